@@ -1,26 +1,39 @@
-// The last step of the build: bundles the pages for browsers, and what a package may not ask of the machine that it is installed on.
+// The build: everything that is shipped, from the sources, by esbuild alone. What is bundled is no dependency of the package.
 //
+//   dist/cli/main.js, chunk-*.js  the program `weir`
+//   dist/worker/*.js              its threads
+//   dist/lib/*.js                 what is imported: '@weir/cli', '@weir/cli/client', '@weir/cli/limit'. RxJS, XState and TypeBox are shared with
+//                                 who imports it; the program has its own copies, and starts sooner
+//   dist/chart/canvas.js          chartjs-node-canvas and its own Chart.js, drawing by @napi-rs/canvas instead of the native `canvas`
 //   dist/web/node/home.*, …       the pages of a node, from src/web/node
 //   dist/web/node/verify.js       the verifier of records, for a browser
 //   dist/web/report.*, …          those of reports, from src/web
 //   dist/web/play.html            the playground: one file, with the core of the simulation and the shipped scenarios
 //   dist/web/watch.html           the page of a run while it goes on: one file
-//   dist/report/chart/canvas.js   chartjs-node-canvas and its own Chart.js, drawing by @napi-rs/canvas instead of the native `canvas`.
-//                                 Nothing is shared with a Chart.js of the program that uses the library.
-//   dist/schema/compile-schema.js, …
-//                                 packages of many small modules, in the one file that uses each: a process starts sooner
-//   dist/client/event-stream.js   the same, so that what imports '@weir/cli/client' in a browser needs no package
-//   dist/cli/main.js, chunk-*.js  the program, with the packages that are many small modules: `weir simulate` starts in 0.7 of the time.
-//                                 The library stays as it is: who imports it shares RxJS and XState with it.
+//   dist/schema/*.schema.json     the JSON Schemas of scenarios, outcomes, series and identifications
 //   dist/topics/*.md              the pages of `weir help`, wherever their texts are
-//   dist/LICENSES.txt             the licences of the packages that were bundled
-import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+//   dist/fonts/*.woff2            Inter, for charts
+//   dist/LICENSES.txt             the licences of the packages that were bundled; build/bundled.json lists them for `npm run sbom`
+//
+// The declarations of types are made by `npm run types`, when the package is packed.
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { hashed, scriptJson } from '../dist/report/page/html.js';
-import { topics } from '../dist/topics/topics.js';
-import { themeStyle } from '../dist/web/chart/palette.js';
+
+rmSync('dist', { recursive: true, force: true });
+
+await build({
+  entryPoints: ['src/build-time.ts'],
+  outdir: 'build',
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  packages: 'external',
+});
+const { hashed, schemas, scriptJson, themeStyle, topics } = await import(pathToFileURL('build/build-time.js').href);
+const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
 
 /** For the pages. */
 const forBrowsers = {
@@ -50,11 +63,13 @@ const pages = await build({
     'report.css',
     'sweep.ts',
     'recommend.ts',
-    'recommend.css',
   ].map((name) => `src/web/${name}`),
   outdir: 'dist/web',
   loader: { '.html': 'copy', '.svg': 'copy' },
 });
+
+// The pages of a node have the palette of charts, as all others.
+put('dist/web/node/node.css', themeStyle + readFileSync('dist/web/node/node.css', 'utf8'));
 
 const verifier = await build({
   ...forBrowsers,
@@ -72,6 +87,8 @@ const play = await build({
   outdir: 'dist/web/play',
   // A page that was opened from the disk starts no worker that is a module.
   format: 'iife',
+  alias: { 'node:net': './src/web/play/node-in-page.ts' },
+  inject: ['src/web/play/node-in-page.ts'],
   define: withoutFunction,
   write: false,
 });
@@ -80,7 +97,7 @@ const scenarios = shipped.map((name) => [name.replace('.yaml', ''), readFileSync
 const played = (name) => play.outputFiles.find(({ path }) => path.endsWith(name)).text.trim();
 const style = themeStyle + played('play.css');
 
-writeFileSync(
+put(
   'dist/web/play.html',
   page({
     title: 'Weir playground',
@@ -90,7 +107,7 @@ writeFileSync(
 <script>${played('unpack.js')}</script>`,
   }),
 );
-writeFileSync(
+put(
   'dist/web/watch.html',
   page({
     title: 'Weir: a run',
@@ -98,6 +115,134 @@ writeFileSync(
     body: `<script type="module">${played('watch.js').replaceAll('</script', '<\\/script')}</script>`,
   }),
 );
+
+/** Native, or needed by few: installed beside the package, if at all. */
+const outside = Object.keys({ ...manifest.optionalDependencies, ...manifest.peerDependencies });
+
+/** Piscina changes the priority of its threads by it, if asked to. */
+const neverUsed = ['@napi-rs/nice'];
+
+const forNode = {
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  minifySyntax: true,
+  minifyWhitespace: true,
+  legalComments: 'none',
+  outdir: 'dist',
+  metafile: true,
+  write: false,
+};
+
+/** chartjs-node-canvas loads `canvas` by a computed name, which a bundler cannot see: here by a fixed one. */
+const prebuiltCanvas = {
+  name: 'prebuilt-canvas',
+  setup({ onLoad }) {
+    onLoad({ filter: /chartjs-node-canvas.dist.freshRequire\.js$/ }, () => ({
+      contents: `exports.freshRequire = () => require('@napi-rs/canvas');`,
+    }));
+  },
+};
+
+/** Charts are bundled apart; and Piscina starts each thread by a file beside its own. */
+const apart = {
+  name: 'apart',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /\/canvas\.js$/ }, () => ({ path: '../chart/canvas.js', external: true }));
+    onLoad({ filter: /piscina.dist.index\.js$/ }, ({ path }) => {
+      const own = "(0, node_path_1.resolve)(__dirname, 'worker.js')";
+      const text = readFileSync(path, 'utf8');
+      if (!text.includes(own)) throw new Error(`${path} starts its threads in another way`);
+      return { contents: text.replace(own, `require.resolve('#package/dist/worker/piscina.js')`) };
+    });
+  },
+};
+
+const charts = await build({
+  ...forNode,
+  entryPoints: { 'chart/canvas': 'src/report/chart/canvas.ts' },
+  external: outside,
+  // It removes every Chart.js from the module cache of the process and deletes a global `Image`: neither is its own here.
+  define: { 'require.cache': '{}', global: '{}' },
+  plugins: [prebuiltCanvas],
+});
+
+const program = await build({
+  ...forNode,
+  entryPoints: {
+    'cli/main': 'src/cli/main.ts',
+    'worker/node': 'src/live/embedded-node-worker.ts',
+    'worker/replicate': 'src/simulate/replicate-worker.ts',
+    'worker/validate': 'src/validation/worker.ts',
+    'worker/piscina': 'node_modules/piscina/dist/worker.js',
+  },
+  splitting: true,
+  chunkNames: 'cli/chunk-[hash]',
+  external: [...outside, ...neverUsed, '#package/*'],
+  plugins: [apart],
+});
+
+const library = await build({
+  ...forNode,
+  entryPoints: {
+    'lib/weir': 'src/weir.ts',
+    'lib/limit': 'src/middleware/limit.ts',
+  },
+  splitting: true,
+  chunkNames: 'lib/chunk-[hash]',
+  external: [...outside, ...neverUsed, ...Object.keys(manifest.dependencies), '#package/*'],
+  plugins: [apart],
+});
+
+const client = await build({
+  ...forNode,
+  entryPoints: { 'lib/client': 'src/client/weir-client.ts' },
+  platform: 'neutral',
+  mainFields: ['module', 'main'],
+});
+
+/** The one file of a bundle that asks for modules by `require`. */
+const asksForModules = 'var __require=';
+const requireHere = `import{createRequire as requireFrom}from'node:module';const require=requireFrom(import.meta.url);\n`;
+
+for (const { path, text } of [charts, program, library, client].flatMap(({ outputFiles }) => outputFiles))
+  put(path, text.includes(asksForModules) ? text.replace(/^(#!.*\n)?/, `$1${requireHere}`) : text);
+
+for (const [name, schema] of Object.entries(schemas))
+  put(`dist/schema/${name}.schema.json`, `${JSON.stringify(schema, undefined, 2)}\n`);
+for (const { name, path } of topics) if (path !== undefined) copy(path, `dist/topics/${name}.md`);
+for (const file of ['latin', 'latin-ext', 'greek', 'cyrillic'].flatMap((subset) =>
+  [400, 600].map((weight) => `inter-${subset}-${weight}-normal.woff2`),
+))
+  copy(`node_modules/@fontsource/inter/files/${file}`, `dist/fonts/${file}`);
+const chartLibrary = readFileSync('node_modules/chart.js/dist/chart.umd.min.js', 'utf8');
+put('dist/web/chart.umd.js', chartLibrary.replace(/\n?\/\/# sourceMappingURL=.*\s*$/, '\n'));
+
+const inputs = [pages, verifier, play, charts, program, library, client].flatMap(({ metafile }) =>
+  Object.keys(metafile.inputs),
+);
+const packages = new Set(inputs.flatMap((path) => path.match(/^.*node_modules\/(@[^/]+\/)?[^/]+/)?.[0] ?? []));
+packages.add('node_modules/@fontsource/inter');
+const bundled = [...packages].sort();
+put('build/bundled.json', JSON.stringify(bundled));
+put('dist/LICENSES.txt', bundled.map(licenceOf).join('\n\n'));
+
+function licenceOf(folder) {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const file = readdirSync(folder).find((one) => /^licen[cs]e(\.|-|$)/i.test(one));
+  return `${name} ${version}: ${license}\n\n${file === undefined ? '' : readFileSync(join(folder, file), 'utf8')}`;
+}
+
+function put(path, text) {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+function copy(from, to) {
+  mkdirSync(dirname(to), { recursive: true });
+  copyFileSync(from, to);
+}
 
 /** A page in one file. Its policy names its scripts and its style by their hashes. */
 function page({ title, policy, body }) {
@@ -119,111 +264,3 @@ ${body}
 </html>
 `;
 }
-
-/** chartjs-node-canvas loads `canvas` by a computed name, which a bundler cannot see: here by a fixed one. */
-const prebuiltCanvas = {
-  name: 'prebuilt-canvas',
-  setup({ onLoad }) {
-    onLoad({ filter: /chartjs-node-canvas.dist.freshRequire\.js$/ }, () => ({
-      contents: `exports.freshRequire = () => require('@napi-rs/canvas');`,
-    }));
-  },
-};
-
-/** Bundles the packages that a file of the build imports into that file. */
-const inPlace = {
-  outdir: 'dist',
-  outbase: 'src',
-  bundle: true,
-  platform: 'node',
-  format: 'esm',
-  target: 'node20',
-  minifySyntax: true,
-  minifyWhitespace: true,
-  legalComments: 'inline',
-  banner: {
-    js: `import { createRequire as requireFrom } from 'node:module';\nconst require = requireFrom(import.meta.url);`,
-  },
-  metafile: true,
-};
-
-/** The other files of the build stay files of their own: what they export exists once in a process. */
-const othersApart = {
-  name: 'others-apart',
-  setup({ onResolve }) {
-    onResolve({ filter: /^\./ }, ({ path, importer, kind }) =>
-      kind === 'entry-point' || importer.includes('node_modules') ? undefined : { path, external: true },
-    );
-  },
-};
-
-const charts = await build({
-  ...inPlace,
-  entryPoints: ['src/report/chart/canvas.ts'],
-  external: ['@napi-rs/canvas'],
-  // It removes every Chart.js from the module cache of the process and deletes a global `Image`: neither is its own here.
-  define: { 'require.cache': '{}', global: '{}' },
-  plugins: [prebuiltCanvas],
-});
-
-const others = await build({
-  ...inPlace,
-  entryPoints: ['math/durations', 'scenario/document', 'schema/compile-schema'].map((name) => `src/${name}.ts`),
-  plugins: [othersApart],
-});
-
-const anywhere = await build({
-  ...inPlace,
-  entryPoints: ['src/client/event-stream.ts'],
-  platform: 'neutral',
-  mainFields: ['module', 'main'],
-  banner: {},
-  plugins: [othersApart],
-});
-
-/** Other packages stay outside, and the charts, which are bundled above. */
-const outside = {
-  name: 'outside',
-  setup({ onResolve }) {
-    const inside = /^(canonicalize|marked|pure-rand|rxjs|typebox|xstate|yaml|yargs)(\/|$)/;
-    onResolve({ filter: /^[^.]/ }, ({ path, importer, kind }) =>
-      kind === 'entry-point' || importer.includes('node_modules') || inside.test(path)
-        ? undefined
-        : { path, external: true },
-    );
-    onResolve({ filter: /\/canvas\.js$/ }, () => ({ path: '../report/chart/canvas.js', external: true }));
-  },
-};
-
-for (const name of readdirSync('dist/cli')) if (name.startsWith('chunk-')) rmSync(`dist/cli/${name}`);
-const program = await build({
-  ...inPlace,
-  outdir: 'dist/cli',
-  outbase: 'src/cli',
-  entryPoints: ['src/cli/main.ts'],
-  splitting: true,
-  chunkNames: 'chunk-[hash]',
-  plugins: [outside],
-});
-
-for (const { name, path } of topics) copyFileSync(path, `dist/topics/${name}.md`);
-
-const packages = new Set(
-  Object.keys({
-    ...pages.metafile.inputs,
-    ...verifier.metafile.inputs,
-    ...charts.metafile.inputs,
-    ...others.metafile.inputs,
-    ...anywhere.metafile.inputs,
-    ...program.metafile.inputs,
-    ...play.metafile.inputs,
-  }).flatMap((path) => path.match(/^.*node_modules\/(@[^/]+\/)?[^/]+/)?.[0] ?? []),
-);
-const licences = [...packages].sort().map((folder) => {
-  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  const text = ['LICENSE', 'LICENSE.md', 'LICENSE.txt']
-    .map((file) => join(folder, file))
-    .find((path) => existsSync(path));
-  return `${name} ${version}: ${license}\n\n${text === undefined ? '' : readFileSync(text, 'utf8')}`;
-});
-writeFileSync('dist/LICENSES.txt', licences.join('\n\n'));

@@ -1,20 +1,34 @@
 // `npm run site`: the README, the topics and the playground as pages, in build/site. Any web server can serve them, and a disk, too.
 //
-//   README.md ──► index.html          src/topics/limits.md ──► limits.html          dist/web/play.html ──► playground.html
+//   README.md ──► index.html          src/topics/limits.md ──► limits.html, limits.md          dist/web/play.html ──► playground.html
+//   the sections of all ──► search.html                         names of all ──► llms.txt
 //
 // Links between the texts become links between the pages. Other files that they name (scenarios, pictures) are copied below files/.
-// The pages have no scripts and ask for nothing elsewhere; the playground has its own policy.
+// The pages ask for nothing elsewhere. Only the search and the playground have scripts, each by its own policy.
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { Marked } from 'marked';
-import { documentOf, escaped, hashed } from '../dist/report/page/html.js';
-import { topics } from '../dist/topics/topics.js';
-import { themeStyle } from '../dist/web/chart/palette.js';
+import {
+  commands,
+  commandsPage,
+  escaped,
+  fieldPage,
+  fieldPaths,
+  hashed,
+  htmlDocument,
+  schemas,
+  scriptJson,
+  themeStyle,
+  topics,
+} from '../build/build-time.js';
 
 const root = resolve(import.meta.dirname, '..');
+const { description } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const out = resolve(process.argv[2] ?? 'build/site');
 const pages = [{ name: 'index', path: 'README.md', about: 'Weir' }, ...topics];
-const pageAt = new Map(pages.map(({ name, path }) => [join(root, path), `${name}.html`]));
+const pageAt = new Map(
+  pages.filter(({ path }) => path !== undefined).map(({ name, path }) => [join(root, path), `${name}.html`]),
+);
 const style =
   themeStyle +
   readFileSync(join(root, 'dist/web/report.css'), 'utf8') +
@@ -23,20 +37,48 @@ const policy = `default-src 'none'; style-src ${hashed(style)}; img-src 'self' d
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
-for (const page of pages) writeFileSync(join(out, `${page.name}.html`), documentFor(page));
+const references = { fields: allFields(), commands: await commandsPage(commands) };
+const sections = [];
+for (const page of pages) {
+  writeFileSync(join(out, `${page.name}.html`), documentFor(page));
+  writeFileSync(
+    join(out, `${page.name}.md`),
+    textOf(page).replace(/(?<=\]\()[^)\s]+(?=\))/g, (href) => toText(href, fileOf(page))),
+  );
+}
+writeFileSync(join(out, 'search.html'), searchPage());
+const listed = pages.slice(1).map(({ name, about }) => `- [${name}](${name}.md): ${about}`);
+writeFileSync(
+  join(out, 'llms.txt'),
+  `# Weir\n\n> ${description}\n\n- [Overview](index.md)\n\n## Topics\n\n${listed.join('\n')}\n`,
+);
 copyFileSync(join(root, 'dist/web/play.html'), join(out, 'playground.html'));
-process.stdout.write(`${pages.length + 1} pages in ${relative('.', out) || '.'}; open index.html\n`);
+process.stdout.write(`${pages.length + 2} pages in ${relative('.', out) || '.'}; open index.html\n`);
 
-function documentFor({ name, path, about }) {
-  const file = join(root, path);
+function fileOf({ path }) {
+  return path === undefined ? root : join(root, path);
+}
+
+function textOf(page) {
+  return page.path === undefined ? references[page.name] : readFileSync(fileOf(page), 'utf8');
+}
+
+function documentFor(page) {
+  const { name, about } = page;
+  const file = fileOf(page);
+  const title = name === 'index' ? 'Weir' : name;
+  let section = { href: `${name}.html`, title, text: '' };
+  sections.push(section);
   const marked = new Marked({
     walkTokens(token) {
       if (token.type === 'link' || token.type === 'image') token.href = placeOf(token.href, file);
     },
+    // Addresses in texts are those of nodes on the reader's own machine.
+    tokenizer: { url: () => undefined },
     renderer: {
       heading({ tokens, depth, text }) {
         const words = this.parser.parseInline(tokens);
-        return `<h${depth} id="${escaped(text.toLowerCase().replace(/[^\w]+/g, '-'))}">${words}</h${depth}>\n`;
+        return `<h${depth} id="${idOf(text)}">${words}</h${depth}>\n`;
       },
       // A wide table moves within itself, also by the keyboard.
       table(token) {
@@ -54,16 +96,60 @@ function documentFor({ name, path, about }) {
       },
     },
   });
-  const links = pages.map((one) => {
-    const here = one.name === name ? ' aria-current="page"' : '';
-    return `<li><a href="${one.name}.html"${here}>${one.name === 'index' ? 'Weir' : one.name}</a></li>`;
+  const text = textOf(page);
+  for (const token of marked.lexer(text)) {
+    if (token.type === 'heading' && token.depth > 1) {
+      section = { href: `${name}.html#${idOf(token.text)}`, title: `${title}: ${plain(token.text)}`, text: '' };
+      sections.push(section);
+    } else section.text += `${plain(token.raw)} `;
+  }
+  return pageOf(name, name === 'index' ? 'Weir' : `Weir: ${about}`, policy, marked.parse(text));
+}
+
+function searchPage() {
+  const script = readFileSync(join(root, 'src/site-search.js'), 'utf8');
+  const own = `${policy}; script-src ${hashed(script)}`;
+  const form = `<h1>Search</h1><p><label>Words <input type="search" autocomplete="off"></label> <output aria-live="polite"></output></p><ol></ol>`;
+  const data = `<script type="application/json" id="sections">${scriptJson(sections)}</script>`;
+  return pageOf('search', 'Weir: search', own, `${form}${data}<script type="module">${script}</script>`);
+}
+
+function pageOf(name, title, ownPolicy, main) {
+  const links = [...pages.map((one) => one.name), 'playground', 'search'].map((one) => {
+    const here = one === name ? ' aria-current="page"' : '';
+    return `<li><a href="${one}.html"${here}>${one === 'index' ? 'Weir' : one}</a></li>`;
   });
-  return documentOf(name === 'index' ? 'Weir' : `Weir: ${about}`, policy, style, [
-    `<nav aria-label="Topics"><ul>${links.join('')}<li><a href="playground.html">playground</a></li></ul></nav>`,
-    `<main>${marked.parse(readFileSync(file, 'utf8'))}</main>`,
+  return htmlDocument(title, ownPolicy, style, [
+    `<nav aria-label="Topics"><ul>${links.join('')}</ul></nav>`,
+    `<main>${main}</main>`,
     '</div></body></html>',
     '',
   ]);
+}
+
+function idOf(heading) {
+  return escaped(heading.toLowerCase().replace(/[^\w]+/g, '-'));
+}
+
+/** A text as it is searched: without the marks of Markdown. */
+function plain(text) {
+  return text
+    .replace(/\]\([^)]*\)/g, '')
+    .replace(/^\s*[-:|\s]+$/gm, '')
+    .replace(/[`*|[\]#]+/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+/** A link of a text that lies on the site as a text. */
+function toText(href, from) {
+  return placeOf(href, from).replace(/\.html(?=#|$)/, '.md');
+}
+
+/** The reference of all fields on one page, a section for each that has fields of its own. */
+function allFields() {
+  const sections = fieldPaths(schemas.scenario).map((field) => fieldPage(schemas.scenario, field).replace('# ', '## '));
+  return [fieldPage(schemas.scenario, ''), ...sections].join('\n\n');
 }
 
 /** Where a link of a text leads to on the site. */

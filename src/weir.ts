@@ -9,12 +9,11 @@ import type { Plan } from './limiter/plan.js';
 import { limiterDefinition } from './limiter/products/limiter-spec.js';
 import { type RateLimiterParameters, rateLimiter } from './limiter/rate-limiter.js';
 import { planContract } from './limiter/validate.js';
-import { openGround } from './node/ground.js';
-import { startNode as startNodeOn } from './node/node.js';
 import { Failure } from './schema/failure.js';
 import { type Replay, type ReplayOptions, replay as replayWith } from './simulate/replay.js';
 import { CYCLE_MS, cycleOf } from './time/cycle.js';
 
+export type { Inspect } from './actor/actor-system.js';
 export type { Behaviour, ClientEvent, Effect, Job, Step } from './actor/client/behaviour.js';
 export type { CustomClientSpec } from './actor/client/client-plan.js';
 export {
@@ -29,14 +28,14 @@ export {
   type LimiterOptions,
   type WindowOptions,
 } from './actor/create-limiter.js';
-export type { Inspect } from './actor/interpreted-moves.js';
 export { type ConnectedNode, type ConnectOptions, connect, type FollowOptions } from './client/connect.js';
 export { endpoints } from './client/endpoints.js';
 export type { StreamMessage } from './client/event-stream.js';
 export type { ContractDefinition } from './limiter/definition.js';
 export { restoresInCycles } from './limiter/forecast.js';
-export type { AggregateEvent, ContractEmitted, MoveEvent } from './limiter/moves.js';
-export { type LoadOptions, load } from './live/load.js';
+export type { AggregateEvent, ContractEmitted, MoveEvent } from './limiter/guards.js';
+export { type LoadOptions, load, load$ } from './live/load.js';
+export { type LoadRun, toResult } from './live/load-rows.js';
 export type { LoadResult } from './live/result.js';
 export type { FindOperator, Operator } from './operator/operator.js';
 export { OperatorRegistry, standardOperators } from './operator/registry.js';
@@ -48,22 +47,23 @@ export type { Verification } from './record/verification.js';
 export { verifyRecord } from './record/verify-export.js';
 export { openReportFolder, type ReportFolder } from './report/folder.js';
 export type { Reported } from './report/reported.js';
-export { reportText } from './report/text.js';
+export { reportText } from './report/run-document.js';
 export { type LoadedScenario, loadScenario, parseScenario, type ScenarioObject } from './scenario/load-scenario.js';
 export { Scenario } from './scenario/scenario-schema.js';
 export type { FailureCode, Fault } from './schema/failure.js';
-export type { CountOptions, StreamedRequest } from './simulate/by-cycle.js';
-export { type Run, type SimulateOptions, simulate, simulate$ } from './simulate/simulate.js';
+export type { CycleCounts } from './simulate/cycle-buffer.js';
+export { LogRequests, type LogRequestsOptions } from './simulate/log-requests.js';
+export { type Run, type SimulatedRun, type SimulateOptions, simulate, simulate$ } from './simulate/simulate.js';
 export {
-  type CycleCounts,
+  type CountOptions,
   countsByCycle,
   decide,
   replay$,
   rollingWindow,
+  type StreamedRequest,
   type WindowCounts,
 } from './simulate/stream.js';
-export type { Axis } from './simulate/sweep/axis.js';
-export type { Cell, Grid } from './simulate/sweep/grid.js';
+export type { Axis, Cell, Grid } from './simulate/sweep/grid.js';
 export type { SweepOptions } from './simulate/sweep/plan-sweep.js';
 export { type RunSweepOptions, type SweepRow, type SweepRun, type SweptFigure, sweep } from './simulate/sweep/sweep.js';
 export type {
@@ -140,6 +140,11 @@ export interface StartedNode {
  * @throws Failure `port_in_use`, `store_locked`, `store_damaged`, `wrong_usage`
  */
 export async function startNode({ data, cycleMs, onError = warn, ...options }: NodeOptions = {}): Promise<StartedNode> {
+  // A program that simulates loads no server.
+  const [{ openGround }, { startNode: startNodeOn }] = await Promise.all([
+    import('./node/ground.js'),
+    import('./node/node.js'),
+  ]);
   const { store, credentials, clock, identity, notes } = openGround({ dir: data, cycleMs, onError });
   for (const note of notes) process.emitWarning(note);
   const { signer, successions } = identity;

@@ -29,7 +29,7 @@ const stages = [
   ['workers killed', 'cli/worker'],
   ['memory of a keyed gate under a million random keys', 'node/keyed-memory'],
   ['minutes of a page with twenty contracts', 'node/machine-frames', 'WEIR_PAGE_MINUTES', 10],
-  ['limiters over drawn networks, seeds of each', 'live/rule-explanation', 'WEIR_SEEDS', 20],
+  ['limiters over drawn networks, seeds of each', 'explain/rules', 'WEIR_SEEDS', 20],
 ];
 
 const report = 'reports/marathon.md';

@@ -1,7 +1,7 @@
 // The package as a new user meets it: packed, installed into an empty project, run, imported, type-checked. The packages it depends on come
 // from the registry (from npm's cache where that has them), without their install scripts: nothing may have to be compiled for what is done here.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createCanvas, loadImage } from '@napi-rs/canvas';
@@ -17,9 +17,13 @@ const home = mkdtempSync(join(tmpdir(), 'weir package '));
 const bin = join(home, 'node_modules/.bin/weir');
 const env = { ...process.env, NO_COLOR: '1' };
 let packed: string[] = [];
+let installed: string[] = [];
+
+const weir = (...args: string[]) => spawnSync(process.execPath, [bin, ...args], { cwd: home, env, encoding: 'utf8' });
 
 beforeAll(() => {
-  if (!existsSync(join(root, 'dist/weir.js'))) throw new Error('There is no build to pack. Run `npm run build` first.');
+  if (!existsSync(join(root, 'dist/lib/weir.js'))) throw new Error('There is no build to pack: `npm run build`.');
+  execFileSync('npm', ['run', 'types'], { cwd: root, stdio: 'pipe' });
   const written = execFileSync('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', home], {
     cwd: root,
   });
@@ -28,16 +32,20 @@ beforeAll(() => {
   writeFileSync(join(home, 'package.json'), '{ "type": "module", "private": true }');
   const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'];
   execFileSync('npm', ['install', ...quiet, join(home, filename)], { cwd: home, env, stdio: 'pipe' });
-  // Packages that it depends on may bring some of their own.
-  rmSync(join(home, 'node_modules/@types'), { recursive: true, force: true });
-  symlinkSync(join(root, 'node_modules/@types'), join(home, 'node_modules/@types'));
+  installed = allIn(join(home, 'node_modules'));
+  // A user of TypeScript in Node has these.
+  for (const name of ['@types/node', 'undici-types'])
+    cpSync(join(root, 'node_modules', name), join(home, 'node_modules', name), { recursive: true });
 });
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 describe('the package', () => {
   it('holds the program, its types, schemas, scenarios, topics and dashboard, and no more', () => {
     const places = [
-      /^dist\/.+\.(js|d\.ts)$/,
+      /^dist\/(cli|lib|worker|chart)\/[\w-]+\.js$/,
+      /^dist\/types\/.+\.d\.ts$/,
+      /^dist\/web\/(node\/)?[\w.-]+\.js$/,
+      /^dist\/fonts\/[\w-]+\.woff2$/,
       /^dist\/web\/(node\/)?[\w-]+\.(css|html|svg)$/,
       /^dist\/schema\/\w+\.schema\.json$/,
       /^dist\/topics\/[\w-]+\.md$/,
@@ -51,8 +59,6 @@ describe('the package', () => {
   });
 
   it('runs in an empty folder: init writes a first scenario, simulate runs it', () => {
-    const weir = (...args: string[]) =>
-      spawnSync(process.execPath, [bin, ...args], { cwd: home, env, encoding: 'utf8' });
     const ran = [weir('init'), weir('simulate', 'burst.yaml'), weir('help', 'limits')];
     expect(ran.map(({ status, stderr }) => [status, stderr])).toEqual([
       [0, ''],
@@ -64,8 +70,34 @@ describe('the package', () => {
     expect(readdirSync(join(home, 'reports/burst/7')).sort()).toContain('index.html');
   });
 
-  it('installs nothing that would have to be compiled for its charts, and draws them', async () => {
-    expect(existsSync(join(home, 'node_modules/canvas'))).toBe(false);
+  it('brings few packages: what is shared, what is native, and what better-sqlite3 needs to be built', () => {
+    const bytes = execFileSync('du', ['-sm', join(home, 'node_modules')], { encoding: 'utf8' });
+    expect([installed.length <= 50, Number.parseInt(bytes, 10) <= 130], `${installed.length}, ${bytes}`).toEqual([
+      true,
+      true,
+    ]);
+    const { dependencies } = JSON.parse(readFileSync(join(home, 'node_modules/@weir/cli/package.json'), 'utf8'));
+    expect(Object.keys(dependencies)).toEqual(['rxjs', 'typebox', 'xstate']);
+    const few = /^(bullmq|ioredis|@grpc\/.*|autocannon|fastify|undici|protobufjs|@opentelemetry\/.*|canvas|node-gyp)$/;
+    expect(installed.filter((name) => few.test(name))).toEqual([]);
+  });
+
+  it.each([
+    [['worker', 'redis://127.0.0.1:1'], 'bullmq@6.7.0'],
+    [['simulate', 'burst.yaml', '--replications', '3', '--workers', 'redis://127.0.0.1:1'], 'bullmq@6.7.0'],
+    [['stress'], 'autocannon@^9.0.0'],
+    [['serve', '--memory', '--port', '0', '--grpc', '0', '--grpc-limits', 'limits.yaml'], '@grpc/grpc-js@^1.14.7'],
+  ])('%s says which package it needs', (words, wanted) => {
+    writeFileSync(
+      join(home, 'limits.yaml'),
+      'domain: shop\ndescriptors: [{ key: a, rate_limit: { unit: minute, requests_per_unit: 5 } }]\n',
+    );
+    const { status, stdout } = weir(...words, '--json');
+    const { code, fix } = JSON.parse(stdout);
+    expect([status, code, fix]).toEqual([2, 'package_missing', expect.stringContaining(`npm install "${wanted}"`)]);
+  });
+
+  it('draws charts', async () => {
     const { width, height, colors } = await pictureOf(readFileSync(join(home, 'reports/burst/7/charts/window.png')));
     expect([width, height > 400, colors > 50]).toEqual([1800, true, true]);
   });
@@ -76,9 +108,10 @@ describe('the package', () => {
       module: 'nodenext',
       target: 'es2022',
       strict: true,
-      exactOptionalPropertyTypes: true,
       types: ['node'],
-      skipLibCheck: true,
+      // XState's own declarations do not hold with `exactOptionalPropertyTypes`.
+      skipLibCheck: false,
+      lib: ['ES2023'],
     };
     writeFileSync(join(home, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }));
     const tsc = spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', home], {
@@ -117,6 +150,46 @@ describe('the package', () => {
     ]);
   });
 });
+
+/** Installed with --omit=optional, as in CI. */
+describe('the package without what is native', () => {
+  beforeAll(() => {
+    for (const name of ['@napi-rs', 'better-sqlite3']) rmSync(join(home, 'node_modules', name), { recursive: true });
+  });
+
+  it('simulates and replays, and says that charts are no pictures', () => {
+    const answers = [
+      weir('simulate', 'burst.yaml', '--out', 'without'),
+      weir('replay', 'log.csv', '--out', 'replayed'),
+    ];
+    expect(answers.map(({ status, stderr }) => [status, stderr.replace(/\(node:\d+\)/, '')])).toEqual([
+      [0, expect.stringMatching(/^ \[package_missing\] Warning: Charts cannot be drawn as pictures\..*npm install/)],
+      [0, expect.stringMatching(/^ \[package_missing\] Warning: Charts cannot be drawn as pictures\..*npm install/)],
+    ]);
+    expect(readdirSync(join(home, 'without/charts'))).toEqual([]);
+    expect(readFileSync(join(home, 'without/summary.md'), 'utf8')).not.toContain('.png');
+    expect(readdirSync(join(home, 'without'))).toContain('index.html');
+  });
+
+  it.each([
+    [['report', 'reports/burst/7', '--out', 'chart.png'], 2, 'package_missing', '@napi-rs/canvas@'],
+    [['serve', '--data', 'data', '--port', '0', '--json'], 74, 'store_failed', 'better-sqlite3@'],
+  ])('%s says which package it needs', (words, exit, told, wanted) => {
+    const { status, stdout, stderr } = weir(...words);
+    const said = stdout + stderr;
+    expect([status, said]).toEqual([exit, expect.stringContaining(wanted)]);
+    expect(said).toContain(told);
+  });
+});
+
+/** Names of all packages in a folder `node_modules`, nested ones included. */
+function allIn(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => !name.startsWith('.'))
+    .flatMap((name) => (name.startsWith('@') ? readdirSync(join(folder, name)).map((one) => `${name}/${one}`) : [name]))
+    .flatMap((name) => [name, ...allIn(join(folder, name, 'node_modules'))]);
+}
 
 /** The entries beside the library. */
 const clientProgram = `
@@ -200,18 +273,34 @@ it('the lock file has a checksum of every package', () => {
   expect(unchecked).toEqual([]);
 });
 
-it('every dependency may be passed on: its licence asks for no more than to be named', () => {
+it('what is bundled, and every dependency, may be passed on: its licence asks for no more than to be named', () => {
   const allowed = ['MIT', 'ISC', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'Zlib', 'OFL-1.1', 'WTFPL'];
   const lock: Record<string, { dev?: boolean; optional?: boolean }> = JSON.parse(
     readFileSync(join(root, 'package-lock.json'), 'utf8'),
   ).packages;
+  const bundled: string[] = JSON.parse(readFileSync(join(root, 'build/bundled.json'), 'utf8'));
   const refused = Object.entries(lock)
-    .filter(([path, { dev = false }]) => path !== '' && !dev)
+    .filter(([path, { dev = false }]) => path !== '' && (!dev || bundled.includes(path)))
     // A part built for another system is not here; it has the licence of the package that asks for it.
     .filter(([path, { optional = false }]) => !optional || existsSync(join(root, path)))
     .map(([path]) => [path, JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8')).license] as const)
     .filter(([, licence]) => !holds(String(licence), allowed));
   expect(refused).toEqual([]);
+});
+
+it('the licence of each bundled package is in the package, and npm run sbom lists it and what comes with it, and no tool', () => {
+  const bundled: string[] = JSON.parse(readFileSync(join(root, 'build/bundled.json'), 'utf8'));
+  const named = bundled.map((path) => JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8')));
+  const licences = readFileSync(join(root, 'dist/LICENSES.txt'), 'utf8');
+  expect(named.filter(({ name, version }) => !licences.includes(`${name} ${version}: `))).toEqual([]);
+  const sbom = execFileSync(process.execPath, ['src/sbom.js'], { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 28 });
+  const { components, dependencies } = JSON.parse(sbom);
+  const purls: string[] = components.map(({ purl }: { purl: string }) => decodeURIComponent(purl));
+  expect(named.filter(({ name, version }) => !purls.includes(`pkg:npm/${name}@${version}`))).toEqual([]);
+  const names = components.map(({ name, group }: any) => (group === undefined ? name : `${group}/${name}`));
+  expect(names).toEqual(expect.arrayContaining(['fastify', 'rxjs', 'xstate', 'better-sqlite3']));
+  expect(names.filter((name: string) => /^(vitest|esbuild|typescript|.*biome)$/.test(name))).toEqual([]);
+  expect(dependencies.length).toBe(components.length + 1);
 });
 
 /** An SPDX expression of names, AND and OR, in one pair of parentheses at most. */

@@ -89,10 +89,15 @@ const names = fc.oneof(
 function textOf({ pattern, minLength = 0, maxLength = 80 }: Schema): fc.Arbitrary<string> {
   const any = fc.string({ unit: 'binary', minLength, maxLength: Math.min(maxLength, 200) });
   return fc.oneof(
-    { weight: 20, arbitrary: pattern === undefined ? any : fc.stringMatching(new RegExp(pattern)) },
+    { weight: 20, arbitrary: pattern === undefined ? any : fc.stringMatching(withoutLookahead(pattern)) },
     any,
     fc.constant('x'.repeat(maxLength + 1)),
   );
+}
+
+/** fast-check draws no lookaheads: without them a few more texts do not fit. */
+function withoutLookahead(pattern: string): RegExp {
+  return new RegExp(pattern.replace(/\(\?!.*?\)/, ''));
 }
 
 function wholeOf({ minimum = -(2 ** 53), maximum = 2 ** 53 }: Schema): fc.Arbitrary<number> {

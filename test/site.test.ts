@@ -12,7 +12,8 @@ import { hiddenPixels, openPage, violations } from './node/node-page.js';
 
 const root = resolve(import.meta.dirname, '..');
 const out = join(temporaryFolder(), 'site');
-const names = ['index', ...topics.map(({ name }) => name)];
+const texts = ['index', ...topics.map(({ name }) => name)];
+const names = [...texts, 'search'];
 
 beforeAll(() => {
   execFileSync(process.execPath, [join(root, 'src/site.js'), out], { cwd: root });
@@ -21,6 +22,21 @@ beforeAll(() => {
 it('has a page for the README and each topic, and the playground', () => {
   const pages = readdirSync(out).filter((name) => name.endsWith('.html'));
   expect(pages.sort()).toEqual([...names, 'playground'].map((name) => `${name}.html`).sort());
+});
+
+it('has each text as Markdown, too, and a list of them for machines', () => {
+  expect(
+    readdirSync(out)
+      .filter((name) => name.endsWith('.md'))
+      .sort(),
+  ).toEqual(texts.map((name) => `${name}.md`).sort());
+  const linksOf = (name: string) =>
+    [...readFileSync(join(out, name), 'utf8').matchAll(/\]\((?!https?:|#)([^)\s#]+)/g)].map(([, place = '']) => place);
+  const broken = [...texts.map((name) => `${name}.md`), 'llms.txt'].flatMap((name) =>
+    linksOf(name).filter((place) => !existsSync(join(out, place))),
+  );
+  expect(broken).toEqual([]);
+  expect(new Set(linksOf('llms.txt'))).toEqual(new Set(texts.map((name) => `${name}.md`)));
 });
 
 it.each(names)('%s links and shows what is there, and nothing elsewhere', (name) => {
@@ -39,6 +55,25 @@ describe.skipIf(executable === undefined)(
       browser = await launchChromium(executable!);
     });
     afterAll(() => browser?.close());
+
+    it('finds the section in which all words are, and leads there', async () => {
+      const url = pathToFileURL(join(out, 'search.html')).href;
+      const { page, complaints } = await openPage(browser, url, { width: 800 });
+      await page.fill('input', 'backup restore');
+      const found = await page.locator('ol a').allTextContents();
+      await page.fill('input', 'no-such-word-anywhere');
+      const none = [await page.locator('ol li').count(), await page.locator('output').textContent()];
+      await page.fill('input', 'Backup, and rows');
+      await page.locator('ol a').first().click();
+      const heading = page.locator(':target');
+      expect([found.some((title) => /operations/.test(title)), none, await heading.textContent()]).toEqual([
+        true,
+        [0, '0 sections'],
+        'Backup, and rows that may go',
+      ]);
+      expect(complaints).toEqual([]);
+      await page.close();
+    });
 
     it.each(names)('%s has contrast, names and no line that is too wide', async (name) => {
       const url = pathToFileURL(join(out, `${name}.html`)).href;

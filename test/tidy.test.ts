@@ -2,12 +2,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { features } from '../src/schema/optional-package.js';
 import { VERSION } from '../src/version.js';
 
 const files = readdirSync('src', { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
   .map((entry) => join(entry.parentPath, entry.name))
   .sort();
+const tests = readdirSync('test', { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+  .map((entry) => join(entry.parentPath, entry.name));
 /** The source of a module that is imported by this path. */
 const sourceOf = (path: string) =>
   [path.replace(/\.js$/, '.ts'), path.replace(/\.js$/, '.tsx')].find((one) => files.includes(one)) ?? path;
@@ -20,11 +24,12 @@ const codeOf = (path: string) =>
 
 /** Who stands above whom: a floor imports from the floors below it, never from one above. */
 const floors = [
-  ['version.ts', 'topics'],
+  ['version.ts', 'package-file.ts', 'topics'],
   ['schema'],
   ['math'],
   ['time'],
   ['operator'],
+  ['gateway'],
   ['limiter'],
   ['record'],
   ['actor'],
@@ -35,6 +40,7 @@ const floors = [
   ['scenario'],
   ['simulate'],
   ['sizing'],
+  ['explain'],
   ['api'],
   ['client'],
   ['middleware'],
@@ -45,14 +51,15 @@ const floors = [
   ['identify'],
   ['validation'],
   // The command line, the library and the build's last step: who uses the house, each without the others.
-  ['cli', 'weir.ts', 'schemas.ts'],
+  ['cli', 'weir.ts'],
+  ['build-time.ts'],
 ];
 const floorOf = (path: string) => floors.findIndex((rooms) => rooms.includes(relative('src', path).split('/')[0]!));
 
+/** Files that a file names in an import: of values, of types, or by `import()`. */
 function importsOf(path: string): string[] {
-  return [...textOf(path).matchAll(/^(?:import|export)[^'"]*?from '(\.[^']+)'/gms)].map(([, to]) =>
-    sourceOf(join(path, '..', to!)),
-  );
+  const named = /^(?:import|export)[^'"]*?from '(\.[^']+)'|\bimport\('(\.[^']+)'\)/gms;
+  return [...textOf(path).matchAll(named)].map(([, of, later]) => sourceOf(join(path, '..', (of ?? later)!)));
 }
 
 /** Files and packages whose code is loaded with a file: no types, and nothing that is imported later. */
@@ -60,6 +67,14 @@ function valueImportsOf(path: string): string[] {
   return [...textOf(path).matchAll(/^(?:import|export) (?!type )([^'"]*?) ?from '([^']+)'/gms)]
     .filter(([, names]) => !/^\{( type \w+,?)+ \}$/.test(names!))
     .map(([, , to]) => (to!.startsWith('.') ? sourceOf(join(path, '..', to!)) : to!));
+}
+
+/** All files and packages that are loaded with a file. */
+function loadedOf(path: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(path)) return seen;
+  seen.add(path);
+  if (path.startsWith('src/')) for (const to of valueImportsOf(path)) loadedOf(to, seen);
+  return seen;
 }
 
 describe('the house', () => {
@@ -70,13 +85,35 @@ describe('the house', () => {
     expect(first).toMatch(/^\/\/ \S/);
   });
 
-  it('names what each package is for that it depends on', () => {
-    const { dependencies, optionalDependencies } = JSON.parse(textOf('package.json'));
+  it.each([
+    ['src/node/node.ts', /^(@redis.client|@grpc|bullmq|better-sqlite3)/],
+    ['src/node/ground.ts', /^(@redis.client|fastify|better-sqlite3)/],
+    ['src/weir.ts', /^(@redis.client|fastify|better-sqlite3|bullmq|@napi-rs|autocannon)/],
+    ['src/simulate/simulate.ts', /^(@redis.client|fastify|better-sqlite3|bullmq|@napi-rs|autocannon|undici)/],
+    ['src/simulate/replay.ts', /^(@redis.client|fastify|better-sqlite3|bullmq|@napi-rs|autocannon|undici)/],
+    ['src/live/load.ts', /^(@redis.client|fastify|better-sqlite3|bullmq|@napi-rs|autocannon)/],
+  ])('%s is loaded without what is not always needed: %s', (path, unneeded) => {
+    expect([...loadedOf(path)].filter((to) => unneeded.test(to))).toEqual([]);
+  });
+
+  it('an optional package has one version, wherever it is named', () => {
+    const { optionalDependencies, peerDependencies, peerDependenciesMeta } = JSON.parse(textOf('package.json'));
+    const { 'better-sqlite3': _loadedByItself, ...others } = { ...optionalDependencies, ...peerDependencies };
+    expect(Object.assign({}, ...Object.values(features).map(({ packages }) => packages))).toEqual(others);
+    expect(Object.keys(peerDependenciesMeta)).toEqual(Object.keys(peerDependencies));
+  });
+
+  it('names what each package is for that it ships or depends on', () => {
+    const { dependencies, optionalDependencies, peerDependencies } = JSON.parse(textOf('package.json'));
+    const imported = files.flatMap(valueImportsOf).filter((to) => !/^(src\/|node:)/.test(to));
+    const shipped = imported.map((to) => to.match(/^(@[^/]+\/)?[^/]+/)![0]);
     const list = textOf('src/README.md').split('## What it depends on')[1]!;
     const named = [...list.matchAll(/^\| (`.+?`) +\|/gm)].flatMap(([, names = '']) =>
       names.replaceAll('`', '').split(', '),
     );
-    expect(named.sort()).toEqual(Object.keys({ ...dependencies, ...optionalDependencies }).sort());
+    const all = [...shipped, ...Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })];
+    // These two are copied as files.
+    expect(named.sort()).toEqual([...new Set([...all, '@fontsource/inter', 'chart.js'])].sort());
   });
 
   it('imports run one way, from the floors above to the floors below', () => {
@@ -88,7 +125,7 @@ describe('the house', () => {
     expect(upward).toEqual([]);
   });
 
-  it('no files import each other in a circle', () => {
+  it('no files import each other in a circle, not even later or for a type', () => {
     const seen = new Map<string, 'open' | 'done'>();
     const circles: string[] = [];
     const visit = (path: string, trail: string[]) => {
@@ -106,16 +143,10 @@ describe('the house', () => {
   });
 
   it('a command loads its work when it runs: help and a wrong option are answered without it', () => {
-    const light = new Set(['yargs', 'canonicalize', 'typebox/schema']);
-    const loadedOf = (path: string, seen: Set<string>): Set<string> => {
-      if (seen.has(path)) return seen;
-      seen.add(path);
-      if (path.startsWith('src/')) for (const to of valueImportsOf(path)) loadedOf(to, seen);
-      return seen;
-    };
-    const commands = [...textOf('src/cli/commands.ts').matchAll(/import\('\.\/([\w-]+)\.js'\)/g)];
-    const heavy = ['parser', ...commands.map(([, name]) => name!)].flatMap((name) =>
-      [...loadedOf(`src/cli/${name}.ts`, new Set())]
+    const light = new Set(['canonicalize', 'typebox/schema']);
+    const commands = [...textOf('src/cli/commands.ts').matchAll(/\bload: .*\bimport\('\.\/([\w-]+)\.js'\)/g)];
+    const heavy = ['program', ...commands.map(([, name]) => name!)].flatMap((name) =>
+      [...loadedOf(`src/cli/${name}.ts`)]
         .filter((to) =>
           to.startsWith('src/')
             ? /^src\/(host|scenario|simulate|node|live|validation)\//.test(to)
@@ -124,7 +155,7 @@ describe('the house', () => {
         .map((to) => `src/cli/${name}.ts -> ${to}`),
     );
     expect(commands.length).toBeGreaterThan(20);
-    expect(heavy, 'use instead: await import() in `run`').toEqual([]);
+    expect(heavy, 'use instead: `await import(…)` inside `run`').toEqual([]);
   });
 
   it('a file is one sitting: at most 400 lines', () => {
@@ -132,9 +163,6 @@ describe('the house', () => {
   });
 
   it('what is exported is used in another file, or a test specifies it', () => {
-    const tests = readdirSync('test', { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
-      .map((entry) => join(entry.parentPath, entry.name));
     const words = new Map([...files, ...tests].map((path) => [path, new Set(textOf(path).match(/\w+/g))]));
     const isUsed = (name: string, path: string) => [...words].some(([other, has]) => other !== path && has.has(name));
     const exported = /^export (?:abstract |async )*(?:function\*?|class|const) (\w+)/gm;
@@ -144,6 +172,47 @@ describe('the house', () => {
         .map(([, name]) => `${path}: ${name}`),
     );
     expect(unused).toEqual([]);
+  });
+
+  /** Declared in two files on 24 November 2026, at least one of them in a room that was being rebuilt. To be emptied; nothing is added. */
+  const twoMeanings = new Set(
+    `Answer Ending machineOf refuse Limiter Endpoint GateOptions Keys Queue Rule Asked Seen Evidence Stage requestsOf Proof Range
+      countsOf namesIn compare Comparison parseCondition Figures Decided play templateOf Decision counted ConnectionOptions Found
+      Counted Heard unreachable stopped judge Latency Share Pause Cell Fault Reading Target Level
+      Limit retryAfterOf unitOf Turns Rate Outcome assemble Wanted Head verifyRecord replicate Replicate away
+      CycleCounts WindowCounts Curve Counting`.split(/\s+/),
+  );
+  /** The library gives its users names that its rooms have inside, too. */
+  const ofTheLibrary = new Set(['NodeOptions', 'startNode', 'replay']);
+
+  it('one word for one thing: no class, type or function is exported under one name by two files', () => {
+    const declared = /^export (?:declare |abstract |async )*(?:function\*?|class|interface|type) (\w+)/gm;
+    const places = new Map<string, Set<string>>();
+    for (const path of files)
+      for (const [, name] of textOf(path).matchAll(declared))
+        places.set(name!, (places.get(name!) ?? new Set()).add(path));
+    const twice = [...places].filter(([name, where]) => where.size > 1 && !ofTheLibrary.has(name));
+    const found = twice.map(([name, where]) => `${name}: ${[...where].join(', ')}`);
+    expect(found.filter((text) => !twoMeanings.has(text.split(':')[0]!))).toEqual([]);
+    expect(
+      [...twoMeanings].filter((name) => twice.every(([one]) => one !== name)),
+      'remove it from the list',
+    ).toEqual([]);
+  });
+
+  it('a type is exported for another file that names it', () => {
+    const entries = /^src\/(weir|client\/weir-client|middleware\/limit)\.ts$/;
+    // 24 November 2026: these rooms are being rebuilt. To be emptied.
+    const rebuilt = /^src\/(host|limiter|actor|live)\//;
+    const words = new Map([...files, ...tests].map((path) => [path, new Set(textOf(path).match(/\w+/g))]));
+    const unnamed = files
+      .filter((path) => !entries.test(path) && !rebuilt.test(path))
+      .flatMap((path) =>
+        [...textOf(path).matchAll(/^export (?:interface|type) (\w+)/gm)]
+          .filter(([, name]) => ![...words].some(([other, has]) => other !== path && has.has(name!)))
+          .map(([, name]) => `${path}: ${name}`),
+      );
+    expect(unnamed).toEqual([]);
   });
 
   it('no room is named after nothing', () => {
@@ -207,9 +276,15 @@ describe('phrases that users stumbled over, in texts and in the strings of sourc
     const between = path.endsWith('.tsx') ? (code.match(/>[^<>{}=;()]*[A-Za-z][^<>{}=;()]*</g) ?? []) : [];
     return [...strings, ...between].join('\n');
   };
+  /** Rooms whose comments are held to this, too. The list grows until it has all of them. */
+  const plainRooms = ['outcome', 'time', 'record', 'sizing', 'math', 'schema', 'scenario', 'operator', 'validation'];
+  const plainFiles = files.filter((path) => plainRooms.includes(path.split('/')[1]!));
+  const commentsOf = (path: string) =>
+    (textOf(path).match(/\/\*[\s\S]*?\*\/|(?<=^|[^:'"`])\/\/.*$/gm) ?? []).join('\n');
   const said = [
     ...texts.map((path) => [path, textOf(path)] as const),
     ...files.map((path) => [path, stringsOf(path)] as const),
+    ...plainFiles.map((path) => [path, commentsOf(path)] as const),
   ];
   it.each([
     ['so many', /\bso many\b/i, 'a number, "this many", or the name of the figure'],
@@ -244,7 +319,7 @@ describe('phrases that users stumbled over, in texts and in the strings of sourc
     ['goes on hammering', /\bgoes? on hammering\b/i, 'keeps hammering'],
     ['surroundings', /\bsurroundings\b/i, 'neighbours'],
     ['Expected of it', /\bExpected of it\b|\bnot so far\b/, 'Expectations; not yet'],
-    ['was ended', /\bwas ended\b|\bmints another\b/i, 'revoked; get one with `weir mint`'],
+    ['was ended', /\bwas ended\b|\bmints another\b/i, 'revoked; get one with `weir node mint`'],
     ['with less to do', /\bwith less to do\b/i, 'idle'],
     ['Nothing was expected', /Nothing was expected/, 'No expectations set'],
     ['N contracts limit', /\} (limit|limits)'|contracts? limits?\b/, 'are limiting'],
@@ -254,6 +329,23 @@ describe('phrases that users stumbled over, in texts and in the strings of sourc
   ] as const)('%s', (_, pattern, instead) => {
     const found = said.flatMap(([path, text]) =>
       text.split('\n').flatMap((line) => (pattern.test(line) ? [`${path}: ${line.trim().slice(0, 160)}`] : [])),
+    );
+    expect(found, `use instead: ${instead}`).toEqual([]);
+  });
+
+  it.each([
+    ['tell, told', /\b(tells?|told|telling)\b/i, 'send, say, state, distinguish'],
+    ['stand, stood', /\b(stands?|standing|stood)\b/i, 'is, has, replaces, precedes'],
+    ['somebody, whoever', /\b(somebody|nobody|whoever|everyone)\b/i, 'the role: caller, client, reader'],
+    ['who, without a noun', /\b(for|of|only|so) who\b/i, 'a caller that; where'],
+    ['for good, of late', /\bfor good\b|\bof late\b/i, 'permanently; recently'],
+    ['comes to', /\b(comes?|came) to\b/i, 'is, reaches, amounts to'],
+    ['took down, taken down', /\b(takes?|took|taken) down\b/i, 'keeps, records, counts'],
+  ] as const)('in comments: %s', (_, pattern, instead) => {
+    const found = plainFiles.flatMap((path) =>
+      commentsOf(path)
+        .split('\n')
+        .flatMap((line) => (pattern.test(line) ? [`${path}: ${line.trim().slice(0, 160)}`] : [])),
     );
     expect(found, `use instead: ${instead}`).toEqual([]);
   });

@@ -12,9 +12,9 @@ import { planContract } from '../limiter/validate.js';
 import { Failure } from '../schema/failure.js';
 import { cycleMsFor } from '../schema/quantity.js';
 import { CYCLE_MS, cycleOf, startOf } from '../time/cycle.js';
-import { type Inspect, interpretedMoves } from './interpreted-moves.js';
+import { ActorSystem, type Inspect } from './actor-system.js';
+import { interpretedMoves } from './interpreted-moves.js';
 
-/** A window of cycles. */
 export interface WindowOptions {
   /** Requests that a window may hold, a whole number from 1. Default: 100. */
   readonly threshold?: number;
@@ -30,9 +30,7 @@ export type LimiterOptions = WindowOptions | (RuleLimiterSpec & Pick<WindowOptio
 export interface LimiterDecision {
   /** How many of the n requests are admitted: 0 or 1 for a single request. */
   readonly admitted: number;
-  /** The state after the last of them. */
   readonly state: string;
-  /** How many more requests would be admitted now. */
   readonly remaining: number;
   /** Ms until a request would be admitted if no other arrives before it; 0: now, Infinity: never. In a window limited ones count, too. */
   readonly retryAfterMs: number;
@@ -52,7 +50,7 @@ export interface Limiter {
 }
 
 /**
- * A rate limiter for one process: it decides as a contract of the node does, in memory and without a record. It reads no clock.
+ * A rate limiter for one process.
  *
  *     createLimiter({ threshold: 100, within: 60 }).decide(Date.now())
  *     createLimiter({ like: 'nginx', rate: '10r/s', burst: 5 }).decide(Date.now())
@@ -64,7 +62,7 @@ export function createLimiter(options: LimiterOptions = {}): Limiter {
 }
 
 /**
- * Makes equal limiters, one for each key. `spanMs`: how long one remembers, in ms: who did not come for so long is as at first.
+ * Makes equal limiters, one for each key. A key idle for longer than `spanMs` behaves like a new key.
  * @throws Failure as `createLimiter`
  */
 export function limiterMaker({ cycleMs: asked, ...limiter }: LimiterOptions = {}) {
@@ -115,6 +113,6 @@ function refused(path: string, message: string): Failure {
  * @param cycleMs length of a cycle in ms, for a plan with a rule. Default: 777
  */
 export function makeGate(plan: Plan, cycle: number, inspect?: Inspect, cycleMs = CYCLE_MS): Gate {
-  const moves = inspect && interpretedMoves(plan.definition.name, inspect);
+  const moves = inspect && interpretedMoves(plan.definition.name, new ActorSystem(inspect));
   return new Gate(plan, { cycle, cycleMs, nowMs: startOf(cycle, cycleMs), moves });
 }

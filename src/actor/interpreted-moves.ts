@@ -1,36 +1,34 @@
 // The moves of a contract as XState interprets its machine: for runs that are inspected, and for the property that holds the compiled
 // moves to it. A transition that an operator refuses never happened, so an event is given to the actor after it was performed:
 //
-//   event ─► transition(machine, snapshot, event): which transition is due   ─► performed ─► actor.send(event)
+//   event ─► transition(machine, snapshot, event): which transition is due   ─► performed ─► sent to the actor
 //                                                                             refused    ─► the snapshot stays
-import { type Actor, createActor, type InspectionEvent, type Observer, transition } from 'xstate';
+import { transition } from 'xstate';
 import type { GateImage } from '../limiter/gate.js';
+import type { Fire } from '../limiter/guards.js';
 import type { Moves } from '../limiter/moves.js';
 import type { Plan } from '../limiter/plan.js';
-import { type ContractMachine, type Fire, machineOf } from './contract-machine.js';
-
-/** Watches every message of an actor, for traces. */
-export type Inspect = Observer<InspectionEvent> | ((event: InspectionEvent) => void);
+import type { ActorSystem } from './actor-system.js';
+import { speakingMachineOf } from './contract-machine.js';
 
 /**
  * For `GateOptions.moves`: an actor that starts at once and hears every event and every cycle.
- * @param id names the actor in traces
+ * @param name names the actor in traces
  */
-export function interpretedMoves(id: string, inspect: Inspect): (plan: Plan, image: GateImage) => Moves {
+export function interpretedMoves(name: string, actors: ActorSystem): (plan: Plan, image: GateImage) => Moves {
   return (plan, { state, heldUntilCycle }) => {
-    const machine = machineOf(plan);
+    const machine = speakingMachineOf(plan);
     const snapshot = machine.resolveState({ value: state, context: { heldUntilCycle } });
-    const actor: Actor<ContractMachine> = createActor(machine, { id, inspect, snapshot });
+    const actor = actors.addContract(name, machine, snapshot);
     actor.start();
     return {
-      hearsAll: true,
-      transitionAt: (_, event) => {
+      transitionAt: (event) => {
         const [, actions] = transition(machine, actor.getSnapshot(), event);
         const fire = actions.find(({ type }) => (type as string) === 'fire');
         return fire && plan.transitions[(fire.params as unknown as Fire).transition];
       },
-      after: (_, event) => {
-        actor.send(event);
+      after: (event) => {
+        actors.send('gate', actor, event);
         const { value, context } = actor.getSnapshot();
         return { state: plan.states.findIndex(({ name }) => name === value), heldUntilCycle: context.heldUntilCycle };
       },

@@ -1,19 +1,57 @@
-// A Mermaid state diagram of a contract definition: its states, what moves it from one to the other, and what it emits.
+// Mermaid state diagrams: of a contract definition, and of a kind of client.
 import { aggregateWords, type ContractDefinition, isOnAggregate } from '../limiter/definition.js';
+import type { ClientChart } from './client/client-chart.js';
 
-/** Text of a `stateDiagram-v2`. A transition without a trigger reads `asked for`; what it emits follows a slash. */
-export function stateDiagram(definition: ContractDefinition): string {
+interface Arrow {
+  readonly from: string;
+  readonly to: string;
+  readonly label: string;
+}
+
+/** A transition without a trigger reads `asked for`; what it emits follows a slash. */
+export function contractDiagram(definition: ContractDefinition): string {
   const { states, transitions } = definition;
-  const ids = new Map(Object.keys(states).map((name, index) => [name, `s${index}`]));
-  const named = [...ids].map(([name, id]) => `  state "${name}" as ${id}`);
-  const initial = Object.keys(states).find((name) => states[name]!.initial === true);
-  const arrows = transitions.map(({ from, to, trigger, fires_when, post_actions = [] }) => {
+  const initial = Object.keys(states).find((name) => states[name]!.initial === true)!;
+  const arrows = transitions.map(({ from, to, trigger, fires_when, post_actions = [] }): Arrow => {
     const when = isOnAggregate(trigger) ? `${trigger.condition} (${aggregateWords(trigger, definition)})` : 'asked for';
     const further = typeof fires_when === 'string' ? ` if ${fires_when}` : '';
-    const emits = post_actions.length === 0 ? '' : ` / ${post_actions.map(({ emit }) => emit).join(', ')}`;
-    return `  ${ids.get(from)} --> ${ids.get(to)}: ${plain(when + further + emits)}`;
+    return { from, to, label: when + further + after(post_actions.map(({ emit }) => emit)) };
   });
-  return `${['stateDiagram-v2', ...named, `  [*] --> ${ids.get(initial ?? '')}`, ...arrows].join('\n')}\n`;
+  return stateDiagram(Object.keys(states), initial, arrows);
+}
+
+/** Events that lead to the same are one arrow: `limited, timeout [tries again] / pause`. */
+export function clientDiagram({ config }: ClientChart): string {
+  const arrows = Object.entries(config.states).flatMap(([from, { on = {}, always = [] }]) => {
+    const events = new Map<string, { readonly arrow: Arrow; readonly names: string[] }>();
+    for (const [event, edges] of [...Object.entries(on), ['always', always] as const]) {
+      for (const { guard, target = from, actions = [] } of edges) {
+        const label = `${guard === undefined ? '' : ` [${words(guard)}]`}${after(actions.map(words))}`;
+        const key = `${target} ${label}`;
+        const known = events.get(key) ?? { arrow: { from, to: target, label }, names: [] };
+        known.names.push(words(event));
+        events.set(key, known);
+      }
+    }
+    return [...events.values()].map(({ arrow, names }) => ({ ...arrow, label: names.join(', ') + arrow.label }));
+  });
+  return stateDiagram(Object.keys(config.states), config.initial, arrows);
+}
+
+function stateDiagram(states: readonly string[], initial: string, arrows: readonly Arrow[]): string {
+  const ids = new Map(states.map((name, index) => [name, `s${index}`]));
+  const named = [...ids].map(([name, id]) => `  state "${name}" as ${id}`);
+  const drawn = arrows.map(({ from, to, label }) => `  ${ids.get(from)} --> ${ids.get(to)}: ${plain(label)}`);
+  return `${['stateDiagram-v2', ...named, `  [*] --> ${ids.get(initial)}`, ...drawn].join('\n')}\n`;
+}
+
+function after(actions: readonly string[]): string {
+  return actions.length === 0 ? '' : ` / ${actions.join(', ')}`;
+}
+
+/** `backOff`, `rate_limited`: back off, rate limited. */
+function words(name: string): string {
+  return name.replace(/([a-z])([A-Z])|_/g, (_, before = '', letter = '') => `${before} ${letter.toLowerCase()}`);
 }
 
 /** Mermaid ends a line at a semicolon and a label at a colon; a hash begins a comment. */

@@ -1,10 +1,27 @@
 // The endpoints of contracts: list templates, deploy, create, list, show, move to a state.
 import { ContractDefinition, Shadow, WhenAway } from '../limiter/definition.js';
+import { DrawnMachine } from '../limiter/drawn-machine.js';
 import { GatewayDefinition } from '../limiter/gateway-definition.js';
 import { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
-import { Cycle, closed, freed, Hash, Key, Keyed, OfContract, OfMachine, Ok, pageOf, Row, Slug } from './shapes.js';
+import {
+  ContractName,
+  Cycle,
+  closed,
+  freed,
+  Hash,
+  Key,
+  Keyed,
+  OfContract,
+  OfMachine,
+  Ok,
+  pageOf,
+  Row,
+  Search,
+  Slug,
+  Sort,
+} from './shapes.js';
 import { ContractStatus, ContractView } from './views.js';
 
 /** A contract shows its last `MOST_TRANSITIONS` transitions within the last `LOOK_BACK` rows of the record. */
@@ -16,7 +33,7 @@ const OfTemplate = Type.Object({
 });
 
 /** A limiter as a scenario has it. Which fields belong together, the node says when it reads it. */
-const RuleField = Type.Object(
+export const LimiterField = Type.Object(
   {},
   {
     additionalProperties: true,
@@ -26,12 +43,22 @@ const RuleField = Type.Object(
   },
 );
 
-/** What every deploy may say besides. */
+export const LimitText = Type.String({
+  minLength: 1,
+  maxLength: 20_000,
+  description:
+    "The limiter as a text: '100 in 60s', 'nginx 10r/s burst=5', 'gcra 10/s burst=20'. No file is read for it.",
+});
+
 const further = {
+  name: Type.Optional(ContractName),
   shadow: Type.Optional(Shadow),
   when_away: Type.Optional(WhenAway),
   gate: Type.Optional(GatewayDefinition),
 };
+
+/** Beside a definition, whose name is its own. */
+const beside = { keyed: Type.Optional(Keyed), contract_name: Type.Optional(ContractName) };
 
 const Deployed = Type.Object({ ok: Ok, contract: ContractView, template_id: Type.String() });
 
@@ -104,7 +131,8 @@ export const deployRateLimiter = {
               'Share of the threshold from which the contract is in the state nearing, which emits near_limit; it leaves it once the count has fallen by a tenth of the threshold.',
           }),
         ),
-        rule: Type.Optional(RuleField),
+        rule: Type.Optional(LimiterField),
+        limit: Type.Optional(LimitText),
         ...further,
         keyed: Type.Optional(Keyed),
       },
@@ -150,7 +178,10 @@ export const createContract = {
   takesLongBody: true,
   shapes: {
     params: OfMachine,
-    body: Type.Object({ ...ContractDefinition.properties, keyed: Type.Optional(Keyed) }, closed),
+    body: Type.Union([
+      Type.Object({ ...ContractDefinition.properties, ...beside }, closed),
+      Type.Object({ ...DrawnMachine.properties, ...beside }, closed),
+    ]),
   },
   answers: { 201: { description: 'The contract.', schema: Type.Object({ ok: Ok, contract: ContractView }) } },
 } as const satisfies Endpoint;
@@ -162,14 +193,16 @@ export const listContracts = {
     params: OfMachine,
     querystring: Type.Object(
       {
-        ...pageOf('Contracts', 'Only contracts created after this one: `next` of the page before.'),
+        ...pageOf('Contracts', 'Only contracts behind this one in the list: `next` of the page before.'),
+        search: Search,
+        sort: Sort,
       },
       closed,
     ),
   },
   answers: {
     200: {
-      description: 'A page of contracts, in order of creation.',
+      description: 'A page of contracts, in order of creation unless `sort` says otherwise.',
       schema: Type.Object({
         ok: Ok,
         contracts: Type.Array(ContractView),

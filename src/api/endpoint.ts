@@ -9,8 +9,7 @@ export interface Shapes {
   readonly body?: TSchema;
 }
 
-/** An answer with one status. */
-export interface Answer {
+export interface DescribedAnswer {
   readonly description: string;
   /** Media type; `application/json` when absent. */
   readonly type?: string;
@@ -18,12 +17,12 @@ export interface Answer {
 }
 
 export interface Endpoint {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Parameters are in braces: `/api/chain/{slug}/event`. */
   readonly path: string;
   readonly shapes?: Shapes;
   /** Whether a body may be as long as a definition, or as a thousand requests; else it is short: see node/limits.ts. */
   readonly takesLongBody?: boolean;
   /** By status. Problems are not listed. */
-  readonly answers: Readonly<Record<number, Answer>>;
+  readonly answers: Readonly<Record<number, DescribedAnswer>>;
 }

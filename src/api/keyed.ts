@@ -1,7 +1,7 @@
 // The endpoints of contracts with keys: list the keys, and decide many requests at once.
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
-import { ContractId, Count, Cycle, closed, Key, limitOf, OfContract, OfMachine, Ok } from './shapes.js';
+import { ContractId, Count, Cycle, closed, Key, limitOf, OfContract, OfMachine, Ok, Search } from './shapes.js';
 import { Counted, DecisionShape, State } from './views.js';
 
 const { state, remaining, retry_after_cycles, admitted, limited, away } = DecisionShape.properties;
@@ -18,9 +18,7 @@ export const listContractKeys = {
         ),
         limit: limitOf('Keys'),
         limited: Type.Optional(Type.Boolean({ description: 'Only keys whose state does not admit.' })),
-        contains: Type.Optional(
-          Type.String({ minLength: 1, maxLength: 256, description: 'Only keys that contain this text.' }),
-        ),
+        search: Search,
       },
       closed,
     ),
@@ -46,7 +44,6 @@ export const listContractKeys = {
   },
 } as const satisfies Endpoint;
 
-/** Requests that one call decides: work and answer stay small. */
 const MOST_REQUESTS = 1_000;
 
 export const gates = {

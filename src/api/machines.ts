@@ -1,7 +1,7 @@
 // The endpoints of machines: create, list, show, rank the most active.
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
-import { Cycle, closed, freed, OfMachine, Ok, pageOf, Slug } from './shapes.js';
+import { Cycle, closed, freed, OfMachine, Ok, pageOf, Search, Slug, Sort } from './shapes.js';
 import { MachineSummary, MachineView } from './views.js';
 import { LONGEST_WINDOW, WINDOWS } from './windows.js';
 
@@ -41,6 +41,8 @@ export const listMachines = {
         own: Type.Optional(
           Type.Boolean({ description: 'Only those of the caller: none for anyone without a credential.' }),
         ),
+        search: Search,
+        sort: Sort,
       },
       closed,
     ),

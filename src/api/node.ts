@@ -183,6 +183,10 @@ export const listLimits = {
           ...Shared,
           description: 'KiB of the rows of records; on a node that keeps all in memory an eighth of its heap at most.',
         },
+        sockets: {
+          ...Shared,
+          description: 'Connections over all ports; `most`: of an address, unless it is loopback or a trusted proxy.',
+        },
         keys: Bound,
         streams: Bound,
         sessions: Rate('Sessions that an owner, and an address, may open.'),

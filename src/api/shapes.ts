@@ -13,16 +13,30 @@ export function pageOf(what: string, after: string) {
   return { after: Type.Optional(Type.String({ maxLength: 64, description: after })), limit: limitOf(what) };
 }
 
-/** The query or body of a route that takes none. */
 export const Nothing = Type.Object({}, closed);
 
 export const Ok = Type.Literal(true);
 
 export const Slug = Type.String({ pattern: '^[a-z0-9-]{1,64}$', description: 'Slug of the machine.' });
 
-export const ContractId = Type.String({ minLength: 1, maxLength: 64, description: 'Id of the contract.' });
+export const ContractId = Type.String({ minLength: 1, maxLength: 64, description: 'Id or name of the contract.' });
 
-/** Current cycle numbers are near 2.3e9. */
+/** Never that of an id: 16 hexadecimal digits. */
+export const ContractName = Type.String({
+  pattern: '^(?![0-9a-f]{16}$)[A-Za-z][A-Za-z0-9_.-]{0,63}$',
+  description:
+    'Name of the contract, which no other contract of the machine has: it can be given wherever its id can. A letter, then up to 63 letters, digits and _ . -',
+});
+
+/** Part of a list: what has this text in its id or name, whatever its case. */
+export const Search = Type.Optional(
+  Type.String({ minLength: 1, maxLength: 256, description: 'Only those with this text in a name or id.' }),
+);
+
+export const Sort = Type.Optional(
+  Type.Literal('limiting', { description: 'Those that are limiting first, of the first 1,000.' }),
+);
+
 export const Cycle = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Number of a cycle.' });
 
 export const Seq = Type.Integer({
@@ -109,6 +123,7 @@ export const Cut = Type.Object(
 export const RowKind = Type.Enum([
   'machine_created',
   'contract_created',
+  'contract_changed',
   'contract_deleted',
   'machine_deleted',
   'transition',
@@ -142,6 +157,22 @@ export const Row = Type.Object(
     emitted: Type.Array(Type.String()),
     definition_digest: Type.Optional(Type.String()),
     keyed: Type.Optional(Type.Object({}, { additionalProperties: true })),
+    name: Type.Optional(Type.String({ description: 'The name of a new contract.' })),
+    changes: Type.Optional(
+      Type.Array(
+        Type.Object({
+          what: Type.String(),
+          from: Type.Optional(Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
+          to: Type.Optional(Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
+        }),
+        { description: 'Of contract_changed: each value before and after.' },
+      ),
+    ),
+    states: Type.Optional(Type.Array(Type.String(), { description: 'Of contract_changed: the states from now on.' })),
+    resets: Type.Optional(
+      Type.Boolean({ description: 'Of contract_changed: it and its keys are in the initial state from here on.' }),
+    ),
+    forgotten: Type.Optional(Type.String({ description: 'Of contract_changed: the counts that could not be kept.' })),
     action: Type.Optional(Type.Enum(['key_made', 'key_rotated', 'key_revoked'])),
     key_id: Type.Optional(Type.String({ description: 'The key that was made, rotated or revoked.' })),
     next_key_id: Type.Optional(Type.String({ description: 'The new key, of a rotated one.' })),

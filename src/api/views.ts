@@ -23,10 +23,12 @@ export const MachineSummary = Type.Object({
   contract_count: Type.Integer({ description: 'Contracts on the machine.' }),
 });
 
+const Name = Type.String({ description: 'The name that its owner gave it; without one, that of its definition.' });
+
 const ContractLine = Type.Object({
   id: Type.String(),
   currentState: Type.String(),
-  name: Type.String({ description: 'Name of its definition.' }),
+  name: Name,
 });
 
 export const MachineView = Type.Object({
@@ -37,11 +39,35 @@ export const MachineView = Type.Object({
   }),
 });
 
+export const LimiterShown = Type.Object(
+  {},
+  { additionalProperties: true, description: '{ threshold, within }, { primitive, params }, or a whole definition.' },
+);
+
+const differences = {
+  both: Type.Integer({ description: 'Limited by both.' }),
+  only_limiter: Type.Integer({ description: 'Limited by the contract, and not by the candidate: newly admitted.' }),
+  only_candidate: Type.Integer({ description: 'Limited by the candidate alone: newly refused.' }),
+};
+
+/** What limiter and candidate decided on the same requests. */
+export const compared = {
+  since: Type.Integer({ description: 'The cycle from which on they are compared.' }),
+  requests: Type.Integer({ description: 'Requests that both decided on since.' }),
+  ...differences,
+};
+
+export const ComparedKey = Type.Object({
+  key: Type.String({ description: 'The key, or its keyed hash.' }),
+  ...differences,
+});
+
 const contractFields = {
   id: Type.String(),
   currentState: Type.String({ description: 'Name of its current state.' }),
   machine: Type.String({ description: 'Slug of its machine.' }),
-  name: Type.String({ description: 'Name of its definition.' }),
+  name: Name,
+  definition_name: Type.String({ description: 'Name of its definition.' }),
   version: Type.String({ description: 'Version of its definition.' }),
   template_id: Type.Optional(Type.String({ description: 'The template it was made from; absent if there is none.' })),
   threshold: Type.Optional(Type.Integer({ description: 'How many requests are admitted if all come at once.' })),
@@ -64,6 +90,17 @@ const contractFields = {
         description:
           'Each key is a gate of its own; state and count of the contract are those that keys without a place share.',
       },
+    ),
+  ),
+  candidate: Type.Optional(
+    Type.Object(
+      {
+        limiter: LimiterShown,
+        ...compared,
+        limited: Type.Integer({ description: 'Limited by the contract since.' }),
+        would_limit: Type.Integer({ description: 'Limited by the candidate since.' }),
+      },
+      { description: 'A second rule that is only checked.' },
     ),
   ),
   created_cycle: Cycle,

@@ -1,133 +1,160 @@
-// A command: its options and its action. Each is a file that exports both, and is loaded only when the command is named.
-import type { ArgumentsCamelCase, Argv } from 'yargs';
-import { usageFailure } from './ending.js';
+// A command is data: its arguments and options as one schema, its examples, and `run`. Check, help, completion, the page of all commands
+// and the line that repeats a run are made of it. A file of a command is light: what a run needs is loaded inside `run`.
+import type * as TypeBox from 'typebox';
+import { Type } from '../schema/json-schema.js';
 
-/**
- * Which options have an effect only with one of others, and which have none beside others: such a command line is refused. `no-report` is a
- * switch that is on by default, `<url>` a positional argument.
- */
-export interface OptionRules {
-  readonly needs?: Readonly<Record<string, readonly string[]>>;
-  readonly without?: Readonly<Record<string, readonly string[]>>;
+type Schema = TypeBox.TSchema;
+export type Options = Readonly<Record<string, Schema>>;
+export type GivenTo<Known extends Options> = TypeBox.Static<TypeBox.TObject<Known>>;
+
+/** The words of a command line after the name of the command. */
+export interface CommandLine {
+  /** Whether the option or argument is on it: a default is not. */
+  has(name: string): boolean;
+  /**
+   * The command that repeats the run, for reports: everything given that changes the result, without secrets.
+   * @param files instead of the files that are given, where others belong to other runs
+   */
+  repeat(files?: readonly string[]): string;
 }
 
-export interface Command {
-  readonly rules?: OptionRules;
-  // biome-ignore lint/suspicious/noExplicitAny: each command has options of its own
-  readonly options: (yargs: Argv) => Argv<any>;
-  // biome-ignore lint/suspicious/noExplicitAny: and receives their values
-  readonly run: (given: any) => Promise<void> | void;
+export interface Command<Known extends Options = Options> {
+  readonly options: Known;
+  /** Words after `weir`, and what they do. */
+  readonly examples: readonly (readonly [words: string, about: string])[];
+  /** A paragraph below the help. */
+  readonly more?: string;
+  readonly run: (given: GivenTo<Known>, line: CommandLine) => Promise<void> | void;
 }
 
-/** The arguments that a command with these options receives. */
-export type GivenTo<Options> = Options extends (yargs: Argv) => Argv<infer Given> ? ArgumentsCamelCase<Given> : never;
-
-export interface Usage {
-  /** Name and positional arguments, as yargs reads them. */
-  readonly usage: string;
-  readonly summary: string;
+/** What is said of an option beside its type. Names of others are those of the schema: `cycleMs` is --cycle-ms. */
+interface About {
+  readonly default?: string | number;
+  /** An argument or option that has to be given. */
+  readonly required?: true;
+  /** An argument: given by its place and not by its name. */
+  readonly place?: true;
+  /** An argument of several words: those after `--`. It is the last of the options. */
+  readonly rest?: true;
+  /** Has no effect without one of these. */
+  readonly needs?: readonly string[];
+  /** Has no effect with any of these. */
+  readonly without?: readonly string[];
+  /** Does not change the result of a run, or is a secret: the line that repeats a run leaves it out. */
+  readonly local?: true;
+  readonly letter?: string;
+  /** Not in help. */
+  readonly hidden?: true;
 }
 
-/** Registers a command with yargs. A command that is not listed can be used, too. */
-export function register(
-  yargs: Argv,
-  { usage, summary }: Usage,
-  { options, run, rules = {} }: Command,
-  isListed = true,
-): Argv {
-  let lists: readonly string[] = [];
-  let defaults: Readonly<Record<string, unknown>> = {};
-  return yargs.command(
-    usage,
-    (isListed && summary) as string,
-    (inner) => {
-      const built = options(isListed ? inner : inner.usage(`$0 ${usage}\n\n${summary}`)).strict();
-      const known = (built as unknown as { getOptions(): { array: string[]; default: object } }).getOptions();
-      lists = known.array;
-      defaults = { ...known.default };
-      return built;
-    },
-    (given) => {
-      checkSpelling(given, lists);
-      checkEffect(given, rules, defaultsIn(yargs), defaults);
-      return run(given);
-    },
-  );
+/** An option as the command line sees it. */
+export interface Option extends About {
+  readonly type: 'string' | 'number' | 'integer' | 'boolean' | 'array';
+  readonly description: string;
+  readonly enum?: readonly string[];
+  readonly minimum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly maximum?: number;
+  /** What a value is, in words. */
+  readonly takes?: string;
+  /** The value of a text; undefined for one that cannot be read. A failure of its own says why. */
+  readonly read?: (text: string, option: string) => unknown;
+  /** The value where the option is given without one. A word that follows is its value if it fits. */
+  readonly bare?: { readonly value: string; readonly fits: RegExp };
+  readonly items?: Option;
 }
 
-/**
- * Refuses invalid values that yargs accepts: NaN for a text that is not a number, and a list for an option that was given twice.
- * @param lists options that may be given several times
- * @throws Failure `wrong_usage`
- */
-function checkSpelling(given: object, lists: readonly string[]): void {
-  const plain = (name: string) => name.replaceAll('-', '').toLowerCase();
-  const areLists = new Set(lists.map(plain));
-  for (const [name, value] of Object.entries(given)) {
-    if (name === '_') continue;
-    if (typeof value === 'number' && Number.isNaN(value)) throw usageFailure(`--${name} takes a number.`);
-    if (Array.isArray(value) && !areLists.has(plain(name))) throw usageFailure(`--${name} was given more than once.`);
-  }
+type Kept<Kind extends Schema, Said> = Said extends { readonly default: unknown } | { readonly required: true }
+  ? Kind
+  : TypeBox.TOptional<Kind>;
+
+function made(kind: string, description: string, said: object): never {
+  const schema = { type: kind, description, ...said } as unknown as Schema;
+  return ('default' in said || 'required' in said ? schema : Type.Optional(schema)) as never;
 }
 
-/** The options that have a value because of their default. yargs does not declare it. */
-function defaultsIn(yargs: Argv): Readonly<Record<string, boolean>> {
-  return (yargs as unknown as { parsed: { defaulted: Record<string, boolean> } }).parsed.defaulted;
+export function text<const Said extends About>(description: string, said = {} as Said): Kept<TypeBox.TString, Said> {
+  return made('string', description, said);
 }
 
-/** @throws Failure `wrong_usage` for an option that has no effect beside the others */
-function checkEffect(
-  given: Readonly<Record<string, unknown>>,
-  { needs = {}, without = {} }: OptionRules,
-  defaulted: Readonly<Record<string, boolean>>,
-  defaults: Readonly<Record<string, unknown>>,
-): void {
-  const isGiven = (rule: string) => {
-    const name = rule.replaceAll(/[<>]/g, '');
-    if (name.startsWith('no-')) return given[name.slice(3)] === false;
-    const value = given[name];
-    const isEmpty =
-      value === undefined || value === false || (Array.isArray(value) && value.every((one) => one === undefined));
-    // yargs takes positional arguments for defaulted.
-    return !isEmpty && (rule.startsWith('<') ? value !== defaults[name] : defaulted[name] !== true);
-  };
-  for (const [name, others] of Object.entries(needs)) {
-    if (!isGiven(name) || others.some(isGiven)) continue;
-    const wanted = others.map(written).join(' or ');
-    throw usageFailure(
-      `${written(name)} has no effect without ${wanted}.`,
-      `Add ${wanted}, or leave ${written(name)} out.`,
-    );
-  }
-  for (const [name, others] of Object.entries(without)) {
-    const other = isGiven(name) ? others.find(isGiven) : undefined;
-    if (other === undefined) continue;
-    throw usageFailure(`${written(name)} has no effect with ${written(other)}.`, 'Leave one of the two out.');
-  }
+/** A switch: off unless it is given. */
+export function flag(description: string, said: About = {}): TypeBox.TBoolean {
+  return made('boolean', description, { ...said, default: false });
 }
 
-/** A name in rules as it is written on the command line. */
-function written(name: string): string {
-  return name.startsWith('<') ? name : `--${name}`;
+export function choice<const Values extends readonly string[], const Said extends About>(
+  values: Values,
+  description: string,
+  said = {} as Said,
+): Kept<TypeBox.TUnsafe<Values[number]>, Said> {
+  return made('string', description, { enum: values, ...said });
 }
 
-/**
- * Replaces the argument `-`, standard input, which yargs drops from positional arguments. No argument of a process can contain a
- * zero character.
- */
-const DASH = '\u0000-';
-
-/** Applied to the arguments before yargs parses them. */
-export function hideDash(words: readonly string[]): string[] {
-  return words.map((word) => (word === '-' ? DASH : word));
+/** A whole number. */
+export function whole<const Said extends About>(
+  minimum: number,
+  maximum: number,
+  description: string,
+  said = {} as Said,
+): Kept<TypeBox.TInteger, Said> {
+  return made('integer', description, { minimum, maximum, ...said });
 }
 
-/** For `coerce` of a positional argument that may be a dash. */
-export function showDash(word: string): string {
-  return word === DASH ? '-' : word;
+export function decimal<const Said extends About & Pick<Option, 'minimum' | 'maximum' | 'exclusiveMinimum'>>(
+  description: string,
+  said = {} as Said,
+): Kept<TypeBox.TNumber, Said> {
+  return made('number', description, said);
 }
 
-/** The same for a list of words. */
-export function showDashes(words: readonly string[]): string[] {
-  return words.map(showDash);
+/** A value that is read from a text. */
+export function value<Value, const Said extends About>(
+  takes: string,
+  read: (text: string, option: string) => Value | undefined,
+  description: string,
+  said = {} as Said,
+): Kept<TypeBox.TUnsafe<Value>, Said> {
+  return made('string', description, { takes, read, ...said });
+}
+
+/** An option that may be given without a value. */
+export function perhaps(bare: NonNullable<Option['bare']>, takes: string, description: string, said: About = {}) {
+  return made('string', description, { bare, takes, ...said }) as TypeBox.TOptional<TypeBox.TString>;
+}
+
+/** An option that may be given several times, or an argument of several words. */
+export function several<Item extends Schema>(
+  item: Item,
+): Item extends TypeBox.TOptional<infer One extends Schema>
+  ? TypeBox.TOptional<TypeBox.TArray<One>>
+  : TypeBox.TArray<Item> {
+  const { required, default: _, ...said } = item as unknown as Option;
+  return made('array', said.description, { ...said, items: item, type: 'array', ...(required && { required }) });
+}
+
+export function command<Known extends Options>(parts: Command<Known>): Command<Known> {
+  return parts;
+}
+
+/** How an option or argument is written: `--cycle-ms`, `<scenario>`. */
+export function written(name: string, { place, hidden }: Pick<About, 'place' | 'hidden'>): string {
+  return place ? `<${name}>` : `--${hidden ? name : optionName(name)}`;
+}
+
+export function optionName(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+export function entriesOf(options: Options): [name: string, option: Option][] {
+  return Object.entries(options) as unknown as [string, Option][];
+}
+
+/** `simulate <scenario..>` */
+export function usageOf(name: string, options: Options): string {
+  const places = entriesOf(options).filter(([, { place }]) => place);
+  const words = places.map(([place, { required, type, rest }]) => {
+    const word = `${rest ? '-- ' : ''}${place}${type === 'array' ? '..' : ''}`;
+    return required ? `<${word}>` : `[${word}]`;
+  });
+  return [name, ...words].join(' ');
 }

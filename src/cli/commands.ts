@@ -1,226 +1,267 @@
 // The commands, in the order in which help lists them. The file of a command is loaded only when the command is named.
-import type { Command, Usage } from './command.js';
+import type { Command } from './command.js';
 
-export interface ListedCommand extends Usage {
-  readonly load: () => Promise<Command>;
+export interface ListedCommand {
+  /** After `weir`: `simulate`, `node keys make`. */
+  readonly name: string;
+  readonly about: string;
+  /** Where the first page of help lists it; elsewhere if undefined. */
+  readonly group?: (typeof groups)[number]['title'];
+  // biome-ignore lint/suspicious/noExplicitAny: each command has options of its own
+  readonly load: () => Promise<Command<any>>;
 }
+
+export const groups = [
+  { title: 'ask', about: 'which limit fits, what a limiter does' },
+  { title: 'run', about: 'the same scenario in virtual time and against a live node' },
+  { title: 'node', about: 'run one, and ask it' },
+  { title: 'more', about: 'all else' },
+] as const;
 
 export const commands: readonly ListedCommand[] = [
   {
-    usage: 'simulate <scenario..>',
-    summary: 'run scenarios in virtual time: what the limiter does, and whether the clients behind it drain',
-    load: () => import('./simulate.js'),
+    name: 'recommend',
+    about: 'which limit fits the requests of logs: the share limited for every threshold, in one pass',
+    group: 'ask',
+    load: async () => (await import('./recommend.js')).recommend,
   },
   {
-    usage: 'replay <log..>',
-    summary: 'run logs through a limiter: which requests would have been refused, when, for how long',
-    load: () => import('./replay.js'),
+    name: 'replay',
+    about: 'run logs through a limiter: which requests would have been refused, when, for how long',
+    group: 'ask',
+    load: async () => (await import('./replay.js')).replay,
   },
   {
-    usage: 'recommend <log..>',
-    summary: 'which limit fits the requests of logs: the share limited for every threshold, in one pass',
-    load: () => import('./recommend.js'),
+    name: 'limiter',
+    about: 'what a limiter lets through, in words and a chart; without one, all that are known',
+    group: 'ask',
+    load: async () => (await import('./limiter.js')).limiter,
   },
   {
-    usage: 'sweep <scenario>',
-    summary: 'run a scenario with every value of some fields, or search for the value at which a condition holds',
-    load: () => import('./sweep.js'),
+    name: 'client',
+    about: 'how a client library retries, and what a limiter sees of it; without one, all that are known',
+    group: 'ask',
+    load: async () => (await import('./client.js')).client,
   },
   {
-    usage: 'map <scenario>',
-    summary: 'where a service stays stuck after a trigger has gone: load by trigger, for each policy of the clients',
-    load: () => import('./map.js'),
+    name: 'diff',
+    about:
+      "what a change of a gateway's limits does: which limits differ, what a burst passes, which requests of a log it refuses",
+    group: 'ask',
+    load: async () => (await import('./diff.js')).diff,
   },
   {
-    usage: 'load <scenario..>',
-    summary: 'send the requests of scenarios to a live node, and compare what it does with the prediction',
-    load: () => import('./load.js'),
+    name: 'identify',
+    about: 'identify a limiter and its parameters by probing it',
+    group: 'ask',
+    load: async () => (await import('./identify.js')).identify,
   },
   {
-    usage: 'identify [url]',
-    summary: 'identify a limiter and its parameters by probing it',
-    load: () => import('./identify.js'),
+    name: 'simulate',
+    about: 'run scenarios in virtual time: what the limiter does, and whether the clients behind it drain',
+    group: 'run',
+    load: async () => (await import('./simulate.js')).simulate,
   },
   {
-    usage: 'stress',
-    summary: 'saturate a node with many connections: how much does it hold',
-    load: () => import('./stress.js'),
+    name: 'load',
+    about: 'send the requests of scenarios to a live node, and compare what it does with the prediction',
+    group: 'run',
+    load: async () => (await import('./load.js')).load,
   },
   {
-    usage: 'report [run..]',
-    summary: 'render runs again, side by side, or against a baseline; --serve shows all of them in the browser',
-    load: () => import('./report.js'),
+    name: 'play',
+    about: 'the playground: sliders, a scenario as text, and what the limiter does with it, in the browser',
+    group: 'run',
+    load: async () => (await import('./play.js')).play,
   },
   {
-    usage: 'play [scenario]',
-    summary: 'the playground: sliders, a scenario as text, and what the limiter does with it, in the browser',
-    load: () => import('./play.js'),
+    name: 'sweep',
+    about: 'run a scenario with every value of some fields, or search for the value at which a condition holds',
+    group: 'run',
+    load: async () => (await import('./sweep.js')).sweep,
   },
   {
-    usage: 'help [topic]',
-    summary: 'print a page about a topic, or the help of a command',
-    load: () => import('./help.js'),
-  },
-  { usage: 'init [file]', summary: 'write a first scenario', load: () => import('./init.js') },
-  {
-    usage: 'generate <scenario>',
-    summary: 'print a combined log of the requests that a scenario would send',
-    load: () => import('./generate.js'),
+    name: 'stress',
+    about: 'saturate a node with many connections: how much does it hold',
+    load: async () => (await import('./stress.js')).stress,
   },
   {
-    usage: 'decide',
-    summary: 'decide requests from standard input by any limiter, a line of JSON each',
-    load: () => import('./decide.js'),
+    name: 'report',
+    about: 'render runs again, side by side, or against a baseline; --serve shows all of them in the browser',
+    group: 'run',
+    load: async () => (await import('./report.js')).report,
+  },
+  { name: 'init', about: 'write a first scenario', group: 'run', load: async () => (await import('./init.js')).init },
+  {
+    name: 'serve',
+    about: 'run a node: the whole API on a durable store',
+    group: 'node',
+    load: async () => (await import('./serve.js')).serve,
   },
   {
-    usage: 'limiters',
-    summary: 'list the limiters known, and what each does with a burst',
-    load: () => import('./limiters.js'),
+    name: 'worker',
+    about: 'run simulations and load for machines that use --workers',
+    load: async () => (await import('./worker.js')).worker,
   },
   {
-    usage: 'explain <limiter..>',
-    summary: 'say what a limiter lets through: weir explain nginx 10r/s burst=5',
-    load: () => import('./explain.js'),
+    name: 'verify',
+    about: 'check an exported record offline: chain, proofs, signatures',
+    group: 'node',
+    load: async () => (await import('./verify.js')).verify,
   },
   {
-    usage: 'self-test',
-    summary: 'compare this build with published results: queues, back-off policies, retry storms, windows',
-    load: () => import('./self-test.js'),
-  },
-  { usage: 'serve', summary: 'run a node: the whole API on a durable store', load: () => import('./serve.js') },
-  {
-    usage: 'up',
-    summary: 'run a network of nodes over one Redis on this machine, with one port in front',
-    load: () => import('./up.js'),
+    name: 'node mint',
+    about: 'mint a free key, and keep it for this node',
+    load: async () => (await import('./mint.js')).mint,
   },
   {
-    usage: 'worker <redis>',
-    summary: 'run simulations and load for machines that use --workers',
-    load: () => import('./worker.js'),
+    name: 'node session',
+    about: 'exchange the key for a session cookie, or end the kept session',
+    load: async () => (await import('./mint.js')).session,
   },
   {
-    usage: 'backup <file>',
-    summary: 'copy the data of a node, running or stopped, and verify the copy',
-    load: () => import('./backup.js'),
+    name: 'node keys make',
+    about: 'make a key for what its scopes name: read, event, gate, admin',
+    load: async () => (await import('./keys.js')).makeKeys,
   },
   {
-    usage: 'restore <file>',
-    summary: 'make a data folder from a backup, and say what it lacks',
-    load: () => import('./restore.js'),
+    name: 'node keys list',
+    about: 'list your keys, without their secrets',
+    load: async () => (await import('./keys.js')).listOfKeys,
   },
   {
-    usage: 'evict <owner>',
-    summary: 'end an owner on a running node: their keys and their machines',
-    load: () => import('./evict.js'),
+    name: 'node keys rotate',
+    about: 'rotate a key; both stay valid for a while',
+    load: async () => (await import('./keys.js')).rotate,
   },
   {
-    usage: 'rotate-key',
-    summary:
-      'give a stopped node a new key, signed by the present one, so that clients that pinned the old key accept it',
-    load: () => import('./rotate-key.js'),
+    name: 'node keys revoke',
+    about: 'revoke a key immediately, with its sessions and streams',
+    load: async () => (await import('./keys.js')).revoke,
   },
   {
-    usage: 'verify <record>',
-    summary: 'check an exported record offline: chain, proofs, signatures',
-    load: () => import('./verify.js'),
+    name: 'node machine create',
+    about: 'create a machine',
+    load: async () => (await import('./machine.js')).create,
   },
   {
-    usage: 'completion <shell>',
-    summary: 'print a script that completes commands and options in bash, zsh or fish',
-    load: () => import('./completion.js'),
+    name: 'node machine list',
+    about: 'list the public machines and your own',
+    load: async () => (await import('./machine.js')).list,
+  },
+  {
+    name: 'node machine show',
+    about: 'show a machine and its contracts',
+    load: async () => (await import('./machine.js')).show,
+  },
+  {
+    name: 'node inspect',
+    about: 'show a template: states, transitions, operators, parameters',
+    load: async () => (await import('./inspect.js')).inspect,
+  },
+  {
+    name: 'node deploy',
+    about: 'put a rate limiter, or a contract of your own, onto a machine',
+    load: async () => (await import('./deploy.js')).deploy,
+  },
+  {
+    name: 'node change',
+    about: 'change the numbers, the rule or the name of a contract in place: its counts and its id stay',
+    load: async () => (await import('./change.js')).change,
+  },
+  {
+    name: 'node candidate',
+    about: 'check a second limit beside a contract, and list the clients that the two would treat differently',
+    load: async () => (await import('./change.js')).candidate,
+  },
+  {
+    name: 'node promote',
+    about: 'make the candidate of a contract its limit',
+    load: async () => (await import('./change.js')).promote,
+  },
+  {
+    name: 'node delete',
+    about: 'delete a contract, or a machine with all of them',
+    load: async () => (await import('./change.js')).remove,
+  },
+  {
+    name: 'node transition',
+    about: 'move a contract to another state, for any counts',
+    load: async () => (await import('./contracts.js')).transition,
+  },
+  {
+    name: 'node event',
+    about: 'count events in the contracts of a machine, and print the decisions',
+    load: async () => (await import('./events.js')).event,
+  },
+  {
+    name: 'node gate',
+    about: 'ask a gate to admit one request: exit code 0 admitted, 1 limited',
+    load: async () => (await import('./events.js')).gate,
+  },
+  {
+    name: 'node contracts',
+    about: 'list the contracts of a machine, or show one of them',
+    load: async () => (await import('./contracts.js')).contracts,
+  },
+  {
+    name: 'node active',
+    about: 'rank the public machines by their recent transitions',
+    load: async () => (await import('./node-queries.js')).active,
+  },
+  {
+    name: 'node follow',
+    about: 'print what happens on a machine as it happens; resumes after an interruption',
+    load: async () => (await import('./follow.js')).followMachine,
+  },
+  {
+    name: 'node record',
+    about: 'export the record of a machine: a row a line, closed by a signed checkpoint',
+    load: async () => (await import('./record.js')).record,
+  },
+  {
+    name: 'node backup',
+    about: 'copy the data of a node, running or stopped, and verify the copy',
+    load: async () => (await import('./backup.js')).backup,
+  },
+  {
+    name: 'node restore',
+    about: 'make a data folder from a backup, and say what it lacks',
+    load: async () => (await import('./restore.js')).restore,
+  },
+  {
+    name: 'node evict',
+    about: 'end an owner on a running node: their keys and their machines',
+    load: async () => (await import('./evict.js')).evict,
+  },
+  {
+    name: 'node shift',
+    about: 'project operators over cycles: computed, proved, verified, step by step',
+    load: async () => (await import('./operators.js')).shiftOperators,
+  },
+  {
+    name: 'node operators',
+    about: 'list the operators, or show one',
+    load: async () => (await import('./operators.js')).operators,
+  },
+  {
+    name: 'node endpoints',
+    about: 'list the routes of the node',
+    load: async () => (await import('./node-queries.js')).endpoints,
+  },
+  {
+    name: 'node clock',
+    about: 'show the running cycle of the node',
+    load: async () => (await import('./node-queries.js')).clock,
+  },
+  {
+    name: 'self-test',
+    about: 'compare this build with published results: queues, back-off policies, retry storms, windows',
+    load: async () => (await import('./self-test.js')).selfTest,
+  },
+  {
+    name: 'completion',
+    about: 'print a script that completes commands and options in bash, zsh or fish',
+    load: async () => (await import('./completion.js')).completion,
   },
 ];
-
-/** Clients of a node's API: `weir node gate edge`, or for short `weir gate edge`. */
-export const nodeCommands: readonly ListedCommand[] = [
-  {
-    usage: 'mint',
-    summary: 'mint a free key, and keep it for this node',
-    load: async () => (await import('./mint.js')).mintCommand,
-  },
-  {
-    usage: 'session',
-    summary: 'exchange the key for a session cookie, or end the kept session',
-    load: async () => (await import('./mint.js')).sessionCommand,
-  },
-  {
-    usage: 'keys',
-    summary: 'make, list, rotate or revoke keys with scopes',
-    load: async () => (await import('./keys.js')).keysCommand,
-  },
-  {
-    usage: 'machine',
-    summary: 'create, list or show machines',
-    load: async () => (await import('./machine.js')).machineCommand,
-  },
-  {
-    usage: 'inspect [template]',
-    summary: 'show a template: states, transitions, operators, parameters',
-    load: async () => (await import('./inspect.js')).inspectCommand,
-  },
-  {
-    usage: 'deploy <slug>',
-    summary: 'put a rate limiter, or a contract of your own, onto a machine',
-    load: async () => (await import('./deploy.js')).deployCommand,
-  },
-  {
-    usage: 'transition <slug> <to>',
-    summary: 'move a contract to another state, for any counts',
-    load: async () => (await import('./contracts.js')).transitionCommand,
-  },
-  {
-    usage: 'event <slug>',
-    summary: 'count events in the contracts of a machine, and print the decisions',
-    load: async () => (await import('./events.js')).eventCommand,
-  },
-  {
-    usage: 'gate <slug>',
-    summary: 'ask a gate to admit one request: exit code 0 admitted, 1 limited',
-    load: async () => (await import('./events.js')).gateCommand,
-  },
-  {
-    usage: 'contracts <slug> [id]',
-    summary: 'list the contracts of a machine, or show one of them',
-    load: async () => (await import('./contracts.js')).contractsCommand,
-  },
-  {
-    usage: 'active',
-    summary: 'rank the public machines by their recent transitions',
-    load: async () => (await import('./node-queries.js')).activeCommand,
-  },
-  {
-    usage: 'follow <slug>',
-    summary: 'print what happens on a machine as it happens; resumes after an interruption',
-    load: async () => (await import('./follow.js')).followCommand,
-  },
-  {
-    usage: 'record <slug>',
-    summary: 'export the record of a machine: a row a line, closed by a signed checkpoint',
-    load: async () => (await import('./record.js')).recordCommand,
-  },
-  {
-    usage: 'shift',
-    summary: 'project operators over cycles: computed, proved, verified, step by step',
-    load: async () => (await import('./operators.js')).shiftCommand,
-  },
-  {
-    usage: 'operators [id]',
-    summary: 'list the operators, or show one',
-    load: async () => (await import('./operators.js')).operatorsCommand,
-  },
-  {
-    usage: 'endpoints',
-    summary: 'list the routes of the node',
-    load: async () => (await import('./node-queries.js')).endpointsCommand,
-  },
-  {
-    usage: 'clock',
-    summary: 'show the running cycle of the node',
-    load: async () => (await import('./node-queries.js')).clockCommand,
-  },
-];
-
-/** The first word of its usage. */
-export function nameOf({ usage }: ListedCommand): string {
-  return usage.split(' ', 1)[0]!;
-}

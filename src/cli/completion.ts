@@ -1,29 +1,17 @@
-// `weir completion`: a script that completes commands and options in a shell. The script gets the candidates from the program itself,
-// by the option of yargs that prints them: `weir --get-yargs-completions weir sim`.
-import type { Argv } from 'yargs';
-import type { GivenTo } from './command.js';
+// `weir completion`: a script that completes commands and options in a shell. The script gets the candidates from the program itself:
+// `weir --complete bash weir sim` (complete.ts).
+import { choice, command } from './command.js';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
 
-export const options = (yargs: Argv) =>
-  yargs
-    .positional('shell', { choices: shells, demandOption: true, describe: 'the shell that reads the script' })
-    .example('$0 completion bash >> ~/.bashrc', 'for bash')
-    .example('$0 completion zsh >> ~/.zshrc', 'for zsh, after compinit')
-    .example('$0 completion fish > ~/.config/fish/completions/weir.fish', 'for fish');
-
-export function run({ shell }: GivenTo<typeof options>): void {
-  process.stdout.write(scripts[shell]);
-}
-
 /**
- * SHELL selects the form of the candidates: for zsh they have descriptions. Options are offered where a word begins with a dash; where
+ * The first word after --complete selects the form of the candidates: for zsh and fish they have descriptions. Options are offered where a word begins with a dash; where
  * nothing else is left, files are completed.
  */
 const scripts: Readonly<Record<(typeof shells)[number], string>> = {
   bash: `_weir() {
   local IFS=$'\\n' word="\${COMP_WORDS[COMP_CWORD]}" found
-  found="$(SHELL=bash weir --get-yargs-completions "\${COMP_WORDS[@]:0:COMP_CWORD+1}")"
+  found="$(weir --complete bash "\${COMP_WORDS[@]:0:COMP_CWORD+1}")"
   [[ $word == -* ]] || found="$(grep -v '^-' <<< "$found")"
   COMPREPLY=($(compgen -W "$found" -- "$word"))
 }
@@ -31,12 +19,22 @@ complete -o bashdefault -o default -F _weir weir
 `,
   zsh: `_weir() {
   local -a found
-  found=("\${(@f)$(SHELL=zsh weir --get-yargs-completions "\${(@)words[1,CURRENT]}")}")
+  found=("\${(@f)$(weir --complete zsh "\${(@)words[1,CURRENT]}")}")
   [[ \${words[CURRENT]} == -* ]] || found=("\${(@)found:#-*}")
   if [[ -n "$found" ]]; then _describe weir found; else _files; fi
 }
 compdef _weir weir
 `,
-  fish: `complete -c weir -a '(SHELL=fish weir --get-yargs-completions (commandline -opc) (commandline -ct))'
+  fish: `complete -c weir -a '(weir --complete fish (commandline -opc) (commandline -ct))'
 `,
 };
+
+export const completion = command({
+  options: { shell: choice(shells, 'the shell that reads the script', { place: true, required: true }) },
+  examples: [
+    ['completion bash >> ~/.bashrc', 'for bash'],
+    ['completion zsh >> ~/.zshrc', 'for zsh, after compinit'],
+    ['completion fish > ~/.config/fish/completions/weir.fish', 'for fish'],
+  ],
+  run: ({ shell }) => void process.stdout.write(scripts[shell]),
+});

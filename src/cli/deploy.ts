@@ -1,103 +1,96 @@
-// `weir deploy`: puts the rate limiter, or a definition of one's own, onto a machine. The node checks definitions.
+// `weir node deploy`: puts the rate limiter, or a definition of one's own, onto a machine. The node checks definitions.
 import { createContract, deployRateLimiter } from '../api/contracts.js';
+import { createMachine } from '../api/machines.js';
+import type { ApiClient } from '../client/api-client.js';
 import type { ContractDefinition } from '../limiter/definition.js';
-import { definitionOf, isDrawn } from '../limiter/drawn-definition.js';
 import { spanWords } from '../report/words.js';
-import { Failure } from '../schema/failure.js';
 import { nearestWindow } from '../schema/quantity.js';
-import { readText } from '../schema/text-file.js';
+import { choice, decimal, flag, optionName, text, whole } from './command.js';
 import { usageFailure } from './ending.js';
-import { LIMITERS, limiterGiven, limiterNeeds, limiterOptions, windowOf } from './limiter-options.js';
-import { cycleMsOfNode, cyclesOf, nodeCommand, slugArgument } from './node-command.js';
+import { limit, limiterGiven } from './limit.js';
+import { cycleMsOfNode, cyclesOf, nodeCommand, slug } from './node-command.js';
+import { warn } from './say.js';
 import { facts } from './terminal.js';
 
 const HASHED = { store_keys: 'hashed' } as const;
 
-/** A key of the node. */
-const OWN = ['key'];
-
-export const deployCommand = nodeCommand({
-  rules: {
-    needs: { overflow: ['keyed'], 'hash-keys': ['keyed'], ...limiterNeeds(OWN) },
-    // A definition brings its own.
-    without: {
-      definition: LIMITERS,
-      threshold: ['definition', ...LIMITERS],
-      within: ['definition', ...LIMITERS],
-      'near-limit': ['definition', ...LIMITERS],
-      shadow: ['definition'],
-      gate: ['definition'],
-      'when-away': ['definition'],
+export const deploy = nodeCommand({
+  options: {
+    slug,
+    limit: {
+      ...limit,
+      description:
+        "the limiter: '100 in 60s', 'nginx 10r/s burst=5', or a file, also of a definition or an XState machine",
     },
+    threshold: whole(1, Number.MAX_SAFE_INTEGER, 'requests a window may hold (default: 100)', {
+      without: ['limit'],
+    }),
+    within: text('length of the window, for example 60 or 47s (default: 60 cycles)', {
+      without: ['limit'],
+    }),
+    keyed: whole(1, Number.MAX_SAFE_INTEGER, 'count each key separately, for up to this number of keys'),
+    overflow: choice(
+      ['refuse', 'share'],
+      'what becomes of further keys: refused, or counted together (default: refuse)',
+      { needs: ['keyed'] },
+    ),
+    hashKeys: flag('store and record keys as hashes', { needs: ['keyed'] }),
+    shadow: flag('count and record, and admit everything'),
+    whenAway: choice(
+      ['closed', 'open'],
+      'on a network of nodes, while Redis is away: refuse, or admit uncounted (default: closed)',
+    ),
+    nearLimit: decimal('share of the threshold from which near_limit is emitted, for example 0.8', {
+      minimum: 0,
+      maximum: 1,
+      without: ['limit'],
+    }),
+    name: text('its name, to be given wherever its id can'),
+    gate: text('which headers the gate reads, as JSON: see scenarios/recipes'),
   },
-  options: (yargs) =>
-    limiterOptions(yargs, OWN)
-      .positional('slug', slugArgument)
-      .option('threshold', { type: 'number', requiresArg: true, describe: 'requests a window may hold (default: 100)' })
-      .option('within', {
-        type: 'string',
-        requiresArg: true,
-        describe: 'length of the window, for example 60 or 47s (default: 60 cycles)',
-      })
-      .option('definition', {
-        type: 'string',
-        requiresArg: true,
-        describe: 'JSON file of a definition, instead of the template',
-      })
-      .option('keyed', {
-        type: 'number',
-        requiresArg: true,
-        describe: 'count each key separately, for up to this number of keys',
-      })
-      .option('overflow', {
-        choices: ['refuse', 'share'] as const,
-        requiresArg: true,
-        describe: 'what becomes of further keys: refused, or counted together (default: refuse)',
-      })
-      .option('hash-keys', { type: 'boolean', default: false, describe: 'store and record keys as hashes' })
-      .option('shadow', { type: 'boolean', default: false, describe: 'count and record, and admit everything' })
-      .option('when-away', {
-        choices: ['closed', 'open'] as const,
-        requiresArg: true,
-        describe: 'on a network of nodes, while Redis is away: refuse, or admit uncounted (default: closed)',
-      })
-      .option('near-limit', {
-        type: 'number',
-        requiresArg: true,
-        describe: 'share of the threshold from which near_limit is emitted, for example 0.8',
-      })
-      .option('gate', {
-        type: 'string',
-        requiresArg: true,
-        describe: 'which headers the gate reads, as JSON: see scenarios/recipes',
-      })
-      .example('$0 deploy edge-gateway', '100 requests in 60 cycles')
-      .example('$0 deploy edge-gateway --keyed 10000', 'the same for each client: weir gate edge-gateway --for ann')
-      .example('$0 deploy edge-gateway --threshold 5 --within 10', 'a smaller one')
-      .example('$0 deploy edge-gateway --like nginx --rate 10r/s --burst 5', 'as nginx does')
-      .example('$0 deploy edge-gateway --definition contract.json', 'any other contract'),
+  examples: [
+    ['node deploy shop', '100 requests in 60 cycles; makes the machine where there is none'],
+    ['node deploy shop --name login --threshold 5', 'one that is called login'],
+    ['node deploy edge-gateway --keyed 10000', 'the same for each client: weir node gate edge-gateway --client ann'],
+    ['node deploy edge-gateway --threshold 5 --within 10', 'a smaller one'],
+    ["node deploy edge-gateway --limit 'nginx 10r/s burst=5'", 'as nginx does'],
+    ['node deploy edge-gateway --limit contract.json', 'any other contract'],
+  ],
   run: async (node, given) => {
-    const { slug, threshold, within, definition: file } = given;
+    const { slug, threshold } = given;
     const { api } = node;
-    const rule = (await limiterGiven(given, OWN)) as object | undefined;
+    const rule = given.limit === undefined ? undefined : await limiterGiven(given.limit);
+    const definition = rule?.['definition'] as ContractDefinition | undefined;
+    const { limiterNotes, windowsOf } = await import('../limiter/products/limiter-spec.js');
+    for (const note of limiterNotes(rule)) warn(`${note}\n`);
+    if (definition !== undefined)
+      for (const option of ['shadow', 'whenAway', 'gate'] as const)
+        if (given[option])
+          throw usageFailure(
+            `--${optionName(option)} has no effect with a definition.`,
+            'Write it into the definition.',
+          );
     const { nearLimit: near_limit, whenAway: when_away } = given;
     const keyed = keyedFrom(given);
-    const further = { ...(given.shadow ? { shadow: true } : {}), when_away, ...gateFrom(given.gate), keyed };
-    const answer =
-      rule !== undefined
-        ? await api.call(deployRateLimiter, { body: { slug, rule, ...further } })
-        : file === undefined
-          ? await api.call(deployRateLimiter, {
-              body: { slug, threshold, within: await cyclesOf(node, within, 'within'), near_limit, ...further },
-            })
-          : await api.call(createContract, { params: { slug }, body: { ...definitionFrom(file), keyed } });
-    const { id, name, version, currentState, first_fire_cycle, ...limits } = answer.contract;
+    const { name } = given;
+    const further = { name, ...(given.shadow ? { shadow: true } : {}), when_away, ...gateFrom(given.gate), keyed };
+    const within = await cyclesOf(node, given.within, 'within');
+    const [answer, isNew] = await onMachine(api, slug, () => {
+      if (definition !== undefined) {
+        const body = { ...definition, keyed, contract_name: name };
+        return api.call(createContract, { params: { slug }, body });
+      }
+      const limiter = rule === undefined ? { threshold, within, near_limit } : { rule };
+      return api.call(deployRateLimiter, { body: { slug, ...limiter, ...further } });
+    });
+    const { id, name: called, definition_name, version, currentState, first_fire_cycle, ...limits } = answer.contract;
     const cycleMs = await cycleMsOfNode(node);
-    const written = within ?? windowOf(rule);
+    const written = given.within ?? (rule && windowsOf(rule)[0]);
     const note = limits.within === undefined ? undefined : nearestWindow(written, limits.within, cycleMs);
     const words = facts([
-      ['contract', id],
-      ['is', `${name} ${version}, ${currentState}`],
+      ['machine', isNew ? `${slug}, which is new and private` : undefined],
+      ['contract', name === undefined ? id : `${id}, called ${called}`],
+      ['is', `${definition_name} ${version}, ${currentState}`],
       ['rule', limits.rule],
       ['threshold', limits.threshold],
       ['within', limits.within === undefined ? undefined : spanWords(limits.within, cycleMs)],
@@ -108,10 +101,20 @@ export const deployCommand = nodeCommand({
   },
 });
 
-/** @throws Failure `wrong_usage` */
+/** Does something on a machine, which is made where there is none. @returns what it gives, and whether the machine is new */
+async function onMachine<T>(api: ApiClient, slug: string, work: () => Promise<T>): Promise<readonly [T, boolean]> {
+  try {
+    return [await work(), false];
+  } catch (error) {
+    if ((error as { readonly code?: unknown }).code !== 'machine_not_found') throw error;
+    await api.call(createMachine, { body: { slug } });
+    return [await work(), true];
+  }
+}
+
 function keyedFrom(given: {
-  readonly keyed: number | undefined;
-  readonly overflow: 'refuse' | 'share' | undefined;
+  readonly keyed?: number;
+  readonly overflow?: 'refuse' | 'share';
   readonly hashKeys: boolean;
 }) {
   const { keyed: max_keys, overflow, hashKeys } = given;
@@ -120,7 +123,6 @@ function keyedFrom(given: {
   return undefined;
 }
 
-/** @throws Failure `wrong_usage` */
 function gateFrom(json: string | undefined): { gate?: NonNullable<ContractDefinition['gate']> } {
   if (json === undefined) return {};
   try {
@@ -131,24 +133,4 @@ function gateFrom(json: string | undefined): { gate?: NonNullable<ContractDefini
       'For example \'{"key":{"header":"X-Api-Key"}}\'.',
     );
   }
-}
-
-/** A definition, or the machine of one that was drawn for XState. */
-export function definitionFrom(file: string): ContractDefinition {
-  const text = readText(file, { what: `The definition ${file}`, fix: 'Check the path.', isGiven: true });
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new Failure('invalid_json', {
-      what: `The definition ${file} is not JSON.`,
-      why: `${(error as Error).message}.`,
-      fix: '`weir inspect --json` shows one to begin with, as its template.',
-      cause: error,
-    });
-  }
-  if (isDrawn(value)) return definitionOf(value) as ContractDefinition;
-  // Whether it is one is for the node to say.
-  if (typeof value === 'object' && value !== null) return value as ContractDefinition;
-  throw new Failure('invalid_definition', { what: `The definition ${file} is JSON but not an object.` });
 }

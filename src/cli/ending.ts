@@ -4,10 +4,8 @@ import { Failure } from '../schema/failure.js';
 import { exitOfStop } from './interrupt.js';
 import { say, warn } from './say.js';
 
-/** Exit code of an internal error (sysexits EX_SOFTWARE). */
 const INTERNAL_ERROR = 70;
 
-/** Exit codes by verdict. */
 export const exitCodes: Readonly<Record<Verdict, number>> = {
   held: 0,
   'nothing expected': 0,
@@ -51,7 +49,6 @@ function problemOf({ code, title, what, why, fix, faults }: Failure): object {
 
 const MOST_FAULTS = 20;
 
-/** `weir: what` with the reason, the faults and the fix below, aligned. */
 function failureText({ code, what, why, fix, faults }: Failure): string {
   const lines = [`weir: ${what} [${code}]`];
   if (why !== undefined && faults.length <= 1) lines.push(`  why  ${why}`);

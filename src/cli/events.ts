@@ -1,36 +1,27 @@
-// `weir event` and `weir gate`: events counted in the contracts of a machine, and one request decided.
+// `weir node event` and `weir node gate`: events counted in the contracts of a machine, and one request decided.
 import { countOne, gateByPost } from '../api/events.js';
 import { counted, duration } from '../report/words.js';
-import { contractOf, contractOption, waitOf } from './contracts.js';
-import { cycleMsOfNode, nodeCommand, slugArgument } from './node-command.js';
+import { flag, text, whole } from './command.js';
+import { contractIn, waitOf } from './contracts.js';
+import { contractArgument, cycleMsOfNode, nodeCommand, slug } from './node-command.js';
 import { table } from './terminal.js';
 
-const forOption = {
-  type: 'string',
-  requiresArg: true,
-  describe: 'the key it counts for, by a contract with keys',
-} as const;
+const forClient = text('the client it counts for, by a contract with a count for each client');
 
-export const eventCommand = nodeCommand({
-  options: (yargs) =>
-    yargs
-      .positional('slug', slugArgument)
-      .option('type', { type: 'string', default: 'request', requiresArg: true, describe: 'kind of event' })
-      .option('count', { type: 'number', requiresArg: true, describe: 'how many (default: 1)' })
-      .option('cycle', {
-        type: 'number',
-        requiresArg: true,
-        describe: 'the cycle in which they happened (default: the running one)',
-      })
-      .option('contract', {
-        type: 'string',
-        requiresArg: true,
-        describe: 'only this contract (default: all that listen)',
-      })
-      .option('for', forOption)
-      .example('$0 event edge-gateway', 'one request')
-      .example('$0 event edge-gateway --count 101', 'a burst'),
-  run: async (node, { slug, type, count, cycle, contract, for: key }) => {
+export const event = nodeCommand({
+  options: {
+    slug,
+    type: text('kind of event', { default: 'request' }),
+    count: whole(1, Number.MAX_SAFE_INTEGER, 'how many (default: 1)'),
+    cycle: whole(0, Number.MAX_SAFE_INTEGER, 'the cycle in which they happened (default: the running one)'),
+    contract: text('only this contract (default: all that listen)', { place: true }),
+    client: forClient,
+  },
+  examples: [
+    ['node event edge-gateway', 'one request'],
+    ['node event edge-gateway --count 101', 'a burst'],
+  ],
+  run: async (node, { slug, type, count, cycle, contract, client: key }) => {
     const answer = await node.api.call(countOne, {
       params: { slug },
       body: {
@@ -65,19 +56,21 @@ function againWords(retryAfterCycles: number | undefined, cycleMs: number): stri
     : `. Retry in ${duration(retryAfterCycles * cycleMs)}`;
 }
 
-export const gateCommand = nodeCommand({
-  options: (yargs) =>
-    yargs
-      .positional('slug', slugArgument)
-      .option('contract', contractOption)
-      .option('peek', { type: 'boolean', default: false, describe: 'show how it would be decided, and count nothing' })
-      .option('for', forOption)
-      .example('$0 gate edge-gateway && ./send-it', 'in a script')
-      .example('$0 gate edge-gateway --peek', 'is there room?'),
-  run: async (node, { slug, contract, peek, for: key }) => {
+export const gate = nodeCommand({
+  options: {
+    slug,
+    contract: contractArgument,
+    peek: flag('show how it would be decided, and count nothing'),
+    client: forClient,
+  },
+  examples: [
+    ['node gate edge-gateway && ./send-it', 'in a script'],
+    ['node gate edge-gateway --peek', 'is there room?'],
+  ],
+  run: async (node, { slug, contract, peek, client: key }) => {
     const { api } = node;
     const answer = await api.call(gateByPost, {
-      params: { slug, contract_id: await contractOf(api, slug, contract) },
+      params: { slug, contract_id: await contractIn(api, slug, contract) },
       query: { peek: peek || undefined, key },
     });
     const { decision, state, count, threshold, retry_after_cycles, retry_after_ms, away } = answer;

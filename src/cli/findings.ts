@@ -1,27 +1,26 @@
 // The output of runs for simulate, replay and load: the printed result and the folders of reports.
 import { join } from 'node:path';
-import type { Outcome } from '../outcome/outcome-schema.js';
 import { openReportFolder, type ReportFolder, safeName, type WrittenReport } from '../report/folder.js';
 import type { Reported } from '../report/reported.js';
-import { reportText, summaryText } from '../report/text.js';
-import { foundWords } from '../report/words.js';
+import { reportText, runsDocument } from '../report/run-document.js';
+import { documentText } from '../report/terminal-blocks.js';
 import { exitCodes, worstExit } from './ending.js';
 import { exitOfStop } from './interrupt.js';
+import { NONE } from './options.js';
 import { say } from './say.js';
 import { terminalAtHand } from './terminal.js';
 
 interface FindingsOptions {
   readonly json: boolean;
-  readonly report: boolean;
   readonly out?: string | undefined;
 }
 
 /** Creates the folder of a report before the run starts, so that an invalid path fails early. */
 export async function folderFor(
-  { report, out }: FindingsOptions,
+  { out }: FindingsOptions,
   run: { readonly scenario: string; readonly id: string; readonly ofSeveral?: boolean },
 ): Promise<ReportFolder | undefined> {
-  if (!report) return undefined;
+  if (out === NONE) return undefined;
   const place = out === undefined ? {} : { out: run.ofSeveral === true ? join(out, safeName(run.scenario)) : out };
   return openReportFolder({ ...place, scenario: run.scenario, run: run.id });
 }
@@ -40,23 +39,9 @@ export function printFindings(
   }
   const terminal = terminalAtHand();
   const [only] = runs;
-  if (runs.length === 1 && only !== undefined) say(`${reportText(only, terminal)}\n`);
-  else {
-    for (const run of runs.filter(({ outcome }) => exitCodes[outcome.verdict] !== 0))
-      say(`${failedText(run.outcome)}\n`);
-    say(`${summaryText(outcomes, terminal)}\n`);
-  }
+  if (runs.length === 1 && only !== undefined) say(reportText(only, terminal));
+  else if (runs.length > 1) say(documentText(runsDocument(outcomes), terminal));
   const places = reports.flatMap((report) => (report === undefined ? [] : [report.page]));
   if (places.length === 1) say(`\nopen it here: ${places[0]}\n`);
   else if (places.length > 1) say(`\nreports: ${places.join('\n         ')}\n`);
-}
-
-/** The expectations that did not hold, with expected and actual values. */
-function failedText(outcome: Outcome): string {
-  const { scenario, expectations } = outcome;
-  const failed = expectations.filter(({ held }) => !held);
-  return [
-    `${scenario}:`,
-    ...failed.map((one) => `  ${one.name}: expected ${one.expected}, ${foundWords(one, outcome)}`),
-  ].join('\n');
 }

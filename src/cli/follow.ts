@@ -1,44 +1,32 @@
-// `weir follow`: prints the events of a machine as they happen, one line each.
+// `weir node follow`: prints the events of a machine as they happen, one line each.
 import { getMachine } from '../api/machines.js';
 import type { StreamMessage } from '../client/event-stream.js';
+import { readable } from '../client/http-transport.js';
 import type { NodeClient } from '../client/node-client.js';
-import { readable } from '../client/refusal.js';
+import { text, whole } from './command.js';
 import { interruptible } from './interrupt.js';
-import { nodeCommand, slugArgument } from './node-command.js';
+import { nodeCommand, slug } from './node-command.js';
 import { say, warn } from './say.js';
 
-export const followCommand = nodeCommand({
-  options: (yargs) =>
-    yargs
-      .positional('slug', slugArgument)
-      .option('after', {
-        type: 'number',
-        requiresArg: true,
-        describe: 'begin after this row of the record; 0 for all (default: now)',
-      })
-      .option('events', { type: 'number', requiresArg: true, describe: 'end after this number of events' })
-      .option('only', {
-        type: 'string',
-        requiresArg: true,
-        describe: 'only events of this name, for example rate_limited',
-      })
-      .option('for', {
-        type: 'string',
-        requiresArg: true,
-        describe: 'only what happens to this key of contracts with keys, as the record names it',
-      })
-      .option('cycles', { type: 'boolean', default: false, describe: 'also when cycles begin' })
-      .example('$0 follow edge-gateway', 'until Ctrl-C')
-      .example('$0 follow edge-gateway --after 0 --json', 'from the first row on, one CloudEvent a line')
-      .example('$0 follow edge-gateway --only rate_limited --events 1', 'wait for the gate to close')
-      .example('$0 follow edge-gateway --for client-17', 'one client of a contract with keys'),
+export const followMachine = nodeCommand({
+  options: {
+    slug,
+    after: whole(0, Number.MAX_SAFE_INTEGER, 'begin after this row of the record; 0 for all (default: now)'),
+    count: whole(1, Number.MAX_SAFE_INTEGER, 'end after this number of events'),
+    type: text('only events of this name, for example rate_limited; cycle for the beginnings of cycles'),
+    client: text('only what happens to this key of contracts with keys, as the record names it'),
+  },
+  examples: [
+    ['node follow edge-gateway', 'until Ctrl-C'],
+    ['node follow edge-gateway --after 0 --json', 'from the first row on, one CloudEvent a line'],
+    ['node follow edge-gateway --type rate_limited --count 1', 'wait for the gate to close'],
+    ['node follow edge-gateway --client client-17', 'one client of a contract with keys'],
+  ],
   run: async (node, given) => {
     const interrupt = interruptible();
-    node.clock.start();
     try {
       await printMessages(node, given, interrupt.signal);
     } finally {
-      node.clock.stop();
       interrupt.release();
     }
     return undefined;
@@ -47,35 +35,32 @@ export const followCommand = nodeCommand({
 
 interface Given {
   readonly slug: string;
-  readonly after?: number | undefined;
-  readonly events?: number | undefined;
-  readonly only?: string | undefined;
-  readonly for?: string | undefined;
-  readonly cycles: boolean;
+  readonly after?: number;
+  readonly count?: number;
+  readonly type?: string;
+  readonly client?: string;
   readonly json: boolean;
 }
 
 /** Ends when it is interrupted, or after the given number of events. */
-async function printMessages({ api, clock, prove }: NodeClient, given: Given, signal: AbortSignal): Promise<void> {
+async function printMessages({ api, prove }: NodeClient, given: Given, signal: AbortSignal): Promise<void> {
   const { follow } = await import('../client/event-stream.js');
-  const { slug, only, for: key, cycles, json, events = Number.POSITIVE_INFINITY } = given;
+  const { slug, type, client, json, count = Number.POSITIVE_INFINITY } = given;
   const afterSeq = given.after ?? (await api.call(getMachine, { params: { slug } })).machine.head.seq;
   let printed = 0;
   const messages = follow(api, slug, {
     afterSeq,
     signal,
-    sleep: (ms) => clock.sleep(ms, signal),
     prove,
     onPause: (ms, seq) => warn(`weir: the stream has ended; reconnecting in ${ms / 1000} s, after row ${seq}\n`),
   });
   for await (const message of messages) {
-    const isAsked =
-      message.event === 'cycle' ? cycles || only === 'cycle' : only === undefined || only === message.event;
-    const isOfKey = key === undefined || ['cycle', 'rows_removed'].includes(message.event);
-    if (!isAsked || !(isOfKey || message.envelope?.data.key === key)) continue;
+    const isAsked = type === undefined ? message.event !== 'cycle' : type === message.event;
+    const isOfClient = client === undefined || ['cycle', 'rows_removed'].includes(message.event);
+    if (!isAsked || !(isOfClient || message.envelope?.data.key === client)) continue;
     say(json ? `${message.data}\n` : `${readable(lineOf(message))}\n`);
     printed += 1;
-    if (printed >= events) break;
+    if (printed >= count) break;
   }
 }
 

@@ -1,46 +1,129 @@
-// `weir help <topic>`: a page about one topic, as text for the terminal.
-import { readFileSync } from 'node:fs';
-import type { Argv } from 'yargs';
-import { nearest } from '../schema/did-you-mean.js';
+// The texts of help: the first page, the help of a command, and the page of all commands, each from the data of the commands.
+import { filled, type Terminal } from '../report/terminal-text.js';
 import { topics } from '../topics/topics.js';
-import type { GivenTo } from './command.js';
-import { commands, nameOf, nodeCommands } from './commands.js';
-import { usageFailure } from './ending.js';
-import { say } from './say.js';
-import { facts, terminalAtHand } from './terminal.js';
+import { type Command, entriesOf, type Option, optionName, usageOf } from './command.js';
+import { groups, type ListedCommand } from './commands.js';
 
-const MOST_COLUMNS = 100;
+const MOST_COLUMNS = 110;
 
-export const options = (yargs: Argv) =>
-  yargs
-    .positional('topic', { type: 'string', describe: 'one of the topics below' })
-    .example('$0 help limits', 'which limit fits')
-    .example('$0 help simulate', 'the help of a command, as `weir simulate --help`')
-    .epilogue(listed());
+const EXIT_CODES =
+  'Exit codes: 0 all held; 1 an expectation did not hold; 2 wrong use or unreadable input; 3 observed differs from predicted; 4 the run is invalid; 5 the node could not be reached; 70 an internal error; 74 the disk.';
 
-export async function run({ topic }: GivenTo<typeof options>): Promise<void> {
-  const terminal = terminalAtHand();
-  if (topics.every(({ name }) => name !== topic)) throw unknownTopic(String(topic));
-  const [{ asciiOnly }, { pageText }] = await Promise.all([
-    import('../report/terminal-text.js'),
-    import('../report/topic-text.js'),
-  ]);
-  const page = readFileSync(new URL(`../topics/${topic}.md`, import.meta.url), 'utf8');
-  const text = `${pageText(page, { ...terminal, columns: Math.min(MOST_COLUMNS, terminal.columns) })}\n`;
-  say(terminal.unicode ? text : asciiOnly(text));
+type Rows = readonly (readonly [name: string, about: string])[];
+
+const start: Rows = [
+  ['weir recommend access.log --key client', 'which limit fits a log'],
+  ['weir simulate scenarios/burst.yaml', 'what a limiter does with a burst'],
+  ['weir load scenarios/burst.yaml', 'the same requests against a live node, compared'],
+  ['weir play', 'the playground in the browser'],
+];
+
+type Commands = readonly ListedCommand[];
+
+/** `weir --help` */
+export function firstPage(commands: Commands, terminal: Terminal): string {
+  const width = widthOf(terminal);
+  const parts = groups.map(({ title, about }) => {
+    const rows = commands.flatMap(({ name, group, about: what }) => (group === title ? [[name, what] as const] : []));
+    if (title === 'node')
+      rows.push(['node …', 'ask a running node: mint, machine, deploy, gate, event, follow, record, …']);
+    if (title === 'more') rows.push(['help …', 'print a page about a topic, or the help of a command']);
+    return `${title}: ${about}\n${columns(rows, width, 12)}`;
+  });
+  return [
+    'weir <command>',
+    paragraph('Simulates rate limiters, load-tests them live, and compares the two cycle by cycle.', width),
+    columns(start, width, 42),
+    ...parts,
+    paragraph('weir <command> --help has the options of a command, and weir help commands all of them.', width),
+    paragraph(`weir help <topic> explains: ${topics.map(({ name }) => name).join(', ')}.`, width),
+    paragraph(EXIT_CODES, width),
+  ].join('\n\n');
 }
 
-function listed(): string {
-  return `Topics:\n${facts(topics.map(({ name, about }) => [name, about]))}`;
+/** `weir node --help`, `weir node keys --help`: the commands whose names begin with these words. */
+export function groupPage(commands: Commands, words: string, terminal: Terminal): string {
+  const width = widthOf(terminal);
+  const rows = commands.flatMap(({ name, about }) =>
+    name.startsWith(`${words} `) ? [[`weir ${name}`, about] as const] : [],
+  );
+  return [`weir ${words} <command>`, columns(rows, width, 26)].join('\n\n');
 }
 
-function unknownTopic(topic: string): Error {
-  const guess = nearest(topic, [
-    ...topics.map(({ name }) => name),
-    ...commands.map(nameOf),
-    ...nodeCommands.map(nameOf),
-  ]);
-  const names = topics.map(({ name }) => name).join(', ');
-  const fix = guess === undefined ? '' : `Did you mean \`weir help ${guess}\`? `;
-  return usageFailure(`There is no topic and no command "${topic}".`, `${fix}Topics: ${names}.`);
+/** `weir simulate --help` */
+export function commandPage({ name, about }: ListedCommand, command: Command, terminal: Terminal): string {
+  const width = widthOf(terminal);
+  const { places, rest } = partsOf(command);
+  const examples = command.examples.map(([words, what]) => [`weir ${words}`, what] as const);
+  return [
+    `weir ${usageOf(name, command.options)}`,
+    paragraph(about, width),
+    ...(places.length === 0 ? [] : [columns(places, width)]),
+    ...(rest.length === 0 ? [] : [`Options:\n${columns(rest, width)}`]),
+    `Examples:\n${columns(examples, width, 50)}`,
+    ...(command.more === undefined ? [] : [paragraph(command.more, width)]),
+  ].join('\n\n');
+}
+
+/** All commands with their options, in Markdown: `weir help commands`, and a page of the site. */
+export async function commandsPage(commands: Commands): Promise<string> {
+  const parts = await Promise.all(
+    commands.map(async (listed) => {
+      const command = await listed.load();
+      const { places, rest } = partsOf(command);
+      const rows = [...places, ...rest].map(([name, about]) => `| \`${name}\` | ${about.replaceAll('|', '\\|')} |`);
+      const examples = command.examples.map(([words]) => `weir ${words}`).join('\n');
+      return [
+        `## weir ${usageOf(listed.name, command.options)}`,
+        `${listed.about[0]!.toUpperCase()}${listed.about.slice(1)}.`,
+        ...(rows.length === 0 ? [] : [['| option | |', '|---|---|', ...rows].join('\n')]),
+        `\`\`\`text\n${examples}\n\`\`\``,
+        ...(command.more === undefined ? [] : [command.more]),
+      ].join('\n\n');
+    }),
+  );
+  return `# Commands\n\n${parts.join('\n\n')}\n`;
+}
+
+function partsOf({ options }: Command): { readonly places: Rows; readonly rest: Rows } {
+  const shown = entriesOf(options).filter(([, { hidden }]) => !hidden);
+  const rows = (isPlace: boolean): Rows =>
+    shown.flatMap(([name, option]) =>
+      (option.place === true) === isPlace ? [[isPlace ? name : optionWords(name, option), aboutOf(option)]] : [],
+    );
+  return { places: rows(true), rest: rows(false) };
+}
+
+function optionWords(key: string, { type, letter, bare, items, enum: words }: Option): string {
+  const name = `${letter === undefined ? '' : `-${letter}, `}--${optionName(key)}`;
+  const kind = (items ?? { type }).type;
+  if (kind === 'boolean') return name;
+  const value = words === undefined ? (kind === 'string' ? '…' : 'N') : words.join('|');
+  return bare === undefined ? `${name} ${value}` : `${name}[=…]`;
+}
+
+function aboutOf({ description, type, default: preset, required }: Option): string {
+  if (required) return description;
+  return preset === undefined || type === 'boolean' ? description : `${description} (default: ${preset})`;
+}
+
+function widthOf({ columns: width }: Terminal): number {
+  return Math.min(MOST_COLUMNS, width);
+}
+
+function paragraph(text: string, width: number): string {
+  return filled(text.split(' '), ' ', width).join('\n');
+}
+
+/** Two columns: names, and what is said of them in lines that fit. A name that is too long has a line of its own. */
+function columns(rows: Rows, width: number, most = 30): string {
+  const left = Math.min(most, Math.max(...rows.map(([name]) => name.length))) + 2;
+  return rows
+    .flatMap(([name, about]) => {
+      const [first = '', ...lines] = filled(about.split(' '), ' ', Math.max(30, width - left - 2));
+      const isLong = name.length > left - 2;
+      const head = isLong ? [`  ${name}`, `  ${' '.repeat(left)}${first}`] : [`  ${name.padEnd(left)}${first}`];
+      return [...head, ...lines.map((line) => `  ${' '.repeat(left)}${line}`)].map((line) => line.trimEnd());
+    })
+    .join('\n');
 }

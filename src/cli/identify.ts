@@ -1,103 +1,196 @@
-// `weir identify`: finds out which rule a limiter follows. The work is in identify-run.ts.
-import type { Argv } from 'yargs';
-import type { GivenTo, OptionRules } from './command.js';
-import { jsonOption, outOption, reportOption } from './options.js';
+// `weir identify`: what is asked is said first, then sent, then answered, and kept for a later look.
+import type { Answer } from '../identify/answer.js';
+import type { AskingOptions } from '../identify/asking.js';
+import type { Investigated } from '../identify/explanations.js';
+import { documentText } from '../report/terminal-blocks.js';
+import { parseTimeMs } from '../schema/quantity.js';
+import { CYCLE_MS } from '../time/cycle.js';
+import { command, decimal, flag, type GivenTo, several, text, value, whole } from './command.js';
+import { usageFailure } from './ending.js';
+import { exitOfStop, interruptible } from './interrupt.js';
+import { allowRemote, insecure, timeout } from './live-options.js';
+import { json, limitedStatus, NONE, outFor, port } from './options.js';
+import { Progress } from './progress.js';
+import { say } from './say.js';
+import { terminalAtHand } from './terminal.js';
 
-export const options = (yargs: Argv) =>
-  yargs
-    .positional('url', { type: 'string', describe: 'what is limited: http://127.0.0.1:8080/' })
-    .option('budget', { type: 'number', default: 500, requiresArg: true, describe: 'the most requests to send' })
-    .option('time', { type: 'string', default: '5m', requiresArg: true, describe: 'the most time to take' })
-    .option('resolution', {
-      type: 'number',
-      default: 0.01,
-      requiresArg: true,
-      describe: 'how exact times are wanted, as a part of their length',
-    })
-    .option('header', {
-      type: 'string',
-      array: true,
-      requiresArg: true,
-      describe: 'a header of every request, as "Name: value"; may be given several times',
-    })
-    .option('key-header', {
-      type: 'string',
-      requiresArg: true,
-      describe:
-        'the header that identifies a client: whether each client has its own count is asked first; then each probe is a new client, and nothing has to recover',
-    })
-    .option('limited-status', {
-      type: 'string',
-      requiresArg: true,
-      describe: 'statuses that mean limited, as 429,503 (default: 429; of a log, 429 and 503)',
-    })
-    .option('from', {
-      type: 'string',
-      requiresArg: true,
-      describe: 'folder of an earlier identification, or an access log: nothing is sent',
-    })
-    .option('key', {
-      type: 'string',
-      requiresArg: true,
-      describe:
-        'of a log: the field that says whose a request is, as client, forwarded, user; none: all count together',
-    })
-    .option('client', {
-      type: 'string',
-      requiresArg: true,
-      describe: 'of a log: whose requests are looked at (default: of whom most were refused)',
-    })
-    .option('log-format', {
-      type: 'string',
-      requiresArg: true,
-      describe: 'of a log: its format (default: recognised); or a line as nginx or Apache describe theirs',
-    })
-    .option('timeout', {
-      type: 'string',
-      requiresArg: true,
-      describe: 'how long to wait for an answer, as 5s (default: 10s)',
-    })
-    .option('allow-remote', {
-      type: 'boolean',
-      default: false,
-      describe: 'the target may be another machine: make sure that it is yours',
-    })
-    .option('insecure', {
-      type: 'boolean',
-      default: false,
-      describe: 'send a credential by plain http to another machine, where everybody on the way can read it',
-    })
-    .option('out', { ...outOption, describe: 'folder for the report (default: reports/identify/<host>)' })
-    .option('report', reportOption)
-    .option('json', jsonOption)
-    .example('$0 identify http://127.0.0.1:8080/', 'which rule stands there, with which numbers')
-    .example('$0 identify http://127.0.0.1:8080/ --key-header X-Api-Key', 'a new key for each probe: quicker')
-    .example('$0 identify --from reports/identify/127.0.0.1-8080', 'from what was seen earlier, without a request')
-    .example('$0 identify --from access.log', 'from what a server logged')
-    .epilogue(
-      'A name says that one order of counting explains every answer by this rule, and that for no other rule of this room parameters were found ' +
-        'that do; for those that came near, every order was searched. It is no proof that no other rule is there. Limits ' +
-        'on a busy machine, and blocks with a limit near the budget, are often left without a name. Let weir load compare the scenario that it ' +
-        'writes before you rely on it. Exit codes: 0 named, or several remain; 3 no rule was found; 4 never limited, or the answers say too little.',
-    );
+const NOT_OF_LOGS = { without: ['from'] };
+const OF_LOGS = { needs: ['from'] };
+const OF_CLIENTS = { needs: ['client'] };
 
-export const rules: OptionRules = {
-  needs: { key: ['from'], client: ['from'], 'log-format': ['from'] },
-  without: {
-    budget: ['from'],
-    time: ['from'],
-    header: ['from'],
-    'key-header': ['from'],
-    timeout: ['from'],
-    'allow-remote': ['from'],
-    insecure: ['from'],
-    'no-report': ['from'],
-    out: ['no-report'],
+const options = {
+  url: text('what is limited: http://127.0.0.1:8080/', { place: true }),
+  budget: whole(10, 1_000_000, 'the most requests to send', { default: 500, ...NOT_OF_LOGS }),
+  time: text('the most time to take', { default: '5m', ...NOT_OF_LOGS }),
+  resolution: decimal('how exact times are wanted, as a part of their length', {
+    default: 0.01,
+    minimum: 0.001,
+    maximum: 0.5,
+  }),
+  header: several(
+    value('"Name: value"', headerIn, 'a header of every request; may be given several times', NOT_OF_LOGS),
+  ),
+  keyHeader: text(
+    'the header that identifies a client: whether each client has its own count is asked first; then each probe is a new client, and nothing has to recover',
+    NOT_OF_LOGS,
+  ),
+  limitedStatus: {
+    ...limitedStatus,
+    description: 'statuses that mean limited, as 429,503 (default: 429; of a log, 429 and 503)',
   },
+  from: text('folder of an earlier identification, or an access log: nothing is sent'),
+  key: text(
+    'of a log: the field that says whose a request is, as client, forwarded, user; none: all count together',
+    OF_LOGS,
+  ),
+  logClient: text('of a log: whose requests are looked at (default: of whom most were refused)', OF_LOGS),
+  logFormat: text('of a log: its format (default: recognised); or a line as nginx or Apache describe theirs', OF_LOGS),
+  timeout: { ...timeout, ...NOT_OF_LOGS, description: 'how long to wait for an answer, as 5s (default: 10s)' },
+  allowRemote: { ...allowRemote, ...NOT_OF_LOGS },
+  insecure: { ...insecure, ...NOT_OF_LOGS },
+  out: outFor('reports/identify/<host>'),
+  client: flag('identify a program instead: which retry policy it follows', {
+    without: ['url', 'from', 'budget', 'resolution', 'header', 'keyHeader', 'limitedStatus', 'timeout', 'out'],
+  }),
+  port: { ...port, ...OF_CLIENTS },
+  urlPath: text('with --client: what follows in the URL, as /v1/items', OF_CLIENTS),
+  json,
+  program: several(
+    text(
+      'with --client: a program and its arguments, started for each call with the URL for {url} and in WEIR_URL (default: wait for any)',
+      { place: true, rest: true, local: true, ...OF_CLIENTS },
+    ),
+  ),
 };
 
-export type GivenToIdentify = GivenTo<typeof options>;
+type Given = GivenTo<typeof options>;
 
-export async function run(given: GivenToIdentify): Promise<void> {
-  await (await import('./identify-run.js')).identifyRun(given);
+export const identify = command({
+  options,
+  examples: [
+    ['identify http://127.0.0.1:8080/', 'which rule it follows, with which parameters'],
+    ['identify http://127.0.0.1:8080/ --key-header X-Api-Key', 'a new key for each probe: quicker'],
+    ['identify --from reports/identify/127.0.0.1-8080', 'from what was seen earlier, without a request'],
+    ['identify --from access.log', 'from what a server logged'],
+    ['identify --client -- curl --retry 3 {url}', 'how a program retries'],
+  ],
+  more:
+    'A name says that one order of counting explains every answer by this rule, and that for no other rule of this room parameters were found ' +
+    'that do; for those that came near, every order was searched. It is no proof that no other rule is there. Limits ' +
+    'on a busy machine, and blocks with a limit near the budget, are often left without a name. Let weir load compare the scenario that it ' +
+    'writes before you rely on it. Exit codes: 0 named, or several remain; 3 no rule or policy was found; 4 never limited, or the answers say too little.',
+  run: async (given) => {
+    const { url, from } = given;
+    if (given.client) return (await import('./identify-client.js')).identifyClient(given);
+    if ((url === undefined) === (from === undefined)) throw usageFailure('Give a URL, --from or --client.');
+    const [{ answerDocument }, { writeFindings }, { identificationOf }] = await Promise.all([
+      import('../identify/answer-document.js'),
+      import('../identify/findings.js'),
+      import('../identify/identification.js'),
+    ]);
+    const { found, answer } = from === undefined ? await live(url!, given) : await offline(from, given);
+    const said = identificationOf(answer, found.evidence.seen, url ?? from);
+    if (given.json) say(`${JSON.stringify(said, undefined, 2)}\n`);
+    else say(documentText(answerDocument(answer, (url ?? from)!), terminalAtHand()));
+    if (given.out !== NONE && (from === undefined || given.out !== undefined)) {
+      const folder = await writeFindings(given.out ?? `reports/identify/${hostIn(url)}`, url ?? from!, found, answer);
+      if (!given.json) say(`\nEvidence, scenario and page are in ${folder}\n`);
+    }
+    process.exitCode = exitOfStop() ?? exits[answer.verdict];
+  },
+});
+
+const exits: Readonly<Record<Answer['verdict'], number>> = {
+  'one rule': 0,
+  several: 0,
+  'never limited': 4,
+  undecided: 4,
+  'nothing fits': 3,
+};
+
+interface Identified {
+  readonly found: Investigated;
+  readonly answer: Answer;
+}
+
+async function offline(
+  from: string,
+  { logFormat, key, logClient, limitedStatus, resolution }: Given,
+): Promise<Identified> {
+  const [{ readAccessLog }, { answerOf }, { readEvidence }, { answerOfLog }, { recorded }] = await Promise.all([
+    import('../identify/access-log.js'),
+    import('../identify/answer.js'),
+    import('../identify/findings.js'),
+    import('../identify/log-answer.js'),
+    import('../identify/recorded.js'),
+  ]);
+  const seen = await readEvidence(from);
+  if (seen !== undefined) {
+    const ofLogs = Object.entries({
+      'log-format': logFormat,
+      key,
+      'log-client': logClient,
+      'limited-status': limitedStatus,
+    });
+    const [other] = ofLogs.find(([, value]) => value !== undefined) ?? [];
+    if (other !== undefined)
+      throw usageFailure(`--${other} has no effect: ${from} holds answers, and not a log.`, `Leave --${other} out.`);
+    const found = recorded(seen);
+    return { found, answer: answerOf(found, resolution) };
+  }
+  const options = { format: logFormat, key, client: logClient, limitedStatus };
+  return answerOfLog(await readAccessLog(from, options), resolution);
+}
+
+async function live(url: string, given: Given): Promise<Identified> {
+  const [{ answerOf }, { ask }, { investigate }, { investigateKeyed, keysInWords }] = await Promise.all([
+    import('../identify/answer.js'),
+    import('../identify/asking.js'),
+    import('../identify/investigation.js'),
+    import('../identify/key-check.js'),
+  ]);
+  const { budget, keyHeader, resolution, header } = given;
+  const timeMs = parseTimeMs(given.time, CYCLE_MS, '--time', 1);
+  const { signal, release } = interruptible();
+  if (!given.json) {
+    say(
+      `Sends at most ${budget} requests in at most ${given.time} to ${url}, and stops at the first sign of harm.\n\n`,
+    );
+  }
+  const progress = new Progress('identify');
+  const options: AskingOptions = {
+    allowRemote: given.allowRemote,
+    insecure: given.insecure,
+    headers: header && Object.fromEntries(header),
+    keyHeader,
+    limitedStatus: given.limitedStatus,
+    ...(given.timeout === undefined ? {} : { timeoutMs: given.timeout }),
+    signal,
+    onAsk: ({ probe }, sent) => progress.show(sent / budget, `${sent} requests; ${probe.words}`),
+  };
+  try {
+    const limits = { budget, timeMs, resolution };
+    if (keyHeader === undefined) {
+      const found = await ask(url, investigate({ ...limits, hasKeys: false }), options);
+      return { found, answer: { ...answerOf(found, resolution, found.harm), keys: 'not asked' } };
+    }
+    const found = await ask(url, investigateKeyed(limits), options);
+    const answer = answerOf(found, resolution, found.harm);
+    const words = keysInWords(found.keys, keyHeader);
+    const remarks = [...answer.remarks, ...(words === undefined ? [] : [words])];
+    return { found, answer: { ...answer, remarks, keys: found.keys ?? 'not asked' } };
+  } finally {
+    progress.clear();
+    release();
+  }
+}
+
+function headerIn(line: string): readonly [name: string, value: string] | undefined {
+  const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):\s*(.*)$/.exec(line) ?? [];
+  return name === undefined ? undefined : [name, value!];
+}
+
+function hostIn(url: string | undefined): string {
+  const host = url !== undefined && URL.canParse(url) ? new URL(url).host : 'offline';
+  return host.replaceAll(/[^\w.-]/g, '-');
 }

@@ -1,41 +1,50 @@
-// `weir inspect`: the definition of a template, as the node has it; or to be copied and changed, its machine for XState's visual tools, or
+// `weir node inspect`: the definition of a template, as the node has it; or to be copied and changed, its machine for XState's visual tools, or
 // a diagram, which need no node.
 import type { Static } from 'typebox';
+import { type ClientKind, clientKinds } from '../actor/client/client-schema.js';
 import { inspectRateLimiter } from '../api/contracts.js';
-import { isOnAggregate, type TransitionDefinition } from '../limiter/definition.js';
+import { type ContractDefinition, isOnAggregate, type TransitionDefinition } from '../limiter/definition.js';
 import { rateLimiter, TEMPLATE_ID } from '../limiter/rate-limiter.js';
 import { Failure } from '../schema/failure.js';
-import type { Command } from './command.js';
-import { definitionFrom } from './deploy.js';
+import { readText } from '../schema/text-file.js';
+import { choice, command, flag, type GivenTo, text } from './command.js';
 import { nodeCommand } from './node-command.js';
 import { say } from './say.js';
 import { facts, table } from './terminal.js';
 
 type Trigger = Static<typeof TransitionDefinition>['trigger'];
 
+const options = {
+  template: text('id of the template; with --definition, --xstate or --mermaid also the JSON file of a definition', {
+    place: true,
+    default: TEMPLATE_ID,
+  }),
+  definition: flag(
+    'print the definition as JSON, to copy and change: a scenario names the file in limiter.definition',
+    { without: ['url', 'json', 'client', 'xstate', 'mermaid'] },
+  ),
+  xstate: flag("print the machine as JSON, for XState's visual tools and contractMachine of the library", {
+    without: ['url', 'json', 'mermaid'],
+  }),
+  mermaid: flag('print a state diagram in the Mermaid language', { without: ['url', 'json'] }),
+  client: choice(
+    Object.keys(clientKinds) as ClientKind[],
+    'the statechart of a kind of client: a diagram, or its machine with --xstate',
+    { without: ['url', 'json', 'template'] },
+  ),
+};
+
 const fromNode = nodeCommand({
   isPublic: true,
-  options: (yargs) =>
-    yargs
-      .positional('template', {
-        type: 'string',
-        default: TEMPLATE_ID,
-        describe: 'id of the template; with --definition, --xstate or --mermaid also the JSON file of a definition',
-      })
-      .option('definition', {
-        type: 'boolean',
-        describe: 'print the definition as JSON, to copy and change: a scenario names the file in limiter.definition',
-      })
-      .option('xstate', {
-        type: 'boolean',
-        describe: "print the machine as JSON, for XState's visual tools and contractMachine of the library",
-      })
-      .option('mermaid', { type: 'boolean', describe: 'print a state diagram in the Mermaid language' })
-      .example('$0 inspect', 'the windowed rate limiter')
-      .example('$0 inspect --json', 'the whole definition')
-      .example('$0 inspect --definition > contract.json', 'the same without a node, to change it')
-      .example('$0 inspect contract.json --xstate', 'the machine; its field meta.needs says how to run it')
-      .example('$0 inspect contract.json --mermaid', 'a diagram of a definition of your own'),
+  options,
+  examples: [
+    ['node inspect', 'the windowed rate limiter'],
+    ['node inspect --json', 'the whole definition'],
+    ['node inspect --definition > contract.json', 'the same without a node, to change it'],
+    ['node inspect contract.json --xstate', 'the machine; its field meta.needs says how to run it'],
+    ['node inspect contract.json --mermaid', 'a diagram of a definition of your own'],
+    ['node inspect --client retrying', 'a diagram of a client that retries'],
+  ],
   run: async ({ anyone }, { template: id }) => {
     if (id !== TEMPLATE_ID) throw unknownTemplate(id);
     const answer = await anyone.call(inspectRateLimiter);
@@ -69,7 +78,6 @@ const fromNode = nodeCommand({
   },
 });
 
-/** The text of a trigger; only its kind if this version does not know it. */
 function whenAndWithin(trigger: Trigger): [when: string, within: number | undefined] {
   if (trigger === undefined || trigger === null) return ['manual', undefined];
   return isOnAggregate(trigger)
@@ -77,37 +85,57 @@ function whenAndWithin(trigger: Trigger): [when: string, within: number | undefi
     : [trigger.kind, undefined];
 }
 
-export const inspectCommand: Command = {
-  options: fromNode.options,
-  rules: {
-    without: {
-      xstate: ['mermaid', 'definition'],
-      mermaid: ['definition'],
-      url: ['definition', 'xstate', 'mermaid'],
-      json: ['definition', 'xstate', 'mermaid'],
-    },
-  },
-  run: async (given: { template: string; definition?: boolean; xstate?: boolean; mermaid?: boolean }) => {
-    const { template, xstate = false, mermaid = false } = given;
-    if (!xstate && !mermaid && given.definition !== true) return fromNode.run(given);
-    const [{ contractMachine }, { stateDiagram }, { planContract }] = await Promise.all([
+export const inspect = command({
+  ...fromNode,
+  run: async (given, line) => {
+    const { template, xstate, mermaid, definition: isWanted, client } = given as GivenTo<typeof options>;
+    if (client !== undefined) {
+      const [{ chartOf }, { clientDiagram }] = await Promise.all([
+        import('../actor/client/client-plan.js'),
+        import('../actor/state-diagram.js'),
+      ]);
+      const chart = chartOf(client);
+      say(xstate ? `${JSON.stringify(chart.config, null, 2)}\n` : clientDiagram(chart));
+      return;
+    }
+    if (!xstate && !mermaid && !isWanted) return fromNode.run(given, line);
+    const [{ contractMachine }, { contractDiagram }, { planContract }] = await Promise.all([
       import('../actor/contract-machine.js'),
       import('../actor/state-diagram.js'),
       import('../limiter/validate.js'),
     ]);
     const { definition } = planContract(template === TEMPLATE_ID ? rateLimiter() : definitionFrom(template));
     if (mermaid) {
-      say(stateDiagram(definition));
+      say(contractDiagram(definition));
       return;
     }
     const { schemas: _, ...config } = contractMachine(definition).config;
     say(`${JSON.stringify(xstate ? config : definition, null, 2)}\n`);
   },
-};
+});
 
 function unknownTemplate(id: string): Failure {
   return new Failure('template_not_found', {
     what: `There is no template "${id}".`,
-    fix: '`weir inspect` shows the rate limiter; what is deployed on a machine is shown by `weir contracts <slug>`.',
+    fix: '`weir node inspect` shows the rate limiter; what is deployed on a machine is shown by `weir node contracts <slug>`.',
   });
+}
+
+/** A definition, or the JSON of an XState machine. */
+function definitionFrom(file: string): ContractDefinition {
+  const text = readText(file, { what: `The definition ${file}`, fix: 'Check the path.', isGiven: true });
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new Failure('invalid_json', {
+      what: `The definition ${file} is not JSON.`,
+      why: `${(error as Error).message}.`,
+      fix: '`weir node inspect --json` shows one to begin with, as its template.',
+      cause: error,
+    });
+  }
+  // Whether it is one is for the node to say.
+  if (typeof value === 'object' && value !== null) return value as ContractDefinition;
+  throw new Failure('invalid_definition', { what: `The definition ${file} is JSON but not an object.` });
 }

@@ -11,7 +11,6 @@ export function exitOfStop(): number | undefined {
   return stoppedBy === undefined ? undefined : exits[stoppedBy];
 }
 
-/** Aborted by the first SIGINT or SIGTERM. */
 export function interruptible(): { readonly signal: AbortSignal; release(): void } {
   const controller = new AbortController();
   // Every request in progress adds a listener, which is not a leak.
@@ -32,7 +31,6 @@ export function interruptible(): { readonly signal: AbortSignal; release(): void
   };
 }
 
-/** Resolves once the signal is aborted. */
 export function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));

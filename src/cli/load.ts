@@ -1,58 +1,267 @@
-// `weir load`: runs scenarios against a live target. The runs are in load-runs.ts.
-import type { Argv } from 'yargs';
-import type { GivenTo, OptionRules } from './command.js';
+// `weir load`: sends the requests of scenarios, or so many a second to a URL, to a live target, one after the other, with a line for each
+// cycle.
+import { setFlagsFromString } from 'node:v8';
+import type { LiveOptions } from '../live/load.js';
+import type { LoadRun } from '../live/load-rows.js';
+import type { CycleRow } from '../outcome/cycle-row.js';
+import type { WrittenReport } from '../report/folder.js';
+import type { Reported } from '../report/reported.js';
+import type { LoadedScenario } from '../scenario/loaded-scenario.js';
+import { readText } from '../schema/text-file.js';
+import { type CommandLine, choice, command, type GivenTo, optionName, several, text } from './command.js';
+import { usageFailure } from './ending.js';
+import { interruptible } from './interrupt.js';
+import { LIMIT_WORDS, limiterGiven, limiterNotesOf } from './limit.js';
 import { liveOptions, liveOptionsOf, severalUrls } from './live-options.js';
-import {
-  checkSeed,
-  checkTop,
-  jsonOption,
-  outOption,
-  reportOption,
-  scenariosArgument,
-  seedOption,
-  topOption,
-  watchOption,
-} from './options.js';
+import { json, limitedStatus, out, scenarios, seed, top, watch, watchOf } from './options.js';
+import { CycleLines, progressOut } from './progress.js';
+import { say, warn } from './say.js';
+import type { WatchServer } from './watch.js';
 
-export const options = (yargs: Argv) =>
-  yargs
-    .positional('scenario', scenariosArgument)
-    .options({ ...liveOptions, url: severalUrls })
-    .option('seed', seedOption)
-    .option('pacing', {
-      choices: ['arrival', 'spaced', 'at once'] as const,
-      requiresArg: true,
-      describe: 'where in its cycle a request is sent (default: as its arrival says)',
-    })
-    .option('workers', {
-      type: 'string',
-      requiresArg: true,
-      describe: 'send from remote workers instead of this machine, each a share, through this Redis: redis://host:6379',
-    })
-    .option('watch', watchOption)
-    .option('out', outOption)
-    .option('report', reportOption)
-    .option('top', topOption)
-    .option('json', jsonOption)
-    .example('$0 load scenarios/burst.yaml', 'against a node started for the run, at full cycles')
-    .example('$0 load scenarios/burst.yaml --cycle-ms 50', 'the same in seconds')
-    .example('$0 load scenarios/*.yaml --url http://127.0.0.1:7770', 'against a node that runs already')
-    .example(
-      '$0 load scenarios/burst.yaml --url http://127.0.0.1:7771 --url http://127.0.0.1:7772',
-      'nodes of one network',
-    )
-    .example(
-      '$0 load scenarios/burst.yaml --url http://10.0.0.2:7770 --allow-remote --insecure --workers redis://10.0.0.1',
+const options = {
+  scenario: { ...scenarios, description: 'scenario files (YAML or JSON), or the URL of any HTTP service' },
+  rate: text('with a URL: how often, as 50/s or 300/min (default: 50/s); a number alone is a second'),
+  for: text('with a URL: how long, as 30s or 5m (default: 10s); a number alone counts seconds'),
+  limit: text(`with a URL: the limiter that is predicted, and compared: ${LIMIT_WORDS}`),
+  header: several(
+    text("with a URL: a header of every request, as 'Name: value'; may be repeated", { letter: 'H', local: true }),
+  ),
+  method: choice(
+    ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'],
+    'with a URL: the method (default: GET; with a body POST)',
+    {
+      letter: 'm',
+    },
+  ),
+  body: text('with a URL: the body of every request, or @FILE', { letter: 'd' }),
+  limitedStatus,
+  ...liveOptions,
+  url: severalUrls,
+  seed,
+  pacing: choice(
+    ['arrival', 'spaced', 'at once'],
+    'where in its cycle a request is sent (default: as its arrival says)',
+  ),
+  workers: text(
+    'send from remote workers instead of this machine, each a share, through this Redis: redis://host:6379',
+    { local: true },
+  ),
+  watch,
+  out,
+  top,
+  json,
+};
+
+type Given = GivenTo<typeof options>;
+
+export const load = command({
+  options,
+  examples: [
+    [
+      'load http://127.0.0.1:8080/ --rate 50/s --for 30s',
+      'any HTTP service: statuses, latency, and the limit that is seen',
+    ],
+    [
+      "load http://127.0.0.1:8080/ --rate 50/s --for 30s --limit 'nginx 10r/s burst=5'",
+      'the same, compared with a prediction',
+    ],
+    ["load http://127.0.0.1:8080/ -m POST -H 'Content-Type: text/plain' -d hello", 'with a header and a body'],
+    ['load scenarios/burst.yaml', 'against a node started for the run, at full cycles'],
+    ['load scenarios/burst.yaml --cycle-ms 50', 'the same in seconds'],
+    ['load scenarios/*.yaml --url http://127.0.0.1:7770', 'against a node that runs already'],
+    ['load scenarios/burst.yaml --url http://127.0.0.1:7771 --url http://127.0.0.1:7772', 'nodes of one network'],
+    [
+      'load scenarios/burst.yaml --url http://10.0.0.2:7770 --allow-remote --insecure --workers redis://10.0.0.1',
       'from many machines',
+    ],
+  ],
+  run: async (given, line) => {
+    const live = liveOptionsOf(given);
+    const watch = await watchOf(given.watch);
+    try {
+      await loadAll(given, line, live, watch);
+    } finally {
+      // A run that failed is shown no longer.
+      await watch?.end();
+    }
+  },
+});
+
+async function loadAll(
+  given: Given,
+  line: CommandLine,
+  options: LiveOptions,
+  watch: WatchServer | undefined,
+): Promise<void> {
+  const [{ loadScenario }, { mintKey }, { folderFor, printFindings }] = await Promise.all([
+    import('../scenario/load-scenario.js'),
+    import('../live/load.js'),
+    import('./findings.js'),
+  ]);
+  // While answers are slow, requests live long; V8 then allocates all of their kind in old space, where they stay until the next full
+  // collection: 3 kB a request, and eight pauses of 10 ms a second. Without that guess it pauses for 3 ms. For this process only, which
+  // is the command's own: a library may not set flags.
+  setFlagsFromString('--no-allocation-site-pretenuring');
+  const url = urlIn(given, line);
+  const scenarios: Asked[] =
+    url === undefined
+      ? await Promise.all(given.scenario.map(async (path) => ({ path, scenario: await loadScenario(path) })))
+      : [await askedOfUrl(url, given)];
+  checkEffects(
+    given,
+    scenarios.map(({ scenario }) => scenario),
+  );
+  const { signal, release } = interruptible();
+  const live = { ...options, signal };
+  const sharesKey =
+    live.url !== undefined &&
+    live.key === undefined &&
+    scenarios.filter(({ scenario: { target } }) => target === undefined).length > 1;
+  const common = sharesKey ? { ...live, key: await mintKey(live) } : live;
+  const runs: Reported[] = [];
+  const reports: (WrittenReport | undefined)[] = [];
+  for (const asked of scenarios) {
+    const { path, scenario } = asked;
+    if (signal.aborted) break;
+    const id = String(given.seed ?? scenario.seed);
+    const place = { scenario: `${scenario.name}-live`, id, ofSeveral: scenarios.length > 1 };
+    const folder = await folderFor(given, place);
+    const run = { ...(await loadOne(asked, given, common, watch)), command: line.repeat([path]) };
+    runs.push(run);
+    reports.push(await folder?.write(run));
+  }
+  await watch?.end(reports.at(-1)?.page);
+  release();
+  printFindings(runs, reports, given);
+  const isLimited = runs.some(({ outcome }) => outcome.live?.answers?.limit);
+  if (url !== undefined && isLimited && given.limit === undefined && !given.json)
+    say(`\nweir identify ${url}  asks which rule it follows, and with which numbers\n`);
+}
+
+/** A scenario, as a file or as the options beside a URL say it. */
+interface Asked {
+  /** Of its file, or the URL. */
+  readonly path: string;
+  readonly scenario: LoadedScenario;
+  /** The scenario as a value, of a URL. */
+  readonly document?: object;
+  readonly isPredicted?: boolean;
+}
+
+const OF_URL = ['rate', 'for', 'limit', 'header', 'method', 'body', 'limitedStatus'] as const;
+
+/** The URL that is given in the place of a scenario. @throws Failure `wrong_usage` for options that have no effect */
+function urlIn(given: Given, line: CommandLine): string | undefined {
+  const urls = given.scenario.filter((one) => /^https?:\/\//i.test(one));
+  const refuse = (option: string, why: string) => {
+    throw usageFailure(`--${option} has no effect ${why}.`, `Leave --${option} out.`);
+  };
+  if (urls.length === 0) {
+    for (const option of OF_URL)
+      if (line.has(option))
+        refuse(optionName(option), 'without a URL in the place of the scenario: a scenario says it itself');
+    return undefined;
+  }
+  if (given.scenario.length > 1)
+    throw usageFailure(
+      'A URL is given alone.',
+      'Run one after the other; nodes of one network: a scenario with --url.',
     );
+  for (const option of ['url', 'credential', 'seed'] as const)
+    if (line.has(option)) refuse(option, 'with a URL in the place of the scenario');
+  return urls[0];
+}
 
-export const rules: OptionRules = { without: { key: ['credential'], out: ['no-report'] } };
+async function askedOfUrl(url: string, given: Given): Promise<Asked> {
+  const [{ parseScenario }, { scenarioOfUrl }, { windowsOf }] = await Promise.all([
+    import('../scenario/load-scenario.js'),
+    import('../live/url-scenario.js'),
+    import('../limiter/products/limiter-spec.js'),
+  ]);
+  const asked = given.limit === undefined ? undefined : await limiterGiven(given.limit);
+  const limiter = asked?.['primitive'] === 'none' ? undefined : asked;
+  const document = scenarioOfUrl({
+    url,
+    rate: given.rate ?? '50/s',
+    duration: given.for ?? '10s',
+    method: given.method,
+    headers: given.header ?? [],
+    body: given.body === undefined ? undefined : bodyIn(given.body),
+    limited: given.limitedStatus,
+    limiter,
+    windows: limiter === undefined ? [] : windowsOf(limiter),
+    cycleMs: given.cycleMs,
+  });
+  const scenario = parseScenario(document, url);
+  if (limiter !== undefined)
+    for (const note of await limiterNotesOf(limiter, scenario.cycleMs)) warn(`weir: ${note}\n`);
+  return { path: url, scenario, document, isPredicted: limiter !== undefined };
+}
 
-export type GivenToLoad = GivenTo<typeof options>;
+function bodyIn(text: string): string {
+  if (!text.startsWith('@')) return text;
+  return readText(text.slice(1), {
+    what: `The body ${text}`,
+    fix: 'Check the path, or give the body itself.',
+    isGiven: true,
+  });
+}
 
-export async function run(given: GivenToLoad): Promise<void> {
-  checkSeed(given.seed);
-  checkTop(given.top);
-  const live = liveOptionsOf(given);
-  await (await import('./load-runs.js')).loadRuns(given, live);
+async function loadOne(
+  { path, scenario, document, isPredicted = true }: Asked,
+  given: Given,
+  live: LiveOptions,
+  watch: WatchServer | undefined,
+): Promise<Reported> {
+  const [{ followRows }, { load$ }, { toResult }, { AnswerTally }] = await Promise.all([
+    import('./follow-rows.js'),
+    import('../live/load.js'),
+    import('../live/load-rows.js'),
+    import('../live/answer-tally.js'),
+  ]);
+  const seed = given.seed ?? scenario.seed;
+  const lines = new CycleLines(scenario.name, progressOut(given.watch));
+  const watched = watch?.runOf(scenario.at(live.cycleMs ?? scenario.cycleMs), { kind: 'load', seed });
+  if (watched !== undefined) {
+    // A log, or a service that only the model has: the run itself says why it cannot be.
+    await watched.predict().catch(() => {});
+    watch?.begin(watched);
+  }
+  const workers =
+    given.workers === undefined
+      ? {}
+      : { workers: { redis: given.workers, scenario: document ?? (await documentOf(path)) } };
+  const answers = document === undefined || given.workers !== undefined ? {} : { answers: new AnswerTally() };
+  const asked = { ...live, ...workers, ...answers, seed, top: given.top };
+  const rows = load$(scenario, given.pacing === undefined ? asked : { ...asked, pacing: given.pacing });
+  const show = (row: CycleRow<LoadRun>) => {
+    lines.show(row);
+    watched?.nextLive(row);
+    watch?.changed();
+  };
+  const { observed, predicted, series } = await followRows(rows, show, toResult());
+  lines.clear();
+  const { timeline } = predicted;
+  return { ...observed, ...(timeline === undefined || !isPredicted ? {} : { predicted: timeline }), series };
+}
+
+/** Which options have an effect depends on the scenarios, too. @throws Failure `wrong_usage` */
+function checkEffects(given: Given, scenarios: readonly LoadedScenario[]): void {
+  const isSentElsewhere = given.url !== undefined || scenarios.some(({ target }) => target?.url !== undefined);
+  const refuse = (option: string, why: string) => {
+    throw usageFailure(`--${option} has no effect: ${why}.`, `Leave --${option} out.`);
+  };
+  const sent = { 'allow-remote': given.allowRemote, insecure: given.insecure };
+  for (const [option, value] of Object.entries(sent))
+    if (value && !isSentElsewhere) refuse(option, 'the node is started on this machine; --url names another one');
+  if (given.pacing !== undefined && scenarios.every(({ clients }) => clients.length > 0))
+    refuse('pacing', 'clients decide themselves when they send');
+}
+
+async function documentOf(path: string): Promise<unknown> {
+  const [{ readDocument }, { readSource }] = await Promise.all([
+    import('../scenario/document.js'),
+    import('../scenario/file-source.js'),
+  ]);
+  return readDocument(await readSource(path), path).value;
 }

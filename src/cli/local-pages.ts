@@ -4,12 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { type HostCheck, hostCheck, refuseTwoHosts } from '../node/host-names.js';
 import { Failure } from '../schema/failure.js';
 
-/** What is sent for a request. */
 export interface Page {
   readonly status?: number;
   readonly type: string;
   readonly content: string | Uint8Array;
-  /** Content-Security-Policy. Default: nothing may be loaded. */
   readonly policy?: string;
 }
 
@@ -21,7 +19,6 @@ export type Pages = (
 
 export interface LocalPages {
   readonly url: string;
-  /** Ends all connections. */
   close(): Promise<void>;
 }
 
@@ -31,14 +28,9 @@ export const text = 'text/plain; charset=utf-8';
 
 /**
  * @param port 0 for a free one
- * @throws Failure `port_in_use`, `wrong_usage`
+ * @throws Failure `port_in_use`
  */
 export async function servePages(port: number, pages: Pages): Promise<LocalPages> {
-  if (!(Number.isInteger(port) && port >= 0 && port <= 65_535))
-    throw new Failure('wrong_usage', {
-      what: '--port takes a whole number from 0 to 65535.',
-      fix: 'For example 7777.',
-    });
   const check = hostCheck(HOST, []);
   const server = createServer((request, response) => {
     pageFor(request, response, pages, check)
@@ -104,12 +96,10 @@ function inUse(port: number): Failure {
   });
 }
 
-/** An HTML page, with the policy that it states in itself. */
 export function htmlPage(content: string): Page {
   return { type: html, content, policy: policyOf(content) };
 }
 
-/** The policy that a page states in itself. */
 export function policyOf(page: string): string {
   return /<meta http-equiv="Content-Security-Policy" content="([^"]*)">/.exec(page)?.[1] ?? "default-src 'none'";
 }

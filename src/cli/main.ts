@@ -1,12 +1,11 @@
 #!/usr/bin/env node
 // The program `weir`.
-import { hideBin } from 'yargs/helpers';
-import { runCommandLine } from './parser.js';
+import { runCommandLine } from './program.js';
 
-// The reader of a pipe may close it early: `weir endpoints | head -1`.
+// The reader of a pipe may close it early: `weir node endpoints | head -1`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit();
 });
 
-await runCommandLine(hideBin(process.argv));
+await runCommandLine(process.argv.slice(2));

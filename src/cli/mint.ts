@@ -1,42 +1,39 @@
-// `weir mint` and `weir session`: a free API key, and a session in exchange for it. Both are stored for later commands.
+// `weir node mint` and `weir node session`: a free API key, and a session in exchange for it. Both are stored for later commands.
 import { endSession, mintKey, openSession } from '../api/keys.js';
+import { flag } from './command.js';
 import { usageFailure } from './ending.js';
 import { nodeCommand } from './node-command.js';
 import { facts } from './terminal.js';
 
-export const mintCommand = nodeCommand({
-  options: (yargs) =>
-    yargs
-      .option('keep', {
-        type: 'boolean',
-        default: true,
-        describe: 'store it in your configuration folder; --no-keep only prints it',
-      })
-      .example('$0 mint', 'then `weir machine create edge-gateway` works without a key')
-      .example('$0 mint --no-keep --json', 'for a program that stores keys itself'),
-  run: async ({ anyone, folder, url, refuseInsecure }, { keep }) => {
+export const mint = nodeCommand({
+  options: { noKeep: flag('only print it: it is not stored in your configuration folder') },
+  examples: [
+    ['node mint', 'then `weir node machine create edge-gateway` works without a key'],
+    ['node mint --no-keep --json', 'for a program that stores keys itself'],
+  ],
+  run: async ({ anyone, folder, url, refuseInsecure }, { noKeep }) => {
     refuseInsecure();
     const answer = await anyone.call(mintKey);
     const { key, key_id, owner, expires_at } = answer;
-    const aside = keep ? folder.replaceKey({ url, key, key_id, owner, expires_at }) : undefined;
+    const aside = noKeep ? undefined : folder.replaceKey({ url, key, key_id, owner, expires_at });
     const words = facts([
       ['key', key],
       ['id', key_id],
       ['owner', owner],
       ['expires', expires_at],
-      ['kept in', keep ? folder.key.path : 'no file: it is not shown again'],
+      ['kept in', noKeep ? 'no file: it is not shown again' : folder.key.path],
     ]);
     const note = aside && `the previous key is now in ${aside}; the machines made with it open with no other key.`;
     return { answer, words, note };
   },
 });
 
-export const sessionCommand = nodeCommand({
-  options: (yargs) =>
-    yargs
-      .option('end', { type: 'boolean', default: false, describe: 'end the kept session' })
-      .example('$0 session', 'prints the cookie, for curl and browsers')
-      .example('$0 session --end', 'the cookie is invalid from now on'),
+export const session = nodeCommand({
+  options: { end: flag('end the kept session') },
+  examples: [
+    ['node session', 'prints the cookie, for curl and browsers'],
+    ['node session --end', 'the cookie is invalid from now on'],
+  ],
   run: async ({ api, withSession, folder, url }, { end }) => {
     if (end) {
       if (!folder.session.exists) throw usageFailure(`No session of ${url} is kept.`);

@@ -1,14 +1,16 @@
-// `weir clock`, `weir endpoints`, `weir active`: public information of a node.
+// `weir node clock`, `weir node endpoints`, `weir node active`: public information of a node.
 
 import { listActive } from '../api/machines.js';
 import { listEndpoints, readClock } from '../api/node.js';
 import { spanWords } from '../report/words.js';
+import { text, whole } from './command.js';
 import { cycleMsOfNode, cyclesOf, nodeCommand } from './node-command.js';
 import { table } from './terminal.js';
 
-export const clockCommand = nodeCommand({
+export const clock = nodeCommand({
   isPublic: true,
-  options: (yargs) => yargs.example('$0 clock', 'and when the next cycle begins'),
+  options: {},
+  examples: [['node clock', 'and when the next cycle begins']],
   run: async ({ anyone }) => {
     const answer = await anyone.call(readClock);
     const { cycle, cycle_ms, next_cycle_in_ms } = answer;
@@ -17,9 +19,10 @@ export const clockCommand = nodeCommand({
   },
 });
 
-export const endpointsCommand = nodeCommand({
+export const endpoints = nodeCommand({
   isPublic: true,
-  options: (yargs) => yargs.example('$0 endpoints', 'with authorization and purpose'),
+  options: {},
+  examples: [['node endpoints', 'with authorization and purpose']],
   run: async ({ anyone }) => {
     const answer = await anyone.call(listEndpoints);
     const rows = answer.endpoints.map(({ method, path, auth, summary }) => [method, path, auth, summary]);
@@ -27,20 +30,18 @@ export const endpointsCommand = nodeCommand({
   },
 });
 
-export const activeCommand = nodeCommand({
+export const active = nodeCommand({
   isPublic: true,
-  options: (yargs) =>
-    yargs
-      .option('cycles', {
-        type: 'string',
-        requiresArg: true,
-        describe: 'length of the window, for example 60 or 47s (default: 60 cycles)',
-      })
-      .option('limit', { type: 'number', requiresArg: true, describe: 'most machines to list (default: 10)' })
-      .example('$0 active', 'within the last 60 cycles')
-      .example('$0 active --cycles 45m --limit 3', 'the three busiest of the last 45 minutes'),
-  run: async (node, { cycles: within, limit }) => {
-    const cycles = await cyclesOf(node, within, 'cycles');
+  options: {
+    within: text('length of the window, for example 60 or 47s (default: 60 cycles)'),
+    top: whole(1, Number.MAX_SAFE_INTEGER, 'most machines to list (default: 10)'),
+  },
+  examples: [
+    ['node active', 'within the last 60 cycles'],
+    ['node active --within 45m --top 3', 'the three busiest of the last 45 minutes'],
+  ],
+  run: async (node, { within, top: limit }) => {
+    const cycles = await cyclesOf(node, within, 'within');
     const answer = await node.anyone.call(listActive, { query: { cycles, limit } });
     const { window_cycles, cycle, machines } = answer;
     const cycleMs = await cycleMsOfNode(node);

@@ -1,17 +1,18 @@
-// `weir operators` and `weir shift`: lists the operators that transitions can fire, and projects them over future cycles.
+// `weir node operators` and `weir node shift`: lists the operators that transitions can fire, and projects them over future cycles.
 import { getOperator, listOperators, shift } from '../api/operators.js';
 import type { AnswerOf } from '../client/api-client.js';
+import { several, text, whole } from './command.js';
 import { nodeCommand } from './node-command.js';
-import { inputOption, inputsFrom } from './options.js';
+import { inputs } from './options.js';
 import { facts, table } from './terminal.js';
 
-export const operatorsCommand = nodeCommand({
+export const operators = nodeCommand({
   isPublic: true,
-  options: (yargs) =>
-    yargs
-      .positional('id', { type: 'string', describe: 'id of an operator' })
-      .example('$0 operators', 'all of them')
-      .example('$0 operators KO42', 'its equation, inputs and reference cases'),
+  options: { id: text('id of an operator', { place: true }) },
+  examples: [
+    ['node operators', 'all of them'],
+    ['node operators KO42', 'its equation, inputs and reference cases'],
+  ],
   run: async ({ anyone }, { id }) => {
     if (id !== undefined) {
       const answer = await anyone.call(getOperator, { params: { id } });
@@ -57,22 +58,17 @@ function operatorText({
   return [id, about, '', given, '', known].join('\n');
 }
 
-export const shiftCommand = nodeCommand({
-  options: (yargs) =>
-    yargs
-      .option('steps', { type: 'number', default: 8, requiresArg: true, describe: 'how many cycles, 1 to 32' })
-      .option('base-cycle', { type: 'number', requiresArg: true, describe: 'the first one (default: the running one)' })
-      .option('operator', {
-        type: 'string',
-        array: true,
-        requiresArg: true,
-        describe: 'an operator in addition to KO42, which is always included; may be repeated',
-      })
-      .option('input', inputOption)
-      .example('$0 shift --steps 4 --input S=100', 'KO42 over four cycles'),
-  run: async ({ api }, { steps, baseCycle, operator, input }) => {
+export const shiftOperators = nodeCommand({
+  options: {
+    operator: several(text('operators in addition to KO42, which is always included', { place: true })),
+    count: whole(1, 32, 'how many cycles', { default: 8 }),
+    cycle: whole(0, Number.MAX_SAFE_INTEGER, 'the first one (default: the running one)'),
+    input: inputs,
+  },
+  examples: [['node shift --count 4 --input S=100', 'KO42 over four cycles']],
+  run: async ({ api }, { count: steps, cycle, operator, input }) => {
     const answer = await api.call(shift, {
-      body: { steps, base_cycle: baseCycle, operators: operator, inputs: input && inputsFrom(input) },
+      body: { steps, base_cycle: cycle, operators: operator, inputs: input && Object.fromEntries(input) },
     });
     const rows = answer.projection.map((one) => [one.cycle, one.operator, one.result, one.proof_digest]);
     const { min, max, mean } = answer.summary;

@@ -1,84 +1,73 @@
 // Options that several commands share, so that they mean the same everywhere.
-import { type Seed, seedOf } from '../math/seed.js';
+import { seedOf } from '../math/seed.js';
 import { Failure } from '../schema/failure.js';
-import { cycleMsFor, nearestWindow, parseTime } from '../schema/quantity.js';
+import { cycleMsFor, nearestWindow, parseTime, parseTimeMs } from '../schema/quantity.js';
 import { CYCLE_MS } from '../time/cycle.js';
+import { flag, perhaps, several, text, value, whole } from './command.js';
 import { usageFailure } from './ending.js';
 import { warn } from './say.js';
-import type { Watch } from './watch.js';
+import type { WatchServer } from './watch.js';
 
-export const jsonOption = { type: 'boolean', default: false, describe: 'print JSON, for programs' } as const;
+export const json = flag('print JSON, for programs', { local: true });
 
-/** For a positional argument that takes several words: without it, help shows an empty list as its default. */
-export const noDefault = { default: undefined } as const;
+export const scenarios = several(text('scenario files (YAML or JSON)', { place: true, required: true }));
+export const scenario = text('scenario file (YAML or JSON)', { place: true, required: true });
 
-export const scenariosArgument = {
-  type: 'string',
-  array: true,
-  demandOption: true,
-  ...noDefault,
-  describe: 'scenario files (YAML or JSON)',
-} as const;
+export const seed = value(
+  'a whole number from 0 on, or a seed that a run has named',
+  seedOf,
+  'instead of the seed of the scenario: a whole number, or one that a run has named, such as 77/2',
+);
 
-export const seedOption = {
-  type: 'string',
-  requiresArg: true,
-  coerce: (text: string): Seed => seedOf(text) ?? text,
-  describe: 'instead of the seed of the scenario: a whole number, or one that a run has named, such as 77/2',
-} as const;
+/** @param usual the folder where none is given */
+export const outFor = (usual: string) => text(`folder for the report, or none (default: ${usual})`, { local: true });
+export const out = outFor('reports/<scenario>/<seed>');
 
-export const outOption = {
-  type: 'string',
-  describe: 'folder for the report (default: reports/<scenario>/<seed>)',
-  requiresArg: true,
-} as const;
+/** What is given for --out where no report is wanted. */
+export const NONE = 'none';
 
-export const watchOption = {
-  type: 'string',
-  describe: 'show the run while it goes on: a page on loopback, or with --watch=text the whole terminal',
-} as const;
+export const watch = perhaps(
+  { value: 'page', fits: /^(page|text)$/ },
+  'page or text',
+  'show the run while it goes on: a page on loopback, or with --watch=text the whole terminal',
+  { local: true },
+);
 
 /**
  * What shows the runs of a command; it is loaded only where it is asked for.
- * @param how what --watch was given: undefined for nobody, `text` for the terminal, else a page
+ * @param how `text` for the terminal, `page` for the browser
  * @throws Failure `wrong_usage`
  */
-export async function watchOf(how: string | undefined): Promise<Watch | undefined> {
+export async function watchOf(how: string | undefined): Promise<WatchServer | undefined> {
   if (how === undefined) return undefined;
-  if (how !== '' && how !== 'page' && how !== 'text')
-    throw new Failure('wrong_usage', {
-      what: `--watch takes page or text, and not "${how}".`,
-      fix: 'Put --watch at the end, or say --watch=page.',
-    });
   if (how === 'text' && process.stderr.isTTY !== true)
-    throw new Failure('wrong_usage', {
-      what: '--watch=text draws on a terminal, and there is none.',
-      fix: 'Say --watch for a page in the browser.',
-    });
-  const { Watch } = await import('./watch.js');
-  return Watch.open(how === 'text' ? 'terminal' : 'page');
+    throw usageFailure(
+      '--watch=text draws on a terminal, and there is none.',
+      'Say --watch for a page in the browser.',
+    );
+  const { WatchServer } = await import('./watch.js');
+  return WatchServer.open(how === 'text' ? 'terminal' : 'page');
 }
 
-export const portOption = {
-  type: 'number',
-  default: 0,
-  requiresArg: true,
-  describe: 'loopback port (0: a free one)',
-} as const;
-
-export const reportOption = {
-  type: 'boolean',
-  default: true,
-  describe: 'write a report; --no-report leaves it out',
-} as const;
+export const port = whole(0, 65_535, 'loopback port (0: a free one)', { default: 0, local: true });
 
 /**
  * The duration in an option, in whole cycles: `60`, `60 cycles`, `47s`.
  * @throws Failure `wrong_usage`
  */
 export function durationIn(option: string, text: string, cycleMs: number, least = 0): number {
+  return timeFailure(option, text, () => parseTime(text, cycleMs, `--${option}`, least));
+}
+
+/** A time in ms, at least 1: `5s`; a number alone counts ms. */
+export function readMs(text: string, option: string): number {
+  const written = /^\s*[\d.]+\s*$/.test(text) ? `${text}ms` : text;
+  return timeFailure(option.replace(/^--/, ''), text, () => parseTimeMs(written, CYCLE_MS, option, 1));
+}
+
+function timeFailure<T>(option: string, text: string, read: () => T): T {
   try {
-    return parseTime(text, cycleMs, `--${option}`, least);
+    return read();
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const { why = error.message, fix = 'For example 60, 60 cycles or 47s.' } = error;
@@ -86,22 +75,25 @@ export function durationIn(option: string, text: string, cycleMs: number, least 
   }
 }
 
-/**
- * Length of a cycle in ms: as given, or as windows want it that are written in time.
- * @throws Failure `wrong_usage`
- */
-export function cycleMsOf(given: number | undefined, windows: readonly (number | string | undefined)[]): number {
-  if (given !== undefined) checkCycleMs(given);
-  return given ?? cycleMsFor(windows, CYCLE_MS);
+/** A share of all, 0 to 1: `0.1%`, `0.001`. */
+export function readShare(text: string): number | undefined {
+  const [, number = '', sign = ''] = /^(\d+(?:\.\d+)?|\.\d+)\s*(%?)$/.exec(text) ?? [];
+  // The digits decide, not their rounded hundredth: 0.1% is 0.001.
+  const share = sign === '' ? Number(number) : Number(`${number}e-2`);
+  return number !== '' && share <= 1 ? share : undefined;
 }
 
-/** @throws Failure `wrong_usage` */
-function checkCycleMs(cycleMs: number): void {
-  if (Number.isInteger(cycleMs) && cycleMs >= 1 && cycleMs <= 86_400_000) return;
-  throw new Failure('wrong_usage', {
-    what: '--cycle-ms takes whole milliseconds from 1 to 86400000.',
-    fix: 'Leave it out, or give for example 777.',
-  });
+export const MOST_CYCLE_MS = 86_400_000;
+
+export const cycleMs = whole(
+  1,
+  MOST_CYCLE_MS,
+  'length of a cycle in ms (default: 777; for windows written in time 500, or the longest up to 777 that divides them)',
+);
+
+/** Length of a cycle in ms: as given, or as windows want it that are written in time. */
+export function cycleMsOf(given: number | undefined, windows: readonly (number | string | undefined)[]): number {
+  return given ?? cycleMsFor(windows, CYCLE_MS);
 }
 
 /**
@@ -114,84 +106,54 @@ export function windowsIn(option: string, texts: readonly string[], cycleMs: num
   return { cycles, notes: [...new Set(notes)] };
 }
 
-export const cycleMsOption = {
-  type: 'number',
-  requiresArg: true,
-  describe:
-    'length of a cycle in ms (default: 777; for windows written in time 500, or the longest up to 777 that divides them)',
-} as const;
+export const top = whole(1, Number.MAX_SAFE_INTEGER, 'how many contracts the outcome lists; totals cover all', {
+  default: 100,
+});
 
-const TOP = 100;
+/** Threads of this machine, or those of others. */
+export const workers = value(
+  'a number of threads from 1 to 1024, or redis://host:6379',
+  (text) => (/^\d+$/.test(text) ? threadsIn(text) : text.includes('://') ? text : undefined),
+  'threads (default: one for each core), or remote workers through a Redis: redis://host:6379',
+  { local: true },
+);
 
-export const topOption = {
-  type: 'number',
-  default: TOP,
-  describe: 'how many contracts the outcome lists; totals cover all',
-  requiresArg: true,
-} as const;
+export const threads = value(
+  'a number from 1 to 1024',
+  threadsIn,
+  'how many runs at once (default: one for each core)',
+  { local: true },
+);
 
-/** @throws Failure `wrong_usage` */
-export function checkTop(top: number): void {
-  if (Number.isSafeInteger(top) && top >= 1) return;
-  throw new Failure('wrong_usage', { what: '--top takes a whole number from 1 on.', fix: 'For example --top 10.' });
+function threadsIn(text: string): number | undefined {
+  const threads = /^\d+$/.test(text) ? Number(text) : 0;
+  return threads >= 1 && threads <= 1024 ? threads : undefined;
 }
 
-/** @throws Failure `wrong_usage` */
-export function checkSeed(seed: Seed | undefined): void {
-  if (seed === undefined || seedOf(seed) !== undefined) return;
-  throw new Failure('wrong_usage', {
-    what: '--seed takes a whole number from 0 on, or a seed that a run has named.',
-    fix: 'For example --seed 7, or --seed 7/2.',
-  });
+/** Where the runs of a command are made. */
+export function runPlace({ workers }: { readonly workers?: number | string }) {
+  const place = typeof workers === 'number' ? { threads: workers } : { workers };
+  return { ...place, onNotice: (words: string) => warn(`weir: ${words}\n`) };
 }
 
-/** @throws Failure `wrong_usage` */
-export function checkThreads(threads: number | undefined): void {
-  if (threads === undefined || (Number.isInteger(threads) && threads >= 1 && threads <= 1024)) return;
-  const what = '--threads takes a whole number from 1 to 1024.';
-  throw new Failure('wrong_usage', { what, fix: 'Leave it out for one a core.' });
-}
+export const inputs = several(
+  value(
+    'name=number',
+    (text) => {
+      const [, name, number] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+      return name === undefined || !Number.isFinite(Number(number)) ? undefined : ([name, Number(number)] as const);
+    },
+    'an input as name=number; may be repeated',
+  ),
+);
 
-export const workersOption = {
-  type: 'string',
-  requiresArg: true,
-  describe: 'use remote workers through this Redis instead of local threads: redis://host:6379',
-} as const;
+export const limitedStatus = value(
+  'statuses from 400 to 599',
+  statusesIn,
+  'with a URL: statuses that mean limited, as 429,503 (default: 429)',
+);
 
-/**
- * Where the runs of a command are made.
- * @throws Failure `wrong_usage`
- */
-export function runPlace({ threads, workers }: { threads?: number | undefined; workers?: string | undefined }) {
-  checkThreads(threads);
-  if (threads !== undefined && workers !== undefined) {
-    throw new Failure('wrong_usage', {
-      what: '--threads is for this machine, and --workers sends the runs to others.',
-      fix: 'Say `weir worker --threads` there.',
-    });
-  }
-  return { threads, workers, onNotice: (words: string) => warn(`weir: ${words}\n`) };
-}
-
-/** The option for a rerun command; empty for the default. */
-export function topFlag(top: number): { readonly top?: number } {
-  return top === TOP ? {} : { top };
-}
-
-export const inputOption = {
-  type: 'string',
-  array: true,
-  requiresArg: true,
-  describe: 'an input as name=number; may be repeated',
-} as const;
-
-/** @throws Failure `wrong_usage` */
-export function inputsFrom(texts: readonly string[] = []): Record<string, number> {
-  const entries = texts.map((text) => {
-    const [, name, number] = /^([^=]+)=(.+)$/.exec(text) ?? [];
-    const value = Number(number);
-    if (name === undefined || !Number.isFinite(value)) throw usageFailure(`--input takes name=number, not "${text}".`);
-    return [name, value] as const;
-  });
-  return Object.fromEntries(entries);
+function statusesIn(text: string): number[] | undefined {
+  const statuses = text.split(',').map(Number);
+  return statuses.every((status) => Number.isInteger(status) && status >= 400 && status <= 599) ? statuses : undefined;
 }

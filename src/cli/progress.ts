@@ -1,6 +1,7 @@
 // The progress of a command: one line on standard error, only on a terminal. It appears after a second of work and is redrawn at most
 // ten times a second.
-import type { CycleLine } from '../live/live-session.js';
+import type { LiveRun } from '../live/live-rows.js';
+import type { CycleRow } from '../outcome/cycle-row.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { WallClock } from '../time/wall.js';
 import { visible } from './say.js';
@@ -36,12 +37,16 @@ export class Progress {
     this.#nextMs = nowMs() + APPEARS_AFTER_MS;
   }
 
-  /** @param share 0 .. 1; undefined if the end is not known */
-  show(share: number | undefined, words = ''): void {
+  /**
+   * @param share 0 .. 1; undefined if the end is not known
+   * @param words asked for only when the line is drawn, where they are a function
+   */
+  show(share: number | undefined, words: string | (() => string) = ''): void {
     if (this.#out.isTTY !== true) return;
     const nowMs = this.#nowMs();
     if (nowMs < this.#nextMs) return;
-    const line = `${this.#what} ${share === undefined ? '' : `${bar(share)} ${String(Math.floor(share * 100)).padStart(3)} % `}${words}`;
+    const text = typeof words === 'string' ? words : words();
+    const line = `${this.#what} ${share === undefined ? '' : `${bar(share)} ${String(Math.floor(share * 100)).padStart(3)} % `}${text}`;
     const cut = visible(line).slice(0, (this.#out.columns ?? 80) - 1);
     if (cut === this.#shown) return;
     this.#nextMs = nowMs + REDRAWN_AFTER_MS;
@@ -49,7 +54,6 @@ export class Progress {
     this.#out.write(`\r\u001b[2K${cut}`);
   }
 
-  /** Removes the line, so that other output can take its place. */
   clear(): void {
     if (this.#shown !== '') this.#out.write('\r\u001b[2K');
     this.#shown = '';
@@ -73,19 +77,28 @@ export class CycleLines {
   readonly #progress: Progress;
   readonly #out: Output;
   #headed = false;
+  /** Of the one contract, in the last row with it. */
+  #state: number | undefined;
 
   constructor(name: string, out: Output = process.stderr) {
     this.#progress = new Progress(name, out);
     this.#out = out;
   }
 
-  readonly show = (line: CycleLine): void => {
+  readonly show = ({ cycle, run, totals, states }: CycleRow<LiveRun>): void => {
     if (this.#out.isTTY !== true) return;
     this.#progress.clear();
     if (!this.#headed) this.#out.write(`${row(['cycle', 'planned', 'sent', 'admitted', 'limited', 'state'])}\n`);
     this.#headed = true;
-    const { elapsed, planned, sent, admitted, limited, state, cycles } = line;
-    if (planned > 0 || sent > 0) this.#out.write(`${row([elapsed, planned, sent, admitted, limited, state])}\n`);
+    const { planned, sent } = run.sending(cycle);
+    const elapsed = cycle - run.firstCycle + 1;
+    const cycles = run.lastCycle - run.firstCycle + 1;
+    this.#state = states[0] ?? this.#state;
+    const contracts = run.names.length;
+    const state =
+      contracts === 1 ? run.states[this.#state ?? run.initial]!.name : `${totals.limiting} of ${contracts} shut`;
+    if (planned > 0 || sent > 0)
+      this.#out.write(`${row([elapsed, planned, sent, totals.admitted, totals.limited, state])}\n`);
     this.#progress.show(Math.min(1, elapsed / Math.max(1, cycles)), `cycle ${elapsed} of ${cycles}`);
   };
 

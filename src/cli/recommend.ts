@@ -1,137 +1,188 @@
-// `weir recommend`: which limit fits the requests of logs. The work is in recommend-limit.ts.
-import type { Argv } from 'yargs';
-import { families, familyNamed } from '../limiter/products/families.js';
+// `weir recommend`: reads logs, and prints which limit fits them.
+import { families } from '../limiter/products/families.js';
+import { documentText } from '../report/terminal-blocks.js';
 import { MOST_WITHIN } from '../schema/quantity.js';
-import type { GivenTo, OptionRules } from './command.js';
+import { linesAs, otherProducts } from '../sizing/other-products.js';
+import type { LadderPlan } from '../sizing/rule-ladder.js';
+import { wallNowMs } from '../time/wall.js';
+import type { LogOptions } from '../traffic/log/log-options.js';
+import { command, type GivenTo, several, text, value } from './command.js';
 import { usageFailure } from './ending.js';
-import { limiterGiven, limiterNeeds, limiterOptions } from './limiter-options.js';
-import { cycleMsOf, jsonOption, outOption, reportOption, windowsIn } from './options.js';
-import { logOptions, readingOptions } from './replay-log.js';
+import { exitOfStop, interruptible } from './interrupt.js';
+import { limit, limiterGiven } from './limit.js';
+import { logName, logOptions, readingLines, readingOptions, readingText } from './log-reading.js';
+import { cycleMsOf, json, NONE, outFor, readShare, windowsIn } from './options.js';
+import { Progress } from './progress.js';
+import { say } from './say.js';
+import { terminalAtHand } from './terminal.js';
 
-/** Options that are not those of a product with a parameter of the same name. */
-export const OWN = ['key'];
+/** Clients that are listed. */
+const MOST_LISTED = 20;
 
-export const options = (yargs: Argv) =>
-  limiterOptions(readingOptions(yargs), OWN)
-    .option('limited-below', {
-      type: 'string',
-      array: true,
-      nargs: 1,
-      default: ['0.1%'],
-      requiresArg: true,
-      describe: 'limit less than this share of requests; repeat for several limits',
-    })
-    .option('within', {
-      type: 'string',
-      array: true,
-      nargs: 1,
-      default: ['60'],
-      requiresArg: true,
-      describe: 'length of the rolling window in cycles, or as a time; several as a list: 60,47s,5m',
-    })
-    .option('threshold', {
-      type: 'string',
-      array: true,
-      nargs: 1,
-      requiresArg: true,
-      describe: 'further thresholds whose share is wanted: 50,100',
-    })
-    .option('compare', {
-      type: 'string',
-      array: true,
-      nargs: 1,
-      requiresArg: true,
-      describe: `the limits of other rules in the same windows: ${Object.keys(families).join(',')}`,
-    })
-    .option('fit', {
-      type: 'string',
-      requiresArg: true,
-      describe:
-        'with --like, --primitive or --rule: the parameter that is wanted, with values from strict to loose: rate=1r/s..50r/s:1r/s',
-    })
-    .option('exclude', {
-      type: 'string',
-      array: true,
-      nargs: 1,
-      requiresArg: true,
-      describe: 'a key of which no request counts; may be repeated',
-    })
-    .option('top', { type: 'number', default: 20, requiresArg: true, describe: 'how many clients are listed' })
-    .option('out', { ...outOption, describe: 'folder for the report (default: reports/<log>/recommend)' })
-    .option('report', reportOption)
-    .option('json', jsonOption)
-    .example(
-      '$0 recommend access.log --key client',
-      'the limit per client that refuses less than 0.1 % of the requests',
-    )
-    .example('$0 recommend access.log --limited-below 1%,0.1% --within 60,5m', 'four limits in one pass')
-    .example('$0 recommend access.log --key client --exclude 203.0.113.9', 'without a client')
-    .example('$0 recommend access.log --key client --compare nginx,haproxy,gcra', 'the same for other rules')
-    .example(
-      '$0 recommend access.log --key client --like nginx --burst 20 --fit rate=1r/s..50r/s:1r/s',
+const options = {
+  ...readingOptions,
+  limit: { ...limit, needs: ['fit'] },
+  limitedBelow: several(
+    value(
+      'a share, for example 0.1% or 0.001',
+      (text) => allOf(each(text).map(readShare)),
+      'limit less than this share of requests; repeat for several limits (default: 0.1%)',
+    ),
+  ),
+  within: several(
+    value(
+      'a window',
+      each,
+      'length of the rolling window in cycles, or as a time; several as a list: 60,47s,5m (default: 60)',
+    ),
+  ),
+  threshold: several(
+    value(
+      'whole numbers from 1',
+      (text) => allOf(each(text).map((one) => (/^[1-9]\d{0,9}$/.test(one) ? Number(one) : undefined))),
+      'further thresholds whose share is wanted: 50,100',
+    ),
+  ),
+  compare: several(
+    value('names of rules', each, `the limits of other rules in the same windows: ${Object.keys(families).join(',')}`),
+  ),
+  fit: text('with --limit: the parameter that is wanted, with values from strict to loose: rate=1r/s..50r/s:1r/s', {
+    needs: ['limit'],
+  }),
+  as: several(
+    value(
+      'names of products',
+      (text) => (each(text).every((one) => otherProducts.includes(one)) ? each(text) : undefined),
+      `lines for further products: ${otherProducts.join(',')}`,
+      { local: true },
+    ),
+  ),
+  exclude: several(text('a key of which no request counts; may be repeated')),
+  out: outFor('reports/<log>/recommend'),
+  json,
+};
+
+type Given = GivenTo<typeof options>;
+
+export const recommend = command({
+  options,
+  examples: [
+    ['recommend access.log --key client', 'the limit per client that refuses less than 0.1 % of the requests'],
+    ['recommend access.log --limited-below 1%,0.1% --within 60,5m', 'four limits in one pass'],
+    ['recommend access.log --key client --exclude 203.0.113.9', 'without a client'],
+    ['recommend access.log --key client --compare nginx,haproxy,gcra', 'the same for other rules'],
+    [
+      "recommend access.log --key client --limit 'nginx burst=20' --fit rate=1r/s..50r/s:1r/s",
       'the rate that nginx needs with that burst',
-    );
+    ],
+  ],
+  run: async (given, line) => {
+    const [{ familyNamed }, { limiterNotes }, { familyLadder, fitLadder }] = await Promise.all([
+      import('../limiter/products/families.js'),
+      import('../limiter/products/limiter-spec.js'),
+      import('../sizing/rule-ladder.js'),
+    ]);
+    const { exclude, log: files, limitedBelow = [[0.001]], within: windows = [['60']] } = given;
+    const cycleMs = cycleMsOf(given.cycleMs, windows.flat());
+    const { cycles, notes } = windowsIn('within', windows.flat(), cycleMs);
+    if (cycles.some((within) => within > MOST_WITHIN))
+      throw usageFailure(`--within takes up to ${MOST_WITHIN} cycles.`, 'For example --within 60, or --within 5m.');
+    const log = logOptions(given, cycleMs);
+    if (exclude !== undefined && log.keyColumn === undefined)
+      throw usageFailure('--exclude needs keys.', 'Say what they are, for example --key client.');
+    const limiter = given.limit === undefined ? undefined : await limiterGiven(given.limit);
+    const compared = unique((given.compare ?? []).flat().map(familyNamed)).filter((name) => name !== 'weir');
+    const withins = unique(cycles);
+    const rules = [
+      ...compared.flatMap((name) => withins.map((within) => familyLadder(name, within, cycleMs))),
+      ...(limiter === undefined ? [] : [fitLadder(limiter, given.fit!, cycleMs)]),
+    ];
+    const question = {
+      cycleMs,
+      withins,
+      shares: unique(limitedBelow.flat()),
+      thresholds: (given.threshold ?? []).flat(),
+      excluded: exclude ?? [],
+      top: MOST_LISTED,
+      files,
+      rules,
+      notes: [...notes, ...limiterNotes(limiter)],
+    };
+    await recommendLimit(given, question, log, line.repeat());
+  },
+});
 
-export const rules: OptionRules = { needs: limiterNeeds(OWN), without: { 'key-column': ['key'], out: ['no-report'] } };
-
-/** With the length of a cycle that the windows want. */
-export type GivenToRecommend = GivenTo<typeof options> & { readonly cycleMs: number };
-
-export async function run(asked: GivenTo<typeof options>): Promise<void> {
-  const windows = each(asked.within);
-  const given = { ...asked, cycleMs: cycleMsOf(asked.cycleMs, windows) };
-  const { top, cycleMs, exclude, log: files } = given;
-  if (!Number.isSafeInteger(top) || top < 0) throw usageFailure('--top takes a whole number from 0.');
-  const { cycles: withins, notes } = windowsIn('within', windows, cycleMs);
-  if (withins.some((within) => within > MOST_WITHIN))
-    throw usageFailure(`--within takes up to ${MOST_WITHIN} cycles.`, 'For example --within 60, or --within 5m.');
-  const shares = each(given.limitedBelow).map(shareIn);
-  const thresholds = each(given.threshold ?? []).map((text) => {
-    if (!/^[1-9]\d{0,9}$/.test(text)) throw usageFailure(`--threshold takes whole numbers from 1, not "${text}".`);
-    return Number(text);
-  });
-  const log = logOptions(given);
-  if (exclude !== undefined && log.keyColumn === undefined)
-    throw usageFailure('--exclude needs keys.', 'Say what they are, for example --key client.');
-  const limiter = await limiterGiven(given, OWN);
-  if ((given.fit === undefined) !== (limiter === undefined))
-    throw usageFailure(
-      '--fit and a limiter go together.',
-      'For example --like nginx --burst 20 --fit rate=1r/s..50r/s:1r/s.',
-    );
-  const compared = unique(each(given.compare ?? []).map(familyNamed)).filter((name) => name !== 'weir');
-  const { familyLadder, fitLadder } = await import('../sizing/rule-ladder.js');
-  const rules = [
-    ...compared.flatMap((name) => unique(withins).map((within) => familyLadder(name, within, cycleMs))),
-    ...(limiter === undefined ? [] : [fitLadder(limiter, given.fit!, cycleMs)]),
-  ];
-  const question = {
-    withins: unique(withins),
-    shares: unique(shares),
-    thresholds,
-    excluded: exclude ?? [],
-    top,
-    files,
-    rules,
-    windows,
-    notes,
-  };
-  await (await import('./recommend-limit.js')).recommendLimit(given, question, log);
+/** Values with commas between. */
+function each(text: string): string[] {
+  return text.split(',').map((one) => one.trim());
 }
 
-/** Options take several values, and each several with commas between. */
-function each(texts: readonly string[]): string[] {
-  return texts.flatMap((text) => text.split(',')).map((text) => text.trim());
+/** All values; undefined if one could not be read. */
+function allOf<T>(values: readonly (T | undefined)[]): T[] | undefined {
+  return values.includes(undefined) ? undefined : (values as T[]);
 }
 
 function unique<T>(values: readonly T[]): T[] {
   return [...new Set(values)];
 }
 
-function shareIn(text: string): number {
-  const [, number = '', sign = ''] = /^(\d+(?:\.\d+)?|\.\d+)\s*(%?)$/.exec(text) ?? [];
-  // The digits decide, not their rounded hundredth: 0.1% is 0.001.
-  const share = sign === '' ? Number(number) : Number(`${number}e-2`);
-  if (number !== '' && share <= 1) return share;
-  throw usageFailure(`--limited-below takes a share, not "${text}".`, 'For example --limited-below 0.1%, or 0.001.');
+interface Asked {
+  readonly files: readonly string[];
+  readonly cycleMs: number;
+  readonly withins: readonly number[];
+  readonly notes: readonly string[];
+  readonly shares: readonly number[];
+  readonly thresholds: readonly number[];
+  readonly excluded: readonly string[];
+  readonly top: number;
+  readonly rules: readonly LadderPlan[];
+}
+
+async function recommendLimit(given: Given, asked: Asked, options: LogOptions, command: string): Promise<void> {
+  const [{ openSizingFolder, writeSizing }, { adviceDocument }, { linesToPaste }, { adviceOfLogs }, { summaryOf }] =
+    await Promise.all([
+      import('../report/sizing-folder.js'),
+      import('../report/sizing-document.js'),
+      import('../sizing/lines-to-paste.js'),
+      import('../sizing/recommend.js'),
+      import('../traffic/log/read-summary.js'),
+    ]);
+  const nowMs = wallNowMs();
+  const log = { ...options, nowMs };
+  const name = logName(asked.files);
+  const { signal, release } = interruptible();
+  const folder = given.out === NONE ? undefined : await openSizingFolder('recommend', name, given.out);
+  const reading = new Progress(`reading ${name}`);
+  const found = await adviceOfLogs(asked.files, {
+    ...asked,
+    log,
+    signal,
+    onRead: (done, total) =>
+      reading.show(total === undefined ? undefined : done / total, `${Math.round(done / 1e6)} MB`),
+  }).finally(() => reading.clear());
+  release();
+  const { advice, readings, partial, warnings } = found;
+  const isKeyed = log.keyColumn !== undefined;
+  const read = summaryOf(readings, isKeyed ? advice.keys : undefined, nowMs, warnings);
+  const { threshold, within, limited_below } = advice.recommendations[0]!;
+  // A product that was compared has a limit of its own.
+  const own = advice.fitted.filter((one) => one.within === within && one.limited_below === limited_below);
+  const limits = Object.fromEntries(
+    own.flatMap(({ rule, value }) => (typeof value === 'number' ? [[rule, value]] : [])),
+  );
+  const limit = { threshold, within, cycleMs: asked.cycleMs, key: log.keyColumn };
+  const further = (given.as ?? []).flat().map((product) => linesAs(product, limit));
+  const paste = [...linesToPaste(limit, limits), ...further];
+  const answer = { ...advice, log: name, partial, paste, read, ...(asked.notes.length > 0 && { notes: asked.notes }) };
+  const report = { ...found, name, isKeyed, paste, command };
+  const page = folder === undefined ? undefined : await writeSizing(folder, report, answer);
+  process.exitCode = exitOfStop() ?? 0;
+  if (given.json) {
+    say(`${JSON.stringify(answer)}\n`);
+    return;
+  }
+  const stopped = partial ? ['Stopped before the end of the log: this is what was read.'] : [];
+  const lines = [...readings.map(readingText), ...readingLines(read), ...asked.notes, ...stopped];
+  say(`${lines.join('\n')}\n\n${documentText(adviceDocument(report), terminalAtHand())}`);
+  if (page !== undefined) say(`\nopen it here: ${page}\n`);
 }

@@ -1,4 +1,4 @@
-// `weir record`: exports the record of a machine to a file or standard output, and verifies it meanwhile on request.
+// `weir node record`: exports the record of a machine to a file or standard output, and verifies it meanwhile on request.
 import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { readRecord } from '../api/record.js';
@@ -7,20 +7,23 @@ import type { Pin } from '../client/nodes-folder.js';
 import { rootKeyOf } from '../client/pin.js';
 import type { ExportVerifier } from '../record/verify-export.js';
 import { Failure } from '../schema/failure.js';
+import { flag, text } from './command.js';
 import { exitOfStop, interruptible } from './interrupt.js';
-import { nodeCommand, type Printed, slugArgument } from './node-command.js';
+import { nodeCommand, type Printed, slug } from './node-command.js';
 import { warn } from './say.js';
-import { NOT_HELD, type Verdict, verdictOf, verdictText } from './verdict.js';
+import { NOT_HELD, type RecordVerdict, recordVerdictOf, verdictText } from './verdict.js';
 
-export const recordCommand = nodeCommand({
-  rules: { needs: { json: ['out'] } },
-  options: (yargs) =>
-    yargs
-      .positional('slug', slugArgument)
-      .option('out', { type: 'string', requiresArg: true, describe: 'file for it (default: standard output)' })
-      .option('verify', { type: 'boolean', default: false, describe: 'verify it against the pinned key' })
-      .example('$0 record edge-gateway --out edge.ndjson --verify', 'keep it, and know that it holds')
-      .example('$0 record edge-gateway | jq .kind', 'its rows, for other programs'),
+export const record = nodeCommand({
+  options: {
+    slug,
+    out: text('file for it (default: standard output)'),
+    json: flag('print the answer of the node as it is, for programs', { local: true, needs: ['out'] }),
+    verify: flag('verify it against the pinned key'),
+  },
+  examples: [
+    ['node record edge-gateway --out edge.ndjson --verify', 'keep it, and know that it holds'],
+    ['node record edge-gateway | jq .kind', 'its rows, for other programs'],
+  ],
   run: (node, given) => exportRecord(node, given),
 });
 
@@ -31,7 +34,6 @@ interface Given {
   readonly json: boolean;
 }
 
-/** The destination of the bytes. A file gets its name only when it is complete. */
 interface Target {
   write(chunk: Buffer): Promise<void> | void;
   end(): void;
@@ -63,7 +65,7 @@ async function exportRecord({ api, trusted: { pin } }: NodeClient, given: Given)
       target.drop();
       throw error;
     }
-    const verdict = verifier && verdictOf(verifier.end(), false);
+    const verdict = verifier && recordVerdictOf(verifier.end(), false);
     if (out === undefined) {
       if (verdict === undefined) return undefined;
       warn(`${verdictText(verdict)}\n`);
@@ -86,7 +88,7 @@ async function verifierFor(pin: Pin): Promise<ExportVerifier> {
   return new ExportVerifier({ pinned: rootKeyOf(pin), known: pin.successions });
 }
 
-function printed(file: string, bytes: number, verdict: Verdict | undefined, json: boolean): Printed {
+function printed(file: string, bytes: number, verdict: RecordVerdict | undefined, json: boolean): Printed {
   const answer = { ok: true, file, bytes, ...(verdict === undefined ? {} : { verification: verdict }) };
   const kept = `The record is in ${file}, ${bytes} bytes.`;
   if (verdict === undefined) return { answer, words: kept };

@@ -1,154 +1,282 @@
-// `weir replay`: logs through a limiter: what would have been refused. The runs are in replay-runs.ts.
-import type { Argv } from 'yargs';
+// `weir replay`: logs through a limiter, in virtual time or against a live node; with --compare or several --limit through several.
+import { createWriteStream } from 'node:fs';
+import { dirname } from 'node:path';
+import { finished } from 'node:stream/promises';
+import type { Plan } from '../limiter/plan.js';
 import { families } from '../limiter/products/families.js';
+import type { LiveReplay } from '../live/live-replay.js';
+import type { CycleRow } from '../outcome/cycle-row.js';
+import type { Reported } from '../report/reported.js';
+import { sha256Hex } from '../schema/canonical.js';
 import { Failure } from '../schema/failure.js';
-import type { GivenTo, OptionRules } from './command.js';
-import { LIMITERS, limiterGiven, limiterNeeds, limiterOptions, windowOf } from './limiter-options.js';
-import { liveOptions } from './live-options.js';
-import { checkTop, cycleMsOf, jsonOption, outOption, reportOption, topOption, windowsIn } from './options.js';
-import { logOptions, readingOptions } from './replay-log.js';
+import type { Refusals } from '../simulate/refusals.js';
+import type { ReplayOptions } from '../simulate/replay.js';
+import { wallNowMs } from '../time/wall.js';
+import type { LogOptions, Warning } from '../traffic/log/log-options.js';
+import type { LogReading } from '../traffic/log/read-bytes.js';
+import { type CommandLine, command, decimal, type GivenTo, perhaps, several, text, whole } from './command.js';
+import { usageFailure } from './ending.js';
+import { interruptible } from './interrupt.js';
+import { LIMIT_WORDS, type Limiter, limiterGiven, limiterNotesOf } from './limit.js';
+import { liveOptionsOf } from './live-options.js';
+import { logName, logOptions, readingLines, readingOptions, readingText } from './log-reading.js';
+import { cycleMsOf, json, out, top, windowsIn } from './options.js';
+import { CycleLines, Progress } from './progress.js';
+import { say } from './say.js';
 
-/** Options that are not those of a product with a parameter of the same name. */
-export const OWN = ['key', 'policy'];
-
-export const options = (yargs: Argv) =>
-  limiterOptions(readingOptions(yargs), OWN)
-    .option('threshold', {
-      type: 'number',
-      default: 100,
-      requiresArg: true,
-      describe: 'request events a window may hold',
-    })
-    .option('within', {
-      type: 'string',
-      default: '60',
-      requiresArg: true,
-      describe: 'length of the rolling window in cycles, or as a time: 47s, 5m',
-    })
-    .option('refused', {
-      type: 'string',
-      requiresArg: true,
-      describe: 'file for the lines that would have been refused, NDJSON',
-    })
-    .option('compare', {
-      type: 'string',
-      array: true,
-      nargs: 1,
-      requiresArg: true,
-      describe: `rules side by side, fitted to --threshold in --within: ${Object.keys(families).join(',')}`,
-    })
-    .option('policy', {
-      type: 'string',
-      array: true,
-      nargs: 1,
-      requiresArg: true,
-      describe:
-        'twice, a file with a limiter each: who is newly refused by the second, with exit code 1 if somebody is',
-    })
-    .option('live', {
-      type: 'boolean',
-      default: false,
-      describe: 'send the log to a live node at its recorded times, and compare',
-    })
-    .option('url', { type: 'string', requiresArg: true, describe: 'with --live: the node (default: one is started)' })
-    .option('speed', { type: 'number', default: 1, requiresArg: true, describe: 'with --live: speed-up factor' })
-    .option('allow-remote', {
-      type: 'boolean',
-      default: false,
-      describe: 'with --live: the target may be another machine',
-    })
-    .option('credential', {
-      type: 'string',
-      requiresArg: true,
-      describe: 'with --live: a key of the node (default: WEIR_KEY, or one is minted)',
-    })
-    .option('insecure', { ...liveOptions.insecure, describe: `with --live: ${liveOptions.insecure.describe}` })
-    .option('out', outOption)
-    .option('report', reportOption)
-    .option('top', topOption)
-    .option('json', jsonOption)
-    .example('$0 replay access.log', 'an Apache or nginx log through 100 requests in 60 cycles')
-    .example('$0 replay access.log.gz --key client --threshold 20', 'one limiter for each client')
-    .example('$0 replay access.log --key client --like nginx --rate 10r/s --burst 5', 'what nginx would have refused')
-    .example('$0 replay access.log --key client --threshold 20 --compare weir,gcra,fixed', 'rules side by side')
-    .example(
-      '$0 replay access.log --key client --policy old.yaml --policy new.yaml',
-      'which clients would newly be refused',
-    )
-    .example('$0 replay access.log --live --speed 60', 'send it to a live node, sixty times as fast, and compare')
-    .example('$0 replay access.log --where method=POST --key path --refused refused.ndjson', 'which requests it hits')
-    .example('$0 replay counts.csv --time-column minute --count-column n --spread 60s', 'counts per minute');
-
-export const rules: OptionRules = {
-  needs: {
-    ...limiterNeeds(OWN),
-    url: ['live'],
-    speed: ['live'],
-    credential: ['url'],
-    'allow-remote': ['url'],
-    insecure: ['url'],
-  },
-  without: {
-    // A limiter of its own has no window of the command, and neither have policies.
-    threshold: [...LIMITERS, 'policy'],
-    within: [...LIMITERS, 'policy'],
-    compare: [...LIMITERS, 'policy', 'live', 'refused'],
-    policy: [...LIMITERS, 'live', 'refused'],
-    top: ['compare'],
-    'key-column': ['key'],
-    out: ['no-report'],
-  },
+const options = {
+  ...readingOptions,
+  limit: several(
+    text(
+      `the limiter: ${LIMIT_WORDS}. Several: rules side by side; of two, which keys the second newly refuses, with exit code 1 if there are any`,
+    ),
+  ),
+  threshold: whole(1, Number.MAX_SAFE_INTEGER, 'request events a window may hold', {
+    default: 100,
+    without: ['limit'],
+  }),
+  within: text('length of the rolling window in cycles, or as a time: 47s, 5m', {
+    default: '60',
+    without: ['limit'],
+  }),
+  refused: text('file for the lines that would have been refused, NDJSON', { local: true }),
+  compare: several(
+    text(`rules side by side, fitted to --threshold in --within: ${Object.keys(families).join(',')}`, {
+      without: ['limit', 'live', 'refused'],
+    }),
+  ),
+  live: perhaps(
+    { value: '', fits: /^https?:\/\// },
+    'the URL of a node',
+    'send the log to a live node at its recorded times, and compare; one is started, or name one of this machine: --live=URL',
+  ),
+  speed: decimal('with --live: speed-up factor', {
+    default: 1,
+    needs: ['live'],
+    exclusiveMinimum: 0,
+    maximum: 1_000_000,
+  }),
+  out,
+  top: { ...top, without: ['compare'] },
+  json,
 };
 
-/** With the length of a cycle that the windows want. */
-export type GivenToReplay = GivenTo<typeof options> & {
+type Given = GivenTo<typeof options>;
+
+/** What a replay is made of: the words, and what is read from them. */
+interface Asked {
+  readonly given: Given;
+  readonly line: CommandLine;
   readonly cycleMs: number;
-  readonly askedCycleMs: number | undefined;
-};
-
-export async function run(asked: GivenTo<typeof options>): Promise<void> {
-  checkTop(asked.top);
-  const limiter = await limiterGiven(asked, OWN);
-  const given = {
-    ...asked,
-    askedCycleMs: asked.cycleMs,
-    cycleMs: cycleMsOf(asked.cycleMs, [windowOf(limiter) ?? asked.within]),
-  };
-  const {
-    cycles: [within = 1],
-    notes,
-  } = windowsIn('within', [given.within], given.cycleMs);
-  const log = logOptions(given);
-  checkRefused(given, limiter !== undefined);
-  if (given.compare !== undefined || given.policy !== undefined) {
-    await (await import('./replay-compare.js')).replayCompare(given, within, log, notes);
-    return;
-  }
-  if (given.live && !(given.speed > 0 && given.speed <= 1_000_000)) {
-    throw new Failure('wrong_usage', {
-      what: '--speed takes a number above 0, up to 1000000.',
-      fix: 'For example --speed 10.',
-    });
-  }
-  await (await import('./replay-runs.js')).replayRuns(given, within, limiter, log, notes);
+  /** Length of the window in cycles, for families. */
+  readonly within: number;
+  readonly log: LogOptions;
+  /** What is to be said of the window. */
+  readonly notes: readonly string[];
 }
 
-function checkRefused({ refused, log, live }: GivenToReplay, hasRule: boolean): void {
+export const replay = command({
+  options,
+  examples: [
+    ['replay access.log', 'an Apache or nginx log through 100 requests in 60 cycles'],
+    ['replay access.log.gz --key client --threshold 20', 'one limiter for each client'],
+    ["replay access.log --key client --limit 'nginx 10r/s burst=5'", 'what nginx would have refused'],
+    ['replay access.log --key client --threshold 20 --compare weir,gcra,fixed', 'rules side by side'],
+    ["replay access.log --key client --limit old.yaml --limit '100 in 60s'", 'which clients would newly be refused'],
+    ['replay access.log --live --speed 60', 'send it to a live node, sixty times as fast, and compare'],
+    ['replay access.log --where method=POST --key path --refused refused.ndjson', 'which requests it hits'],
+    ['replay counts.csv --time minute --count n/60s', 'counts per minute'],
+  ],
+  run: async (given, line) => {
+    const { followsRule, windowsOf } = await import('../limiter/products/limiter-spec.js');
+    const { threshold, within: written, limit: texts = [] } = given;
+    const isCompared = given.compare !== undefined || texts.length > 1;
+    const own = texts.length === 1 ? await limiterGiven(texts[0]!) : undefined;
+    const limiter = own ?? { threshold, within: written };
+    const windows = windowsOf(limiter);
+    const cycleMs = cycleMsOf(given.cycleMs, windows);
+    const {
+      cycles: [within = 1],
+      notes,
+    } = windowsIn(
+      'within',
+      windows.map((one) => String(one ?? written)),
+      cycleMs,
+    );
+    const log = { ...logOptions(given, cycleMs), nowMs: wallNowMs() };
+    checkRefused(given, followsRule(limiter) || 'definition' in limiter);
+    const said = own === undefined ? notes : [...(await limiterNotesOf(own, cycleMs)), ...notes];
+    const asked = { given, line, cycleMs, within, log, notes: said };
+    if (!isCompared) return replayOne(asked, limiter);
+    for (const option of ['live', 'refused'])
+      if (line.has(option))
+        throw usageFailure(`--${option} has no effect with several --limit.`, 'Leave one of them out.');
+    await (await import('./replay-compare.js')).replayCompare(asked);
+  },
+});
+
+function checkRefused({ refused, log, live }: Given, hasRule: boolean): void {
   if (refused === undefined) return;
   if (hasRule) {
     throw new Failure('wrong_usage', {
       what: '--refused does not go with a rule.',
       why: 'It knows how many were refused in a cycle, and a rule may admit one after another that it refused.',
-      fix: 'Leave it out, or decide the requests one by one with `weir decide`.',
+      fix: 'Leave it out, or decide the requests one by one with `weir limiter … -`.',
     });
   }
-  const why = live
+  const isLive = live !== undefined;
+  const why = isLive
     ? 'A live node refuses on its own.'
     : 'The log is read twice for it, and standard input can be read once.';
-  if (!live && !log.includes('-')) return;
+  if (!isLive && !log.includes('-')) return;
   throw new Failure('wrong_usage', {
-    what: `--refused does not go with ${live ? '--live' : 'standard input'}.`,
+    what: `--refused does not go with ${isLive ? '--live' : 'standard input'}.`,
     why,
-    fix: live ? 'Leave out --live.' : 'Save the log in a file first.',
+    fix: isLive ? 'Leave out --live.' : 'Save the log in a file first.',
   });
+}
+
+/** @param limiter as a scenario has it */
+async function replayOne(asked: Asked, limiter: Limiter): Promise<void> {
+  const [{ folderFor, printFindings }, { summaryOf }, { Refusals }, planAt] = await Promise.all([
+    import('./findings.js'),
+    import('../traffic/log/read-summary.js'),
+    import('../simulate/refusals.js'),
+    planOf(asked, limiter),
+  ]);
+  const { given, line, cycleMs, log } = asked;
+  const name = logName(given.log);
+  const { signal, release } = interruptible();
+  const place = { scenario: given.live !== undefined ? `${name}-live` : name, id: runName(asked, limiter) };
+  const folder = await folderFor(given, place);
+  const reading = new Progress(`reading ${name}`);
+  const refusals = new Refusals();
+  const common = {
+    name,
+    cycleMs,
+    planAt,
+    log,
+    notes: asked.notes,
+    signal,
+    top: given.top,
+    onRead: (done: number, total: number | undefined) =>
+      reading.show(total === undefined ? undefined : done / total, `${Math.round(done / 1e6)} MB`),
+    ...(given.refused !== undefined && { refusals }),
+  };
+  try {
+    const { readings, warnings, ...found } =
+      given.live !== undefined ? await runLive(given, common, reading) : await runVirtual(given, common, reading);
+    release();
+    const keys = log.keyColumn === undefined ? undefined : found.outcome.contracts;
+    const read = summaryOf(readings, keys, log.nowMs, warnings);
+    const run = { ...found, outcome: { ...found.outcome, read }, command: line.repeat() };
+    const report = await folder?.write(run);
+    if (given.refused !== undefined) await writeRefused(given.refused, refusals, asked);
+    if (!given.json) say(`${[...readings.map(readingText), ...readingLines(read)].join('\n')}\n\n`);
+    printFindings([run], [report], given);
+  } catch (error) {
+    reading.clear();
+    await folder?.discard();
+    throw error;
+  }
+}
+
+/** The plan of the limiter for a window of this many cycles; for the one that was asked for if undefined. */
+async function planOf({ cycleMs }: Asked, limiter: Limiter): Promise<(within?: number) => Plan> {
+  const [{ checkLimiter, followsRule, limiterDefinition }, { planContract }] = await Promise.all([
+    import('../limiter/products/limiter-spec.js'),
+    import('../limiter/validate.js'),
+  ]);
+  const { definition } = limiter;
+  if (definition !== undefined) return () => planContract(definition);
+  const checked = checkLimiter(limiter);
+  return (within) => {
+    const isOther = within !== undefined && !followsRule(limiter);
+    return planContract(limiterDefinition(isOther ? { ...checked, within } : checked, cycleMs));
+  };
+}
+
+/** Distinguishes the reports of one log: the limiter, and a hash of every other word that changes the outcome. */
+function runName({ given, line, within }: Asked, limiter: Limiter): string {
+  const folders = given.log.map((path) => dirname(path)).filter((folder) => folder !== '.');
+  const words = line.repeat(folders).replaceAll(/ --(threshold|within|top) \S+/g, '');
+  const suffix = words === 'weir replay' ? '' : `-${sha256Hex(words).slice(0, 8)}`;
+  const { like, primitive, threshold } = limiter;
+  const name = threshold === undefined ? String(like ?? primitive ?? 'limiter') : `${threshold}-within-${within}`;
+  return `${name.replace(/\W+/g, '-')}${suffix}`;
+}
+
+async function writeRefused(path: string, refusals: Refusals, { given, cycleMs, log }: Asked): Promise<void> {
+  const { readLogs } = await import('../traffic/log/read.js');
+  const file = createWriteStream(path);
+  const closed = finished(file);
+  const sink = refusals.sink(cycleMs, log.keyColumn !== undefined, (line) => file.write(`${JSON.stringify(line)}\n`));
+  try {
+    await Promise.race([readLogs(given.log, log, sink), closed]);
+    file.end();
+    await closed;
+  } catch (error) {
+    file.destroy();
+    closed.catch(() => undefined);
+    if (error instanceof Failure) throw error;
+    throw new Failure('unwritable_folder', {
+      what: `${path} cannot be written.`,
+      why: (error as Error).message,
+      fix: 'Name another file with --refused.',
+      cause: error,
+    });
+  }
+}
+
+type Common = Pick<ReplayOptions, 'name' | 'cycleMs' | 'log' | 'notes'> & {
+  readonly refusals?: Refusals;
+  readonly planAt: (within: number | undefined) => Plan;
+  readonly signal: AbortSignal;
+  readonly top: number;
+  readonly onRead: (done: number, total: number | undefined) => void;
+};
+
+type ReadAndRun = Reported & { readonly readings: readonly LogReading[]; readonly warnings?: readonly Warning[] };
+
+async function runVirtual({ log }: Given, common: Common, reading: Progress): Promise<ReadAndRun> {
+  const [{ followRows }, { LogRequests }, { toReplay }, { replay$ }] = await Promise.all([
+    import('./follow-rows.js'),
+    import('../simulate/log-requests.js'),
+    import('../simulate/replay.js'),
+    import('../simulate/stream.js'),
+  ]);
+  const { cycleMs, planAt, refusals } = common;
+  const running = new Progress('replaying');
+  const requests = new LogRequests(log, common);
+  const rows = replay$(requests, planAt(undefined), { cycleMs });
+  const show = (row: CycleRow) => {
+    refusals?.see(row);
+    if (requests.readings.length === 0) return;
+    reading.clear();
+    running.show(undefined, () => `to cycle ${row.cycle}`);
+  };
+  const run = await followRows(rows, show, toReplay(requests, common));
+  reading.clear();
+  running.clear();
+  return run;
+}
+
+async function runLive(given: Given, common: Common, reading: Progress): Promise<ReadAndRun> {
+  const [{ followRows }, { liveReplay$ }, { toResult }] = await Promise.all([
+    import('./follow-rows.js'),
+    import('../live/live-replay.js'),
+    import('../live/load-rows.js'),
+  ]);
+  const lines = new CycleLines(common.name);
+  const { log: paths, live: url, speed } = given;
+  const live = liveOptionsOf(url === '' || url === undefined ? {} : { url });
+  const rows = liveReplay$(paths, { ...common, ...live, speed });
+  const show = (row: Parameters<CycleLines['show']>[0]) => {
+    reading.clear();
+    lines.show(row);
+  };
+  const { observed, predicted, series, readings } = await followRows(rows, show, toResult<LiveReplay>());
+  lines.clear();
+  const { timeline } = predicted;
+  return { ...observed, ...(timeline === undefined ? {} : { predicted: timeline }), series, readings };
 }

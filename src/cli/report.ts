@@ -1,78 +1,119 @@
-// `weir report`: renders runs. The work is in render-runs.ts.
-import type { Argv } from 'yargs';
+// `weir report`: renders runs again in one format, side by side, or against a baseline; or writes the report of one run to a folder.
+import { writeFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import type { NamedRun, Rendered } from '../report/formats.js';
 import { Failure } from '../schema/failure.js';
-import type { GivenTo, OptionRules } from './command.js';
-import { noDefault, portOption } from './options.js';
+import { command, flag, type GivenTo, several, text, value } from './command.js';
+import { exitCodes, usageFailure } from './ending.js';
+import { json, port } from './options.js';
+import { say } from './say.js';
+import { terminalAtHand } from './terminal.js';
 
-export const options = (yargs: Argv) =>
-  yargs
-    .positional('run', {
-      type: 'string',
-      array: true,
-      ...noDefault,
-      describe: 'report folders, or their outcome.json; with --serve a folder of reports (default: reports)',
-    })
-    .option('serve', {
-      type: 'boolean',
-      default: false,
-      describe: 'serve all reports on loopback: search, open, side by side',
-    })
-    .option('port', portOption)
-    .option('format', {
-      type: 'string',
-      default: 'text',
-      requiresArg: true,
-      describe: 'text, json, csv, junit, markdown, html or png, on standard output',
-    })
-    .option('out', { type: 'string', requiresArg: true, describe: 'render one run again into this folder' })
-    .option('baseline', { type: 'string', requiresArg: true, describe: 'compare the runs with this one' })
-    .option('tolerance', {
-      type: 'number',
-      default: 0.05,
-      requiresArg: true,
-      describe: 'share by which a figure may be worse: 0.05 is 5 %',
-    })
-    .option('floor', {
-      type: 'number',
-      default: 0,
-      requiresArg: true,
-      describe: 'amount by which a figure may always be worse, in its unit',
-    })
-    .option('fail-on-worse', {
-      type: 'boolean',
-      default: false,
-      describe: 'exit 1 when a run is worse than the baseline',
-    })
-    .example('$0 report reports/burst/7', 'one run again, as text')
-    .example('$0 report reports/burst/7 --format markdown', 'for a pull request')
-    .example('$0 report reports/burst/7 reports/burst/8', 'two runs side by side')
-    .example('$0 report --serve', 'all runs of reports/ in the browser')
-    .example('$0 report new --baseline old --fail-on-worse', 'for CI');
+/** What the end of a file name says of its format. */
+const endings = {
+  txt: 'text',
+  json: 'json',
+  csv: 'csv',
+  xml: 'junit',
+  md: 'markdown',
+  html: 'html',
+  png: 'png',
+} as const;
 
-export const rules: OptionRules = {
-  needs: { port: ['serve'], tolerance: ['baseline'], floor: ['baseline'], 'fail-on-worse': ['baseline'] },
-  without: { format: ['serve', 'out'], out: ['serve'], baseline: ['serve', 'out'] },
+const options = {
+  run: several(
+    text('report folders, or their outcome.json; with --serve a folder of reports (default: reports)', { place: true }),
+  ),
+  serve: flag('serve all reports on loopback: search, open, side by side'),
+  port: { ...port, needs: ['serve'] },
+  out: text(
+    `render one run again into this folder, or runs into this file: its name ends with .${Object.keys(endings).join(', .')}`,
+    { without: ['serve'] },
+  ),
+  baseline: text('compare the runs with this one; exit code 1 if one is worse', { without: ['serve'] }),
+  tolerance: value(
+    'a share, for example 5%, or a share and an amount, for example 5%+2',
+    toleranceIn,
+    'by how much a figure may be worse: a share, or a share and an amount in the unit of the figure (default: 5%)',
+    { needs: ['baseline'] },
+  ),
+  json: { ...json, without: ['serve', 'out'] },
 };
 
-export type GivenToReport = GivenTo<typeof options>;
+type Given = GivenTo<typeof options>;
 
-export async function run(given: GivenToReport): Promise<void> {
-  if (!(given.tolerance >= 0) || !(given.floor >= 0)) {
-    throw new Failure('wrong_usage', {
-      what: '--tolerance and --floor take numbers from 0 on.',
-      fix: 'For example --tolerance 0.05.',
-    });
+export const report = command({
+  options,
+  examples: [
+    ['report reports/burst/7', 'one run again, as text'],
+    ['report reports/burst/7 --out summary.md', 'for a pull request'],
+    ['report reports/burst/7 reports/burst/8', 'two runs side by side'],
+    ['report --serve', 'all runs of reports/ in the browser'],
+    ['report new --baseline old --tolerance 10%', 'for CI: exit code 1 if it is worse'],
+  ],
+  run: async (given) => {
+    const { run: runs = [], serve, port } = given;
+    if (serve && runs.length > 1) throw usageFailure('--serve takes one folder of reports.', 'For example reports.');
+    if (serve) return (await import('./serve-reports.js')).serveReports(runs[0] ?? 'reports', port);
+    if (runs.length === 0)
+      throw usageFailure('No run is named.', 'For example reports/burst/7; `weir report --serve` shows all of them.');
+    await renderRuns(given, runs);
+  },
+});
+
+async function renderRuns(given: Given, paths: readonly string[]): Promise<void> {
+  const [{ compareRuns }, { openReportFolder }, { render }, { readRun }] = await Promise.all([
+    import('../report/compare-runs.js'),
+    import('../report/folder.js'),
+    import('../report/formats.js'),
+    import('../report/read-report.js'),
+  ]);
+  const { baseline, out, tolerance = { share: 0.05, floor: 0 } } = given;
+  const ending = Object.entries(endings).find(([name]) => out?.endsWith(`.${name}`));
+  const runs: NamedRun[] = [];
+  for (const name of baseline === undefined ? paths : [baseline, ...paths])
+    runs.push({ name, reported: await readRun(name) });
+  const [first] = runs;
+  if (out !== undefined && ending === undefined && first !== undefined) {
+    if (runs.length > 1)
+      throw usageFailure('--out takes one run for a folder.', 'Name a file, for example --out compared.html.');
+    const { scenario, seed } = first.reported.outcome;
+    const folder = await openReportFolder({ out, scenario, run: String(seed) });
+    say(`open it here: ${(await folder.write(first.reported)).page}\n`);
+    return;
   }
-  const { run: named = [], serve, port } = given;
-  // Without a positional argument yargs gives a list of nothing.
-  const runs = named.filter((one) => one !== undefined);
-  if (serve && runs.length > 1)
-    throw new Failure('wrong_usage', { what: '--serve takes one folder of reports.', fix: 'For example reports.' });
-  if (serve) return (await import('./serve-reports.js')).serveReports(runs[0] ?? 'reports', port);
-  if (runs.length === 0)
-    throw new Failure('wrong_usage', {
-      what: 'No run is named.',
-      fix: 'For example reports/burst/7; `weir report --serve` shows all of them.',
+  const [, format] = ending ?? ['', given.json ? 'json' : 'text'];
+  const terminal = out === undefined ? terminalAtHand() : { ...terminalAtHand(), color: false };
+  const against = baseline === undefined ? {} : { baseline: 0 };
+  await write(await render(format as 'text', runs, { terminal, tolerance, ...against }), out);
+  if (runs.length === 1 && first !== undefined) process.exitCode = exitCodes[first.reported.outcome.verdict];
+  if (baseline !== undefined) {
+    const outcomes = runs.map(({ name, reported: { outcome } }) => ({ name, outcome }));
+    if (compareRuns(outcomes, { baseline: 0, tolerance }).worse.length > 0) process.exitCode = 1;
+  }
+}
+
+/** To standard output it waits for a slow reader, because a timeline may be long. */
+async function write(rendered: Rendered, out: string | undefined): Promise<void> {
+  const isText = typeof rendered === 'string';
+  const pieces: Iterable<string | Uint8Array> = isText || rendered instanceof Uint8Array ? [rendered] : rendered;
+  if (out !== undefined) {
+    await writeFile(out, Readable.from(pieces)).catch((error: NodeJS.ErrnoException) => {
+      const fix = 'Name another file with --out.';
+      throw new Failure('unwritable_folder', { what: `${out} was not written.`, why: `${error.message}.`, fix });
     });
-  await (await import('./render-runs.js')).renderRuns({ ...given, run: runs });
+    say(`${out}\n`);
+    return;
+  }
+  for (const piece of pieces) {
+    if (!process.stdout.write(piece))
+      await new Promise<void>((resolve) => process.stdout.once('drain', () => resolve()));
+  }
+  if (isText && !rendered.endsWith('\n')) process.stdout.write('\n');
+}
+
+/** `0.05`, `5%`, `5%+2`. */
+function toleranceIn(text: string) {
+  const [, number, sign, floor = '0'] = /^(\d+(?:\.\d+)?)(%?)(?:\+(\d+(?:\.\d+)?))?$/.exec(text) ?? [];
+  return number === undefined ? undefined : { share: Number(number) / (sign === '%' ? 100 : 1), floor: Number(floor) };
 }

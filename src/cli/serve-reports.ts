@@ -2,7 +2,8 @@
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, extname, join, resolve, sep } from 'node:path';
 import { compareRuns } from '../report/compare-runs.js';
-import { comparisonHtml, reportPolicy } from '../report/page/page.js';
+import { comparisonHtml } from '../report/formats.js';
+import { reportPolicy } from '../report/page/page.js';
 import { type ListedReport, reportsHtml } from '../report/page/reports-page.js';
 import { readRun } from '../report/read-report.js';
 import { Failure } from '../schema/failure.js';
@@ -14,7 +15,6 @@ const MOST_REPORTS = 2_000;
 const MOST_DEPTH = 4;
 const MOST_COMPARED = 8;
 
-/** What a report consists of. */
 const types: Readonly<Record<string, string>> = {
   '.html': html,
   '.png': 'image/png',
@@ -26,7 +26,6 @@ const types: Readonly<Record<string, string>> = {
   '.xml': text,
 };
 
-/** @param folder of reports */
 export async function serveReports(folder: string, port: number): Promise<void> {
   const root = await rootOf(folder);
   const { signal, release } = interruptible();
@@ -85,12 +84,7 @@ async function compared(root: string, names: readonly string[]): Promise<Page> {
     runs.push({ name, reported: await readRun(outcome) });
   }
   const comparison = compareRuns(runs.map(({ name, reported: { outcome } }) => ({ name, outcome })));
-  return htmlPage(
-    comparisonHtml(
-      comparison,
-      runs.map(({ reported }) => reported),
-    ),
-  );
+  return htmlPage(comparisonHtml(comparison, runs));
 }
 
 function unescaped(path: string): string | undefined {

@@ -1,87 +1,221 @@
-// `weir simulate`: runs scenarios in virtual time. The runs are in simulate-runs.ts.
-import type { Argv } from 'yargs';
-import { Failure } from '../schema/failure.js';
-import type { GivenTo, OptionRules } from './command.js';
-import {
-  checkSeed,
-  checkTop,
-  jsonOption,
-  outOption,
-  reportOption,
-  runPlace,
-  scenariosArgument,
-  seedOption,
-  topOption,
-  watchOption,
-  workersOption,
-} from './options.js';
+// `weir simulate`: runs scenarios in virtual time, one after the other, each with its report.
+import { join } from 'node:path';
+import type { CycleRow } from '../outcome/cycle-row.js';
+import type { Table } from '../report/block.js';
+import type { WrittenReport } from '../report/folder.js';
+import type { Reported } from '../report/reported.js';
+import { blocksText } from '../report/terminal-blocks.js';
+import type { LoadedScenario } from '../scenario/loaded-scenario.js';
+import type { ActorState } from '../simulate/actor-states.js';
+import type { Run, SimulatedRun } from '../simulate/simulate.js';
+import { type CommandLine, command, type GivenTo, perhaps, text, whole } from './command.js';
+import { usageFailure } from './ending.js';
+import { interruptible } from './interrupt.js';
+import { durationIn, json, NONE, out, runPlace, scenarios, seed, top, watch, watchOf, workers } from './options.js';
+import { Progress, progressOut } from './progress.js';
+import { say, warn } from './say.js';
+import { terminalAtHand } from './terminal.js';
+import type { TraceFile } from './trace-file.js';
+import type { WatchServer } from './watch.js';
 
-export const options = (yargs: Argv) =>
-  yargs
-    .positional('scenario', scenariosArgument)
-    .option('seed', seedOption)
-    .option('replications', {
-      type: 'number',
-      requiresArg: true,
-      describe: 'number of runs on all cores: with the seed, then with seed/1, seed/2, …',
-    })
-    .option('threads', {
-      type: 'number',
-      requiresArg: true,
-      describe: 'threads for replications (default: one for each core)',
-    })
-    .option('workers', workersOption)
-    .option('inspect', {
-      type: 'string',
-      describe:
-        'write every message between actors, and a sequence diagram: trace.ndjson and trace.mmd in the report folder, or the .ndjson file named',
-    })
-    // The former name of --inspect FILE.
-    .option('trace', { type: 'string', requiresArg: true, hidden: true })
-    .option('until', {
-      type: 'string',
-      requiresArg: true,
-      describe: 'stop at the end of this cycle (120, or 93s from the start), and show what every actor is doing',
-    })
-    .option('watch', watchOption)
-    .option('out', outOption)
-    .option('report', reportOption)
-    .option('top', topOption)
-    .option('json', jsonOption)
-    .example('$0 simulate scenarios/burst.yaml', 'one scenario, with its report')
-    .example('$0 simulate scenarios/*.yaml', 'all of them, in one table')
-    .example('$0 simulate scenarios/day.yaml --replications 20', 'with 95 % intervals')
-    .example('$0 simulate scenarios/day.yaml --replications 2000 --workers redis://10.0.0.1', 'on many machines')
-    .example('$0 simulate scenarios/herd.yaml --until 160 --inspect', 'what the actors send each other');
-
-export const rules: OptionRules = {
-  needs: { threads: ['replications'], workers: ['replications'] },
-  without: { threads: ['workers'], until: ['replications'], trace: ['inspect'], out: ['no-report'] },
+const options = {
+  scenario: scenarios,
+  seed,
+  replications: whole(2, 100_000, 'number of runs on all cores: with the seed, then with seed/1, seed/2, …'),
+  workers: { ...workers, needs: ['replications'] },
+  inspect: perhaps(
+    { value: '', fits: /\.(ndjson|jsonl)$/ },
+    'a file whose name ends with .ndjson',
+    "write every message between actors, a sequence diagram, and the same for Stately's inspector: trace.ndjson, trace.mmd and trace.stately.ndjson in the report folder, or beside the .ndjson file named",
+    { local: true },
+  ),
+  until: text('stop at the end of this cycle (120, or 93s from the start), and show what every actor is doing', {
+    without: ['replications'],
+  }),
+  log: text('file for the requests as a combined log; - for standard output, and nothing is simulated', {
+    local: true,
+  }),
+  watch,
+  out,
+  top,
+  json,
 };
 
-export type GivenToSimulate = GivenTo<typeof options>;
+type Given = GivenTo<typeof options>;
 
-export async function run(given: GivenToSimulate): Promise<void> {
-  checkArguments(given);
-  await (await import('./simulate-runs.js')).simulateRuns(given);
+export const simulate = command({
+  options,
+  examples: [
+    ['simulate scenarios/burst.yaml', 'one scenario, with its report'],
+    ['simulate scenarios/*.yaml', 'all of them, in one table'],
+    ['simulate scenarios/day.yaml --replications 20', 'with 95 % intervals'],
+    ['simulate scenarios/day.yaml --replications 2000 --workers redis://10.0.0.1', 'on many machines'],
+    ['simulate scenarios/herd.yaml --until 160 --inspect', 'what the actors send each other'],
+    ['simulate scenarios/many-tenants.yaml --log - | weir replay - --key client', 'a log to try other tools with'],
+  ],
+  run: async (given, line) => {
+    if (given.inspect && given.scenario.length > 1)
+      throw usageFailure(
+        'A trace in a file of its own takes one scenario at a time.',
+        'Name one scenario, or no file.',
+      );
+    if (given.inspect === '' && given.out === NONE)
+      throw usageFailure(
+        '--inspect writes into the report folder, and --out none leaves it out.',
+        'Say --inspect trace.ndjson.',
+      );
+    if (given.log !== undefined && (await writeLog(given, given.log))) return;
+    const watch = await watchOf(given.watch);
+    try {
+      await simulateAll(given, line, watch);
+    } finally {
+      // A run that failed is shown no longer.
+      await watch?.end();
+    }
+  },
+});
+
+/** Writes the log that --log names. @returns whether nothing else is wanted */
+async function writeLog({ scenario: paths, seed }: Given, log: string): Promise<boolean> {
+  const [path, ...others] = paths;
+  if (others.length > 0) throw usageFailure('--log takes one scenario at a time.', 'Name one scenario.');
+  const [{ loadScenario }, { writeRequestLog }] = await Promise.all([
+    import('../scenario/load-scenario.js'),
+    import('./request-log.js'),
+  ]);
+  await writeRequestLog(log, await loadScenario(path!), seed);
+  return log === '-';
 }
 
-function checkArguments(given: GivenToSimulate): void {
-  const { scenario, inspect, trace = inspect, report, replications, seed, top } = given;
-  const refuse = (what: string, fix: string) => {
-    throw new Failure('wrong_usage', { what, fix });
-  };
-  if (trace && scenario.length > 1)
-    refuse('A trace in a file of its own takes one scenario at a time.', 'Name one scenario, or no file.');
-  // `--inspect day.yaml` would otherwise write the trace over a scenario.
-  if (inspect && !/\.(ndjson|jsonl)$/.test(inspect))
-    refuse(`--inspect takes a file whose name ends with .ndjson, and not "${inspect}".`, 'Put --inspect at the end.');
-  if (trace === '' && !report)
-    refuse('--inspect writes into the report folder, and --no-report leaves it out.', 'Say --inspect trace.ndjson.');
-  if (replications !== undefined && !(Number.isInteger(replications) && replications >= 2 && replications <= 100_000)) {
-    refuse('--replications takes a whole number from 2 to 100000.', 'For example --replications 20.');
+async function simulateAll(given: Given, line: CommandLine, watch: WatchServer | undefined): Promise<void> {
+  const [{ loadScenario }, { folderFor, printFindings }] = await Promise.all([
+    import('../scenario/load-scenario.js'),
+    import('./findings.js'),
+  ]);
+  // All files are read before the first run, so that a misspelt path fails immediately.
+  const scenarios: [path: string, scenario: LoadedScenario][] = [];
+  for (const path of given.scenario) scenarios.push([path, await loadScenario(path)]);
+  const { signal, release } = interruptible();
+  const runs: Reported[] = [];
+  const reports: (WrittenReport | undefined)[] = [];
+  for (const [path, scenario] of scenarios) {
+    if (signal.aborted) break;
+    const place = { scenario: placeOf(scenario, scenarios), id: String(given.seed ?? scenario.seed) };
+    const folder = await folderFor(given, { ...place, ofSeveral: scenarios.length > 1 });
+    const tracer = await tracerFor(given, folder?.path);
+    const alone = await simulateOne(path, scenario, { given, signal, watch }, tracer);
+    const run = { ...(await withCompared(alone, scenario, given, signal)), command: line.repeat([path]) };
+    runs.push(run);
+    reports.push(await folder?.write(run, tracer?.files));
   }
-  runPlace(given);
-  checkSeed(seed);
-  checkTop(top);
+  await watch?.end(reports.at(-1)?.page);
+  release();
+  printFindings(runs, reports, given);
+  const left = scenarios.length - runs.length;
+  if (left > 0) warn(`weir: stopped; ${left} of ${scenarios.length} scenarios were not run.\n`);
+}
+
+async function withCompared(run: Run, scenario: LoadedScenario, { until }: Given, signal: AbortSignal): Promise<Run> {
+  const { compareScenario } = await import('../sizing/compare-scenario.js');
+  const progress = new Progress(scenario.name);
+  const onRule = (rule: string, index: number, rules: number) => progress.show(index / rules, `with ${rule}`);
+  const untilCycle = until === undefined ? undefined : durationIn('until', until, scenario.cycleMs);
+  const compared = await compareScenario(scenario, run.outcome.seed, { signal, onRule, untilCycle });
+  progress.clear();
+  return compared === undefined ? run : { ...run, outcome: { ...run.outcome, compared } };
+}
+
+/** The name of the scenario, with a number if several scenarios have that name, so that no report replaces another. */
+function placeOf(
+  scenario: LoadedScenario,
+  all: readonly (readonly [path: string, scenario: LoadedScenario])[],
+): string {
+  const namesakes = all.filter(([, { name }]) => name === scenario.name);
+  const number = namesakes.findIndex(([, one]) => one === scenario) + 1;
+  return number > 1 ? `${scenario.name}-${number}` : scenario.name;
+}
+
+async function tracerFor({ inspect }: Given, folder: string | undefined): Promise<TraceFile | undefined> {
+  const path = inspect === '' && folder !== undefined ? join(folder, 'trace.ndjson') : inspect;
+  return path === undefined ? undefined : new (await import('./trace-file.js')).TraceFile(path);
+}
+
+interface Under {
+  readonly given: Given;
+  readonly signal: AbortSignal;
+  readonly watch: WatchServer | undefined;
+}
+
+async function simulateOne(path: string, scenario: LoadedScenario, under: Under, tracer?: TraceFile): Promise<Run> {
+  const [{ followRows }, { simulate$, toRun }] = await Promise.all([
+    import('./follow-rows.js'),
+    import('../simulate/simulate.js'),
+  ]);
+  const { given, signal, watch } = under;
+  const seed = given.seed ?? scenario.seed;
+  const watched = watch?.runOf(scenario, { kind: 'simulate', seed });
+  if (watched !== undefined) watch?.begin(watched);
+  const progress = new Progress(scenario.name, progressOut(given.watch));
+  const untilCycle = given.until === undefined ? undefined : durationIn('until', given.until, scenario.cycleMs);
+  let states: (() => ActorState[]) | undefined;
+  const rows = simulate$(scenario, { signal, seed, untilCycle, inspect: tracer?.inspect });
+  const show = (row: CycleRow<SimulatedRun>) => {
+    const { firstCycle, lastCycle, actors } = row.run;
+    states = actors;
+    watched?.next(row);
+    watch?.changed();
+    const done = row.cycle - firstCycle;
+    progress.show(done / Math.max(1, lastCycle - firstCycle), () => `cycle ${done}`);
+  };
+  const run = await followRows(rows, show, toRun(scenario, { seed, top: given.top }));
+  progress.clear();
+  tracer?.close();
+  if (given.until !== undefined && !given.json) say(`${actorTable(states?.() ?? [])}\n\n`);
+  if (given.replications === undefined) return run;
+  return withReplicated(path, run, under, (done, n) => {
+    watched?.part(done / n, [['runs', `${done} of ${n}`]]);
+    watch?.changed();
+  });
+}
+
+async function withReplicated(
+  path: string,
+  run: Run,
+  { given, signal }: Under,
+  onRun: (done: number, n: number) => void,
+): Promise<Run> {
+  const { replicate, withReplications } = await import('../simulate/replicate.js');
+  const { outcome } = run;
+  const progress = new Progress(`${outcome.scenario} replications`, progressOut(given.watch));
+  const found = await replicate(path, {
+    seed: outcome.seed,
+    n: given.replications ?? 0,
+    signal,
+    ...runPlace(given),
+    onProgress: (done, n) => {
+      onRun(done, n);
+      progress.show(done / n, `${done} of ${n}`);
+    },
+  });
+  progress.clear();
+  const band = found?.band;
+  return {
+    ...run,
+    outcome: withReplications(outcome, found, given.replications ?? 0),
+    ...(band === undefined ? {} : { series: { ...(run.series ?? { cycle: [] }), band } }),
+  };
+}
+
+/** Actors that are shown one by one; of more only the number is shown. */
+const MOST_ACTORS = 40;
+
+function actorTable(states: readonly ActorState[]): string {
+  const table: Table = {
+    kind: 'table',
+    columns: ['actor', 'state', 'waits for'],
+    rows: states.slice(0, MOST_ACTORS).map(({ actor, state, waiting }) => [actor, state, waiting]),
+    total: states.length,
+    more: 'actors',
+  };
+  return blocksText([table], terminalAtHand());
 }

@@ -1,7 +1,8 @@
 // The rounds of `weir stress`, and the measured figures as text.
 import type { RateSearch } from '../live/rate-search.js';
 import { type RouteFigures, type StressOptions, type StressResult, stress } from '../live/stress.js';
-import { alignedTable } from '../report/terminal-text.js';
+import { type Block, right, sentence } from '../report/block.js';
+import { blocksText } from '../report/terminal-blocks.js';
 import { exitOfStop, interruptible } from './interrupt.js';
 import { Progress } from './progress.js';
 import { say } from './say.js';
@@ -13,43 +14,21 @@ export async function stressRounds(asked: StressOptions, asJson: boolean): Promi
   const result = await stress({ ...asked, signal, onStep: (step) => progress.show(undefined, step) });
   progress.clear();
   release();
-  say(asJson ? `${JSON.stringify(result)}\n` : `${stressText(result)}\n`);
+  say(`${asJson ? JSON.stringify(result) : blocksText(stressBlocks(result), terminalAtHand())}\n`);
   process.exitCode = exitOfStop() ?? 0;
 }
 
-function stressText({
-  target,
-  connections,
-  workers,
-  seconds,
-  rounds,
-  routes,
-  search,
-  notes,
-  partial,
-}: StressResult): string {
-  const columns = [
-    { title: 'route' },
-    { title: 'requests/s', right: true },
-    { title: 'events/s', right: true },
-    { title: 'p50', right: true },
-    { title: 'p99', right: true },
-    { title: 'errors', right: true },
-    { title: 'generator busy', right: true },
-    { title: 'node busy', right: true },
-    { title: 'bound by' },
+function stressBlocks({ target, connections, workers, seconds, rounds, routes, search, notes, partial }: StressResult) {
+  const measured = ['requests/s', 'events/s', 'p50', 'p99', 'errors', 'generator busy', 'node busy'].map(right);
+  const blocks: Block[] = [
+    sentence(
+      `${target}: ${connections} connections, ${workers} extra threads, the median of ${rounds} rounds of ${seconds} s`,
+    ),
+    { kind: 'table', columns: ['route', ...measured, 'bound by'], rows: routes.map(cellsOf) },
+    ...(search === undefined ? [] : searchBlocks(search)),
+    ...notes.map((note) => sentence(note)),
   ];
-  const head = `${target}: ${connections} connections, ${workers} extra threads, the median of ${rounds} rounds of ${seconds} s`;
-  const table = alignedTable(columns, routes.map(cellsOf), terminalAtHand().columns);
-  const found = search === undefined ? [] : ['', searchText(search)];
-  return [
-    ...(partial ? ['stopped before its end'] : []),
-    head,
-    '',
-    ...table,
-    ...found,
-    ...notes.flatMap((note) => ['', note]),
-  ].join('\n');
+  return partial ? [sentence('stopped before its end'), ...blocks] : blocks;
 }
 
 function cellsOf(figures: RouteFigures): string[] {
@@ -79,7 +58,7 @@ function cellsOf(figures: RouteFigures): string[] {
 }
 
 /** The highest rate within the bound, and the cause that prevents a higher one. */
-function searchText({ p99Ms, ratePerSecond, boundBy, trials }: RateSearch): string {
+function searchBlocks({ p99Ms, ratePerSecond, boundBy, trials }: RateSearch): Block[] {
   const held =
     ratePerSecond === 0
       ? `No rate kept p99 below ${p99Ms} ms`
@@ -96,13 +75,8 @@ function searchText({ p99Ms, ratePerSecond, boundBy, trials }: RateSearch): stri
     ms(trial.sendLagMsP99),
     trial.outcome,
   ]);
-  const columns = [
-    { title: 'requests/s', right: true },
-    { title: 'p99', right: true },
-    { title: 'send lag p99', right: true },
-    { title: '' },
-  ];
-  return [`${held} (${why}).`, '', ...alignedTable(columns, rows, terminalAtHand().columns)].join('\n');
+  const columns = [...['requests/s', 'p99', 'send lag p99'].map(right), 'outcome'];
+  return [sentence(`${held} (${why}).`), { kind: 'table', columns, rows }];
 }
 
 const whole = (value: number) => Math.round(value).toLocaleString('en-US');

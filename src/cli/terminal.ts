@@ -8,18 +8,19 @@ export function terminalAtHand(out: NodeJS.WriteStream = process.stdout): Termin
   const locale = LC_ALL || LC_CTYPE || LANG || '';
   return {
     columns: out.columns ?? 100,
+    uncut: out.columns === undefined,
     color: isForced || (out.isTTY === true && !NO_COLOR && TERM !== 'dumb'),
     unicode: TERM !== 'linux' && (locale === '' || /utf-?8/i.test(locale)),
   };
 }
 
-export type Cell = string | number | undefined;
+type TableCell = string | number | undefined;
 
 /**
  * Lines of a table without a trailing line feed. Columns of numbers are aligned to the right. On a terminal the widest column is cut
  * to fit; in a pipe nothing is cut.
  */
-export function table(heads: readonly string[], rows: readonly (readonly Cell[])[]): string {
+export function table(heads: readonly string[], rows: readonly (readonly TableCell[])[]): string {
   const columns = heads.map((title, column) => ({
     title,
     right: rows.every((row) => typeof row[column] !== 'string'),
@@ -30,13 +31,12 @@ export function table(heads: readonly string[], rows: readonly (readonly Cell[])
 }
 
 /** Indented lines `name  value` with aligned values. Entries without a value are omitted. */
-export function facts(entries: readonly (readonly [name: string, value: Cell])[]): string {
+export function facts(entries: readonly (readonly [name: string, value: TableCell])[]): string {
   const given = entries.filter(([, value]) => value !== undefined);
   const width = Math.max(0, ...given.map(([name]) => name.length));
   return given.map(([name, value]) => `  ${name.padEnd(width)}  ${textOf(value)}`).join('\n');
 }
 
-/** `1 contract`, `2 contracts`. */
 export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
@@ -46,7 +46,7 @@ export function readableLines(text: string): string {
   return text.replace(/[^\P{C}\n]|[\u2028\u2029]/gu, '\u00b7');
 }
 
-function textOf(cell: Cell): string {
+function textOf(cell: TableCell): string {
   return cell === undefined ? '-' : String(cell);
 }
 

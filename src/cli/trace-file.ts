@@ -1,41 +1,51 @@
-// The files of a trace: every message as a line of NDJSON, and a sequence diagram. If a run has too many messages for a diagram, the
-// diagram shows only those that changed the state of an actor.
+// The files of a trace: every message as a line of NDJSON, the same in the protocol of Stately's inspector, and a sequence diagram. If a run
+// has too many messages for a diagram, the diagram shows only those that changed the state of an actor.
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import type { InspectionEvent } from 'xstate';
 import { Failure } from '../schema/failure.js';
 import { MOST_DRAWN, sequenceDiagram } from '../simulate/sequence-diagram.js';
+import { StatelyTrace } from '../simulate/stately-trace.js';
 import { Trace, type TracedMessage } from '../simulate/trace.js';
+import type { Clock } from '../time/clock.js';
 
-/** Number of characters written at once. */
 const CHUNK = 64 * 1024;
 
-/** Writes synchronously: a run in virtual time does not wait for streams, so their buffers would fill the memory. */
 export class TraceFile {
-  readonly trace: Trace;
-  /** The trace and its diagram. */
-  readonly files: readonly string[];
+  /** The trace, its diagram, and the trace for Stately's inspector. */
+  readonly files: readonly [trace: string, diagram: string, stately: string];
   readonly #path: string;
-  readonly #file: number;
+  readonly #trace = new Trace((message) => this.#take(message));
+  readonly #stately = new StatelyTrace((line) => this.#statelyLines.add(line));
+  readonly #lines: Lines;
+  readonly #statelyLines: Lines;
   /** The first messages, and the first messages that changed a state, at most as many as a diagram can show. */
   readonly #first: TracedMessage[] = [];
   readonly #changes: TracedMessage[] = [];
-  #chunk = '';
   #messages = 0;
 
-  /** @throws Failure `unwritable_folder` */
   constructor(path: string) {
     this.#path = path;
-    this.files = [path, `${path.replace(/\.(ndjson|jsonl|json)$/, '')}.mmd`];
-    this.#file = this.#guarded(() => openSync(path, 'w'));
-    this.trace = new Trace((message) => this.#take(message));
+    const stem = path.replace(/\.(ndjson|jsonl|json)$/, '');
+    this.files = [path, `${stem}.mmd`, `${stem}.stately.ndjson`];
+    this.#lines = this.#guarded(() => new Lines(path));
+    this.#statelyLines = this.#guarded(() => new Lines(this.files[2]));
   }
 
-  close(): void {
-    this.trace.end();
-    const drawn = this.#messages <= MOST_DRAWN ? this.#first : this.#changes;
+  /** For `SimulateOptions.inspect`. */
+  readonly inspect = (event: InspectionEvent, clock: Clock): void => {
     this.#guarded(() => {
-      writeSync(this.#file, this.#chunk);
-      closeSync(this.#file);
-      writeFileSync(this.files[1]!, sequenceDiagram(drawn, this.#messages));
+      this.#trace.inspect(event, clock);
+      this.#stately.inspect(event, clock);
+    });
+  };
+
+  close(): void {
+    this.#guarded(() => {
+      this.#trace.end();
+      this.#lines.close();
+      this.#statelyLines.close();
+      const drawn = this.#messages <= MOST_DRAWN ? this.#first : this.#changes;
+      writeFileSync(this.files[1], sequenceDiagram(drawn, this.#messages));
     });
   }
 
@@ -43,16 +53,14 @@ export class TraceFile {
     this.#messages += 1;
     if (this.#messages <= MOST_DRAWN) this.#first.push(message);
     if (message.before !== message.after && this.#changes.length < MOST_DRAWN) this.#changes.push(message);
-    this.#chunk += `${JSON.stringify(message)}\n`;
-    if (this.#chunk.length < CHUNK) return;
-    this.#guarded(() => writeSync(this.#file, this.#chunk));
-    this.#chunk = '';
+    this.#lines.add(JSON.stringify(message));
   }
 
   #guarded<T>(body: () => T): T {
     try {
       return body();
     } catch (error) {
+      if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
       throw new Failure('unwritable_folder', {
         what: `The trace ${this.#path} cannot be written.`,
         why: `${(error as Error).message}.`,
@@ -60,5 +68,27 @@ export class TraceFile {
         cause: error,
       });
     }
+  }
+}
+
+/** Writes synchronously: a run in virtual time does not wait for streams, so their buffers would fill the memory. */
+class Lines {
+  readonly #file: number;
+  #chunk = '';
+
+  constructor(path: string) {
+    this.#file = openSync(path, 'w');
+  }
+
+  add(line: string): void {
+    this.#chunk += `${line}\n`;
+    if (this.#chunk.length < CHUNK) return;
+    writeSync(this.#file, this.#chunk);
+    this.#chunk = '';
+  }
+
+  close(): void {
+    writeSync(this.#file, this.#chunk);
+    closeSync(this.#file);
   }
 }

@@ -1,15 +1,13 @@
 // The verdict on a verified record, as data and as text. The verification itself is in record/verify-export.ts.
-import { readable } from '../client/refusal.js';
+import { readable } from '../client/http-transport.js';
 import { pinnedOnly, type Verification } from '../record/verification.js';
 import { facts, plural } from './terminal.js';
 
-export type Verdict = Verification & { readonly ok: true };
+export type RecordVerdict = Verification & { readonly ok: true };
 
-/** Exit code for an invalid record. */
 export const NOT_HELD = 1;
 
-/** @param allowUnpinned whether a record that nothing pins may hold */
-export function verdictOf(found: Verification, allowUnpinned: boolean): Verdict {
+export function recordVerdictOf(found: Verification, allowUnpinned: boolean): RecordVerdict {
   return { ok: true, ...(allowUnpinned ? found : pinnedOnly(found)) };
 }
 
@@ -23,7 +21,7 @@ export function verdictText({
   proofs,
   removed,
   earlier,
-}: Verdict): string {
+}: RecordVerdict): string {
   const name = machine === null ? 'The record' : `The record of ${readable(machine)}`;
   const signed =
     checkpoint === null
@@ -56,7 +54,7 @@ export function verdictText({
     checkpoint?.pinned === false && check === 'key'
       ? [
           `${name} holds in itself, and nothing says who signed it.`,
-          'Give the key of the node with --pin, or --allow-unpinned to look for damage alone.',
+          'Give the key of the node with --pin, or --pin none to look for damage alone.',
         ]
       : [`${name} does not hold.`, undefined];
   return [

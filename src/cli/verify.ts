@@ -1,6 +1,5 @@
 // `weir verify`: verifies an exported record from a file or standard input, offline.
 import * as fs from 'node:fs';
-import type { Argv } from 'yargs';
 import { baseUrlFrom, DEFAULT_URL } from '../client/base-url.js';
 import { NodeFolder, type Pin } from '../client/nodes-folder.js';
 import { rootKeyOf } from '../client/pin.js';
@@ -9,95 +8,59 @@ import type { ExportVerifier, trustIn } from '../record/verify-export.js';
 import { Failure } from '../schema/failure.js';
 import { readText, refuseNamedPipe } from '../schema/text-file.js';
 import { writePrivate } from '../store/private-file.js';
-import { type GivenTo, type OptionRules, showDash } from './command.js';
+import { command, several, text } from './command.js';
 import { usageFailure } from './ending.js';
 import { print } from './node-command.js';
-import { jsonOption } from './options.js';
-import { NOT_HELD, verdictOf, verdictText } from './verdict.js';
+import { json } from './options.js';
+import { NOT_HELD, recordVerdictOf, verdictText } from './verdict.js';
 
-export const options = (yargs: Argv) =>
-  yargs
-    .positional('record', {
-      type: 'string',
-      demandOption: true,
-      coerce: showDash,
-      describe: 'exported file; - for standard input',
-    })
-    .option('pin', {
-      type: 'string',
-      array: true,
-      nargs: 1,
-      describe:
-        'public key of the node: a PEM file, base64, or a fingerprint (default: the pinned one); of several nodes: once for each, or a file with one a line',
-    })
-    .option('key', { type: 'string', array: true, nargs: 1, hidden: true })
-    .option('url', {
-      type: 'string',
-      requiresArg: true,
-      describe: `the node whose pinned key is taken (default: WEIR_URL, or ${DEFAULT_URL})`,
-    })
-    .option('allow-unpinned', {
-      type: 'boolean',
-      default: false,
-      describe: 'hold a record whose key nothing pins, too: this finds damage, and no forgery',
-    })
-    .option('checkpoint', {
-      type: 'string',
-      requiresArg: true,
-      describe: 'a signed head saved earlier: a record that was rolled back or written anew since does not hold',
-    })
-    .option('from', {
-      type: 'string',
-      requiresArg: true,
-      describe: 'a signed head saved when the record was verified last: rows up to it are not verified again',
-    })
-    .option('save-checkpoint', {
-      type: 'string',
-      requiresArg: true,
-      describe: 'file for the signed head of a record that holds',
-    })
-    .option('json', jsonOption)
-    .example('$0 verify edge.ndjson', 'against the key that was pinned on first use')
-    .example(
-      '$0 verify edge.ndjson --checkpoint edge.head --save-checkpoint edge.head',
-      'nothing was lost since the last time',
-    )
-    .example(
-      '$0 verify edge.ndjson --from edge.head --save-checkpoint edge.head',
-      'only what is new since then, of a long record',
-    )
-    .example('$0 verify edge.ndjson --pin SHA256:…', 'against a fingerprint')
-    .example('$0 record edge-gateway | $0 verify -', 'without a file');
-
-export const rules: OptionRules = {
-  without: {
-    key: ['pin'],
-    url: ['pin', 'key'],
-    'allow-unpinned': ['pin', 'key'],
-    from: ['checkpoint'],
-  },
+const options = {
+  record: text('exported file; - for standard input', { place: true, required: true }),
+  pin: several(
+    text(
+      'public key of the node: a PEM file, base64, or a fingerprint (default: the pinned one); of several nodes: once for each, or a file with one a line; none: a record whose key nothing pins holds, too, which finds damage, and no forgery',
+    ),
+  ),
+  url: text(`the node whose pinned key is taken (default: WEIR_URL, or ${DEFAULT_URL})`, { without: ['pin'] }),
+  checkpoint: text('a signed head saved earlier: a record that was rolled back or written anew since does not hold'),
+  from: text('a signed head saved when the record was verified last: rows up to it are not verified again', {
+    without: ['checkpoint'],
+  }),
+  saveCheckpoint: text('file for the signed head of a record that holds'),
+  json,
 };
 
-type Given = GivenTo<typeof options>;
-
-/** The key against which the record is verified. */
 type Trusted =
   | { readonly kind: 'key'; readonly trust: ReturnType<typeof trustIn> }
   | { readonly kind: 'pin'; readonly pin: Pin }
   | { readonly kind: 'none' };
 
-/** @throws Failure `unreadable_file`, `wrong_usage`, `invalid_input` for an invalid key */
-export async function run(given: Given): Promise<void> {
-  const { record, pin = given.key, url, json, allowUnpinned, checkpoint, from, saveCheckpoint } = given;
-  const trusted =
-    pin === undefined ? pinnedFor(url ?? (process.env['WEIR_URL'] || DEFAULT_URL)) : await trustedFrom(pin);
-  const verifier = await verifierFor(trusted);
-  if (checkpoint !== undefined) verifier.expect(contentOf(checkpoint, '--checkpoint takes a saved head'));
-  if (from !== undefined) verifier.expect(contentOf(from, '--from takes a saved head'), true);
-  const verdict = verdictOf(await walk(record, verifier), allowUnpinned);
-  if (saveCheckpoint !== undefined && verdict.valid) save(saveCheckpoint, verifier);
-  print({ answer: verdict, words: verdictText(verdict), exit: verdict.valid ? 0 : NOT_HELD }, json);
-}
+export const verify = command({
+  options,
+  examples: [
+    ['verify edge.ndjson', 'against the key that was pinned on first use'],
+    ['verify edge.ndjson --checkpoint edge.head --save-checkpoint edge.head', 'nothing was lost since the last time'],
+    [
+      'verify edge.ndjson --from edge.head --save-checkpoint edge.head',
+      'only what is new since then, of a long record',
+    ],
+    ['verify edge.ndjson --pin SHA256:…', 'against a fingerprint'],
+    ['node record edge-gateway | weir verify -', 'without a file'],
+  ],
+  run: async (given) => {
+    const { record, pin: pins, url, json, checkpoint, from, saveCheckpoint } = given;
+    const allowUnpinned = pins?.includes('none') ?? false;
+    const pin = allowUnpinned ? undefined : pins;
+    const trusted =
+      pin === undefined ? pinnedFor(url ?? (process.env['WEIR_URL'] || DEFAULT_URL)) : await trustedFrom(pin);
+    const verifier = await verifierFor(trusted);
+    if (checkpoint !== undefined) verifier.expect(contentOf(checkpoint, '--checkpoint takes a saved head'));
+    if (from !== undefined) verifier.expect(contentOf(from, '--from takes a saved head'), true);
+    const verdict = recordVerdictOf(await walk(record, verifier), allowUnpinned);
+    if (saveCheckpoint !== undefined && verdict.valid) save(saveCheckpoint, verifier);
+    print({ answer: verdict, words: verdictText(verdict), exit: verdict.valid ? 0 : NOT_HELD }, json);
+  },
+});
 
 function pinnedFor(url: string): Trusted {
   const pin = new NodeFolder(baseUrlFrom(url)).pin.read();
@@ -160,7 +123,7 @@ async function walk(record: string, verifier: ExportVerifier): Promise<Verificat
     throw new Failure('unreadable_file', {
       what: `The record ${record} cannot be read.`,
       why: code === 'ENOENT' ? 'There is no such file.' : `${message}.`,
-      fix: 'Give a file that `weir record` wrote, or - for standard input.',
+      fix: 'Give a file that `weir node record` wrote, or - for standard input.',
       cause: error,
     });
   }

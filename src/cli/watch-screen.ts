@@ -1,23 +1,21 @@
 // A run as a full-screen view of the terminal: it is redrawn in place, fits the window, and leaves what stood there before.
+
+import { windowChart } from '../report/chart/window-count.js';
 import type { Reported } from '../report/reported.js';
+import { chartLines } from '../report/terminal-chart.js';
 import { filled, hued, shownName, type Terminal } from '../report/terminal-text.js';
-import { windowText } from '../report/window-text.js';
 import { duration, number } from '../report/words.js';
-import type { Watched } from '../web/watched.js';
+import type { RunScreen } from '../web/watched.js';
 import { visible } from './say.js';
 import { terminalAtHand } from './terminal.js';
 
 const ENTER = '\u001b[?1049h\u001b[?25l';
 const LEAVE = '\u001b[?25h\u001b[?1049l';
 
-/** What is shown while it goes on. */
 export interface Shown {
-  /** The page, which listens to `events`. */
   readonly page: string;
-  /** All that the page shows: it is sent whole each time. */
-  shown(ended: Watched['ended']): object;
-  /** The same for a terminal, no line wider than it. */
-  lines(ended: Watched['ended'], terminal: Terminal): string[];
+  shown(ended: RunScreen['ended']): object;
+  lines(ended: RunScreen['ended'], terminal: Terminal): string[];
 }
 
 export class WatchScreen {
@@ -60,8 +58,7 @@ export class WatchScreen {
   }
 }
 
-/** The lines of the view, none wider than the terminal. */
-export function screenLines(watched: Watched, reported: Reported | undefined, terminal: Terminal): string[] {
+export function screenLines(watched: RunScreen, reported: Reported | undefined, terminal: Terminal): string[] {
   const { name, question, share, leftMs, facts, running, expectations, cycles } = watched;
   const left = leftMs === null ? '' : `, ${duration(leftMs)} left`;
   const width = terminal.columns - 1;
@@ -77,6 +74,7 @@ export function screenLines(watched: Watched, reported: Reported | undefined, te
   const words = [...counts, ...facts.filter(([one]) => !known.has(one))].map(([one, value]) => cut(`${one} ${value}`));
   const marks = terminal.unicode ? { held: '✔', broken: '✘', open: '·' } : { held: '+', broken: 'x', open: '.' };
   const hues = { held: 'good', broken: 'bad', open: 'faint' } as const;
+  const chart = reported && windowChart(reported);
   return [
     hued(cut(name), 'strong', terminal),
     cut(question),
@@ -84,7 +82,7 @@ export function screenLines(watched: Watched, reported: Reported | undefined, te
     progressLine(share, `of ${number(cycles)} cycles${left}`, width),
     ...filled(words, '   ', width),
     '',
-    ...(reported === undefined ? [] : [...windowText(reported, { ...terminal, columns: width }), '']),
+    ...(chart === undefined ? [] : [...chartLines(chart, { ...terminal, columns: width }), '']),
     ...expectations.map(({ name: what, state, found }) =>
       hued(cut(`${marks[state]} ${what}${found === '' ? '' : `: ${found} so far`}`), hues[state], terminal),
     ),

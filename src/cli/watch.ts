@@ -7,7 +7,7 @@ import type { ServerResponse } from 'node:http';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { pause, WallClock } from '../time/wall.js';
-import type { Watched } from '../web/watched.js';
+import type { RunScreen } from '../web/watched.js';
 import { htmlPage, type LocalPages, servePages } from './local-pages.js';
 import { warn } from './say.js';
 import { type Shown, WatchScreen } from './watch-screen.js';
@@ -22,7 +22,7 @@ const REPORT_WAIT_MS = 5_000;
 /** A reader that is further behind gets the next state instead. */
 const MOST_BEHIND = 1_000_000;
 
-export class Watch {
+export class WatchServer {
   readonly #clock = new WallClock(CYCLE_MS, { onError: () => {} });
   readonly #screen: WatchScreen | undefined;
   readonly #readers = new Set<ServerResponse>();
@@ -32,7 +32,7 @@ export class Watch {
   readonly #begun = new Promise<Shown>((resolve) => {
     this.#isBegun = resolve;
   });
-  #ended: Watched['ended'];
+  #ended: RunScreen['ended'];
   #reportPath: string | undefined;
   #nextMs = 0;
   readonly #shownReport = new AbortController();
@@ -41,21 +41,18 @@ export class Watch {
     this.#screen = screen;
   }
 
-  /** @param place where runs are shown */
-  static async open(place: 'terminal' | 'page'): Promise<Watch> {
-    if (place === 'terminal') return new Watch(new WatchScreen(process.stderr));
-    const watch = new Watch(undefined);
+  static async open(place: 'terminal' | 'page'): Promise<WatchServer> {
+    if (place === 'terminal') return new WatchServer(new WatchScreen(process.stderr));
+    const watch = new WatchServer(undefined);
     watch.#pages = await servePages(0, ({ pathname }, response) => watch.#page(pathname, response));
     warn(`watch it here: ${watch.#pages.url}\n`);
     return watch;
   }
 
-  /** A run that `begin` shows. */
   runOf(scenario: LoadedScenario, asked: Pick<WatchedOptions, 'kind' | 'seed'>): WatchedRun {
     return new WatchedRun(scenario, { ...asked, nowMs: () => this.nowMs() });
   }
 
-  /** From now on this run is shown. */
   begin(run: Shown): void {
     this.#run = run;
     this.#isBegun(run);
@@ -80,7 +77,6 @@ export class Watch {
     return this.#clock.monotonicMs();
   }
 
-  /** @param page of the report; undefined where none was written */
   async end(page?: string): Promise<void> {
     if (this.#ended !== undefined) return;
     this.#reportPath = page;

@@ -1,19 +1,19 @@
 // A run while it goes on: what has been seen of it so far, for the page and the terminal. It subscribes to the rows of the run, as the
 // outcome does.
-
-import type { CycleLine } from '../live/live-session.js';
+import { lastValueFrom, tap } from 'rxjs';
+import type { LiveRun } from '../live/live-rows.js';
 import type { Seed } from '../math/seed.js';
 import { assemble } from '../outcome/assemble.js';
-import { type CycleRow, RowBuilder, type RunShape, shapeOf } from '../outcome/cycle-row.js';
+import { type CycleRow, shapeOf } from '../outcome/cycle-row.js';
 import type { Outcome } from '../outcome/outcome-schema.js';
 import { RunFold } from '../outcome/run-fold.js';
 import type { Reported } from '../report/reported.js';
 import type { Terminal } from '../report/terminal-text.js';
 import { number } from '../report/words.js';
 import { contractNames, type LoadedScenario } from '../scenario/loaded-scenario.js';
-import { simulate } from '../simulate/simulate.js';
+import { simulate$ } from '../simulate/simulate.js';
 import { bundled } from '../web/bundled.js';
-import type { Watched, WatchedArm } from '../web/watched.js';
+import type { RunScreen, WatchedArm } from '../web/watched.js';
 import { type Shown, screenLines } from './watch-screen.js';
 
 const MOST_COLUMNS = 600;
@@ -23,11 +23,9 @@ const MOST_JUDGED = 200_000;
 export interface WatchedOptions {
   readonly kind: 'simulate' | 'load';
   readonly seed: Seed;
-  /** A clock for the time left, in ms. */
   readonly nowMs: () => number;
 }
 
-/** Sums and counts by columns of whole cycles. */
 class Arm {
   readonly #requests: number[] = [];
   readonly #admitted: number[] = [];
@@ -70,7 +68,6 @@ export class WatchedRun implements Shown {
   readonly #scenario: LoadedScenario;
   readonly #options: WatchedOptions;
   readonly #startMs: number;
-  /** More than one contract. */
   readonly #isFleet: boolean;
   #cycles: number;
   #reached = 0;
@@ -78,13 +75,9 @@ export class WatchedRun implements Shown {
   #arm: Arm;
   #predicted: Arm | undefined;
   #fold: RunFold | undefined;
-  #run: RunShape | undefined;
-  #builder: RowBuilder | undefined;
-  readonly #window: number[] = [];
-  #isShut = false;
   #sent = 0;
   #answered = 0;
-  #facts: Watched['facts'] = [];
+  #facts: RunScreen['facts'] = [];
   #share: number | undefined;
 
   constructor(scenario: LoadedScenario, options: WatchedOptions) {
@@ -101,67 +94,49 @@ export class WatchedRun implements Shown {
   async predict(): Promise<void> {
     const arm = new Arm(this.#arm.columnCycles);
     const { startCycle } = this.#scenario;
-    const { outcome } = await simulate(this.#scenario, {
-      seed: this.#options.seed,
-      onWorld: ({ rows }) =>
-        rows.subscribe(({ cycle, totals, counts }) =>
+    const last = await lastValueFrom(
+      simulate$(this.#scenario, { seed: this.#options.seed }).pipe(
+        tap(({ cycle, totals, counts }) =>
           arm.add(cycle - startCycle, totals.requests, totals.admitted, this.#isFleet ? totals.limiting : counts[0]),
         ),
-    });
-    arm.reach((outcome.last_cycle ?? startCycle) - startCycle);
+      ),
+    );
+    arm.reach(last.cycle - startCycle);
     this.#predicted = arm;
   }
 
-  /** A row of a simulation. */
   readonly next = (row: CycleRow): void => {
     this.#fold ??= new RunFold(row.run);
-    this.#run = row.run;
     this.#fold.next(row);
     const { requests, admitted, limiting } = row.totals;
     this.#arm.add(row.cycle - this.#firstCycle, requests, admitted, this.#isFleet ? limiting : row.counts[0]);
     this.#reached = Math.max(this.#reached, row.cycle - this.#firstCycle + 1);
   };
 
-  /** A cycle of a live run. */
-  line(line: CycleLine): void {
-    const { cycle, elapsed, cycles, sent, admitted, limited, state, sendLagMsP99, latencyMsP99 } = line;
-    this.#firstCycle = cycle - elapsed + 1;
+  nextLive(row: CycleRow<LiveRun>): void {
+    const { cycle, run, totals } = row;
+    this.#firstCycle = run.firstCycle;
+    const cycles = run.lastCycle - run.firstCycle + 1;
     // A node with other cycles: the prediction was for another number of them.
     if (cycles !== this.#cycles) {
       this.#predicted = undefined;
       this.#cycles = cycles;
       if (this.#reached === 0) this.#arm = Arm.over(cycles);
     }
-    const { plan, within } = this.#scenario;
-    const counted = admitted + limited;
-    this.#window.push(counted);
-    if (this.#window.length > Math.max(1, within)) this.#window.shift();
-    const count = this.#window.reduce((sum, n) => sum + n, 0);
-    this.#arm.add(elapsed - 1, counted, admitted, this.#isFleet ? Number.parseInt(state, 10) : count);
-    this.#reached = elapsed;
+    const { sent, sendLagMsP99, latencyMsP99 } = run.sending(cycle);
     this.#sent += sent;
-    this.#answered += counted;
+    this.#answered += totals.requests;
     this.#facts = [
       ['sent', number(this.#sent)],
       ['under way', number(Math.max(0, this.#sent - this.#answered))],
       ['send lag, p99', `${number(sendLagMsP99)} ms`],
       ['latency, p99', `${number(latencyMsP99)} ms`],
     ];
-    if (this.#isFleet || plan.rule !== undefined) return;
-    this.#run ??= shapeOf(['all'], plan);
-    this.#fold ??= new RunFold(this.#run);
-    this.#builder ??= new RowBuilder(this.#run);
-    this.#builder.requested(0, counted, admitted);
-    this.#builder.counted(0, count);
-    const index = this.#run.states.findIndex(({ name }) => name === state);
-    const isShut = index >= 0 && !this.#run.states[index]!.admits;
-    if (isShut !== this.#isShut && index >= 0) this.#builder.moved(0, index, count, cycle);
-    this.#isShut = isShut;
-    this.#fold.next(this.#builder.take(cycle));
+    this.next(row);
   }
 
   /** For a run of many runs: how far it is. */
-  part(share: number, facts: Watched['facts']): void {
+  part(share: number, facts: RunScreen['facts']): void {
     this.#share = share;
     this.#facts = facts;
   }
@@ -194,12 +169,12 @@ export class WatchedRun implements Shown {
     return { outcome, timeline: fold.timeline, totals: fold.totals };
   }
 
-  lines(ended: Watched['ended'], terminal: Terminal): string[] {
+  lines(ended: RunScreen['ended'], terminal: Terminal): string[] {
     const reported = this.reported();
     return screenLines(this.shown(ended, reported), reported, terminal);
   }
 
-  shown(ended?: Watched['ended'], reported = this.reported()): Watched {
+  shown(ended?: RunScreen['ended'], reported = this.reported()): RunScreen {
     const { name, question, plan, expectations } = this.#scenario;
     const share = this.#share ?? Math.min(1, this.#reached / Math.max(1, this.#cycles));
     const hasCounts = this.#isFleet || plan.rule === undefined || this.#options.kind === 'simulate';

@@ -3,14 +3,16 @@
 //   limited    threshold 40  60  80      by the terminal: a row for each value of one axis, a shade for each of the other
 //   within 30       ▓▓  ▒▒  ░░
 //   within 60       ██  ▓▓              not there yet
+
+import { cellTable, shownFigures } from '../report/sweep-document.js';
 import { liveSweepPage, sweepData } from '../report/sweep-report.js';
-import { cellTable, shownFigures } from '../report/sweep-text.js';
+import { blocksText } from '../report/terminal-blocks.js';
 import { filled, hued, shownName, type Terminal } from '../report/terminal-text.js';
 import { counted, duration, number } from '../report/words.js';
 import type { SweepPlan } from '../simulate/sweep/plan-sweep.js';
 import { rowOf, type SweepRow, type SweepRun } from '../simulate/sweep/sweep.js';
 import { firstView, sweepCharts } from '../web/chart/sweep-charts.js';
-import type { WatchedSweep as Sent } from '../web/watched.js';
+import type { SweepScreen as Sent } from '../web/watched.js';
 import { progressLine, type Shown } from './watch-screen.js';
 
 /** The page is sent at most so many numbers: it is sent them again and again. */
@@ -30,10 +32,6 @@ export class WatchedSweep implements Shown {
   readonly #known: number;
   #runs = 0;
 
-  /**
-   * @param asked figures that are to be shown
-   * @param known runs that are done already
-   */
   constructor(plan: SweepPlan, asked: readonly string[] | undefined, known: readonly SweepRun[], nowMs: () => number) {
     this.page = liveSweepPage(plan);
     this.#plan = plan;
@@ -44,7 +42,6 @@ export class WatchedSweep implements Shown {
     this.#startMs = nowMs();
   }
 
-  /** A run that has ended. */
   add(run: SweepRun): void {
     const { cells, replications } = this.#plan;
     const runs = this.#runsOf.get(run.cell) ?? [];
@@ -107,7 +104,9 @@ export class WatchedSweep implements Shown {
     const newest = this.#rows.slice(-MOST_LINES);
     const cut = (line: string) => shownName(line, terminal.columns);
     if (data.drawn || data.axes.length < 2)
-      return cellTable(this.#plan.axes, newest, this.#figures, terminal).split('\n').map(cut);
+      return blocksText([cellTable(this.#plan.axes, newest, this.#figures)], terminal)
+        .split('\n')
+        .map(cut);
     const view = firstView(data);
     const { charts } = sweepCharts(data, { ...view, kind: 'heat' });
     return charts.flatMap(({ title, yTitle, heat }) => {

@@ -2,18 +2,16 @@
 //
 //   const { machine } = await client.call(getMachine, { params: { slug: 'edge-gateway' } });
 //
-//   ApiClient ─┬─ Connection (undici), answers checked by their schemas, Failure      command line, live arm, connect()
-//              └─ FetchTransport, answers taken as they are, WeirError                WeirClient: any runtime, no dependency
+//   ApiClient ── HttpTransport ─┬─ answers checked by their schemas, Failure      command line, live arm, connect(): checked-client.ts
+//                               └─ answers taken as they are, WeirError           WeirClient: any runtime, no dependency
 import type { Static, TSchema } from 'typebox';
 import type { Endpoint, Shapes } from '../api/endpoint.js';
-import type { Answer, Ask, Transport } from './transport.js';
+import type { HttpAnswer, HttpRequest, HttpTransport, TransportErrors } from './http-transport.js';
 
-/** Headers that authenticate the caller; empty without credentials. */
-export type Credentials = Readonly<Record<string, string>>;
+export type CredentialHeaders = Readonly<Record<string, string>>;
 
 type OptionalKeys<T> = { [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? K : never }[keyof T];
 
-/** The same fields, where optional ones may also be undefined. */
 type Loose<T> = { readonly [K in Exclude<keyof T, OptionalKeys<T>>]: T[K] } & {
   readonly [K in OptionalKeys<T>]?: T[K] | undefined;
 };
@@ -22,7 +20,6 @@ type Part<S, Key extends keyof Shapes, Name extends string> = S extends { readon
   ? { readonly [N in Name]: Loose<Static<T>> }
   : unknown;
 
-/** A query is optional: none of its fields is required. */
 type QueryOf<S> = S extends { readonly querystring: infer T extends TSchema }
   ? { readonly query?: Loose<Static<T>> }
   : unknown;
@@ -30,11 +27,15 @@ type QueryOf<S> = S extends { readonly querystring: infer T extends TSchema }
 type Asked<S> = Part<S, 'params', 'params'> & QueryOf<S> & Part<S, 'body', 'body'>;
 
 /** The request of an endpoint: path parameters, query, body. It may be left out where none of them is required. */
-export type AskOf<E extends Endpoint> = E extends { readonly shapes: infer S }
+type AskOf<E extends Endpoint> = E extends { readonly shapes: infer S }
   ? Record<never, never> extends Asked<S>
     ? [ask?: Asked<S>]
     : [ask: Asked<S>]
   : [];
+
+/** The request of an endpoint, then the options of the call. */
+export type CallOf<E extends Endpoint, Options = CallOptions> =
+  AskOf<E> extends [] ? [ask?: undefined, options?: Options] : [...AskOf<E>, options?: Options];
 
 type Answers<E extends Endpoint> = E['answers'][keyof E['answers']];
 
@@ -48,46 +49,27 @@ export interface AnyAsk {
   readonly body?: unknown;
 }
 
-/** The same request for the page behind another one. */
-export function behind(ask: AnyAsk | undefined, after: unknown): AnyAsk | undefined {
-  return after === undefined ? ask : { ...ask, query: { ...ask?.query, after } };
-}
-
-/** Asks for page after page. */
-export async function* pagesOf<Page>(
-  ask: (after: unknown) => Promise<{ readonly body: Page }>,
-): AsyncGenerator<Page, void> {
-  for (let after: unknown; ; ) {
-    const { body } = await ask(after);
-    yield body;
-    after = (body as { readonly next?: unknown }).next;
-    if (after === undefined) return;
-  }
-}
-
 /** Method and path of an endpoint: all that a request needs of it. */
-export type Route = Pick<Endpoint, 'method' | 'path'>;
+export type RouteAddress = Pick<Endpoint, 'method' | 'path'>;
 
-/** What becomes of an answer, and of a name that is none. */
-export interface Answering {
+/** How answers are read, and what is thrown. */
+export interface Answering extends TransportErrors {
   /** The body, if the status is one that the endpoint declares. Throws what the answer is otherwise. */
-  read(route: Route, answer: Answer, url: string): unknown;
+  read(route: RouteAddress, answer: HttpAnswer, url: string): unknown;
   /** The error for an empty path parameter, `.` and `..`. */
   wrongName(name: string): Error;
-  /** The error for an answer that is not one of a node. */
-  unreadable(why: string, url: string): Error;
 }
 
 /** What a single call may set. */
-export type CallOptions = Pick<Ask, 'signal' | 'isSafe' | 'timeoutMs' | 'headers'>;
+export type CallOptions = Pick<HttpRequest, 'signal' | 'resend' | 'timeoutMs' | 'headers'>;
 
 export class ApiClient {
-  readonly #transport: Transport;
+  readonly #transport: HttpTransport;
   readonly #answering: Answering;
-  readonly #credentials: () => Credentials;
+  readonly #credentials: () => CredentialHeaders;
 
   /** @param credentials asked for before each request; what it throws, the request throws */
-  constructor(transport: Transport, answering: Answering, credentials: () => Credentials = () => ({})) {
+  constructor(transport: HttpTransport, answering: Answering, credentials: () => CredentialHeaders = () => ({})) {
     this.#transport = transport;
     this.#answering = answering;
     this.#credentials = credentials;
@@ -98,30 +80,35 @@ export class ApiClient {
    * @returns the body; a later version of the node may send fields that its type does not have
    * @throws what the transport throws, and what `Answering` makes of the refusal of the node
    */
-  async call<E extends Endpoint>(endpoint: E, ...ask: AskOf<E>): Promise<AnswerOf<E>> {
+  async call<E extends Endpoint>(endpoint: E, ...ask: CallOf<E>): Promise<AnswerOf<E>> {
     return (await this.exchange(endpoint, ...ask)).body;
   }
 
-  /** Like `call`, but returns the headers of the answer, too. */
+  /** Like `call`, with the headers of the answer. */
   async exchange<E extends Endpoint>(
     endpoint: E,
-    ...given: AskOf<E>
-  ): Promise<{ readonly body: AnswerOf<E>; readonly headers: Answer['headers'] }> {
-    const [ask] = given as readonly AnyAsk[];
-    return this.send(endpoint, ask) as Promise<{ body: AnswerOf<E>; headers: Answer['headers'] }>;
+    ...[ask, options]: CallOf<E>
+  ): Promise<{ readonly body: AnswerOf<E>; readonly headers: HttpAnswer['headers'] }> {
+    const { body, headers } = await this.send(endpoint, ask as AnyAsk | undefined, options);
+    return { body: body as AnswerOf<E>, headers };
   }
 
   /**
    * Goes through the pages of a list: `next` of each is `after` of the one behind it. An answer without `next` is the only page.
    * @throws as `call`
    */
-  async *pages<E extends Endpoint>(endpoint: E, ...given: AskOf<E>): AsyncGenerator<AnswerOf<E>, void> {
-    const [ask] = given as readonly AnyAsk[];
-    yield* pagesOf((after) => this.send(endpoint, behind(ask, after)) as Promise<{ body: AnswerOf<E> }>);
+  async *pages<Page>(route: RouteAddress, ask: AnyAsk = {}, options?: CallOptions): AsyncGenerator<Page, void> {
+    for (let { query } = ask; ; ) {
+      const { body } = await this.send(route, { ...ask, ...(query === undefined ? {} : { query }) }, options);
+      yield body as Page;
+      const { next: after } = body as { readonly next?: unknown };
+      if (after === undefined) return;
+      query = { ...query, after };
+    }
   }
 
-  /** Like `exchange`, for a route whose types the caller knows. */
-  async send(route: Route, ask: AnyAsk = {}, options: CallOptions = {}) {
+  /** Like `call`, for a route whose types the caller knows. */
+  async send(route: RouteAddress, ask: AnyAsk = {}, options: CallOptions = {}) {
     const answer = await this.#transport.ask(this.#requestFor(route, ask, options));
     return { body: this.#answering.read(route, answer, this.#transport.url), headers: answer.headers };
   }
@@ -132,15 +119,19 @@ export class ApiClient {
    * @param signal closes the stream
    * @throws what the transport throws; the iteration throws, too, if the connection breaks
    */
-  async open(route: Route, ask: AnyAsk, type: string, signal?: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+  async open(route: RouteAddress, ask: AnyAsk, type: string, signal?: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
     return this.#transport.open(this.#requestFor(route, ask, { headers: { accept: type }, signal }), type);
   }
 
   unreadable(why: string): Error {
-    return this.#answering.unreadable(why, this.#transport.url);
+    return this.#answering.unreadable(this.#transport.url, why);
   }
 
-  #requestFor({ method, path }: Route, { params = {}, query = {}, body }: AnyAsk, options: CallOptions): Ask {
+  #requestFor(
+    { method, path }: RouteAddress,
+    { params = {}, query = {}, body }: AnyAsk,
+    options: CallOptions,
+  ): HttpRequest {
     return {
       ...options,
       method,

@@ -16,7 +16,7 @@ export function baseUrlFrom(given: string): string {
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:'))
     throw refuse(`--url takes the address of a node, and not "${given}".`);
   if (url.username !== '' || url.password !== '')
-    throw refuse('--url takes no user name and no password.', 'Give the key with --credential.');
+    throw refuse('--url takes no user name and no password.', 'Give the API key as WEIR_KEY in the environment.');
   if (url.search !== '' || url.hash !== '') throw refuse('--url takes an address without ? and #.');
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
@@ -30,7 +30,6 @@ export function isReadable(url: string): boolean {
   return protocol === 'http:' && !isLoopback(hostname);
 }
 
-/** For a key that would be sent in clear. */
 export function insecure(url: string): Failure {
   return new Failure('insecure_connection', {
     what: `No key was sent to ${url}.`,

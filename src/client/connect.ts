@@ -10,30 +10,25 @@ import { KeyRing } from '../record/key-ring.js';
 import { fingerprintOf, isRawKey, proofHolds, publicKeyFrom, type Succession } from '../record/signing.js';
 import { pinnedIn, trustIn } from '../record/verify-export.js';
 import { Failure } from '../schema/failure.js';
-import { CYCLE_MS } from '../time/cycle.js';
-import { WallClock } from '../time/wall.js';
-import type { ApiClient, Credentials } from './api-client.js';
+import type { ApiClient, CallOptions, CredentialHeaders } from './api-client.js';
 import { baseUrlFrom, insecure, isReadable } from './base-url.js';
-import { checkedClient } from './checked-answers.js';
+import { NodeConnection } from './checked-client.js';
 import { follow, type StreamMessage } from './event-stream.js';
-import { Connection } from './http.js';
 
 /** The key that a node shows, with its successions. */
 export interface ShownKey {
-  /** 32 bytes in base64. */
   readonly public_key: string;
   readonly successions: readonly Succession[];
 }
 
 /** A node that was reached, and has shown a key. Nothing was sent to it. */
 export interface Reached {
-  /** The base address, without a trailing slash. */
   readonly url: string;
   readonly shown: ShownKey;
   /** Calls without credentials. */
   readonly anyone: ApiClient;
   /** Calls with credentials. They throw `insecure_connection` where these could be read on the way. */
-  as(credentials: Credentials): ApiClient;
+  as(credentials: CredentialHeaders): ApiClient;
   /** @throws Failure `insecure_connection` for what must not be sent or received in clear */
   refuseInsecure(): void;
   /** @throws Failure `key_unproved` */
@@ -43,17 +38,17 @@ export interface Reached {
 
 /**
  * @param isInsecure whether credentials may be sent in clear to another machine
- * @throws Failure `wrong_usage`, `node_unreachable`, `answer_unreadable`
+ * @throws Failure `wrong_usage`, `node_unreachable`, `answer_unreadable`; the reason of the signal if it is aborted
  */
-export async function reach(givenUrl: string, isInsecure = false): Promise<Reached> {
+export async function reach(givenUrl: string, isInsecure = false, options: CallOptions = {}): Promise<Reached> {
   const url = baseUrlFrom(givenUrl);
-  const connection = new Connection(url);
-  const anyone = checkedClient(connection);
+  const connection = new NodeConnection(url);
+  const anyone = connection.client();
   const refuseInsecure = () => {
     if (isReadable(url) && !isInsecure) throw insecure(url);
   };
   try {
-    const shown = await anyone.call(publicKey);
+    const shown = await anyone.call(publicKey, undefined, options);
     if (!isRawKey(shown.public_key)) throw noKey(url);
     return {
       url,
@@ -62,7 +57,7 @@ export async function reach(givenUrl: string, isInsecure = false): Promise<Reach
       refuseInsecure,
       as: (credentials) => {
         if (Object.keys(credentials).length === 0) return anyone;
-        return checkedClient(connection, () => {
+        return connection.client(() => {
           refuseInsecure();
           return credentials;
         });
@@ -94,11 +89,11 @@ async function prove(anyone: ApiClient, key: string, url: string): Promise<void>
 }
 
 /** @throws Failure `wrong_usage` */
-export function bearer(key: string): Credentials {
+export function bearer(key: string): CredentialHeaders {
   if (/^[\x21-\x7e]+$/.test(key)) return { authorization: `Bearer ${key}` };
   throw new Failure('wrong_usage', {
     what: 'A key is one word of printable ASCII.',
-    fix: 'Give it as `weir mint` prints it.',
+    fix: 'Give it as `weir node mint` prints it.',
   });
 }
 
@@ -155,29 +150,10 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
     url: node.url,
     fingerprint: fingerprintOf(publicKeyFrom(node.shown.public_key)),
     call: (endpoint, ...ask) => api.call(endpoint, ...ask),
-    follow: (slug, given) => followFrom(node, api, slug, given),
+    follow: (slug, { afterSeq = 0, signal = new AbortController().signal } = {}) =>
+      follow(api, slug, { afterSeq, signal, prove: node.prove }),
     close: () => node.close(),
   };
-}
-
-async function* followFrom(
-  node: Reached,
-  api: ApiClient,
-  slug: string,
-  { afterSeq = 0, signal = new AbortController().signal }: FollowOptions = {},
-): AsyncGenerator<StreamMessage> {
-  const clock = new WallClock(CYCLE_MS, {
-    onError: (error) => {
-      throw error;
-    },
-  });
-  clock.start();
-  const options = { afterSeq, signal, sleep: (ms: number) => clock.sleep(ms, signal), prove: node.prove };
-  try {
-    yield* follow(api, slug, { ...options, onPause: () => {} });
-  } finally {
-    clock.stop();
-  }
 }
 
 /** @throws Failure `key_changed`, `invalid_input` */

@@ -1,6 +1,8 @@
 // The endpoints of a node by name, for `connect`: node.call(endpoints.countOne, { params: { slug: 'edge' }, body: { type: 'request' } }).
+import { changeContract, promoteCandidate, showCandidate } from '../api/changes.js';
 import {
   createContract,
+  deleteContract,
   deployRateLimiter,
   driveTransition,
   getContract,
@@ -12,7 +14,7 @@ import {
 import { countMany, countOne, gate, gateByPost } from '../api/events.js';
 import { gates, listContractKeys } from '../api/keyed.js';
 import { endSession, listKeys, makeKey, mintKey, openSession, revokeKey, rotateKey } from '../api/keys.js';
-import { createMachine, getMachine, listActive, listMachines } from '../api/machines.js';
+import { createMachine, deleteMachine, getMachine, listActive, listMachines } from '../api/machines.js';
 import { listEndpoints, listLimits, listNodes, proveKey, publicKey, readClock } from '../api/node.js';
 import { getOperator, listOperators, shift } from '../api/operators.js';
 import { readRecord, verifyRecord } from '../api/record.js';
@@ -44,5 +46,6 @@ export const endpoints = {
     listNodes,
     proveKey,
   },
+  ...{ changeContract, promoteCandidate, showCandidate, deleteContract, deleteMachine },
   ...{ gates, listContractKeys, publicKey, readClock, getOperator, listOperators, shift, readRecord, verifyRecord },
 } as const;

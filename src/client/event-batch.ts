@@ -11,19 +11,17 @@ import type { countMany, EventShape } from '../api/events.js';
 import { pause } from '../time/wall.js';
 import type { AnswerOf } from './api-client.js';
 import type { StreamMessage } from './event-stream.js';
-import { jitter, newIdempotencyKey } from './fetch-transport.js';
+import { jitter, newIdempotencyKey } from './http-transport.js';
 import { WeirError } from './weir-error.js';
 
 /** An event: `type`, and optionally `count` (1 to 1e9), `cycle`, `contract_id` and what else the route takes. */
 export type WeirEvent = Static<typeof EventShape>;
 
-/** The machine that a batch is for. */
 interface BatchTarget {
   send(
     events: readonly WeirEvent[],
     options: { readonly idempotencyKey: string; readonly signal: AbortSignal },
   ): Promise<AnswerOf<typeof countMany>>;
-  /** Length of a cycle of its node, in ms. */
   cycleMs(): Promise<number>;
   /** The messages of its stream from now on. */
   follow(signal: AbortSignal): AsyncIterable<StreamMessage>;
@@ -68,12 +66,9 @@ export class EventBatch {
   readonly #ended = new AbortController();
   #sending: readonly WeirEvent[] = [];
   #counts = { admitted: 0, limited: 0, refused: 0, rejected: 0, dropped: 0 };
-  /** Events that the next chunk may have. */
   #room = Number.POSITIVE_INFINITY;
-  /** The wait of a held buffer, and what ends it. */
   #held: Promise<void> | undefined;
   #hold: AbortController | undefined;
-  /** Ends the wait for more events. */
   #linger = new AbortController();
   #work: Promise<void> | undefined;
   #failure: unknown;
@@ -114,7 +109,6 @@ export class EventBatch {
     return true;
   }
 
-  /** Sends what waits without waiting for more. Resolves once nothing waits; rejects with the error that ended the batch. */
   async flush(): Promise<void> {
     this.#linger.abort();
     while (this.#work !== undefined) await this.#work;

@@ -5,50 +5,49 @@
 // A row can be several messages, and a connection may break between two of them. So the stream is resumed one row earlier.
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { openStream } from '../api/events.js';
-import type { ApiClient, Route } from './api-client.js';
+import { pause } from '../time/wall.js';
+import type { ApiClient, RouteAddress } from './api-client.js';
 
 /** Counts of contracts on a stream. */
 export interface CountsOption {
   /** Up to 24 ids. */
   readonly contracts: readonly string[];
-  /** The last cycle whose counts are known; undefined for none. */
   readonly afterCycle: () => number | undefined;
 }
 
 interface FollowOptions {
-  /** The last known row of the record; 0 for none. */
-  readonly afterSeq: number;
+  /** The last known row of the record, 0 for none. Default: from now on. */
+  readonly afterSeq?: number | undefined;
   readonly signal: AbortSignal;
-  readonly sleep: (ms: number) => Promise<void>;
-  /** Called before credentials are sent again, to who may be somebody else by now. */
-  readonly prove: () => Promise<void>;
-  /** Called before the stream is opened again. */
-  readonly onPause: (waitMs: number, afterSeq: number) => void;
+  /** Called before the stream is opened again: another program may answer at the address. */
+  readonly prove?: (() => Promise<void>) | undefined;
+  readonly onOpen?: (() => void) | undefined;
+  /** Called when the connection is lost. */
+  readonly onPause?: ((waitMs: number, afterSeq: number | undefined) => void) | undefined;
+  /** Waits until the stream is opened again. Default: by the timer of the runtime. */
+  readonly sleep?: ((ms: number) => Promise<void>) | undefined;
   /** Whose counts the stream is to have, too; each time it is opened, those of the cycles after `afterCycle`. Default: nobody's. */
   readonly counts?: CountsOption | undefined;
   /** Multiplies a wait that the node did not ask for: clients that lost the same node do not come back together. Default: 1. */
   readonly jitter?: (() => number) | undefined;
 }
 
-/** A message of the stream. */
 export interface StreamMessage {
   /** `transition`, `rate_limited`, `rate_restored`, `cycle`, `counts` or the name of another event. */
   readonly event: string;
   /** The CloudEvents envelope as it was sent. */
   readonly data: string;
   /** The same, parsed; undefined if it is not an envelope. */
-  readonly envelope: Envelope | undefined;
+  readonly envelope: EventEnvelope | undefined;
 }
 
 /** The CloudEvents envelope, as far as it is read. */
-export interface Envelope {
+interface EventEnvelope {
   readonly id: string;
-  /** ISO 8601. */
   readonly time: string;
   readonly data: {
     readonly cycle?: number;
     readonly contract_id?: string;
-    /** Of a contract with keys: which one it was. */
     readonly key?: string;
     readonly from?: string;
     readonly to?: string;
@@ -60,20 +59,12 @@ export interface Envelope {
   };
 }
 
-const dataFields: Readonly<Record<string, 'number' | 'string'>> = {
-  cycle: 'number',
-  contract_id: 'string',
-  key: 'string',
-  from: 'string',
-  to: 'string',
-  state: 'string',
-  count: 'number',
-  cause: 'string',
-  removed_to_seq: 'number',
-} satisfies Record<keyof Envelope['data'], 'number' | 'string'>;
+type DataField = keyof EventEnvelope['data'];
+const numbers = ['cycle', 'count', 'removed_to_seq'] satisfies DataField[];
+const texts = ['contract_id', 'key', 'from', 'to', 'state', 'cause'] satisfies DataField[];
 
 /** The route, without its schemas. */
-const route = { method: 'GET', path: '/api/chain/{slug}/stream' } satisfies Pick<typeof openStream, keyof Route>;
+const route = { method: 'GET', path: '/api/chain/{slug}/stream' } satisfies Pick<typeof openStream, keyof RouteAddress>;
 
 const FIRST_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 30_000;
@@ -85,22 +76,21 @@ const LONGEST_MESSAGE = 4 << 20;
  * Yields every message once, until the signal is aborted. Only later connections are retried, not the first one.
  * @throws what the client throws for the first connection, and for a later one the refusal of a node that is up
  */
-export async function* follow(
-  api: ApiClient,
-  slug: string,
-  { afterSeq, signal, sleep, prove, onPause, counts, jitter = () => 1 }: FollowOptions,
-): AsyncGenerator<StreamMessage> {
+export async function* follow(api: ApiClient, slug: string, options: FollowOptions): AsyncGenerator<StreamMessage> {
+  const { afterSeq, signal, prove, onOpen, onPause, counts, jitter = () => 1 } = options;
+  const { sleep = (ms: number) => pause(ms, signal) } = options;
   const seen = new Seen(afterSeq);
   let waitMs = FIRST_WAIT_MS;
   let askedMs: number | undefined;
   const tooLong = () => api.unreadable(`A message has more than ${LONGEST_MESSAGE} characters.`);
   for (let hasConnected = false; !signal.aborted; ) {
     try {
-      if (hasConnected) await prove();
+      if (hasConnected) await prove?.();
       const asked = counts && { counts: counts.contracts.join(), after_cycle: counts.afterCycle() };
-      const ask = { params: { slug }, query: { last_event_id: String(seen.resumeAfter), ...asked } };
+      const ask = { params: { slug }, query: { last_event_id: seen.resumeAfter, ...asked } };
       const pieces = await api.open(route, ask, 'text/event-stream', signal);
       hasConnected = true;
+      onOpen?.();
       askedMs = undefined;
       const onRetry = (ms: number) => {
         askedMs = ms;
@@ -118,7 +108,7 @@ export async function* follow(
     }
     if (signal.aborted) return;
     const thisTimeMs = askedMs ?? waitMs * jitter();
-    onPause(thisTimeMs, seen.resumeAfter);
+    onPause?.(thisTimeMs, seen.resumeAfter);
     await sleep(thisTimeMs);
     waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2);
   }
@@ -155,23 +145,24 @@ async function* messagesIn(
 
 /** The messages seen so far: all of the rows before the last one, and some of the last. */
 class Seen {
-  #seq: number;
+  #seq: number | undefined;
   readonly #ofLast = new Set<string>();
 
-  constructor(afterSeq: number) {
+  constructor(afterSeq: number | undefined) {
     this.#seq = afterSeq;
   }
 
   /** The row after which to resume so that nothing is missed. */
-  get resumeAfter(): number {
-    return this.#ofLast.size === 0 ? this.#seq : Math.max(0, this.#seq - 1);
+  get resumeAfter(): number | undefined {
+    return this.#ofLast.size === 0 || this.#seq === undefined ? this.#seq : Math.max(0, this.#seq - 1);
   }
 
   /** @param seq row of the message; NaN without a row */
   isNew(seq: number, event: string, message: string): boolean {
     if (event === 'cycle' || event === 'counts' || !Number.isSafeInteger(seq)) return true;
-    if (seq < this.#seq) return false;
-    if (seq > this.#seq) this.#ofLast.clear();
+    const last = this.#seq ?? Number.NEGATIVE_INFINITY;
+    if (seq < last) return false;
+    if (seq > last) this.#ofLast.clear();
     this.#seq = seq;
     if (this.#ofLast.has(message)) return false;
     this.#ofLast.add(message);
@@ -179,13 +170,13 @@ class Seen {
   }
 }
 
-function envelopeIn(text: string): Envelope | undefined {
+function envelopeIn(text: string): EventEnvelope | undefined {
   try {
     const { id, time, data } = JSON.parse(text);
     if (typeof id !== 'string' || typeof time !== 'string' || typeof data !== 'object' || data === null)
       return undefined;
-    const fits = ([name, type]: [string, string]) => data[name] === undefined || typeof data[name] === type;
-    return Object.entries(dataFields).every(fits) ? { id, time, data } : undefined;
+    const fits = (type: string) => (name: string) => data[name] === undefined || typeof data[name] === type;
+    return numbers.every(fits('number')) && texts.every(fits('string')) ? { id, time, data } : undefined;
   } catch {
     return undefined;
   }

@@ -6,8 +6,7 @@
 //   RateLimit-Policy: "hour";q=1000;w=3600             RateLimit: limit=100, remaining=0, reset=50
 import { wallNowMs } from '../time/wall.js';
 
-/** By name in lower case. */
-export type AnswerFields = Readonly<Record<string, unknown>>;
+type AnswerFields = Readonly<Record<string, unknown>>;
 
 /** A policy of `RateLimit` or `RateLimit-Policy`: the number that it must have, and the one that it may have. */
 type Policy = readonly [must: number, may: number | undefined];

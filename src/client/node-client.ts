@@ -1,7 +1,7 @@
 // Connects to a node: compares its key with the one in the user's folder, and uses the credentials that are stored there.
 import { CYCLE_MS } from '../time/cycle.js';
 import { WallClock } from '../time/wall.js';
-import type { ApiClient, Credentials } from './api-client.js';
+import type { ApiClient, CredentialHeaders } from './api-client.js';
 import { baseUrlFrom } from './base-url.js';
 import { bearer, type Reached, reach } from './connect.js';
 import { NodeFolder } from './nodes-folder.js';
@@ -14,7 +14,6 @@ export interface NodeClient extends Omit<Reached, 'shown' | 'as'> {
   readonly folder: NodeFolder;
   readonly trusted: Trust;
   readonly clock: WallClock;
-  /** Sentences about permissions of the folder that were tightened. */
   readonly notes: readonly string[];
 }
 
@@ -60,13 +59,13 @@ export function trustNote({ trusted, url, folder }: NodeClient): string | undefi
   }
 }
 
-function credentialsFrom(given: string | undefined, folder: NodeFolder): Credentials {
+function credentialsFrom(given: string | undefined, folder: NodeFolder): CredentialHeaders {
   const key = given ?? folder.key.read()?.key;
   if (key === undefined) return sessionFrom(folder);
   return bearer(key);
 }
 
-function sessionFrom(folder: NodeFolder): Credentials {
+function sessionFrom(folder: NodeFolder): CredentialHeaders {
   const session = folder.session.read();
   return session === undefined ? {} : { cookie: session.cookie };
 }

@@ -18,7 +18,6 @@ import { makePrivate, readPrivate, writePrivate } from '../store/private-file.js
 
 const Pin = Type.Object({
   url: Type.String(),
-  /** The first key seen: 32 bytes in base64. */
   public_key: Type.String(),
   /** ISO 8601. */
   pinned_at: Type.String(),
@@ -50,7 +49,6 @@ export class NodeFolder {
   readonly key: KeptFile<typeof KeptKey>;
   readonly session: KeptFile<typeof KeptSession>;
 
-  /** @param url as `baseUrlFrom` returns it */
   constructor(url: string, configFolder: string = configFolderFrom(process.env)) {
     const { host } = new URL(url);
     const digest = createHash('sha256').update(url).digest('hex').slice(0, 8);
@@ -94,7 +92,6 @@ class KeptFile<S extends TSchema> {
     return existsSync(this.path);
   }
 
-  /** @throws Failure `unreadable_file` */
   read(): Static<S> | undefined {
     const text = readPrivate(this.path);
     if (text === undefined) return undefined;
@@ -107,7 +104,6 @@ class KeptFile<S extends TSchema> {
     });
   }
 
-  /** @throws Failure `unwritable_folder` */
   write(value: Static<S>): void {
     writePrivate(this.path, `${JSON.stringify(value, undefined, 2)}\n`);
   }

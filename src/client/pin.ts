@@ -37,12 +37,10 @@ export function trust(url: string, shown: ShownKey, kept: NodeFolder['pin'], now
   return { kind: 'succeeded', pin: followed, previous: shortOf(current) };
 }
 
-/** The key that the node must show: 32 bytes in base64. */
 function currentKeyOf({ public_key, successions }: Pin): string {
   return successions.at(-1)?.next ?? public_key;
 }
 
-/** The first key of the node, against which its records are verified. */
 export function rootKeyOf({ public_key }: Pin): KeyObject {
   return publicKeyFrom(public_key);
 }

@@ -5,15 +5,14 @@
 import type { Static } from 'typebox';
 
 import type { gate } from '../api/events.js';
-import { pause } from '../time/wall.js';
-import { type AnswerOf, type AnyAsk, ApiClient, type AskOf, behind, type CallOptions, pagesOf } from './api-client.js';
+import { type Answering, type AnswerOf, type AnyAsk, ApiClient, type CallOf, type CallOptions } from './api-client.js';
 import { isReadable } from './base-url.js';
 import { type BatchOptions, EventBatch, type WeirEvent } from './event-batch.js';
 import { type CountsOption, follow, type StreamMessage } from './event-stream.js';
-import { type FetchOptions, FetchTransport, jitter, newIdempotencyKey } from './fetch-transport.js';
+import { type FetchOptions, HttpTransport, jitter, newIdempotencyKey } from './http-transport.js';
 import { policyIn, rateLimitMsIn, retryAfterMsIn } from './limit-fields.js';
-import { type Endpoints, routes } from './route-table.js';
-import { errorFrom, unreadable, WeirError, wrongUsage } from './weir-error.js';
+import { type Endpoints, routeOf } from './route-table.js';
+import { answerUnreadable, errorFrom, nodeUnreachable, WeirError, wrongUsage } from './weir-error.js';
 
 export type { BatchFigures, BatchOptions, EventBatch, WeirEvent } from './event-batch.js';
 export type { StreamMessage } from './event-stream.js';
@@ -79,7 +78,7 @@ export class WeirClient {
   constructor({ url, key, insecure = false, ...options }: WeirClientOptions) {
     if (!URL.canParse(url) || !/^https?:\/\//.test(url)) throw wrongUsage(`"${url}" is not the address of a node.`);
     if (key !== undefined && !/^[\x21-\x7e]+$/.test(key)) throw wrongUsage('A key is one word of printable ASCII.');
-    const transport = new FetchTransport(url.replace(/\/+$/, ''), options);
+    const transport = new HttpTransport(url.replace(/\/+$/, ''), answering, options);
     this.#api = new ApiClient(transport, answering, () => {
       if (key === undefined) return {};
       if (isReadable(transport.url) && !insecure) throw insecureConnection(transport.url);
@@ -97,8 +96,9 @@ export class WeirClient {
   async gate(machine: string, contract: string, options: GateOptions = {}): Promise<GateDecision> {
     const { signal, timeoutMs, ...query } = options;
     const ask = { params: { slug: machine, contract_id: contract }, query };
-    const sent = { signal, timeoutMs, isSafe: query.peek === true };
-    const { body, headers } = await this.#api.send(query.peek === true ? routes.gate : routes.gateByPost, ask, sent);
+    const isPeek = query.peek === true;
+    const sent = { signal, timeoutMs, resend: isPeek ? 'unanswered' : 'never' } as const;
+    const { body, headers } = await this.#api.send(routeOf(isPeek ? 'gate' : 'gateByPost'), ask, sent);
     const decision = body as AnswerOf<typeof gate>;
     const { retry_after_ms: ms, retry_after_cycles: cycles } = decision;
     const retryAfterMs = cycles === 0 ? 0 : (ms ?? rateLimitMsIn(headers) ?? retryAfterMsIn(headers));
@@ -112,7 +112,7 @@ export class WeirClient {
    */
   async event(machine: string, event: WeirEvent, options: EventOptions = {}): Promise<AnswerOf<Endpoints['countOne']>> {
     const ask = { params: { slug: machine }, body: event };
-    return (await this.#api.send(routes.countOne, ask, onceOnly(options))).body as AnswerOf<Endpoints['countOne']>;
+    return (await this.#api.send(routeOf('countOne'), ask, onceOnly(options))).body as AnswerOf<Endpoints['countOne']>;
   }
 
   /**
@@ -127,8 +127,6 @@ export class WeirClient {
     return follow(this.#api, machine, {
       afterSeq,
       signal: ended,
-      sleep: (ms) => pause(ms, ended),
-      prove: async () => {},
       onPause,
       counts,
       jitter,
@@ -141,11 +139,12 @@ export class WeirClient {
    */
   async call<Name extends keyof Endpoints>(
     name: Name,
-    ...[ask, options = {}]: [...Ask<Name>, options?: RequestOptions]
+    ...[ask, options]: CallOf<Endpoints[Name], RequestOptions>
   ): Promise<AnswerOf<Endpoints[Name]>> {
-    const route = routes[name];
-    const isSafe = route.method === 'GET' && name !== 'gate';
-    const sent = await this.#api.send(route, ask as AnyAsk | undefined, { ...options, isSafe });
+    const route = routeOf(name);
+    const resend =
+      name === 'gate' || name === 'gateByPost' ? 'never' : route.method === 'GET' ? 'unanswered' : 'refused';
+    const sent = await this.#api.send(route, ask as AnyAsk | undefined, { ...options, resend });
     return sent.body as AnswerOf<Endpoints[Name]>;
   }
 
@@ -156,11 +155,9 @@ export class WeirClient {
    */
   pages<Name extends PagedName>(
     name: Name,
-    ...[ask, options = {}]: [...Ask<Name>, options?: RequestOptions]
+    ...[ask, options]: CallOf<Endpoints[Name], RequestOptions>
   ): AsyncGenerator<AnswerOf<Endpoints[Name]>, void> {
-    type Page = { readonly body: AnswerOf<Endpoints[Name]> };
-    const sent = { ...options, isSafe: true };
-    return pagesOf((after) => this.#api.send(routes[name], behind(ask as AnyAsk, after), sent) as Promise<Page>);
+    return this.#api.pages(routeOf(name), ask as AnyAsk | undefined, { ...options, resend: 'unanswered' });
   }
 }
 
@@ -169,9 +166,6 @@ type PagedName = {
   [Name in keyof Endpoints]: 'next' extends keyof AnswerOf<Endpoints[Name]> ? Name : never;
 }[keyof Endpoints];
 
-type Ask<Name extends keyof Endpoints> = AskOf<Endpoints[Name]> extends [] ? [ask?: undefined] : AskOf<Endpoints[Name]>;
-
-/** Many events at once. */
 class WeirEvents {
   readonly #client: WeirClient;
   readonly #api: ApiClient;
@@ -191,7 +185,9 @@ class WeirEvents {
     options: EventOptions = {},
   ): Promise<AnswerOf<Endpoints['countMany']>> {
     const ask = { params: { slug: machine }, body: events };
-    return (await this.#api.send(routes.countMany, ask, onceOnly(options))).body as AnswerOf<Endpoints['countMany']>;
+    return (await this.#api.send(routeOf('countMany'), ask, onceOnly(options))).body as AnswerOf<
+      Endpoints['countMany']
+    >;
   }
 
   /** A bounded buffer of events that sends while the contracts admit, and waits while they limit. */
@@ -209,22 +205,24 @@ class WeirEvents {
   }
 }
 
-const answering = {
-  read(_route: unknown, answer: Parameters<typeof errorFrom>[0], url: string): unknown {
+const answering: Answering = {
+  read(_route, answer, url) {
     const { status, body } = answer;
     if (status >= 200 && status < 300) return body;
     // A limited request is an answer of the gate.
     if (status === 429 && (body as { decision?: unknown } | undefined)?.decision === 'limited') return body;
-    throw errorFrom(answer, url);
+    throw errorFrom(url, answer);
   },
-  wrongName: (name: string) => wrongUsage(`"${name}" is not a valid name.`),
-  unreadable,
+  wrongName: (name) => wrongUsage(`"${name}" is not a valid name.`),
+  refused: errorFrom,
+  unreadable: answerUnreadable,
+  unreachable: nodeUnreachable,
 };
 
 function onceOnly({ idempotencyKey = newIdempotencyKey(), ...options }: EventOptions): CallOptions {
   if (!/^[\x20\x21\x23-\x5b\x5d-\x7e]{1,128}$/.test(idempotencyKey))
     throw wrongUsage('An idempotency key is 1 to 128 printable ASCII characters without quotes.');
-  return { ...options, isSafe: true, headers: { 'idempotency-key': `"${idempotencyKey}"` } };
+  return { ...options, resend: 'unanswered', headers: { 'idempotency-key': `"${idempotencyKey}"` } };
 }
 
 function insecureConnection(url: string): WeirError {

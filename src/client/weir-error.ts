@@ -1,8 +1,8 @@
 // What a call of WeirClient throws: a problem of the node (RFC 9457), or the reason why there is no answer.
 
 import type { FailureCode, Fault } from '../schema/failure.js';
+import type { HttpAnswer } from './http-transport.js';
 import { retryAfterMsIn } from './limit-fields.js';
-import type { Answer } from './transport.js';
 
 /** The problem document of a node, as far as it was readable. */
 export interface WeirProblem {
@@ -47,12 +47,11 @@ export class WeirError extends Error implements WeirProblem {
   }
 }
 
-/** The error for an answer whose status is none that the route declares. */
-export function errorFrom(answer: Answer, url: string): WeirError {
+export function errorFrom(url: string, answer: HttpAnswer): WeirError {
   const { status, body } = answer;
   const { code, title, detail, errors } = (body ?? {}) as Partial<Record<keyof WeirProblem, unknown>>;
   if (typeof code !== 'string' || typeof title !== 'string' || typeof detail !== 'string')
-    return unreadable(`It has status ${status} and is not a problem document.`, url);
+    return answerUnreadable(url, `It has status ${status} and is not a problem document.`);
   const faults = Array.isArray(errors) ? (errors as readonly Fault[]) : [];
   return new WeirError(
     { code, status, title, detail, errors: faults },
@@ -60,12 +59,12 @@ export function errorFrom(answer: Answer, url: string): WeirError {
   );
 }
 
-export function unreadable(why: string, url: string): WeirError {
+export function answerUnreadable(url: string, why: string): WeirError {
   const detail = `The answer of ${url} cannot be read. ${why} Check that the address is that of a node.`;
   return new WeirError({ code: 'answer_unreadable', status: 0, title: 'The answer cannot be read', detail });
 }
 
-export function unreachable(why: string, url: string, cause?: unknown): WeirError {
+export function nodeUnreachable(url: string, why: string, cause: unknown): WeirError {
   const detail = `The node at ${url} could not be reached. ${why}`;
   return new WeirError(
     { code: 'node_unreachable', status: 0, title: 'The node could not be reached', detail },

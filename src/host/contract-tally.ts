@@ -1,55 +1,41 @@
-// The figures of one contract since it came alive: what its gate has counted, and its transitions.
+// The figures of one contract since it came alive, for metrics and pages.
+import type { Figures } from '../limiter/fast-path.js';
 import type { Gate } from '../limiter/gate.js';
 
-/** Those that change with every event are counted by the gate. */
-export class Tally {
-  /** Times the contract went from a state that admits to one that does not, and back. */
-  entries = 0;
-  restores = 0;
-  /** Sum over finished stretches of (restore cycle - entry cycle). */
-  limitingCycles = 0;
-  /** What the keys of the contract have counted; undefined where it has none. */
-  ofKeys: { readonly requests: number; readonly limited: number } | undefined;
-  #limitingSince = 0;
-  readonly #gate: Gate;
+type Decided = Pick<Figures, 'requests' | 'limited'>;
 
-  constructor(gate: Gate) {
+export class Tally {
+  /** Times the contract went from a state that admits to one that does not, and back. Those of keys are not counted. */
+  entries: number;
+  restores: number;
+  readonly #gate: Gate;
+  readonly #keys: Decided | undefined;
+
+  /**
+   * @param keys what the keys of the contract have counted
+   * @param before of the contract before it changed
+   */
+  constructor(gate: Gate, keys: Decided | undefined, { entries, restores }: Partial<Tally> = {}) {
     this.#gate = gate;
+    this.#keys = keys;
+    this.entries = entries ?? 0;
+    this.restores = restores ?? 0;
   }
 
   get requests(): number {
-    return this.#gate.figures.requests + (this.ofKeys?.requests ?? 0);
+    return this.#gate.figures.requests + (this.#keys?.requests ?? 0);
   }
 
   get limited(): number {
-    return this.#gate.figures.limited + (this.ofKeys?.limited ?? 0);
+    return this.#gate.figures.limited + (this.#keys?.limited ?? 0);
   }
 
   get admitted(): number {
     return this.requests - this.limited;
   }
 
-  get peakCount(): number {
-    return this.#gate.figures.peakCount;
-  }
-
-  /** First cycle with the peak; undefined before the first event. */
-  get peakCycle(): number | undefined {
-    return this.#gate.figures.peakCycle;
-  }
-
-  moved(admittedBefore: boolean, admits: boolean, cycle: number): void {
-    if (admittedBefore && !admits) {
-      this.entries += 1;
-      this.#limitingSince = cycle;
-    } else if (!admittedBefore && admits) {
-      this.restores += 1;
-      this.limitingCycles += cycle - this.#limitingSince;
-    }
-  }
-
-  /** The limiting cycles, with a stretch that is not over yet counted up to `cycle`. */
-  limitingCyclesUntil(cycle: number, admits: boolean): number {
-    return this.limitingCycles + (admits ? 0 : cycle - this.#limitingSince);
+  moved(admittedBefore: boolean, admits: boolean): void {
+    if (admittedBefore && !admits) this.entries += 1;
+    if (!admittedBefore && admits) this.restores += 1;
   }
 }

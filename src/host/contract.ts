@@ -1,41 +1,45 @@
-// One contract alive: its gate, which owns state and hold, its figures, and the machine it belongs to.
+// One contract alive: the gate of its only key, or the table of its keys; its figures, and the machine whose record it writes to.
 //
-//   decide ─► in the quiet band: counted and decided in the cells of the gate; nothing else is touched
-//          └► gate ─► a transition is due ─► operators fire, row is written ─► the gate takes it ─► state to be stored
-import { interpretedMoves } from '../actor/interpreted-moves.js';
-import { cycleOfGate, decideFast } from '../limiter/fast-path.js';
-import { type Due, Gate, type GateImage, gateCells } from '../limiter/gate.js';
-import type { MoveEvent } from '../limiter/moves.js';
+//   decide ─► quiet: counted and decided in the cells of the gate, or on the row of the key
+//          └► gate: kept for a contract without keys, made from its row for a key
+//               └► a transition is due ─► operators fire, row is written ─► the gate takes it ─► state to be stored
+import { decideFast } from '../limiter/fast-path.js';
+import { type Due, Gate, type GateImage } from '../limiter/gate.js';
+import { UNEVALUATED } from '../limiter/gate-rows.js';
 import type { Plan } from '../limiter/plan.js';
-import { cutCells, ownCells } from '../limiter/window.js';
-import { Failure } from '../schema/failure.js';
+import { cutCells, offsetOf, ownCells } from '../limiter/window.js';
+import type { AuditRow } from '../record/row.js';
+import { assert, Failure } from '../schema/failure.js';
 import type { ContractImage, ContractState } from '../store/store.js';
-import { startOf } from '../time/cycle.js';
+import { cycleOf, startOf } from '../time/cycle.js';
+import type { Beside } from './beside.js';
+import { contractFailed, contractNotFound, eventTooOld } from './contract-failures.js';
 import { Tally } from './contract-tally.js';
-import { causeOf, fireOperators } from './fire-operators.js';
-import { type Changed, type HostContext, nowOf } from './host-context.js';
+import { DescribedContract } from './described-contract.js';
+import { type HostContext, nowOf } from './host-context.js';
+import { type KeyState, Keys } from './keys.js';
 import type { Chain } from './ledger.js';
+import { type Move, refusedBy, whyNoTransition } from './manual-transition.js';
+import { recordTransition } from './transition-row.js';
 
-export class Contract implements Changed {
-  /** The cells of the gate. They and what follows up to `gate` are what a quiet decision needs: neighbours in memory. */
-  readonly #cells: Float64Array;
-  readonly #at: number;
-  /** Set once the contract has stopped, after an error of its own or for good. */
-  failure: Failure | undefined;
-  /** Whether it is out of the store. */
-  isDeleted = false;
-  protected readonly context: HostContext;
-  /** Whether the store does not know the newest counts. */
+export class Contract extends DescribedContract {
   isDirty = false;
-  readonly gate: Gate;
-  readonly plan: Plan;
+  /** Set once the contract has stopped. */
+  failure: Failure | undefined;
+  isDeleted = false;
+  readonly #context: HostContext;
+  /** The gate of a contract without keys; of one with keys, the gate shared by keys without a place. */
+  gate: Gate;
+  plan: Plan;
   readonly id: string;
-  readonly tally: Tally;
-  readonly image: ContractImage;
+  tally: Tally;
+  image: ContractImage;
   readonly machine: Chain;
-  /** The key of another contract that this one counts: so it is stored, and named in the record. */
+  keys: Keys | undefined;
+  /** A second rule that is only checked. */
+  beside: Beside | undefined;
+  /** If only one key is counted here: its name, for store and record. */
   readonly key: string | undefined;
-  /** Transitions so far, refused ones included. */
   #moves = 0;
 
   constructor(
@@ -47,252 +51,319 @@ export class Contract implements Changed {
     saved?: GateImage,
     key?: string,
   ) {
+    // A key comes and goes: its ring is its own, so that it keeps no others in memory.
+    super(plan, cycle, key === undefined ? cutCells : ownCells);
     this.plan = plan;
     this.id = image.id;
-    // A key comes and goes: its cells are its own, so that they keep no others in memory.
-    const place = key === undefined ? cutCells(gateCells(plan)) : ownCells(gateCells(plan));
-    this.#cells = place.array;
-    this.#at = place.at;
-    this.context = context;
+    this.#context = context;
     this.image = image;
     this.machine = machine;
     this.key = key;
-    const { clock, inspect } = context;
-    this.gate = new Gate(plan, {
-      cycle,
-      cycleMs: clock.cycleMs,
-      nowMs: saved === undefined ? nowOf(context) : startOf(cycle, clock.cycleMs),
-      perform: (due) => this.#perform(due),
-      moves: inspect && interpretedMoves(image.id, inspect),
-      image: saved,
-      place,
-    });
-    this.tally = new Tally(this.gate);
+    this.gate = this.#makeGate(cycle, saved);
+    this.keys = key === undefined ? this.makeKeys(image, plan, cycle) : undefined;
+    this.tally = new Tally(this.gate, this.keys?.figures);
   }
 
-  /** Name of the state, for example `allowing`. */
-  get state(): string {
-    return this.plan.states[this.gate.state]!.name;
+  /**
+   * Goes on as another contract of the same id: see take-over.ts.
+   * @param saved its gate; undefined for a new one
+   * @param keys of `makeKeys`
+   */
+  become(image: ContractImage, plan: Plan, saved: GateImage | undefined, keys: Keys | undefined): void {
+    const cycle = saved?.windows[0]?.cycle ?? this.cycle;
+    this.keys?.stop();
+    this.image = image;
+    this.plan = plan;
+    this.restart(plan, cycle);
+    this.gate = this.#makeGate(cycle, saved);
+    this.keys = keys;
+    this.tally = new Tally(this.gate, keys?.figures, this.tally);
+    this.#markDirty(0);
+    this.#context.wakes.schedule(this);
   }
 
-  /** Index of the state into `plan.states`. */
-  get stateIndex(): number {
-    return this.gate.state;
-  }
-
-  /** Whether the state admits a request that finds the contract in it. */
-  get admits(): boolean {
-    return this.plan.states[this.gate.state]!.admits;
-  }
-
-  /** Events of the first kind in its first window. */
-  get count(): number {
-    return this.gate.count;
-  }
-
-  /** Of itself and its keys, how many are in a state that does not admit. */
-  get limiting(): number {
-    return this.admits ? 0 : 1;
-  }
-
-  /** Index of the event kind for `decide`, or -1 when the contract does not listen to it. */
-  listensTo(event: string): number {
-    return this.plan.kinds.findIndex((kind) => kind.event === event);
+  #makeGate(cycle: number, saved: GateImage | undefined): Gate {
+    const { cycleMs } = this.#context.clock;
+    const nowMs = saved === undefined ? nowOf(this.#context) : startOf(cycle, cycleMs);
+    return new Gate(this.plan, { cycle, cycleMs, nowMs, owner: this, image: saved, head: this });
   }
 
   /**
    * Counts `n` events in `cycle` and decides them. See `Gate.decide`.
-   * @param holdMs for a rule: how long each is in flight once it starts; see `Gate.decide`
+   * @param name of their key, by `nameOf`
    * @returns how many were admitted
-   * @throws Failure `contract_failed` once the contract has stopped
+   * @throws Failure `contract_failed` once the contract has stopped, `too_many_keys`, `memory_low`
    */
-  decide(n: number, cycle: number, kind = 0, holdMs?: number): number {
-    if (cycle > cycleOfGate(this.#cells, this.#at)) this.context.wakes.catchUp(cycle);
-    const admitted = decideFast(this.#cells, this.#at, n, cycle);
-    if (admitted < 0) return this.#decideSlowly(n, cycle, kind, holdMs);
-    if (!this.isDirty) this.changed();
+  decide(n: number, cycle: number, kind = 0, name?: string): number {
+    const admitted = this.#decide(n, cycle, kind, name);
+    if (this.beside !== undefined) this.beside.compare(n, admitted, cycle, kind, name);
+    return admitted;
+  }
+
+  #decide(n: number, cycle: number, kind: number, name?: string): number {
+    if (name !== undefined && this.keys !== undefined) return this.#decideByKey(this.keys, name, n, cycle, kind);
+    if (offsetOf(cycle) > this.offset) this.#context.wakes.catchUp(cycle);
+    const admitted = decideFast(this, n, cycle);
+    if (admitted < 0) return this.#decideSlowly(n, cycle, kind);
+    if (!this.isDirty) this.#markDirty(0);
     return admitted;
   }
 
   /**
    * Counts `n` events that happened in an earlier cycle in that cycle. See `Gate.decideLate`.
-   * @throws Failure `event_too_old` when they have left every window
+   * @throws Failure `event_too_old` when they have left every window, and as `decide`
    */
-  decideLate(n: number, happened: number, cycle: number, kind = 0): number {
-    this.advance(cycle);
-    const moves = this.#moves;
-    const admitted = this.#guarded(() => this.gate.decideLate(n, happened, kind));
-    if (admitted < 0) {
-      const within = Math.max(...this.plan.aggregates.map((aggregate) => aggregate.within));
-      throw new Failure('event_too_old', {
-        what: `The event of cycle ${happened} was not counted.`,
-        why: `It is now cycle ${this.gate.cycle}, and the window reaches back to cycle ${this.gate.cycle - within + 1}.`,
-        fix: 'Send what was batched before it is older than the window.',
-      });
-    }
-    this.#counted(moves);
+  decideLate(n: number, happened: number, cycle: number, kind = 0, name?: string): number {
+    const admitted = this.#workByName(name, cycle, n, (gate) => gate.decideLate(n, happened, kind));
+    if (admitted < 0) throw eventTooOld(this, happened);
+    this.beside?.compare(n, admitted, cycle, kind, name, happened);
     return admitted;
   }
 
-  /** Goes on to `cycle`; what is due on the way fires in its own cycle. */
-  advance(cycle: number): void {
-    if (cycle <= this.gate.cycle) return;
-    this.context.wakes.catchUp(cycle);
-    const moves = this.#moves;
-    this.#guarded(() => this.gate.advance(cycle));
-    if (this.#moves !== moves) this.#moved();
+  /**
+   * Moves the contract, or a key of it, to another state in `cycle`, by the condition of the transition alone.
+   * @returns the row of the transition
+   * @throws Failure `no_transition`, `condition_failed`, `compute_failed`, `prove_failed`, `verify_failed`, and as `decide`
+   */
+  move({ to, input = {}, holdCycles = 0, by }: Move, cycle: number, name?: string): AuditRow {
+    const { ledger } = this.#context;
+    let from = this.gate.state;
+    const outcome = this.#workByName(name, cycle, 0, (gate) => {
+      from = gate.state;
+      return gate.move({ type: 'move', to, cycle, counts: gate.counts, input, holdCycles, by });
+    });
+    if (ledger.failure !== undefined) throw ledger.failure;
+    if (outcome === 'stayed') throw whyNoTransition(this.plan, from, to);
+    const { last } = this.machine;
+    assert(last !== undefined, 'a transition left no row');
+    if (outcome === 'refused') throw refusedBy(last, this.plan.states[from]!.name);
+    return last;
   }
 
-  /** When the contract may fire by itself, in unix ms; Infinity for never. */
+  /** How many of `n` events can be counted in `cycle` with at most one transition. @throws as `decide` */
+  stepOf(n: number, cycle: number, kind: number, name?: string): number {
+    const { keys, plan } = this;
+    if (n === 1 || plan.rule !== undefined) return n;
+    const key = this.#place(name, n, cycle);
+    if (key === 0) this.advance(cycle);
+    if (key === 0 || keys === undefined) return this.gate.stepOf(n, kind);
+    return keys.isQuiet(key, n, kind) ? n : keys.gate(key).stepOf(n, kind);
+  }
+
+  /** Makes sure that a key has a place, if only the shared one. @throws Failure `too_many_keys` */
+  claim(name: string | undefined, cycle: number): void {
+    this.#place(name, 1, cycle);
+  }
+
+  /**
+   * The state of a key, or of the contract itself; of an unknown key, that of a new one.
+   * @throws Failure `too_many_keys`
+   */
+  stateOf(name: string | undefined, cycle: number): KeyState {
+    const { keys } = this;
+    if (name === undefined || keys === undefined) return this;
+    this.#reach(keys, cycle);
+    const found = keys.find(name);
+    if (found !== undefined) return found;
+    this.advance(cycle);
+    return this;
+  }
+
+  /** Goes on to `cycle`, keys included; what is due on the way fires in its own cycle. */
+  advance(cycle: number): void {
+    if (this.keys !== undefined) this.#reach(this.keys, cycle);
+    if (cycle <= this.gate.cycle) return;
+    this.#context.wakes.catchUp(cycle);
+    this.#work(0, cycle, false, (gate) => gate.advance(cycle));
+  }
+
+  /** When the contract may fire by itself, in unix ms; Infinity for never. Keys wake for themselves. */
   get wakeMs(): number {
     return this.gate.wakeMs();
   }
 
-  /** The instant has come at which the contract may fire by itself. A contract that has failed, or fails now, is left alone. */
-  wake(ms: number): void {
+  /** Lets the contract, or a key, fire by itself. One that has failed, or fails now, is skipped. */
+  wake(ms: number, key = 0): void {
     if (this.failure !== undefined) return;
-    const moves = this.#moves;
     try {
-      this.gate.reach(ms);
+      this.#work(key, cycleOf(ms, this.#context.clock.cycleMs) - 1, false, (gate) => gate.reach(ms));
+      if (key === 0) this.#context.wakes.schedule(this);
     } catch (error) {
-      this.#fail(error);
-      return;
+      this.#fail(error, key);
     }
-    if (this.#moves === moves) this.context.wakes.schedule(this);
-    else this.#moved();
-  }
-
-  /** Moves the contract as somebody asked, by the condition of the transition alone. `refused`: by the operator. */
-  move(event: MoveEvent): 'stayed' | 'moved' | 'refused' {
-    return this.#guarded(() => {
-      const outcome = this.gate.move(event);
-      if (outcome === 'moved') this.#moved();
-      if (this.context.ledger.failure !== undefined) throw this.context.ledger.failure;
-      return outcome;
-    });
   }
 
   saved(): ContractState {
-    return { id: this.id, ...this.#ofKey(), ...this.gate.image() };
+    return { id: this.id, ...(this.key === undefined ? {} : { key: this.key }), ...this.gate.image() };
   }
 
   save(): void {
-    this.isDirty = false;
     if (this.isDeleted) return;
-    this.context.store.putState(this.saved());
+    if (this.keys !== undefined) this.#context.wakes.catchUp(this.keys.cycle);
+    const key = this.keys?.nextDirty() ?? 0;
+    if (key === 0) this.isDirty = false;
+    const saved = key === 0 ? this.saved() : this.keys!.saved(key);
+    if (saved !== undefined) this.#context.store.putState(saved);
   }
 
-  /** There are counts that the store does not know. */
-  protected changed(): void {
-    this.isDirty = true;
-    this.context.changed.push(this);
-  }
-
-  #ofKey(): { readonly key?: string } {
-    return this.key === undefined ? {} : { key: this.key };
-  }
-
-  /** Fires the operators, writes the row, and says what the transition emits. */
-  #perform(due: Due): boolean {
-    const { transition, event, count } = due;
-    const { ledger } = this.context;
-    const { plan, machine, id } = this;
-    const [from, to] = [plan.states[transition.from]!, plan.states[transition.to]!];
-    const { cycle } = event;
-    const common = { cycle, contract_id: id, ...this.#ofKey(), from: from.name, to: to.name, ...causeOf(due) };
-    this.#moves += 1;
-    const fired = fireOperators(due);
-    if (!fired.ok) {
-      const { code, why, operator } = fired;
-      const failure = { code, detail: why };
-      ledger.write(machine, { ...common, kind: 'transition_failed', operator, failure, emitted: [] });
-      ledger.commit();
-      return false;
-    }
-    ledger.write(machine, { ...common, ...fired.fields, kind: 'transition', emitted: [...transition.emits] });
-    const { slug, head } = machine;
-    for (const emitted of transition.emits) {
-      const about = { event: emitted, machine: slug, contractId: id, ...this.#ofKey(), cycle, count, seq: head.seq };
-      ledger.announce({ kind: 'emitted', ...about });
-    }
-    this.tally.moved(from.admits, to.admits, cycle);
-    return true;
-  }
-
-  /** The row of the transition is written; the state it led to goes with it, and both are made durable together. */
-  #moved(): void {
-    const { wakes, store, ledger, keepsStates } = this.context;
-    wakes.schedule(this);
-    if (keepsStates) store.putState(this.saved());
-    ledger.commit();
-  }
-
-  #decideSlowly(n: number, cycle: number, kind: number, holdMs: number | undefined): number {
-    const ms = this.plan.rule === undefined ? undefined : this.#instantIn(cycle);
-    const moves = this.#moves;
-    const admitted = this.#guarded(() => this.gate.decide(n, cycle, kind, ms, holdMs));
-    this.#counted(moves);
-    return admitted;
-  }
-
-  #counted(moves: number): void {
-    if (!this.isDirty) this.changed();
-    if (this.#moves !== moves) this.#moved();
-    else if (this.gate.hearsAll || this.plan.rule?.rule.hastens) this.context.wakes.schedule(this);
-  }
-
-  /** Now, in a cycle that was read before: where no event is under way, the clock may have gone on since. What is due by then has woken. */
-  #instantIn(cycle: number): number {
-    const { clock, wakes } = this.context;
-    const ms = Math.max(nowOf(this.context), startOf(cycle, clock.cycleMs));
-    wakes.catchUpTo(ms);
-    return ms;
-  }
-
-  #guarded<T>(body: () => T): T {
-    if (this.failure !== undefined) throw this.failure;
-    try {
-      return body();
-    } catch (error) {
-      throw this.#fail(error);
-    }
-  }
-
-  /** Lets the contract decide and move no more. */
   stop(failure: Failure): void {
     this.gate.stop(); // Every event goes the long way now, which throws.
     this.failure = failure;
   }
 
-  /** It is out of the store, or goes with this commit. */
+  /** The store has removed it, or does so with this commit. */
   delete(): void {
     this.isDeleted = true;
     this.stop(contractNotFound(this.id));
-    this.context.wakes.forget(this);
+    this.#context.wakes.forget(this);
+    this.keys?.stop();
+    this.beside?.stop();
   }
 
-  /** A failure that a person can correct is passed on; any other error stops this contract, and no other. */
-  #fail(error: unknown): unknown {
-    if (error instanceof Failure) return error;
-    const { id, machine, gate } = this;
-    const failure = new Failure('contract_failed', {
-      what: `The contract ${id} of machine ${machine.slug} has stopped.`,
-      why: `Its actor threw: ${error instanceof Error ? error.message : String(error)}.`,
-      fix: 'Deploy it again; the other contracts go on.',
-      cause: error,
+  /** Keys by a plan, from a cycle on. They wake this contract, and are its own once it has become the one of this image. */
+  makeKeys(image: ContractImage, plan: Plan, cycle: number): Keys | undefined {
+    const { keyed } = image;
+    if (keyed === undefined) return undefined;
+    const context = this.#context;
+    const onDirty = () => context.changed.push(this);
+    const onWake = (key: number, ms: number) => this.wake(ms, key);
+    return new Keys({ plan, image, keyed, context, cycle, onDirty, onWake });
+  }
+
+  /** Notes that a key, or the contract itself (0), has counts that are not stored. */
+  #markDirty(key: number): void {
+    if (key !== 0) this.keys?.markDirty(key);
+    else if (!this.isDirty) {
+      this.isDirty = true;
+      if (this.keys === undefined) this.#context.changed.push(this);
+      else this.keys.queue(0);
+    }
+  }
+
+  /** Goes on to a cycle with the keys, once what is due by then has woken. Time never goes back. */
+  #reach(keys: Keys, cycle: number): void {
+    if (this.failure !== undefined) throw this.failure;
+    // Also in the same cycle: of the keys that are due at its beginning, only some may have woken.
+    this.#context.wakes.catchUp(Math.max(cycle, keys.cycle));
+    if (cycle > keys.cycle) keys.reach(cycle);
+  }
+
+  /** The number of a key for `n` events, which may be new; 0 for the gate of the contract itself. */
+  #place(name: string | undefined, n: number, cycle: number): number {
+    const { keys } = this;
+    if (name === undefined || keys === undefined) return 0;
+    this.#reach(keys, cycle);
+    return keys.place(name, n);
+  }
+
+  #decideByKey(keys: Keys, name: string, n: number, cycle: number, kind: number): number {
+    const key = this.#place(name, n, cycle);
+    if (key === 0) {
+      keys.shared += n;
+      const admitted = this.#decide(n, keys.cycle, kind);
+      keys.delayMs = this.gate.delayMs;
+      return admitted;
+    }
+    const ms = this.#instantIn(keys.cycle);
+    const quiet = this.#decideOnRow(keys, key, n, kind, ms);
+    if (quiet >= 0) return quiet;
+    const admitted = this.#work(key, keys.cycle, true, (gate) => {
+      if (quiet === UNEVALUATED) return gate.decideCounted();
+      const decided = gate.decide(n, keys.cycle, kind, ms);
+      keys.delayMs = gate.delayMs;
+      return decided;
     });
-    this.stop(failure);
-    const { wakes, ledger } = this.context;
-    wakes.forget(this);
-    ledger.announce({ kind: 'contract_failed', machine: machine.slug, contractId: id, cycle: gate.cycle, error });
+    keys.counted(n, admitted);
+    return admitted;
+  }
+
+  #decideOnRow(keys: Keys, key: number, n: number, kind: number, ms: number): number {
+    try {
+      return keys.decide(key, n, kind, ms);
+    } catch (error) {
+      throw this.#fail(error, key);
+    }
+  }
+
+  #decideSlowly(n: number, cycle: number, kind: number): number {
+    const ms = this.#instantIn(cycle);
+    return this.#work(0, cycle, true, (gate) => gate.decide(n, cycle, kind, ms));
+  }
+
+  #workByName<T>(name: string | undefined, cycle: number, n: number, work: (gate: Gate) => T): T {
+    const { keys } = this;
+    const key = this.#place(name, n, cycle);
+    if (key === 0) this.advance(cycle);
+    if (key === 0 && name !== undefined && keys !== undefined) keys.shared += n;
+    return this.#work(key, keys?.cycle ?? cycle, n > 0, work);
+  }
+
+  /** Works on the gate of the contract, or on that of a key at `cycle`, and stores the result. */
+  #work<T>(key: number, cycle: number, isCounted: boolean, work: (gate: Gate) => T): T {
+    const { keys } = this;
+    const failure = this.failure ?? keys?.failureOf(key);
+    if (failure !== undefined) throw failure;
+    const moves = this.#moves;
+    const isOfKey = keys !== undefined && key !== 0;
+    try {
+      const gate = isOfKey
+        ? keys.gate(key, cycle, { perform: (due) => this.perform(due, keys.table.nameOf(key)) })
+        : this.gate;
+      const done = work(gate);
+      if (isOfKey) keys.put(key, gate);
+      if (isCounted) this.#markDirty(key);
+      if (this.#moves !== moves) this.#moved(key);
+      else if (!isOfKey && isCounted && this.plan.rule?.rule.hastens) this.#context.wakes.schedule(this);
+      return done;
+    } catch (error) {
+      throw this.#fail(error, key);
+    }
+  }
+
+  /** The row of the transition is written; the state it led to goes with it, and both are made durable together. */
+  #moved(key: number): void {
+    const { wakes, store, ledger } = this.#context;
+    if (key === 0) wakes.schedule(this);
+    store.putState((key === 0 ? undefined : this.keys?.saved(key)) ?? this.saved());
+    ledger.commit();
+  }
+
+  /** What a transition of the contract, or of a key, entails before its gate takes it. @returns whether it does */
+  perform(due: Due, key = this.key): boolean {
+    this.#moves += 1;
+    const isTaken = recordTransition(this.#context.ledger, this, due, key);
+    const { from, to } = due.transition;
+    const { states } = this.plan;
+    if (isTaken && key === this.key) this.tally.moved(states[from]!.admits, states[to]!.admits);
+    return isTaken;
+  }
+
+  /**
+   * The instant of what happens in `cycle`, for a rule, once what is due by then has woken. It may be later than when the cycle was read:
+   * the clock goes on where no event is under way.
+   */
+  #instantIn(cycle: number): number {
+    const { clock, wakes } = this.#context;
+    const startMs = startOf(cycle, clock.cycleMs);
+    if (this.plan.rule === undefined) return startMs;
+    const ms = Math.max(nowOf(this.#context), startMs);
+    wakes.catchUpTo(ms);
+    return ms;
+  }
+
+  /** Passes a `Failure` on; any other error stops this contract, or this key of it, alone. */
+  #fail(error: unknown, key = 0): unknown {
+    if (error instanceof Failure) return error;
+    const { id, machine, cycle } = this;
+    const failure = contractFailed(this, error);
+    const { wakes, ledger } = this.#context;
+    if (key !== 0) this.keys?.fail(key, failure);
+    else {
+      this.stop(failure);
+      wakes.forget(this);
+    }
+    ledger.announce({ kind: 'contract_failed', machine: machine.slug, contractId: id, cycle, error });
     ledger.commit();
     return failure;
   }
-}
-
-export function contractNotFound(id: string): Failure {
-  return new Failure('contract_not_found', {
-    what: `There is no contract "${id}".`,
-    fix: 'List the contracts of the machine.',
-  });
 }

@@ -4,7 +4,6 @@ import { type Firing, fire } from '../operator/fire.js';
 import { ko42 } from '../operator/ko42.js';
 import type { AuditEntry } from '../record/row.js';
 
-/** The part of a row that the operators fill in. */
 type OperatorFields = Pick<
   AuditEntry,
   'operator' | 'operator_version' | 'inputs' | 'result' | 'master_equation_block' | 'proof_digest' | 'substrate'
@@ -34,7 +33,6 @@ export function fireOperators({ transition, event, count }: Due): Fired {
   return { ok: true, fields: { ...fieldsOf(firing), substrate } };
 }
 
-/** Why the transition is made, and who asked for it. */
 export function causeOf({ event }: Due): Pick<AuditEntry, 'cause' | 'by'> {
   if (event.type !== 'move') return { cause: 'trigger' };
   return event.by === undefined ? { cause: 'manual' } : { cause: 'manual', by: event.by };

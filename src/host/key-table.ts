@@ -1,11 +1,11 @@
-// The keys of a keyed contract: a number for each, and the order in which they may be forgotten.
+// The keys of a contract: a number for each, and the order in which they may be forgotten.
 //
 //   by the cycle of the last count     | 40 | 41 | 42 |     span = 60: when cycle 100 begins, all keys of 40 are idle. Their list is
 //                                        b    a    d        hung behind the others in one step, however many they are
 //                                        c
 //   idle, longest first                e ─► f ─► g
 //
-// Names lie in many small maps: a map that grows is written anew as a whole, and one of a million names would stop the node meanwhile.
+// Names lie in many small maps: a map of a million names would stop the node for as long as it takes to grow.
 import { Records } from '../limiter/sparse-windows.js';
 
 const SHARDS = 256;
@@ -20,7 +20,6 @@ const FLAGS = 3;
 const LISTED = 0x8000_0000;
 
 export class KeyTable {
-  /** How many keys there are. */
   size = 0;
   /** The largest number that a key has had. */
   last = 0;
@@ -56,12 +55,11 @@ export class KeyTable {
     return this.#names[key]!;
   }
 
-  /** Whether a key has this number. */
   has(key: number): boolean {
     return this.#names[key] !== undefined;
   }
 
-  /** A number for a new key, as if it had counted now. Its flags are what `drop` left. */
+  /** A number for a new key that counts in `cycle`. Its flags are what `drop` left. */
   take(name: string, cycle: number): number {
     // A copy: a part of a longer text, such as an address, would keep the whole of it in memory.
     const own = Buffer.from(name).toString();
@@ -100,7 +98,6 @@ export class KeyTable {
     this.#records.set(key, FLAGS, (this.#records.get(key, FLAGS) & LISTED) | flags);
   }
 
-  /** The key has counted in `cycle`. */
   touch(key: number, cycle: number): void {
     const records = this.#records;
     if (records.get(key, TOUCHED) === cycle >>> 0 && (records.get(key, FLAGS) & LISTED) !== 0) return;
@@ -108,7 +105,7 @@ export class KeyTable {
     this.#list(key, cycle);
   }
 
-  /** Takes a key out of the order: it is not idle until it is touched again. */
+  /** A key that is not listed is never idle. */
   unlist(key: number): void {
     const records = this.#records;
     const flags = records.get(key, FLAGS);
@@ -127,7 +124,6 @@ export class KeyTable {
     if (this.#heads[list] === key) this.#heads[list] = first;
   }
 
-  /** Goes on to `cycle`: keys that have not counted for the span are idle. */
   reach(cycle: number): void {
     const steps = Math.min(cycle - this.#cycle, this.span);
     for (let from = this.#cycle + 1 - this.span, step = 0; step < steps; step += 1) {
@@ -140,19 +136,19 @@ export class KeyTable {
     this.#cycle = Math.max(this.#cycle, cycle);
   }
 
-  /** The key that has been idle longest; 0 where none is. */
+  /** The key that has been idle longest; 0 for none. */
   get firstIdle(): number {
     return this.#firstIdle;
   }
 
-  /** The first cycle in which a key that is not idle now can be; at the earliest the next. Undefined where there is none. */
+  /** The first cycle after this one in which another key may be idle. */
   get nextIdleCycle(): number | undefined {
     for (let step = 1; step <= this.span; step += 1)
       if (this.#heads[this.#listOf(this.#cycle + step - this.span)] !== 0) return this.#cycle + step;
     return undefined;
   }
 
-  /** For how many cycles an idle key has been so. */
+  /** For how many cycles a key has been idle. */
   idleFor(key: number): number {
     return this.#age(key) - this.span;
   }
@@ -180,7 +176,6 @@ export class KeyTable {
     this.#heads[list] = head === 0 ? key : this.#joined(head, key);
   }
 
-  /** Hangs one list behind another. @returns the first of both */
   #joined(first: number, second: number): number {
     const records = this.#records;
     const firstEnd = records.get(first, PREVIOUS);
@@ -193,7 +188,7 @@ export class KeyTable {
   }
 }
 
-/** By its last characters: they differ more than the first of addresses and ids. */
+/** By the last characters: in addresses and ids they differ more than the first. */
 function shardOf(name: string): number {
   const end = name.length;
   const mixed = name.charCodeAt(end - 1) * 31 + name.charCodeAt(end - 2) * 17 + name.charCodeAt(end - 3) * 7 + end;

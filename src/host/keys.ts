@@ -1,197 +1,150 @@
-// The keys of one contract: who is there, asleep or awake, who may be forgotten, and who has counts that the store does not know.
+// The keys of one contract: which there are, when each may move by itself, which may be forgotten, and which have counts that are not stored.
 //
-//   name ─► number ─► asleep: its counts in sparse windows, its state in the table     quiet: counted and decided there
-//                       │ ▲
-//           may move, or │ │ moved back, or others moved since
-//           has to wake  ▼ │
-//                     awake: a contract of its own, with gate and actor
-//
-// What a count does not say, a rule or several windows, is awake for as long as the key is there.
+//   name ─► number ─► row: gate-rows.ts          quiet: counted and decided there
+//             │
+//             └ flags, order of forgetting: key-table.ts
+import { createHmac } from 'node:crypto';
+import { GateHead } from '../limiter/fast-path.js';
+import { Gate, type GateImage, type GateOwner } from '../limiter/gate.js';
+import { GateRows, UNEVALUATED } from '../limiter/gate-rows.js';
 import { type Plan, spanCycles, windowCycles } from '../limiter/plan.js';
-import type { ContractState } from '../store/store.js';
+import { NEVER } from '../limiter/rule/rule.js';
+import { ownCells } from '../limiter/window.js';
+import type { AuditEntry } from '../record/row.js';
+import type { Failure } from '../schema/failure.js';
+import type { ContractImage, ContractState, KeyedImage } from '../store/store.js';
 import { cycleOf } from '../time/cycle.js';
-import type { Contract } from './contract.js';
-import type { HostContext } from './host-context.js';
-import type { KeyContract } from './key-contract.js';
+import { tooManyKeys } from './contract-failures.js';
+import { type HostContext, nowOf } from './host-context.js';
 import { KeyTable } from './key-table.js';
 import { Queue } from './queue.js';
-import { type KeyState, type KeyView, SleepingKeys } from './sleeping-keys.js';
+import type { Sleeper } from './wakes.js';
 
 /** Of the flags of a key: the index of its state, up to 63. */
 const STATE = 0xff;
-/** Its newest counts are not stored, and it stands in the queue for that. Outlives the key. */
+/** It is queued to be stored. Outlives the key, as the queue does. */
 const DIRTY = 1 << 8;
-const AWAKE = 1 << 9;
-/** Its state does not admit. */
-const LIMITED = 1 << 10;
 
-/** What a name takes, of as many characters as it may have, with its place in the table; one that is hashed has 32. In cells. */
+/** The longest name, with its place in the table, in cells. */
 const CELLS_OF_NAME = 44;
 
-/** What a key that is always awake takes besides its windows, in cells: some 4 kB. */
-const CELLS_AWAKE = 512;
+/** The state of a rule as an object, beside its numbers, in cells. */
+const CELLS_OF_RULE = 32;
 
-/** How often it is looked whether a key that is always awake has counts yet, in cycles, at least. */
+/** A key is examined at least so often where a rule may remember it for longer, in cycles. */
 const LOOK_CYCLES = 1_024;
 
-/** What a contract with keys takes without any, in cells. */
 const CELLS_WITHOUT_KEYS = 4_096;
 
-/** Cells of 8 bytes that the keys of a contract may take, in which its memory is measured: if all are there and count in every cycle. */
+/** Idle keys examined with each new key: more than one, so that their number falls. */
+const FORGOTTEN_AT_ONCE = 4;
+
+/** The most cells of 8 bytes that the keys of a contract take: all present, counting in every cycle. */
 export function cellsOfKeys(plan: Plan, maxKeys: number): number {
   const cycles = windowCycles(plan);
-  return CELLS_WITHOUT_KEYS + cycles + maxKeys * (CELLS_OF_NAME + (isSparse(plan) ? 2 * cycles : CELLS_AWAKE + cycles));
+  const row = plan.rule === undefined ? 2 * cycles : CELLS_OF_RULE + cycles;
+  return CELLS_WITHOUT_KEYS + cycles + maxKeys * (CELLS_OF_NAME + row);
 }
 
-/** Whether the counts of one window say all that a key has to remember. */
-function isSparse({ rule, aggregates, kinds, states, initial }: Plan): boolean {
-  const isOne = rule === undefined && aggregates.length === 1 && kinds.length === 1;
-  return isOne && states[initial]!.quiet[0]!.some(({ lo }) => lo === 0);
+export interface KeyState {
+  readonly stateIndex: number;
+  readonly count: number;
+  /** To ask about the future. */
+  readonly gate: Gate;
 }
 
 interface KeysOptions {
   readonly plan: Plan;
+  readonly image: ContractImage;
+  readonly keyed: KeyedImage;
   readonly context: HostContext;
   readonly cycle: number;
-  /** Keys at a time. */
-  readonly most: number;
-  /** Whether actors hear every event: then all keys are awake. */
-  readonly hearsAll: boolean;
-  /** Makes the contract of a key: a new one, or as it was saved. */
-  readonly make: (number: number, name: string, cycle: number, saved?: KeyState) => KeyContract;
-  /** A key has counts that the store does not know, which it knew before. */
+  /** A key, or the contract itself (0), has its first count that is not stored. */
   readonly onDirty: () => void;
-  readonly forgotten: (name: string) => void;
+  /** A key may move by itself now. */
+  readonly onWake: (key: number, ms: number) => void;
 }
 
 export class Keys {
-  /** Keys whose state does not admit. */
   limited = 0;
-  /** Since it came alive: what was counted. */
+  /** What was counted since the contract came alive. */
   readonly figures = { requests: 0, limited: 0 };
-  /** Since it came alive. */
+  /** Events of keys without a place: refused, or counted by the gate of the contract itself. */
+  refused = 0;
+  shared = 0;
   forgotten = 0;
+  delayMs = 0;
   /** The cycle up to which the keys have counted. */
   cycle: number;
   readonly table: KeyTable;
-  readonly #plan: Plan;
   readonly #options: KeysOptions;
-  /** Undefined where every key is awake. */
-  readonly #asleep: SleepingKeys | undefined;
-  readonly #awake = new Map<number, KeyContract>();
+  readonly #rows: GateRows;
+  readonly #sleepers = new Map<number, Sleeper & { wakeMs: number }>();
+  readonly #failures = new Map<number, Failure>();
   readonly #dirty = new Queue<number>();
+  /** The failure for keys without a place, made once a cycle. */
+  #full: { readonly cycle: number; readonly failure: Failure } | undefined;
 
   constructor(options: KeysOptions) {
-    const { plan, context, cycle, hearsAll, most } = options;
+    const { plan, keyed, context, cycle } = options;
+    const { cycleMs } = context.clock;
     this.#options = options;
-    this.#plan = plan;
     this.cycle = cycle;
-    const sleeps = isSparse(plan) && !hearsAll;
-    const span = spanCycles(plan, context.clock.cycleMs);
-    this.table = new KeyTable(sleeps ? span : Math.min(span, LOOK_CYCLES), cycle, most);
-    if (!sleeps) return;
-    const wake = (key: number, ms: number) => this.wake(key, cycleOf(ms, context.clock.cycleMs) - 1).wake(ms);
-    this.#asleep = new SleepingKeys(plan, context, most, (key) => this.table.flags(key) & STATE, wake);
+    const span = spanCycles(plan, cycleMs);
+    this.table = new KeyTable(plan.rule === undefined ? span : Math.min(span, LOOK_CYCLES), cycle, keyed.maxKeys);
+    this.#rows = new GateRows(plan, cycleMs, keyed.maxKeys);
   }
 
-  /** Goes on to a later cycle; what was due by then has woken. */
   reach(cycle: number): void {
     this.cycle = cycle;
     this.table.reach(cycle);
   }
 
-  /** Whether the state of a key that is there does not admit. */
   isLimited(key: number): boolean {
-    return (this.table.flags(key) & LIMITED) !== 0;
+    return !this.#options.plan.states[this.#stateOf(key)]!.admits;
   }
 
-  /** A number for a new key. */
-  take(name: string): number {
+  /**
+   * The number of a key, which may be new, for `n` events; 0 where it has to share the gate of the contract.
+   * @throws Failure `too_many_keys`, and what `claimMemory` throws
+   */
+  place(name: string, n: number): number {
     const { table } = this;
-    const key = table.take(name, this.cycle);
-    this.#asleep?.reach(key);
-    table.setFlags(key, (table.flags(key) & DIRTY) | this.#plan.initial);
-    return key;
+    const { keyed, context } = this.#options;
+    const known = table.find(name);
+    if (known !== 0) return known;
+    this.forgetIdle(FORGOTTEN_AT_ONCE);
+    if (table.size < keyed.maxKeys || this.#forgetOne()) {
+      context.claimMemory?.();
+      return this.#take(name);
+    }
+    if (keyed.overflow === 'share') return 0;
+    this.refused += n;
+    throw this.#tooMany();
   }
 
-  /** Counts `n` events of a key and decides them, unless a transition can fire. @returns how many were admitted; -1: none was counted */
-  decideQuietly(key: number, n: number): number {
-    const flags = this.table.flags(key);
-    if (this.#asleep === undefined || (flags & AWAKE) !== 0) return -1;
-    if (!this.#asleep.count(key, flags & STATE, n, this.cycle)) return -1;
+  failureOf(key: number): Failure | undefined {
+    return this.#failures.get(key);
+  }
+
+  fail(key: number, failure: Failure): void {
+    this.#failures.set(key, failure);
+    this.#forgetWake(key);
+  }
+
+  isQuiet(key: number, n: number, kind: number): boolean {
+    return this.#rows.isQuiet(key, this.#stateOf(key), n, this.cycle, kind);
+  }
+
+  decide(key: number, n: number, kind: number, ms: number): number {
+    if (this.#failures.size > 0 && this.#failures.has(key)) throw this.#failures.get(key);
+    const admitted = this.#rows.decide(key, this.#stateOf(key), n, this.cycle, kind, ms);
+    if (admitted < 0 && admitted !== UNEVALUATED) return admitted;
     this.table.touch(key, this.cycle);
-    if ((flags & DIRTY) === 0) this.#setDirty(key);
-    const admitted = (flags & LIMITED) === 0 || this.#plan.isShadow ? n : 0;
-    this.counted(n, admitted);
+    this.markDirty(key);
+    this.delayMs = this.#rows.delayMs;
+    if (admitted >= 0) this.counted(n, admitted);
     return admitted;
-  }
-
-  /** The contract of a key; `settle` it after the work on it. */
-  wake(key: number, cycle: number): KeyContract {
-    const awake = this.#awake.get(key);
-    if (awake !== undefined) return awake;
-    const name = this.table.nameOf(key);
-    return this.#awaken(this.#options.make(key, name, cycle, this.#asleep?.take(key, cycle)));
-  }
-
-  /** After anything that may have moved the contract of a key: it sleeps again if it can. */
-  settle(contract: KeyContract): void {
-    const { number: key, stateIndex } = contract;
-    this.#setState(key, stateIndex);
-    if (this.#asleep === undefined) this.table.touch(key, contract.gate.cycle);
-    else if (stateIndex === this.#plan.initial && isFree(contract)) this.#letSleep(contract, this.#asleep);
-    else if (this.#awake.size > this.#options.context.mostAwake) {
-      const [eldest] = this.#awake.values();
-      this.#awake.delete(eldest!.number);
-      this.#awake.set(eldest!.number, eldest!);
-      this.#letSleep(eldest!, this.#asleep);
-    }
-  }
-
-  /** How a key stands now. */
-  viewOf(key: number): KeyView {
-    const woken = this.#awake.get(key);
-    if (woken !== undefined) {
-      woken.advance(this.cycle);
-      this.settle(woken);
-    }
-    return this.#awake.get(key) ?? this.#asleep!.viewOf(key, this.cycle);
-  }
-
-  /** Forgets the key that has been idle longest, of those that may be. @returns whether there was one */
-  forgetOne(): boolean {
-    const { forgotten, table } = this;
-    while (table.firstIdle !== 0 && this.forgotten === forgotten) this.#forgetIfAsNew(table.firstIdle);
-    return this.forgotten > forgotten;
-  }
-
-  /** Forgets keys that have been idle for so many cycles; looks at up to `most`. @returns how many it has looked at */
-  forgetIdle(idleCycles: number, most: number): number {
-    const { table } = this;
-    for (let looked = 0; looked < most; looked += 1) {
-      if (table.firstIdle === 0 || table.idleFor(table.firstIdle) < idleCycles) return looked;
-      this.#forgetIfAsNew(table.firstIdle);
-    }
-    return most;
-  }
-
-  /** Takes over a key as it was stored. */
-  restore(saved: ContractState): void {
-    const { key: name = '', windows, state } = saved;
-    const cycle = windows[0]?.cycle ?? this.cycle;
-    if (cycle > this.cycle) this.reach(cycle);
-    const key = this.take(name);
-    const index = this.#plan.states.findIndex((one) => one.name === state);
-    this.#setState(key, index);
-    const newest = this.#asleep?.put(key, saved);
-    if (newest === undefined) this.#awaken(this.#options.make(key, name, cycle, saved));
-    else this.#list(key, newest);
-  }
-
-  /** None wakes any more. */
-  stop(): void {
-    for (const contract of this.#awake.values()) this.#options.context.wakes.forget(contract);
-    this.#awake.clear();
   }
 
   counted(n: number, admitted: number): void {
@@ -199,97 +152,220 @@ export class Keys {
     this.figures.limited += n - admitted;
   }
 
-  /** There are counts of a key that the store does not know. */
-  markDirty(key: number): void {
-    if ((this.table.flags(key) & DIRTY) === 0) this.#setDirty(key);
+  /** The gate of a key at a cycle; `put` stores it after a change. */
+  gate(key: number, cycle = this.cycle, owner?: GateOwner): Gate {
+    return this.#rows.gate(key, this.#stateOf(key), cycle, owner);
   }
 
-  /** The key that has had such counts longest, as it is to be stored; undefined where it has been forgotten since. */
-  nextDirty(): KeyState | undefined {
+  put(key: number, gate: Gate): void {
+    this.#write(key, gate.image(), gate.cycle);
+  }
+
+  /**
+   * The state of a key; of an unknown key, that of a new one. Undefined if it has to share the gate of the contract.
+   * @throws Failure `too_many_keys`
+   */
+  find(name: string): KeyState | undefined {
     const { table } = this;
-    const key = this.#dirty.shift()!;
-    table.setFlags(key, table.flags(key) & ~DIRTY);
-    if (!table.has(key)) return undefined;
-    const awake = this.#awake.get(key);
-    if (awake === undefined) return { key: table.nameOf(key), ...this.#asleep!.state(key, this.cycle) };
-    awake.isDirty = false;
-    return awake.saved();
+    const { keyed, plan, context } = this.#options;
+    const key = table.find(name);
+    if (key !== 0) return this.#find(key);
+    if (table.size < keyed.maxKeys || table.firstIdle !== 0) {
+      const head = new GateHead(plan, this.cycle, ownCells);
+      const gate = new Gate(plan, { cycle: this.cycle, cycleMs: context.clock.cycleMs, nowMs: nowOf(context), head });
+      return { stateIndex: gate.state, count: gate.count, gate };
+    }
+    if (keyed.overflow === 'refuse') throw this.#tooMany();
+    return undefined;
   }
 
-  #setDirty(key: number): void {
-    this.table.setFlags(key, this.table.flags(key) | DIRTY);
+  #find(key: number): KeyState {
+    const count = this.#rows.count(key, this.cycle);
+    let made: Gate | undefined;
+    const gate = () => {
+      made ??= this.gate(key);
+      return made;
+    };
+    return {
+      stateIndex: this.#stateOf(key),
+      get count() {
+        return count ?? gate().count;
+      },
+      get gate() {
+        return gate();
+      },
+    };
+  }
+
+  /** Forgets keys that have been idle for long enough; looks at up to `most`. @returns how many it has looked at */
+  forgetIdle(most: number): number {
+    const { table } = this;
+    for (let looked = 0; looked < most; looked += 1) {
+      if (table.firstIdle === 0 || table.idleFor(table.firstIdle) < this.#options.keyed.idleCycles) return looked;
+      this.#forgetIfAsNew(table.firstIdle);
+    }
+    return most;
+  }
+
+  /** All keys as they are to be stored, and whether the store knows them as they are. */
+  *states(): Generator<readonly [saved: ContractState, isStored: boolean]> {
+    for (let key = 1; key <= this.table.last; key += 1) {
+      const saved = this.saved(key);
+      if (saved !== undefined) yield [saved, (this.table.flags(key) & DIRTY) === 0];
+    }
+  }
+
+  /** Takes over the figures of keys that these take the place of. */
+  goOnFrom({ figures, refused, shared, forgotten }: Keys): void {
+    Object.assign(this.figures, figures);
+    Object.assign(this, { refused, shared, forgotten });
+  }
+
+  restore(saved: ContractState): number {
+    const { key: name = '', windows } = saved;
+    const cycle = windows[0]?.cycle ?? this.cycle;
+    if (cycle > this.cycle) this.reach(cycle);
+    const key = this.#take(name);
+    this.#write(key, saved, cycle);
+    return key;
+  }
+
+  stop(): void {
+    for (const sleeper of this.#sleepers.values()) this.#options.context.wakes.forget(sleeper);
+    this.#sleepers.clear();
+  }
+
+  markDirty(key: number): void {
+    const flags = this.table.flags(key);
+    if ((flags & DIRTY) !== 0) return;
+    this.table.setFlags(key, flags | DIRTY);
+    this.queue(key);
+  }
+
+  /** Stores a key, or the contract itself (0), with the next counts. */
+  queue(key: number): void {
     this.#dirty.push(key);
     this.#options.onDirty();
   }
 
-  /** Forgets a key that nothing is lost with; any other is not idle any more. */
-  #forgetIfAsNew(key: number): void {
-    const awake = this.#awake.get(key);
-    if (awake !== undefined && awake.failure === undefined) {
-      awake.advance(this.cycle);
-      this.settle(awake);
-    }
-    if (this.#isAsNew(key)) this.#forget(key);
-    // Those that are always awake are looked at again when as much time has gone by; the others are listed again when they move.
-    else if (this.#asleep === undefined) this.table.touch(key, this.cycle);
-    else this.table.unlist(key);
+  nextDirty(): number {
+    const key = this.#dirty.shift() ?? 0;
+    if (key !== 0) this.table.setFlags(key, this.table.flags(key) & ~DIRTY);
+    return key;
   }
 
-  #isAsNew(key: number): boolean {
-    const awake = this.#awake.get(key);
-    if (awake !== undefined) return awake.failure !== undefined || isAsNew(awake);
-    return (this.table.flags(key) & STATE) === this.#plan.initial && this.#asleep!.isPlain(key);
+  /** A key as it is to be stored; undefined where it has been forgotten. */
+  saved(key: number): ContractState | undefined {
+    if (!this.table.has(key)) return undefined;
+    const { id } = this.#options.image;
+    return { id, key: this.table.nameOf(key), ...this.#rows.image(key, this.#stateOf(key), this.cycle) };
+  }
+
+  #stateOf(key: number): number {
+    return this.table.flags(key) & STATE;
+  }
+
+  #take(name: string): number {
+    const { table } = this;
+    const { plan, context } = this.#options;
+    const key = table.take(name, this.cycle);
+    table.setFlags(key, (table.flags(key) & DIRTY) | plan.initial);
+    if (!plan.states[plan.initial]!.admits) this.limited += 1;
+    this.#rows.begin(key, nowOf(context));
+    return key;
+  }
+
+  #write(key: number, image: GateImage, cycle: number): void {
+    const { table } = this;
+    const { plan } = this.#options;
+    this.#rows.put(key, image, cycle);
+    const wasLimited = this.isLimited(key);
+    const state = plan.states.findIndex(({ name }) => name === image.state);
+    table.setFlags(key, (table.flags(key) & ~STATE) | state);
+    this.limited += Number(this.isLimited(key)) - Number(wasLimited);
+    // By its newest count, so that it is idle when the last one has left.
+    const newest = image.windows.map((one) => (plan.rule === undefined ? one.cycle - (one.counts[0] ?? NEVER) : cycle));
+    table.touch(key, Math.max(...newest, this.cycle - table.span));
+    this.#schedule(key, cycle);
+  }
+
+  #schedule(key: number, cycle: number): void {
+    const { wakes } = this.#options.context;
+    const wakeMs = this.#rows.wakeMs(key, this.#stateOf(key), cycle);
+    if (wakeMs === NEVER) {
+      this.#forgetWake(key);
+      return;
+    }
+    let sleeper = this.#sleepers.get(key);
+    if (sleeper === undefined) {
+      sleeper = { wakeMs, wake: (ms) => this.#wake(key, ms) };
+      this.#sleepers.set(key, sleeper);
+    }
+    sleeper.wakeMs = wakeMs;
+    wakes.schedule(sleeper);
+  }
+
+  #wake(key: number, ms: number): void {
+    const cycle = cycleOf(ms, this.#options.context.clock.cycleMs);
+    if (cycle > this.cycle) this.reach(cycle);
+    const before = cycle - 1;
+    if (this.#rows.wakeMs(key, this.#stateOf(key), before) > ms) this.#schedule(key, before);
+    else this.#options.onWake(key, ms);
+  }
+
+  #forgetWake(key: number): void {
+    const sleeper = this.#sleepers.get(key);
+    if (sleeper === undefined) return;
+    this.#options.context.wakes.forget(sleeper);
+    this.#sleepers.delete(key);
+  }
+
+  /** Forgets the key that has been idle longest, of those that may be. @returns whether there was one */
+  #forgetOne(): boolean {
+    const { forgotten, table } = this;
+    while (table.firstIdle !== 0 && this.forgotten === forgotten) this.#forgetIfAsNew(table.firstIdle);
+    return this.forgotten > forgotten;
+  }
+
+  /** Forgets an idle key that behaves like a new one; any other is no longer idle. */
+  #forgetIfAsNew(key: number): void {
+    const isFree = this.#stateOf(key) === this.#options.plan.initial && this.#rows.isFree(key);
+    if (this.#failures.has(key) || (isFree && this.#rows.isEmpty(key, this.cycle))) this.#forget(key);
+    // A rule may remember for longer: it is examined again when as much time has gone by. Others are listed again when they move.
+    else if (isFree) this.table.touch(key, this.cycle);
+    else this.table.unlist(key);
   }
 
   #forget(key: number): void {
     const { table } = this;
-    const awake = this.#awake.get(key);
-    if (awake !== undefined) this.#options.context.wakes.forget(awake);
-    this.#awake.delete(key);
-    this.#asleep?.forget(key);
-    this.#setState(key, this.#plan.initial);
-    this.#options.forgotten(table.nameOf(key));
+    const { context, image } = this.#options;
+    this.#forgetWake(key);
+    this.#failures.delete(key);
+    this.#rows.clear(key);
+    if (this.isLimited(key)) this.limited -= 1;
+    context.store.forgetKey(image.id, table.nameOf(key));
     table.drop(key, table.flags(key) & DIRTY);
     this.forgotten += 1;
   }
 
-  #setState(key: number, stateIndex: number): void {
-    const flags = this.table.flags(key);
-    const limited = this.#plan.states[stateIndex]!.admits ? 0 : LIMITED;
-    if (limited !== (flags & LIMITED)) this.limited += limited === 0 ? -1 : 1;
-    this.table.setFlags(key, (flags & ~(STATE | LIMITED)) | stateIndex | limited);
-  }
-
-  #awaken(contract: KeyContract): KeyContract {
-    const { number: key } = contract;
-    this.#awake.set(key, contract);
-    this.table.setFlags(key, this.table.flags(key) | AWAKE);
-    this.#options.context.wakes.schedule(contract);
-    return contract;
-  }
-
-  #letSleep(contract: KeyContract, asleep: SleepingKeys): void {
-    const { number: key, failure } = contract;
-    const newest = failure === undefined ? asleep.put(key, contract.saved()) : undefined;
-    if (newest === undefined) return;
-    this.#awake.delete(key);
-    this.table.setFlags(key, this.table.flags(key) & ~AWAKE);
-    this.#options.context.wakes.forget(contract);
-    this.#list(key, newest);
-  }
-
-  /** Puts a key into the order by its newest count; -Infinity for none. */
-  #list(key: number, newest: number): void {
-    this.table.touch(key, Math.max(newest, this.cycle - this.table.span));
+  #tooMany(): Failure {
+    const { cycle } = this;
+    if (this.#full?.cycle !== cycle)
+      this.#full = { cycle, failure: tooManyKeys(this.#options.image, this.table.nextIdleCycle) };
+    return this.#full.failure;
   }
 }
 
-/** Whether nothing is lost when it is forgotten. */
-export function isAsNew({ failure, gate }: Contract): boolean {
-  return failure === undefined && gate.isAsNew;
+/** Hexadecimal digits of the keyed hash of a key: 128 bits. */
+const NAME_DIGITS = 32;
+
+export function storedName(key: string, secret: string | undefined): string {
+  return secret === undefined ? key : createHmac('sha256', secret).update(key).digest('hex').slice(0, NAME_DIGITS);
 }
 
-/** Neither held nor with refusals behind it. */
-function isFree({ failure, gate }: Contract): boolean {
-  return failure === undefined && gate.heldUntilCycle <= gate.cycle && gate.refusals === 0;
+/** As the record says it: the secret stays in the store. */
+export function keyedFields(keyed: KeyedImage | undefined): Pick<AuditEntry, 'keyed'> {
+  if (keyed === undefined) return {};
+  const { maxKeys: max_keys, idleCycles: idle_cycles, overflow, secret } = keyed;
+  return { keyed: { max_keys, idle_cycles, overflow, store_keys: secret === undefined ? 'plain' : 'hashed' } };
 }

@@ -16,15 +16,12 @@ export type Happening =
   | { readonly kind: 'row'; readonly row: AuditRow }
   | {
       readonly kind: 'emitted';
-      /** The name that the definition gives, for example rate_limited. */
       readonly event: string;
       readonly machine: string;
       readonly contractId: string;
-      /** Of a contract with keys: which one. */
       readonly key?: string;
       readonly cycle: number;
       readonly count: number;
-      /** Seq of the transition's row. */
       readonly seq: number;
     }
   | {
@@ -35,21 +32,18 @@ export type Happening =
       readonly error: unknown;
     };
 
-/** What somebody did to a key, without the fields that every row has. */
+/** An action on a key, without the fields that every row has. */
 export type AdminNote = Pick<
   AuditEntry,
   'by' | 'action' | 'key_id' | 'next_key_id' | 'scopes' | 'only_machine' | 'expires_at'
 >;
 
-/** The end of one machine's chain of audit rows. */
 export class Chain {
   readonly slug: string;
   head: { readonly seq: number; readonly hash: string };
-  /** The last row that is known to be durable: no later one is shown to anybody. */
+  /** No later row is shown. */
   durableSeq: number;
-  /** The last row written since the host began. */
   last: AuditRow | undefined;
-  /** When the last row happened; undefined for a chain without rows. No later row happens before. */
   end: Pick<AuditRow, 'cycle' | 'at' | 'kind'> | undefined;
 
   constructor(slug: string, head: Chain['head'] = { seq: 0, hash: GENESIS }, end?: Chain['end']) {
@@ -62,22 +56,22 @@ export class Chain {
 
 export class Ledger {
   readonly happenings: Observable<Happening>;
-  /** Why nothing can be stored any more; undefined while all is well. What was counted since may be forgotten. */
+  /** Set once the store has failed. What was counted since may be lost. */
   failure: Failure | undefined;
   readonly #published = new Subject<Happening>();
   readonly #clock: Clock;
-  readonly #store: Store;
-  /** What happened and is not durable yet, with the chain whose row it is. */
+  readonly #store: Pick<Store, 'append' | 'commit'>;
+  /** What is not durable yet, with its chain. */
   #outbox: { readonly happening: Happening; readonly chain: Chain | undefined }[] = [];
 
-  constructor(clock: Clock, store: Store) {
+  constructor(clock: Clock, store: Pick<Store, 'append' | 'commit'>) {
     this.#clock = clock;
     this.#store = store;
     this.happenings = this.#published.asObservable();
   }
 
   /**
-   * Links a row to the end of a chain, once the store has taken it. Cycle and time of the rows of a chain never decrease.
+   * Appends a row to a chain. Cycle and time of its rows never decrease.
    * @throws Bug for a cycle before that of the last row: a caller has not caught up with what was due
    * @throws Failure `store_failed`, and the errors of the store; the chain is then unchanged
    */
@@ -91,7 +85,7 @@ export class Ledger {
     // The time of day of a row is that of writing, or, when it is written late, the beginning of its cycle.
     const time = instantIn(entry.cycle, this.#clock.now(), this.#clock.cycleMs);
     const at = end !== undefined && end.at > time ? end.at : time;
-    const row = this.#linked(chain, { machine: slug, ...entry, at });
+    const row = link(chain.head, { machine: slug, ...entry, at });
     this.#store.append(row);
     chain.head = { seq: row.seq, hash: row.hash };
     chain.last = row;
@@ -100,12 +94,7 @@ export class Ledger {
     return row;
   }
 
-  /** The row as the next link of its chain. */
-  #linked({ head }: Chain, entry: AuditEntry): AuditRow {
-    return link(head, entry);
-  }
-
-  /** Publishes, with the next commit, something that leaves no row of its own. */
+  /** Publishes, with the next commit, what has no row of its own. */
   announce(happening: Exclude<Happening, { kind: 'row' }>): void {
     this.#outbox.push({ happening, chain: undefined });
   }
@@ -126,7 +115,7 @@ export class Ledger {
     });
   }
 
-  /** Forgets what was not made durable, and that it failed: the store takes writes again. */
+  /** The store accepts writes again: forgets what was not durable. */
   recover(): void {
     this.failure = undefined;
     this.#outbox = [];

@@ -5,23 +5,17 @@ import { cycleOf } from '../time/cycle.js';
 import type { Contract } from './contract.js';
 import { type HostContext, nowOf } from './host-context.js';
 import { Chain } from './ledger.js';
-import { Queue } from './queue.js';
-import { Wakes } from './wakes.js';
-
-/** What all machines of a host share. */
-export type SharedParts = Omit<HostContext, 'wakes' | 'changed' | 'busyMs'>;
 
 export class Machine extends Chain {
   readonly image: MachineImage;
-  /** In order of creation. */
   readonly contracts: Contract[] = [];
-  /** What its contracts share. */
+  readonly named = new Map<string, Contract>();
   readonly parts: HostContext;
 
-  constructor(image: MachineImage, shared: SharedParts, head?: Chain['head'], end?: Chain['end']) {
+  constructor(image: MachineImage, parts: HostContext, head?: Chain['head'], end?: Chain['end']) {
     super(image.slug, head, end);
     this.image = image;
-    this.parts = { ...shared, wakes: new Wakes(shared.clock), changed: new Queue(), busyMs: undefined };
+    this.parts = parts;
   }
 
   /** When it was deleted, unix ms: its record is read, and nothing else; undefined while it is there. */
@@ -29,13 +23,32 @@ export class Machine extends Chain {
     return this.end?.kind === 'machine_deleted' ? Date.parse(this.end.at) : undefined;
   }
 
-  /** The cycle in which whatever happens on the machine now happens. */
+  /** A contract is found by its name, and by none that it had before. */
+  rename(contract: Contract, former?: string, isGone = false): void {
+    const { name } = contract.image;
+    if (former !== undefined) this.named.delete(former);
+    if (name !== undefined && !isGone) this.named.set(name, contract);
+  }
+
+  /** @throws Failure `name_taken` where another contract has the name */
+  refuseName(name: string | undefined): void {
+    if (name !== undefined && this.named.has(name)) throw nameTaken(this.slug, name);
+  }
+
+  /** The present cycle of the machine. */
   get cycle(): number {
     return cycleOf(nowOf(this.parts), this.parts.clock.cycleMs);
   }
 }
 
-/** For a machine that is there already. */
+export function nameTaken(slug: string, name: string): Failure {
+  return new Failure('name_taken', {
+    what: `No contract can be called "${name}".`,
+    why: `Another contract of the machine "${slug}" is called that.`,
+    fix: 'Choose another name.',
+  });
+}
+
 export function slugTaken(slug: string): Failure {
   return new Failure('slug_taken', { what: `The machine "${slug}" exists already.`, fix: 'Choose another slug.' });
 }

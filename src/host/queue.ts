@@ -1,6 +1,6 @@
-// A queue of which taking the first costs the same however long it is.
+// A queue whose `shift` takes constant time.
 
-/** After this many were taken, and as many as are left, the array is cut. */
+/** The array is cut once this many items, and at least half of it, were taken. */
 const CUT = 1_024;
 
 export class Queue<T> {
@@ -15,7 +15,6 @@ export class Queue<T> {
     this.#items.push(item);
   }
 
-  /** Takes the first; undefined where there is none. */
   shift(): T | undefined {
     if (this.length === 0) return undefined;
     const item = this.#items[this.#first]!;

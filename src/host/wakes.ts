@@ -4,15 +4,13 @@
 //   contract b    limiting ... may restore at 11            catchUp(20):  b at 11, c at 12, a at 13
 //   contract c    held ..... until 12
 //
-// However late the clock calls, contracts wake in the order of their instants: a record never goes back in time. Those that count over
-// windows wake at the beginning of a cycle, those of a rule at any ms. When many are due at once, the clock wakes a few at a time, so that
-// other machines are not kept waiting; and it wakes none while the machine is at work on an event: see hold.
+// However late the clock is, contracts wake in the order of their instants: a record never goes back in time.
 import { Agenda, type Ticket } from '../time/agenda.js';
 import type { Clock } from '../time/clock.js';
 import { startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
 
-/** What wakes: a contract, or who takes figures of contracts. */
+/** A contract, a key, or what samples figures of contracts. */
 export interface Sleeper {
   /** When it may fire without an event, in unix ms; Infinity for never. */
   readonly wakeMs: number;
@@ -21,7 +19,7 @@ export interface Sleeper {
   wake(ms: number): void;
 }
 
-/** How many contracts the clock wakes in one task: each may write rows. */
+/** Contracts that the clock wakes in one task, so that other machines do not wait: each may write rows. */
 const AT_ONCE = 4;
 
 export class Wakes {
@@ -31,14 +29,12 @@ export class Wakes {
   #isHeld = false;
   readonly #tickets = new Map<Sleeper, { readonly ticket: Ticket; readonly ms: number }>();
   #armed: { readonly ticket: Ticket; readonly ms: number } | undefined;
-  /** The first instant at which a contract wakes; Infinity for none. */
   #next = Number.POSITIVE_INFINITY;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Looks up anew when a contract wakes: the first instant at which it may fire without an event. */
   schedule(contract: Sleeper): void {
     const ms = contract.wakeMs;
     const known = this.#tickets.get(contract);
@@ -62,7 +58,6 @@ export class Wakes {
     this.#next = this.#agenda.nextDue();
   }
 
-  /** Lets nobody wake any more who is in it now. */
   clear(): void {
     this.#agenda = undefined;
     this.#tickets.clear();
@@ -74,25 +69,22 @@ export class Wakes {
     this.catchUpTo(startOf(cycle, this.#clock.cycleMs));
   }
 
-  /** Wakes all that are due up to `ms`, in order. */
   catchUpTo(ms: number): void {
     if (ms < this.#next) return;
     while (this.isDue(ms)) this.#agenda?.step();
     this.#arm();
   }
 
-  /** Whether a contract is due up to `ms`. */
   isDue(ms: number): boolean {
     return this.#agenda !== undefined && this.#agenda.nextDue() <= ms;
   }
 
-  /** Wakes the first that is due. */
   wakeOne(): void {
     this.#agenda?.step();
     this.#next = this.#agenda?.nextDue() ?? Number.POSITIVE_INFINITY;
   }
 
-  /** The clock wakes nobody until `release`; who calls `catchUp` still does. */
+  /** The clock wakes nothing until `release`; `catchUp` still does. */
   hold(): void {
     this.#isHeld = true;
   }
@@ -102,14 +94,13 @@ export class Wakes {
     this.#arm();
   }
 
-  /** Keeps one task on the clock's agenda: for the next to wake. */
+  /** Keeps one task on the clock's agenda, for the next wake-up. */
   #arm(): void {
     this.#next = this.#agenda?.nextDue() ?? Number.POSITIVE_INFINITY;
     if (this.#isHeld || (this.#armed !== undefined && this.#armed.ms <= this.#next)) return;
     if (this.#armed !== undefined) this.#clock.agenda.cancel(this.#armed.ticket);
     this.#armed = undefined;
     if (this.#next === Number.POSITIVE_INFINITY) return;
-    // Those that were due before go on behind what became due since.
     const ms = Math.max(this.#next, this.#clock.now());
     const ticket = this.#clock.agenda.at(ms, Rank.advance, () => {
       this.#armed = undefined;

@@ -162,7 +162,7 @@ async function clientOf(
     throw new Failure('invalid_input', {
       what: `${path} has no request of ${client}.`,
       why: `Requests were grouped by ${field}.`,
-      fix: 'Name another --client, or the field that says whose a request is with --key.',
+      fix: 'Name another --log-client, or the field that says whose a request is with --key.',
     });
   }
   const [most, times] = [...refused].reduce((a, b) => (b[1] > a[1] ? b : a));

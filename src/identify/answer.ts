@@ -10,11 +10,12 @@ import { featuresOf } from './features.js';
 import type { Fitted } from './fit.js';
 import type { Keys } from './key-check.js';
 import { lasting } from './lasting.js';
+import { moved, withEdgeAt } from './moves.js';
 import { isOpen } from './probes.js';
 import { productsLike } from './products-like.js';
 import { type Range, rangeOf, widestSpan } from './ranges.js';
 import { startsOf } from './starts.js';
-import { isByToken, type Parameters } from './structure.js';
+import { isByToken, type Parameters, type Structure } from './structure.js';
 import { type Telling, tellingProbe } from './telling.js';
 import { BASE_MS, violationOf } from './violation.js';
 
@@ -158,15 +159,9 @@ function ruleOf(found: Fitted, evidence: Evidence, unknownMs: number, resolution
   // A violation is a time, as the parameters are: where it is not 0, they are off by no less.
   const fitted = widened(atWidest(found, evidence, resolution, toleranceMs), unknownMs + offMs);
   const { best, ranges } = fitted;
-  const { structure, parameters } = best;
-  // Of what was found about the best: between pieces there may be spans that explain nothing.
-  const value = (name: 'limit' | 'spanMs' | 'otherMs') => roundest(found.ranges[name], parameters[name]);
-  const rounded: Parameters = {
-    ...parameters,
-    limit: value('limit'),
-    spanMs: value('spanMs'),
-    otherMs: value('otherMs'),
-  };
+  const { structure } = best;
+  const mostMs = Math.max(toleranceMs, found.violationMs);
+  const rounded = roundedOf(found, evidence, mostMs);
   const shown: Record<string, Range & { value: number }> = {
     limit: { ...ranges.limit, value: rounded.limit },
     [isByToken(structure) ? 'token_ms' : 'window_ms']: {
@@ -180,12 +175,9 @@ function ruleOf(found: Fitted, evidence: Evidence, unknownMs: number, resolution
   const definition = structure.definition(rounded);
   const params = { ...(definition.params as Record<string, unknown>) };
   if (structure.period !== undefined) {
-    const period = structure.period(rounded);
-    const from = structure.period(parameters);
-    const phase = modulo(-(BASE_MS + parameters.shiftMs), from);
-    const isEpoch = Math.min(phase, from - phase) <= Math.max(toleranceMs * 2 + evidence.vagueMs, 0.01 * from);
-    shown['phase_ms'] = { least: phase, most: phase, value: isEpoch ? 0 : Math.round(phase) };
-    if (!isEpoch && 'align' in params) params['phase_ms'] = Math.round(phase) % period;
+    const phase = phaseOf(structure, rounded);
+    shown['phase_ms'] = { least: phase, most: phase, value: phase };
+    if (phase > 0 && 'align' in params) params['phase_ms'] = phase;
   }
   return {
     structure: structure.id,
@@ -197,6 +189,43 @@ function ruleOf(found: Fitted, evidence: Evidence, unknownMs: number, resolution
     offMs,
     products: productsLike(structure, rounded),
   };
+}
+
+/** The roundest numbers of what was found about the best with which the rule gives the answers; those of the best where no rounder ones do. */
+function roundedOf(
+  { best: { structure, parameters }, ranges }: Fitted,
+  evidence: Evidence,
+  mostMs: number,
+): Parameters {
+  const rounder = (name: 'limit' | 'spanMs' | 'otherMs') => roundest(ranges[name], parameters[name]);
+  const round = { limit: rounder('limit'), otherMs: rounder('otherMs') };
+  const { seen } = evidence;
+  // A grid of another period keeps an edge near one of these.
+  const anchors =
+    structure.period === undefined ? [0] : [seen[seen.length >> 1]!, seen[0]!, seen.at(-1)!].map((one) => one.sentMs);
+  const spans = [rounder('spanMs'), Math.round(parameters.spanMs), parameters.spanMs];
+  const candidates = [round, {}].flatMap((more) =>
+    spans.flatMap((spanMs) =>
+      anchors
+        .map((anchorMs) => moved(structure, { ...parameters, ...more }, 'spanMs', spanMs, anchorMs))
+        .flatMap((one) => phasesNear(structure, one)),
+    ),
+  );
+  const gives = (one: Parameters) => violationOf({ structure, parameters: one }, evidence, { mostMs }).ms <= mostMs;
+  return candidates.find(gives) ?? parameters;
+}
+
+/** With the phase that begins with the clock, in whole ms, and as it is. */
+function phasesNear(structure: Structure, parameters: Parameters): Parameters[] {
+  if (structure.period === undefined) return [parameters];
+  const phase = phaseOf(structure, parameters);
+  return [...[0, Math.round(phase)].map((ms) => withEdgeAt(structure, parameters, ms)), parameters];
+}
+
+/** When an edge of its grid comes after the beginning of the clock, in ms. */
+function phaseOf(structure: Structure, parameters: Parameters): number {
+  const period = structure.period!(parameters);
+  return modulo(-(BASE_MS + parameters.shiftMs), period);
 }
 
 /** With its span as far as it may be. */

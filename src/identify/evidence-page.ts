@@ -1,40 +1,47 @@
-// A page: the answers, request by request, with the model over them. One file, no scripts. Pure.
+// The page of an identification: the answers, request by request, with the model over them. Pure.
 //
 //   dots     admitted above, limited below, at the time of sending
 //   line     how many requests the model would still admit
 import { uncheckedRule } from '../limiter/rule/rule-definition.js';
+import type { Block } from '../report/block.js';
+import { documentPage } from '../report/page/page.js';
+import type { ChartSpec, Line } from '../web/chart/spec.js';
 import type { Answer } from './answer.js';
-import { answerText } from './answer-text.js';
+import { answerDocument } from './answer-document.js';
 import type { Seen } from './evidence.js';
 import type { Investigated } from './explanations.js';
 import { BASE_MS, violationOf } from './violation.js';
 
-const WIDTH = 1_100;
-const HEIGHT = 170;
-const LEFT = 60;
-/** A pause longer than this is where one panel ends, as a part of all. */
+/** A panel with this many requests ends at the next long pause. */
 const PANEL_REQUESTS = 60;
+const MOST_PANELS = 12;
+const MOST_ROWS = 2_000;
 
 export function evidencePage(target: string, found: Investigated, answer: Answer): string {
-  const panels = panelsOf(found.evidence.seen).map((seen) => panel(seen, found));
-  const rows = found.evidence.seen.map((one, k) => row(one, k, found.evidence.seen[0]!.sentMs));
-  const style =
-    'body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem;color:#1a1a1a;background:#fff}' +
-    'pre{white-space:pre-wrap;background:#f4f4f4;padding:1rem}svg{width:100%;height:auto}table{border-collapse:collapse}' +
-    'td,th{padding:.1rem .8rem;text-align:right}@media(prefers-color-scheme:dark){body{color:#eee;background:#161616}pre{background:#222}}';
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>What limits ${escaped(target)}</title><style>${style}</style></head><body><main>
-<h1>What limits ${escaped(target)}</h1>
-<pre>${escaped(answerText(answer))}</pre>
-<h2>The answers, with the model over them</h2>
-<p>Dots: requests by the time they were sent, admitted above, limited below. Line: how many the model would still admit.</p>
-${panels.join('\n')}
-<h2>Request by request</h2>
-<details><summary>${rows.length} requests</summary><table><thead><tr><th>request</th><th>key</th><th>sent (s)</th><th>took (ms)</th><th>answer</th></tr></thead>
-<tbody>${rows.join('')}</tbody></table></details>
-</main></body></html>
-`;
+  const { seen } = found.evidence;
+  const document = answerDocument(answer, target);
+  const charts = panelsOf(seen)
+    .slice(0, MOST_PANELS)
+    .map((panel, index): Block => {
+      const title = index === 0 ? 'The answers, with the model over them' : undefined;
+      return { kind: 'chart', title, spec: panelChart(panel, index, found) };
+    });
+  const requests: Block = {
+    kind: 'table',
+    title: 'Request by request',
+    columns: ['request', 'key', 'sent', 'took', 'answer'],
+    rows: seen
+      .slice(0, MOST_ROWS)
+      .map(({ key, sentMs, answeredMs, decision }, index) => [
+        String(index + 1),
+        key,
+        `${((sentMs - seen[0]!.sentMs) / 1000).toFixed(4)} s`,
+        Number.isFinite(answeredMs) ? `${(answeredMs - sentMs).toFixed(1)} ms` : 'no answer',
+        decision,
+      ]),
+    total: seen.length,
+  };
+  return documentPage({ ...document, blocks: [...document.blocks, ...charts, requests] });
 }
 
 /** Requests that belong together: a panel ends at a pause once it has enough. */
@@ -50,47 +57,58 @@ function panelsOf(seen: readonly Seen[]): Seen[][] {
   return panels;
 }
 
-function panel(seen: readonly Seen[], found: Investigated): string {
-  const fromMs = seen[0]!.sentMs;
-  const toMs = Math.max(seen.at(-1)!.sentMs, fromMs + 1);
-  const x = (ms: number) => (LEFT + ((ms - fromMs) / (toMs - fromMs)) * (WIDTH - LEFT - 20)).toFixed(1);
-  const dots = seen.map((one, k) => {
-    const isAdmitted = one.decision === 'admitted';
-    const y = (isAdmitted ? 18 : 44) + (k % 5) * 3;
-    return `<circle cx="${x(one.sentMs)}" cy="${y}" r="2.5" fill="${isAdmitted ? '#1b7f3b' : '#c62828'}"/>`;
-  });
-  const origin = found.evidence.seen[0]!.sentMs;
-  const label = (y: number, text: string) => `<text x="4" y="${y}" font-size="11" fill="currentColor">${text}</text>`;
-  const axis = `<text x="${LEFT}" y="${HEIGHT - 2}" font-size="11" fill="currentColor">${((fromMs - origin) / 1000).toFixed(3)} s</text><text x="${WIDTH - 20}" y="${HEIGHT - 2}" font-size="11" text-anchor="end" fill="currentColor">${((toMs - origin) / 1000).toFixed(3)} s</text>`;
-  return `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${seen.length} requests from ${((fromMs - origin) / 1000).toFixed(1)} s">${label(26, 'admitted')}${label(52, 'limited')}${dots.join('')}${modelLine(fromMs, toMs, x, found)}${axis}</svg>`;
+function panelChart(seen: readonly Seen[], index: number, found: Investigated): ChartSpec {
+  const [fromMs, lastMs] = [seen[0]!.sentMs, seen.at(-1)!.sentMs];
+  const x = (ms: number) => (ms - fromMs) / 1000;
+  const from = ((fromMs - found.evidence.seen[0]!.sentMs) / 1000).toFixed(3);
+  const toMs = Math.max(lastMs, fromMs + 1);
+  const model = modelPoints(fromMs, toMs, found);
+  const top = model.reduce((most, [, left]) => Math.max(most, left), 1);
+  const dots = (label: 'admitted' | 'limited', tone: Line['tone'], y: number): Line => {
+    const own = seen.filter(({ decision }) => (decision === 'admitted') === (label === 'admitted'));
+    return { label, tone, xs: own.map(({ sentMs }) => x(sentMs)), ys: own.map(() => y), stepped: false, loose: true };
+  };
+  return {
+    id: `panel-${index}`,
+    title: `${seen.length} requests from ${from} s on`,
+    about: `Dots: requests by the time they were sent, admitted above, limited below.${model.length === 0 ? '' : ' Line: how many the model would still admit.'}`,
+    x: { kind: 'values', title: `Time after ${from} s, in seconds`, from: 0, to: x(toMs) },
+    yTitle: model.length === 0 ? '' : 'Requests still admitted',
+    yWhole: true,
+    lines: [
+      dots('admitted', 'median', 1.2 * top),
+      dots('limited', 'limited', 1.1 * top),
+      ...(model.length === 0
+        ? []
+        : [
+            {
+              label: 'model',
+              tone: 'count',
+              xs: model.map(([ms]) => x(ms)),
+              ys: model.map(([, left]) => left),
+              stepped: true,
+              width: 1.2,
+            } as const,
+          ]),
+    ],
+    shades: [],
+    marks: [],
+    height: 280,
+  };
 }
 
 /** What the model would still admit, after each request that it counted. */
-function modelLine(fromMs: number, toMs: number, x: (ms: number) => string, found: Investigated): string {
+function modelPoints(fromMs: number, toMs: number, found: Investigated): (readonly [ms: number, left: number])[] {
   const best = found.alive[0]?.best;
-  if (best === undefined) return '';
+  if (best === undefined) return [];
   const rule = uncheckedRule(best.structure.definition(best.parameters));
   const shiftMs = BASE_MS + best.parameters.shiftMs;
   const points: (readonly [number, number])[] = [];
-  let most = 1;
   const onCounted = (tMs: number, _: boolean, state: unknown) => {
     if (tMs < fromMs || tMs > toMs) return;
     const left = rule.remaining(state, tMs + shiftMs);
-    if (!Number.isFinite(left)) return;
-    most = Math.max(most, left);
-    points.push([tMs, left]);
+    if (Number.isFinite(left)) points.push([tMs, left]);
   };
   violationOf(best, found.evidence, { onCounted });
-  const y = (left: number) => (HEIGHT - 18 - (left / most) * (HEIGHT - 90)).toFixed(1);
-  const line = points.map(([ms, left]) => `${x(ms)},${y(left)}`).join(' ');
-  return `<polyline points="${line}" fill="none" stroke="#3367d6" stroke-width="1.2"/><text x="4" y="${HEIGHT - 18}" font-size="11" fill="currentColor">left 0</text><text x="4" y="78" font-size="11" fill="currentColor">left ${most}</text>`;
-}
-
-function row({ key, sentMs, answeredMs, decision }: Seen, k: number, fromMs: number): string {
-  const took = Number.isFinite(answeredMs) ? (answeredMs - sentMs).toFixed(1) : 'no answer';
-  return `<tr><td>${k + 1}</td><td>${escaped(key)}</td><td>${((sentMs - fromMs) / 1000).toFixed(4)}</td><td>${took}</td><td>${decision}</td></tr>`;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+  return points.sort(([a], [b]) => a - b);
 }

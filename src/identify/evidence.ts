@@ -8,7 +8,7 @@
 //
 // Requests of one key and one answer are alike: if there is an order of counting, there is one in which the k-th counted of the admitted
 // comes after the k-th beginning and before the k-th end of any of them. So each key has two queues, of admitted and of limited ones.
-import type { SeenRequest } from '../live/placed-requests.js';
+import type { SeenRequest } from '../explain/seen-request.js';
 
 export interface Seen extends SeenRequest {
   /** Requests of one key share a state; a key that was never used is fresh. */

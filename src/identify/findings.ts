@@ -26,7 +26,7 @@ export async function writeFindings(
 ): Promise<string> {
   const path = resolve(folder);
   const lines = found.evidence.seen.map((one) => JSON.stringify(one));
-  const scenario = scenarioOf(answer, target);
+  const scenario = followUpScenario(answer, target, found.evidence.seen);
   try {
     makeFolder(path);
     await Promise.all([
@@ -114,7 +114,7 @@ async function beginsAsEvidence(path: string): Promise<boolean> {
 }
 
 /** A scenario with the rule in it: a burst of twice the limit, and what comes afterwards. */
-function scenarioOf({ rules: [rule] }: Answer, target: string): string | undefined {
+export function followUpScenario({ rules: [rule] }: Answer, target: string, seen: readonly Seen[]): string | undefined {
   if (rule === undefined) return undefined;
   const { limit, window_ms: window, token_ms: token } = rule.parameters;
   const most = limit!.value;
@@ -125,10 +125,27 @@ function scenarioOf({ rules: [rule] }: Answer, target: string): string | undefin
     cycle_ms: cycleMs,
     duration: 100,
     limiter: rule.limiter,
+    ...(/^https?:/.test(target) ? { target: { url: target, ...statusesOf(seen) } } : {}),
     arrivals: [
       { model: 'constant', rate: Number((most / 40).toPrecision(3)) },
       { model: 'burst', burst_rate: Math.max(1, Math.round((2 * most) / 5)), at: 30, for: 5 },
     ],
   };
   return `# ${rule.words}, as \`weir identify\` found it.\n${stringify(body)}`;
+}
+
+/** How the target says what it decided, as far as that is not what `weir load` takes it to be anyway. */
+function statusesOf(seen: readonly Seen[]): {
+  readonly limited_status?: number[];
+  readonly admitted_status?: number[];
+} {
+  const statuses = (decision: Seen['decision']) =>
+    [...new Set(seen.filter((one) => one.decision === decision).flatMap(({ status }) => status ?? []))].sort(
+      (a, b) => a - b,
+    );
+  const [limited, admitted] = [statuses('limited'), statuses('admitted')];
+  return {
+    ...(limited.some((status) => status !== 429) && { limited_status: limited }),
+    ...(admitted.some((status) => status < 200 || status > 399) && { admitted_status: admitted }),
+  };
 }

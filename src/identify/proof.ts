@@ -3,8 +3,10 @@
 //   explained  there is an order of counting in which the rule answers as it was seen
 //   refuted    with these parameters, no order at all does: every one is searched
 //   unknown    the search takes too long, or what decides is not seen from outside
-import { countingOf, LONG_AGO_MS } from '../live/counting.js';
-import { searchOrder } from '../live/counting-search.js';
+import { LONG_AGO_MS } from '../explain/counting.js';
+import { countingOf } from '../explain/counting-of.js';
+import { queuesOf } from '../explain/queues.js';
+import { searchOrder } from '../explain/search.js';
 import { countedWithin, type Evidence, type Seen } from './evidence.js';
 import type { Hypothesis, Structure } from './structure.js';
 import { BASE_MS } from './violation.js';
@@ -21,13 +23,14 @@ export function proofOf(hypothesis: Hypothesis, evidence: Evidence, mostNodes = 
   const counting = structure.isInFlight ? undefined : countingOf(structure.definition(parameters));
   if (counting === undefined) return 'unknown';
   let isUnknown = false;
+  const longAgoMs = beginsWhenMade(structure) ? LONG_AGO_MS : 0;
   for (const { key } of evidence.keys) {
     const requests = evidence.seen.filter((one) => one.key === key).map((one) => within(one, structure, evidence));
     const fromMs = requests.reduce((least, { sentMs }) => Math.min(least, sentMs), Infinity);
-    const { type } = searchOrder(requests, counting, {
-      slackMs: SLACK_MS,
-      transportMs: Infinity,
-      phaseMs: fromMs + BASE_MS + parameters.shiftMs - (beginsWhenMade(structure) ? 1 : 2) * LONG_AGO_MS,
+    const queues = queuesOf(requests, counting.stepMs, { slackMs: SLACK_MS, transportMs: Infinity });
+    const { type } = searchOrder(queues, counting, {
+      startMs: fromMs + BASE_MS + parameters.shiftMs + longAgoMs,
+      longAgoMs,
       mostNodes,
     });
     if (type === 'refuted') return 'refuted';

@@ -22,7 +22,7 @@ export const BASE_MS = 2 ** 31;
 /** The violation of a request that the rule would never have answered so, in ms. */
 export const NEVER_SO = 1e9;
 
-export interface Violation {
+interface Violation {
   readonly ms: number;
   /** When the request was sent that is furthest from the rule; -1 where none is. */
   readonly sentMs: number;
@@ -30,7 +30,7 @@ export interface Violation {
   readonly states: ReadonlyMap<string, unknown>;
 }
 
-export interface ViolationOptions {
+interface ViolationOptions {
   /** Where a request is counted, as a part of the time between sending and answer. Default: that of the hypothesis. */
   readonly part?: number | undefined;
   /** The search ends at a violation above this, in ms. Default: never. */

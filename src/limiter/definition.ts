@@ -196,7 +196,6 @@ export function isOnAggregate(trigger: TransitionDefinition['trigger']): trigger
   return trigger?.kind === 'on_aggregate';
 }
 
-/** What a trigger looks at, in words. */
 export function aggregateWords(trigger: OnAggregate, { rule }: ContractDefinition): string {
   return trigger.aggregate === 'count'
     ? `${trigger.event}, ${trigger.within} cycles`

@@ -1,82 +1,144 @@
-// A definition read from the JSON of an XState machine: one that `weir inspect --xstate` printed, or that somebody drew.
+// A definition read from the JSON of an XState machine: one that `weir node inspect --xstate` printed, or that somebody drew.
 //
 //   states.allowing.tags: ['admits']                                        requests are admitted
 //   states.allowing.on.request: { target, guard, actions }                  a trigger of that kind of event; `aggregate` is any kind
 //   guard: { type: 'countIn', params: { event, within, condition } }        when; or `ranges` in place of `condition`
 //   states.allowing.on.move: { target }                                     by hand; with a guard `asksFor { fires_when }` on a condition
 //   actions: emit { event }, fire { operator, inputs, proof_required }      what follows
-import { Failure, type Fault } from '../schema/failure.js';
+import { compileSchema } from '../schema/compile-schema.js';
+import { meantOr, nearest } from '../schema/did-you-mean.js';
+import { Failure, type Fault, MOST_FAULTS } from '../schema/failure.js';
+import { faultsOf } from '../schema/schema-faults.js';
+import { DrawnMachine, Edge, Params, State } from './drawn-machine.js';
+import { unknownState } from './soundness.js';
 
-interface Edge {
+const paramsSchemas = {
+  countIn: compileSchema(Params.countIn),
+  asksFor: compileSchema(Params.asksFor),
+  emit: compileSchema(Params.emit),
+  fire: compileSchema(Params.fire),
+};
+
+const MOST_STATES = 64;
+const MOST_EDGES = 600;
+
+/** Faults of a drawing. Only the first are written out: each takes time. */
+class Faults {
+  readonly #first: Fault[] = [];
+  #all = 0;
+
+  add(path: string, message: () => string): void {
+    this.#all += 1;
+    if (this.#all <= MOST_FAULTS) this.#first.push({ path: cut(path), message: cut(message()) });
+  }
+
+  /** @throws Failure `invalid_definition` if there are any */
+  refuse(): void {
+    const [first] = this.#first;
+    if (first === undefined) return;
+    throw new Failure('invalid_definition', {
+      what: 'The machine cannot be a contract.',
+      why: `${first.path} ${first.message}${this.#all > 1 ? ` (and ${this.#all - 1} more)` : ''}.`,
+      fix: '`weir node inspect --xstate` prints a machine that is one.',
+      faults: this.#first,
+    });
+  }
+}
+
+function cut(text: string): string {
+  return text.length <= 500 ? text : `${text.slice(0, 500)}…`;
+}
+
+interface Drawn {
   readonly from: string;
   readonly event: string;
   readonly target: string;
-  readonly guard: Named | undefined;
-  readonly actions: readonly Named[];
+  readonly guard: Call | undefined;
+  readonly actions: readonly Call[];
   readonly path: string;
 }
 
 /** A guard or an action: its name, and its parameters. */
-interface Named {
+interface Call {
   readonly type: string;
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** What a state of a drawn machine may have: all else would mean something that a contract does not do. */
-const STATE_FIELDS = ['on', 'tags', 'description', 'meta', 'id'];
-const ROOT_FIELDS = [...STATE_FIELDS, 'initial', 'context', 'states', 'version', '$schema'];
-
-/** Whether the input is the config of an XState machine and no definition. */
+/** Whether the input is the config of an XState machine rather than a definition. */
 export function isDrawn(input: unknown): input is Readonly<Record<string, unknown>> {
   if (!isObject(input) || 'transitions' in input || !isObject(input['states'])) return false;
   return typeof input['initial'] === 'string';
+}
+
+/** A definition, and where each place of it is in the drawing. */
+interface ReadDefinition {
+  readonly definition: object;
+  /** @param path JSON pointer into the definition */
+  drawnPath(path: string): string;
 }
 
 /**
  * The definition of a drawn machine, to be checked as any other.
  * @throws Failure `invalid_definition` with every place that a contract has no meaning for
  */
-export function definitionOf(config: Readonly<Record<string, unknown>>): object {
-  const faults: Fault[] = [];
+export function readDrawn(config: Readonly<Record<string, unknown>>): ReadDefinition {
+  const faults = new Faults();
   const states = config['states'] as Readonly<Record<string, unknown>>;
-  refuseOthers(config, ROOT_FIELDS, '', faults);
   const names = Object.keys(states);
-  // Where nobody tagged a state, only the initial one admits, as in a definition.
+  const edges = Object.values(states).reduce((sum: number, state) => sum + edgesIn(state), 0);
+  if (names.length > MOST_STATES) faults.add('/states', () => `has ${names.length} states; the most is ${MOST_STATES}`);
+  if (edges > MOST_EDGES) faults.add('/states', () => `has ${edges} transitions; the most is ${MOST_EDGES}`);
+  faults.refuse();
+  refuseOthers(config, DrawnMachine, '', faults);
+  for (const event of Object.keys(isObject(config['on']) ? config['on'] : {})) {
+    if (event !== 'refused')
+      faults.add(`/on/${event}`, () => 'belongs to a state: contracts have no transitions from everywhere');
+  }
+  // If no state has tags, only the initial one admits, as in a definition.
   const isTagged = names.some((name) => tagsOf(states[name]) !== undefined);
   const admits = (name: string) =>
     isTagged ? tagsOf(states[name])?.includes('admits') === true : name === config['initial'];
-  const edges = names.flatMap((name) => edgesOf(name, states[name], `/states/${name}`, faults));
-  const transitions = edges.filter(({ guard }) => guard?.type !== 'held');
-  const read = transitions.map((edge) => transitionOf(edge, faults));
-  if (faults.length > 0) {
-    throw new Failure('invalid_definition', {
-      what: 'The machine cannot be a contract.',
-      why: `${faults[0]!.path} ${faults[0]!.message}${faults.length > 1 ? ` (and ${faults.length - 1} more)` : ''}.`,
-      fix: '`weir inspect --xstate` prints a machine that is one.',
-      faults,
-    });
-  }
+  const drawn = names.flatMap((name) => transitionsOf(name, states[name], config, faults));
+  const read = withMoves(drawn.map((one) => transitionOf(one, faults)));
+  if (!Object.hasOwn(states, String(config['initial'])))
+    faults.add('/initial', () => unknownState(String(config['initial']), names));
+  faults.refuse();
   const { definition = {} } = (isObject(config['meta']) ? config['meta'] : {}) as { definition?: object };
   return {
-    name: typeof config['id'] === 'string' ? config['id'] : 'drawn',
-    version: typeof config['version'] === 'string' ? config['version'] : '1.0',
-    ...definition,
-    states: Object.fromEntries(
-      names.map((name) => [name, { initial: name === config['initial'], admits: admits(name) }]),
-    ),
-    transitions: withMoves(read),
+    definition: {
+      name: typeof config['id'] === 'string' ? config['id'] : 'drawn',
+      version: typeof config['version'] === 'string' ? config['version'] : '1.0',
+      ...definition,
+      states: Object.fromEntries(
+        names.map((name) => [name, { initial: name === config['initial'], admits: admits(name) }]),
+      ),
+      transitions: read.map(({ transition }) => transition),
+    },
+    drawnPath: (path) => {
+      const [, index, field = ''] = /^\/transitions\/(\d+)(.*)$/.exec(path) ?? [];
+      if (index !== undefined) return `${read[Number(index)]!.path}${placeInEdge(field)}`;
+      if (Object.hasOwn(definition, path.split('/')[1] ?? '')) return `/meta/definition${path}`;
+      return path === '/name' ? '/id' : path;
+    },
   };
+}
+
+/** The place in a drawn transition of a field of a transition of the definition. */
+function placeInEdge(field: string): string {
+  if (/^\/(operator|inputs|proof_required|post_actions)/.test(field)) return '/actions';
+  return field.replace(/^\/trigger|^(?=\/fires_when)/, '/guard/params').replace(/^\/to$/, '/target');
 }
 
 interface Read {
   /** Of a config that Weir made: the place of its transition, which has an edge for triggers and one for moves. */
   readonly place: unknown;
   readonly isMove: boolean;
+  readonly path: string;
   readonly transition: Readonly<Record<string, unknown>>;
 }
 
 /** A transition with a trigger can be asked for by hand, too: its edge for that adds nothing but a condition. */
-function withMoves(read: readonly Read[]): object[] {
+function withMoves(read: readonly Read[]): Read[] {
   const moves = new Map(
     read.flatMap(({ isMove, place, transition }) => (isMove ? [[place, transition] as const] : [])),
   );
@@ -85,18 +147,19 @@ function withMoves(read: readonly Read[]): object[] {
   const ordered = kept.some(({ place }) => place === undefined)
     ? kept
     : [...kept].sort((a, b) => Number(a.place) - Number(b.place));
-  return ordered.map(({ isMove, place, transition }) => {
+  return ordered.map((one) => {
+    const { isMove, place, transition } = one;
     const also = isMove || place === undefined ? undefined : moves.get(place)?.['fires_when'];
-    return also === undefined ? transition : { ...transition, fires_when: also };
+    return also === undefined ? one : { ...one, transition: { ...transition, fires_when: also } };
   });
 }
 
-function transitionOf({ from, event, target, guard, actions, path }: Edge, faults: Fault[]): Read {
+function transitionOf({ from, event, target, guard, actions, path }: Drawn, faults: Faults): Read {
+  for (const action of actions) {
+    if (action.type !== 'hold') checkCall(action, ['fire', 'emit'], `${path}/actions`, faults);
+  }
   const fire = actions.find(({ type }) => type === 'fire')?.params ?? {};
   const emits = actions.filter(({ type }) => type === 'emit').map(({ params }) => ({ emit: params['event'] }));
-  const unknown = actions.filter(({ type }) => !['fire', 'emit', 'hold'].includes(type));
-  for (const { type } of unknown)
-    faults.push({ path: `${path}/actions`, message: `names "${type}"; contracts have emit and fire` });
   const common = {
     from,
     to: target,
@@ -107,81 +170,127 @@ function transitionOf({ from, event, target, guard, actions, path }: Edge, fault
   };
   const place = fire['transition'];
   if (event === 'move') {
-    const condition = guard?.type === 'asksFor' ? guard.params['fires_when'] : undefined;
-    if (guard !== undefined && guard.type !== 'asksFor') faults.push(unknownGuard(path, guard, 'asksFor'));
-    return { place, isMove: true, transition: { ...common, trigger: null, fires_when: condition ?? null } };
+    if (guard !== undefined) checkCall(guard, ['asksFor'], `${path}/guard`, faults);
+    const fires_when = guard?.params['fires_when'] ?? null;
+    return { place, isMove: true, path, transition: { ...common, trigger: null, fires_when } };
   }
-  if (guard?.type !== 'countIn') faults.push(unknownGuard(path, guard, 'countIn'));
-  const { event: counted, within = 60, condition, ranges, refused } = guard?.params ?? {};
+  if (guard === undefined) faults.add(`${path}/guard`, () => 'is missing; contracts have countIn here');
+  else checkCall(guard, ['countIn'], `${path}/guard`, faults);
+  const { event: counted = 'request', within = 60, condition, ranges, refused } = guard?.params ?? {};
+  if (event !== 'aggregate' && guard?.params['event'] !== undefined && counted !== event)
+    faults.add(`${path}/guard/params/event`, () => `must be ${event}, the event of the transition`);
   if ((condition === undefined) === (ranges === undefined))
-    faults.push({ path: `${path}/guard/params`, message: 'needs either `condition` or `ranges`' });
+    faults.add(`${path}/guard/params`, () => 'needs either `condition` or `ranges`');
   const name = refused === true ? 'refused' : 'count';
   const trigger = {
     kind: 'on_aggregate',
-    event: event === 'aggregate' ? (counted ?? 'request') : event,
+    event: event === 'aggregate' ? counted : event,
     aggregate: name,
     ...(refused === true ? {} : { within }),
     condition: condition ?? conditionOf(ranges, name, `${path}/guard/params/ranges`, faults),
   };
-  return { place, isMove: false, transition: { ...common, trigger, fires_when: null } };
+  return { place, isMove: false, path, transition: { ...common, trigger, fires_when: null } };
+}
+
+/** A guard or an action must be one of those `known`, with the parameters that it has. */
+function checkCall({ type, params }: Call, known: readonly (keyof typeof Params)[], path: string, faults: Faults) {
+  const name = known.find((one) => one === type);
+  if (name === undefined) {
+    faults.add(path, () => `names "${type}"; ${meantOr(type, known, `contracts have ${known.join(' and ')} here`)}`);
+  } else if (!paramsSchemas[name].fits(params)) {
+    for (const fault of faultsOf(Params[name], paramsSchemas[name].errors(params)))
+      faults.add(`${path}/params${fault.path === '/' ? '' : fault.path}`, () => fault.message);
+  }
 }
 
 /** Closed ranges [lo, hi], hi null for no upper end, as a condition. */
-function conditionOf(ranges: unknown, name: string, path: string, faults: Fault[]): string {
-  const isEnd = (end: unknown) => end === null || (Number.isSafeInteger(end) && Number(end) >= 0);
+function conditionOf(ranges: unknown, name: string, path: string, faults: Faults): string {
   const fits = Array.isArray(ranges) && ranges.length > 0;
-  if (!fits || !ranges.every((one) => Array.isArray(one) && one.length === 2 && one[0] !== null && one.every(isEnd))) {
-    if (ranges !== undefined)
-      faults.push({ path, message: 'must be a list of [lowest, highest], whole numbers from 0' });
+  if (!fits || !ranges.every((one) => Array.isArray(one) && one[0] !== null)) {
+    if (ranges !== undefined) faults.add(path, () => 'must be a list of [lowest, highest], whole numbers from 0');
     return `${name} < 0`;
   }
   const words = (ranges as [number, number | null][]).map(([lo, hi]) => {
     if (hi === null) return `${name} >= ${lo}`;
+    if (lo === 0) return `${name} <= ${hi}`;
     return lo === hi ? `${name} == ${lo}` : `${name} >= ${lo} and ${name} <= ${hi}`;
   });
   return words.length === 1 ? words[0]! : words.map((one) => `(${one})`).join(' or ');
 }
 
-function edgesOf(from: string, state: unknown, path: string, faults: Fault[]): Edge[] {
+function transitionsOf(
+  from: string,
+  state: unknown,
+  machine: Readonly<Record<string, unknown>>,
+  faults: Faults,
+): Drawn[] {
+  const path = `/states/${from}`;
   if (!isObject(state)) {
-    faults.push({ path, message: 'must be a state of a machine' });
+    faults.add(path, () => 'must be a state of a machine');
     return [];
   }
-  refuseOthers(state, STATE_FIELDS, path, faults);
+  refuseOthers(state, State, path, faults);
+  const names = Object.keys(machine['states'] as object);
   const on = isObject(state['on']) ? state['on'] : {};
   return Object.entries(on).flatMap(([event, given]) =>
-    (Array.isArray(given) ? given : [given]).flatMap((one, index): Edge[] => {
+    (Array.isArray(given) ? given : [given]).flatMap((one, index): Drawn[] => {
       const at = `${path}/on/${event}${Array.isArray(given) ? `/${index}` : ''}`;
       const edge = typeof one === 'string' ? { target: one } : one;
       if (!isObject(edge)) {
-        faults.push({ path: at, message: 'must be a transition' });
+        faults.add(at, () => 'must be a transition');
         return [];
       }
-      const guard = edge['guard'] === undefined ? undefined : named(edge['guard']);
-      if (event === 'refused' || guard?.type === 'held') return [];
-      const target = String(edge['target'] ?? from).replace(/^[.#]/, '');
-      const actions = edge['actions'] === undefined ? [] : [edge['actions']].flat().map(named);
+      refuseOthers(edge, Edge, at, faults);
+      const guard = edge['guard'] === undefined ? undefined : callOf(edge['guard']);
+      if (guard?.type === 'held') return [];
+      const [written = from] = [edge['target']].flat();
+      const target = plainTarget(String(written), machine['id']);
+      if (!names.includes(target)) faults.add(`${at}/target`, () => unknownState(target, names));
+      const actions = edge['actions'] === undefined ? [] : [edge['actions']].flat().map(callOf);
       return [{ from, event, target, guard, actions, path: at }];
     }),
   );
 }
 
-function named(given: unknown): Named {
+function edgesIn(state: unknown): number {
+  const on = isObject(state) && isObject(state['on']) ? state['on'] : {};
+  return Object.values(on).flat().length;
+}
+
+/** The state that a target names: `open`, `.open`, `#open` or, with the id of the machine, `#probation.open`. */
+function plainTarget(target: string, id: unknown): string {
+  return target.startsWith(`#${id}.`) ? target.slice(`#${id}.`.length) : target.replace(/^[.#]/, '');
+}
+
+function callOf(given: unknown): Call {
   if (typeof given === 'string') return { type: given, params: {} };
   const { type, params } = (isObject(given) ? given : {}) as { type?: unknown; params?: unknown };
   return { type: String(type), params: isObject(params) ? params : {} };
 }
 
-function unknownGuard(path: string, guard: Named | undefined, known: string): Fault {
-  const what = guard === undefined ? 'is missing' : `names "${guard.type}"`;
-  return { path: `${path}/guard`, message: `${what}; contracts have ${known} here` };
+/** Editors write what a node does not have as empty lists, and defaults such as `type: atomic`. */
+function refuseOthers(
+  node: object,
+  { properties }: { readonly properties: Readonly<Record<string, object>> },
+  path: string,
+  faults: Faults,
+): void {
+  for (const [field, value] of Object.entries(node)) {
+    const known: { readonly const?: unknown } | undefined = Object.hasOwn(properties, field)
+      ? properties[field]
+      : undefined;
+    if (isEmpty(value) || (known !== undefined && (known.const ?? value) === value)) continue;
+    faults.add(`${path}/${field}`, () => {
+      if (known !== undefined) return `can only be ${JSON.stringify(known.const)}: a contract is in one of its states`;
+      const guess = nearest(field, Object.keys(properties));
+      const hint = guess === undefined ? '' : `; did you mean "${guess}"?`;
+      return `has no meaning in a contract, whose time comes as events${hint}`;
+    });
+  }
 }
 
-function refuseOthers(node: object, known: readonly string[], path: string, faults: Fault[]): void {
-  for (const field of Object.keys(node)) {
-    if (known.includes(field)) continue;
-    faults.push({ path: `${path}/${field}`, message: 'has no meaning in a contract, whose time comes as events' });
-  }
+function isEmpty(value: unknown): boolean {
+  return value === null || (Array.isArray(value) && value.length === 0);
 }
 
 function tagsOf(state: unknown): readonly unknown[] | undefined {

@@ -1,32 +1,17 @@
 // The fast path of a gate: counting and deciding while no transition can fire.
 //
-//   cells    | lo | hi | calm until | admits | requests | limited | peak count | peak cycle | window ............
-//              head                                                                           of the first aggregate
-//
 //   decideFast:   advance the window; lo <= count <= hi afterwards?   yes: all or none of the events are admitted
 //                                                                     no: -1, and gate.ts decides
 //
-// `at` is where the cells of a gate begin. A decision reads these cells and no object: window.ts says what that saves. The rules in a
+// A contract extends the head of its gate: a decision reads one object and one place of a ring. window.ts says what that saves. The rules in a
 // plain form are test/limiter/naive-limiter.ts, a list of events that is searched at each step; properties in test/limiter/gate.test.ts
 // hold this path to it, and test/actor/contract-machine.test.ts holds it to an actor that hears every event.
-import { addTo, advanceTo, cycleOfWindow } from './window.js';
+import type { Plan } from './plan.js';
+import { addTo, advanceTo, type Cells, cutCells, cycleAt, offsetOf, WindowCounts } from './window.js';
 
-/** While the count is within lo .. hi no transition fires. An empty band (lo > hi) sends every event to the gate. */
-const LO = 0;
-const HI = 1;
-/** Up to this cycle, exclusive, the window can be advanced without an evaluation. */
-const CALM_UNTIL = 2;
-/** 1 while events are admitted, otherwise 0. */
-const ADMITS = 3;
-const REQUESTS = 4;
-const LIMITED = 5;
-const PEAK_COUNT = 6;
-/** First cycle with the peak. */
-const PEAK_CYCLE = 7;
-const WINDOW = 8;
-
-/** How many cells a head has. The first window follows it. */
-export const HEAD_CELLS = WINDOW;
+/** The largest and the least small integer: they stand for infinity. What is beyond goes to the gate, which decides the same. */
+const MOST = 2 ** 31 - 1;
+const LEAST = -(2 ** 31);
 
 /** What a gate has counted since it was made. */
 export interface Figures {
@@ -38,70 +23,80 @@ export interface Figures {
   readonly peakCycle: number | undefined;
 }
 
-/** The counts and cycles in which no transition can fire. */
 interface Quiet {
   readonly lo: number;
   readonly hi: number;
   readonly calmUntil: number;
 }
 
-/** A transition can fire at any time. */
 export const NEVER_QUIET: Quiet = {
   lo: Number.POSITIVE_INFINITY,
   hi: Number.NEGATIVE_INFINITY,
   calmUntil: Number.NEGATIVE_INFINITY,
 };
 
-/** The cycle up to which the gate has counted. */
-export function cycleOfGate(cells: Float64Array, at: number): number {
-  return cycleOfWindow(cells, at + WINDOW);
+/** The first window of a gate, or one of a cycle that holds its time, and what a quiet decision needs beside it. */
+export class GateHead extends WindowCounts {
+  /** While the count is within lo .. hi no transition fires. An empty band (lo > hi) sends every event to the gate. */
+  lo = MOST;
+  hi = -1;
+  /** Up to this cycle, exclusive and relative as `offset`, the window can be advanced without an evaluation. */
+  calmUntil = LEAST;
+  isOpen = false;
+  requests = 0;
+  limited = 0;
+  peakCount = 0;
+  /** First cycle with the peak, relative as `offset`. */
+  peakOffset = LEAST;
+
+  constructor({ aggregates, rule }: Plan, cycle: number, take: (length: number) => Cells = cutCells) {
+    const within = rule === undefined ? (aggregates[0]?.within ?? 1) : 1;
+    super(within, cycle, take(within));
+  }
+
+  /** Begins anew, empty, as the head of a gate by another plan. The figures stay. */
+  restart(plan: Plan, cycle: number): void {
+    const { within, ring, ringAt } = new GateHead(plan, cycle);
+    Object.assign(this, { within, ring, ringAt, inWindow: 0, slot: 0, offset: offsetOf(cycle) });
+  }
 }
 
 /**
  * Advances to `cycle`, counts `n` events in it and decides them, unless a transition can fire.
  * @returns how many of the n were admitted; -1 when a transition can fire: no event was counted, and the gate has to decide
  */
-export function decideFast(cells: Float64Array, at: number, n: number, cycle: number): number {
-  const window = at + WINDOW;
-  if (cycle > cycleOfWindow(cells, window) && cycle >= cells[at + CALM_UNTIL]!) return -1;
-  const before = advanceTo(cells, window, cycle);
+export function decideFast(head: GateHead, n: number, cycle: number): number {
+  const offset = offsetOf(cycle);
+  if (offset >= head.calmUntil && offset > head.offset) return -1;
+  const before = advanceTo(head, cycle);
   const count = before + n;
-  if (count > cells[at + HI]! || before + 1 < cells[at + LO]!) return -1;
-  addTo(cells, window, n);
-  const admitted = cells[at + ADMITS] === 1 ? n : 0;
-  addFigures(cells, at, n, admitted, count);
+  if (count > head.hi || before + 1 < head.lo) return -1;
+  addTo(head, n);
+  const admitted = head.isOpen ? n : 0;
+  addFigures(head, n, admitted, count);
   return admitted;
 }
 
 /** Counts n events, of which `admitted` were admitted. `count`: of the first window, these events included. */
-export function addFigures(cells: Float64Array, at: number, n: number, admitted: number, count: number): void {
-  cells[at + REQUESTS]! += n;
-  if (admitted !== n) cells[at + LIMITED]! += n - admitted;
-  if (count > cells[at + PEAK_COUNT]!) {
-    cells[at + PEAK_COUNT] = count;
-    cells[at + PEAK_CYCLE] = cycleOfGate(cells, at);
+export function addFigures(head: GateHead, n: number, admitted: number, count: number): void {
+  head.requests += n;
+  if (admitted !== n) head.limited += n - admitted;
+  if (count > head.peakCount) {
+    head.peakCount = count;
+    head.peakOffset = head.offset;
   }
 }
 
 /** Sets the band and whether events are admitted. The figures stay. */
-export function setHead(cells: Float64Array, at: number, { lo, hi, calmUntil }: Quiet, admits: boolean): void {
-  cells[at + LO] = lo;
-  cells[at + HI] = hi;
-  cells[at + CALM_UNTIL] = calmUntil;
-  cells[at + ADMITS] = admits ? 1 : 0;
+export function setHead(head: GateHead, { lo, hi, calmUntil }: Quiet, isOpen: boolean): void {
+  head.lo = lo === Number.POSITIVE_INFINITY ? MOST : lo;
+  head.hi = hi === Number.POSITIVE_INFINITY ? MOST : Math.max(-1, hi);
+  if (Number.isFinite(calmUntil)) head.calmUntil = offsetOf(calmUntil);
+  else if (calmUntil < 0) head.calmUntil = Math.min(LEAST, head.offset);
+  else head.calmUntil = head.offset < MOST / 2 ? MOST : head.offset + MOST;
+  head.isOpen = isOpen;
 }
 
-/** Whether an event is admitted in the present state. */
-export function admitsNow(cells: Float64Array, at: number): boolean {
-  return cells[at + ADMITS] === 1;
-}
-
-export function figuresIn(cells: Float64Array, at: number): Figures {
-  const peakCount = cells[at + PEAK_COUNT]!;
-  return {
-    requests: cells[at + REQUESTS]!,
-    limited: cells[at + LIMITED]!,
-    peakCount,
-    peakCycle: peakCount > 0 ? cells[at + PEAK_CYCLE]! : undefined,
-  };
+export function figuresIn({ requests, limited, peakCount, peakOffset }: GateHead): Figures {
+  return { requests, limited, peakCount, peakCycle: peakCount > 0 ? cycleAt(peakOffset) : undefined };
 }

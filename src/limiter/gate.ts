@@ -11,61 +11,46 @@
 //
 // The state decides: a request that the rule refuses is admitted where a hold or a move by hand keeps the contract in a state that admits.
 //
-// While a gate with one window is quiet, everything happens in its cells: see fast-path.ts. A machine that hears everything is asked at
-// every event, and at every cycle in which a gauge is above 0.
+// While a gate with one window is quiet, everything happens in its head: see fast-path.ts.
 import { cycleOf, startOf } from '../time/cycle.js';
-import {
-  addFigures,
-  admitsNow,
-  cycleOfGate,
-  decideFast,
-  type Figures,
-  figuresIn,
-  HEAD_CELLS,
-  NEVER_QUIET,
-  setHead,
-} from './fast-path.js';
+import { addFigures, decideFast, type Figures, figuresIn, GateHead, NEVER_QUIET, setHead } from './fast-path.js';
 import { type GateTime, type Gauge, isQuiet, RuleGauge, type RuleImage, WindowGauge } from './gauge.js';
-import { type ContractEvent, compiledMoves, type MoveEvent, type Moves } from './moves.js';
-import { type Plan, type PlannedTransition, quietBand } from './plan.js';
+import { type ContractEvent, countAt, type MoveEvent } from './guards.js';
+import { type Moves, positionAfter, transitionAt } from './moves.js';
+import { type CompiledTransition, type Plan, quietBand } from './plan.js';
 import { NEVER } from './rule/rule.js';
-import { advanceTo, type Cells, cutCells, RollingWindow, type WindowImage, windowCells } from './window.js';
+import { advanceTo, cycleAt, WindowCounts, type WindowImage } from './window.js';
 
-/** A transition that is due, before anything has happened. */
 export interface Due {
   readonly event: ContractEvent;
-  readonly transition: PlannedTransition;
+  readonly transition: CompiledTransition;
   /** The count of the trigger's window, else of the first one; 1 where the contract counts nothing. */
   readonly count: number;
 }
 
-/** What a transition entails, before it is taken. False: refused, and it never happened. */
-export type Perform = (due: Due) => boolean;
+export interface GateOwner {
+  /** What a transition entails before it is taken. False: refused. */
+  perform(due: Due): boolean;
+}
 
-/** What a gate must remember to go on after a restart. */
 export interface GateImage {
-  /** Name of a state. */
   readonly state: string;
   readonly heldUntilCycle: number;
-  /** How often in a row operators have refused what triggers fired; default 0. */
+  /** Consecutive refusals by operators; default 0. */
   readonly refusals?: number | undefined;
-  /** The first holds the cycle of the gate, also where it counts nothing. */
+  /** The first holds the cycle of the gate, even if the gate counts nothing. */
   readonly windows: readonly WindowImage[];
-  /** Undefined without a rule. */
   readonly rule?: RuleImage | undefined;
 }
 
 export interface GateOptions extends GateTime {
-  /** The cycle at which the gate begins; it never goes back. */
   readonly cycle: number;
-  /** Default: every transition is taken. */
-  readonly perform?: Perform | undefined;
+  readonly owner?: GateOwner | undefined;
   /** Default: the machine of the plan, compiled. */
   readonly moves?: ((plan: Plan, image: GateImage) => Moves) | undefined;
-  /** Default: as at first. */
   readonly image?: GateImage | undefined;
-  /** `gateCells(plan)` cells of 0. Default: new ones. */
-  readonly place?: Cells | undefined;
+  /** Made for this plan and cycle. Default: a new one. */
+  readonly head?: GateHead | undefined;
 }
 
 /**
@@ -74,102 +59,80 @@ export interface GateOptions extends GateTime {
  */
 const LONGEST_BACK_OFF = 1_024;
 
-/** How many cells a gate takes: a head, and its windows. */
-export function gateCells({ aggregates }: Plan): number {
-  return HEAD_CELLS + (aggregates.length === 0 ? windowCells(1) : aggregates.reduce(sumOfCells, 0));
-}
-
-const sumOfCells = (sum: number, { within }: { readonly within: number }) => sum + windowCells(within);
-
 export class Gate {
   readonly plan: Plan;
-  /** Length of a cycle in ms. */
   readonly cycleMs: number;
-  /** Index of the state into `plan.states`. */
   state: number;
   /** No evaluation moves the contract before this cycle. */
   heldUntilCycle: number;
-  /** How often in a row operators have refused what triggers fired. */
   refusals: number;
-  /** The longest delay of those that the last decision admitted, in ms; 0 for none. */
+  /** The longest delay of an event of the last decision, in ms; 0 for none. */
   delayMs = 0;
   /** `count` after the last decision in which a guard could hold, or by a rule. */
   level = 0;
-  /** What its guards look at, one for each aggregate of the plan. */
+  /** One for each aggregate of the plan. */
   readonly gauges: readonly Gauge[];
   readonly #rule: RuleGauge | undefined;
-  readonly #moves: Moves;
-  readonly #perform: Perform;
-  readonly #cells: Float64Array;
-  readonly #at: number;
+  readonly #moves: Moves | undefined;
+  readonly #owner: GateOwner;
+  readonly #head: GateHead;
   #nowMs: number;
 
-  constructor(plan: Plan, { cycle, cycleMs, nowMs, perform = always, moves, image, place }: GateOptions) {
+  constructor(plan: Plan, { cycle, cycleMs, nowMs, owner = taking, moves, image, head }: GateOptions) {
     const start = image ?? { state: plan.states[plan.initial]!.name, heldUntilCycle: cycle, windows: [] };
     this.plan = plan;
     this.cycleMs = cycleMs;
     this.state = plan.states.findIndex(({ name }) => name === start.state);
     this.heldUntilCycle = start.heldUntilCycle;
     this.refusals = start.refusals ?? 0;
-    this.#moves = moves?.(plan, start) ?? compiledMoves(plan);
-    this.#perform = perform;
-    const cells = place ?? cutCells(gateCells(plan));
-    this.#cells = cells.array;
-    this.#at = cells.at;
+    this.#moves = moves?.(plan, start);
+    this.#owner = owner;
+    this.#head = head ?? new GateHead(plan, cycle);
     this.#nowMs = start.rule?.atMs ?? nowMs;
-    let at = cells.at + HEAD_CELLS;
     this.gauges = plan.aggregates.map(({ within }, index) => {
-      const own = { array: cells.array, at };
-      at += windowCells(within);
-      if (plan.rule !== undefined) return new RuleGauge(plan.rule, cycle, nowMs, own, start.rule);
-      const window = new WindowGauge(within, cycle, cycleMs, own);
+      if (plan.rule !== undefined) return new RuleGauge(plan.rule, nowMs, this.#head, start.rule);
+      const window = new WindowGauge(index === 0 ? this.#head : new WindowCounts(within, cycle), cycleMs);
       const held = start.windows[index];
       if (held !== undefined) window.restore(held);
       return window;
     });
     const [first] = this.gauges;
     this.#rule = first instanceof RuleGauge ? first : undefined;
-    // A gate that counts nothing has a window all the same: it holds the cycle of the gate.
-    if (first === undefined) new RollingWindow(1, cycle, { array: cells.array, at });
     this.#refresh();
   }
 
-  /** The cycle up to which the gate has counted. */
   get cycle(): number {
-    return cycleOfGate(this.#cells, this.#at);
+    return cycleAt(this.#head.offset);
   }
 
-  /** The time up to which it has decided, in unix ms; of windows the beginning of its cycle. */
+  /** The time of the last decision, in unix ms; of windows the beginning of its cycle. */
   get nowMs(): number {
     return Math.max(this.#nowMs, startOf(this.cycle, this.cycleMs));
   }
 
-  /** Whether an event that finds the gate as it is now is admitted. */
   get admits(): boolean {
-    return admitsNow(this.#cells, this.#at);
+    return this.#head.isOpen;
   }
 
-  /** Whether its machine hears every event and every cycle. */
   get hearsAll(): boolean {
-    return this.#moves.hearsAll;
+    return this.#moves !== undefined;
   }
 
-  /** What was counted since the gate was made; what an image brought along is in the windows alone. */
+  /** Counted since the gate was made; events of an image are only in the windows. */
   get figures(): Figures {
-    return figuresIn(this.#cells, this.#at);
+    return figuresIn(this.#head);
   }
 
-  /** Events of the first kind in its first window, or how much of what its rule admits at once is used up; 0 where it counts nothing. */
+  /** Events in its first window, or used capacity of its rule; 0 if it counts nothing. */
   get count(): number {
     return this.gauges[0]?.level ?? 0;
   }
 
-  /** What guards look at, one number for each aggregate. */
   get counts(): number[] {
     return this.gauges.map(({ value }) => value);
   }
 
-  /** Whether nothing is lost when it is made anew. */
+  /** Whether a new gate would decide the same. */
   get isAsNew(): boolean {
     const isFree = this.heldUntilCycle <= this.cycle && this.refusals === 0;
     return isFree && this.state === this.plan.initial && this.gauges.every(({ isAsNew }) => isAsNew);
@@ -191,12 +154,12 @@ export class Gate {
     return path.value <= most ? 0 : cycleOf(path.fallsTo(most, -1), this.cycleMs) - this.cycle;
   }
 
-  /** Asks something of the state of its rule, as it is now; undefined without a rule. */
+  /** Reads the state of its rule; undefined without a rule. */
   askRule<T>(question: (state: unknown, nowMs: number) => T): T | undefined {
     return this.#rule?.ask(question);
   }
 
-  /** Makes one state of a rule that of several gates: where what waits does not ask who sent it. */
+  /** Uses the state of another gate: for rules with one queue for all keys. */
   share(state: unknown): void {
     this.#rule?.share(state);
   }
@@ -211,14 +174,14 @@ export class Gate {
    * @returns how many of the n events were admitted; the others were limited
    */
   decide(n: number, cycle: number, kind = 0, atMs?: number, holdMs?: number): number {
-    const admitted = decideFast(this.#cells, this.#at, n, cycle);
+    const admitted = decideFast(this.#head, n, cycle);
     if (admitted >= 0) return admitted;
     this.#reach(cycle, atMs ?? startOf(cycle, this.cycleMs));
     return this.#decideInSteps(n, this.cycle, kind, holdMs);
   }
 
   /**
-   * Counts `n` events of an earlier cycle in that cycle, as a device sends them that had batched them.
+   * Counts `n` events of an earlier cycle in that cycle, as devices send batches.
    * @param happened the cycle in which they happened, not after `this.cycle`
    * @returns how many were admitted, or -1 when they are older than every window and nothing was counted
    */
@@ -228,17 +191,22 @@ export class Gate {
     return counted ? this.#decideInSteps(n, happened, kind) : -1;
   }
 
-  /** Goes on to the beginning of a cycle, evaluating whenever something can fire on the way. Bounded, however long the gap is. */
+  /** Decides the event that was counted last where its row has counted it: see gate-rows.ts. @returns 1: admitted, 0: limited */
+  decideCounted(): number {
+    this.#evaluateUnlessQuiet();
+    return this.admits ? 1 : 0;
+  }
+
+  /** Advances to the beginning of a cycle. What is due on the way fires; the work is bounded for any gap. */
   advance(cycle: number): void {
     if (cycle > this.cycle) this.#reach(cycle, startOf(cycle, this.cycleMs));
   }
 
-  /** Goes on to an instant; what is due on the way fires at its own. */
+  /** Advances to an instant. What is due on the way fires at its own time. */
   reach(ms: number): void {
     this.#reach(cycleOf(ms, this.cycleMs), ms);
   }
 
-  /** An event that was to be in flight until `ms` is over. @param heldMs how long it was in flight */
   release(ms: number, heldMs: number): void {
     this.reach(ms);
     for (const gauge of this.gauges) gauge.release(heldMs);
@@ -261,7 +229,7 @@ export class Gate {
     return first;
   }
 
-  /** Moves as somebody asked, by the condition of the transition alone. `refused`: by its operator. */
+  /** Moves by hand. `refused`: by the operator. */
   move(event: MoveEvent): 'stayed' | 'moved' | 'refused' {
     return this.#send(event);
   }
@@ -282,9 +250,9 @@ export class Gate {
     return this.#rule === undefined ? this.#reachOf(n, this.plan.kinds[kind]!.aggregates) : n;
   }
 
-  /** Stops the fast path: every event goes the long way. */
+  /** Disables the fast path. */
   stop(): void {
-    setHead(this.#cells, this.#at, NEVER_QUIET, false);
+    setHead(this.#head, NEVER_QUIET, false);
   }
 
   #reach(cycle: number, atMs: number): void {
@@ -299,12 +267,11 @@ export class Gate {
   #goTo(cycle: number, ms: number): void {
     const held = this.cycle < this.heldUntilCycle;
     this.#nowMs = ms;
-    advanceTo(this.#cells, this.#at + HEAD_CELLS, cycle);
+    advanceTo(this.#head, cycle);
     for (const gauge of this.gauges) gauge.goTo(cycle, ms);
     if (held && cycle >= this.heldUntilCycle) this.#refresh();
   }
 
-  /** In stretches, each ending with an event at which the state may change. */
   #decideInSteps(n: number, happened: number, kind: number, holdMs?: number): number {
     const { aggregates } = this.plan.kinds[kind]!;
     this.delayMs = 0;
@@ -323,13 +290,13 @@ export class Gate {
       left -= reach;
     }
     this.level = this.count;
-    addFigures(this.#cells, this.#at, n, admitted, this.level);
+    addFigures(this.#head, n, admitted, this.level);
     return admitted;
   }
 
   /** How many of `n` events can be counted in this cycle until the first that may move the contract; that one included. */
   #reachOf(n: number, aggregates: readonly number[]): number {
-    // Where a window that these events do not feed has left its band, the next event already moves the contract.
+    // If another window has left its band, the next event already moves the contract.
     if (this.hearsAll || !this.gauges.every(isQuiet)) return 1;
     let reach = n;
     for (const index of aggregates) reach = Math.min(reach, this.gauges[index]!.reach(n));
@@ -342,9 +309,11 @@ export class Gate {
   }
 
   #send(event: ContractEvent): 'stayed' | 'moved' | 'refused' {
-    const transition = this.#moves.transitionAt(this, event);
+    const transition =
+      this.#moves === undefined ? transitionAt(this.plan, this, event) : this.#moves.transitionAt(event);
     const isRefused =
-      transition !== undefined && !this.#perform({ event, transition, count: countOf(event, transition) });
+      transition !== undefined &&
+      !this.#owner.perform({ event, transition, count: countAt(event, transition.trigger?.aggregate ?? 0) });
     if (isRefused) {
       if (event.type === 'aggregate') this.#backOff(event.cycle);
       return 'refused';
@@ -360,14 +329,13 @@ export class Gate {
     this.#take({ type: 'refused', cycle, holdCycles }, undefined);
   }
 
-  #take(event: ContractEvent, transition: PlannedTransition | undefined): void {
-    const { state, heldUntilCycle } = this.#moves.after(this, event, transition);
+  #take(event: ContractEvent, transition: CompiledTransition | undefined): void {
+    const { state, heldUntilCycle } = this.#moves?.after(event) ?? positionAfter(this, event, transition);
     this.state = state;
     this.heldUntilCycle = heldUntilCycle;
     this.#refresh();
   }
 
-  /** Looks up the bands of the state. While held, every count is quiet. */
   #refresh(): void {
     const held = this.cycle < this.heldUntilCycle;
     this.gauges.forEach((gauge, index) => {
@@ -378,7 +346,7 @@ export class Gate {
     const isOne = this.gauges.length === 1 && !this.hearsAll && this.#rule === undefined;
     const [only] = isOne ? this.gauges : [];
     const quiet = only === undefined ? NEVER_QUIET : { lo: only.lo, hi: only.hi, calmUntil: this.#calmUntil(only) };
-    setHead(this.#cells, this.#at, quiet, this.plan.isShadow || this.plan.states[this.state]!.admits);
+    setHead(this.#head, quiet, this.plan.isShadow || this.plan.states[this.state]!.admits);
   }
 
   /** Up to which cycle nothing can fire because time passes: events only leave, so the upper end of the band is safe. */
@@ -388,8 +356,4 @@ export class Gate {
   }
 }
 
-const always: Perform = () => true;
-
-function countOf(event: ContractEvent, { trigger }: PlannedTransition): number {
-  return event.type === 'refused' ? 1 : (event.counts[trigger?.aggregate ?? 0] ?? 1);
-}
+const taking: GateOwner = { perform: () => true };

@@ -10,7 +10,6 @@ const HeaderName = Type.String({
   description: 'Name of a header, in any case, for example X-Api-Key.',
 });
 
-/** Of a key, in characters. */
 export const LONGEST_KEY = 256;
 
 const absent = Type.Optional(

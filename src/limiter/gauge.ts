@@ -8,20 +8,17 @@
 import { cycleOf, startOf } from '../time/cycle.js';
 import type { PlannedRule } from './planned-rule.js';
 import { LIMITED, NEVER } from './rule/rule.js';
-import { advanceTo, type Cells, cycleOfWindow, RollingWindow, type WindowImage } from './window.js';
+import { advanceTo, cycleAt, RollingWindow, type WindowCounts, type WindowImage } from './window.js';
 
-/** What a rule remembers: plain data, typed arrays among them. */
 export interface RuleImage {
-  /** Whether it refuses: the value of the aggregate. */
+  /** The value of the aggregate. */
   readonly refused: 0 | 1;
-  /** The time that it has reached, in unix ms. */
+  /** unix ms */
   readonly atMs: number;
   readonly state: unknown;
 }
 
-/** The time of a gate. */
 export interface GateTime {
-  /** Length of a cycle in ms. */
   readonly cycleMs: number;
   /** Unix ms. */
   readonly nowMs: number;
@@ -32,39 +29,34 @@ export interface Gauge {
   lo: number;
   hi: number;
   readonly value: number;
-  /** What people see as the count: events of the window, or how much of what a rule admits at once is used up. */
+  /** The count that is shown: events of the window, or used capacity of a rule. */
   readonly level: number;
-  /** How long the last event that was added is held by its rule, in ms. */
+  /** How long the rule holds the last event, in ms. */
   readonly delayMs: number;
-  /** Whether it remembers nothing. */
   readonly isAsNew: boolean;
   /** Whether events of this cycle, not after the present one, can still be counted. */
   reaches(happened: number): boolean;
   /** How many of `n` events, taken one by one, can be counted until the first one that may leave the band; that one included. */
   reach(n: number): number;
-  /** Counts `n` events, no more than `reach` allows, that happened in a cycle which it reaches. */
+  /** Counts at most `reach(n)` events of a cycle that it reaches. */
   add(n: number, happened: number, holdMs: number | undefined): void;
-  /** Goes on to a later time, no further than the next fall below the band. */
+  /** Advances, at most to the next fall below the band. */
   goTo(cycle: number, ms: number): void;
   /** The first time from now on, up to `lastMs`, at which the value is below the band if nothing arrives; NEVER for none. */
   leavesBandMs(lastMs: number): number;
   /** How many more events would be admitted now if all came at once. @param threshold of the plan */
   remaining(threshold: number): number;
-  /** See `level`, at a time to come if nothing arrives. */
   levelAt(ms: number): number;
   /** The first time after `ms` at which the level changes if nothing arrives; NEVER for none. */
   levelChangesAfter(ms: number): number;
-  /** An event that was to be in flight until now is over, after `heldMs`. */
   release(heldMs: number): void;
-  /** The values to come if nothing arrives. */
   path(): GaugePath;
   image(): WindowImage;
 }
 
-/** A gauge in the time to come, computed without changing it. */
+/** The future of a gauge; the gauge does not change. */
 export interface GaugePath {
   readonly value: number;
-  /** What an event that arrives then would make of it. */
   readonly valueWithOne: number;
   /** The first later time at which the value is at most `value`, or `valueWithOne` at most `withOne`; NEVER for none. */
   fallsTo(value: number, withOne: number): number;
@@ -81,8 +73,8 @@ export class WindowGauge extends RollingWindow implements Gauge {
   readonly delayMs = 0;
   readonly #cycleMs: number;
 
-  constructor(within: number, cycle: number, cycleMs: number, place: Cells) {
-    super(within, cycle, place);
+  constructor(counts: WindowCounts, cycleMs: number) {
+    super(counts);
     this.#cycleMs = cycleMs;
   }
 
@@ -156,7 +148,6 @@ class WindowPath implements GaugePath {
   value: number;
   readonly #window: RollingWindow;
   readonly #cycleMs: number;
-  /** Cycles from now. */
   #after = 0;
 
   constructor(window: RollingWindow, cycleMs: number) {
@@ -185,24 +176,23 @@ class WindowPath implements GaugePath {
   }
 }
 
-/** The answer of a rule, which is asked and charged whatever the state of the contract is. */
+/** The answer of a rule, which is charged in every state of the contract. */
 export class RuleGauge implements Gauge {
   lo = 0;
   hi = Number.POSITIVE_INFINITY;
   value: 0 | 1 = 0;
   delayMs = 0;
   readonly #planned: PlannedRule;
-  readonly #cells: Cells;
+  readonly #time: WindowCounts;
   #state: unknown;
   #nowMs: number;
-  /** When it would admit again, at the earliest; undefined where that is to be asked anew. */
+  /** The next admission; undefined if it must be computed again. */
   #admitsMs: number | undefined;
 
-  /** @param cells of a window of one cycle: they hold the cycle of the gate */
-  constructor(planned: PlannedRule, cycle: number, nowMs: number, cells: Cells, image?: RuleImage) {
+  /** @param time a window of one cycle, which holds the cycle of the gate */
+  constructor(planned: PlannedRule, nowMs: number, time: WindowCounts, image?: RuleImage) {
     this.#planned = planned;
-    this.#cells = cells;
-    new RollingWindow(1, cycle, cells);
+    this.#time = time;
     this.#nowMs = image?.atMs ?? nowMs;
     this.#state = image === undefined ? planned.rule.fresh(nowMs) : image.state;
     this.value = image?.refused ?? 0;
@@ -220,17 +210,15 @@ export class RuleGauge implements Gauge {
     return { refused: this.value, atMs: this.#nowMs, state: this.#state };
   }
 
-  /** One state for several gates: where what waits does not ask who sent it. */
   share(state: unknown): void {
     this.#state = state;
   }
 
-  /** Asks something of the state of the rule, as it is now. */
   ask<T>(question: (state: unknown, nowMs: number) => T): T {
     return question(this.#state, this.#nowMs);
   }
 
-  /** What came since has been decided: events of earlier cycles cannot be counted. */
+  /** Later events are already decided, so earlier cycles cannot be counted. */
   reaches(happened: number): boolean {
     return happened === this.#cycle;
   }
@@ -239,7 +227,6 @@ export class RuleGauge implements Gauge {
     return 1;
   }
 
-  /** One event, of cost 1. */
   add(_n: number, _happened: number, holdMs: number = this.#planned.holdMs): void {
     const { rule } = this.#planned;
     const delay = rule.decide(this.#state, this.#nowMs, 1, holdMs);
@@ -251,9 +238,8 @@ export class RuleGauge implements Gauge {
 
   goTo(cycle: number, ms: number): void {
     this.#nowMs = ms;
-    advanceTo(this.#cells.array, this.#cells.at, cycle);
-    if (this.value === 0 || this.#admitsMs === undefined || this.#admitsMs > ms) return;
-    // Refused requests may have put it off since.
+    advanceTo(this.#time, cycle);
+    if (this.value === 0 || (this.#admitsMs !== undefined && this.#admitsMs > ms)) return;
     this.#admitsMs = this.#planned.rule.nextAdmission(this.#state, ms, 1);
     if (this.#admitsMs <= ms) this.value = 0;
   }
@@ -281,7 +267,6 @@ export class RuleGauge implements Gauge {
     const { rule } = this.#planned;
     rule.release?.(this.#state, this.#nowMs, heldMs);
     this.#admitsMs = undefined;
-    // What it frees is there now, not later.
     if (this.value === 1 && rule.nextAdmission(this.#state, this.#nowMs, 1) <= this.#nowMs) this.value = 0;
   }
 
@@ -308,6 +293,6 @@ export class RuleGauge implements Gauge {
   }
 
   get #cycle(): number {
-    return cycleOfWindow(this.#cells.array, this.#cells.at);
+    return cycleAt(this.#time.offset);
   }
 }

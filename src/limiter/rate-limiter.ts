@@ -6,19 +6,21 @@
 //   limiting     -> allowing   | -> nearing | -> nearing    |   stays      leaving limiting emits rate_restored
 //
 // Without near_limit there is no state nearing, and limiting leads to allowing.
+import { canonicalJson } from '../schema/canonical.js';
 import { Failure, type Fault } from '../schema/failure.js';
-import type { ContractDefinition } from './definition.js';
+import { type ContractDefinition, isOnAggregate } from './definition.js';
+import { type LimiterMove, transitionOn } from './rule-limiter.js';
 
 export interface RateLimiterParameters {
   /** Request events that a window may hold before the gate goes limiting, 1 .. 1e9. */
   readonly threshold: number;
   /** Length of the rolling window in cycles, 1 .. 100,000. */
   readonly within: number;
-  /** Share of the threshold from which the gate is nearing it, 0.01 .. 0.99; absent: it is not said. */
+  /** Share of the threshold from which the gate is nearing it, 0.01 .. 0.99; absent: no such state. */
   readonly near_limit?: number | undefined;
 }
 
-/** The gate is no longer near once the count has fallen by this share of the threshold: a count that swings emits once. */
+/** The state `nearing` ends once the count has fallen by this share of the threshold, so that a count that swings emits once. */
 const HYSTERESIS = 0.1;
 
 const parameters = {
@@ -42,15 +44,8 @@ export function rateLimiter(given: Partial<RateLimiterParameters> = {}): Contrac
     within: parameters.within.default,
     ...given,
   });
-  const transition = ([from, to, condition, emit]: Move) => ({
-    from,
-    to,
-    operator: 'KO42',
-    fires_when: null,
-    proof_required: false,
-    trigger: { kind: 'on_aggregate', event: 'request', aggregate: 'count', within, condition },
-    post_actions: emit === undefined ? [] : [{ emit }],
-  });
+  const looked = { aggregate: 'count', within };
+  const moves = near === undefined ? plainMoves(threshold) : nearMoves(threshold, near);
   return {
     id: TEMPLATE_ID,
     category: 'Foundations',
@@ -63,25 +58,51 @@ export function rateLimiter(given: Partial<RateLimiterParameters> = {}): Contrac
       ...(near === undefined ? {} : { nearing: { role: 'intermediate' as const, admits: true } }),
       limiting: { role: 'intermediate' },
     },
-    transitions: (near === undefined ? plainMoves(threshold) : nearMoves(threshold, near)).map(transition),
+    transitions: moves.map((move) => transitionOn(looked, move)),
     operators: [{ id: 'KO42', kind: 'substrate' }],
     uses: ['API gateway throttling', 'device batching and backpressure', 'abuse and burst protection'],
   };
 }
 
-/** From, to, when, and what it emits. */
-type Move = readonly [from: string, to: string, condition: string, emit?: string];
+/** The parameters that a definition was made with; undefined for any other definition. */
+export function limiterParameters({ states, transitions }: ContractDefinition): RateLimiterParameters | undefined {
+  const [first, second] = transitions.map(({ trigger }) => (isOnAggregate(trigger) ? trigger : undefined));
+  if (first === undefined || !('within' in first)) return undefined;
+  const { within } = first;
+  const threshold = numberIn(first.condition, /^count > (\d+)$/);
+  if (threshold === undefined || within === undefined) return undefined;
+  const made = (near?: number) => {
+    const { states: madeStates, transitions: madeTransitions } = rateLimiter({ threshold, within, near_limit: near });
+    return isEqual(madeStates, states) && isEqual(madeTransitions, transitions);
+  };
+  if (made()) return { threshold, within };
+  const near = numberIn(second?.condition ?? '', /^count >= (\d+)$/);
+  if (near === undefined) return undefined;
+  const share = SHARES.find((one) => nearOf(one, threshold) === near && made(one));
+  return share === undefined ? undefined : { threshold, within, near_limit: share };
+}
 
-function plainMoves(threshold: number): Move[] {
+const SHARES = Array.from({ length: 99 }, (_, index) => (index + 1) / 100);
+
+function numberIn(text: string, pattern: RegExp): number | undefined {
+  const [, digits] = pattern.exec(text) ?? [];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+function isEqual(one: unknown, other: unknown): boolean {
+  return canonicalJson(one) === canonicalJson(other);
+}
+
+function plainMoves(threshold: number): LimiterMove[] {
   return [
     ['allowing', 'limiting', `count > ${threshold}`, 'rate_limited'],
     ['limiting', 'allowing', `count <= ${threshold}`, 'rate_restored'],
   ];
 }
 
-/** The first that can fire does, so a count that falls below both bounds at once leads to allowing. */
-function nearMoves(threshold: number, share: number): Move[] {
-  const near = Math.max(1, Math.ceil(rounded(share * threshold)));
+/** The first that can fire does: a count that falls below both bounds leads to allowing. */
+function nearMoves(threshold: number, share: number): LimiterMove[] {
+  const near = nearOf(share, threshold);
   const far = Math.max(0, Math.floor(rounded((share - HYSTERESIS) * threshold)));
   return [
     ['allowing', 'limiting', `count > ${threshold}`, 'rate_limited'],
@@ -91,6 +112,10 @@ function nearMoves(threshold: number, share: number): Move[] {
     ['limiting', 'allowing', `count <= ${far}`, 'rate_restored'],
     ['limiting', 'nearing', `count <= ${threshold}`, 'rate_restored'],
   ];
+}
+
+function nearOf(share: number, threshold: number): number {
+  return Math.max(1, Math.ceil(rounded(share * threshold)));
 }
 
 /** 0.55 * 100 is 55.000000000000007. */

@@ -13,10 +13,10 @@ import { firingAt, type Plan, type Steps } from './plan.js';
 /** The most transitions that one event, of whatever count, or one gap in time may cause in a contract: each writes a row. */
 const MOST_TRANSITIONS = 128;
 
-/** The most transitions that are looked at to check a definition, over all combinations of counts: about 5 ms. */
+/** The most transitions examined to check a definition, over all combinations of counts: about 5 ms. */
 const MOST_EVALUATIONS = 100_000;
 
-/** So many of them cost a unit. */
+/** Evaluations in one unit of work. */
 const EVALUATIONS_A_UNIT = 256;
 
 export function* restFaults(plan: Plan): Steps<Fault[]> {
@@ -101,7 +101,6 @@ function stretchStarts(plan: Plan, aggregate: number): number[] {
   return [...starts].sort((a, b) => a - b);
 }
 
-/** States on a circle, in order, or undefined. */
 function findCircle(next: Int32Array): number[] | undefined {
   // From which start each state was first reached.
   const seenFrom = new Map<number, number>();

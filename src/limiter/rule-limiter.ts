@@ -14,16 +14,6 @@ export function templateOf({ primitive }: Pick<RuleDefinition, 'primitive'>): st
  * @param name for example the product that it is like; default: the primitive
  */
 export function ruleLimiter(rule: RuleDefinition, name: string = rule.primitive): ContractDefinition {
-  const trigger = (condition: string) => ({ kind: 'on_aggregate', event: 'request', aggregate: 'refused', condition });
-  const move = (from: string, to: string, condition: string, emit: string) => ({
-    from,
-    to,
-    operator: 'KO42',
-    fires_when: null,
-    proof_required: false,
-    trigger: trigger(condition),
-    post_actions: [{ emit }],
-  });
   return {
     id: templateOf(rule),
     category: 'Limiters',
@@ -33,9 +23,24 @@ export function ruleLimiter(rule: RuleDefinition, name: string = rule.primitive)
     rule,
     states: { allowing: { initial: true, role: 'initial' }, limiting: { role: 'intermediate' } },
     transitions: [
-      move('allowing', 'limiting', 'refused > 0', 'rate_limited'),
-      move('limiting', 'allowing', 'refused == 0', 'rate_restored'),
+      transitionOn({ aggregate: 'refused' }, ['allowing', 'limiting', 'refused > 0', 'rate_limited']),
+      transitionOn({ aggregate: 'refused' }, ['limiting', 'allowing', 'refused == 0', 'rate_restored']),
     ],
     operators: [{ id: 'KO42', kind: 'substrate' }],
+  };
+}
+
+/** From, to, when, and what it emits. */
+export type LimiterMove = readonly [from: string, to: string, condition: string, emit?: string];
+
+export function transitionOn(looked: object, [from, to, condition, emit]: LimiterMove) {
+  return {
+    from,
+    to,
+    operator: 'KO42',
+    fires_when: null,
+    proof_required: false,
+    trigger: { kind: 'on_aggregate', event: 'request', ...looked, condition },
+    post_actions: emit === undefined ? [] : [{ emit }],
   };
 }

@@ -1,25 +1,24 @@
-// Many rolling windows of one length of which most hold few events: a cell for each cycle that holds any, and none for the others.
+// Many rolling windows of one length, with a cell for each cycle that has events and none for the others.
 //
 //   ring      | 0 | 0 | 1 | 0 ... 0 | 3 | 0 |           60 cells of 8 bytes, whatever they hold
 //   sparse    oldest ─► | cycle 12 | 1 | ─► | 40 | 3 |   2 cells of 16 bytes
 //
-// Numbers are stored as 32 bits in pages, so that a million windows are few objects, and growing copies nothing; an event count takes two.
-// Cycles are stored modulo 2^32: only ages below `within` are asked for.
+// Numbers of 32 bits lie in pages, so that a million windows are few objects, and growing copies nothing. An event count takes two.
+// Cycles are stored modulo 2^32: only ages are asked for.
 import type { WindowImage } from './window.js';
 
 /** Records of a page, at most. */
 const PAGE = 4_096;
 const LONG = 2 ** 32;
 
-/** Records of some 32-bit numbers each, by number from 1. They begin with 0. */
+/** Records of 32-bit fields, by number from 1. All begin with 0. */
 export class Records {
   readonly #pages: Uint32Array[] = [];
   readonly #fields: number;
-  /** A page has a power of 2 of records, so that the number of one says where it lies. */
   readonly #bits: number;
   readonly #mask: number;
 
-  /** @param most the largest number, for pages that are no longer than all records together */
+  /** @param most the largest number, which bounds the length of a page */
   constructor(fields: number, most: number) {
     this.#fields = fields;
     this.#bits = 32 - Math.clz32(Math.min(most, PAGE - 1));
@@ -48,19 +47,17 @@ export class Records {
     page[at + 1] = value / LONG;
   }
 
-  /** Makes room for the records up to `id`. */
   reach(id: number): void {
     while (this.#pages.length <= id >>> this.#bits) this.#pages.push(new Uint32Array(this.#fields << this.#bits));
   }
 }
 
-/** Of a window. A cell is found by its number from 1; 0 is none. */
+/** Fields of a window. Cells are numbered from 1; 0 is none. */
 const COUNT = 0;
 const OLDEST = 2;
 const NEWEST = 3;
 const WINDOW_FIELDS = 4;
 
-/** Of a cell. */
 const EVENTS = 0;
 const CYCLE = 2;
 const NEXT = 3;
@@ -71,7 +68,7 @@ export class SparseWindows {
   readonly #windows: Records;
   readonly #cells: Records;
   #lastCell = 0;
-  /** The first of the cells that were used and are free, linked by NEXT. */
+  /** The first free cell, linked by NEXT. */
   #freeCell = 0;
 
   /**
@@ -84,12 +81,11 @@ export class SparseWindows {
     this.#cells = new Records(CELL_FIELDS, most * within);
   }
 
-  /** Makes room for the windows up to `id`; they are empty. */
   reach(id: number): void {
     this.#windows.reach(id);
   }
 
-  /** Lets pass what is `within` cycles old at `cycle`. @returns the count then */
+  /** Drops what is `within` cycles old at `cycle`. @returns the count then */
   advance(id: number, cycle: number): number {
     const windows = this.#windows;
     const cells = this.#cells;
@@ -143,7 +139,6 @@ export class SparseWindows {
     return Number.POSITIVE_INFINITY;
   }
 
-  /** The window at `cycle`. */
   image(id: number, cycle: number): WindowImage {
     this.advance(id, cycle);
     const cells = this.#cells;
@@ -154,7 +149,7 @@ export class SparseWindows {
     return { cycle, counts: counts.reverse() };
   }
 
-  /** Takes over what an image holds. The window must be empty. */
+  /** The window must be empty. */
   restore(id: number, { cycle, counts }: WindowImage): void {
     for (let at = counts.length - 2; at >= 0; at -= 2) this.add(id, counts[at + 1]!, cycle - counts[at]!);
   }

@@ -1,7 +1,7 @@
 // The templates that can be deployed: the rate limiter, and one for each family of rules, at ten requests a second.
 import type { ContractDefinition } from './definition.js';
 import { rateLimiter, TEMPLATE_ID } from './rate-limiter.js';
-import type { Primitive } from './rule/rule-definition.js';
+import { limitsFlight, type Primitive } from './rule/rule-definition.js';
 import { ruleLimiter, templateOf } from './rule-limiter.js';
 
 const window = { limit: 10, window_ms: 1000 };
@@ -9,8 +9,8 @@ const bucket = { rate: 10, per_ms: 1000, capacity: 10 };
 const smooth = { primitive: 'gcra', params: { T_ms: 100, tau_ms: 900 } };
 const hourly = { primitive: 'fixed_window', params: { limit: 10_000, window_ms: 3_600_000 } };
 
-/** Ten requests a second, or ten at once, by every rule. The count over cycles is the template `rate-limiter`; many nodes are for simulations. */
-const examples: Readonly<Record<Exclude<Primitive, 'rolling_count' | 'many_nodes'>, object>> = {
+/** Ten requests a second, or ten at once, by every rule. The count over cycles is the template `rate-limiter`; many nodes and none are for simulations. */
+const examples: Readonly<Record<Exclude<Primitive, 'rolling_count' | 'many_nodes' | 'none'>, object>> = {
   fixed_window: { ...window, count_refused: true },
   fixed_window_delay: { free: 10, step_ms: 100, window_ms: 1000 },
   fixed_window_exec_evenly: window,
@@ -34,17 +34,13 @@ const examples: Readonly<Record<Exclude<Primitive, 'rolling_count' | 'many_nodes
   and_all_charged: { of: [{ primitive: 'fixed_window', params: window }, hourly] },
 };
 
-/** Limits on concurrency ask how long a request is in flight. */
 const HOLD_MS = 100;
 
-const holding: readonly string[] = ['concurrency', 'concurrency_queue', 'adaptive'];
-
-/** Every template by its id, in the order in which they are listed. */
 export const templates: ReadonlyMap<string, ContractDefinition> = new Map([
   [TEMPLATE_ID, rateLimiter()],
   ...Object.entries(examples).map(([name, params]): [string, ContractDefinition] => {
     const primitive = name as Primitive;
-    const holds = holding.includes(name) ? { hold_ms: HOLD_MS } : {};
-    return [templateOf({ primitive }), ruleLimiter({ primitive, params, ...holds })];
+    const rule = { primitive, params };
+    return [templateOf(rule), ruleLimiter(limitsFlight(rule) ? { ...rule, hold_ms: HOLD_MS } : rule)];
   }),
 ]);

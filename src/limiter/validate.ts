@@ -1,17 +1,19 @@
 // The two stages that every definition passes before it runs: (1) parse, by the schema and of its conditions; (2) soundness: operators
-// that exist, states that can be reached, triggers that can fire (trigger-faults.ts), coming to rest (rest.ts). The same for a template and for any other contract.
+// that exist, states that can be reached, triggers that can fire (soundness.ts), coming to rest (rest.ts).
 import type { FindOperator } from '../operator/operator.js';
 import { findStandardOperator } from '../operator/registry.js';
 import { compileSchema } from '../schema/compile-schema.js';
-import { nearest } from '../schema/did-you-mean.js';
-import { Failure, type FailureCode, type Fault } from '../schema/failure.js';
+import { Failure, type FailureCode, type Fault, firstOf, placed } from '../schema/failure.js';
 import { faultsOf } from '../schema/schema-faults.js';
+import { compile } from './compile.js';
 import { ContractDefinition, isOnAggregate, OnCount, OnRefused } from './definition.js';
-import { definitionOf, isDrawn } from './drawn-definition.js';
-import { makePlan, type Plan, parseTransitions, type Steps } from './plan.js';
+import { isDrawn, readDrawn } from './drawn-definition.js';
+import { configOf, type MachineConfig } from './machine-config.js';
+import type { Plan, Steps } from './plan.js';
+import { planRule } from './planned-rule.js';
 import { restFaults } from './rest.js';
 import { checkRule } from './rule/rule-definition.js';
-import { triggerFaults } from './trigger-faults.js';
+import { operatorFaults, structureFaults, triggerFaults, triggerKindFaults } from './soundness.js';
 
 const definitionSchema = compileSchema(ContractDefinition);
 const triggers = {
@@ -32,7 +34,15 @@ export function planContract(
   findOperator: FindOperator = findStandardOperator,
   options: { readonly isStored?: boolean } = {},
 ): Plan {
-  const steps = planInSteps(input, findOperator, options);
+  return resultOf(planInSteps(input, findOperator, options));
+}
+
+export function configOfPlan({ definition, transitions }: Plan): MachineConfig {
+  const operators = new Map(transitions.map(({ operator }) => [operator.id, operator]));
+  return resultOf(configOf(definition, (id) => operators.get(id))).config;
+}
+
+function resultOf<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;
@@ -43,21 +53,40 @@ export function planContract(
 export function* planInSteps(
   input: unknown,
   findOperator: FindOperator,
-  { isStored = false }: { readonly isStored?: boolean } = {},
+  options: { readonly isStored?: boolean } = {},
 ): Steps<Plan> {
-  const definition = parseDefinition(isDrawn(input) ? definitionOf(input) : input);
+  if (!isDrawn(input)) return yield* planDefinition(input, findOperator, options);
+  const { definition, drawnPath } = readDrawn(input);
+  try {
+    return yield* planDefinition(definition, findOperator, options);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const faults = error.faults.map((fault) => ({ ...fault, path: drawnPath(fault.path) }));
+    refuse(error.code, faults);
+    throw error;
+  }
+}
+
+function* planDefinition(
+  input: unknown,
+  findOperator: FindOperator,
+  { isStored = false }: { readonly isStored?: boolean },
+): Steps<Plan> {
+  const definition = parseDefinition(input);
   yield definition.transitions.length / 8;
-  const { aggregates, transitions, faults } = yield* parseTransitions(definition, findOperator);
+  const { config, faults } = yield* configOf(definition, findOperator);
   refuse('invalid_expression', faults);
   refuse('operator_not_registered', yield* operatorFaults(definition, findOperator));
   refuse('definition_unsound', [...triggerKindFaults(definition), ...structureFaults(definition)]);
   yield definition.transitions.length / 8;
-  const plan = yield* makePlan(definition, aggregates, transitions);
+  const machine = yield* compile(config, findOperator);
+  const rule = definition.rule === undefined ? undefined : planRule(definition.rule);
+  const thresholds = rule === undefined ? machine.thresholds : [rule.most];
+  const plan: Plan = { ...machine, definition, rule, thresholds, isShadow: definition.shadow === true };
   if (!isStored) refuse('definition_unsound', [...(yield* triggerFaults(plan)), ...(yield* restFaults(plan))]);
   return plan;
 }
 
-/** Stage 1, by the schema alone. */
 function parseDefinition(input: unknown): ContractDefinition {
   if (!definitionSchema.fits(input)) {
     refuse('invalid_definition', faultsOf(ContractDefinition, definitionSchema.errors(input)));
@@ -69,23 +98,21 @@ function parseDefinition(input: unknown): ContractDefinition {
       if (trigger?.kind !== 'on_aggregate') return [];
       const { shape, compiled } = triggers[definition.rule === undefined ? 'count' : 'refused'];
       if (compiled.fits(trigger)) return [];
-      return faultsOf(shape, compiled.errors(trigger)).map(({ path, message }) => ({
-        path: `/transitions/${index}/trigger${path === '/' ? '' : path}`,
-        message,
-      }));
+      const faults = faultsOf(shape, compiled.errors(trigger));
+      return faults.map((fault) => placed(fault, `/transitions/${index}/trigger`));
     }),
   );
   if (definition.rule !== undefined) refuse('invalid_definition', ruleFaults(definition));
   return definition;
 }
 
-/** A rule that cannot be made, or that no trigger looks at; and one that judges several kinds of events with one state. */
+/** Faults of the rule: it cannot be made, no trigger looks at it, or it judges several kinds of events with one state. */
 function ruleFaults({ rule, transitions }: ContractDefinition): Fault[] {
   try {
     checkRule(rule);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    return error.faults.map(({ path, message }) => ({ path: `/rule${path === '/' ? '' : path}`, message }));
+    return error.faults.map((fault) => placed(fault, '/rule'));
   }
   const events = new Set(transitions.flatMap(({ trigger }) => (isOnAggregate(trigger) ? [trigger.event] : [])));
   if (events.size === 1) return [];
@@ -109,101 +136,11 @@ const advice: Partial<Record<FailureCode, string>> = {
 };
 
 function refuse(code: FailureCode, faults: readonly Fault[]): void {
-  const [first] = faults;
-  if (first === undefined) return;
-  const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : '';
+  if (faults.length === 0) return;
   throw new Failure(code, {
     what: 'The contract definition was refused.',
-    why: `${first.path} ${first.message}${more}.`,
+    why: firstOf(faults),
     ...(advice[code] === undefined ? {} : { fix: advice[code] }),
     faults,
   });
-}
-
-/** Every operator is registered; what the definition says of it is so; physics operators are always proved. */
-function* operatorFaults(definition: ContractDefinition, findOperator: FindOperator): Steps<Fault[]> {
-  const faults: Fault[] = [];
-  for (const [index, { operator: id, proof_required, inputs = {} }] of definition.transitions.entries()) {
-    yield 1 / 8 + Object.keys(inputs).length / 8;
-    const path = `/transitions/${index}`;
-    const operator = findOperator(id);
-    if (operator === undefined) {
-      faults.push({ path: `${path}/operator`, message: `names the operator "${id}", which is not registered` });
-      continue;
-    }
-    if (operator.proofRequired && proof_required === false) {
-      faults.push({ path: `${path}/proof_required`, message: `must be true: ${id} is a ${operator.kind} operator` });
-    }
-    for (const [name, value] of Object.entries(inputs)) {
-      const input = Object.hasOwn(operator.inputs, name) ? operator.inputs[name] : undefined;
-      if (input === undefined) {
-        const guess = nearest(name, Object.keys(operator.inputs));
-        const hint =
-          guess === undefined ? `inputs: ${Object.keys(operator.inputs).join(', ')}` : `did you mean "${guess}"?`;
-        faults.push({ path: `${path}/inputs/${name}`, message: `is no input of ${id}; ${hint}` });
-      } else if (value < input.min || value > input.max) {
-        faults.push({
-          path: `${path}/inputs/${name}`,
-          message: `must lie in ${input.min} .. ${input.max} ${input.unit}`,
-        });
-      }
-    }
-  }
-  definition.operators?.forEach(({ id, kind }, index) => {
-    const operator = findOperator(id);
-    if (operator === undefined) {
-      faults.push({ path: `/operators/${index}/id`, message: `names the operator "${id}", which is not registered` });
-    } else if (kind !== undefined && kind !== operator.kind) {
-      faults.push({ path: `/operators/${index}/kind`, message: `must be "${operator.kind}", the kind of ${id}` });
-    }
-  });
-  return faults;
-}
-
-function triggerKindFaults(definition: ContractDefinition): Fault[] {
-  return definition.transitions.flatMap(({ trigger }, index) =>
-    trigger === undefined || trigger === null || trigger.kind === 'on_aggregate'
-      ? []
-      : [
-          {
-            path: `/transitions/${index}/trigger/kind`,
-            message: `"${trigger.kind}" is not a known kind of trigger; known: on_aggregate`,
-          },
-        ],
-  );
-}
-
-/** Exactly one initial state; every end of a transition is a state; every state can be reached. */
-function structureFaults(definition: ContractDefinition): Fault[] {
-  const names = Object.keys(definition.states);
-  const initial = names.filter((name) => definition.states[name]?.initial === true);
-  const faults: Fault[] = [];
-  if (initial.length === 0)
-    faults.push({ path: '/states', message: 'has no initial state; exactly one must be marked initial' });
-  if (initial.length > 1) {
-    faults.push({
-      path: '/states',
-      message: `has ${initial.length} initial states (${initial.join(', ')}); exactly one must be`,
-    });
-  }
-  definition.transitions.forEach((transition, index) => {
-    for (const end of ['from', 'to'] as const) {
-      const name = transition[end];
-      if (names.includes(name)) continue;
-      const guess = nearest(name, names);
-      const hint = guess === undefined ? `states: ${names.join(', ')}` : `did you mean "${guess}"?`;
-      faults.push({
-        path: `/transitions/${index}/${end}`,
-        message: `names the state "${name}", which does not exist; ${hint}`,
-      });
-    }
-  });
-  if (faults.length > 0) return faults;
-  const reached = new Set(initial);
-  for (const name of reached) {
-    for (const { from, to } of definition.transitions) if (from === name) reached.add(to);
-  }
-  return names
-    .filter((name) => !reached.has(name))
-    .map((name) => ({ path: `/states/${name}`, message: `cannot be reached from the initial state "${initial[0]}"` }));
 }

@@ -1,25 +1,19 @@
 // One rolling window: how many events lie in the last `within` cycles.
 //
-//   ring     | 0 | 3 | 1 | 0 | 2 |        within = 5, count = 3 + 1 + 0 + 2 + 0 = 6
+//   ring     | 0 | 3 | 1 | 0 | 2 |        within = 5, inWindow = 3 + 1 + 0 + 2 + 0 = 6
 //   cycle      c  c-4 c-3 c-2 c-1         slot of cycle c is overwritten when c + 5 begins
 //              ^ slot
 //
-//   cells    | count | cycle | slot | within | ring ......... |
-//
-// A window is stored in cells: numbers in a long array that many windows share, one after the other. With ten thousand contracts the one
-// that is asked is not in the processor's cache, so the time of a decision is the number of places in memory that it reads. An object
-// is one place, and each of its numbers that is not a small integer is another. With objects for gate, window and figures a decision
-// has a third of the speed of a bare ring of counts behind a Map (`npm run bench -- decide`); with cells, two thirds.
-//
-// The cells are doubles: counts are exact up to 2^53. What every event needs is a function of the cells.
+// With ten thousand contracts a decision costs as much as the places in memory that it reads: the numbers that each decision needs are
+// fields of one object, small integers while they are below 2^31, and rings share long arrays (`npm run bench -- decide`).
 
-/** The cells of one gate or window: `array[at]` is the first. They begin with 0. */
+/** The cells of one ring: `array[at]` is the first. They begin with 0, and are exact up to 2^53. */
 export interface Cells {
   readonly array: Float64Array;
   readonly at: number;
 }
 
-/** 64 KB: about a hundred gates share an array, so that its header stays in the cache. */
+/** 64 KB: about a hundred rings share an array, so that its header stays in the cache. */
 const ARRAY_LENGTH = 8192;
 
 /** More cells than this get an array of their own, so that at most this much of a shared array is wasted. */
@@ -40,7 +34,6 @@ export function cutCells(length: number): Cells {
   return { array: shared, at };
 }
 
-/** Cells of an array of their own. */
 export function ownCells(length: number): Cells {
   return { array: new Float64Array(length), at: 0 };
 }
@@ -54,89 +47,99 @@ export interface WindowImage {
   readonly counts: readonly number[];
 }
 
-const COUNT = 0;
-const CYCLE = 1;
-const SLOT = 2;
-const WITHIN = 3;
-const RING = 4;
+/** Cycles are stored relative to this one: those of a clock since 1970 are no small integers, and an object would refer to them. */
+const ORIGIN = 2 ** 31;
 
-/** How many cells a window takes. */
-export function windowCells(within: number): number {
-  return RING + within;
+/** The numbers of a window. Those of a gate, and of the contract that owns it, are fields of the same object: see fast-path.ts. */
+export class WindowCounts {
+  inWindow = 0;
+  /** Its cycle, relative to `ORIGIN`. */
+  offset: number;
+  /** Index into the ring of the counts of its cycle. */
+  slot = 0;
+  readonly within: number;
+  readonly ring: Float64Array;
+  readonly ringAt: number;
+
+  /** @param within length in cycles, an integer >= 1 @param cycle the cycle at which it begins, empty @param cells `within` cells */
+  constructor(within: number, cycle: number, { array, at }: Cells = cutCells(within)) {
+    this.offset = offsetOf(cycle);
+    this.within = within;
+    this.ring = array;
+    this.ringAt = at;
+  }
 }
 
-/** The cycle of the window whose cells begin at `at`. */
-export function cycleOfWindow(cells: Float64Array, at: number): number {
-  return cells[at + CYCLE]!;
+export function offsetOf(cycle: number): number {
+  return small(cycle - ORIGIN);
+}
+
+/** The same number: the engine keeps a difference of doubles as a double, unless it is told that it is a small integer. */
+function small(n: number): number {
+  const integer = n | 0;
+  return integer === n ? integer : n;
+}
+
+export function cycleAt(offset: number): number {
+  return offset + ORIGIN;
 }
 
 /** See `RollingWindow.add`. */
-export function addTo(cells: Float64Array, at: number, n: number): void {
-  // `| 0`, here and below: the engine need not test whether the double is an integer.
-  cells[at + RING + (cells[at + SLOT]! | 0)]! += n;
-  cells[at + COUNT]! += n;
+export function addTo(window: WindowCounts, n: number): void {
+  window.ring[window.ringAt + window.slot]! += n;
+  window.inWindow += n;
 }
 
 /**
  * See `RollingWindow.advance`.
  * @returns the count then
  */
-export function advanceTo(cells: Float64Array, at: number, cycle: number): number {
-  let count = cells[at + COUNT]!;
-  const gap = cycle - cells[at + CYCLE]!;
+export function advanceTo(window: WindowCounts, cycle: number): number {
+  let count = window.inWindow;
+  const offset = offsetOf(cycle);
+  const gap = offset - window.offset;
   if (gap <= 0) return count;
-  cells[at + CYCLE] = cycle;
+  window.offset = offset;
   if (count === 0) return 0;
-  const within = cells[at + WITHIN]! | 0;
-  const ring = at + RING;
+  const { within, ring, ringAt } = window;
   if (gap >= within) {
-    cells.fill(0, ring, ring + within);
-    cells[at + COUNT] = 0;
+    ring.fill(0, ringAt, ringAt + within);
+    window.inWindow = 0;
     return 0;
   }
-  let slot = cells[at + SLOT]! | 0;
-  for (let left = gap | 0; left > 0; left -= 1) {
+  let { slot } = window;
+  for (let left = gap; left > 0; left -= 1) {
     slot = slot + 1 === within ? 0 : slot + 1;
-    count -= cells[ring + slot]!;
-    cells[ring + slot] = 0;
+    count -= ring[ringAt + slot]!;
+    ring[ringAt + slot] = 0;
   }
-  cells[at + SLOT] = slot;
-  cells[at + COUNT] = count;
+  window.slot = slot;
+  window.inWindow = small(count);
   return count;
 }
 
 export class RollingWindow {
-  readonly #cells: Float64Array;
-  readonly #at: number;
+  readonly #counts: WindowCounts;
 
-  /**
-   * @param within length in cycles, an integer >= 1
-   * @param cycle the cycle at which the window begins, empty
-   * @param place `windowCells(within)` cells of 0
-   */
-  constructor(
-    readonly within: number,
-    cycle: number,
-    place: Cells = cutCells(windowCells(within)),
-  ) {
-    this.#cells = place.array;
-    this.#at = place.at;
-    this.#cells[this.#at + WITHIN] = within;
-    this.#cells[this.#at + CYCLE] = cycle;
+  constructor(counts: WindowCounts) {
+    this.#counts = counts;
+  }
+
+  get within(): number {
+    return this.#counts.within;
   }
 
   /** Events in the cycles `cycle - within + 1 .. cycle`. */
   get count(): number {
-    return this.#cells[this.#at + COUNT]!;
+    return this.#counts.inWindow;
   }
 
   get cycle(): number {
-    return cycleOfWindow(this.#cells, this.#at);
+    return cycleAt(this.#counts.offset);
   }
 
-  /** Counts `n` events in the cycle of the window. */
   add(n: number): void {
-    addTo(this.#cells, this.#at, n);
+    addTo(this.#counts, n);
   }
 
   /**
@@ -146,19 +149,19 @@ export class RollingWindow {
   addAt(cycle: number, n: number): boolean {
     const age = this.cycle - cycle;
     if (age < 0 || age >= this.within) return false;
-    this.#cells[this.#cellOf(age)]! += n;
-    this.#cells[this.#at + COUNT]! += n;
+    this.#counts.ring[this.#cellOf(age)]! += n;
+    this.#counts.inWindow += n;
     return true;
   }
 
-  /** Moves on to `cycle`; what is `within` cycles old leaves. At most `within` steps, however far it is. */
+  /** Advances to `cycle`, in at most `within` steps. */
   advance(cycle: number): void {
-    advanceTo(this.#cells, this.#at, cycle);
+    advanceTo(this.#counts, cycle);
   }
 
   /** How many events leave when the window moves from `cycle + after - 1` to `cycle + after`; `after` from 1 to `within`. */
   leaving(after: number): number {
-    return this.#cells[this.#cellOf(this.within - after)]!;
+    return this.#counts.ring[this.#cellOf(this.within - after)]!;
   }
 
   /**
@@ -167,16 +170,15 @@ export class RollingWindow {
    */
   whileFewerLeave(events: number, after: number, last: number): readonly [after: number, left: number] {
     if (after >= last) return [after, 0];
-    const cells = this.#cells;
-    const first = this.#at + RING;
-    const end = first + this.within;
+    const { ring, ringAt } = this.#counts;
+    const end = ringAt + this.within;
     let cell = this.#cellOf(this.within - after - 1);
     let left = 0;
     for (; after < last; after += 1) {
-      const leaves = left + cells[cell]!;
+      const leaves = left + ring[cell]!;
       if (leaves >= events) break;
       left = leaves;
-      cell = cell + 1 === end ? first : cell + 1;
+      cell = cell + 1 === end ? ringAt : cell + 1;
     }
     return [after, left];
   }
@@ -193,35 +195,34 @@ export class RollingWindow {
   }
 
   image(): WindowImage {
-    const cells = this.#cells;
-    const [first, last] = [this.#at + RING, this.#at + RING + this.within - 1];
+    const { ring, ringAt } = this.#counts;
+    const last = ringAt + this.within - 1;
     let busy = 0;
-    for (let at = first; at <= last; at += 1) if (cells[at]! > 0) busy += 1;
-    // Of its length at once: a list that grows to this one is copied a dozen times.
+    for (let at = ringAt; at <= last; at += 1) if (ring[at]! > 0) busy += 1;
+    // Allocated once: a growing list is copied a dozen times.
     const counts = new Array<number>(2 * busy);
     let to = 0;
     let at = this.#cellOf(0);
     for (let age = 0; to < counts.length; age += 1) {
-      const events = cells[at]!;
+      const events = ring[at]!;
       if (events > 0) {
         counts[to] = age;
         counts[to + 1] = events;
         to += 2;
       }
-      at = at === first ? last : at - 1;
+      at = at === ringAt ? last : at - 1;
     }
     return { cycle: this.cycle, counts };
   }
 
-  /** Takes over what an image holds, its cycle included. The window must be empty. */
+  /** Restores an image, its cycle included. The window must be empty. */
   restore({ cycle, counts }: WindowImage): void {
-    this.#cells[this.#at + CYCLE] = cycle;
+    this.#counts.offset = offsetOf(cycle);
     for (let at = 0; at < counts.length; at += 2) this.addAt(cycle - counts[at]!, counts[at + 1]!);
   }
 
-  /** The cell in which the events lie that happened `age` cycles ago. */
   #cellOf(age: number): number {
-    const slot = this.#cells[this.#at + SLOT]! - age;
-    return this.#at + RING + (slot < 0 ? slot + this.within : slot);
+    const { slot, within, ringAt } = this.#counts;
+    return ringAt + (slot < age ? slot - age + within : slot - age);
   }
 }

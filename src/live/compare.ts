@@ -1,13 +1,9 @@
 // Compares what a target did with what the model does with the same arrivals. Pure. The verdict is made in judge.ts.
 //
-//   lax      the model, given only what is known to have arrived
-//   strict   the model, given also what may have arrived: requests without an answer, requests at the edge of a cycle
+// A cycle of a contract is compared as a whole: its answers in order of the counts that they tell, the k-th with the k-th. Where the model
+// was given requests without an answer, theirs may be any:
 //
-//   count    lax    |-----------|            what was seen has to lie between the two. Where everything is known both are the
-//            seen        x                   same, and nothing but equality will do
-//            strict     |---------------|
-//
-// A cycle of a contract is compared as a whole: its answers in order of the counts that they tell, the k-th with the k-th.
+//   model    1  2  3  4        answers   1  3  4  fit        1  3  5  do not
 import type { Difference, TransitionSeen } from '../outcome/outcome-schema.js';
 import type { Modelled } from './model.js';
 import type { Cell, SeenAnswer } from './request-log.js';
@@ -26,9 +22,7 @@ export interface EventSeen {
 }
 
 export interface Models {
-  readonly lax: Modelled;
-  /** The same object as `lax` where everything is known. */
-  readonly strict: Modelled;
+  readonly model: Modelled;
   /** The events that entering a state emits, by the names of the states left and entered. */
   readonly emits: (from: string | undefined, to: string) => readonly string[];
   /** The first cycle from which transitions are not held against the model, by contract: what arrived is not known exactly. */
@@ -45,10 +39,10 @@ export function compare(names: readonly string[], seen: Seen, models: Models): D
     const known = models.unknownFrom(contract);
     const transitions = seen.transitions?.[contract];
     if (transitions !== undefined)
-      differences.push(...compareTransitions(name, models.lax.transitions[contract]!, transitions, known));
+      differences.push(...compareTransitions(name, models.model.transitions[contract]!, transitions, known));
     const events = seen.events?.[contract];
     if (events !== undefined) {
-      const expected = eventsOf(models.lax.transitions[contract]!, models);
+      const expected = eventsOf(models.model.transitions[contract]!, models);
       differences.push(...compareEvents(name, expected, events, known));
     }
   });
@@ -58,25 +52,24 @@ export function compare(names: readonly string[], seen: Seen, models: Models): D
 function compareCell(
   contract: string,
   { cycle, answers, contract: index }: Seen['cells'][number],
-  { lax, strict }: Models,
+  { model }: Models,
 ): Difference[] {
-  const low = lax.answers(cycle, index);
-  const high = strict.answers(cycle, index);
-  // Of the strict model's answers, this many may have gone to requests of which nothing was heard.
-  const spare = high.length - answers.length;
+  const modelled = model.answers(cycle, index);
+  // This many of the model's answers went to requests of which nothing was heard.
+  const spare = Math.max(0, modelled.length - answers.length);
   const found: Difference[] = [];
   const say = (figure: string, predicted: Difference['predicted'], observed: Difference['observed'], note?: string) =>
     void found.push({ cycle, contract, figure, predicted, observed, ...(note === undefined ? {} : { note }) });
   const admitted = admittedOf(answers);
-  const least = Math.max(0, admittedOf(high) - spare);
-  const most = admittedOf(low) + Math.max(0, answers.length - low.length);
+  const most = admittedOf(modelled);
+  const least = Math.max(0, most - spare);
   if (admitted < least || admitted > most) {
     say('admitted', between(least, most), admitted, `of ${answers.length} requests`);
   }
   const inOrder = [...answers].sort((a, b) => (a.count ?? 0) - (b.count ?? 0));
   for (const [k, { count, state, admitted: isAdmitted }] of inOrder.entries()) {
-    const from = low[Math.min(k, low.length - 1)];
-    const to = high[k + spare];
+    const from = modelled[k];
+    const to = modelled[k + spare];
     const place = `answer ${k + 1} of ${answers.length} in this cycle`;
     if (count !== undefined && from?.count !== undefined && to?.count !== undefined) {
       if (count < from.count || count > to.count) {
@@ -84,13 +77,12 @@ function compareCell(
         break;
       }
     }
-    const states = new Set(high.slice(k, k + spare + 1).map((answer) => answer.state));
-    if (from !== undefined) states.add(from.state);
+    const states = new Set(modelled.slice(k, k + spare + 1).map((answer) => answer.state));
     if (state !== undefined && !states.has(state)) {
       say('state', [...states].join(' or '), state, place);
       break;
     }
-    if (lax === strict && count !== undefined && from !== undefined && isAdmitted !== from.admitted) {
+    if (spare === 0 && count !== undefined && from !== undefined && isAdmitted !== from.admitted) {
       say('decision', wordOf(from.admitted), wordOf(isAdmitted), place);
       break;
     }

@@ -9,12 +9,14 @@
 // time of day of this machine does not move the run.
 
 import { isLoopback } from '../api/loopback.js';
+import { readClock } from '../api/node.js';
+import type { CallOptions } from '../client/api-client.js';
 import { insecure, isReadable } from '../client/base-url.js';
 import { type Reached, reach } from '../client/connect.js';
 import { Failure } from '../schema/failure.js';
 import { startOf } from '../time/cycle.js';
 import { WallClock, type WallOptions } from '../time/wall.js';
-import { HttpPool, type PoolRequest, unreadable } from './http-pool.js';
+import { HttpPool, type PoolRequest } from './http-pool.js';
 
 export interface ConnectionOptions {
   readonly allowRemote?: boolean | undefined;
@@ -37,7 +39,10 @@ export interface Connection {
   readonly endpoint: Endpoint;
   /** Further nodes of the network that is asked. */
   readonly others: readonly Endpoint[];
+  /** For the requests of the run. */
   readonly pool: HttpPool;
+  /** Clients of `endpoint` and `others`; none for a target that is no node. */
+  readonly nodes: readonly Reached[];
   /** Runs; its time is that of this machine. */
   readonly clock: WallClock;
   readonly time: NodeTime;
@@ -51,7 +56,7 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-export const TIMEOUT_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 const CONNECTIONS = 128;
 /** Names of headers whose value opens something: `Authorization`, `Cookie`, `X-Api-Key`, `X-Auth-Token`, … */
 const CREDENTIAL = /(^|-)(authorization|cookie|auth|(api-?)?key|token|secret|password|session|credentials?)(-|$)/i;
@@ -61,7 +66,7 @@ const CREDENTIAL = /(^|-)(authorization|cookie|auth|(api-?)?key|token|secret|pas
  * where a key of a node, which is also one that it mints, or a credential among the headers could be read on the way
  */
 export async function connectTo(url: string, options: ConnectionOptions): Promise<Connection> {
-  const { allowRemote = false, connections = CONNECTIONS, timeoutMs = TIMEOUT_MS, cycleMs, signal } = options;
+  const { allowRemote = false, connections = CONNECTIONS, timeoutMs = TIMEOUT_MS, cycleMs } = options;
   const endpoint = endpointOf(url, allowRemote);
   const isNode = cycleMs === undefined;
   const sendsCredential = isNode || Object.keys(options.headers ?? {}).some((name) => CREDENTIAL.test(name));
@@ -84,14 +89,32 @@ export async function connectTo(url: string, options: ConnectionOptions): Promis
     await Promise.all(nodes.map((node) => node.prove()));
   };
   try {
-    const time = isNode ? await readNodeTime(pool, endpoint, clock, timeoutMs, signal) : ownTime(clock, cycleMs);
-    if (isNode) for (const { origin, basePath } of [endpoint, ...others]) nodes.push(await reach(origin + basePath));
+    if (isNode) for (const one of [endpoint, ...others]) nodes.push(await reachNode(one, options));
+    const [node] = nodes;
+    const time = node === undefined ? ownTime(clock, cycleMs ?? 1_000) : await readNodeTime(node, clock, options);
     await prove();
-    return { endpoint, others, pool, clock, time, connections, timeoutMs, prove, close };
+    return { endpoint, others, pool, nodes, clock, time, connections, timeoutMs, prove, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+async function reachNode({ origin, basePath }: Endpoint, options: ConnectionOptions): Promise<Reached> {
+  try {
+    return await reach(origin + basePath, options.insecure, waiting(options));
+  } catch (error) {
+    if (!(error instanceof Failure && error.code === 'answer_unreadable')) throw error;
+    const { what, why } = error;
+    const fix = 'Check the address. A service that is no Weir node needs a `target` in the scenario.';
+    throw new Failure('answer_unreadable', { what, why, fix });
+  }
+}
+
+type Waiting = Pick<ConnectionOptions, 'timeoutMs' | 'signal'>;
+
+function waiting({ timeoutMs = TIMEOUT_MS, signal }: Waiting): CallOptions {
+  return { timeoutMs, signal };
 }
 
 export interface Endpoint {
@@ -143,31 +166,19 @@ const ROUNDING_MS = 1;
 
 const ASKED = 12;
 
-/** @throws Failure `node_unreachable`, `answer_unreadable` for what does not answer as a node does */
-export async function readNodeTime(
-  pool: HttpPool,
-  endpoint: Endpoint,
-  clock: WallClock,
-  timeoutMs: number,
-  signal?: AbortSignal,
-): Promise<NodeTime> {
+/** @throws Failure `node_unreachable`, `answer_unreadable`; the reason of the signal if it is aborted */
+export async function readNodeTime({ anyone }: Reached, clock: WallClock, options: Waiting): Promise<NodeTime> {
   let best: NodeTime | undefined;
   for (let n = 0; n < ASKED; n += 1) {
     const askedMs = clock.monotonicMs();
-    const { status, body } = await pool.ask(clockRequest(endpoint), clock, timeoutMs, signal);
+    const told = await anyone.call(readClock, undefined, waiting(options));
     const answeredMs = clock.monotonicMs();
-    const told = status === 200 ? readClock(body) : undefined;
-    if (told === undefined) throw noNode(endpoint, status);
-    const atMs = startOf(told.cycle + 1, told.cycleMs) - told.nextCycleInMs;
+    const atMs = startOf(told.cycle + 1, told.cycle_ms) - told.next_cycle_in_ms;
     const uncertaintyMs = (answeredMs - askedMs) / 2 + ROUNDING_MS;
     if (best !== undefined && best.uncertaintyMs <= uncertaintyMs) continue;
-    best = { cycleMs: told.cycleMs, offsetMs: atMs - (askedMs + answeredMs) / 2, uncertaintyMs };
+    best = { cycleMs: told.cycle_ms, offsetMs: atMs - (askedMs + answeredMs) / 2, uncertaintyMs };
   }
   return best as NodeTime;
-}
-
-function clockRequest({ basePath }: Endpoint) {
-  return { method: 'GET', path: `${basePath}/api/clock` } as const;
 }
 
 /** The time of this machine, for a target that does not tell its own. */
@@ -185,25 +196,6 @@ export function alignedClock(base: WallClock, { cycleMs, offsetMs }: NodeTime, o
 export function movedMs(before: Omit<NodeTime, 'cycleMs'>, after: Omit<NodeTime, 'cycleMs'>): number {
   const apartMs = Math.abs(after.offsetMs - before.offsetMs);
   return Math.max(0, apartMs - before.uncertaintyMs - after.uncertaintyMs);
-}
-
-function readClock(body: string): { cycle: number; cycleMs: number; nextCycleInMs: number } | undefined {
-  try {
-    const { cycle, cycle_ms: cycleMs, next_cycle_in_ms: nextCycleInMs } = JSON.parse(body) as Record<string, number>;
-    const isWhole = Number.isSafeInteger(cycle) && Number.isSafeInteger(cycleMs) && cycleMs! >= 1;
-    if (!isWhole || !Number.isFinite(nextCycleInMs)) return undefined;
-    return { cycle: cycle!, cycleMs: cycleMs!, nextCycleInMs: nextCycleInMs! };
-  } catch {
-    return undefined;
-  }
-}
-
-function noNode({ origin, basePath }: Endpoint, status: number) {
-  return unreadable(
-    origin,
-    `${basePath}/api/clock answered with status ${status} and not with the cycle of a node. ` +
-      'A service that is no Weir node needs a `target` in the scenario.',
-  );
 }
 
 /** The warm-up: requests at the same time, how often, and for how long at most, in ms. */

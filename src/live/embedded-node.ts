@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EventLoopUtilization } from 'node:perf_hooks';
 import { Worker } from 'node:worker_threads';
+import { packageFile } from '../package-file.js';
 import { Failure } from '../schema/failure.js';
 
 /** Messages to the thread. */
@@ -46,7 +47,7 @@ export async function startEmbeddedNode(cycleMs: number): Promise<EmbeddedNode> 
     });
   });
   const task: EmbeddedNodeTask = { cycleMs, dir };
-  const worker = new Worker(new URL('../live/embedded-node-worker.js', import.meta.url), { workerData: task });
+  const worker = new Worker(packageFile('dist/worker/node.js'), { workerData: task });
   // A process that is ended at once, by a second Ctrl-C, closes nothing.
   const remove = () => rmSync(dir, { recursive: true, force: true });
   process.once('exit', remove);

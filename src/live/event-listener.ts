@@ -1,12 +1,9 @@
-// Listens to a node's stream of events: what arrived, and when; reconnects when the stream breaks.
-//
-//   id: 12                                one message: lines up to an empty one; `data` is a CloudEvents envelope
-//   event: rate_limited
-//   data: {"specversion":"1.0", …}
+// What a node says of the machine of a run on its stream of events, and when it was heard.
+import type { ApiClient } from '../client/api-client.js';
+import { follow, type StreamMessage } from '../client/event-stream.js';
 import { Failure } from '../schema/failure.js';
-import type { Clock } from '../time/clock.js';
 import { Rank } from '../time/rank.js';
-import type { HttpPool, PoolRequest } from './http-pool.js';
+import type { WallClock } from '../time/wall.js';
 
 /** A transition as the node recorded it, or an event that one emitted. */
 export interface Heard {
@@ -23,33 +20,29 @@ export interface Heard {
 }
 
 export interface EventListenerOptions {
-  readonly pool: HttpPool;
-  /** Without `last_event_id`. */
-  readonly request: PoolRequest;
-  readonly clock: Clock;
+  readonly api: ApiClient;
+  readonly slug: string;
+  readonly clock: WallClock;
   readonly onHeard: (heard: Heard) => void;
-  /** Asked before the stream is opened again: another program may answer at the address. Throws `key_unproved` */
+  /** Called before the stream is opened again. Throws `key_unproved` */
   readonly prove: () => Promise<void>;
   /** Another program answers there now. The stream is lost. */
   readonly onUnproved: (words: string) => void;
 }
 
+/** How often the stream is opened again without a message between, and after which wait, in ms. */
 const MOST_RETURNS = 5;
 const RETURN_AFTER_MS = 100;
 
 export class EventListener {
   readonly #options: EventListenerOptions;
+  readonly #ended = new AbortController();
+  readonly #waiting: { cycle: number; wake: () => void }[] = [];
+  #returns = 0;
   /** Everything that happened in cycles before this one has been heard. */
   cycle = Number.NEGATIVE_INFINITY;
   /** The stream broke and could not be opened again: what happens on the node is not known any more. */
   isLost = false;
-  #lastId = '';
-  #returns = 0;
-  #stopped = false;
-  #rest = '';
-  #end: (() => void) | undefined;
-  #opened: (() => void) | undefined;
-  readonly #waiting: { cycle: number; wake: () => void }[] = [];
 
   constructor(options: EventListenerOptions) {
     this.#options = options;
@@ -58,8 +51,7 @@ export class EventListener {
   /** Begins to listen. Resolves when the stream is open, or lost. */
   open(): Promise<void> {
     return new Promise((resolve) => {
-      this.#opened = resolve;
-      this.#listen();
+      void this.#listen(resolve).finally(resolve);
     });
   }
 
@@ -78,86 +70,36 @@ export class EventListener {
   }
 
   close(): void {
-    this.#stopped = true;
-    this.#end?.();
+    this.#ended.abort();
   }
 
-  #listen(): void {
-    const { pool, request } = this.#options;
-    this.#rest = '';
-    const headers = { ...request.headers, ...(this.#lastId === '' ? {} : { 'last-event-id': this.#lastId }) };
-    this.#end = pool.listen(
-      { ...request, headers },
-      {
-        open: (status) => {
-          if (status === 200) {
-            this.#opened?.();
-            return;
-          }
-          this.#end?.();
-          this.#broken();
-        },
-        text: (piece) => this.#take(piece),
-        over: () => this.#broken(),
-      },
-    );
-  }
-
-  #broken(): void {
-    if (this.#stopped) return;
-    this.#returns += 1;
-    if (this.#returns > MOST_RETURNS) {
-      this.#lose();
-      return;
-    }
-    const { clock } = this.#options;
-    clock.agenda.at(clock.now() + RETURN_AFTER_MS, Rank.client, () => {
-      if (!this.#stopped) void this.#listenAgain();
-    });
-  }
-
-  async #listenAgain(): Promise<void> {
+  async #listen(onOpen: () => void): Promise<void> {
+    const { api, slug, clock, prove, onUnproved } = this.#options;
+    const { signal } = this.#ended;
+    const sleep = async () => {
+      this.#returns += 1;
+      if (this.#returns > MOST_RETURNS) this.close();
+      else await clock.sleep(RETURN_AFTER_MS, signal);
+    };
     try {
-      await this.#options.prove();
+      for await (const message of follow(api, slug, { signal, prove, sleep, onOpen })) this.#take(message);
     } catch (error) {
-      if (!(error instanceof Failure && error.code === 'key_unproved')) {
-        this.#broken();
-        return;
-      }
-      this.#lose();
-      this.#options.onUnproved(error.what);
-      return;
+      if (error instanceof Failure && error.code === 'key_unproved') onUnproved(error.what);
     }
-    if (!this.#stopped) this.#listen();
-  }
-
-  #lose(): void {
     this.isLost = true;
-    this.#opened?.();
     for (const { wake } of this.#waiting.splice(0)) wake();
   }
 
-  #take(piece: string): void {
-    const messages = (this.#rest + piece).split('\n\n');
-    this.#rest = messages.pop() ?? '';
-    for (const message of messages) this.#message(message);
-  }
-
-  #message(message: string): void {
-    const fields = new Map(
-      message.split('\n').map((line) => {
-        const colon = line.indexOf(':');
-        return [line.slice(0, colon), line.slice(colon + 1).trimStart()] as const;
-      }),
-    );
-    const event = fields.get('event');
-    const data = dataIn(fields.get('data'));
-    if (event === undefined || data === undefined) return;
-    this.#lastId = fields.get('id') ?? this.#lastId;
+  #take({ event, envelope }: StreamMessage): void {
+    if (envelope === undefined) return;
     this.#returns = 0;
-    const cycle = Number(data['cycle']);
-    if (event === 'cycle') this.#cycleBegan(cycle);
-    else this.#happened(event, cycle, data);
+    const { cycle = Number.NaN, contract_id: contractId = '', key, to, state = '' } = envelope.data;
+    if (event === 'cycle') {
+      this.#cycleBegan(cycle);
+      return;
+    }
+    const count = envelope.data.count ?? countIn(envelope.data as Fired);
+    this.#options.onHeard({ event, cycle, contractId, key, to: to ?? state, count, atMs: this.#options.clock.now() });
   }
 
   #cycleBegan(cycle: number): void {
@@ -167,30 +109,15 @@ export class EventListener {
       else this.#waiting.push(one);
     }
   }
-
-  #happened(event: string, cycle: number, data: Readonly<Record<string, unknown>>): void {
-    const contractId = String(data['contract_id']);
-    const key = typeof data['key'] === 'string' ? data['key'] : undefined;
-    const to = String(data['to'] ?? data['state']);
-    const count = numberIn(data['count']) ?? countIn(data['substrate']) ?? countIn(data);
-    this.#options.onHeard({ event, cycle, contractId, key, to, count, atMs: this.#options.clock.now() });
-  }
 }
 
-function dataIn(text: string | undefined): Readonly<Record<string, unknown>> | undefined {
-  try {
-    return text === undefined ? undefined : JSON.parse(text).data;
-  } catch {
-    return undefined;
-  }
+interface Fired {
+  readonly inputs?: Readonly<Record<string, unknown>>;
+  readonly substrate?: Fired;
 }
 
 /** The count with which a transition was fired: input S of the substrate operator. */
-function countIn(fired: unknown): number | undefined {
-  const { inputs } = (fired ?? {}) as { inputs?: Readonly<Record<string, unknown>> };
-  return numberIn(inputs?.['S']);
-}
-
-function numberIn(value: unknown): number | undefined {
-  return typeof value === 'number' ? value : undefined;
+function countIn({ inputs, substrate }: Fired): number | undefined {
+  const count = substrate?.inputs?.['S'] ?? inputs?.['S'];
+  return typeof count === 'number' ? count : undefined;
 }

@@ -5,6 +5,7 @@
 // It ends as soon as nobody asks for it any more.
 import { hostname } from 'node:os';
 import { Durations } from '../math/durations.js';
+import { drawsOf } from '../math/random.js';
 import { parseSent } from '../scenario/load-scenario.js';
 import { Failure } from '../schema/failure.js';
 import type { QueueClient } from '../simulate/run-queue.js';
@@ -92,7 +93,7 @@ async function send(job: LoadJob, client: QueueClient, asker: Asker, targets: re
     cycleMs: job.made === undefined ? job.cycleMs : undefined,
   });
   try {
-    const traffic = await trafficOf(scenario, job.seed);
+    const traffic = await trafficOf(scenario, drawsOf(job.seed));
     const weir = job.made && new WeirTarget(connection.endpoint, job.made, scenario.plan);
     if (weir !== undefined) await warmUp(connection, weir.peek);
     const target = weir ?? new ForeignTarget(connection.endpoint, scenario.target ?? {}, traffic.names);
@@ -100,7 +101,7 @@ async function send(job: LoadJob, client: QueueClient, asker: Asker, targets: re
     await asker.tell({ type: 'ready', uncertaintyMs: before.uncertaintyMs });
     const go = await asker.goes();
     if (go === undefined) return;
-    const schedule = scheduleOf(scenario, traffic, job.seed);
+    const schedule = scheduleOf(traffic, scenario.startCycle);
     const warm = weir && warmer(connection, weir);
     const sent = await sendShare(job, { connection, target, schedule, warm, go, offsetMs: before.offsetMs }, asker);
     const after = await readRedisTime(client, connection.clock);

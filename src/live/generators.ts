@@ -8,13 +8,20 @@
 import { randomBytes } from 'node:crypto';
 import { Queue } from 'bullmq';
 import { Failure } from '../schema/failure.js';
-import { ASKS, away, isLast, LOAD_QUEUE, openQueueClient, type QueueClient, RUN_QUEUE } from '../simulate/run-queue.js';
-import { withoutFiles } from '../simulate/without-files.js';
+import {
+  ASKS,
+  away,
+  isLast,
+  LOAD_QUEUE,
+  openQueueClient,
+  type QueueClient,
+  RUN_QUEUE,
+  withoutFiles,
+} from '../simulate/run-queue.js';
 import { pause } from '../time/wall.js';
 import { VERSION } from '../version.js';
 import { type Connection, movedMs } from './connection.js';
 import { type EvidenceOptions, play, type Row } from './evidence.js';
-import { stopped } from './http-pool.js';
 import { TOLERATED_MOVE } from './judge.js';
 import {
   apartMs,
@@ -82,7 +89,7 @@ export class Generators {
 
   /**
    * Gives every worker a share, and resolves once all of them are ready.
-   * @throws Failure `worker_failed` where there is none, or one cannot send; `store_away`, `stopped`
+   * @throws Failure `worker_failed` where there is none, or one cannot send; `store_away`; the reason of the signal if it is aborted
    */
   async gather({ clock }: Connection, made: MadeOnNode | undefined, signal: AbortSignal | undefined): Promise<void> {
     this.#redis = await this.#answerOf(readRedisTime(this.#client, clock));
@@ -115,7 +122,7 @@ export class Generators {
           'Give the same command again later.',
         );
       await pause(LOOK_MS, signal);
-      if (signal?.aborted === true) throw stopped(this.#task.url);
+      signal?.throwIfAborted();
       await this.#look();
       if (this.#failure !== undefined) throw this.#failure;
     }

@@ -1,11 +1,11 @@
-// The connections to a target: a pool that is kept alive, the requests on it, and what can break. The one file that names undici.
+// The connections on which load is sent: a pool that is kept alive, and for each request when its bytes went out and when it was answered.
 import { type Dispatcher, Pool } from 'undici';
 import { Failure } from '../schema/failure.js';
 import type { Clock } from '../time/clock.js';
 import { Rank } from '../time/rank.js';
 
 export interface PoolRequest {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'HEAD' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'HEAD' | 'DELETE';
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -19,6 +19,8 @@ export interface PoolAnswer {
   readonly fields: Fields;
   /** Cut after `MOST_BODY` bytes. */
   readonly body: string;
+  /** Of the whole body. */
+  readonly bytes: number;
 }
 
 /** Why there is no answer. */
@@ -88,56 +90,38 @@ export class HttpPool {
     return () => exchange.cancel();
   }
 
-  /**
-   * Asks once, for what is not part of the load.
-   * @throws Failure `node_unreachable`, `answer_unreadable`
-   */
-  ask(request: PoolRequest, clock: Clock, timeoutMs: number, signal?: AbortSignal): Promise<PoolAnswer> {
-    return new Promise((resolve, reject) => {
-      const giveUp = (why: string) => {
-        cancel();
-        settle(() => reject(unreachable(this.origin, why)));
-      };
-      const stop = () => {
-        cancel();
-        settle(() => reject(stopped(this.origin)));
-      };
-      const settle = (end: () => void) => {
-        clock.agenda.cancel(ticket);
-        signal?.removeEventListener('abort', stop);
-        end();
-      };
-      const late = () => giveUp(`It did not answer within ${timeoutMs / 1000} s.`);
-      const ticket = clock.agenda.at(clock.now() + timeoutMs, Rank.client, late);
-      const cancel = this.fire(request, {
-        started: () => {},
-        answered: (answer) => settle(() => resolve(answer)),
-        broke: ({ kind, words }) =>
-          settle(() => reject(kind === 'not_http' ? unreadable(this.origin, words) : unreachable(this.origin, words))),
-      });
-      signal?.addEventListener('abort', stop);
-      if (signal?.aborted === true) stop();
-    });
-  }
-
   /** Connections that stand now. */
   get connected(): number {
     return this.#pools.reduce((sum, { stats }) => sum + stats.connected, 0);
   }
 
-  /** Opens `n` connections, by asking that often at once. */
+  /**
+   * Opens `n` connections, by asking that often at once.
+   * @throws Failure `node_unreachable`
+   */
   async warm(n: number, request: PoolRequest, clock: Clock, timeoutMs: number): Promise<void> {
-    await Promise.all(Array.from({ length: n }, () => this.ask(request, clock, timeoutMs)));
+    await Promise.all(Array.from({ length: n }, () => this.#answered(request, clock, timeoutMs)));
   }
 
-  /** Reads an answer that does not end, piece by piece. @returns ends it */
-  listen(
-    request: PoolRequest,
-    on: { open(status: number): void; text(piece: string): void; over(): void },
-  ): () => void {
-    const listening = new Listening(on);
-    this.#pools[0]!.dispatch(dispatched(request), listening);
-    return () => listening.cancel();
+  #answered(request: PoolRequest, clock: Clock, timeoutMs: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const give = (why: string) => reject(unreachable(this.origin, why));
+      const ticket = clock.agenda.at(clock.now() + timeoutMs, Rank.client, () => {
+        cancel();
+        give(`It did not answer within ${timeoutMs / 1000} s.`);
+      });
+      const cancel = this.fire(request, {
+        started: () => {},
+        answered: () => {
+          clock.agenda.cancel(ticket);
+          resolve();
+        },
+        broke: ({ words }) => {
+          clock.agenda.cancel(ticket);
+          give(words);
+        },
+      });
+    });
   }
 
   /** Cuts every connection. */
@@ -158,21 +142,6 @@ export function unreachable(origin: string, why: string): Failure {
   });
 }
 
-export function stopped(origin: string): Failure {
-  return new Failure('stopped', {
-    what: `Nothing was measured at ${origin}.`,
-    why: 'The run was stopped before it began.',
-  });
-}
-
-export function unreadable(origin: string, why: string): Failure {
-  return new Failure('answer_unreadable', {
-    what: `${origin} gave an answer that cannot be read.`,
-    why,
-    fix: 'Check that an HTTP service listens there.',
-  });
-}
-
 const letGoOf = new Error('let go');
 
 /** One request and its answer. */
@@ -182,6 +151,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #status = 0;
   #fields: Fields = {};
   #body: Buffer | undefined;
+  #bytes = 0;
   #isOver = false;
 
   constructor(listener: RequestListener) {
@@ -206,6 +176,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     const body = this.#body;
+    this.#bytes += chunk.length;
     if (body === undefined) this.#body = chunk;
     else if (body.length < MOST_BODY) this.#body = Buffer.concat([body, chunk]);
   }
@@ -214,56 +185,13 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isOver) return;
     this.#isOver = true;
     const body = this.#body === undefined ? '' : this.#body.toString('utf8', 0, MOST_BODY);
-    this.#listener.answered({ status: this.#status, fields: this.#fields, body });
+    this.#listener.answered({ status: this.#status, fields: this.#fields, body, bytes: this.#bytes });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#listener.broke(breakageOf(error));
-  }
-}
-
-class Listening implements Dispatcher.DispatchHandler {
-  readonly #on: { open(status: number): void; text(piece: string): void; over(): void };
-  #controller: Dispatcher.DispatchController | undefined;
-  #isOver = false;
-  readonly #decoder = new TextDecoder();
-
-  constructor(on: { open(status: number): void; text(piece: string): void; over(): void }) {
-    this.#on = on;
-  }
-
-  cancel(): void {
-    this.#isOver = true;
-    this.#controller?.abort(letGoOf);
-  }
-
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#isOver) controller.abort(letGoOf);
-  }
-
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
-    if (!this.#isOver) this.#on.open(status);
-  }
-
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (!this.#isOver) this.#on.text(this.#decoder.decode(chunk, { stream: true }));
-  }
-
-  onResponseEnd(): void {
-    this.#end();
-  }
-
-  onResponseError(): void {
-    this.#end();
-  }
-
-  #end(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#on.over();
   }
 }
 

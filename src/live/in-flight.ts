@@ -3,6 +3,7 @@
 import type { Ticket } from '../time/agenda.js';
 import type { Clock } from '../time/clock.js';
 import { Rank } from '../time/rank.js';
+import type { AnswerTally } from './answer-tally.js';
 import type { Decided, Evidence, SentRequest } from './evidence.js';
 import type { HttpPool, PoolAnswer } from './http-pool.js';
 import type { Fault } from './request-log.js';
@@ -19,6 +20,7 @@ export interface InFlightOptions {
   readonly evidence: Evidence;
   /** How long an answer is waited for, from the intended instant, in ms. */
   readonly timeoutMs: number;
+  readonly answers?: AnswerTally | undefined;
   /** Told when nobody listens at the target any more. */
   readonly onGone: (words: string) => void;
 }
@@ -105,8 +107,10 @@ class RequestInFlight implements SentRequest {
   }
 
   #answered(answer: PoolAnswer): void {
-    const { target, evidence, clock } = this.#options;
+    const { target, evidence, clock, answers } = this.#options;
     const reading = target.read(answer);
+    const isLimited = reading.type === 'decided' && !reading.admitted;
+    answers?.answered(answer, isLimited, this.intendedMs, clock.now());
     if (reading.type !== 'decided') {
       this.#fault(reading.type, reading.words);
       return;
@@ -129,8 +133,9 @@ class RequestInFlight implements SentRequest {
   };
 
   #fault(kind: Fault['kind'], words: string): void {
-    const { evidence, clock } = this.#options;
+    const { evidence, clock, answers } = this.#options;
     const endedMs = clock.now();
+    if (kind !== 'unexpected' && kind !== 'overloaded') answers?.broke(kind);
     // A request that never got a connection was under way all the same.
     this.#started(endedMs);
     evidence.broke(this, endedMs, kind, words);

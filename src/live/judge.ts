@@ -33,17 +33,18 @@ export interface Health {
 export interface Judged {
   readonly names: readonly string[];
   readonly requestLog: RequestLog;
+  /** Those that hold whatever became of requests without an answer. */
   readonly differences: readonly Difference[];
   readonly health: Health;
   readonly comparedCycles: number;
   readonly tolerance: string;
-  /** Whether the differences hold whatever became of requests without an answer. */
-  readonly coversUnknown: boolean;
   /** Why answers that fit say little; undefined where they say enough. */
   readonly tooUncertain: string | undefined;
   /** What else was seen, that is no difference. */
   readonly remark?: string | undefined;
 }
+
+export type Findings = Pick<Judged, 'differences' | 'tolerance' | 'tooUncertain' | 'remark'>;
 
 /** Up to this share of the requests, or so many, may arrive in another cycle than planned: the model was run on what arrived. */
 const TOLERATED_LATE = 0.02;
@@ -82,18 +83,15 @@ export function judge(judged: Judged): Comparison {
 }
 
 function verdictOn(differences: readonly Difference[], judged: Judged): Pick<Comparison, 'verdict' | 'reason'> {
-  const { requestLog, health, coversUnknown, tooUncertain } = judged;
+  const { requestLog, health, tooUncertain } = judged;
   const invalid = (reason: string) => ({ verdict: 'run invalid', reason }) as const;
   if (health.unsound !== undefined) return invalid(health.unsound);
   if (health.movedMs > TOLERATED_MOVE * health.cycleMs) {
     return invalid(`The clock of the target moved against ours by ${health.movedMs.toFixed(1)} ms during the run.`);
   }
-  const unknown = coversUnknown ? new Map<string, number>() : firstUnknown(judged);
-  const isKnown = ({ cycle, contract }: Difference) => cycle < (unknown.get(contract) ?? Number.POSITIVE_INFINITY);
-  const accusing = differences.filter((one) => one.figure === 'answer' || isKnown(one));
-  const [first] = accusing;
+  const [first] = differences;
   if (first !== undefined) {
-    return { verdict: 'node differs', reason: `${wordsOf(first)}${more(accusing.length - 1)}` };
+    return { verdict: 'node differs', reason: `${wordsOf(first)}${more(differences.length - 1)}` };
   }
   if (health.gone !== undefined) return invalid(`The target went away in the middle of the run. ${health.gone}`);
   if (requestLog.sent === 0) return invalid('Nothing was sent.');
@@ -160,20 +158,6 @@ function unanswered({ names, requestLog }: Judged): Difference[] {
 
 function isTargetFault({ kind }: Fault): boolean {
   return kind === 'unexpected';
-}
-
-/**
- * By contract: the cycle of the first request that may have been counted or not. The counts behind later decisions are not known, so these
- * are no differences.
- */
-function firstUnknown({ requestLog, names }: Judged): Map<string, number> {
-  const first = new Map<string, number>();
-  for (const { kind, contract, cycle } of requestLog.faults) {
-    if (kind === 'unexpected' || kind === 'refused') continue;
-    const name = names[contract]!;
-    first.set(name, Math.min(first.get(name) ?? cycle, cycle));
-  }
-  return first;
 }
 
 function stamps({ names, requestLog, health }: Judged): Difference[] {

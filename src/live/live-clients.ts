@@ -5,19 +5,18 @@ import type { Answer } from '../actor/client/behaviour.js';
 import type { SentAttempt, Transport } from '../actor/client/client.js';
 import type { ClientPlan } from '../actor/client/client-plan.js';
 import { Population } from '../actor/client/population.js';
-import { RandomStream } from '../math/random.js';
-import type { Seed } from '../math/seed.js';
+import type { Draws } from '../math/random.js';
 import type { ClientFigures } from '../outcome/outcome-schema.js';
 import type { Series } from '../outcome/series.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { unreachable } from '../schema/failure.js';
+import { arriveByAgenda } from '../simulate/feed.js';
 import type { Traffic } from '../simulate/scenario-traffic.js';
 import { SeriesRecorder } from '../simulate/series-recorder.js';
 import type { Clock } from '../time/clock.js';
 import { cycleOf, startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
 import type { WallClock } from '../time/wall.js';
-import { makePopularity } from '../traffic/popularity.js';
 import type { Evidence } from './evidence.js';
 import type { End, RequestsInFlight } from './in-flight.js';
 
@@ -25,7 +24,7 @@ export interface LiveClientsOptions {
   readonly scenario: LoadedScenario;
   readonly plans: readonly ClientPlan[];
   readonly traffic: Traffic;
-  readonly seed: Seed;
+  readonly draws: Draws;
   /** Tells the target's time. */
   readonly clock: WallClock;
   /** The cycle of the target in which the run begins. */
@@ -52,25 +51,23 @@ export class LiveClients {
 
   /** To be called before the first cycle begins. */
   start(): void {
-    const { scenario, plans, traffic, seed, clock, firstCycle } = this.#options;
-    const popularity = makePopularity(scenario.popularity, traffic.names.length, new RandomStream(seed, 'popularity'));
+    const { scenario, plans, traffic, draws, clock, firstCycle } = this.#options;
     const startMs = startOf(firstCycle, clock.cycleMs);
     clock.agenda.at(startMs, Rank.client, () => {
       this.#population = new Population({
         clock,
         transport: this.#transport,
         plans,
-        seed,
+        draws,
         contracts: traffic.names.length,
         watch: this.#recorder,
         fromMs: startMs + startOf(scenario.warmUp, clock.cycleMs),
       });
       this.#population.begin();
     });
-    const arrive = () => {
-      if (!this.#stopped) this.#population?.arrive(popularity.pick());
-    };
-    for (const index of traffic.arrivals.keys()) this.#arm(index, 0, arrive);
+    arriveByAgenda(traffic, clock, firstCycle, (contract) => {
+      if (!this.#stopped) this.#population?.arrive(contract);
+    });
   }
 
   /** Nobody sends any more. */
@@ -94,20 +91,6 @@ export class LiveClients {
   /** Open jobs and retries, cycle by cycle up to `lastCycle`. To be called once. */
   series(lastCycle: number): Series {
     return this.#recorder.finish(lastCycle);
-  }
-
-  /** Asks a model cycle by cycle, and lets each request arrive at its own instant. */
-  #arm(index: number, cycle: number, arrive: () => void): void {
-    const { traffic, clock, firstCycle } = this.#options;
-    if (this.#stopped || cycle >= traffic.cycles) return;
-    clock.agenda.at(startOf(firstCycle + cycle, clock.cycleMs), Rank.cycle, (due) => {
-      const arrival = traffic.arrivals[index]!;
-      const n = arrival.count(cycle);
-      const places = new Float64Array(n);
-      arrival.instants(places, n);
-      for (const place of places) clock.agenda.at(due + place * clock.cycleMs, Rank.arrival, arrive);
-      this.#arm(index, cycle + 1, arrive);
-    });
   }
 }
 

@@ -4,15 +4,20 @@
 //   node               | cycle of 13 ms  |                   at speed 60 as many cycles as in the log, so the same window
 //
 // A node that runs already has its own cycles: each holds more of the log, and the window is the number of them that is nearest to its time.
+import type { Observable } from 'rxjs';
 import { type Plan, spanCycles } from '../limiter/plan.js';
+import type { CycleRow } from '../outcome/cycle-row.js';
 import type { Expectation } from '../outcome/expectation.js';
 import { Failure } from '../schema/failure.js';
-import { recordedFeed } from '../simulate/feed.js';
+import { recordedFeed } from '../simulate/cycle-buffer.js';
 import type { LogOptions } from '../traffic/log/log-options.js';
-import { type LogReading, readLogs } from '../traffic/log/read.js';
+import { readLogs } from '../traffic/log/read.js';
+import type { LogReading } from '../traffic/log/read-bytes.js';
 import { CycleTally } from '../traffic/tally.js';
 import { runLive } from './live-run.js';
+import type { LiveRunOptions } from './live-session.js';
 import { connected, type LiveOptions, TOP } from './load.js';
+import { type LoadRun, rowsOfLive } from './load-rows.js';
 import { pacedSending } from './paced-sender.js';
 import { type LoadResult, resultOf } from './result.js';
 import { FeedSchedule } from './schedule.js';
@@ -29,7 +34,7 @@ export interface LiveReplayOptions extends LiveOptions {
   readonly speed?: number;
   readonly expectations?: readonly Expectation[];
   /** How something was understood that cannot be run as it is written. */
-  readonly notes?: readonly string[];
+  readonly notes?: readonly string[] | undefined;
   /** Told while the files are read: bytes done, and in all where that is known. */
   readonly onRead?: (done: number, total: number | undefined) => void;
 }
@@ -63,8 +68,19 @@ function planIn(
   return { plan: planAt(cycles), notes: cycles * heldMs === windowMs ? [] : [note] };
 }
 
-/** @throws Failure of the log readers, and as `load` */
-export async function liveReplay(paths: readonly string[], options: LiveReplayOptions): Promise<LiveReplay> {
+/** The rows of a replay at a live node; `toResult()` has its result. Errors: Failure of the log readers, and as `load$`. */
+export function liveReplay$(
+  paths: readonly string[],
+  options: LiveReplayOptions,
+): Observable<CycleRow<LoadRun<LiveReplay>>> {
+  return rowsOfLive(options.signal, (onRow, signal) => sent(paths, { ...options, signal }, onRow));
+}
+
+async function sent(
+  paths: readonly string[],
+  options: LiveReplayOptions,
+  onRow: LiveRunOptions['onRow'],
+): Promise<LiveReplay> {
   const { name, planAt, log, speed = 1, signal, onRead, cycleMs: logMs, ...live } = options;
   const asIs = planAt(undefined);
   if (asIs.rule !== undefined && speed !== 1)
@@ -98,7 +114,7 @@ export async function liveReplay(paths: readonly string[], options: LiveReplayOp
     const last = recorded.reduce((most, { cycles }) => Math.max(most, cycles.at(-1)!), Number.NEGATIVE_INFINITY);
     const names = log.keyColumn === undefined ? ['all'] : keys;
     const cycles = last - first + 1;
-    const schedule = new FeedSchedule(recordedFeed(recorded), cycles, first);
+    const schedule = new FeedSchedule(recordedFeed(recorded, heldMs), cycles, first);
     const seen = await runLive(connection, {
       plan,
       names,
@@ -108,7 +124,7 @@ export async function liveReplay(paths: readonly string[], options: LiveReplayOp
       foreign: undefined,
       key: options.key,
       signal,
-      onCycle: options.onCycle,
+      onRow,
       sending: (stage) => pacedSending(schedule, stage, options.pacing ?? 'spaced'),
     });
     const result = await resultOf(seen, {

@@ -1,6 +1,7 @@
 // A live run from end to end: prepare the target, warm up both sides, run the session, read the clock of the target once more.
 //
 //   prepare ─► warm up ─► session ─► the clock once more ─► seen
+import type { Reached } from '../client/connect.js';
 import { Durations } from '../math/durations.js';
 import type { TransitionSeen } from '../outcome/outcome-schema.js';
 import type { Connection } from './connection.js';
@@ -31,20 +32,10 @@ export async function runLive(
   options: Omit<LiveRunOptions, 'isElsewhere'>,
   generators?: Generators,
 ): Promise<LiveSeen> {
-  const { endpoint, clock: base, time } = connection;
-  const { plan, names, foreign, signal } = options;
-  const weir =
-    foreign === undefined
-      ? await WeirTarget.prepare({
-          ...connection,
-          clock: base,
-          plan,
-          names,
-          keyed: options.keyed,
-          key: options.key,
-          signal,
-        })
-      : undefined;
+  const { endpoint, nodes, clock: base, time } = connection;
+  const { names, foreign, signal } = options;
+  const [node] = nodes;
+  const weir = node && (await WeirTarget.prepare(node, { ...options, endpoint, timeoutMs: connection.timeoutMs }));
   const target = weir ?? new ForeignTarget(endpoint, foreign ?? {}, names);
   if (weir !== undefined) await warmUp(connection, weir.peek, signal);
   await generators?.gather(connection, weir?.made, signal);
@@ -67,7 +58,7 @@ export async function runLive(
     await session.listen(weir);
     await session.run();
     await session.settle();
-    const after = weir === undefined || session.gone !== undefined ? time : await timeAfter(connection, session);
+    const after = node === undefined || session.gone !== undefined ? time : await timeAfter(node, connection, session);
     const lagMs = { p90: lag.quantileMs(0.9), most: lag.quantileMs(1) };
     const own = { lagMs, pauses: watch.seen, apartMs: 0, sentBy: [] };
     const seen = { ...session.seen(), ...own, unsound: undefined, behind: undefined };
@@ -97,11 +88,12 @@ export function warmer(
 }
 
 async function timeAfter(
-  { pool, endpoint, clock, timeoutMs, time }: Connection,
+  node: Reached,
+  { clock, timeoutMs, time }: Connection,
   session: LiveSession,
 ): Promise<NodeTime> {
   try {
-    return await readNodeTime(pool, endpoint, clock, Math.min(timeoutMs, LAST_WAIT_MS));
+    return await readNodeTime(node, clock, { timeoutMs: Math.min(timeoutMs, LAST_WAIT_MS) });
   } catch (error) {
     session.left(error instanceof Error ? error.message : String(error));
     return time;

@@ -3,7 +3,9 @@
 //
 //   │ cycles with requests │ drain │ ─► answers under way ─► what the stream still has to tell
 
+import { bearer } from '../client/connect.js';
 import type { Plan } from '../limiter/plan.js';
+import type { CycleRow } from '../outcome/cycle-row.js';
 import type { ClientFigures } from '../outcome/outcome-schema.js';
 import type { Series } from '../outcome/series.js';
 import type { Stretch } from '../outcome/stretch.js';
@@ -12,31 +14,17 @@ import type { Target as TargetSpec } from '../scenario/scenario-schema.js';
 import { startOf } from '../time/cycle.js';
 import { cycles } from '../time/cycles.js';
 import type { WallClock } from '../time/wall.js';
+import type { AnswerTally } from './answer-tally.js';
 import type { Connection } from './connection.js';
 import { EventListener, type Heard } from './event-listener.js';
 import { type EvidenceOptions, LoggedEvidence } from './evidence.js';
 import { RequestsInFlight } from './in-flight.js';
 import { Latency } from './latency.js';
+import { LiveRows, type LiveRun } from './live-rows.js';
 import { RequestLog } from './request-log.js';
 import type { Sending, Stage } from './stage.js';
 import type { Target } from './target.js';
 import type { WeirTarget } from './weir-target.js';
-
-/** Told once a cycle, when it is over. */
-export interface CycleLine {
-  readonly cycle: number;
-  /** Cycles since the start, and in all. */
-  readonly elapsed: number;
-  readonly cycles: number;
-  readonly planned: number;
-  readonly sent: number;
-  readonly admitted: number;
-  readonly limited: number;
-  /** State of the one contract, or how many of several do not admit. */
-  readonly state: string;
-  readonly sendLagMsP99: number;
-  readonly latencyMsP99: number;
-}
 
 export interface LiveRunOptions {
   readonly plan: Plan;
@@ -51,7 +39,10 @@ export interface LiveRunOptions {
   readonly foreign: TargetSpec | undefined;
   readonly key?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  readonly onCycle?: ((line: CycleLine) => void) | undefined;
+  /** Called with the row of each cycle when it has closed. */
+  readonly onRow?: ((row: CycleRow<LiveRun>) => void) | undefined;
+  /** What is told of every answer. */
+  readonly answers?: AnswerTally | undefined;
   /** Makes who sends. */
   readonly sending: (stage: Stage) => Sending;
   /** Whether the requests are sent by other processes. */
@@ -65,6 +56,7 @@ export interface SessionSeen {
   readonly lastCycle: number;
   readonly requestLog: RequestLog;
   readonly latency: Latency;
+  readonly answers: AnswerTally | undefined;
   /** How far instants may be off, in ms. */
   readonly slackMs: number;
   /** How what was seen went into the log. */
@@ -110,11 +102,11 @@ export class LiveSession {
   readonly #inFlight: RequestsInFlight;
   readonly #sending: Sending;
   readonly #heard: Heard[][];
-  readonly #states: string[];
+  readonly #rows: LiveRows;
   #listener: EventListener | undefined;
   #lastCycle: number;
-  /** The next cycle of which a line is due. */
-  #lineOfCycle: number;
+  /** The next cycle of which a row is due. */
+  #rowOfCycle: number;
   #isPartial = false;
   #stop: () => void = () => {};
 
@@ -123,14 +115,21 @@ export class LiveSession {
     this.#options = options;
     this.#connection = connection;
     this.#target = target;
-    const { plan, names, phases, cycles, drain, sending, isElsewhere = false } = options;
+    const { plan, names, phases, cycles, drain, sending, answers, isElsewhere = false } = options;
     const { uncertaintyMs } = connection.time;
     const runUpMs = Math.max(RUN_UP_MS, 2 * uncertaintyMs, isElsewhere ? ELSEWHERE_MS : 0);
     this.#firstCycle = clock.cycle() + 1 + Math.ceil(runUpMs / clock.cycleMs);
     this.#lastCycle = this.#firstCycle + cycles - 1 + drain;
-    this.#lineOfCycle = this.#firstCycle;
+    this.#rowOfCycle = this.#firstCycle;
     this.#heard = names.map(() => []);
-    this.#states = names.map(() => plan.states[plan.initial]!.name);
+    this.#rows = new LiveRows({
+      plan,
+      names,
+      firstCycle: this.#firstCycle,
+      lastCycle: this.#lastCycle,
+      requestLog: this.#requestLog,
+      latency: this.#latency,
+    });
     this.#evidence = {
       requestLog: this.#requestLog,
       latency: this.#latency,
@@ -143,7 +142,7 @@ export class LiveSession {
     const evidence = new LoggedEvidence(this.#evidence);
     const left = (words: string) => this.left(words);
     const { pool, timeoutMs } = connection;
-    this.#inFlight = new RequestsInFlight({ clock, pool, target, evidence, timeoutMs, onGone: left });
+    this.#inFlight = new RequestsInFlight({ clock, pool, target, evidence, timeoutMs, answers, onGone: left });
     const { firstCycle } = this.#evidence;
     this.#sending = sending({ clock, firstCycle, inFlight: this.#inFlight, evidence, uncertaintyMs, warm, left });
     // Before anything else is awaited, so that no cycle is missed.
@@ -152,13 +151,11 @@ export class LiveSession {
 
   /** Begins to listen to the events of a node. */
   async listen(weir: WeirTarget | undefined): Promise<void> {
-    if (weir === undefined) return;
-    const { endpoint, pool } = this.#connection;
-    const path = `${endpoint.basePath}/api/chain/${weir.made.slug}/stream`;
-    const headers = { authorization: `Bearer ${weir.made.key}`, accept: 'text/event-stream' };
+    const [node] = this.#connection.nodes;
+    if (weir === undefined || node === undefined) return;
     this.#listener = new EventListener({
-      pool,
-      request: { method: 'GET', path, headers },
+      api: node.as(bearer(weir.made.key)),
+      slug: weir.made.slug,
       clock: this.#clock,
       onHeard: (heard) => this.#hear(weir.indexOf(heard.contractId, heard.key), heard),
       prove: () => this.#connection.prove(),
@@ -182,7 +179,7 @@ export class LiveSession {
     if (signal?.aborted === true || this.gone !== undefined) stop();
     signal?.addEventListener('abort', stop);
     const behind = isElsewhere ? Math.ceil(ELSEWHERE_MS / clock.cycleMs) : 0;
-    const ticks = cycles(clock, { from: this.#firstCycle + 1 }).subscribe(({ cycle }) => this.#linesTo(cycle - behind));
+    const ticks = cycles(clock, { from: this.#firstCycle + 1 }).subscribe(({ cycle }) => this.#rowsTo(cycle - behind));
     await clock.sleepUntil(startOf(this.#lastCycle + 1, clock.cycleMs), stopped.signal);
     ticks.unsubscribe();
     signal?.removeEventListener('abort', stop);
@@ -203,13 +200,14 @@ export class LiveSession {
     await Promise.race([landed, clock.sleep(mostMs, waited.signal)]);
     waited.abort();
     this.#inFlight.giveUp();
-    if (elsewhereMs > 0) this.#linesTo(Math.min(this.#lastCycle, clock.cycle()) + 1);
     for (const { cycle } of this.#requestLog.cells()) this.#lastCycle = Math.max(this.#lastCycle, cycle);
-    const listener = this.#listener;
-    if (listener === undefined || this.gone !== undefined) return;
-    // A transition is published once it is on disk, which may take longer than a short cycle.
-    const untilMs = startOf(this.#lastCycle + 2, clock.cycleMs) + GRACE_MS;
-    await listener.heardUpTo(this.#lastCycle + 1 + this.#diskCycles, untilMs);
+    if (this.#listener !== undefined && this.gone === undefined) {
+      // A transition is published once it is on disk, which may take longer than a short cycle.
+      const untilMs = startOf(this.#lastCycle + 2, clock.cycleMs) + GRACE_MS;
+      await this.#listener.heardUpTo(this.#lastCycle + 1 + this.#diskCycles, untilMs);
+    }
+    // A run has at least one row.
+    this.#rowsTo(Math.max(this.#firstCycle, this.#lastCycle) + 1);
   }
 
   /** The stream reports that a cycle has begun while transitions of the one before may still be on their way to the disk. */
@@ -230,6 +228,7 @@ export class LiveSession {
       lastCycle: last,
       requestLog: this.#requestLog,
       latency: this.#latency,
+      answers: this.#options.answers,
       slackMs,
       evidence: this.#evidence,
       heard:
@@ -259,32 +258,16 @@ export class LiveSession {
   #hear(contract: number | undefined, heard: Heard): void {
     if (contract === undefined) return;
     this.#heard[contract]!.push(heard);
-    if (heard.event === 'transition') this.#states[contract] = heard.to;
+    if (heard.event === 'transition') this.#rows.moved(contract, heard);
     else if (heard.event === 'rate_limited') this.#sending.rateLimited?.(contract);
     else if (heard.event === 'rate_restored') this.#sending.rateRestored?.(contract);
   }
 
-  /** Lines of all cycles before this one. */
-  #linesTo(cycle: number): void {
-    for (; this.#lineOfCycle < cycle; this.#lineOfCycle += 1) this.#options.onCycle?.(this.#lineOf(this.#lineOfCycle));
-  }
-
-  #lineOf(cycle: number): CycleLine {
-    const { planned, sent, arrived, admitted } = this.#requestLog.of(cycle);
-    const { plan, cycles, drain } = this.#options;
-    const open = new Set(plan.states.filter(({ admits }) => admits).map(({ name }) => name));
-    const shut = this.#states.filter((state) => !open.has(state)).length;
-    return {
-      cycle,
-      elapsed: cycle - this.#firstCycle + 1,
-      cycles: cycles + drain,
-      planned,
-      sent,
-      admitted,
-      limited: arrived - admitted,
-      sendLagMsP99: this.#latency.sendLag.quantileMs(0.99),
-      latencyMsP99: this.#latency.latency.quantileMs(0.99),
-      state: this.#states.length === 1 ? this.#states[0]! : `${shut} of ${this.#states.length} shut`,
-    };
+  /** The rows of all cycles before this one. */
+  #rowsTo(cycle: number): void {
+    for (; this.#rowOfCycle < cycle; this.#rowOfCycle += 1) {
+      const row = this.#rows.close(this.#rowOfCycle);
+      this.#options.onRow?.(row);
+    }
   }
 }

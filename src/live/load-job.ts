@@ -2,13 +2,13 @@
 //
 //   who asks ─► a job for each worker, then `said`: wait, go, stop     a key that is set again and again, and gone without that
 //   who asks ◄─ `heard`: ready, rows, …, end                            a list, four times a second
+
+import type { Pause } from '../explain/seen-request.js';
 import type { Seed } from '../math/seed.js';
-import type { QueueClient } from '../simulate/run-queue.js';
 import { pause } from '../time/wall.js';
 import type { ConnectionOptions, NodeTime } from './connection.js';
 import type { Row } from './evidence.js';
 import type { Pacing } from './paced-sender.js';
-import type { Pause } from './placed-requests.js';
 import type { MadeOnNode } from './weir-target.js';
 
 /** What all generators of a run are given. */
@@ -94,11 +94,14 @@ export type RedisTime = Omit<NodeTime, 'cycleMs'>;
 const ASKED = 16;
 
 /** The fastest of several round trips. */
-export async function readRedisTime(client: QueueClient, clock: { monotonicMs(): number }): Promise<RedisTime> {
+export async function readRedisTime(
+  client: { sendCommand(words: string[]): Promise<unknown> },
+  clock: { monotonicMs(): number },
+): Promise<RedisTime> {
   let best: RedisTime | undefined;
   for (let n = 0; n < ASKED; n += 1) {
     const askedMs = clock.monotonicMs();
-    const [s, us] = (await client.sendCommand(['TIME'])) as unknown as [string, string];
+    const [s, us] = (await client.sendCommand(['TIME'])) as [string, string];
     const answeredMs = clock.monotonicMs();
     const uncertaintyMs = (answeredMs - askedMs) / 2;
     if (best !== undefined && best.uncertaintyMs <= uncertaintyMs) continue;

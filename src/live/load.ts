@@ -3,17 +3,23 @@
 //   scenario, seed ─► schedule or clients ─► target ─► what arrived, what was decided ─┐
 //                                                            └─► the model on it ──────┴─► agrees, node differs, run invalid
 
+import { lastValueFrom, type Observable } from 'rxjs';
+import { drawsOf } from '../math/random.js';
 import type { Seed } from '../math/seed.js';
+import type { CycleRow } from '../outcome/cycle-row.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { Failure } from '../schema/failure.js';
+import { needing } from '../schema/optional-package.js';
 import { hasPlaces, type Traffic, trafficOf } from '../simulate/scenario-traffic.js';
 import { CYCLE_MS } from '../time/cycle.js';
+import type { AnswerTally } from './answer-tally.js';
 import { type Connection, connectTo } from './connection.js';
 import { type EmbeddedNode, startEmbeddedNode } from './embedded-node.js';
 import { LiveClients } from './live-clients.js';
 import { runLive } from './live-run.js';
-import type { CycleLine, LiveRunOptions } from './live-session.js';
+import type { LiveRunOptions } from './live-session.js';
 import type { LoadTask } from './load-job.js';
+import { type LoadRun, rowsOfLive, toResult } from './load-rows.js';
 import { type Pacing, pacedSending } from './paced-sender.js';
 import { rehearse } from './rehearsal.js';
 import { type LoadResult, resultOf } from './result.js';
@@ -45,8 +51,6 @@ export interface LiveOptions {
   readonly top?: number;
   /** Ends the run early; what was measured until then is the result, marked as partial. */
   readonly signal?: AbortSignal;
-  /** Told about each cycle once it is over. */
-  readonly onCycle?: (line: CycleLine) => void;
 }
 
 export interface LoadWorkers {
@@ -59,30 +63,47 @@ export interface LoadWorkers {
 export interface LoadOptions extends LiveOptions {
   /** Instead of the seed of the scenario. */
   readonly seed?: Seed;
+  /** Counts every answer, for the outcome. */
+  readonly answers?: AnswerTally;
   /** Who sends in the place of this process: the processes of `weir worker` at a Redis. */
   readonly workers?: LoadWorkers;
 }
 
 /**
- * Sends the requests of a scenario to a target at their instants, and compares.
- * @throws Failure `invalid_input` for a scenario that cannot run live, `node_unreachable`, `answer_unreadable`,
+ * Sends the requests of a scenario to a target at their instants: a row for each cycle, when it has closed. Each subscription is a run of its
+ * own. The signal ends it early, and `toResult()` has what was measured until then; unsubscribing ends it, too.
+ * Errors: Failure `invalid_input` for a scenario that cannot run live, `node_unreachable`, `answer_unreadable`,
  *   `remote_not_allowed`, `insecure_connection`, `key_unproved`, `wrong_usage`, and what a node refuses with
  */
-export async function load(scenario: LoadedScenario, options: LoadOptions = {}): Promise<LoadResult> {
+export function load$(scenario: LoadedScenario, options: LoadOptions = {}): Observable<CycleRow<LoadRun>> {
+  return rowsOfLive(options.signal, (onRow, signal) => sent(scenario, { ...options, signal }, onRow));
+}
+
+/** Sends the requests of a scenario to a target, and compares: the result of `load$`. @throws Failure as `load$` */
+export function load(scenario: LoadedScenario, options: LoadOptions = {}): Promise<LoadResult> {
+  return lastValueFrom(load$(scenario, options).pipe(toResult()));
+}
+
+async function sent(
+  scenario: LoadedScenario,
+  options: LoadOptions,
+  onRow: LiveRunOptions['onRow'],
+): Promise<LoadResult> {
   refuseWhatCannotRun(scenario);
   const { workers } = options;
   if (workers !== undefined) refuseWhatCannotBeShared(scenario, options);
   return connected(scenario, options, async (connection) => {
     const live = scenario.at(connection.time.cycleMs);
     const seed = options.seed ?? live.seed;
-    const traffic = await trafficOf(live, seed);
+    const traffic = await trafficOf(live, drawsOf(seed));
     if (!hasPlaces(live.keyed, traffic.names))
       cannotRun(
         '/keyed/max_keys',
         `is less than the ${traffic.names.length} keys: who finds a place depends on the order of arrival`,
       );
     const task = workers && taskOf(scenario, connection, seed, options);
-    const generators = task && (await (await import('./generators.js')).Generators.open(workers.redis, task));
+    const generators =
+      task && (await (await needing('workers', import('./generators.js'))).Generators.open(workers.redis, task));
     const asked: LiveRunOptions = {
       plan: live.plan,
       names: traffic.names,
@@ -93,7 +114,8 @@ export async function load(scenario: LoadedScenario, options: LoadOptions = {}):
       foreign: live.target,
       key: options.key,
       signal: options.signal,
-      onCycle: options.onCycle,
+      onRow,
+      answers: options.answers,
       sending: (stage) =>
         generators?.sending(stage, connection) ?? sendingOf(live, traffic, seed, stage, pacingOf(live, options)),
     };
@@ -101,7 +123,7 @@ export async function load(scenario: LoadedScenario, options: LoadOptions = {}):
     return resultOf(seen, {
       scenario: live.name,
       question: live.question,
-      notes: live.notes,
+      notes: [...live.notes, ...traffic.notes],
       seed,
       skippedLines: traffic.skippedLines,
       names: traffic.names,
@@ -120,7 +142,7 @@ export const TOP = 100;
  */
 export function mintKey(options: LiveOptions): Promise<string> {
   return connected({ cycleMs: CYCLE_MS, target: undefined }, options, (connection) =>
-    mintAt(connection, options.signal),
+    mintAt(connection.nodes[0]!, options),
   );
 }
 
@@ -158,9 +180,18 @@ export async function connected<T>(
     } finally {
       await connection.close();
     }
+  } catch (error) {
+    throw signal?.aborted === true && error === signal.reason ? stopped(url ?? 'the node') : error;
   } finally {
     await node?.close();
   }
+}
+
+export function stopped(where: string): Failure {
+  return new Failure('stopped', {
+    what: `Nothing was measured at ${where}.`,
+    why: 'The run was stopped before it began.',
+  });
 }
 
 function sendingOf(
@@ -170,8 +201,8 @@ function sendingOf(
   stage: Stage,
   pacing: Pacing | undefined,
 ): Sending {
-  if (scenario.clients.length === 0) return pacedSending(scheduleOf(scenario, traffic, seed), stage, pacing);
-  const clients = new LiveClients({ ...stage, scenario, plans: scenario.clients, traffic, seed });
+  if (scenario.clients.length === 0) return pacedSending(scheduleOf(traffic, scenario.startCycle), stage, pacing);
+  const clients = new LiveClients({ ...stage, scenario, plans: scenario.clients, traffic, draws: drawsOf(seed) });
   return {
     start: () => clients.start(),
     stop: () => clients.stop(),

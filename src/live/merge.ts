@@ -1,11 +1,12 @@
 // What several generators saw of a run, as one log: in the order of the answers, each instant within what is not known of the clock of the
 // generator. Pure.
+
+import type { Pause } from '../explain/seen-request.js';
 import { cycleOf } from '../time/cycle.js';
 import { type EvidenceOptions, LoggedEvidence, play, type Row } from './evidence.js';
 import { isLate, isSaturated, TOLERATED_MOVE } from './judge.js';
 import { Latency } from './latency.js';
 import type { ShareEnd } from './load-job.js';
-import type { Pause } from './placed-requests.js';
 import { RequestLog } from './request-log.js';
 
 /** What one generator gave. */

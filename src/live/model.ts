@@ -2,14 +2,16 @@
 //
 // Within a cycle the requests of a contract are alike: whichever comes first, the k-th to be counted is decided as the k-th. So the
 // model needs to know how many there were, not which.
+
+import type { SeenRequest } from '../explain/seen-request.js';
 import type { Plan } from '../limiter/plan.js';
 import type { TransitionSeen } from '../outcome/outcome-schema.js';
 import { RunFold } from '../outcome/run-fold.js';
+import { recordedFeed } from '../simulate/cycle-buffer.js';
 import { drive } from '../simulate/drive.js';
-import { type Feed, recordedFeed } from '../simulate/feed.js';
+import type { Feed } from '../simulate/feed.js';
 import { World } from '../simulate/world.js';
 import { cycleOf } from '../time/cycle.js';
-import type { SeenRequest } from './placed-requests.js';
 import type { Cell, SeenAnswer } from './request-log.js';
 
 /** Requests of a contract that arrived in a cycle. */
@@ -44,13 +46,12 @@ export interface Model extends Modelled {
 /** @param arrived in any order, each cycle and contract once */
 export async function modelOf(arrived: readonly Arrived[], options: ModelOptions): Promise<Model> {
   const { names, lastCycle } = options;
-  const world = new World(options);
+  const world = new World({ ...options, onRow: (row) => fold.next(row) });
   const fold = new RunFold(world.run);
-  world.rows.subscribe(fold);
   const decided = new Map<string, SeenAnswer[]>();
   const feed =
     options.seen === undefined
-      ? recordedFeed(recordedOf(arrived, names.length))
+      ? recordedFeed(recordedOf(arrived, names.length), options.cycleMs)
       : instantFeed(options.seen, options.cycleMs);
   await drive(
     world,

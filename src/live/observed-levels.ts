@@ -2,10 +2,11 @@
 //
 //   observed admitted    charged; where the rule would have refused it, it lies above the level: a target that admits too much
 //   observed limited     as the rule does with refused requests; nothing where the rule would have admitted it
+
+import type { SeenRequest } from '../explain/seen-request.js';
 import type { Plan } from '../limiter/plan.js';
 import { copyOf, LIMITED } from '../limiter/rule/rule.js';
 import { cycleOf, startOf } from '../time/cycle.js';
-import type { SeenRequest } from './placed-requests.js';
 
 /** Of every cycle of the run the most, for one contract; undefined for a limiter that counts over windows, and a rule that admits all. */
 export function observedLevels(

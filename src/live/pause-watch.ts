@@ -4,10 +4,11 @@
 //   its clock      goes on by anything from 0 to 150 ms, and is behind by the rest from then on
 //
 // HAProxy takes a jump of more than 100 ms past its next timer for a change of the time of day, and ignores it (src/clock.c, 2.6).
+
+import type { Pause } from '../explain/seen-request.js';
 import { Rank } from '../time/rank.js';
 import type { WallClock } from '../time/wall.js';
 import { alignedClock, type NodeTime } from './connection.js';
-import type { Pause } from './placed-requests.js';
 
 const BEAT_MS = 20;
 /** A shorter pause stops no clock of a limiter that is known. */

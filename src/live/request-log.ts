@@ -4,8 +4,8 @@
 //                      ├─► failed
 //                      └─► timed out             sent = answered + failed + timed out, at any moment once nothing is under way
 
+import type { SeenRequest } from '../explain/seen-request.js';
 import type { Stretch } from '../outcome/stretch.js';
-import type { SeenRequest } from './placed-requests.js';
 
 /** One answer of the target; `count` and `state` where it has them. */
 export interface SeenAnswer {
@@ -74,6 +74,11 @@ export class RequestLog {
   /** By cycle, then contract. */
   cells(): Cell[] {
     return [...this.#cells.values()].sort((a, b) => a.cycle - b.cycle || a.contract - b.contract);
+  }
+
+  /** The answers of a contract in a cycle, in the order in which they came. */
+  answersOf(cycle: number, contract: number): readonly SeenAnswer[] {
+    return this.#cells.get(`${cycle}/${contract}`)?.answers ?? [];
   }
 
   plan(cycle: number, n: number): void {

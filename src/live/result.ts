@@ -1,4 +1,6 @@
 // The two arms of a live run, from what was seen of it: the model on what arrived, the target as observed, and their comparison.
+
+import { byContract } from '../explain/seen-request.js';
 import type { Plan } from '../limiter/plan.js';
 import type { Seed } from '../math/seed.js';
 import { assemble, type RunFacts } from '../outcome/assemble.js';
@@ -6,17 +8,17 @@ import type { Expectation } from '../outcome/expectation.js';
 import type { Comparison, LiveFigures, Reaction } from '../outcome/outcome-schema.js';
 import { RunFold } from '../outcome/run-fold.js';
 import type { Series } from '../outcome/series.js';
+import { Failure } from '../schema/failure.js';
 import type { Run } from '../simulate/simulate.js';
-import { findingsByCycle, findingsWithoutStamps } from './differences.js';
-import { unreachable, unreadable } from './http-pool.js';
+import { findingsByCycle } from './findings-by-cycle.js';
+import { findingsByOrder, windowRules } from './findings-by-order.js';
+import { unreachable } from './http-pool.js';
 import { judge, whenNotHeld } from './judge.js';
 import { type LiveSeen, transitionsIn } from './live-run.js';
 import { arrivedIn, type Model, type ModelOptions, modelOf } from './model.js';
 import { cellsByContract, observedRows, reactionsOf } from './observed.js';
 import { observedLevels } from './observed-levels.js';
-import { byContract } from './placed-requests.js';
 import type { Cell } from './request-log.js';
-import { findingsOfRule } from './rule-findings.js';
 import { ForeignTarget } from './target.js';
 
 export interface LoadResult {
@@ -95,14 +97,14 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
     last_cycle: lastCycle,
     skipped_lines: facts.skippedLines,
   } as const satisfies Partial<RunFacts>;
-  const observedWith = (comparison: Comparison) =>
+  const observedWith = (comparison: Comparison | undefined) =>
     assemble(
       {
         ...common,
         arm: 'observed',
         ...(seen.clients === undefined ? {} : { clients: seen.clients }),
         live: liveFigures(seen),
-        comparison,
+        ...(comparison && { comparison }),
       },
       { ...observedFold.figures(lastCycle, top), reactions },
       past,
@@ -110,7 +112,9 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
     );
   const judged = observedWith(comparison);
   const observed =
-    judged.verdict === 'not held' ? observedWith(whenNotHeld(comparison, requestLog, isByCycle(seen, facts))) : judged;
+    judged.verdict === 'not held' && comparison !== undefined
+      ? observedWith(whenNotHeld(comparison, requestLog, isByCycle(seen, facts)))
+      : judged;
   const { fold } = model;
   const predicted = assemble(
     { ...common, arm: 'predicted' },
@@ -127,7 +131,12 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
 
 /** Whether it matters in which cycle a request arrives: a schedule says so, and the limiter counts by cycles. */
 function isByCycle({ clients }: LiveSeen, { plan }: LoadFacts): boolean {
-  return clients === undefined && plan.rule === undefined;
+  return clients === undefined && (plan.rule === undefined || isUnlimited(plan));
+}
+
+/** Whether nothing is predicted of the target. */
+function isUnlimited({ rule }: Plan): boolean {
+  return rule?.definition.primitive === 'none';
 }
 
 /** No answer at all: the target could not be reached. */
@@ -136,7 +145,12 @@ function checkAnswered({ requestLog, target }: LiveSeen): void {
   if (requestLog.answered > 0 || first === undefined || first.kind === 'overloaded' || first.kind === 'unexpected')
     return;
   const where = target.description;
-  if (first.kind === 'not_http') throw unreadable(where, first.words);
+  if (first.kind === 'not_http')
+    throw new Failure('answer_unreadable', {
+      what: `${where} gave an answer that cannot be read.`,
+      why: first.words,
+      fix: 'Check that an HTTP service listens there.',
+    });
   if (first.kind === 'refused' || first.kind === 'other') throw unreachable(where, first.words);
 }
 
@@ -146,16 +160,16 @@ async function compared(
   cells: readonly Cell[],
   model: Model,
   modelOptions: ModelOptions,
-): Promise<Comparison> {
+): Promise<Comparison | undefined> {
   const { requestLog, lastCycle } = seen;
   const { rule } = facts.plan;
-  const found =
-    rule !== undefined
-      ? findingsOfRule(seen, facts, rule.definition)
-      : seen.target instanceof ForeignTarget
-        ? findingsWithoutStamps(seen, facts)
-        : await findingsByCycle(seen, facts, cells, model, modelOptions);
-  return judge({
+  const followed = rule ? { rules: [rule.definition], isShared: false } : windowRules(facts.plan, seen.time.cycleMs);
+  const found = isUnlimited(facts.plan)
+    ? { differences: [], tolerance: 'Nothing was predicted.', tooUncertain: undefined }
+    : rule !== undefined || seen.target instanceof ForeignTarget
+      ? findingsByOrder(seen, facts, followed)
+      : await findingsByCycle(seen, facts, cells, model, modelOptions);
+  const comparison = judge({
     names: facts.names,
     requestLog,
     comparedCycles: lastCycle - seen.firstCycle + 1,
@@ -168,13 +182,14 @@ async function compared(
       lagMsP90: seen.lagMs.p90,
       cycleMs: seen.time.cycleMs,
       isScheduled: isByCycle(seen, facts),
-      isPartial: seen.isPartial,
+      isPartial: seen.isPartial && !isUnlimited(facts.plan),
       gone: seen.gone,
     },
   });
+  return isUnlimited(facts.plan) && comparison.verdict === 'agrees' ? undefined : comparison;
 }
 
-function liveFigures({ requestLog, latency, target, connections, time, ...seen }: LiveSeen): LiveFigures {
+function liveFigures({ requestLog, latency, answers, target, connections, time, ...seen }: LiveSeen): LiveFigures {
   const { planned, sent, answered, failed, timedOut, late } = requestLog;
   const arrived = [...requestLog.byCycle.values()].reduce((sum, one) => sum + one.arrived, 0);
   const { apartMs, sentBy } = seen;
@@ -190,6 +205,7 @@ function liveFigures({ requestLog, latency, target, connections, time, ...seen }
     late,
     connections,
     ...latency.figures(),
+    ...(answers && { answers: answers.figures() }),
     by_cycle: cyclesIn({ requestLog }).map((cycle) => {
       const count = requestLog.of(cycle);
       return { cycle, planned: count.planned, sent: count.sent, arrived: count.arrived };

@@ -3,13 +3,9 @@
 //
 //   arrivals   | x   x   x |      popularity     | A   C   A |
 //              |  o     o  |   ─────────────►    |  B     A  |      in order of their instants
-import { RandomStream } from '../math/random.js';
-import type { Seed } from '../math/seed.js';
-import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import type { Feed } from '../simulate/feed.js';
 import type { Traffic } from '../simulate/scenario-traffic.js';
 import type { Arrival } from '../traffic/arrival/arrival.js';
-import { makePopularity, type Popularity } from '../traffic/popularity.js';
 
 /** The requests of one cycle, in order. */
 export interface PlannedCycle {
@@ -34,25 +30,17 @@ export function evenly(contracts: Uint32Array): PlannedCycle {
   return { n, fractions: Float64Array.from(contracts, (_, k) => (k + 0.5) / n), contracts };
 }
 
-export function scheduleOf(scenario: LoadedScenario, traffic: Traffic, seed: Seed): Schedule {
-  const { arrivals, cycles, names, feed } = traffic;
-  if (feed !== undefined) return new FeedSchedule(feed, cycles, scenario.startCycle);
-  if (scenario.independent) {
-    const each = arrivals.length / names.length;
-    return new ModelSchedule(arrivals, cycles, (_, index) => Math.floor(index / each));
-  }
-  const popularity = makePopularity(scenario.popularity, scenario.contracts, new RandomStream(seed, 'popularity'));
-  return new ModelSchedule(arrivals, cycles, contractBy(popularity));
-}
-
-function contractBy(popularity: Popularity): () => number {
-  return () => popularity.pick();
+/** @param startCycle the cycle of the scenario in which its run begins */
+export function scheduleOf({ arrivals, popularity, cycles, feed }: Traffic, startCycle: number): Schedule {
+  if (feed !== undefined) return new FeedSchedule(feed, cycles, startCycle);
+  const contractOf = popularity === undefined ? (arrival: number) => arrival : () => popularity.pick();
+  return new ModelSchedule(arrivals, cycles, contractOf);
 }
 
 /** Models of arrivals, merged by their instants. */
 class ModelSchedule implements Schedule {
   readonly #arrivals: readonly Arrival[];
-  readonly #contractOf: (place: number, arrival: number) => number;
+  readonly #contractOf: (arrival: number) => number;
   #fractions = new Float64Array(64);
   #contracts = new Uint32Array(64);
   #parts: Float64Array[] = [];
@@ -60,8 +48,8 @@ class ModelSchedule implements Schedule {
   constructor(
     arrivals: readonly Arrival[],
     readonly cycles: number,
-    /** The contract of the next request, given its place in the cycle and the model that made it. */
-    contractOf: (place: number, arrival: number) => number,
+    /** The contract of the next request, given the model that made it. */
+    contractOf: (arrival: number) => number,
   ) {
     this.#arrivals = arrivals;
     this.#contractOf = contractOf;
@@ -86,7 +74,7 @@ class ModelSchedule implements Schedule {
       }
       this.#fractions[k] = this.#parts[first]![places[first]!]!;
       places[first]! += 1;
-      this.#contracts[k] = this.#contractOf(k, first);
+      this.#contracts[k] = this.#contractOf(first);
     }
     return { n, fractions: this.#fractions, contracts: this.#contracts };
   }

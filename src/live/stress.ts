@@ -17,7 +17,7 @@ import { connected, type LiveOptions } from './load.js';
 import { type RateSearch, searchRate } from './rate-search.js';
 import { WeirTarget } from './weir-target.js';
 
-export interface StressOptions extends Omit<LiveOptions, 'pacing' | 'onCycle' | 'top'> {
+export interface StressOptions extends Omit<LiveOptions, 'pacing' | 'top'> {
   /** Connections that ask at the same time, 1 .. 10000, shared among the nodes. Default: 64. */
   readonly connections?: number;
   /** Threads that ask, beside this one; 0 for this one alone. Default: 0. */
@@ -84,16 +84,8 @@ export async function stress(options: StressOptions): Promise<StressResult> {
   check('rounds', rounds, 1, 100);
   const plan = planContract(rateLimiter({ threshold: 1_000_000_000 }));
   return connected({ cycleMs: CYCLE_MS, target: undefined }, options, async (connection, node) => {
-    const { clock, timeoutMs } = connection;
-    const target = await WeirTarget.prepare({
-      ...connection,
-      clock,
-      timeoutMs,
-      plan,
-      names: ['all'],
-      key: options.key,
-      signal,
-    });
+    const { key } = options;
+    const target = await WeirTarget.prepare(connection.nodes[0]!, { ...connection, plan, names: ['all'], key, signal });
     const saturation = new Saturation(connection, target, node, { connections, workers, seconds, rounds, signal });
     const routes: RouteFigures[] = [];
     for (const route of stressedRoutes) {

@@ -83,7 +83,7 @@ export class ForeignTarget implements Target {
 
   read(answer: PoolAnswer): Reading {
     const { status, fields, body } = answer;
-    this.#quota.limit ??= limitIn(fields);
+    this.#quota.limit ??= quotaIn(fields).limit;
     if (this.#limited.has(status)) return { type: 'decided', admitted: false, retryAfterMs: this.#waitIn(answer) };
     const isAdmitted = this.#admitted?.has(status) ?? (status >= 200 && status < 400);
     if (isAdmitted) return { type: 'decided', admitted: true };
@@ -101,14 +101,15 @@ export class ForeignTarget implements Target {
   }
 }
 
-/** `q` of `RateLimit-Policy`, `limit` of older drafts, or `X-RateLimit-Limit`. */
-function limitIn(fields: Fields): number | undefined {
-  return (
-    policyIn(fields).limit ??
+/** `q` of `RateLimit-Policy` with its window, `limit` of older drafts, or `X-RateLimit-Limit`. */
+export function quotaIn(fields: Fields): ReturnType<typeof policyIn> {
+  const { limit, windowMs } = policyIn(fields);
+  if (limit !== undefined) return { limit, windowMs };
+  const other =
     olderIn(fields).limit ??
     numberIn(fields['ratelimit-limit'], /^(\d+)/) ??
-    numberIn(fields['x-ratelimit-limit'], /^(\d+)$/)
-  );
+    numberIn(fields['x-ratelimit-limit'], /^(\d+)$/);
+  return { limit: other, windowMs: undefined };
 }
 
 /** `Retry-After`, `t` of `RateLimit`, or the seconds that older fields announce until the reset; in ms. */

@@ -3,7 +3,7 @@
 //   limited, told 1 s   |-------- told --------|
 //   sent again                                    x limited        too short: nothing was admitted since, and yet it is refused
 //   sent again                  o admitted                         too long: a request that did not wait was admitted
-import type { SeenRequest } from './placed-requests.js';
+import type { SeenRequest } from '../explain/seen-request.js';
 
 interface Wait {
   readonly toldMs: number;

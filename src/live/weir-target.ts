@@ -1,19 +1,20 @@
 // A Weir node as a target: a key, a machine and contracts made for the run, and the answers of the gate.
 
 import { randomBytes } from 'node:crypto';
+import { createContract } from '../api/contracts.js';
+import { mintKey } from '../api/keys.js';
+import { createMachine } from '../api/machines.js';
+import type { CallOptions } from '../client/api-client.js';
+import { bearer, type Reached } from '../client/connect.js';
 import { retryAfterMsIn } from '../client/limit-fields.js';
 import type { Plan } from '../limiter/plan.js';
 import type { KeyedSpec } from '../scenario/loaded-scenario.js';
-import { Failure } from '../schema/failure.js';
-import type { WallClock } from '../time/wall.js';
 import type { Endpoint } from './connection.js';
-import { type HttpPool, type PoolAnswer, type PoolRequest, unreadable } from './http-pool.js';
+import type { PoolAnswer, PoolRequest } from './http-pool.js';
 import { lostStatuses, quoted, type Reading, type Target } from './target.js';
 
 export interface WeirTargetOptions {
-  readonly pool: HttpPool;
   readonly endpoint: Endpoint;
-  readonly clock: WallClock;
   readonly plan: Plan;
   /** Of the contracts that are made, all of the plan; of the keys of one contract, where it is to have keys. */
   readonly names: readonly string[];
@@ -77,16 +78,19 @@ export class WeirTarget implements Target {
     );
   }
 
-  /** @throws Failure `node_unreachable`, `answer_unreadable`, or what the node refuses with, in its own words */
-  static async prepare(options: WeirTargetOptions): Promise<WeirTarget> {
-    const { endpoint, plan, names, keyed } = options;
-    const setup = new NodeSetup(options);
-    const key = options.key ?? (await setup.mint());
+  /** @throws Failure `node_unreachable`, `answer_unreadable`, or the refusal of the node; the reason of the signal if it is aborted */
+  static async prepare(node: Reached, options: WeirTargetOptions): Promise<WeirTarget> {
+    const { endpoint, plan, names, keyed, timeoutMs, signal } = options;
+    const waiting = { timeoutMs, signal };
+    const key = options.key ?? (await mintAt(node, waiting));
+    const api = node.as(bearer(key));
     // Random, not of the seed: two runs of one scenario need two machines.
     const slug = `load-${randomBytes(6).toString('hex')}`;
-    await setup.create('/api/chain/state-machines', key, { slug, display_name: 'Live load' });
-    const deploy = async (more: object = {}) =>
-      contractIdIn(await setup.create(`/api/chain/${slug}/contracts`, key, { ...plan.definition, ...more }));
+    await api.call(createMachine, { body: { slug, display_name: 'Live load' } }, waiting);
+    const deploy = async (more: { readonly keyed?: KeyedSpec } = {}) => {
+      const ask = { params: { slug }, body: { ...plan.definition, ...more } };
+      return (await api.call(createContract, ask, waiting)).contract.id;
+    };
     if (keyed !== undefined) {
       const id = await deploy({ keyed });
       const places = names.map((name) => ({ id, key: name }));
@@ -135,11 +139,8 @@ export class WeirTarget implements Target {
 }
 
 /** @throws Failure as `WeirTarget.prepare` */
-export function mintAt(
-  place: Pick<WeirTargetOptions, 'pool' | 'endpoint' | 'clock' | 'timeoutMs'>,
-  signal?: AbortSignal,
-): Promise<string> {
-  return new NodeSetup({ ...place, signal }).mint();
+export async function mintAt({ anyone }: Reached, { timeoutMs, signal }: CallOptions): Promise<string> {
+  return (await anyone.call(mintKey, undefined, { timeoutMs, signal })).key;
 }
 
 /** The kind of event that a gate counts. */
@@ -166,82 +167,4 @@ function decisionIn(body: string): Told | undefined {
   const isWhole = typeof cycle === 'number' && Number.isSafeInteger(cycle) && typeof count === 'number';
   if (!isWhole || typeof state !== 'string' || (decision !== 'admitted' && decision !== 'limited')) return undefined;
   return { admitted: decision === 'admitted', cycle, state, count };
-}
-
-function contractIdIn(told: Record<string, unknown>): string {
-  return (told['contract'] as { readonly id: string }).id;
-}
-
-/** Asks a node for what a run needs before it begins. */
-class NodeSetup {
-  readonly #options: Omit<WeirTargetOptions, 'plan' | 'names' | 'key'>;
-
-  constructor(options: Omit<WeirTargetOptions, 'plan' | 'names' | 'key'>) {
-    this.#options = options;
-  }
-
-  async mint(): Promise<string> {
-    const told = await this.#ask('/api/demo-key/mint', {}, undefined);
-    return String(told['key']);
-  }
-
-  create(path: string, key: string, body: unknown): Promise<Record<string, unknown>> {
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-    return this.#ask(path, headers, JSON.stringify(body));
-  }
-
-  async #ask(
-    path: string,
-    headers: Record<string, string>,
-    body: string | undefined,
-  ): Promise<Record<string, unknown>> {
-    const { pool, endpoint, clock, timeoutMs, signal } = this.#options;
-    const request = {
-      method: 'POST',
-      path: endpoint.basePath + path,
-      headers,
-      ...(body === undefined ? {} : { body }),
-    };
-    const answer = await pool.ask(request as PoolRequest, clock, timeoutMs, signal);
-    const told = parsed(answer.body);
-    if (answer.status === 201 && told !== undefined) return told;
-    throw refusal(endpoint, path, answer, told);
-  }
-}
-
-function parsed(body: string): Record<string, unknown> | undefined {
-  try {
-    return JSON.parse(body) as Record<string, unknown>;
-  } catch {
-    return undefined;
-  }
-}
-
-function refusal(
-  { origin }: Endpoint,
-  path: string,
-  answer: PoolAnswer,
-  told: Record<string, unknown> | undefined,
-): Failure {
-  const detail = typeof told?.['detail'] === 'string' ? told['detail'] : undefined;
-  if (answer.status === 429) {
-    return new Failure('too_many_requests', {
-      what: `${origin} mints no further key for this address now.`,
-      why: detail ?? 'It limits keys by address.',
-      fix: `Wait ${fieldText(answer, 'retry-after') ?? 'a minute'} s, or give a key that you have with --key.`,
-    });
-  }
-  if (answer.status === 401 || answer.status === 403) {
-    return new Failure('credential_invalid', {
-      what: `${origin} does not take the key.`,
-      why: detail ?? `POST ${path} answered with status ${answer.status}.`,
-      fix: 'Leave the key out to have one minted, or give one that is valid.',
-    });
-  }
-  return unreadable(origin, `POST ${path} answered with status ${answer.status}: ${detail ?? quoted(answer.body)}`);
-}
-
-function fieldText({ fields }: PoolAnswer, name: string): string | undefined {
-  const value = fields[name];
-  return typeof value === 'string' ? value : undefined;
 }

@@ -3,6 +3,7 @@
 //   normal figures     mean ± t s / √n                                    "t"
 //   skewed figures     bootstrap-t: how far off the t of resamples is     "bootstrap"
 //   rare counts        share of runs that are not 0  ×  mean of those     "bootstrap"
+//   0 in all n runs    0 .. 9.3 / (n + 1): three times the rule of three  "bootstrap"
 //   shares of runs     Wilson's score interval                            "wilson"
 //
 // Student's t fails for rare counts: with ten runs, of which one in eleven limits anything, its interval covers the true mean only
@@ -14,10 +15,8 @@ type IntervalKind = 't' | 'wilson' | 'bootstrap';
 
 interface Interval {
   readonly mean: number;
-  /** Ends of the 95 % interval of the mean. */
   readonly low: number;
   readonly high: number;
-  /** The method that gave the interval. */
   readonly interval: IntervalKind;
 }
 
@@ -35,12 +34,18 @@ const SKEWED = 0.8;
 const MOST_RESAMPLED = 200;
 /** With fewer non-zero values than this, their spread cannot be estimated: they are taken to be exponential, with one more of their mean. */
 const FEWEST_RESAMPLED = 5;
+/**
+ * The upper end for n runs of 0 is this over n + 1. As for other rare counts, the share B of runs that are not 0 is beta (1/2, n + 1/2),
+ * and their mean is 1 / E with E exponential: the one assumed size is 1, the smallest that a count has. With n B close to a gamma variable of
+ * shape 1/2, P(B / E <= x) = (1 + 1 / (n x))^(-1/2) = 0.95; n + 1 makes it exact to 2 % from n = 2. Where events of mean size s leave n runs
+ * at 0, the end holds in 1 - exp(-9.3 / s) of all cases or more: 95 % up to s = 3, 79 % at s = 6.
+ */
+const ZEROS_END = 9.3;
 
 /**
  * The mean of a figure over runs, with its 95 % interval.
  * @param values one value a run, at least two
- * @param most for counts: the most that one run can reach. If every run has 0, the upper end is `most` times the largest share of
- *   runs that may still be other than 0. Leave it out for figures that are not counts.
+ * @param most for counts: the most that one run can reach, 1 for a share. Leave it out for figures that are not counts.
  */
 export function meanInterval(values: readonly number[], most?: number): MeanInterval {
   const mean = meanOf(values);
@@ -64,6 +69,10 @@ export function shareInterval(successes: number, n: number): Interval {
 }
 
 function endsOf(values: readonly number[], mean: number, most: number | undefined): [number, number, IntervalKind] {
+  if (most === 1 && values.every((value) => value === 0 || value === 1)) {
+    const { low, high, interval } = shareInterval(values.filter((value) => value === 1).length, values.length);
+    return [low, high, interval];
+  }
   if (most !== undefined && values.includes(0) && values.every((value) => value >= 0)) {
     return [...rareEnds(values, most), 'bootstrap'];
   }
@@ -82,12 +91,8 @@ function rareEnds(values: readonly number[], most: number): [number, number] {
   const n = values.length;
   const positive = values.filter((value) => value > 0);
   const k = positive.length;
-  if (k === 0) return [0, shareInterval(0, n).high * most];
-  // A run has it or not: the mean is a share.
-  if (most === 1) {
-    const { low, high } = shareInterval(k, n);
-    return [low, high];
-  }
+  // At most the largest share of runs that may still be other than 0, each with the most that it can reach.
+  if (k === 0) return [0, Math.min(ZEROS_END / (n + 1), shareInterval(0, n).high * most)];
   const draw = new RandomStream(0, 'interval');
   const size = meanOf(positive);
   const sizes =
@@ -116,7 +121,6 @@ function resampledMeans(values: readonly number[], draw: RandomStream): number[]
   });
 }
 
-/** Interval of the mean by Student's t. */
 function studentMeans(values: readonly number[], draw: RandomStream): number[] {
   const df = values.length - 1;
   const mean = meanOf(values);

@@ -8,7 +8,6 @@
 /** For example the length of a queue, or the number of busy servers. Changes arrive in order of time. */
 export class Level {
   value = 0;
-  /** Largest value since `fromMs`. */
   max = 0;
   #areaMs = 0;
   #sinceMs: number;

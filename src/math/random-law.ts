@@ -117,7 +117,6 @@ export function logProbability(k: number, mean: number): number {
   return -deviance(k, mean) - 0.5 * log(2 * Math.PI * k) - stirling;
 }
 
-/** 0! .. 15!, exact. */
 const SMALL_FACTORIALS = [1];
 for (let k = 1; k < 16; k += 1) SMALL_FACTORIALS.push(k * SMALL_FACTORIALS[k - 1]!);
 
@@ -169,7 +168,6 @@ export class AliasTable {
     for (const index of [...small, ...large]) if (weights[index]! > 0) this.#chance[index] = 1;
   }
 
-  /** Index of the entry drawn. */
   draw(stream: RandomStream): number {
     const scaled = stream.uniform() * this.#chance.length;
     const index = Math.floor(scaled);

@@ -91,6 +91,13 @@ export class RandomStream {
   }
 }
 
+/** The random streams of one run, by purpose. */
+export type Draws = (purpose: string) => RandomStream;
+
+export function drawsOf(seed: Seed): Draws {
+  return (purpose) => new RandomStream(seed, purpose);
+}
+
 /** The state of the generator, four words, from the first 128 bits of a digest: 100,000 purposes do not share one. */
 export function stateFrom(digest: Uint8Array): number[] {
   const view = new DataView(digest.buffer, digest.byteOffset, digest.byteLength);

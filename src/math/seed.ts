@@ -6,7 +6,7 @@ export type Seed = number | string;
 /** A seed that follows from another, as replications have it: `77/2`, and `77/2/1` of its own replications. */
 export const FOLLOWING_SEED = '^(0|[1-9]\\d{0,15})(/[1-9]\\d{0,8}){1,8}$';
 
-/** A seed as somebody writes it: a whole number, or one that a run has named, such as `77/2`; undefined for anything else. */
+/** A seed as it is written: a whole number, or one that a run has named, such as `77/2`; undefined for anything else. */
 export function seedOf(text: unknown): Seed | undefined {
   const number = typeof text === 'string' && /^\d+$/.test(text) ? Number(text) : text;
   if (typeof number === 'number') return Number.isSafeInteger(number) && number >= 0 ? number : undefined;

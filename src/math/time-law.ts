@@ -54,7 +54,6 @@ export type TimeLawSpec = Static<typeof TimeLawSpec>;
 export interface TimeLaw {
   /** The mean, in ms; of the normal law before folding. */
   readonly meanMs: number;
-  /** Draws a time, in ms, at least 0. */
   drawMs(stream: RandomStream): number;
 }
 

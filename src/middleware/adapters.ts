@@ -1,14 +1,13 @@
 // The same limit as each framework wants it. Their types are stated here as far as they are used: none has to be installed.
-import type { Counted } from './counters.js';
+import type { CounterAnswer } from './counters.js';
 
 /** What is known of a counted request: `request.rateLimit` in Express and Fastify. */
-export interface RateLimitInfo extends Omit<Counted, 'undo' | 'isAdmitted' | 'resetMs'> {
+export interface RateLimitInfo extends Omit<CounterAnswer, 'undo' | 'isAdmitted' | 'resetMs'> {
   readonly key: string;
   /** When the window ends, or a request would be admitted; undefined for never. */
   readonly resetTime: Date | undefined;
 }
 
-/** A request, decided. */
 interface Verdict {
   readonly isAdmitted: boolean;
   readonly info: RateLimitInfo;
@@ -17,9 +16,7 @@ interface Verdict {
   readonly settle: ((statusCode: number) => void) | undefined;
 }
 
-/** The core that every adapter calls. */
 export interface Limit {
-  /** @returns undefined for a request that is not counted */
   decide(request: unknown, address: string | undefined): Promise<Verdict | undefined>;
   readonly statusCode: number;
   messageFor(request: unknown): Promise<string | object>;
@@ -185,7 +182,6 @@ function note(request: object, { info, settle }: Verdict, response: NodeResponse
   if (settle !== undefined) response.once('close', () => settle(response.writableEnded ? response.statusCode : 0));
 }
 
-/** The address of the client where Hono runs on Node. */
 function addressIn(env: unknown): string | undefined {
   const { incoming } = (env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } };
   return incoming?.socket?.remoteAddress;

@@ -3,7 +3,7 @@ import { type LimiterOptions, limiterMaker } from '../actor/create-limiter.js';
 import type { GateOptions, WeirClient } from '../client/weir-client.js';
 
 /** One request, counted. */
-export interface Counted {
+export interface CounterAnswer {
   readonly isAdmitted: boolean;
   /** Requests of a window; undefined for a rule without such a number. */
   readonly limit: number | undefined;
@@ -20,18 +20,17 @@ export interface Counted {
 }
 
 export interface Counter {
-  hit(key: string, nowMs: number): Counted | Promise<Counted>;
+  hit(key: string, nowMs: number): CounterAnswer | Promise<CounterAnswer>;
   reset?(key: string): void;
 }
 
-export interface KeyBounds {
+interface KeyBounds {
   /** Keys that are kept at most. */
   readonly maxKeys: number;
   /** What becomes of a further key while all others have counts: it is refused, or all such keys share one count. */
   readonly overflow: 'refuse' | 'share';
 }
 
-/** The keys without a place count as this one. */
 const SHARED = '\u0000shared';
 
 /**
@@ -92,7 +91,14 @@ interface Window {
  */
 export function windowCounter(windowMs: number, limit: number, bounds: KeyBounds): Counter {
   const keys = new Keys<Window>(bounds, ({ endMs }, nowMs) => endMs <= nowMs);
-  const refused: Counted = { isAdmitted: false, limit, used: limit + 1, remaining: 0, windowMs, resetMs: windowMs };
+  const refused: CounterAnswer = {
+    isAdmitted: false,
+    limit,
+    used: limit + 1,
+    remaining: 0,
+    windowMs,
+    resetMs: windowMs,
+  };
   const windowOf = (key: string, nowMs: number): Window | undefined => {
     const known = keys.get(key);
     if (known !== undefined && known.endMs > nowMs) return known;

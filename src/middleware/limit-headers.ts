@@ -7,19 +7,23 @@
 //
 // Source: draft-ietf-httpapi-ratelimit-headers-06 to -08. `pk` is a hash of the key.
 import { createHash } from 'node:crypto';
-import type { Counted } from './counters.js';
+import type { CounterAnswer } from './counters.js';
 
 export type StandardHeaders = boolean | 'draft-6' | 'draft-7' | 'draft-8';
 
-export interface HeaderOptions {
+interface HeaderOptions {
   readonly standardHeaders: StandardHeaders;
   readonly legacyHeaders: boolean;
   /** The name of the policy in draft-8. Undefined: for example `5-in-1min`. */
   readonly identifier: string | undefined;
 }
 
-/** @param key the key of the request */
-export function headersOf(counted: Counted, key: string, nowMs: number, options: HeaderOptions): [string, string][] {
+export function headersOf(
+  counted: CounterAnswer,
+  key: string,
+  nowMs: number,
+  options: HeaderOptions,
+): [string, string][] {
   const { isAdmitted, limit = 0, remaining, windowMs, resetMs } = counted;
   const { standardHeaders, legacyHeaders, identifier } = options;
   const headers: [string, string][] = [];

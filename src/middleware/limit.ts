@@ -10,7 +10,14 @@ import { Failure } from '../schema/failure.js';
 import { wallNowMs } from '../time/wall.js';
 import { networkOf } from '../traffic/network.js';
 import { type Adapters, adaptersOf, type Limit, type RateLimitInfo } from './adapters.js';
-import { type Counted, type Counter, type NodeTarget, nodeCounter, ruleCounter, windowCounter } from './counters.js';
+import {
+  type Counter,
+  type CounterAnswer,
+  type NodeTarget,
+  nodeCounter,
+  ruleCounter,
+  windowCounter,
+} from './counters.js';
 import { headersOf, type StandardHeaders } from './limit-headers.js';
 
 export type { RateLimitInfo } from './adapters.js';
@@ -100,7 +107,7 @@ function coreOf(options: LimitOptions, counter: Counter): Limit {
       if (await skip(request)) return undefined;
       const key = keyGenerator === undefined ? keyOf(address) : await keyGenerator(request);
       const nowMs = wallNowMs();
-      let counted: Counted;
+      let counted: CounterAnswer;
       try {
         counted = await counter.hit(key, nowMs);
       } catch (error) {

@@ -2,71 +2,13 @@
 //
 //   Authorization: Bearer weir_…   ──► hash ──► key ─────────► caller        looked up once, then cached by the header
 //   Cookie: weir_session=…         ──► hash ──► session, key ─► caller        accepted only from pages of this node
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { Failure, unreachable } from '../schema/failure.js';
-import type { Credentials, Key, Scope } from '../store/credential-store.js';
+import type { Credentials, Scope } from '../store/credential-store.js';
+import { type Auth, type Caller, type Permission, refuseBeyondScope } from './permission.js';
 import { Recent } from './recent.js';
 import { hashOfSecret } from './secret.js';
-
-const SESSION_COOKIE = 'weir_session';
-
-/**
- * The cookie of a session. By HTTPS it has the prefix by which browsers refuse it from any other host, and from this one without
- * `Secure`; by plain HTTP, which is for this machine, browsers take no such name.
- */
-function sessionCookieOf({ protocol }: FastifyRequest): string {
-  return protocol === 'https' ? `__Host-${SESSION_COOKIE}` : SESSION_COOKIE;
-}
-
-/** Sets the cookie of a session. @param maxAge seconds; 0 for one that is over */
-export function setSessionCookie(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  value: string,
-  maxAge: number,
-): FastifyReply {
-  const cookie = request.server.serializeCookie(sessionCookieOf(request), value, {
-    httpOnly: true,
-    sameSite: 'lax',
-    path: '/',
-    secure: request.protocol === 'https',
-    maxAge,
-  });
-  return reply.header('set-cookie', cookie);
-}
-
-/** Whom a route is for. */
-export type Auth =
-  /** Anyone; credentials are not looked at. */
-  | 'public'
-  /** Anyone where the machine is public, its owner alone where it is private. */
-  | 'public_or_owner'
-  | 'key'
-  | 'session'
-  | 'key_or_session'
-  /** A key; a session that comes along has to be good, too, and of the same owner. */
-  | 'key_and_session';
-
-/**
- * For whom a route is. `scope`: what a credential must be allowed to do. `ofOwner`: it is about the owner as a whole, so that a key of
- * one machine is not enough.
- */
-export type Permission =
-  | { readonly auth: 'public'; readonly scope?: undefined; readonly ofOwner?: undefined }
-  | { readonly auth: Exclude<Auth, 'public'>; readonly scope: RouteScope; readonly ofOwner?: boolean };
-
-/** `any`: every valid credential will do. */
-type RouteScope = Scope | 'any';
-
-/** Who is asking, by a credential that holds until `expiresAtMs`. */
-export interface Caller {
-  readonly owner: string;
-  readonly key: Key;
-  /** There when the caller came with a session: what it is kept under. */
-  readonly sessionHash?: string;
-  /** Unix ms. */
-  readonly expiresAtMs: number;
-}
+import { sessionTokenOf } from './session-cookie.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -132,23 +74,23 @@ export class Access {
   }
 
   #callerBy(request: FastifyRequest, auth: Auth, changes: boolean, nowMs: number): Caller | undefined {
-    const { authorization, cookie } = request.raw.headers;
+    const { authorization } = request.raw.headers;
     switch (auth) {
       case 'public':
         // What anyone may do by themselves, a page of another site must not make their browser do: their address is limited for it.
         if (changes) refuseOtherSites(request);
         return undefined;
       case 'public_or_owner':
-        return this.#byKey(authorization, nowMs) ?? this.#bySession(request, cookie, changes, nowMs);
+        return this.#byKey(authorization, nowMs) ?? this.#bySession(request, changes, nowMs);
       case 'key_or_session':
-        return needed(this.#byKey(authorization, nowMs) ?? this.#bySession(request, cookie, changes, nowMs), auth);
+        return needed(this.#byKey(authorization, nowMs) ?? this.#bySession(request, changes, nowMs), auth);
       case 'session':
-        return needed(this.#bySession(request, cookie, changes, nowMs), auth);
+        return needed(this.#bySession(request, changes, nowMs), auth);
       case 'key':
         return needed(this.#byKey(authorization, nowMs), auth);
       case 'key_and_session': {
         const caller = needed(this.#byKey(authorization, nowMs), auth);
-        const session = this.#bySession(request, cookie, changes, nowMs);
+        const session = this.#bySession(request, changes, nowMs);
         if (session !== undefined && session.owner !== caller.owner) throw ofAnotherOwner();
         return caller;
       }
@@ -187,10 +129,8 @@ export class Access {
       callers.drop(({ key }) => key.id === keyId);
   }
 
-  /** Ends a session: its cookie is not valid any more. */
-  end(sessionHash: string): void {
-    this.#credentials.deleteSession(sessionHash);
-    this.#bySessionHash.delete(sessionHash);
+  forgetSession(hash: string): void {
+    this.#bySessionHash.delete(hash);
   }
 
   #byKey(header: string | undefined, nowMs: number): Caller | undefined {
@@ -204,15 +144,14 @@ export class Access {
     return caller;
   }
 
-  /** Whose key it is; undefined for none that is valid. */
   #callerWith(token: string, nowMs: number): Caller | undefined {
     const key = token === '' ? undefined : this.#credentials.keyByHash(hashOfSecret(token));
     if (key === undefined || key.isRevoked || nowMs >= key.expiresAtMs) return undefined;
     return { owner: key.owner, key, expiresAtMs: key.expiresAtMs };
   }
 
-  #bySession(request: FastifyRequest, header: string | undefined, changes: boolean, nowMs: number): Caller | undefined {
-    const token = header === undefined ? undefined : request.server.parseCookie(header)[sessionCookieOf(request)];
+  #bySession(request: FastifyRequest, changes: boolean, nowMs: number): Caller | undefined {
+    const token = sessionTokenOf(request);
     if (token === undefined) return undefined;
     const sessionHash = hashOfSecret(token);
     const caller = this.#bySessionHash.get(sessionHash) ?? this.#session(sessionHash);
@@ -264,27 +203,8 @@ function invalid(what: 'key' | 'session'): Failure {
   return new Failure('credential_invalid', {
     what: `The ${what} is not valid.`,
     why: 'It is unknown, expired or revoked.',
-    fix: what === 'key' ? 'Get one with `weir mint` (POST /api/demo-key/mint).' : 'Log in again: POST /api/session.',
-  });
-}
-
-/** @throws Failure `scope_missing` */
-export function refuseBeyondScope({ key }: Caller, { scope = 'any', ofOwner = false }: Permission): void {
-  if (ofOwner && key.machine !== undefined) throw beyondMachine(key.machine);
-  if (scope === 'any' || key.scopes.includes(scope) || key.scopes.includes('admin')) return;
-  throw new Failure('scope_missing', {
-    what: 'The request was refused.',
-    why: `It needs a key with the scope "${scope}", and this key has ${key.scopes.map((one) => `"${one}"`).join(', ')}.`,
-    fix: 'A key with the scope "admin" makes others: POST /api/keys.',
-  });
-}
-
-/** For a key of one machine that is sent for anything else. */
-export function beyondMachine(machine: string): Failure {
-  return new Failure('scope_missing', {
-    what: 'The request was refused.',
-    why: `The key opens the machine "${machine}" and nothing else.`,
-    fix: 'Send a key that opens every machine of its owner.',
+    fix:
+      what === 'key' ? 'Get one with `weir node mint` (POST /api/demo-key/mint).' : 'Log in again: POST /api/session.',
   });
 }
 

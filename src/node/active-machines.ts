@@ -22,7 +22,6 @@ export interface ActiveMachine {
   readonly stretches: readonly number[];
 }
 
-/** Rows read at a time when the index is made. */
 const PAGE = 500;
 
 export class ActiveMachines {
@@ -37,10 +36,13 @@ export class ActiveMachines {
   readonly #said = new Map<Ranked, ActiveMachine>();
   #rankedCycle = Number.NaN;
 
-  /** @param knowsStates whether contracts are in this process, and not those of a network */
+  /** @param knowsStates whether states of contracts are in this process */
   constructor(host: Host, knowsStates = true) {
     this.#host = host;
     this.#knowsStates = knowsStates;
+    host.changes.subscribe(({ kind, machine }) => {
+      if (kind === 'machine_deleted') this.#remove(machine);
+    });
   }
 
   /** Takes what the store remembers of the last cycles; rows that are not durable yet will be handed in. Reads few more than it takes. */
@@ -73,7 +75,6 @@ export class ActiveMachines {
     this.#count(machine, row);
   }
 
-  /** Where a contract, or one of its keys, is now. */
   #follow(machine: Machine, { kind, contract_id: id, from, to }: AuditRow): void {
     if (id === undefined || !this.#knowsStates) return;
     if (kind === 'contract_deleted') this.#limits(machine, id, () => 0);
@@ -108,8 +109,7 @@ export class ActiveMachines {
     this.#rankedCycle = Number.NaN;
   }
 
-  /** A machine was deleted. */
-  remove(machine: Machine): void {
+  #remove(machine: Machine): void {
     this.#activity.delete(machine);
     this.#limiting.delete(machine);
     this.#rankedCycle = Number.NaN;
@@ -158,10 +158,8 @@ export class ActiveMachines {
 
 interface Ranked {
   readonly machine: Machine;
-  /** Undefined without a transition since the oldest that is remembered. */
   readonly activity: Activity | undefined;
   readonly transitions: number;
-  /** Contracts that are limiting; undefined where their states are not known. */
   readonly limiting: number | undefined;
 }
 
@@ -216,7 +214,6 @@ class Activity {
     return (this.#sums.at(-1) ?? before) - before;
   }
 
-  /** Lets go of everything up to a cycle. */
   #forget(cycle: number): void {
     const first = this.#indexOf(cycle + 1);
     this.#forgotten = this.#sums[first - 1]!;
@@ -224,7 +221,6 @@ class Activity {
     this.#sums = this.#sums.slice(first);
   }
 
-  /** Index of the first entry of `cycle` or later. */
   #indexOf(cycle: number): number {
     return firstIndex(this.#cycles.length, (index) => this.#cycles[index]! >= cycle);
   }

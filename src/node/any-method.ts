@@ -10,7 +10,7 @@ import type { Route } from './route.js';
 const ALL = METHODS.filter((method) => method !== 'CONNECT');
 
 /** Methods of routes that read a body, and those that never have one. */
-const AS_THEY_ARE = new Set(['GET', 'HEAD', 'POST', 'DELETE']);
+const AS_THEY_ARE = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE']);
 
 const BELOW = /^(\/api\/chain\/[^/?]*\/contracts\/[^/?]*\/gate\/)/;
 

@@ -132,7 +132,7 @@ export function keyFileOf(file: string): string {
 }
 
 /** What `restore` is given beside the backup. */
-export interface RestoreOptions {
+interface RestoreOptions {
   readonly file: string;
   /** The data folder: absent or empty. */
   readonly dir: string;

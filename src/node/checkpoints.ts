@@ -19,9 +19,7 @@ export class Checkpoints {
   readonly #host: Host;
   readonly #store: Store;
   readonly #signer: Signer;
-  /** Machines whose record has grown. */
   readonly #grown = new Set<Machine>();
-  /** Machines that were there at the start and were not looked at yet. */
   readonly #unreviewed: Iterator<Machine>;
   #nextCycle = 0;
 
@@ -32,7 +30,6 @@ export class Checkpoints {
     this.#unreviewed = [...host.machines.values()].values();
   }
 
-  /** Takes note of a row. */
   take(row: AuditRow): void {
     const machine = this.#host.machines.get(row.machine);
     if (machine !== undefined) this.#grown.add(machine);
@@ -51,7 +48,6 @@ export class Checkpoints {
     this.#nextCycle = cycle + EVERY_CYCLES;
   }
 
-  /** Signs every record that has grown. */
   signAll(cycle: number): void {
     for (const machine of this.#grown) this.#sign(machine, cycle);
   }

@@ -1,4 +1,4 @@
-// The connections of a node: counted, and cut when they are too slow. Time in which the process itself did not run is not the client's.
+// The connections of the port of a node: counted, and cut when they are too slow. Time in which the process itself did not run is not the client's.
 //
 //   client   sends ─────────────┐ waits                                 answered
 //   node     ── stopped ───────────────────┤ timers, then bytes that wait ├──►
@@ -14,9 +14,11 @@ import type { WallClock } from '../time/wall.js';
 import type { Limits } from './limits.js';
 import type { Counts } from './metrics.js';
 import { refuseBrokenRequest } from './problem.js';
+import type { Sockets } from './sockets.js';
 
 interface ConnectionParts {
   readonly counts: Counts;
+  readonly sockets: Sockets;
   readonly clock: WallClock;
   readonly limits: Limits;
 }
@@ -25,12 +27,14 @@ export class Connections {
   readonly #counts: Counts;
   readonly #clock: WallClock;
   readonly #limits: Limits;
+  readonly #sockets: Sockets;
   /** The newest request of each connection whose head has been read. */
   readonly #newest = new WeakMap<Socket, IncomingMessage>();
   /** Idle connections that were given their time anew after a stop, with the bytes that had moved by then. */
   readonly #spared = new WeakMap<Socket, number>();
 
-  constructor({ counts, clock, limits }: ConnectionParts) {
+  constructor({ counts, clock, limits, sockets }: ConnectionParts) {
+    this.#sockets = sockets;
     this.#counts = counts;
     this.#clock = clock;
     this.#limits = limits;
@@ -47,18 +51,13 @@ export class Connections {
     };
     const server = createServer({ ...timeouts, maxHeaderSize: limits.headerBytes }, answer);
     server.setTimeout(limits.idleTimeoutMs);
-    server.maxConnections = limits.sockets;
     this.#watch(server);
     return server;
   }
 
   #watch(server: Server): void {
-    server.on('connection', (socket) => {
-      this.#counts.connections += 1;
-      socket.on('close', () => {
-        this.#counts.connections -= 1;
-      });
-    });
+    // Before the listener of the server, which would begin to read.
+    server.prependListener('connection', (socket) => this.#sockets.admit(socket));
     server.on('request', (request) => this.#newest.set(request.socket, request));
     // With a listener, Node leaves it to us what happens to a connection on which nothing has moved.
     server.on('timeout', (socket) => this.#cutIdle(socket));

@@ -10,7 +10,7 @@
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
 import { windowCycles } from '../limiter/plan.js';
-import type { Failure } from '../schema/failure.js';
+import { Failure } from '../schema/failure.js';
 import type { Clock } from '../time/clock.js';
 import { Rank } from '../time/rank.js';
 import { SLICE } from './fair-queue.js';
@@ -21,7 +21,6 @@ export type DurabilityMode = 'cycle' | 'strict';
 const CYCLES_A_UNIT = 64;
 
 interface Saving {
-  /** Contracts whose counts are not written yet. */
   left: number;
   readonly waiting: ((failure?: Failure) => void)[];
 }
@@ -32,7 +31,6 @@ export class Durability {
   readonly #mode: DurabilityMode;
   readonly #onCommit: (tookMs: number) => void;
   readonly #monotonicMs: () => number;
-  /** The machines whose counts are being made durable. */
   readonly #saving = new Map<Machine, Saving>();
   /** Those of them with counts to write, in the order of their turns: first those for which an answer waits. */
   readonly #asked = new Set<Machine>();
@@ -78,13 +76,6 @@ export class Durability {
     }
   }
 
-  /** Answers events that a machine counted in the running cycle, once `ofCounts` lets it: at once where it can. */
-  afterCounts<T>(machine: Machine, answer: () => T): T | Promise<T> {
-    const durable = this.ofCounts(machine, this.#clock.cycle());
-    return durable === undefined ? answer() : durable.then(answer);
-  }
-
-  /** Resolves once everything that was written so far is durable. */
   commit(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#commit((failure) => (failure === undefined ? resolve() : reject(failure)));
@@ -147,7 +138,9 @@ export class Durability {
         error as Failure,
         written.flatMap(({ waiting }) => waiting),
       );
-      throw error;
+      // A failure of the store is known: who waits has it, and the heartbeat says it.
+      if (!(error instanceof Failure)) throw error;
+      return;
     }
     this.#goOn();
     if (written.length === 0) return;

@@ -11,7 +11,6 @@ import { Rank } from '../time/rank.js';
 /** The source of what the node does for itself. */
 export const NODE = 'node';
 
-/** Units after which a slice ends. */
 export const SLICE = 64;
 
 /** Takes steps up to the end of a slice, or of the work. */
@@ -33,7 +32,6 @@ export class Turns {
     this.#clock = clock;
   }
 
-  /** Pieces of a source that wait. */
   waitingOf(source: string): number {
     return this.#waiting.get(source)?.length ?? 0;
   }

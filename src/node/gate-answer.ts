@@ -1,35 +1,27 @@
 // The answer of a gate: the decision as a body, and the header fields by which clients and gateways learn of it.
 import type { FastifyReply } from 'fastify';
-import type { Contract } from '../host/contract.js';
 import { secondsIn, secondsUntil } from '../time/cycle.js';
-import type { Decision } from './decision.js';
-import type { Uncounted } from './network/plain-counting.js';
+import type { Decided } from './counting/counting.js';
+import type { Asked, Decision, Uncounted } from './counting/decision.js';
 import { PROBLEM_TYPE } from './problem.js';
 
-/** How long the rule holds an admitted request, in ms: the gateway waits, the node does not. */
 const DELAY = 'weir-delay-ms';
 
 /** What a shadow would have done: admitted or limited. */
 const SHADOW = 'weir-shadow';
 
-/** Of an answer without a count: what the contract is while the store cannot be asked. */
 const AWAY = 'weir-away';
 
 /** The problem type that is registered for this (RFC 9457, draft-ietf-httpapi-ratelimit-headers). */
 const QUOTA_EXCEEDED = 'https://iana.org/assignments/http-problem-types#quota-exceeded';
 
-/** The names of the policies that a limited request breaks. */
 const VIOLATED = ['default'];
 
 // Written out field by field, twice: with rest and spread, this took longer than counting and deciding together.
 /** @param deny the status for limited */
-export function answer(
-  reply: FastifyReply,
-  decision: Decision,
-  cycle: number,
-  { policy, rateLimit, retryAfter }: RateLimitFields,
-  deny: number,
-): unknown {
+export function answer(reply: FastifyReply, asked: Asked, { decision, cycle, nowMs }: Decided, deny: number): unknown {
+  if (decision.away) return answerUncounted(reply, decision, cycle);
+  const { policy, rateLimit, retryAfter } = fieldsOf(asked, decision, cycle, nowMs);
   const { id, key, state, count, threshold, remaining, would_limit, retry_after_cycles, retry_after_ms, delay_ms } =
     decision;
   if (policy !== undefined) reply.header('ratelimit-policy', policy).header('ratelimit', rateLimit);
@@ -76,13 +68,12 @@ export function answer(
     });
 }
 
-/** Says in the header that something was admitted uncounted. */
 export function markAway(reply: FastifyReply): void {
   reply.header(AWAY, 'open');
 }
 
-/** The answer of a gate that is open while the store of the network cannot be asked. Of a quota it says nothing. */
-export function answerUncounted(reply: FastifyReply, { id, key, retry_after_cycles, away }: Uncounted, cycle: number) {
+/** The answer of a gate that is open while the store cannot be asked. Of a quota it says nothing. */
+function answerUncounted(reply: FastifyReply, { id, key, retry_after_cycles, away }: Uncounted, cycle: number) {
   markAway(reply);
   return { ok: true, cycle, decision: 'admitted', id, key, retry_after_cycles, away };
 }
@@ -101,9 +92,7 @@ function wordsFor(
   return `The contract is ${state}: its window holds ${count} requests, and the threshold is ${threshold}. ${again}`;
 }
 
-/** What is written beside a decision. */
 interface RateLimitFields {
-  /** Absent for a contract without a threshold. */
   readonly policy: string | undefined;
   readonly rateLimit: string | undefined;
   /** Seconds, rounded up: who waits this long and is alone is admitted. 0 for now, undefined for never. */
@@ -115,19 +104,15 @@ interface RateLimitFields {
  *
  *   RateLimit-Policy: "default";q=100;w=47     quota of a window, and its length in seconds
  *   RateLimit: "default";r=12;t=0              what remains, and in how many seconds one more would be admitted
- *
- * @param kind index into `plan.kinds`
- * @param cycle in which it was decided
- * @param nowMs unix ms
  */
-export function fieldsOf(
-  { plan }: Contract,
-  kind: number,
+function fieldsOf(
+  { machine, contract, kind }: Asked,
   { threshold, remaining, retry_after_cycles: after, retry_after_ms: againMs }: Decision,
   cycle: number,
   nowMs: number,
-  cycleMs: number,
 ): RateLimitFields {
+  const { plan } = contract;
+  const { cycleMs } = machine.parts.clock;
   const { rule } = plan;
   const retryAfter =
     rule !== undefined

@@ -13,7 +13,7 @@ import { holdClock, newestCycleOf } from './hold-clock.js';
 import { type Identity, identityIn, rotateKey as withNewKey } from './identity.js';
 import type { NodeOptions } from './node.js';
 
-export interface GroundOptions {
+interface GroundOptions {
   /** The data folder; undefined: everything is kept in memory and gone when the node ends. */
   readonly dir?: string | undefined;
   /** Length of a cycle in ms, a whole number from 1; default 777, or that of the data folder. */

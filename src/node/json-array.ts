@@ -6,7 +6,7 @@
 //              0                  1
 import type { Steps } from '../limiter/plan.js';
 
-export interface ElementReader {
+interface ElementReader {
   /** Takes the bytes `from .. to - 1`, without blanks around them. @returns what that cost, in units */
   element(bytes: Buffer, from: number, to: number): number;
 }

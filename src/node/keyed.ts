@@ -1,39 +1,49 @@
 // Keys as callers give them: how a contract is to keep its own, and whether an event may have one.
 import { randomBytes } from 'node:crypto';
 import type { Static } from 'typebox';
-import { Keyed } from '../api/shapes.js';
+import { ContractName, Keyed } from '../api/shapes.js';
 import type { Contract } from '../host/contract.js';
-import { KeyedContract } from '../host/keyed-contract.js';
 import { LONGEST_KEY } from '../limiter/gateway-definition.js';
 import type { Plan } from '../limiter/plan.js';
 import { compileSchema } from '../schema/compile-schema.js';
 import { Failure } from '../schema/failure.js';
 import { Type } from '../schema/json-schema.js';
 import type { KeyedImage } from '../store/store.js';
-import type { Listener } from './decision.js';
 import { refusal } from './problem.js';
 
 export type KeyedFields = Static<typeof Keyed>;
 
-/** Beside a definition, which is checked for itself. */
-const Beside = Type.Object({ keyed: Type.Optional(Keyed) });
+const Beside = Type.Object({ keyed: Type.Optional(Keyed), contract_name: Type.Optional(ContractName) });
 const compiled = compileSchema(Beside);
 
 /** What stands beside a definition in a body. @throws Failure `invalid_input` */
-export function splitBody(body: unknown): { readonly definition: unknown; readonly keyed: KeyedFields | undefined } {
-  if (typeof body !== 'object' || body === null || !Object.hasOwn(body, 'keyed'))
-    return { definition: body, keyed: undefined };
-  const { keyed, ...definition } = body as { readonly keyed: unknown };
-  const beside = { keyed };
+export function splitBody(body: unknown): {
+  readonly definition: unknown;
+  readonly keyed?: KeyedFields | undefined;
+  readonly name?: string | undefined;
+} {
+  if (typeof body !== 'object' || body === null) return { definition: body };
+  const { keyed, contract_name, ...definition } = body as {
+    readonly keyed?: unknown;
+    readonly contract_name?: unknown;
+  };
+  const beside = {
+    ...(keyed === undefined ? {} : { keyed }),
+    ...(contract_name === undefined ? {} : { contract_name }),
+  };
   if (!compiled.fits(beside)) throw refusal('body', Beside, compiled.errors(beside));
-  return { definition, keyed: beside.keyed };
+  return { definition, keyed: beside.keyed, name: beside.contract_name };
 }
 
 /**
  * What a definition and its keys do not say together.
  * @throws Failure `invalid_input`
  */
-export function refuseUnfit({ definition, isShadow }: Plan, keyed: KeyedFields | undefined): void {
+export function refuseUnfit(
+  { definition, isShadow }: Plan,
+  keyed: Pick<KeyedFields, 'overflow'> | undefined,
+  what = 'No contract was created.',
+): void {
   const [path, message] =
     keyed === undefined
       ? definition.gate?.key === undefined
@@ -44,7 +54,7 @@ export function refuseUnfit({ definition, isShadow }: Plan, keyed: KeyedFields |
         : [];
   if (path === undefined || message === undefined) return;
   throw new Failure('invalid_input', {
-    what: 'No contract was created.',
+    what,
     why: `${path} ${message}.`,
     faults: [{ path, message }],
   });
@@ -65,8 +75,8 @@ export function keyedImage({
  * Whether these contracts can count an event with this key, or without one.
  * @throws Failure `key_missing`, `invalid_input`
  */
-export function checkKey(listeners: readonly Listener[], key: string | undefined): void {
-  const keyed = listeners.find(({ contract }) => contract instanceof KeyedContract);
+export function checkKey(listeners: readonly { readonly contract: Contract }[], key: string | undefined): void {
+  const keyed = listeners.find(({ contract }) => contract.keys !== undefined);
   if (key === undefined) {
     if (keyed !== undefined) throw keyMissing(keyed.contract);
     return;
@@ -99,23 +109,25 @@ function keyMissing({ id }: Contract): Failure {
 
 /** As `checkKey` and `nameOf`, for one contract whatever it counts. @throws Failure `key_missing`, `invalid_input` */
 export function keyNameOf(contract: Contract, key: string | undefined): string | undefined {
-  const listener = { contract, kind: 0 };
-  checkKey([listener], key);
-  return nameOf(listener, key);
+  if (key === undefined && contract.keys === undefined) return undefined;
+  checkKey([{ contract }], key);
+  return nameOf(contract, key);
 }
 
 /** What a contract calls the key of an event; undefined for one without keys. See `checkKey`. */
-export function nameOf({ contract }: Listener, key: string | undefined): string | undefined {
-  return key !== undefined && contract instanceof KeyedContract ? contract.nameOf(key) : undefined;
+export function nameOf(contract: Contract, key: string | undefined): string | undefined {
+  return key === undefined ? undefined : contract.nameOf(key);
 }
 
 /**
  * Where several contracts count an event, each has a place for the key before the first counts: none counts what another refuses.
  * @throws Failure `too_many_keys`
  */
-export function claimPlaces(listeners: readonly Listener[], key: string | undefined, cycle: number): void {
+export function claimPlaces(
+  listeners: readonly { readonly contract: Contract }[],
+  key: string | undefined,
+  cycle: number,
+): void {
   if (key === undefined || listeners.length === 1) return;
-  for (const { contract } of listeners) {
-    if (contract instanceof KeyedContract) contract.claim(contract.nameOf(key), cycle);
-  }
+  for (const { contract } of listeners) contract.claim(contract.nameOf(key), cycle);
 }

@@ -12,6 +12,7 @@ const rooms = {
   definition_bytes: 'definitionBytes',
   rows: 'rows',
   record_kib: 'recordKib',
+  sockets: 'sockets',
 } as const satisfies Record<string, keyof Limits>;
 
 const rates = {
@@ -78,9 +79,10 @@ function read(setting: string): readonly [name: string, value: number] {
 }
 
 function tooMuch(name: string, asked: number, needed: number, room: number): Failure {
-  const why = needed === asked ? '' : ': an owner may have as many as are still free, so never more than half of that';
+  const who = name === 'sockets' ? 'an address' : 'an owner';
+  const why = needed === asked ? '' : `: ${who} may have as many as are still free, so never more than half of that`;
   return refused(
-    `${name}=${asked} for an owner is more than ${name}.on_node=${room} leaves${why}.`,
+    `${name}=${asked} for ${who} is more than ${name}.on_node=${room} leaves${why}.`,
     needed > MOST ? 'Choose a smaller one.' : `Set ${name}.on_node=${needed} as well, or more.`,
   );
 }

@@ -1,8 +1,5 @@
 // Every limit of a node, with its default.
 
-/** Owners of whom a node looks in one cycle whether all their keys have ended. */
-export const ORPHANS_AT_ONCE = 20;
-
 /** So many units within so many cycles. */
 export interface Rate {
   readonly threshold: number;
@@ -42,7 +39,8 @@ export interface Limits {
   readonly idleTimeoutMs: number;
   /** How often slow connections are looked for, in ms. */
   readonly connectionsCheckMs: number;
-  readonly sockets: number;
+  /** Connections over all ports; `perOwner`: of an address. */
+  readonly sockets: Room;
   /**
    * Once the event loop has not waited for anything for `afterMs`, a turn of it answers gates and events for `gateTurnMs` and other
    * requests for `otherTurnMs`, and refuses the rest. Time in which the machine stood still counts for none of them.
@@ -116,7 +114,7 @@ export const defaultLimits: Limits = {
   keepAliveTimeoutMs: 5 * SECOND,
   idleTimeoutMs: 30 * SECOND,
   connectionsCheckMs: 2 * SECOND,
-  sockets: 10_000,
+  sockets: { perOwner: 1_024, onNode: 10_000 },
   overload: { afterMs: 1_000, gateTurnMs: 200, otherTurnMs: 50 },
   waitingPerCaller: 256,
   machines: { perOwner: 1_000, onNode: 100_000 },

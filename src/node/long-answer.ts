@@ -2,10 +2,8 @@
 // contracts in one piece would keep everybody else waiting for some 10 ms.
 import type { Turns } from './fair-queue.js';
 
-/** The content type of what is written here. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Items of a list that are written in one go. */
 export const ITEMS_AT_ONCE = 50;
 
 /**
@@ -20,7 +18,6 @@ export class JsonItems {
     return this.#count;
   }
 
-  /** @param texts the JSON of each item */
   add(texts: readonly string[]): void {
     if (texts.length > 0) this.#pieces.push(Buffer.from(`${this.#count === 0 ? '' : ','}${texts.join()}`));
     this.#count += texts.length;
@@ -65,7 +62,6 @@ function withFields(head: object, fields: readonly (readonly Buffer[])[]): Buffe
   return Buffer.concat([Buffer.from(JSON.stringify(head).slice(0, -1)), ...fields.flat(), Buffer.from('}')]);
 }
 
-/** Goes through a list, some items at a time. */
 export function someOf<Item, View>(items: readonly Item[], viewOf: (item: Item) => View): () => readonly View[] {
   let at = 0;
   return () => {

@@ -16,7 +16,6 @@ import { ofOwner } from './request-source.js';
 const ROW = 16;
 
 interface Item {
-  /** When it arrived, in unix ms. */
   readonly ms: number;
   /** Does a slice. @returns whether the work is done */
   slice(): boolean;
@@ -24,7 +23,6 @@ interface Item {
 
 export class MachineWork {
   readonly #turns: Turns;
-  /** The work that waits on each machine that is busy; the first is under way. */
   readonly #queues = new Map<Machine, Item[]>();
 
   constructor(turns: Turns) {
@@ -41,9 +39,11 @@ export class MachineWork {
    * @returns what the work gives, or a promise of it if it takes more than a slice; throws or rejects with what it throws
    */
   of<T>(machine: Machine, work: (cycle: number) => Steps<T>): T | Promise<T> {
-    const ms = machine.parts.clock.now();
-    const steps = withWakes(machine, ms, work);
+    const { clock, wakes } = machine.parts;
+    const ms = clock.now();
     const queue = this.#queues.get(machine);
+    const isFree = queue === undefined && !wakes.isDue(ms);
+    const steps = isFree ? work(cycleOf(ms, clock.cycleMs)) : withWakes(machine, ms, work);
     if (queue === undefined) {
       const first = sliceAt(machine, ms, steps);
       if (first.done) return first.value;
@@ -104,7 +104,6 @@ export function costSince(machine: Machine, seq: number): number {
   return 1 + ROW * (machine.head.seq - seq);
 }
 
-/** A slice of work on a machine, at the instant at which the work arrived. */
 function sliceAt<T>({ parts }: Machine, ms: number, steps: Steps<T>): IteratorResult<number, T> {
   const { busyMs } = parts;
   parts.busyMs = ms;

@@ -25,7 +25,6 @@ export class MemoryGuard {
   #isLow = false;
   #isKept = false;
 
-  /** @param heap that of the process when absent */
   constructor(heap: () => Heap = heapOfProcess) {
     this.#heap = heap;
   }

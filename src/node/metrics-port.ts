@@ -5,8 +5,9 @@ import { type AddressInfo, isIPv6 } from 'node:net';
 import { Failure } from '../schema/failure.js';
 import { type HostCheck, refuseTwoHosts } from './host-names.js';
 import type { Metrics } from './metrics.js';
+import type { Sockets } from './sockets.js';
 
-export interface MetricsPort {
+interface MetricsPort {
   readonly url: string;
   close(): void;
 }
@@ -17,6 +18,7 @@ export async function openMetricsPort(
   host: string,
   port: number,
   checkHost: HostCheck,
+  sockets: Sockets,
 ): Promise<MetricsPort> {
   const server = createServer((request, response) => {
     try {
@@ -32,6 +34,7 @@ export async function openMetricsPort(
     }
     void metrics.text().then((text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text));
   });
+  server.prependListener('connection', (socket) => sockets.admit(socket));
   await once(server.listen({ host, port }), 'listening');
   const { address, port: bound } = server.address() as AddressInfo;
   return {

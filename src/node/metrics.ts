@@ -3,13 +3,14 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Host } from '../host/host.js';
-import type { KeyedContract } from '../host/keyed-contract.js';
+import type { Keys } from '../host/keys.js';
 import type { Machine } from '../host/machine.js';
 import type { WallClock } from '../time/wall.js';
+import type { Decision, Uncounted } from './counting/decision.js';
 import { Latency } from './latency.js';
+import type { Sockets } from './sockets.js';
 
-/** The identity of a route. */
-export interface RouteName {
+interface RouteName {
   readonly method: string;
   readonly path: string;
 }
@@ -21,12 +22,11 @@ const STATUSES = 600;
 const COMMIT_BUCKETS = [0.0001, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 export class Counts {
-  /** Decisions, since the node started. */
   admitted = 0;
   limited = 0;
   /** Admitted at the gate of a shadow that would have limited them. */
   shadowed = 0;
-  /** Admitted uncounted, since the store of the network could not be asked. */
+  /** Admitted uncounted, since the store could not be asked. */
   away = 0;
   /** Rows of the record that are durable, by what they say. */
   transitions = 0;
@@ -34,8 +34,6 @@ export class Counts {
   failedContracts = 0;
   /** Times that a reader of a stream fell behind because more waited for it than may. */
   laggingReaders = 0;
-  /** Connections that are open. */
-  connections = 0;
   /** Requests that were no HTTP, or came too slowly: they reached no route. */
   malformedRequests = 0;
   /** Cycles at whose beginning nothing could run. */
@@ -58,7 +56,12 @@ export class Counts {
     this.limited += n - admitted;
   }
 
-  /** A gate of a machine that exists has decided. */
+  /** As `decided`, what is said of `n` requests. */
+  took(n: number, decision: Decision | Uncounted): void {
+    if (decision.away) this.away += n;
+    else this.decided(n, decision.admitted, decision.would_limit);
+  }
+
   gateTook(slug: string, ms: number): void {
     const seconds = ms / 1000;
     this.gateSeconds.take(seconds);
@@ -70,7 +73,6 @@ export class Counts {
     ofMachine.take(seconds);
   }
 
-  /** The latency of the gates of a machine. */
   gateSecondsOf(slug: string): Latency {
     return this.#gateSecondsOf.get(slug) ?? new Latency();
   }
@@ -85,7 +87,6 @@ export class Counts {
     return answers;
   }
 
-  /** Every route and status that was answered, with how often. */
   *answers(): Generator<{ route: RouteName | undefined; status: number; count: number }> {
     for (const [route, answers] of this.#requests) {
       for (const [status, count] of answers.entries()) if (count > 0) yield { route, status, count };
@@ -96,16 +97,15 @@ export class Counts {
 const GATE_HELP =
   'From the beginning of a decision at a gate until its answer is handed over, the wait for the disk included.';
 
-export interface MetricsSources {
+interface MetricsSources {
   readonly counts: Counts;
   readonly host: Host;
   readonly clock: WallClock;
-  /** Readers of event streams at the moment. */
+  readonly sockets: Pick<Sockets, 'size' | 'refused'>;
   readonly readers: () => number;
   readonly version: string;
 }
 
-/** How often the delay of the event loop is sampled, in ms. */
 const SAMPLE_MS = 20;
 const NS = 1e-9;
 const MS = 1e-3;
@@ -114,7 +114,7 @@ export class Metrics {
   readonly registry = new Registry();
   readonly #loopDelay: IntervalHistogram = monitorEventLoopDelay({ resolution: SAMPLE_MS });
 
-  constructor({ counts, host, clock, readers, version }: MetricsSources) {
+  constructor({ counts, host, clock, sockets, readers, version }: MetricsSources) {
     this.#counter('weir_requests_total', 'Answers by route and status.', ['method', 'path', 'status'], (counter) => {
       for (const { route, status, count } of counts.answers()) {
         counter.inc({ method: route?.method ?? '', path: route?.path ?? 'none', status }, count);
@@ -141,7 +141,7 @@ export class Metrics {
     this.#gauge('weir_machines', 'Machines on this node.', () => host.machines.size);
     this.#gauge('weir_contracts', 'Contracts on this node.', () => host.contracts.size);
     this.#gauge('weir_keys', 'Keys of contracts with keys that are there.', () =>
-      sumOf(host, ({ keys }) => keys.table.size),
+      sumOf(host, ({ table }) => table.size),
     );
     this.#counter('weir_keys_without_place_total', 'Events of keys without a place.', ['outcome'], (counter) => {
       counter.inc(
@@ -154,9 +154,14 @@ export class Metrics {
       );
     });
     this.#count('weir_keys_forgotten_total', 'Keys that were forgotten without counts.', () =>
-      sumOf(host, ({ keys }) => keys.forgotten),
+      sumOf(host, ({ forgotten }) => forgotten),
     );
-    this.#gauge('weir_connections', 'Connections that are open.', () => counts.connections);
+    this.#gauge('weir_connections', 'Connections that are open.', () => sockets.size);
+    this.#count(
+      'weir_connections_refused_total',
+      'Connections that were cut since there was no room for them.',
+      () => sockets.refused,
+    );
     this.#gauge('weir_stream_readers', 'Readers of event streams.', readers);
     this.#gauge('weir_cycle', 'The running cycle.', () => clock.cycle());
     this.#gauge('weir_clock_lag_seconds', 'How late the last task of the clock ran.', () => clock.lagMs * MS);
@@ -241,10 +246,29 @@ export class Metrics {
   }
 }
 
-function sumOf(host: Host, figure: (contract: KeyedContract) => number): number {
+function sumOf(host: Host, figure: (keys: Keys) => number): number {
   let sum = 0;
-  for (const contract of host.keyed) sum += figure(contract);
+  for (const { keys } of host.keyed) if (keys !== undefined) sum += figure(keys);
   return sum;
+}
+
+/** Contracts with a name that have figures of their own: a label for each. */
+const MOST_NAMED = 1_000;
+
+function ofNamedContracts(registry: Registry, machine: string, contracts: Machine['contracts']): void {
+  const counter = new Counter({
+    name: 'weir_contract_decisions_total',
+    help: 'Requests that a contract with a name decided on; would_limit: those that its candidate would have limited.',
+    labelNames: ['machine', 'contract', 'decision'],
+    registers: [registry],
+  });
+  const named = contracts.filter(({ image }) => image.name !== undefined).slice(0, MOST_NAMED);
+  for (const { image, tally, beside } of named) {
+    const of = { machine, contract: image.name! };
+    counter.inc({ ...of, decision: 'admitted' }, tally.admitted);
+    counter.inc({ ...of, decision: 'limited' }, tally.limited);
+    if (beside !== undefined) counter.inc({ ...of, decision: 'would_limit' }, beside.wouldLimit);
+  }
 }
 
 /** The metrics of one machine, for its owner, as Prometheus text. */
@@ -262,6 +286,10 @@ export function metricsOfMachine({ slug, contracts, head }: Machine, counts: Cou
     const sum = contracts.reduce((total, { tally }) => total + tally[decision], 0);
     decisions.inc({ machine: slug, decision }, sum);
   }
+  const checked = contracts.flatMap(({ beside }) => beside ?? []);
+  const would = checked.reduce((total, { wouldLimit }) => total + wouldLimit, 0);
+  if (checked.length > 0) decisions.inc({ machine: slug, decision: 'would_limit' }, would);
+  ofNamedContracts(registry, slug, contracts);
   gauge('weir_machine_contracts', 'Contracts of the machine.', contracts.length);
   gauge('weir_machine_record_rows', 'Seq of the last row of its record.', head.seq);
   registry.registerMetric(

@@ -7,29 +7,30 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import { interval } from 'rxjs';
 import { isLoopback } from '../api/loopback.js';
 import type { Host } from '../host/host.js';
-import type { Machine } from '../host/machine.js';
-import { bytesOfRow } from '../record/row.js';
 import { Failure } from '../schema/failure.js';
+import { needing } from '../schema/optional-package.js';
 import type { MissingRows } from '../store/head-mark.js';
-import { whileStarting } from '../store/redis/away.js';
 import { Rank } from '../time/rank.js';
 import { AgendaScheduler } from '../time/rx-scheduler.js';
 import type { WallClock } from '../time/wall.js';
+import { VERSION } from '../version.js';
+import type { Counting } from './counting/counting.js';
 import type { RateLimitService, RateLimitServiceOptions } from './envoy/rate-limit-service.js';
+import { type Evicted, evict } from './evict.js';
 import { startHeartbeat } from './heartbeat.js';
-import { hostCheck } from './host-names.js';
+import { type HostCheck, hostCheck } from './host-names.js';
 import { defaultLimits, type Limits } from './limits.js';
 import { openMetricsPort } from './metrics-port.js';
-import { documentsOf } from './openapi.js';
+import { documentOf } from './openapi.js';
 import { assemble, type Parts, type PartsOptions } from './parts.js';
-import { type Evicted, evict } from './removal.js';
 import { routes } from './route-list.js';
 import { showMetrics } from './routes/metrics.js';
 import { createServer } from './server.js';
 
 /** The node takes over the store, the credentials and the clock: it starts the clock and closes all three. */
 export interface NodeOptions extends PartsOptions {
-  /** Address to listen on; loopback when absent. */
+  /** Acknowledged rows that the store lacks: each machine that is still there gets a row that says so. */
+  readonly lost?: readonly MissingRows[];
   readonly host?: string;
   /** 0, or absent: any that is free. */
   readonly port?: number;
@@ -41,31 +42,23 @@ export interface NodeOptions extends PartsOptions {
   readonly grpc?: Omit<RateLimitServiceOptions, 'host'>;
   /** Further names that requests may be for, beside those of loopback. */
   readonly hostNames?: readonly string[];
-  /** Addresses or networks of proxies whose `X-Forwarded-*` is believed; none when absent. */
-  readonly trustProxy?: readonly string[];
-  /** Nothing is logged when absent. */
-  readonly log?: LogOptions;
-  /** The environment of the process, whose `OTEL_*` say whether and where metrics are sent. Absent: nowhere. */
-  readonly environment?: Environment;
+  readonly log?: NodeLogOptions;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 export interface RunningNode {
-  /** For example `http://127.0.0.1:8777`. */
   readonly url: string;
-  /** Where the figures are; undefined where they are closed. */
   readonly metricsUrl: string | undefined;
   /** Where Envoy's rate limit service is, for example `127.0.0.1:8081`; undefined without one. */
   readonly grpcAddress: string | undefined;
   readonly host: Host;
-  /** Ends an owner: see removal.ts. */
+  /** What counts here: another object after a full disk. */
+  readonly counting: Counting;
   evict(named: string): Promise<Evicted>;
   /** Takes no new requests, finishes those under way, and closes everything. A second call waits for the first. */
   close(): Promise<void>;
 }
 
-const quiet: LogOptions = { level: 'silent', requests: false };
+const quiet: NodeLogOptions = { level: 'silent', requests: false };
 
 const withoutMetrics = routes.filter((route) => route !== showMetrics);
 
@@ -78,102 +71,50 @@ const SWEEP_MS = 50;
  * the store throws
  */
 export async function startNode(options: NodeOptions): Promise<RunningNode> {
-  const {
-    clock,
-    store,
-    host: address = '127.0.0.1',
-    port = 0,
-    metricsPort,
-    openMetrics = false,
-    grpc,
-    hostNames = [],
-    trustProxy = [],
-    log: logOptions = quiet,
-    environment = {},
-  } = options;
+  const { clock, host: address = '127.0.0.1', hostNames = [], trustProxy = [], log: logOptions = quiet } = options;
   refuseUnknownProxies(trustProxy);
   const log = createLog(logOptions);
-  const isOpen = openMetrics && metricsPort === undefined;
-  const served = isOpen ? routes : withoutMetrics;
   const checkHost = hostCheck(address, hostNames);
+  const served = showsMetrics(options) ? routes : withoutMetrics;
   let isDraining = false;
+  const surface = { routes: served, openApi: () => documentOf(served), isDraining: () => isDraining };
   const onError = (err: unknown) => log.error({ err }, err instanceof Failure ? err.message : 'internal error');
-  const parts = assemble({ ...options, limits: withMint(options.limits, address), onError }, served, () => isDraining);
-  await joinNetwork(parts, options.lost).catch((error) => {
-    store.close();
-    options.network?.mark?.close();
-    options.network?.connection.close();
-    throw whileStarting(error);
-  });
-  const heartbeat = startHeartbeat(parts, onError);
-  const memoryWatch = parts.memory.watch();
-  clock.start();
+  const parts = assemble({ ...options, limits: withMint(options.limits, address), onError }, surface);
+  const end = await begin(parts, options, onError);
   const app = await createServer(parts, served, { log, logRequests: logOptions.requests, trustProxy, checkHost });
-  documentsOf(app, served);
-  const release = () => {
-    heartbeat.unsubscribe();
-    memoryWatch.close();
-    clock.stop();
-    parts.metrics.close();
-    store.close();
-    parts.network?.heads.close();
-    parts.network?.connection.close();
-  };
-
-  let rateLimitService: RateLimitService | undefined;
-  const listen = async () => {
-    // What came to life, or was made now, is durable before anyone can ask for it.
-    await parts.durability.commit();
-    const url = await app.listen({ host: address, port });
-    await parts.network?.presence.come(isLoopback(address) ? url : undefined);
-    if (grpc !== undefined) {
-      const { startRateLimitService } = await import('./envoy/rate-limit-service.js');
-      rateLimitService = await startRateLimitService(parts, { host: address, ...grpc }, log);
-    }
-    if (metricsPort === undefined)
-      return { url, metricsUrl: isOpen ? `${url}/metrics` : undefined, closeMetrics: () => {} };
-    const figures = await openMetricsPort(parts.metrics, address, metricsPort, checkHost);
-    return { url, metricsUrl: figures.url, closeMetrics: figures.close };
-  };
-  const { url, metricsUrl, closeMetrics } = await listen().catch(async (error) => {
-    await Promise.all([app.close(), rateLimitService?.close()]);
-    release();
+  const ports = await openPorts(parts, app, { ...options, host: address }, checkHost, log).catch((error) => {
+    end();
     throw listenFailure(error, address);
   });
-  const otlp = await otlpOf(parts, environment, log);
   const { skewMs, cycleMs } = clock;
   if (skewMs > cycleMs)
     log.warn({ skewMs }, 'the clock of this machine is behind the stored data: cycles go on from there');
-  log.info({ url, version: parts.version, contracts: parts.host.contracts.size }, 'listening');
+  log.info({ url: ports.url, version: VERSION, contracts: parts.host.contracts.size }, 'listening');
 
   const close = async () => {
-    const { host, limits, streams, checkpoints, durability } = parts;
+    const { limits, streams, registry } = parts;
     isDraining = true;
     log.info('closing');
     await clock.sleep(limits.noticeMs);
     streams.close();
-    // While Redis is away nobody is told: the others see that it is silent.
-    await parts.network?.presence.leave().catch(() => {});
-    await Promise.all([drain(app, clock, limits.drainMs), rateLimitService?.close()]);
-    closeMetrics();
-    await otlp?.close();
+    await registry.leave();
+    await ports.drain();
     try {
-      if (host.failure === undefined && parts.network === undefined) {
-        checkpoints.signAll(clock.cycle());
-        host.saveWindows();
-        await durability.commit();
-      }
+      await registry.save();
     } finally {
-      release();
+      end();
       log.info('closed');
     }
   };
   let closing: Promise<void> | undefined;
   return {
-    url,
-    metricsUrl,
-    grpcAddress: rateLimitService?.address,
+    url: ports.url,
+    metricsUrl: ports.metricsUrl,
+    grpcAddress: ports.grpcAddress,
     host: parts.host,
+    get counting() {
+      return parts.counting;
+    },
     evict: (named) => evict(parts, named),
     close() {
       closing ??= close();
@@ -182,59 +123,71 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   };
 }
 
+function showsMetrics({ openMetrics = false, metricsPort }: NodeOptions): boolean {
+  return openMetrics && metricsPort === undefined;
+}
+
+/** Time begins for a node. @returns what ends it, with its store */
+async function begin(parts: Parts, { clock, lost = [] }: NodeOptions, onError: (error: unknown) => void) {
+  const heartbeat = startHeartbeat(parts, onError);
+  const memoryWatch = parts.memory.watch();
+  const end = () => {
+    heartbeat.unsubscribe();
+    memoryWatch.close();
+    clock.stop();
+    parts.metrics.close();
+    parts.registry.close();
+  };
+  await parts.registry.start(lost).catch((error) => {
+    end();
+    throw error;
+  });
+  clock.start();
+  return end;
+}
+
+/** Opens the port of the API, and those of figures and of Envoy where they are wanted: all, or none. */
+async function openPorts(
+  parts: Parts,
+  app: FastifyInstance,
+  options: NodeOptions & { readonly host: string },
+  checkHost: HostCheck,
+  log: Logger,
+) {
+  const { clock, host, port = 0, metricsPort, grpc } = options;
+  const { registry, metrics, sockets, limits } = parts;
+  let service: RateLimitService | undefined;
+  try {
+    // What came to life, or was made now, is durable before anyone can ask for it.
+    await registry.settled();
+    const url = await app.listen({ host, port });
+    await registry.come(isLoopback(host) ? url : undefined);
+    if (grpc !== undefined) {
+      const { startRateLimitService } = await needing('grpc', import('./envoy/rate-limit-service.js'));
+      service = await startRateLimitService(parts, { host, ...grpc }, log);
+    }
+    const figures =
+      metricsPort === undefined ? undefined : await openMetricsPort(metrics, host, metricsPort, checkHost, sockets);
+    return {
+      url,
+      metricsUrl: figures?.url ?? (showsMetrics(options) ? `${url}/metrics` : undefined),
+      grpcAddress: service?.address,
+      /** Answers what is under way, and closes them. */
+      async drain(): Promise<void> {
+        await Promise.all([drain(app, clock, limits.drainMs), service?.close()]);
+        figures?.close();
+      },
+    };
+  } catch (error) {
+    await Promise.all([app.close(), service?.close()]);
+    throw error;
+  }
+}
+
 /** Free keys are for those on this machine, unless they are asked for. */
 function withMint(limits: Partial<Limits> = {}, address: string): Partial<Limits> {
   if (limits.mint !== undefined || isLoopback(address)) return limits;
   return { ...limits, mint: { ...defaultLimits.mint, threshold: 0 } };
-}
-
-/** Learns what there is on a network of nodes, and hears of it from then on. */
-async function joinNetwork(parts: Parts, lost: readonly MissingRows[] = []): Promise<void> {
-  const { network, host, ownership, usage, access, streams, active } = parts;
-  if (network === undefined) return;
-  const { directory } = network;
-  const recordBytes = new WeakMap<Machine, number>();
-  network.happenings.subscribe((happening) => {
-    const machine = happening.kind === 'row' && host.machines.get(happening.row.machine);
-    if (machine) recordBytes.set(machine, (recordBytes.get(machine) ?? 0) + bytesOfRow(happening.row));
-  });
-  directory.onMachine = (machine, bytes) => {
-    ownership.add(machine);
-    recordBytes.set(machine, bytes);
-    usage.add(machine.image.owner, machine.head.seq, bytes);
-  };
-  directory.onContractsDeleted = (machine, contracts) => void usage.free(machine, contracts);
-  directory.onMachineDeleted = (machine) => {
-    ownership.disown(machine);
-    active.remove(machine);
-  };
-  directory.onRemoved = (machine) => {
-    ownership.remove(machine);
-    usage.add(machine.image.owner, -machine.head.seq, -(recordBytes.get(machine) ?? 0));
-    network.heads.forget(machine);
-  };
-  directory.onKey = (key) => {
-    access.forget(key.id);
-    if (key.isRevoked) streams.endOf(key.id);
-  };
-  await directory.load(host);
-  await network.stock.begin(host, usage, directory);
-  await network.start();
-  for (const { machine, toSeq } of lost) if (host.machines.has(machine)) await network.entries.noteLoss(machine, toSeq);
-}
-
-/** Whether the variables ask for metrics to be sent. */
-function wantsOtlp(environment: Environment): boolean {
-  const { OTEL_SDK_DISABLED: disabled, OTEL_METRICS_EXPORTER: exporter = 'otlp' } = environment;
-  if (disabled?.toLowerCase() === 'true' || !exporter.split(',').some((one) => one.trim() === 'otlp')) return false;
-  return ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT'].some((name) => environment[name]);
-}
-
-/** Its packages are loaded by those who use it alone. */
-async function otlpOf({ metrics, clock, version, signer }: Parts, environment: Environment, log: Logger) {
-  if (!wantsOtlp(environment)) return undefined;
-  const { startOtlp } = await import('./otlp.js');
-  return startOtlp(environment, { registry: metrics.registry, clock, version, instance: signer.fingerprint, log });
 }
 
 /** Closes the port; connections end with the request they are at, and after `drainMs` whatever they are at. */
@@ -259,7 +212,6 @@ function refuseUnknownProxies(addresses: readonly string[]): void {
   });
 }
 
-/** What the operating system said to listening, as a failure; anything else as it is. */
 function listenFailure(error: unknown, address: string): unknown {
   const { code, syscall, port } = error as NodeJS.ErrnoException & { port?: number };
   if (syscall !== 'listen' && syscall !== 'getaddrinfo') return error;
@@ -271,11 +223,10 @@ function listenFailure(error: unknown, address: string): unknown {
   });
 }
 
-export interface LogOptions {
+interface NodeLogOptions {
   readonly level: 'silent' | 'error' | 'warn' | 'info' | 'debug';
   /** Whether every request is logged; it costs speed. */
   readonly requests: boolean;
-  /** Standard output when absent. */
   readonly destination?: DestinationStream;
 }
 
@@ -286,7 +237,7 @@ interface RequestLine {
   readonly ip?: string;
 }
 
-export function createLog({ level, destination }: LogOptions): Logger {
+export function createLog({ level, destination }: NodeLogOptions): Logger {
   const options = {
     name: 'weir',
     level,

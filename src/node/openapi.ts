@@ -1,65 +1,100 @@
-// The OpenAPI document: made by @fastify/swagger from the registry, with what a route does not repeat: the problems that its
-// failures become, the credentials it needs, its example.
-import swagger from '@fastify/swagger';
-import type { FastifyInstance, FastifySchema } from 'fastify';
-import type { Answer } from '../api/endpoint.js';
+// The OpenAPI 3.1 document, made of the registry of routes: its schemas are JSON Schema as they are. Beside each route stands what it does not
+// repeat: the problems that its failures become, the credentials it needs, its example.
+import type { TObject, TSchema } from 'typebox';
+import type { DescribedAnswer } from '../api/endpoint.js';
 import { Problem } from '../api/views.js';
 import { catalogue, type FailureCode } from '../schema/failure.js';
-import type { Auth } from './access.js';
-import { asOpenApi30 } from './openapi-30.js';
-import { operationName, withNamedSchemas } from './openapi-names.js';
+import { VERSION } from '../version.js';
+import { operationName, SchemaNames } from './openapi-names.js';
+import type { Auth } from './permission.js';
 import type { Route } from './route.js';
 
-/** Tells swagger of every route that is mounted after it. */
-export async function registerOpenApi(app: FastifyInstance, version: string): Promise<void> {
-  await app.register(swagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: {
-        title: 'Weir',
-        version,
-        description: 'The HTTP API of a node that hosts windowed rate limiters and other state machines.',
-        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-      },
-      servers: [{ url: '/', description: 'This node.' }],
-      components: {
-        securitySchemes: {
-          key: { type: 'http', scheme: 'bearer', description: 'A key from POST /api/demo-key/mint or POST /api/keys.' },
-          session: {
-            type: 'apiKey',
-            in: 'cookie',
-            name: 'weir_session',
-            description: 'Set by POST /api/session; by HTTPS its name is __Host-weir_session.',
-          },
-        },
-      },
-    },
-    convertConstToEnum: false,
-    transformObject: (made) => ('openapiObject' in made ? withNamedSchemas(made.openapiObject) : made.swaggerObject),
-    transform: ({ schema, url, route }) => {
-      const declared = route.config?.route;
-      return { schema: declared === undefined || schema?.['hide'] === true ? schema : described(declared), url };
-    },
-  });
+const documents = new WeakMap<object, Buffer>();
+
+/** The document of these routes; made once in a process, when it is asked for. */
+export function documentOf(routes: readonly Route[]): Buffer {
+  let document = documents.get(routes);
+  if (document === undefined) {
+    document = Buffer.from(JSON.stringify(made(routes)));
+    documents.set(routes, document);
+  }
+  return document;
 }
 
-/** Versions of OpenAPI in which the document can be had. */
-export const openApiVersions = ['3.1', '3.0'] as const;
-
-type Documents = Readonly<Record<(typeof openApiVersions)[number], Buffer>>;
-const documents = new WeakMap<object, Documents>();
-
-/** The documents of the mounted routes. Making them takes 100 ms in one piece: they are made once in a process, before anybody asks for them. */
-export function documentsOf(app: FastifyInstance, routes: object): Documents {
-  const known = documents.get(routes);
-  if (known !== undefined) return known;
-  const document = app.swagger();
-  const made = {
-    '3.1': Buffer.from(JSON.stringify(document)),
-    '3.0': Buffer.from(JSON.stringify(asOpenApi30(document))),
+function made(routes: readonly Route[]): object {
+  const names = new SchemaNames();
+  for (const route of routes) nameBodies(names, route);
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const route of routes) {
+    const { path, method } = route;
+    paths[path] = { ...paths[path], [method.toLowerCase()]: names.refer(operationOf(route)) };
+  }
+  const session = 'Set by POST /api/session; by HTTPS its name is __Host-weir_session.';
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Weir',
+      version: VERSION,
+      description: 'The HTTP API of a node that hosts windowed rate limiters and other state machines.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'This node.' }],
+    components: {
+      securitySchemes: {
+        key: { type: 'http', scheme: 'bearer', description: 'A key from POST /api/demo-key/mint or POST /api/keys.' },
+        session: { type: 'apiKey', in: 'cookie', name: 'weir_session', description: session },
+      },
+      schemas: names.schemas,
+    },
+    paths,
   };
-  documents.set(routes, made);
-  return made;
+}
+
+/** What is sent and answered as a whole has the name of its operation, where it has no other. */
+function nameBodies(names: SchemaNames, route: Route): void {
+  const name = operationName(route);
+  names.take(route.shapes?.body, `${name}Body`);
+  for (const [status, { schema }] of Object.entries(route.answers))
+    if (status.startsWith('2')) names.take(schema, `${name}Answer`);
+}
+
+function operationOf(route: Route): object {
+  const { shapes = {}, summary, domain, tier, example, auth, scope = 'none', takesStream = false } = route;
+  const { params, querystring, body } = shapes;
+  const parameters = [...parametersOf('path', params), ...parametersOf('query', querystring)];
+  return {
+    operationId: operationName(route),
+    summary,
+    tags: [domain],
+    security: securityOf(auth),
+    'x-tier': tier,
+    'x-auth': auth,
+    'x-scope': scope,
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined ? {} : { requestBody: bodyOf(body, example.body, takesStream) }),
+    responses: joined(answersOf(route), problemsOf(errorsOf(route))),
+  };
+}
+
+function parametersOf(place: 'path' | 'query', shape: TObject | undefined): object[] {
+  const required = new Set<string>(shape?.required ?? []);
+  return Object.entries(shape?.properties ?? {}).map(([name, { description, ...schema }]: [string, Described]) => ({
+    ...{ name, in: place, required: place === 'path' || required.has(name) },
+    ...(description === undefined ? {} : { description }),
+    schema,
+  }));
+}
+
+interface Described {
+  readonly description?: string;
+}
+
+function bodyOf(schema: TSchema, example: unknown, isStream: boolean): object {
+  const { required = [] } = schema as { readonly required?: readonly string[] };
+  if (!isStream)
+    return { content: { 'application/json': { schema, example } }, ...(required.length > 0 && { required: true }) };
+  const lines = { type: 'string', description: 'One event a line.' };
+  return { content: { 'application/x-ndjson': { schema: lines, example }, 'application/json': { schema } } };
 }
 
 /** Codes with which a route can fail: its own, and those of its credentials, its body, its query and the store. */
@@ -102,35 +137,6 @@ function credentialErrors(auth: Auth, changes: boolean): readonly FailureCode[] 
   }
 }
 
-function described(route: Route): FastifySchema & Record<string, unknown> {
-  const { shapes = {}, summary, domain, tier, example, auth, scope = 'none' } = route;
-  const { body } = shapes;
-  return {
-    summary,
-    operationId: operationName(route),
-    tags: [domain],
-    security: securityOf(auth),
-    'x-tier': tier,
-    'x-auth': auth,
-    'x-scope': scope,
-    ...(shapes.params === undefined ? {} : { params: shapes.params }),
-    ...(shapes.querystring === undefined ? {} : { querystring: shapes.querystring }),
-    ...(body === undefined
-      ? {}
-      : { body: route.takesStream ? streamed(body, example.body) : withExample(body, example.body) }),
-    response: joined(answersOf(route), problemsOf(errorsOf(route))),
-  };
-}
-
-function withExample(schema: object, example: unknown): object {
-  return example === undefined ? schema : { ...schema, examples: [example] };
-}
-
-function streamed(schema: object, example: unknown): object {
-  const lines = { type: 'string', description: 'One event a line.', examples: [example] };
-  return { content: { 'application/x-ndjson': { schema: lines }, 'application/json': { schema } } };
-}
-
 interface Response {
   readonly description: string;
   readonly content?: Readonly<Record<string, { readonly schema: object }>>;
@@ -156,9 +162,9 @@ function joined(
   return { ...answers, ...Object.fromEntries(both) };
 }
 
-function documented({ description, type = 'application/json', schema }: Answer): Response & { readonly type?: 'null' } {
+function documented({ description, type = 'application/json', schema }: DescribedAnswer): Response {
   if (schema !== undefined) return { description, content: { [type]: { schema } } };
-  if (type === 'application/json') return { description, type: 'null' };
+  if (type === 'application/json') return { description };
   return { description, content: { [type]: { schema: { type: 'string' } } } };
 }
 

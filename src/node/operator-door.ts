@@ -1,7 +1,7 @@
 // What only the operator of a running node may ask for: by a socket in the data folder, which nobody else may open. It is on no port.
 //
-//   weir backup ─► DIR/weir.sock ─► POST /backup ─► {"done":640,"all":9000} … {"folder":"/…/weir.copy-x"}
-//   weir evict  ─► DIR/weir.sock ─► POST /evict?named=owner_x ─► {"evicted":{"owner":"owner_x","keys":1,"machines":3,"contracts":9}}
+//   weir node backup ─► DIR/weir.sock ─► POST /backup ─► {"done":640,"all":9000} … {"folder":"/…/weir.copy-x"}
+//   weir node evict  ─► DIR/weir.sock ─► POST /evict?named=owner_x ─► {"evicted":{"owner":"owner_x","keys":1,"machines":3,"contracts":9}}
 import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { createServer, request, type ServerResponse } from 'node:http';
@@ -11,14 +11,14 @@ import type { Logger } from 'pino';
 import { Failure } from '../schema/failure.js';
 import type { SqliteStore } from '../store/sqlite.js';
 import { copyInFolder, type OnProgress, removeLeftCopies } from './backup.js';
-import type { Evicted } from './removal.js';
+import type { Evicted } from './evict.js';
 
 /** The path of a socket has at most so many bytes: 108 with its end on Linux, 104 on macOS. */
 const LONGEST_PATH = 103;
 
 type Evict = (named: string) => Promise<Evicted>;
 
-export interface OperatorDoor {
+interface OperatorDoor {
   close(): void;
 }
 
@@ -36,7 +36,10 @@ export async function openOperatorDoor(
   const path = socketIn(dir);
   removeLeftCopies(dir);
   if (Buffer.byteLength(path) > LONGEST_PATH) {
-    log.warn({ path }, 'the path is too long for a socket: no `weir evict`, and `weir backup` needs a stopped node');
+    log.warn(
+      { path },
+      'the path is too long for a socket: no `weir node evict`, and `weir node backup` needs a stopped node',
+    );
     return undefined;
   }
   let isBusy = false;
@@ -60,7 +63,10 @@ export async function openOperatorDoor(
     await once(server.listen({ path }), 'listening');
     fs.chmodSync(path, 0o600);
   } catch (error) {
-    log.warn({ err: error }, 'no socket in the data folder: no `weir evict`, and `weir backup` needs a stopped node');
+    log.warn(
+      { err: error },
+      'no socket in the data folder: no `weir node evict`, and `weir node backup` needs a stopped node',
+    );
     return undefined;
   }
   return {
@@ -152,7 +158,6 @@ export async function askToEvict(dir: string, named: string): Promise<Evicted> {
 
 type Answer = NodeJS.ReadableStream & { readonly statusCode?: number | undefined };
 
-/** @returns undefined where no node listens */
 function askAt(dir: string, target: string): Promise<Answer | undefined> {
   const socketPath = socketIn(dir);
   if (!fs.existsSync(socketPath)) return Promise.resolve(undefined);

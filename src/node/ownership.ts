@@ -1,18 +1,18 @@
 // Which machines belong to an owner, and which a caller may see.
 import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
+import type { HostChange } from '../host/host-change.js';
 import type { Machine } from '../host/machine.js';
 import { assert, Failure } from '../schema/failure.js';
-import { beyondMachine, type Caller } from './access.js';
+import { beyondMachine, type Caller } from './permission.js';
 
 export class Ownership {
   readonly #host: Host;
   readonly #byOwner = new Map<string, Machine[]>();
+  size = 0;
   /** Deleted machines whose records are still read. */
   deleted = 0;
-  /** How many of them each owner has. */
   readonly #deleted = new Map<string, number>();
-  /** In order. */
   readonly #slugs: string[];
   /** Owners whose records may not grow by what is asked for any more, with what they have; see usage.ts. */
   readonly full = new Map<string, string>();
@@ -21,29 +21,33 @@ export class Ownership {
     this.#host = host;
     this.#slugs = [...host.machines.keys()].sort();
     for (const machine of host.machines.values()) this.#own(machine);
+    host.changes.subscribe((change) => this.#take(change));
   }
 
-  /** A machine that the host has from now on. Those that the node keeps itself count for nobody. */
-  add(machine: Machine): void {
-    const { slug } = machine;
-    const slugs = this.#slugs;
-    slugs.splice(
-      firstIndex(slugs.length, (index) => slugs[index]! > slug),
-      0,
-      slug,
-    );
+  #take({ kind, machine }: HostChange): void {
+    if (kind === 'machine_added') this.#add(machine);
+    else if (kind === 'machine_deleted') this.#disown(machine);
+    else if (kind === 'machine_forgotten') this.#forget(machine);
+  }
+
+  #add(machine: Machine): void {
+    this.#slugs.splice(this.#placeOf(machine.slug), 0, machine.slug);
     this.#own(machine);
   }
 
-  /** A machine was deleted: its owner has one less, and its record is read. */
-  disown(machine: Machine): void {
+  #disown(machine: Machine): void {
+    if (!isReserved(machine.slug)) this.size -= 1;
     const left = this.machinesOf(machine.image.owner).filter((one) => one !== machine);
     if (left.length > 0) this.#byOwner.set(machine.image.owner, left);
     else this.#byOwner.delete(machine.image.owner);
     this.#countDeleted(machine.image.owner, 1);
   }
 
-  /** Those of an owner. */
+  #placeOf(slug: string): number {
+    return firstIndex(this.#slugs.length, (index) => this.#slugs[index]! >= slug);
+  }
+
+  /** Deleted machines of an owner whose records are still read. */
   deletedOf(owner: string): number {
     return this.#deleted.get(owner) ?? 0;
   }
@@ -55,21 +59,21 @@ export class Ownership {
     else this.#deleted.delete(owner);
   }
 
-  /** A deleted machine that the host has no more. */
-  remove({ slug, image }: Machine): void {
+  #forget({ slug, image }: Machine): void {
     this.#countDeleted(image.owner, -1);
-    const index = firstIndex(this.#slugs.length, (at) => this.#slugs[at]! >= slug);
+    const index = this.#placeOf(slug);
     if (this.#slugs[index] === slug) this.#slugs.splice(index, 1);
   }
 
-  /** Owners with machines that are there. */
   owners(): IterableIterator<string> {
     return this.#byOwner.keys();
   }
 
+  /** Those that the node keeps itself count for nobody. */
   #own(machine: Machine): void {
     if (machine.deletedMs !== undefined) this.#countDeleted(machine.image.owner, 1);
     if (isReserved(machine.slug) || machine.deletedMs !== undefined) return;
+    this.size += 1;
     const owned = this.#byOwner.get(machine.image.owner);
     if (owned === undefined) this.#byOwner.set(machine.image.owner, [machine]);
     else owned.push(machine);
@@ -137,7 +141,7 @@ export class Ownership {
 
 /** @throws Failure `contract_not_found` unless it is one of the machine's */
 export function contractOf(host: Host, machine: Machine, id: string): Contract {
-  const contract = host.contracts.get(id);
+  const contract = host.contracts.get(id) ?? machine.named.get(id);
   if (contract !== undefined && contract.machine === machine) return contract;
   throw new Failure('contract_not_found', {
     what: `The machine "${machine.slug}" has no contract "${id}".`,
@@ -149,7 +153,6 @@ function isVisible({ image, slug }: Machine, caller: Caller | undefined): boolea
   return image.isPublic || (image.owner === caller?.owner && opens(caller, slug));
 }
 
-/** Whether the key of the caller is not kept to another machine. */
 function opens({ key }: Caller, slug: string): boolean {
   return key.machine === undefined || key.machine === slug;
 }
@@ -164,7 +167,6 @@ export function isReserved(slug: string): boolean {
   return slug === 'active' || slug === 'state-machines' || slug.startsWith('weir-');
 }
 
-/** For a machine whose record is all that is left. */
 export function deleted({ slug, end }: Machine): Failure {
   return new Failure('machine_deleted', {
     what: `The machine "${slug}" was deleted.`,

@@ -5,39 +5,38 @@ import { KeyRing } from '../record/key-ring.js';
 import type { Signer, Succession } from '../record/signing.js';
 import { Failure } from '../schema/failure.js';
 import type { Credentials } from '../store/credential-store.js';
-import type { MissingRows } from '../store/head-mark.js';
 import { MemoryStore } from '../store/memory.js';
 import type { Store } from '../store/store.js';
 import type { WallClock } from '../time/wall.js';
 import { VERSION } from '../version.js';
 import { Access } from './access.js';
 import { ActiveMachines } from './active-machines.js';
-import { Checkpoints } from './checkpoints.js';
+import type { Counting } from './counting/counting.js';
+import { LocalCounting } from './counting/local/counting.js';
+import { Idempotency } from './counting/local/once.js';
 import { Courses } from './courses.js';
 import { Durability, type DurabilityMode } from './durability.js';
 import { Turns } from './fair-queue.js';
 import { holdClock } from './hold-clock.js';
-import { Idempotency } from './idempotency.js';
-import { KeyRecord } from './key-record.js';
 import { defaultLimits, type Limits } from './limits.js';
 import { MachineWork } from './machine-work.js';
 import { heapOfProcess, MemoryGuard } from './memory-guard.js';
 import { Counts, Metrics } from './metrics.js';
-import { MintLimit } from './mint-limit.js';
-import { NetworkMint } from './network/mint.js';
+import { Mint } from './mint.js';
+import { NetworkCounting } from './network/counting.js';
 import { Network, type NetworkOptions } from './network/network.js';
-import { NetworkDurability } from './network/network-durability.js';
-import { Upkeep } from './network/upkeep.js';
+import { NetworkRegistry } from './network/registry.js';
 import { Overload } from './overload.js';
 import { Ownership } from './ownership.js';
-import { deleteHere } from './removal.js';
-import { Retention } from './retention.js';
+import type { Caller } from './permission.js';
+import { LocalRegistry } from './registry/local.js';
+import type { CredentialListener, Registry } from './registry/registry.js';
+import { Sockets } from './sockets.js';
 import { SourceLimit } from './source-limit.js';
 import { Streams } from './stream.js';
 import { Usage } from './usage.js';
 import { Verifications } from './verifications.js';
 
-/** A route as it is listed. */
 interface ListedRoute {
   readonly method: string;
   readonly path: string;
@@ -45,8 +44,14 @@ interface ListedRoute {
   readonly scope?: string | undefined;
   readonly tier: string;
   readonly domain: string;
-  /** One sentence. */
   readonly summary: string;
+}
+
+/** What a node shows of itself. */
+interface Surface {
+  readonly routes: readonly ListedRoute[];
+  openApi(): Buffer;
+  isDraining(): boolean;
 }
 
 export interface PartsOptions {
@@ -56,117 +61,34 @@ export interface PartsOptions {
   readonly signer: Signer;
   /** How the present key followed from earlier ones, oldest first. */
   readonly successions?: readonly Succession[];
-  /** Acknowledged rows that the store lacks: each machine that is still there gets a row that says so. */
-  readonly lost?: readonly MissingRows[];
   /** Rows of each record that are kept; older ones are removed, and a signed cut stands in their place. All when absent. */
   readonly keepRows?: number | undefined;
-  /** Default `cycle`. */
   readonly durability?: DurabilityMode;
-  /** Those of this build when absent. */
   readonly operators?: OperatorRegistry;
   /** Of a node of many over one Redis; the store is then one in memory, in which nothing counts. */
   readonly network?: Pick<NetworkOptions, 'connection' | 'directory' | 'mark'>;
+  /** Addresses or networks of proxies whose `X-Forwarded-*` is believed; none when absent. */
+  readonly trustProxy?: readonly string[];
   readonly onError?: (error: unknown) => void;
-  /** Default: of the heap of this process. */
   readonly memoryGuard?: MemoryGuard;
   readonly limits?: Partial<Limits>;
 }
 
-/**
- * @param isDraining whether the node is closing
- * @throws Failure `wrong_usage` when the successions do not lead to the key of the signer, and what the store throws
- */
-export function assemble(options: PartsOptions, routes: readonly ListedRoute[], isDraining: () => boolean) {
-  const { clock, store, credentials, signer, successions = [], operators = standardOperators() } = options;
-  const keys = keysOf(signer, successions);
-  const set = { ...defaultLimits, ...options.limits };
-  const limits = store instanceof MemoryStore && options.network === undefined ? withinHeap(set) : set;
-  const memory = options.memoryGuard ?? new MemoryGuard();
-  const host = new Host({
-    clock,
-    store,
-    findOperator: (id) => operators.get(id),
-    holdClock: (newestCycle) => holdClock(clock, newestCycle),
-    claimMemory: () => memory.refuse('The event was not counted.'),
-  });
-  for (const { machine: slug, toSeq } of options.lost ?? []) {
-    const machine = host.machines.get(slug);
-    if (machine !== undefined) host.noteLoss(machine, toSeq);
-  }
-  const counts = new Counts();
-  const onCommit = (tookMs: number) => counts.commitSeconds.observe(tookMs / 1000);
-  const network =
-    options.network &&
-    new Network({ ...options.network, clock, signer, limits, onError: options.onError ?? (() => {}) }, host);
-  const durabilityOf = [host, clock, options.durability ?? 'cycle', () => clock.monotonicMs(), onCommit] as const;
-  const durability =
-    network === undefined ? new Durability(...durabilityOf) : new NetworkDurability(network.directory, ...durabilityOf);
-  const record = network?.directory ?? store;
-  const access = new Access(credentials);
-  const turns = new Turns(clock);
-  const streams = new Streams({
-    record,
-    clock,
-    turns,
-    counts,
-    limits,
-    holds: (caller) => access.holdsAt(caller, clock.now()),
-    courses: () => parts.courses,
-  });
-  /** What is made of the machines of the host: anew, when these are. */
-  const views = () => {
-    // First: it makes the machine of the node where there is none.
-    const mintLimit =
-      limits.mint.threshold === 0
-        ? undefined
-        : network === undefined
-          ? new MintLimit(host, limits.mint)
-          : new NetworkMint(network, host, limits.mint);
-    const active = new ActiveMachines(host, network === undefined);
-    active.load(store, clock.cycle());
-    const ownership = new Ownership(host);
-    const usage = new Usage(host, store, credentials, ownership, limits);
-    const onRemoved = (owner: string, rows: number, bytes: number) => usage.add(owner, -rows, -bytes);
-    return {
-      active,
-      ownership,
-      usage,
-      retention: new Retention({
-        ...{ host, store, signer, clock, turns, ownership, credentials, onRemoved },
-        keepRows: options.keepRows,
-        retentionMs: limits.retentionMs,
-        onOrphan: (machine) => void deleteHere(parts, machine),
-      }),
-      upkeep:
-        network &&
-        new Upkeep({
-          ...{ network, host, ownership, credentials },
-          retentionMs: limits.retentionMs,
-          fingerprint: signer.fingerprint,
-        }),
-      keyRecord: new KeyRecord(host, ownership, network),
-      mintLimit,
-      courses: new Courses(host, limits, network && ((contracts) => network.looks(contracts))),
-      checkpoints: new Checkpoints(host, store, signer),
-      idempotency: new Idempotency(host, store.answers, limits, (owner) => usage.poolName(owner)),
-    };
-  };
+/** @throws Failure `wrong_usage` when the successions do not lead to the key of the signer, and what the store throws */
+export function assemble(options: PartsOptions, surface: Surface) {
+  const base = baseOf(options);
+  const { clock, host, limits, network, record, access, turns, counts, sockets } = base;
+  const keys = keysOf(options.signer, options.successions ?? []);
+  const holds = (caller: Caller) => access.holdsAt(caller, clock.now());
+  const streams = new Streams({ record, clock, turns, counts, limits, holds, courses: () => made.courses });
+  let made = keeping(base, streams);
   const parts = {
-    version: VERSION,
-    limits,
-    memory,
-    clock,
-    host,
-    network,
-    store,
-    /** Where the rows of records are read. */
-    record,
-    credentials,
-    operators,
-    signer,
-    successions,
-    access,
-    durability,
+    ...surface,
+    ...{ clock, host, limits, record, access, turns, counts, sockets, streams },
+    memory: base.memory,
+    credentials: options.credentials,
+    operators: base.operators,
+    identity: { version: VERSION, signer: options.signer, successions: options.successions ?? [] },
     verifications: new Verifications({
       store: record,
       keys: () => network?.keys() ?? keys,
@@ -174,32 +96,88 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
       turns,
       most: limits.verifications,
     }),
-    turns,
-    work: new MachineWork(turns),
-    machineLimit: new SourceLimit(clock, limits.newMachines),
-    sessionLimit: new SourceLimit(clock, limits.sessions),
-    definitionLimit: new SourceLimit(clock, limits.definitionKib),
-    streams,
-    counts,
+    rates: {
+      machines: new SourceLimit(clock, limits.newMachines),
+      sessions: new SourceLimit(clock, limits.sessions),
+      definitions: new SourceLimit(clock, limits.definitionKib),
+    },
     overload: new Overload(clock, counts, limits.overload),
-    metrics: new Metrics({ counts, host, clock, readers: () => streams.size, version: VERSION }),
-    routes,
-    isDraining,
-    ...views(),
+    metrics: new Metrics({ counts, host, clock, sockets, readers: () => streams.size, version: VERSION }),
+    ...made,
     /** Goes on after the disk was full, if it has room again. Every part has to be taken from here anew after that. */
     recover(): boolean {
       if (!host.recover()) return false;
-      Object.assign(parts, views());
+      made = keeping(base, streams);
+      Object.assign(parts, made);
       return true;
     },
   };
   return parts;
 }
 
+/** What stays as it is while the node runs. */
+function baseOf(options: PartsOptions) {
+  const { clock, store, credentials, signer, onError = () => {} } = options;
+  const set = { ...defaultLimits, ...options.limits };
+  const limits = store instanceof MemoryStore && options.network === undefined ? withinHeap(set) : set;
+  const memory = options.memoryGuard ?? new MemoryGuard();
+  const operators = options.operators ?? standardOperators();
+  const host = new Host({
+    clock,
+    store,
+    findOperator: (id) => operators.get(id),
+    holdClock: (newestCycle) => holdClock(clock, newestCycle),
+    claimMemory: () => memory.refuse('The event was not counted.'),
+  });
+  const counts = new Counts();
+  const onCommit = (tookMs: number) => counts.commitSeconds.observe(tookMs / 1000);
+  const network = options.network && new Network({ ...options.network, clock, signer, limits, onError }, host);
+  const turns = new Turns(clock);
+  return {
+    ...{ clock, store, credentials, signer, onError, limits, memory, operators, host, counts, network, turns },
+    keepRows: options.keepRows,
+    sockets: new Sockets(limits.sockets, options.trustProxy ?? []),
+    durability: new Durability(host, clock, options.durability ?? 'cycle', () => clock.monotonicMs(), onCommit),
+    record: network?.directory ?? store,
+    access: new Access(credentials),
+    work: new MachineWork(turns),
+  };
+}
+
+/** What knows the machines of the host: anew, when these are. */
+function keeping(base: ReturnType<typeof baseOf>, streams: Streams) {
+  const { clock, host, store, credentials, limits, network, access, turns } = base;
+  const active = new ActiveMachines(host, network === undefined);
+  active.load(store, clock.cycle());
+  const ownership = new Ownership(host);
+  const usage = new Usage(host, store, credentials, ownership, limits);
+  const listener: CredentialListener = {
+    onKey(key) {
+      access.forget(key.id);
+      if (key.isRevoked) streams.endOf(key.id);
+    },
+    onSessionEnded: (hash) => access.forgetSession(hash),
+  };
+  const known = { ...base, ownership, usage, listener };
+  const registry: Registry =
+    network === undefined ? new LocalRegistry(known) : new NetworkRegistry({ ...known, network });
+  const idempotency = new Idempotency(host, store.answers, limits, (owner) => usage.poolName(owner));
+  host.changes.subscribe(({ kind, machine }) => {
+    if (kind === 'machine_forgotten') idempotency.forget(machine.slug);
+  });
+  const counting: Counting =
+    network === undefined ? new LocalCounting({ ...base, idempotency }) : new NetworkCounting(network, host, turns);
+  return {
+    ...{ active, ownership, registry, counting },
+    /** Undefined where nobody mints keys. */
+    mint: limits.mint.threshold === 0 ? undefined : new Mint({ host, registry, counting, limits: limits.mint }),
+    courses: new Courses(host, counting.samples, limits),
+  };
+}
+
 /** Of the heap, what records may take that are kept in it; their rows take a few times the bytes of their text. */
 const HEAP_OF_RECORDS = 1 / 8;
 
-/** Bounds for records that are kept in memory. */
 function withinHeap(limits: Limits): Limits {
   const most = Math.floor((heapOfProcess().limitBytes * HEAP_OF_RECORDS) / 1024);
   const { perOwner, onNode } = limits.recordKib;

@@ -6,7 +6,7 @@ import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
 import type { TSchema } from 'typebox';
 import type { Problem } from '../api/views.js';
 import { nearest } from '../schema/did-you-mean.js';
-import { Failure, MOST_FAULTS } from '../schema/failure.js';
+import { Failure, firstOf, MOST_FAULTS } from '../schema/failure.js';
 import { faultsOf } from '../schema/schema-faults.js';
 import { secondsUntil } from '../time/cycle.js';
 import type { WallClock } from '../time/wall.js';
@@ -88,11 +88,9 @@ export function internalError(): Failure {
 /** For a body or a query that its schema refuses. */
 export function refusal(part: 'body' | 'query', schema: TSchema, errors: Parameters<typeof faultsOf>[1]): Failure {
   const faults = faultsOf(schema, errors);
-  const [first] = faults;
-  const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : '';
   return new Failure('invalid_input', {
     what: `The ${part} was refused.`,
-    ...(first === undefined ? {} : { why: `${first.path} ${first.message}${more}.` }),
+    ...(faults.length === 0 ? {} : { why: firstOf(faults) }),
     fix: 'GET /api/openapi.json describes what every route takes.',
     faults,
   });
@@ -110,7 +108,9 @@ export function whyUnrouted(
   { method, url = '' }: IncomingMessage,
 ): Unrouted {
   const path = url.split('?', 1)[0]!;
-  const allowed = ['GET', 'HEAD', 'POST', 'DELETE'].filter((one) => app.findRoute({ method: one, url: path }) !== null);
+  const allowed = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'].filter(
+    (one) => app.findRoute({ method: one, url: path }) !== null,
+  );
   const allow = allowed.join(', ');
   if (allow !== '') {
     const failure = new Failure('method_not_allowed', {

@@ -3,6 +3,7 @@
 import { isIPv4 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { networkOf } from '../traffic/network.js';
+import type { Caller } from './permission.js';
 
 /** The source of what an owner asks for. */
 export function ofOwner(owner: string): string {
@@ -17,6 +18,11 @@ export function ofAddress(ip: string): string {
 /** The source of a request: its owner, or the network of its address where there is none. */
 export function sourceOf({ caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>): string {
   return caller === undefined ? ofAddress(ip) : ofOwner(caller.owner);
+}
+
+/** The pool of who asks: that of the address for which the key was minted, or of the address itself. */
+export function poolOfCaller(caller: Caller | undefined, ip: string): string {
+  return caller?.key.network ?? addressPool(ip);
 }
 
 /** The network in which owners share what there is room for: that of a provider's customer. */

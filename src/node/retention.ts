@@ -1,5 +1,5 @@
-// Removes what is kept no longer: old rows of records, where the operator wants no more than so many, with a signed cut in their place; the
-// records of deleted machines after their retention; and what owners have left whose keys have all ended.
+// Removes what is kept no longer: old rows of records, where the operator keeps a number of them, with a signed cut in their place; and the
+// records of deleted machines after their retention.
 //
 //   |········ 900|901 ················ 1,900|       kept: 1,000 rows, and up to a tenth more
 //      removed   └ cut: "rows 1 to 900 were removed at …", signed with the hash of row 900
@@ -7,60 +7,46 @@
 // Rows are gone for readers with the commit of the cut; their room in the database is freed afterwards, in small steps. A node that dies
 // meanwhile goes on with that when it starts.
 import type { Host } from '../host/host.js';
+import type { HostChange } from '../host/host-change.js';
 import type { Machine } from '../host/machine.js';
 import type { AuditRow } from '../record/row.js';
 import { cutHolds, publicKeyFrom, type Signer, signCut } from '../record/signing.js';
-import type { Credentials } from '../store/credential-store.js';
+import { Failure } from '../schema/failure.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import { instantText } from '../time/cycle.js';
 import { NODE, type Turns } from './fair-queue.js';
-import { ORPHANS_AT_ONCE } from './limits.js';
-import type { Ownership } from './ownership.js';
-import { isMinted } from './secret.js';
 
 /** Records that are cut in one go, each with a signature; the others follow a cycle later. */
 const AT_ONCE = 100;
 
-/** Machines looked at in one go after a start. */
 const REVIEWED_AT_ONCE = 500;
 
 /** Rows whose room is freed in one turn: some ms. */
 const SWEPT_AT_ONCE = 200;
 
-export interface RetentionSources {
+interface RetentionSources {
   readonly host: Host;
   readonly store: Store;
   readonly signer: Signer;
   readonly clock: Clock;
   readonly turns: Turns;
-  /** Rows of a record that are kept at least; undefined: all. */
   readonly keepRows: number | undefined;
-  readonly ownership: Ownership;
-  readonly credentials: Pick<Credentials, 'hasValidKey'>;
-  /** For how long the record of a deleted machine is read. */
   readonly retentionMs: number;
-  /** Deletes a machine of an owner who is gone. */
-  readonly onOrphan: (machine: Machine) => void;
-  /** So many rows of an owner were removed, and so many bytes of rows were freed. */
-  readonly onRemoved: (owner: string, rows: number, bytes: number) => void;
+  /** Rows of a record were removed, and bytes of rows were freed. */
+  readonly onRemoved: (machine: Machine, rows: number, bytes: number) => void;
 }
 
 export class Retention {
   readonly #sources: RetentionSources;
-  /** Rows beyond which a record is cut. */
   readonly #most: number;
-  /** Records that have more. */
   readonly #long = new Set<Machine>();
   /** Machines that were there at the start and were not looked at yet. */
   readonly #unreviewed: Iterator<Machine>;
   /** Machines whose removed rows may still take room. */
   readonly #unswept = new Set<string>();
-  /** Deleted machines, first those that were deleted first. */
   readonly #deleted = new Set<Machine>();
-  /** Slugs of machines whose records are being removed. */
   readonly #removing = new Set<string>();
-  #owners: Iterator<string> = [].values();
   #isSweeping = false;
 
   constructor(sources: RetentionSources) {
@@ -72,15 +58,15 @@ export class Retention {
     const deleted = machines.filter(({ deletedMs }) => deletedMs !== undefined);
     for (const machine of deleted.sort((a, b) => a.deletedMs! - b.deletedMs!)) this.#deleted.add(machine);
     for (const slug of sources.store.unswept()) this.#unswept.add(slug);
+    host.changes.subscribe((change) => this.#hear(change));
   }
 
-  /** A machine was deleted, or a contract of it: what it had is freed a little at a time. */
-  takeDeleted(machine: Machine): void {
-    if (machine.deletedMs !== undefined) this.#deleted.add(machine);
-    this.#unswept.add(machine.slug);
+  #hear({ kind, machine }: HostChange): void {
+    if (kind === 'machine_deleted') this.#deleted.add(machine);
+    if (kind === 'machine_deleted' || kind === 'contract_removed' || kind === 'contract_changed')
+      this.#unswept.add(machine.slug);
   }
 
-  /** Takes note of a row. */
   take({ machine: slug, seq }: AuditRow): void {
     if (seq <= this.#most) return;
     const machine = this.#sources.host.machines.get(slug);
@@ -91,7 +77,6 @@ export class Retention {
   cut(cycle: number): void {
     this.#review(cycle);
     this.#removeDeleted();
-    this.#lookForOrphans();
     let left = AT_ONCE;
     for (const machine of this.#long) {
       if (left === 0) break;
@@ -103,35 +88,20 @@ export class Retention {
 
   /** Lets go of machines whose retention is over. */
   #removeDeleted(): void {
-    const { host, store, clock, ownership, retentionMs, onRemoved } = this.#sources;
+    const { host, clock, retentionMs } = this.#sources;
     for (const machine of this.#deleted) {
       const { deletedMs = 0, slug, head, durableSeq } = machine;
       if (deletedMs + retentionMs > clock.now() || durableSeq < head.seq) return;
       this.#deleted.delete(machine);
-      onRemoved(machine.image.owner, head.seq - this.#removedOf(slug), store.recordBytes(slug));
-      ownership.remove(machine);
       host.forget(machine);
       this.#unswept.delete(slug);
       this.#removing.add(slug);
     }
   }
 
-  /** Deletes what minted owners have left. Others have no key that could end: the operator has named them. */
-  #lookForOrphans(): void {
-    const { ownership, credentials, clock, onOrphan } = this.#sources;
-    for (let left = ORPHANS_AT_ONCE; left > 0; left -= 1) {
-      const { value: owner } = this.#owners.next();
-      if (owner === undefined) {
-        this.#owners = [...ownership.owners()].values();
-        return;
-      }
-      if (!isMinted(owner) || credentials.hasValidKey(owner, clock.now())) continue;
-      for (const machine of ownership.machinesOf(owner)) onOrphan(machine);
-    }
-  }
-
   /** @returns whether the record is short enough now; otherwise its newer rows are not durable, or not signed, yet */
-  #cut({ slug, durableSeq, head, image }: Machine, cycle: number): boolean {
+  #cut(machine: Machine, cycle: number): boolean {
+    const { slug, durableSeq, head } = machine;
     const { store, signer, clock, keepRows = Number.POSITIVE_INFINITY, onRemoved } = this.#sources;
     // Only what was signed is removed: the newest checkpoint is never one of a removed row.
     const toSeq = Math.min(durableSeq - keepRows, store.checkpoint(slug)?.seq ?? 0);
@@ -142,7 +112,7 @@ export class Retention {
     const bytes = store.recordBytes(slug);
     store.putCut(signCut(signer, { machine: slug, removed_to_seq: toSeq, removed_hash: last.hash, at, cycle }));
     this.#unswept.add(slug);
-    onRemoved(image.owner, toSeq - removed, bytes - store.recordBytes(slug));
+    onRemoved(machine, toSeq - removed, bytes - store.recordBytes(slug));
     return head.seq - toSeq <= this.#most;
   }
 
@@ -161,26 +131,33 @@ export class Retention {
   }
 
   #sweep(): void {
-    const { turns, store, host, onRemoved } = this.#sources;
+    const { turns, host } = this.#sources;
     this.#isSweeping = true;
     turns.take(NODE, () => {
       this.#isSweeping = false;
       if (host.failure !== undefined) return;
-      const [removed] = this.#removing;
-      if (removed !== undefined) {
-        if (store.removeMachine(removed, SWEPT_AT_ONCE) < SWEPT_AT_ONCE) this.#removing.delete(removed);
-        host.commit();
-        if (this.#removing.size + this.#unswept.size > 0) this.#sweep();
-        return;
+      try {
+        this.#sweepSome();
+      } catch (error) {
+        // A failure of the store is known, and said by the heartbeat.
+        if (!(error instanceof Failure)) throw error;
       }
-      const [slug] = this.#unswept;
-      if (slug === undefined) return;
+      host.commit();
+    });
+  }
+
+  #sweepSome(): void {
+    const { store, host, onRemoved } = this.#sources;
+    const [removed] = this.#removing;
+    const [slug] = this.#unswept;
+    if (removed !== undefined) {
+      if (store.removeMachine(removed, SWEPT_AT_ONCE) < SWEPT_AT_ONCE) this.#removing.delete(removed);
+    } else if (slug !== undefined) {
       const bytes = store.recordBytes(slug);
       if (store.sweep(slug, SWEPT_AT_ONCE) < SWEPT_AT_ONCE) this.#unswept.delete(slug);
-      onRemoved(host.machine(slug).image.owner, 0, bytes - store.recordBytes(slug));
-      host.commit();
-      if (this.#unswept.size > 0) this.#sweep();
-    });
+      onRemoved(host.machine(slug), 0, bytes - store.recordBytes(slug));
+    }
+    if (this.#removing.size + this.#unswept.size > 0) this.#sweep();
   }
 
   /** Whether the record of a machine of this name is still being removed: a matter of moments. */

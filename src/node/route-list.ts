@@ -1,6 +1,7 @@
 // The list of every route of the node. Routing, validation, GET /api/endpoints, the OpenAPI document and the authorization tests all
 // come from it.
 import type { Route } from './route.js';
+import { changeContract, promoteCandidate, showCandidate } from './routes/changes.js';
 import { createContract, deleteContract, getContract, listContracts, showStateMachine } from './routes/contracts.js';
 import { countMany } from './routes/count-many.js';
 import { countOne, openStream } from './routes/events.js';
@@ -53,6 +54,9 @@ export const routes: readonly Route[] = [
   createContract,
   listContracts,
   getContract,
+  changeContract,
+  promoteCandidate,
+  showCandidate,
   deleteContract,
   showStateMachine,
   listContractKeys,

@@ -9,13 +9,13 @@ import type {
 } from 'fastify';
 import type { Endpoint, Shapes } from '../api/endpoint.js';
 import type { FailureCode } from '../schema/failure.js';
-import type { Caller, Permission } from './access.js';
 import type { Limits } from './limits.js';
 import type { Parts } from './parts.js';
+import type { Caller, Permission } from './permission.js';
 
-export type Tier = 'computation (public)' | 'public' | 'account' | 'machine' | 'operations (public)';
+type Tier = 'computation (public)' | 'public' | 'account' | 'machine' | 'operations (public)';
 
-export type Domain =
+type RouteDomain =
   | 'state machines'
   | 'contract templates'
   | 'contracts'
@@ -53,7 +53,7 @@ export type Declaration<S extends Shapes> = Served<S> & Permission;
 
 interface Served<S extends Shapes> extends Endpoint {
   readonly tier: Tier;
-  readonly domain: Domain;
+  readonly domain: RouteDomain;
   /** One sentence. */
   readonly summary: string;
   readonly shapes?: S;

@@ -15,13 +15,11 @@ import Fastify, {
 } from 'fastify';
 import type { Shapes } from '../api/endpoint.js';
 import { Nothing } from '../api/shapes.js';
-import { Failure } from '../schema/failure.js';
-import { setSessionCookie } from './access.js';
+import { Bug, Failure } from '../schema/failure.js';
 import { noteAdminAction } from './admin-log.js';
 import { mountAnyMethod, withoutClientPath } from './any-method.js';
 import { Connections } from './connections.js';
 import { type HostCheck, refuseTwoHosts } from './host-names.js';
-import { registerOpenApi } from './openapi.js';
 import type { Parts } from './parts.js';
 import { Pipelines } from './pipelines.js';
 import {
@@ -37,15 +35,14 @@ import {
 } from './problem.js';
 import { sourceOf } from './request-source.js';
 import { type Asked, bodyLimitOf, changesState, type Route } from './route.js';
+import { setSessionCookie } from './session-cookie.js';
 import { compileValidator } from './validators.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The declaration that a mounted route was made from. */
     route?: Route;
   }
   interface FastifyRequest {
-    /** Characters of the JSON that was parsed; 0 where there is none. */
     bodyLength: number;
   }
 }
@@ -56,11 +53,9 @@ interface ServerOptions {
   readonly logRequests: boolean;
   /** Addresses of proxies whose `X-Forwarded-*` is believed; none when empty. */
   readonly trustProxy: readonly string[];
-  /** Checks the name that a request is for. */
   readonly checkHost: HostCheck;
 }
 
-/** The server of a node, ready to listen. */
 export async function createServer(
   parts: Parts,
   routes: readonly Route[],
@@ -79,6 +74,7 @@ export async function createServer(
   const refuseUndecodable = unrouted(undecodable);
   const app: FastifyInstance = Fastify({
     bodyLimit: limits.longBodyBytes,
+    schemaController: { compilersFactory: { buildValidator: noOther } },
     serverFactory: (answer) => connections.server(pipelines.before(parts.overload.before(answer))),
     // A request on a connection that is still open is answered while the node finishes.
     return503OnClosing: false,
@@ -119,24 +115,28 @@ export async function createServer(
     counts.answersOf(route)[problem.status]! += 1;
     return sendProblem(reply, problem, failure && retryAfterOf(failure, parts.clock));
   });
-  await registerOpenApi(app, parts.version);
   const plain = routes.filter(({ takesStream, takesAnyMethod }) => !takesStream && !takesAnyMethod);
-  for (const route of plain) mount(app, parts, route, checkHost, log);
-  await mountAnyMethod(app, routes, (gates, route, others) => mount(gates, parts, route, checkHost, log, others));
+  const served = { parts, checkHost, log };
+  for (const route of plain) mount(app, served, route);
+  await mountAnyMethod(app, routes, (gates, route, others) => mount(gates, served, route, others));
   await app.register(async (streaming) => {
     streaming.removeAllContentTypeParsers();
     const types = ['application/json', 'application/x-ndjson', 'application/ndjson', 'application/jsonl'];
     streaming.addContentTypeParser(types, (_request, payload, done) => done(null, payload));
-    for (const route of routes.filter(({ takesStream }) => takesStream)) mount(streaming, parts, route, checkHost, log);
+    for (const route of routes.filter(({ takesStream }) => takesStream)) mount(streaming, served, route);
   });
   await app.ready();
   return app;
 }
 
+/** Never called, since `setValidatorCompiler` comes before it; but where none is named, Fastify loads its own, which takes 30 ms. */
+function noOther(): never {
+  throw new Bug('no schema is added to the server');
+}
+
 /** Characters of a body that is parsed and checked as it comes; a longer one waits for its turn. */
 const PARSED_AT_ONCE = 4_096;
 
-/** The body as an object; undefined where it is empty. */
 function parseObject(text: string): object | undefined | Failure {
   if (text === '') return undefined;
   const tooMuch = text.length > DEEPEST ? shapeFault(text) : undefined;
@@ -200,10 +200,8 @@ const [QUOTE, BACKSLASH, BRACKET, BRACE] = [34, 92, 91, 123];
 /** @param others methods by which it is answered as well */
 function mount(
   app: FastifyInstance,
-  parts: Parts,
+  { parts, checkHost, log }: Pick<ServerOptions, 'checkHost' | 'log'> & { readonly parts: Parts },
   route: Route,
-  checkHost: HostCheck,
-  log: FastifyBaseLogger,
   others: readonly string[] = [],
 ): void {
   const { method, path, tier, isHot = false, isGate = false, hasHead = true, takesStream = false } = route;
@@ -218,6 +216,10 @@ function mount(
     if (isAdmin) noteAdminAction(log, route, request, { status: reply.statusCode, body });
     if (isGate) counts.gateTook((request.params as { slug: string }).slug, clock.monotonicMs() - startMs);
   };
+  const { follow } = parts.registry;
+  const once = (request: FastifyRequest, reply: FastifyReply) => route.handle(parts, request as Asked<Shapes>, reply);
+  const handle: typeof once =
+    follow === undefined ? once : (request, reply) => afterFollowing(follow, () => once(request, reply));
   const schema = schemaOf(route);
   const mounted: RouteOptions = {
     method,
@@ -233,9 +235,7 @@ function mount(
       // Answers are for the caller alone, and what they say they are. A page that may be cached says so itself.
       reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
       const startMs = isGate ? clock.monotonicMs() : 0;
-      const once = () => route.handle(parts, request as Asked<Shapes>, reply);
-      const handle = parts.network === undefined ? once : () => parts.network!.afterFollowing(once);
-      const answer = isAtOnce ? handle() : inTurn(parts, request, reply, handle);
+      const answer = isAtOnce ? handle(request, reply) : inTurn(parts, request, reply, () => handle(request, reply));
       if (!(answer instanceof Promise)) {
         count(request, reply, startMs, answer);
         return answer;
@@ -247,7 +247,26 @@ function mount(
     },
   };
   app.route(mounted);
-  if (others.length > 0) app.route({ ...mounted, method: [...others], schema: { ...schema, hide: true } });
+  if (others.length > 0) app.route({ ...mounted, method: [...others] });
+}
+
+/** What another node may have made just now. Nothing has happened where these are thrown. */
+const MISSING: ReadonlySet<string> = new Set([
+  'machine_not_found',
+  'contract_not_found',
+  'key_not_found',
+  'unknown_event_type',
+]);
+
+/** Does something again, once what other nodes have added is known, where it found something missing. */
+async function afterFollowing(follow: () => Promise<void>, work: () => unknown): Promise<unknown> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Failure) || !MISSING.has(error.code)) throw error;
+    await follow();
+    return work();
+  }
 }
 
 /** Answers when the turn of who is asking comes. @throws Failure `node_overloaded` for one who waits for too many answers */
@@ -287,7 +306,7 @@ function identify(parts: Parts, route: Route, checkHost: HostCheck) {
       // Any type will do for a body that is not read, and one that is no type too.
       if (takesAnyMethod && headers['content-type'] !== undefined) headers['content-type'] = 'application/octet-stream';
     } catch (error) {
-      if (parts.network === undefined || isAgain) {
+      if (parts.registry.follow === undefined || isAgain) {
         // A browser sends the cookie of a session that is over until it is taken away, and could look at nothing with it.
         const isOver =
           error instanceof Failure && error.code === 'credential_invalid' && headers.authorization === undefined;
@@ -297,7 +316,7 @@ function identify(parts: Parts, route: Route, checkHost: HostCheck) {
       }
       // Another node may have made the key just now.
       const again = () => identified(request, reply, done, true);
-      parts.network.directory.follow().then(again, again);
+      parts.registry.follow().then(again, again);
       return;
     }
     done();

@@ -1,5 +1,5 @@
-// How much an owner, an address, and all together may ask for within a window: what costs the node more than it looks. Each has a rate
-// limiter of its own, in memory. What is refused does not count.
+// How much an owner, an address, a network of addresses, and all together may ask for within a window: what costs the node more than it looks.
+// Each has a rate limiter of its own, in memory. What is refused does not count.
 import { makeGate } from '../actor/create-limiter.js';
 import type { Gate } from '../limiter/gate.js';
 import { rateLimiter } from '../limiter/rate-limiter.js';
@@ -7,22 +7,24 @@ import { planContract } from '../limiter/validate.js';
 import { Failure } from '../schema/failure.js';
 import type { Clock } from '../time/clock.js';
 import { secondsUntil } from '../time/cycle.js';
-import type { SharedRate } from './limits.js';
+import { poolOf, type SharedRate } from './limits.js';
 import { Recent } from './recent.js';
-import { ofAddress, ofOwner } from './request-source.js';
+import { addressPool, ofAddress, ofOwner } from './request-source.js';
 
-/** Sources that are remembered at least. */
 const SOURCES = 4_096;
 
 export class SourceLimit {
   readonly #clock: Clock;
   readonly #plan;
+  readonly #planOfPool;
   readonly #gates = new Recent<Gate>(SOURCES);
   readonly #ofAll: Gate;
 
   constructor(clock: Clock, { threshold, within, onNode }: SharedRate) {
     this.#clock = clock;
     this.#plan = planContract(rateLimiter({ threshold, within }));
+    const ofPool = Math.floor(poolOf({ perOwner: threshold, onNode }, 0));
+    this.#planOfPool = planContract(rateLimiter({ threshold: ofPool, within }));
     this.#ofAll = makeGate(planContract(rateLimiter({ threshold: onNode, within })), clock.cycle());
   }
 
@@ -42,13 +44,22 @@ export class SourceLimit {
   ): void {
     const cycle = this.#clock.cycle();
     this.#ofAll.advance(cycle);
-    const gates = [ofOwner(owner), ofAddress(ip)].map((source) => this.#gateOf(source, cycle));
-    gates.push(this.#ofAll);
+    const gates = [
+      this.#gateOf(ofOwner(owner), cycle),
+      this.#gateOf(ofAddress(ip), cycle),
+      this.#gateOf(`pool ${addressPool(ip)}`, cycle, this.#planOfPool),
+      this.#ofAll,
+    ];
     const full = gates.find((gate) => gate.remaining < units);
     if (full !== undefined) {
       const threshold = full.plan.thresholds[0]!;
       const { within } = full.plan.aggregates[0]!;
-      const who = full === this.#ofAll ? 'All owners together' : 'An owner, and an address,';
+      const who =
+        full === this.#ofAll
+          ? 'All owners together'
+          : full.plan === this.#planOfPool
+            ? 'A network of addresses'
+            : 'An owner, and an address,';
       const after = full.cyclesUntilAtMost(Math.max(0, threshold - units), 0);
       setHeader('retry-after', secondsUntil(cycle + after, this.#clock.now(), this.#clock.cycleMs));
       throw new Failure('too_many_requests', {
@@ -60,21 +71,19 @@ export class SourceLimit {
     for (const gate of gates) gate.decide(units, cycle);
   }
 
-  /** Units that all together may still ask for now. */
   get leftOnNode(): number {
     this.#ofAll.advance(this.#clock.cycle());
     return this.#ofAll.remaining;
   }
 
-  /** Units that an owner may still ask for now. */
   left(owner: string): number {
     return this.#gateOf(ofOwner(owner), this.#clock.cycle()).remaining;
   }
 
-  #gateOf(source: string, cycle: number): Gate {
+  #gateOf(source: string, cycle: number, plan = this.#plan): Gate {
     let gate = this.#gates.get(source);
     if (gate === undefined) {
-      gate = makeGate(this.#plan, cycle);
+      gate = makeGate(plan, cycle);
       this.#gates.set(source, gate);
     }
     gate.advance(cycle);

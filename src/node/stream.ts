@@ -16,53 +16,42 @@ import { Failure } from '../schema/failure.js';
 import type { RecordReader } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import type { CycleTick } from '../time/cycles.js';
-import type { Caller } from './access.js';
 import type { Courses, Watched } from './courses.js';
 import type { Turns } from './fair-queue.js';
 import { type Limits, poolOf } from './limits.js';
 import type { Counts } from './metrics.js';
+import type { Caller } from './permission.js';
 import { ofOwner } from './request-source.js';
 import { countsMessage, cycleMessage, messagesOf, removedMessage } from './stream-messages.js';
 
 interface Reader {
   readonly response: ServerResponse;
   readonly machine: Machine;
-  /** Undefined for anyone, on a public machine. */
   readonly caller: Caller | undefined;
-  /** What the readers of one caller are counted by. */
   readonly source: string;
   readonly pool: string;
-  /** The contracts whose counts it gets; undefined for none. */
   readonly watched: Watched | undefined;
-  /** The last row that was written to it. */
   seq: number;
-  /** Whether it has caught up. */
   isLive: boolean;
   /** Whether something was written since the last heartbeat. */
   isFresh: boolean;
 }
 
-/** Who asks for a stream, and for what besides the rows. */
 interface Opening extends Pick<Reader, 'caller' | 'source' | 'pool'> {
-  /** Whose counts it is to have. */
   readonly contracts: readonly Contract[];
-  /** The last cycle whose counts the reader has seen; undefined for none. */
   readonly afterCycle: number | undefined;
 }
 
-export interface StreamsSources {
+interface StreamsSources {
   readonly record: RecordReader;
   readonly clock: Clock;
   readonly turns: Turns;
   readonly counts: Counts;
   readonly limits: Pick<Limits, 'readers' | 'readersPerMachine' | 'readersPerCaller' | 'readerBytes'>;
-  /** Those of the present machines. */
   readonly courses: () => Courses;
-  /** Whether a caller may still listen. */
   readonly holds: (caller: Caller) => boolean;
 }
 
-/** Rows that a reader who is behind gets at a time. */
 const PAGE = 100;
 
 /** How long a browser waits before it comes back, in ms. */
@@ -71,9 +60,7 @@ const RETRY_MS = 2_000;
 export class Streams {
   readonly #sources: StreamsSources;
   readonly #byMachine = new Map<string, Set<Reader>>();
-  /** How many readers each owner has, and each address without a credential. */
   readonly #bySource = new Map<string, number>();
-  /** How many the owners of each network of addresses have together; see limits.ts. */
   readonly #byPool = new Map<string, number>();
   #size = 0;
 
@@ -81,19 +68,16 @@ export class Streams {
     this.#sources = sources;
   }
 
-  /** How many read. */
   get size(): number {
     return this.#size;
   }
 
-  /** How many streams an owner listens to. */
   ofOwner(owner: string): number {
     return this.#bySource.get(ofOwner(owner)) ?? 0;
   }
 
   /**
    * Turns a response into a stream.
-   * @param asked.source what its readers are counted by; see `sourceOf`
    * @param afterSeq the last row that the reader has seen; undefined to begin with what happens from now on
    * @throws Failure `node_overloaded`, `too_many_requests` for one caller, `invalid_input` for counts of too many contracts
    */
@@ -115,7 +99,7 @@ export class Streams {
     if (ofPool + 1 > room) throw tooManyReaders();
     if (this.#size >= most || (this.#byMachine.get(machine.slug)?.size ?? 0) >= readersPerMachine)
       throw tooManyReaders();
-    const watched = contracts.length === 0 ? undefined : this.#sources.courses().watch(machine, contracts, afterCycle);
+    const watched = contracts.length === 0 ? undefined : this.#sources.courses().watch(contracts, afterCycle, pool);
     this.#bySource.set(source, ofSource + 1);
     this.#byPool.set(pool, ofPool + 1);
     const seq = Math.min(afterSeq ?? machine.durableSeq, machine.durableSeq);
@@ -135,7 +119,6 @@ export class Streams {
     this.#goOn(reader);
   }
 
-  /** A row has become durable. */
   take(row: AuditRow): void {
     const readers = this.#byMachine.get(row.machine);
     if (readers === undefined) return;
@@ -143,22 +126,17 @@ export class Streams {
     for (const reader of readers) if (reader.isLive && row.seq > reader.seq) this.#send(reader, row.seq, messages);
   }
 
-  /** A cycle has begun. */
   tick({ cycle, missed }: CycleTick): void {
     for (const [slug, readers] of this.#byMachine) {
       const { durableSeq } = [...readers][0]!.machine;
       const message = Buffer.from(cycleMessage(slug, durableSeq, cycle, missed, this.#sources.clock.cycleMs));
       for (const reader of readers) {
-        if (!reader.isLive) continue;
-        this.#send(reader, reader.seq, message);
-        this.#sendCounts(reader);
+        if (reader.isLive) this.#send(reader, reader.seq, message);
       }
     }
   }
 
-  /** On a network: the counts of the cycle before, once they have been looked up. @throws Failure `store_away` */
-  async sendLooked(over: number): Promise<void> {
-    await this.#sources.courses().look(over);
+  sendCounts(): void {
     for (const reader of this.#all()) this.#sendCounts(reader);
   }
 
@@ -171,12 +149,10 @@ export class Streams {
     }
   }
 
-  /** Ends the streams that were opened with a key. */
   endOf(keyId: string): void {
     for (const { caller, response } of this.#all()) if (caller?.key.id === keyId) response.end();
   }
 
-  /** Ends every stream; readers reconnect. */
   close(): void {
     for (const { response } of this.#all()) response.end();
   }
@@ -193,18 +169,24 @@ export class Streams {
   #sendPage(reader: Reader): void {
     const { response, machine } = reader;
     if (response.destroyed) return;
-    const cut = this.#sources.record.cut(machine.slug);
-    if (cut !== undefined && reader.seq < cut.removed_to_seq)
-      this.#send(reader, cut.removed_to_seq, removedMessage(cut));
-    const limit = Math.min(PAGE, machine.durableSeq - reader.seq);
-    const rows = this.#sources.record.rows(machine.slug, { afterSeq: reader.seq, limit });
-    if (rows instanceof Promise) {
-      // A reader whose rows cannot be read now is cut, and comes back.
-      rows.then(
-        (some) => this.#sendRows(reader, some),
-        () => response.destroy(),
-      );
-    } else this.#sendRows(reader, rows);
+    const { record } = this.#sources;
+    // A reader whose rows cannot be read now is cut, and comes back.
+    try {
+      const cut = record.cut(machine.slug);
+      if (cut !== undefined && reader.seq < cut.removed_to_seq)
+        this.#send(reader, cut.removed_to_seq, removedMessage(cut));
+      const limit = Math.min(PAGE, machine.durableSeq - reader.seq);
+      const rows = record.rows(machine.slug, { afterSeq: reader.seq, limit });
+      if (rows instanceof Promise)
+        rows.then(
+          (some) => this.#sendRows(reader, some),
+          () => response.destroy(),
+        );
+      else this.#sendRows(reader, rows);
+    } catch (error) {
+      response.destroy();
+      if (!(error instanceof Failure)) throw error;
+    }
   }
 
   #sendRows(reader: Reader, rows: readonly AuditRow[]): void {
@@ -215,7 +197,6 @@ export class Streams {
     else this.#goOn(reader);
   }
 
-  /** Sends the counts of the cycles that the reader does not have. */
   #sendCounts(reader: Reader): void {
     const { isLive, machine, watched, seq } = reader;
     if (!isLive || watched === undefined) return;

@@ -6,10 +6,11 @@
 //                               └── 1/8 ──┘                          more than 1/8 where two owners could not have their bounds in it
 import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
-import { KeyedContract } from '../host/keyed-contract.js';
+import type { HostChange } from '../host/host-change.js';
 import { cellsOfKeys } from '../host/keys.js';
 import type { Machine } from '../host/machine.js';
 import { type Plan, windowCycles } from '../limiter/plan.js';
+import { type AuditRow, bytesOfRow } from '../record/row.js';
 import { Failure } from '../schema/failure.js';
 import type { Credentials } from '../store/credential-store.js';
 import type { Store } from '../store/store.js';
@@ -20,7 +21,6 @@ import { isReserved, type Ownership } from './ownership.js';
 export interface Stocked {
   machines: number;
   contracts: number;
-  /** Cycles of all windows together. */
   windowCycles: number;
   /** What the keys of all contracts with keys may take, in cells. */
   keyCells: number;
@@ -28,8 +28,7 @@ export interface Stocked {
   definitionBytes: number;
 }
 
-/** What is there, of an owner or on the node. */
-interface Used extends Stocked {
+export interface Used extends Stocked {
   /** Rows of all records together, without those that were removed, and the KiB that they take. */
   rows: number;
   recordKib: number;
@@ -38,10 +37,8 @@ interface Used extends Stocked {
 /** Room for something that is about to be made. */
 export interface Wanted {
   readonly owner: string;
-  /** What is not made without it. */
   readonly what: string;
   readonly asked: readonly (readonly [name: keyof Stocked, more: number, fix: string])[];
-  /** Of a contract. */
   readonly plan?: Plan;
 }
 
@@ -50,7 +47,6 @@ interface Pool extends Used {
   readonly owners: Set<string>;
 }
 
-/** What a contract that is deleted leaves free. */
 export interface Freed {
   readonly contracts: number;
   readonly window_cycles: number;
@@ -58,15 +54,13 @@ export interface Freed {
   readonly definition_bytes: number;
 }
 
-/** What it is that is full: the first of these that has no room. */
 const RECORDS = ['rows', 'recordKib'] as const;
 
 export class Usage {
   readonly #host: Host;
   readonly #ownership: Ownership;
   readonly #limits: Limits;
-  /** How many contracts of a machine are counted already: the first ones. */
-  readonly #counted = new Map<Machine, number>();
+  readonly #records = new Map<Machine, { rows: number; bytes: number }>();
   /** `plans`: how many of its contracts have each. */
   readonly #byOwner = new Map<string, Used & { readonly plans: Map<Plan, number> }>();
   /** What the owners of one pool have together, without machines; and who they are. */
@@ -88,29 +82,46 @@ export class Usage {
     this.#ownership = ownership;
     this.#limits = limits;
     for (const machine of host.machines.values()) {
-      this.#count(machine);
+      for (const contract of machine.contracts) this.#change(machine, contract, 1);
       const rows = machine.head.seq - (store.cut(machine.slug)?.removed_to_seq ?? 0);
-      this.add(machine.image.owner, rows, store.recordBytes(machine.slug));
+      this.addRows(machine, rows, store.recordBytes(machine.slug));
+    }
+    host.changes.subscribe((change) => this.#take(change));
+  }
+
+  #take(change: HostChange): void {
+    const { kind, machine } = change;
+    if (kind === 'contract_added') this.#change(machine, change.contract, 1);
+    else if (kind === 'contract_removed') this.#change(machine, change.contract, -1);
+    else if (kind === 'contract_changed') {
+      this.#change(machine, { plans: change.before, image: change.contract.image }, -1);
+      this.#change(machine, change.contract, 1);
+    } else if (kind === 'machine_forgotten') {
+      const { rows, bytes } = this.#records.get(machine) ?? { rows: 0, bytes: 0 };
+      this.addRows(machine, -rows, -bytes);
+      this.#records.delete(machine);
     }
   }
 
-  /** Looks at the machines of the owner, and at those of their contracts that are new. */
   of(owner: string): Readonly<Used> {
-    const machines = this.#ownership.machinesOf(owner);
-    for (const machine of machines) this.#count(machine);
-    return { ...this.#of(owner), machines: machines.length };
+    return { ...this.#of(owner), machines: this.#ownership.machinesOf(owner).length };
   }
 
+  /** Without the machines that the node keeps itself. */
   get onNode(): Readonly<Used> {
-    return {
-      ...this.#onNode,
-      machines: this.#host.machines.size - this.#ownership.deleted,
-      contracts: this.#host.contracts.size,
-    };
+    return { ...this.#onNode, machines: this.#ownership.size };
   }
 
-  /** Rows of so many bytes together were added to a record of an owner, or, below 0, removed from one. */
-  add(owner: string, rows: number, bytes: number): void {
+  takeRow(row: AuditRow): void {
+    const machine = this.#host.machines.get(row.machine);
+    if (machine !== undefined) this.addRows(machine, 1, bytesOfRow(row));
+  }
+
+  /** Rows of `bytes` together were added to the record of a machine, or, below 0, removed from it. */
+  addRows(machine: Machine, rows: number, bytes: number): void {
+    const { owner } = machine.image;
+    const record = this.#records.get(machine) ?? { rows: 0, bytes: 0 };
+    this.#records.set(machine, { rows: record.rows + rows, bytes: record.bytes + bytes });
     for (const used of [this.#of(owner), this.#poolOf(owner), this.#onNode]) {
       used.rows += rows;
       used.recordKib += bytes / 1024;
@@ -129,7 +140,6 @@ export class Usage {
     else full.set(owner, `as many ${WORDS[name]} as they may have, or as the node has room for`);
   }
 
-  /** @throws Failure `limit_reached` */
   refuse(wanted: Wanted): void {
     const free = Object.fromEntries(wanted.asked.map(([name]) => [name, this.#freeIn(wanted.owner, name)]));
     const refusal = refusalBeyond(this.#limits, 'node', wanted, this.of(wanted.owner), free);
@@ -149,10 +159,12 @@ export class Usage {
     });
   }
 
-  /** How many an owner may still have. */
-  leftOf(owner: string, name: keyof Used): number {
-    const used = this.of(owner)[name];
-    return Math.max(0, Math.floor(Math.min(this.#limits[name].perOwner, this.#freeIn(owner, name)) - used));
+  leftOf(owner: string): Readonly<Used> {
+    const used = this.of(owner);
+    return usedBy((name) => {
+      const most = Math.min(this.#limits[name].perOwner, this.#freeIn(owner, name));
+      return Math.max(0, Math.floor(most - used[name]));
+    });
   }
 
   /** What the owners of a pool may still take together. */
@@ -160,11 +172,10 @@ export class Usage {
     const pool = this.#poolOf(owner);
     let used = pool[name];
     if (name === 'machines') for (const one of pool.owners) used += this.#ownership.machinesOf(one).length;
-    const all = name === 'machines' || name === 'contracts' ? this.onNode[name] : this.#onNode[name];
+    const all = name === 'machines' ? this.#ownership.size : this.#onNode[name];
     return poolOf(this.#limits[name], all - used) - used;
   }
 
-  /** The name of the pool of an owner. */
   poolName(owner: string): string {
     return this.#poolOf(owner).name;
   }
@@ -182,7 +193,6 @@ export class Usage {
     return pool;
   }
 
-  /** What a contract takes. */
   ofContract(owner: string, plan: Plan, maxKeys: number | undefined): Wanted {
     const most = cellsOfKeys(plan, 1);
     const cells = maxKeys === undefined ? 0 : cellsOfKeys(plan, maxKeys);
@@ -197,46 +207,52 @@ export class Usage {
     };
   }
 
-  #count(machine: Machine): void {
-    const { contracts, image, slug } = machine;
-    let counted = this.#counted.get(machine) ?? 0;
-    if (counted === contracts.length || isReserved(slug)) return;
-    for (; counted < contracts.length; counted += 1) this.#change(image.owner, contracts[counted]!, 1);
-    this.#counted.set(machine, counted);
+  /** What a contract takes beyond what it has, where it gets other plans. */
+  ofChange(owner: string, { plans, image }: Sized, after: readonly Plan[]): Wanted {
+    const [was, is] = [plans, after].map((all) => sizeOf(all, image.keyed?.maxKeys)) as [Size, Size];
+    const bytes = after.reduce((sum, plan) => sum + (plans.includes(plan) ? 0 : this.#bytesOf(plan)), 0);
+    const asked: Wanted['asked'] = [
+      ['windowCycles', is.windowCycles - was.windowCycles, 'Choose shorter windows.'],
+      ['keyCells', is.keyCells - was.keyCells, 'Choose a shorter window, or deploy a contract with fewer max_keys.'],
+      ['definitionBytes', bytes, 'Let several contracts share a definition.'],
+    ];
+    return { owner, what: 'The contract was not changed.', asked: asked.filter(([, more]) => more > 0) };
   }
 
-  /** A contract came, or went. */
-  #change(owner: string, contract: Contract, by: 1 | -1): void {
+  /** A contract came, or went. Machines that the node keeps itself take no room. */
+  #change(machine: Machine, { plans, image }: Sized, by: 1 | -1): void {
+    if (isReserved(machine.slug)) return;
+    const { owner } = machine.image;
     const of = this.#of(owner);
-    const { plan } = contract;
-    const cells = contract instanceof KeyedContract ? cellsOfKeys(plan, contract.keyed.maxKeys) : 0;
-    const before = of.plans.get(plan) ?? 0;
-    const isFirst = before + by === (by > 0 ? 1 : 0);
-    if (before + by === 0) of.plans.delete(plan);
-    else of.plans.set(plan, before + by);
+    const { windowCycles, keyCells } = sizeOf(plans, image.keyed?.maxKeys);
+    let bytes = 0;
+    for (const plan of plans) {
+      const before = of.plans.get(plan) ?? 0;
+      if (before + by === (by > 0 ? 1 : 0)) bytes += this.#bytesOf(plan);
+      if (before + by === 0) of.plans.delete(plan);
+      else of.plans.set(plan, before + by);
+    }
     for (const used of [of, this.#poolOf(owner), this.#onNode]) {
       used.contracts += by;
-      used.windowCycles += by * windowCycles(plan);
-      used.keyCells += by * cells;
-      used.definitionBytes += isFirst ? by * this.#bytesOf(plan) : 0;
+      used.windowCycles += by * windowCycles;
+      used.keyCells += by * keyCells;
+      used.definitionBytes += by * bytes;
     }
   }
 
-  /**
-   * Contracts of a machine go: to be called before the host removes them.
-   * @returns what is free then
-   */
-  free(machine: Machine, contracts: readonly Contract[]): Freed {
-    this.#count(machine);
-    const of = this.#of(machine.image.owner);
-    const before = { ...of };
-    for (const contract of contracts) this.#change(machine.image.owner, contract, -1);
-    this.#counted.set(machine, machine.contracts.length - contracts.length);
+  /** Deletes something of an owner. @returns what is free now */
+  freedBy(owner: string, remove: () => void): Freed & { readonly machines: number } {
+    const before = this.of(owner);
+    remove();
+    const now = this.of(owner);
     return {
-      contracts: before.contracts - of.contracts,
-      window_cycles: before.windowCycles - of.windowCycles,
-      key_cells: before.keyCells - of.keyCells,
-      definition_bytes: before.definitionBytes - of.definitionBytes,
+      machines: before.machines - now.machines,
+      ...freedOf({
+        contracts: before.contracts - now.contracts,
+        windowCycles: before.windowCycles - now.windowCycles,
+        keyCells: before.keyCells - now.keyCells,
+        definitionBytes: before.definitionBytes - now.definitionBytes,
+      }),
     };
   }
 
@@ -259,7 +275,22 @@ export class Usage {
   }
 }
 
-/** What a machine takes. */
+type Sized = Pick<Contract, 'plans' | 'image'>;
+type Size = Pick<Stocked, 'windowCycles' | 'keyCells'>;
+
+function sizeOf(plans: readonly Plan[], maxKeys: number | undefined): Size {
+  const size = { windowCycles: 0, keyCells: 0 };
+  for (const plan of plans) {
+    size.windowCycles += windowCycles(plan);
+    size.keyCells += maxKeys === undefined ? 0 : cellsOfKeys(plan, maxKeys);
+  }
+  return size;
+}
+
+export function freedOf({ contracts, windowCycles, keyCells, definitionBytes }: Omit<Stocked, 'machines'>): Freed {
+  return { contracts, window_cycles: windowCycles, key_cells: keyCells, definition_bytes: definitionBytes };
+}
+
 export function ofMachine(owner: string): Wanted {
   return {
     ...{ owner, what: 'No machine was created.' },
@@ -300,7 +331,15 @@ export function refusalBeyond(
 }
 
 function none(): Used {
-  return { machines: 0, contracts: 0, windowCycles: 0, keyCells: 0, definitionBytes: 0, rows: 0, recordKib: 0 };
+  return usedBy(() => 0);
+}
+
+export function usedBy(of: (name: keyof Used) => number): Used {
+  return {
+    ...{ machines: of('machines'), contracts: of('contracts'), windowCycles: of('windowCycles') },
+    ...{ keyCells: of('keyCells'), definitionBytes: of('definitionBytes'), rows: of('rows') },
+    recordKib: of('recordKib'),
+  };
 }
 
 const WORDS = {

@@ -8,11 +8,12 @@ import { RecordVerifier } from '../record/verify-record.js';
 import { Failure } from '../schema/failure.js';
 import type { RecordReader } from '../store/store.js';
 import { NODE, type Turns } from './fair-queue.js';
+import { poolOf } from './limits.js';
 
 /** Rows checked in one turn: a row takes some 20 µs. */
 const STRETCH = 50;
 
-export interface VerificationsOptions {
+interface VerificationsOptions {
   readonly store: RecordReader;
   readonly keys: () => KeyRing | Promise<KeyRing>;
   /** The last row of a machine that this process knows of: it was acknowledged. */
@@ -24,7 +25,7 @@ export interface VerificationsOptions {
 
 export class Verifications {
   readonly #options: VerificationsOptions;
-  readonly #walks = new Map<string, Promise<Verification>>();
+  readonly #walks = new Map<string, { readonly pool: string; readonly walk: Promise<Verification> }>();
   /** The walk that began last, however it ends: the next one begins behind it. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -32,13 +33,15 @@ export class Verifications {
     this.#options = options;
   }
 
-  /** @throws Failure `node_overloaded` */
-  of(slug: string): Promise<Verification> {
+  /** @param pool whose walks together leave room for those of others; see limits.ts @throws Failure `node_overloaded` */
+  of(slug: string, pool: string): Promise<Verification> {
     const known = this.#walks.get(slug);
-    if (known !== undefined) return known;
-    if (this.#walks.size >= this.#options.most) throw tooMany();
+    if (known !== undefined) return known.walk;
+    const { most: onNode } = this.#options;
+    const ofPool = [...this.#walks.values()].filter((one) => one.pool === pool).length;
+    if (ofPool + 1 > poolOf({ perOwner: onNode / 4, onNode }, this.#walks.size - ofPool)) throw tooMany();
     const walk = this.#last.then(() => this.#walk(slug)).finally(() => this.#walks.delete(slug));
-    this.#walks.set(slug, walk);
+    this.#walks.set(slug, { pool, walk });
     this.#last = walk.catch(() => {});
     return walk;
   }
@@ -94,7 +97,7 @@ export function verifierOf(
 function tooMany(): Failure {
   return new Failure('node_overloaded', {
     what: 'The record was not verified.',
-    why: 'Too many records wait for that already.',
+    why: 'Too many records wait for that already, of all or of one network of addresses.',
     fix: 'Try again later, or export the record and run `weir verify` on it.',
   });
 }

@@ -1,33 +1,31 @@
 // Machines and contracts as answers show them.
+import type { Beside } from '../host/beside.js';
 import type { Contract } from '../host/contract.js';
-import { KeyedContract, keyedFields } from '../host/keyed-contract.js';
+import { candidateOf } from '../host/contract-values.js';
+import { type KeyState, keyedFields } from '../host/keys.js';
 import type { Machine } from '../host/machine.js';
 import { restoresInCycles } from '../limiter/forecast.js';
-import type { Caller } from './access.js';
-import { retryAfterOf } from './decision.js';
+import { retryAfterOf } from './counting/decision.js';
+import type { Caller } from './permission.js';
 
-export function machineSummary(machine: Machine, caller: Caller | undefined) {
-  return { ...machineFieldsOf(machine, caller), contract_count: machine.contracts.length };
-}
-
-/** Contracts that are listed with their machine. */
 export const CONTRACTS_SHOWN = 100;
 
-/** @param shown the contracts to be listed, where they are not those of the host */
+/** Of such a contract. */
+export function shortView({ id, state: currentState, plan, image }: Contract) {
+  return { id, currentState, name: image.name ?? plan.definition.name };
+}
+
+/** @param contracts the first of its contracts; absent for a new machine */
 export function machineView(
   machine: Machine,
   caller: Caller | undefined,
-  shown: readonly Contract[] = machine.contracts,
+  contracts: readonly ReturnType<typeof shortView>[] = [],
+  head = machine.head,
 ) {
-  const contracts = shown.slice(0, CONTRACTS_SHOWN).map((contract) => ({
-    id: contract.id,
-    currentState: contract.state,
-    name: contract.plan.definition.name,
-  }));
-  return { ...machineFieldsOf(machine, caller), contract_count: machine.contracts.length, contracts };
+  return { ...machineSummary(machine, caller), head, contracts };
 }
 
-function machineFieldsOf({ image, head, deletedMs }: Machine, caller: Caller | undefined) {
+export function machineSummary({ image, contracts, deletedMs, head }: Machine, caller: Caller | undefined) {
   const { slug, displayName: display_name, isPublic: is_public, createdCycle: created_cycle } = image;
   return {
     slug,
@@ -37,6 +35,7 @@ function machineFieldsOf({ image, head, deletedMs }: Machine, caller: Caller | u
     created_cycle,
     ...deletion(deletedMs),
     head,
+    contract_count: contracts.length,
   };
 }
 
@@ -47,14 +46,15 @@ function deletion(deletedMs: number | undefined) {
 export function contractView(contract: Contract) {
   const { id, state: currentState, image, plan } = contract;
   const { machine, templateId, createdCycle: created_cycle, firstFireCycle: first_fire_cycle } = image;
-  const { name, version } = plan.definition;
+  const { name: definition_name, version } = plan.definition;
   const [aggregate] = plan.aggregates;
   const threshold = plan.thresholds[0] ?? Number.POSITIVE_INFINITY;
   return {
     id,
     currentState,
     machine,
-    name,
+    name: image.name ?? definition_name,
+    definition_name,
     version,
     ...(templateId === undefined ? {} : { template_id: templateId }),
     ...(threshold === Number.POSITIVE_INFINITY ? {} : { threshold }),
@@ -63,23 +63,32 @@ export function contractView(contract: Contract) {
     ...(plan.isShadow ? { shadow: true } : {}),
     ...(plan.definition.when_away === undefined ? {} : { when_away: plan.definition.when_away }),
     ...keyedView(contract),
+    ...candidateView(contract),
     created_cycle,
     first_fire_cycle,
   };
 }
 
-function keyedView(contract: Contract) {
-  if (!(contract instanceof KeyedContract)) return {};
-  const { table, limited } = contract.keys;
-  return { keyed: { ...keyedFields(contract.keyed).keyed!, keys: table.size, limited } };
+function candidateView({ beside }: Contract) {
+  if (beside === undefined) return {};
+  const { plan, wouldLimit: would_limit, compared } = beside;
+  const limited = compared.both + compared.only_limiter;
+  return { candidate: { limiter: candidateOf(plan.definition), ...comparedView(beside), limited, would_limit } };
 }
 
-/** With what its window says now, or that of one key: the contract has been advanced to the running cycle. */
-/** @param now how it stands, where the host does not know */
-export function contractStatus(contract: Contract, name?: string, now?: Contract) {
+/** What limiter and candidate decided on the same requests. */
+export function comparedView({ since, requests, compared }: Beside) {
+  return { since, requests, ...compared };
+}
+
+function keyedView({ keys, image }: Contract) {
+  if (keys === undefined) return {};
+  return { keyed: { ...keyedFields(image.keyed).keyed!, keys: keys.table.size, limited: keys.limited } };
+}
+
+/** With what its window says now, or that of one key. @param standing as it is in the running cycle */
+export function contractStatus(contract: Contract, { gate }: Pick<KeyState, 'gate'>, name?: string) {
   const { plan, failure } = contract;
-  const isOfKey = name !== undefined && contract instanceof KeyedContract;
-  const { gate } = now ?? (isOfKey ? contract.viewOf(name, contract.keys.cycle) : contract);
   const ofKey = { ...(name !== undefined && { key: name }), currentState: plan.states[gate.state]!.name };
   const view = { ...contractView(contract), ...ofKey };
   const retryAfter = plan.kinds.length === 0 ? undefined : retryAfterOf(gate, 0);

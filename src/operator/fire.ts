@@ -13,7 +13,6 @@ export type Firing =
       readonly inputs: Inputs;
       readonly result: number;
       readonly equation: string;
-      /** Present when the result was proved and the proof verified. */
       readonly proof?: Proof;
       /** Of the proved firing: 64 hexadecimal digits. */
       readonly proofDigest?: string;
@@ -68,7 +67,7 @@ export function fire(
 }
 
 /**
- * One number on the audit row that stands for everything that was proved: SHA-256 over the canonical JSON (RFC 8785) of operator,
+ * The hash of everything that was proved, for the audit row: SHA-256 over the canonical JSON (RFC 8785) of operator,
  * version, inputs with units, result, equation and cycle, as 64 lower-case hexadecimal digits:
  * `{"cycle":…,"equation":"…","inputs":{"m":{"unit":"kg","value":2},…},"operator":"NEWTON2","result":…,"version":"1.0"}`.
  * @param inputs all of them, defaults filled in

@@ -17,7 +17,6 @@ const AMPLITUDE = 0.00129;
 /** f t in millionths of a turn a cycle: 1.287 Hz times 0.777 s, a whole number. */
 const ADVANCE = 1287 * 777;
 
-/** Millionths in a turn. */
 const TURN = 1e6;
 
 export const ko42 = provenOperator({
@@ -81,7 +80,7 @@ export const ko42 = provenOperator({
   },
 });
 
-/** The pointer (1, 0) after so many millionths of a turn: the steps of each bit of the number, doubled from bit to bit. */
+/** The pointer (1, 0) after a number of millionths of a turn: the steps of each bit of the number, doubled from bit to bit. */
 function turned(millionths: number): { readonly cosine: number; readonly sine: number } {
   const angle = (2 * Math.PI) / TURN;
   // Of one step, sine and cosine are the first terms of their series; what is left off is below 10^-28.

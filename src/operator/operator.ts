@@ -53,5 +53,4 @@ export interface Operator {
   readonly verify: (inputs: Inputs, result: number, proof: Proof) => boolean;
 }
 
-/** Looks an operator up in the live registry. */
 export type FindOperator = (id: string) => Operator | undefined;

@@ -10,7 +10,6 @@ import { newtonSecondLaw } from './newton-second-law.js';
 import type { FindOperator, Operator, ReferenceCase } from './operator.js';
 import { universalGravitation } from './universal-gravitation.js';
 
-/** Operators by id. */
 export class OperatorRegistry {
   readonly #operators = new Map<string, Operator>();
 
@@ -31,7 +30,6 @@ export class OperatorRegistry {
     return this.#operators.get(id);
   }
 
-  /** In the order in which they were registered. */
   list(): readonly Operator[] {
     return [...this.#operators.values()];
   }

@@ -1,14 +1,13 @@
-// Makes an outcome of its parts: figures, expectations, notes, verdict, digest. Pure.
+// Makes an outcome of its parts: figures, expectations, notes, verdict, digest.
 
+import { canonicalJson, sha256Hex } from '../schema/canonical.js';
 import { instantText, startOf } from '../time/cycle.js';
 import { VERSION } from '../version.js';
-import { digestOf } from './digest.js';
 import { type Expectation, type FigureSource, judge } from './expectation.js';
 import { type Past, Stretches } from './interval-figures.js';
 import type { Outcome, Verdict } from './outcome-schema.js';
 import type { Figures } from './run-figures.js';
 
-/** What a run says of itself beside its figures. */
 export type RunFacts = Pick<
   Outcome,
   'kind' | 'arm' | 'scenario' | 'seed' | 'cycle_ms' | 'first_cycle' | 'last_cycle' | 'skipped_lines'
@@ -29,10 +28,8 @@ export type RunFacts = Pick<
     >
   >;
 
-/** How many reactions an outcome lists; expectations are held against all of them. */
 const MOST_REACTIONS = 1_000;
 
-/** Judges the expectations, says what a reader should know, and seals the outcome with its digest. */
 export function assemble(facts: RunFacts, figures: Figures, past: Past, expectations: readonly Expectation[]): Outcome {
   const {
     kind,
@@ -74,13 +71,28 @@ export function assemble(facts: RunFacts, figures: Figures, past: Past, expectat
     expectations: judged,
     verdict: verdictOf({ expectations: judged, comparison: parts.comparison, partial }),
   };
-  return { ...outcome, digest: digestOf(outcome) };
+  return sealed(outcome);
 }
 
 /**
- * An invalid run proves nothing, and a target that differs outweighs what was expected of it. What holds in a part of a run may not hold in
- * the whole.
+ * With its digest: `sha256:` and SHA-256 over the canonical JSON of what a seed determines. Left out are the version of the program, the
+ * command, how a log was read, what only a live run has (times, connections, differences), and the runs with other rules.
  */
+export function sealed(outcome: Omit<Outcome, 'digest'> & { readonly digest?: string }): Outcome {
+  const {
+    weir: _weir,
+    command: _command,
+    read: _read,
+    live: _live,
+    comparison: _comparison,
+    compared: _compared,
+    digest: _digest,
+    ...determined
+  } = outcome;
+  return { ...outcome, digest: `sha256:${sha256Hex(canonicalJson(determined))}` };
+}
+
+/** A run that differs or is invalid outweighs its expectations. What holds in a part of a run need not hold in the whole. */
 export function verdictOf({
   expectations,
   comparison,
@@ -127,13 +139,13 @@ function sourceOf(outcome: Partial<Outcome> & Figures, past: Past): FigureSource
   };
 }
 
-/** The number at a dotted path; `clients.retries` is of all clients, `clients.obedient.retries` of one kind. */
+/** The number at a dotted path: `clients.retries` of all clients, `clients.obedient.retries` of one kind. */
 function numberAt(outcome: Partial<Outcome>, path: string): number | undefined {
   const [head = '', ...rest] = path.split('.');
   let place: unknown = (outcome as Record<string, unknown>)[head];
   if (head === 'clients') {
     const kinds = outcome.clients ?? [];
-    // With one step left it is a figure, even where a kind of client has its name. Conditions have no hyphen in names.
+    // The last step is a figure, even if a kind of client has its name. Conditions write kinds with underscores.
     const kind = rest.length > 1 ? kinds.find((one) => one.kind.replaceAll('-', '_') === rest[0]) : undefined;
     place = kind ?? kinds[0];
     if (kind !== undefined) rest.shift();
@@ -142,11 +154,10 @@ function numberAt(outcome: Partial<Outcome>, path: string): number | undefined {
   return typeof place === 'number' ? place : undefined;
 }
 
-/** Where overload was sustained, a reader may wonder why the gate does not flap: every request counts. */
 function notesOn({ by_contract }: Figures, past: Past, cycleMs: number): string[] {
   let longest = { cycles: 0, contract: '', from: 0 };
   by_contract.forEach(({ id, within, rule, transitions }) => {
-    // Only of some rules it is true that every request counts.
+    // Not every rule counts limited requests.
     if (rule !== undefined) return;
     transitions.forEach(({ cycle, to }, index) => {
       const cycles = (transitions[index + 1]?.cycle ?? past.lastCycle) - cycle;

@@ -1,4 +1,4 @@
-// Rules on the same requests, side by side: of a log, or of a scenario.
+// Several rules on the same requests, of a log or of a scenario.
 import type { Static } from 'typebox';
 import { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { Type } from '../schema/json-schema.js';

@@ -6,11 +6,8 @@
 import type { Difference } from './outcome-schema.js';
 import type { Timeline, TimelineRow } from './timeline.js';
 
-/** What is compared of a run. */
-export interface ComparedRun {
-  /** By contract; undefined for a fleet too large for it. */
+interface ComparedRun {
   readonly timeline: Timeline | undefined;
-  /** All contracts together. */
   readonly totals: Timeline;
 }
 
@@ -19,8 +16,8 @@ type Row = Pick<TimelineRow, 'requests' | 'admitted' | 'count' | 'state'>;
 const figures = ['requests', 'admitted', 'count', 'state'] as const;
 
 /**
- * The differences between two runs, in order of cycle, then contract; none when they agree. Contracts are matched by name. Where one of
- * the runs has no timeline by contract, the totals of both are compared.
+ * The differences between two runs, in order of cycle, then contract. Contracts are matched by name. If a run has no timeline by contract,
+ * the totals are compared.
  */
 export function differencesBetween(predicted: ComparedRun, observed: ComparedRun): Difference[] {
   const byContract = predicted.timeline !== undefined && observed.timeline !== undefined;
@@ -45,7 +42,6 @@ function byCell(timeline: Timeline): Map<string, TimelineRow> {
   return new Map([...timeline.rows()].map((row) => [`${row.cycle} ${row.contract}`, row]));
 }
 
-/** A cycle without a row is like the one before it, without requests. */
 function idle(before: Row | undefined): Row | undefined {
   return before === undefined ? undefined : { ...before, requests: 0, admitted: 0 };
 }

@@ -1,68 +1,74 @@
-// One cycle of a run, predicted or observed: a run is an `Observable<CycleRow>`, and everything that is said of it subscribes to that.
+// One cycle of a run, predicted or observed: a run is an `Observable<CycleRow>`.
 //
-//   cycle 7        contracts   0    2    9        only those in which something changed, ascending
+//   cycle 7        contracts   0    2    9        only those that changed, ascending
 //                  requests    3    1    0        contract 9 had none: requests left its window, or its state changed
 //                  admitted    3    0    0
 //                  counts     41  102   99        window at the end of the cycle
 //                  states      0    1    0        index into `run.states`, at the end of the cycle
 import type { Plan } from '../limiter/plan.js';
 
-/** What all rows of a run refer to. */
 export interface RunShape {
-  /** Names of the contracts by index. Grows while a stream of requests brings new keys. */
+  /** By index. Grows while a stream of requests brings new keys. */
   readonly names: readonly string[];
   readonly states: readonly { readonly name: string; readonly admits: boolean }[];
-  /** Index of the state in which every contract begins. */
+  /** Index of the first state of every contract. */
   readonly initial: number;
-  /** Events a window may hold before the gate moves; null where the definition sets no bound. */
+  /** Of the first window; null where the definition sets none. */
   readonly threshold: number | null;
-  /** Length of the first window in cycles; 0 where the contracts count nothing, and where they follow a rule. */
+  /** Length of the first window in cycles; 0 for contracts without windows. */
   readonly within: number;
-  /** The primitive of the rule that the contracts follow; undefined where they count over windows. */
+  /** Primitive of the rule; undefined for contracts with windows. */
   readonly rule?: string | undefined;
 }
 
-/** A contract entered a state. */
 export interface RowTransition {
-  /** Index of the contract. */
   readonly contract: number;
-  /** Name of the state entered. */
   readonly to: string;
   readonly admits: boolean;
-  /** Count of the window that led to it. */
   readonly count: number;
-  /** The last cycle up to then in which the contract had requests; undefined for none. */
+  /** The last cycle up to then in which the contract had requests. */
   readonly lastRequest: number | undefined;
 }
 
+/** The single decisions of a rule in a cycle, in order of time. */
+export interface Decisions {
+  readonly contracts: readonly number[];
+  readonly atMs: readonly number[];
+  /** How long an admitted request is held, in ms; NaN: limited. */
+  readonly delaysMs: readonly number[];
+  /** Of a limited request: when one would be admitted, in unix ms, Infinity for never; NaN: admitted. */
+  readonly opensMs: readonly number[];
+}
+
 /**
- * A cycle without a row is like the one before it, without requests. Rows are never written to after they were emitted. The columns are
- * empty in a run that was asked for its totals only.
+ * A cycle without a row is like the one before, without requests. The last cycle of a run has a row. Rows are never changed once emitted.
+ * The columns are empty in a run without columns.
  */
-export interface CycleRow {
+export interface CycleRow<Run extends RunShape = RunShape> {
   readonly cycle: number;
-  readonly run: RunShape;
-  /** Indexes of the contracts that changed, ascending; the columns have one value for each. */
+  readonly run: Run;
+  /** Indexes of the contracts that changed, ascending; each column has one value for each. */
   readonly contracts: Uint32Array;
   readonly requests: Float64Array;
   readonly admitted: Float64Array;
-  /** `requests - admitted`. */
   readonly limited: Float64Array;
-  /** Count of the first window at the end of the cycle; of a rule the most in the cycle that was used up of what it admits at once. */
+  /** Of the first window, at the end of the cycle; of a rule: the most of its capacity that was used up in the cycle. */
   readonly counts: Float64Array;
-  /** State at the end of the cycle, as an index into `run.states`. */
+  /** At the end of the cycle, as an index into `run.states`. */
   readonly states: Uint8Array;
-  /** In the order in which they happened. */
   readonly transitions: readonly RowTransition[];
-  /** All contracts together; `limiting` is how many do not admit at the end of the cycle. */
+  /** All contracts; `limiting` counts those that do not admit at the end of the cycle. */
   readonly totals: {
     readonly requests: number;
     readonly admitted: number;
     readonly limited: number;
     readonly limiting: number;
-    /** Admitted after a delay; undefined where the contracts follow no rule. */
+    /** Admitted after a delay; undefined without a rule. */
     readonly delayed?: number | undefined;
   };
+  /** How long a rule holds admitted requests, in ms, without those that it does not hold. */
+  readonly delaysMs: readonly number[];
+  readonly decisions?: Decisions | undefined;
 }
 
 export function shapeOf(names: readonly string[], { states, initial, thresholds, aggregates, rule }: Plan): RunShape {
@@ -77,13 +83,12 @@ export function shapeOf(names: readonly string[], { states, initial, thresholds,
   };
 }
 
-/** Gathers what happens to the contracts of a run in one cycle, and makes a row of it. Asking it to count allocates nothing. */
-export class RowBuilder {
+/** Collects the changes of one cycle, and makes a row of them. Allocates only for the row. */
+export class RowBuilder<Run extends RunShape = RunShape> {
   #requests = new Float64Array(64);
   #admitted = new Float64Array(64);
   #counts = new Float64Array(64);
   #states = new Uint8Array(64);
-  /** 1 for each contract in `#changed`. */
   #isChanged = new Uint8Array(64);
   #changed = new Uint32Array(64);
   #changes = 0;
@@ -91,23 +96,19 @@ export class RowBuilder {
   #transitions: RowTransition[] = [];
   #limiting = 0;
   #known = 0;
-  // All contracts together.
   #sum = 0;
   #admittedSum = 0;
-  #delayed = 0;
+  #delaysMs: number[] = [];
 
-  /** @param byContract whether rows have columns */
   constructor(
-    readonly run: RunShape,
+    readonly run: Run,
     readonly byContract = true,
   ) {}
 
-  /** Whether anything has happened since the last row. */
   get isEmpty(): boolean {
     return this.#changes === 0 && this.#transitions.length === 0 && this.#sum === 0;
   }
 
-  /** A contract got `n` requests, of which `admitted` were admitted. */
   requested(contract: number, n: number, admitted: number): void {
     this.#sum += n;
     this.#admittedSum += admitted;
@@ -118,27 +119,24 @@ export class RowBuilder {
     this.#counts[contract]! += n;
   }
 
-  /** One of the requests was admitted after a delay. */
-  delayed(): void {
-    this.#delayed += 1;
+  delayed(ms: number): void {
+    this.#delaysMs.push(ms);
   }
 
-  /** So many requests have left the window of a contract. */
   left(contract: number, n: number): void {
     this.#touch(contract);
     this.#counts[contract]! -= n;
   }
 
-  /** The window of a contract holds so many: for a target that says so itself, and for rules. */
+  /** Sets the count of a contract: reported by the target, or used up of a rule. */
   counted(contract: number, count: number): void {
     this.#touch(contract);
     this.#counts[contract] = count;
   }
 
   /**
-   * A contract entered a state.
    * @param state index into the states of the run
-   * @param count of the window that led to it
+   * @param count of the window at the transition
    * @param lastRequest the last cycle up to now in which the contract had requests
    */
   moved(contract: number, state: number, count: number, lastRequest?: number): void {
@@ -151,8 +149,7 @@ export class RowBuilder {
     this.#transitions.push({ contract, to: name, admits, count, lastRequest });
   }
 
-  /** The row of the cycle, with fresh columns; what comes next belongs to another cycle. */
-  take(cycle: number): CycleRow {
+  take(cycle: number, decisions?: Decisions): CycleRow<Run> {
     if (this.#known < this.run.names.length) this.#meet(this.run.names.length - 1);
     const n = this.#changes;
     const contracts = this.#changed.slice(0, n);
@@ -181,12 +178,27 @@ export class RowBuilder {
     }
     const [sum, admittedSum] = [this.#sum, this.#admittedSum];
     const bare = { requests: sum, admitted: admittedSum, limited: sum - admittedSum, limiting: this.#limiting };
-    const totals = this.run.rule === undefined ? bare : { ...bare, delayed: this.#delayed };
-    this.#delayed = 0;
-    const row = new Row(cycle, this.run, contracts, requests, admitted, counts, states, this.#transitions, totals);
+    const delaysMs = this.run.rule === undefined ? NONE : this.#delaysMs;
+    const totals = this.run.rule === undefined ? bare : { ...bare, delayed: delaysMs.length };
+    // Most rows have none: those share one list.
+    const transitions = this.#transitions.length === 0 ? NO_TRANSITIONS : this.#transitions;
+    const row = new Row(
+      cycle,
+      this.run,
+      contracts,
+      requests,
+      admitted,
+      counts,
+      states,
+      transitions,
+      totals,
+      delaysMs,
+      decisions,
+    );
+    if (delaysMs.length > 0) this.#delaysMs = [];
     this.#changes = 0;
     this.#isAscending = true;
-    this.#transitions = [];
+    if (transitions !== NO_TRANSITIONS) this.#transitions = [];
     this.#sum = 0;
     this.#admittedSum = 0;
     return row;
@@ -201,7 +213,6 @@ export class RowBuilder {
     this.#changes += 1;
   }
 
-  /** Contracts up to this one begin in the initial state. */
   #meet(contract: number): void {
     if (contract >= this.#requests.length) {
       const capacity = Math.max(contract + 1, this.run.names.length, 2 * this.#requests.length);
@@ -219,12 +230,15 @@ export class RowBuilder {
   }
 }
 
-class Row implements CycleRow {
+const NONE: readonly number[] = [];
+const NO_TRANSITIONS: readonly RowTransition[] = [];
+
+class Row<Run extends RunShape> implements CycleRow<Run> {
   #limited: Float64Array | undefined;
 
   constructor(
     readonly cycle: number,
-    readonly run: RunShape,
+    readonly run: Run,
     readonly contracts: Uint32Array,
     readonly requests: Float64Array,
     readonly admitted: Float64Array,
@@ -232,6 +246,8 @@ class Row implements CycleRow {
     readonly states: Uint8Array,
     readonly transitions: readonly RowTransition[],
     readonly totals: CycleRow['totals'],
+    readonly delaysMs: readonly number[],
+    readonly decisions: Decisions | undefined,
   ) {}
 
   get limited(): Float64Array {
@@ -240,7 +256,6 @@ class Row implements CycleRow {
   }
 }
 
-/** Copies a column into a longer one. */
 function widened<A extends Float64Array | Uint32Array | Uint8Array>(from: A, into: A): A {
   into.set(from);
   return into;

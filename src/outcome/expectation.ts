@@ -1,12 +1,12 @@
-// What a scenario demands of its outcome: conditions on figures, over the run, a phase, or every interval of a given length.
+// What a scenario demands of its outcome: conditions on figures, over the run, a phase, or every stretch of a given length.
 //
 //   limited == 0            the figure over the whole run
 //   ... from 0 to 120       over the cycles 0 .. 119
-//   ... in_any 60           |---60---|          its value over every stretch of 60 cycles has to hold
+//   ... in_any 60           |---60---|          holds over every stretch of 60 cycles
 //                             |---60---|
 import type { Static } from 'typebox';
 import { holds, namesIn } from '../limiter/expression/evaluate.js';
-import { ExpressionError, type Node, parseCondition } from '../limiter/expression/parse.js';
+import { type ConditionNode, ExpressionError, parseCondition } from '../limiter/expression/parse.js';
 import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
 import { Type } from '../schema/json-schema.js';
@@ -19,9 +19,9 @@ const Condition = Type.String({
   minLength: 1,
   maxLength: 500,
   description: 'Comparisons of figures of the outcome, for example `limited == 0` or `recovery_cycles <= 61`.',
+  examples: ['limited == 0'],
 });
 
-/** An expectation as a scenario says it. */
 export const ExpectationSpec = Type.Union(
   [
     Condition,
@@ -60,23 +60,19 @@ export type ExpectationSpec = Static<typeof ExpectationSpec>;
 export interface Expectation {
   readonly name: string;
   readonly text: string;
-  readonly condition: Node;
-  /** Cycles from the start of the run; undefined for the whole run. */
+  readonly condition: ConditionNode;
   readonly at: Stretch | undefined;
-  /** Length of the stretches, of which every one is looked at. */
+  /** Length of the stretches in which it must hold. */
   readonly inAny: number | undefined;
   readonly contract: string | undefined;
-  /** The share of replications in which it must hold; undefined for all of them. */
+  /** The share of replications in which it must hold; undefined for all. */
   readonly share: number | undefined;
 }
 
-/** What an outcome says of a figure. */
 export interface FigureSource {
-  /** A figure of the whole run; undefined where there is none. */
   whole(name: string): number | undefined;
-  /** A figure over part of the run, of one contract or all. */
   over(name: StretchFigure, at: Stretch, contract: string | undefined): number | undefined;
-  /** Every value that a figure takes over the stretches of `length` cycles within `at`; undefined where it is not known. */
+  /** Undefined if not known. */
   values(
     name: StretchFigure,
     length: number,
@@ -85,17 +81,15 @@ export interface FigureSource {
   ): ReadonlySet<number> | undefined;
 }
 
-/** What the rest of a scenario says that expectations speak of. */
 export interface Reading {
   readonly time: ReadTime;
   readonly phases: Readonly<Record<string, Stretch>>;
-  /** Names of the contracts; undefined where a log names them. */
+  /** Undefined where a log names the contracts. */
   readonly contracts: readonly string[] | undefined;
-  /** Names of the kinds of clients. */
   readonly clients: readonly string[];
 }
 
-/** @throws Failure `invalid_input` with the place of what cannot be understood */
+/** @throws Failure `invalid_input` with the place */
 export function parseExpectation(spec: ExpectationSpec, place: string, reading: Reading): Expectation {
   const given = typeof spec === 'string' ? { that: spec } : spec;
   const at = stretchOf(given, place, reading);
@@ -106,7 +100,7 @@ export function parseExpectation(spec: ExpectationSpec, place: string, reading: 
     ? { names: stretchFigures }
     : wholeFigures(reading.clients.map((kind) => kind.replaceAll('-', '_')));
   const path = typeof spec === 'string' ? place : `${place}/that`;
-  let condition: Node;
+  let condition: ConditionNode;
   try {
     condition = parseCondition(given.that, vocabulary);
   } catch (error) {
@@ -119,7 +113,7 @@ export function parseExpectation(spec: ExpectationSpec, place: string, reading: 
   return { name, text: wordsFor(given), condition, at, inAny, contract, share };
 }
 
-/** Whether an expectation holds, and the value found: of a condition with one figure that figure, else all of them as text. */
+/** Whether it holds, and the value found: for a condition with several figures all of them, as text. */
 export function judge(
   { name, text: expected, condition, at, inAny, contract, share }: Expectation,
   source: FigureSource,
@@ -145,8 +139,8 @@ export function judge(
   return { ...asked, actual, held: isKnown && holds(condition, value) };
 }
 
-/** Of the values that fail the largest, else the smallest, else any; of those that hold the largest. */
-function verdictOn(values: ReadonlySet<number>, condition: Node): Pick<ExpectationOutcome, 'actual' | 'held'> {
+/** The value that is shown: the largest or smallest that fails, else any that fails, else the largest. */
+function verdictOn(values: ReadonlySet<number>, condition: ConditionNode): Pick<ExpectationOutcome, 'actual' | 'held'> {
   if (values.size === 0) return { actual: null, held: false };
   let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   let failing: number | undefined;
@@ -166,8 +160,7 @@ function stretchOf(
   { time, phases }: Reading,
 ): Stretch | undefined {
   if (phase === undefined) {
-    if (from === undefined && to === undefined) return undefined;
-    return parseStretch({ ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }, place, time);
+    return from === undefined && to === undefined ? undefined : parseStretch({ from, to }, place, time);
   }
   if (from !== undefined || to !== undefined) throw refused(`${place}/phase`, 'cannot be combined with from or to');
   if (Object.hasOwn(phases, phase)) return phases[phase];
@@ -182,7 +175,7 @@ function stretchOf(
   throw refused(`${place}/phase`, `is no phase of the scenario${advice}`);
 }
 
-/** A contract that is not there would meet any bound. */
+/** A contract that does not exist would meet any bound. */
 function checkContract(contract: string | undefined, place: string, { contracts }: Reading): void {
   if (contract === undefined || contracts === undefined || contracts.includes(contract)) return;
   const advice = contracts.length === 1 ? 'there is one, "all"' : `they are called "1" to "${contracts.length}"`;

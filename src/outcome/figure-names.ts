@@ -1,8 +1,8 @@
-// The names of the figures that an expectation may use. They follow from the schema of an outcome, so that none is missing.
+// Names of the figures in conditions. They follow from the schema of an outcome, so that none is missing.
 import type { TSchema } from 'typebox';
 import { ClientFigures, LiveFigures, Quantiles, ServiceFigures } from './outcome-schema.js';
 
-/** Figures that can be taken over part of a run and for one contract. */
+/** Figures of a part of a run, and of one contract. */
 export const stretchFigures = [
   'requests',
   'admitted',
@@ -14,7 +14,6 @@ export const stretchFigures = [
 ] as const;
 export type StretchFigure = (typeof stretchFigures)[number];
 
-/** Figures of the whole run beside those. */
 const runFigures = [
   'contracts',
   'contracts_limited',
@@ -36,11 +35,11 @@ const partFigures = [
   ...namesOf(LiveFigures).map((name) => `live.${name}`),
 ];
 
-/** Live figures by decision and by phase: the phases are the scenario's own. */
+/** Phases have names of the user. */
 const openPrefixes = ['live.by_decision.', 'live.by_phase.'];
 
 /**
- * What a condition on the whole run may name: `clients.retries` is of all clients, `clients.<kind>.retries` of one kind.
+ * Names in a condition on the whole run: `clients.retries` is of all clients, `clients.<kind>.retries` of one kind.
  * @param kinds names of the kinds of clients
  */
 export function wholeFigures(kinds: readonly string[]): { names: string[]; prefixes: string[] } {
@@ -56,7 +55,6 @@ export function wholeFigures(kinds: readonly string[]): { names: string[]; prefi
   };
 }
 
-/** The numbers of a part of an outcome, by dotted path. */
 function namesOf({ properties }: { readonly properties: Readonly<Record<string, TSchema>> }): string[] {
   return Object.entries(properties).flatMap(([name, schema]) => {
     const { type, anyOf = [] } = schema as { readonly type?: string; readonly anyOf?: readonly TSchema[] };

@@ -1,31 +1,27 @@
-// Figures over part of a run: between two cycles, or over every interval of a given length.
+// Figures of a part of a run: between two cycles, or over every stretch of a given length.
 
 import type { FigureSource } from './expectation.js';
 import type { StretchFigure } from './figure-names.js';
 import type { TransitionSeen } from './outcome-schema.js';
-import { Levels, type Points, Sums } from './sliding.js';
+import { Plateaus, type Points, Sums } from './sliding.js';
 import type { Stretch } from './stretch.js';
 import type { Timeline } from './timeline.js';
 
-/** What is needed to look back at a run. */
 export interface Past {
-  /** The cycle from which stretches count. */
+  /** Cycle 0 of the stretches. */
   readonly firstCycle: number;
   readonly lastCycle: number;
   readonly names: readonly string[];
-  /** Each contract, cycle by cycle; undefined where it was not kept. */
   readonly timeline: Timeline | undefined;
-  /** All contracts together. */
   readonly totals: Timeline;
   readonly transitions: readonly (readonly TransitionSeen[])[];
-  /** Whether a state admits, by its name. */
   readonly admits: (state: string) => boolean;
 }
 
-/** A run cut into stretches. Cycles of a stretch count from the start of the run; what lies behind its end is cut off. */
+/** Stretches count cycles from the start of the run, and end with it at the latest. */
 export class Stretches implements Pick<FigureSource, 'over' | 'values'> {
   readonly #sums = new Map<string, Sums>();
-  readonly #peaks = new Map<string, Levels>();
+  readonly #peaks = new Map<string, Plateaus>();
 
   readonly #past: Past;
 
@@ -33,7 +29,7 @@ export class Stretches implements Pick<FigureSource, 'over' | 'values'> {
     this.#past = past;
   }
 
-  /** Undefined for a contract that does not exist or was not tracked individually, and if the run stopped earlier. */
+  /** Undefined for an unknown contract or one without a timeline, and if the run stopped earlier. */
   over(figure: StretchFigure, at: Stretch, contract: string | undefined): number | undefined {
     const [value] = this.values(figure, Number.POSITIVE_INFINITY, at, contract) ?? [];
     return value;
@@ -84,12 +80,12 @@ export class Stretches implements Pick<FigureSource, 'over' | 'values'> {
 
   #counts(figure: 'requests' | 'admitted' | 'limited', contract: string | undefined): Points | undefined {
     const { names, timeline, totals } = this.#past;
-    // Of a single contract the totals tell all.
+    // The totals of a single contract are its figures.
     if (contract === undefined || names.length === 1) return pointsIn(totals, figure, undefined);
     return timeline === undefined ? undefined : pointsIn(timeline, figure, contract);
   }
 
-  /** [entry, restore) of every stretch in which a contract did not admit; without a restore where the run ended before. */
+  /** [entry, restore) of every time in which a contract did not admit; the last may have no restore. */
   #limitingStretches(contract: string | undefined): [entry: number, restore: number | undefined][] {
     const { names, transitions, admits } = this.#past;
     return transitions.flatMap((moves, index) => {
@@ -105,14 +101,14 @@ export class Stretches implements Pick<FigureSource, 'over' | 'values'> {
     });
   }
 
-  /** The largest count of a window, cycle by cycle; undefined where no window was taken down. */
-  #peaksOf(contract: string | undefined): Levels | undefined {
+  /** The largest count of a window by cycle; undefined without a timeline. */
+  #peaksOf(contract: string | undefined): Plateaus | undefined {
     const { timeline } = this.#past;
     if (timeline === undefined) return undefined;
     const key = contract ?? '';
     const known = this.#peaks.get(key);
     if (known !== undefined) return known;
-    const levels = new Levels(largestCounts(timeline, contract));
+    const levels = new Plateaus(largestCounts(timeline, contract));
     this.#peaks.set(key, levels);
     return levels;
   }
@@ -132,7 +128,7 @@ function onePerCycle(cycles: readonly number[]): Points {
   return cycles.toSorted((a, b) => a - b).map((cycle) => [cycle, 1] as const);
 }
 
-/** How many contracts were limiting, for each cycle in which one was. */
+/** How many contracts were limiting, in each cycle in which any was. */
 function* limitingPerCycle(
   stretches: readonly (readonly [entry: number, restore: number])[],
 ): Generator<readonly [number, number]> {
@@ -148,7 +144,7 @@ function* limitingPerCycle(
   }
 }
 
-/** The largest count over the contracts, whenever one has changed. A timeline is in order of cycle. */
+/** The largest count over the contracts at every change. A timeline is in order of cycle. */
 function* largestCounts(timeline: Timeline, contract: string | undefined): Generator<readonly [number, number]> {
   const counts = new Map<string, number>();
   let cycle: number | undefined;

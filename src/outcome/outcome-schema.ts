@@ -1,4 +1,4 @@
-// The schema of an outcome: what a run yields, in either arm. Published with the package as JSON Schema.
+// The schema of an outcome, predicted or observed. Published with the package as JSON Schema.
 import type { Static } from 'typebox';
 import { Type } from '../schema/json-schema.js';
 import { ComparedRules } from './compared-rules.js';
@@ -36,7 +36,6 @@ export const ContractOutcome = Type.Object(
   strict,
 );
 
-/** A distribution of durations in milliseconds. */
 export const Quantiles = Type.Object(
   {
     n: Count('How many values.'),
@@ -78,6 +77,7 @@ export const ServiceFigures = Type.Object(
     served: Count('Requests served.'),
     refused: Count('Requests refused because the queue was full.'),
     dropped: Count('Abandoned requests dropped from the queue.'),
+    failed: Type.Optional(Count('Requests that waited for too long, or whose answer failed, where either can be.')),
     wasted: Count('Requests served although abandoned.'),
     queue_mean: Measure(
       'Mean number waiting from the end of the warm-up to the end of the requests, weighted by time.',
@@ -90,7 +90,6 @@ export const ServiceFigures = Type.Object(
   strict,
 );
 
-/** How one entry into limiting went. */
 export const Reaction = Type.Object(
   {
     contract: Text('Name of the contract.'),
@@ -185,7 +184,48 @@ export const Comparison = Type.Object(
   strict,
 );
 
-/** What only a live run has. */
+const AnswerFigures = Type.Object(
+  {
+    seconds: Type.Number({ minimum: 0, description: 'From the first intended send to the last answer.' }),
+    statuses: Type.Record(Type.String(), Count('Answers.'), { description: 'Answers by HTTP status.' }),
+    errors: Type.Record(Type.String(), Count('Requests.'), {
+      description: 'Requests without an answer, by kind: timed_out, closed, refused, not_http, other.',
+    }),
+    bytes: Count('Bytes of all bodies received.'),
+    histogram: Type.Array(
+      Type.Object(
+        {
+          up_to_ms: Nullable(Type.Number({ description: 'Upper bound of the step; null: anything longer.' })),
+          n: Count('Answers.'),
+        },
+        strict,
+      ),
+      { description: 'Latency from the intended send time, in steps of 1, 2 and 5.' },
+    ),
+    limit: Nullable(
+      Type.Object(
+        {
+          status: Count('Status of the first limited answer.'),
+          after_answers: Count('Its place among all answers.'),
+          after_seconds: Type.Number({ description: 'When it came, from the first intended send.' }),
+          announced_limit: Nullable(
+            Type.Number({ description: 'Requests, by RateLimit-Policy, RateLimit or X-RateLimit-Limit.' }),
+          ),
+          announced_window_s: Nullable(Type.Number({ description: 'Window, by RateLimit-Policy.' })),
+          retry_after_s: Nullable(Type.Number({ description: 'Its Retry-After.' })),
+          limited_seconds: Type.Number({ description: 'From the first limited answer to the last.' }),
+          admitted_per_second: Nullable(
+            Type.Number({ description: 'Admitted meanwhile; null for less than a second.' }),
+          ),
+        },
+        strict,
+      ),
+    ),
+  },
+  { ...strict, description: 'What came back, for `weir load URL`.' },
+);
+export type AnswerFigures = Static<typeof AnswerFigures>;
+
 export const LiveFigures = Type.Object(
   {
     target: Text('Where the requests went.'),
@@ -202,6 +242,7 @@ export const LiveFigures = Type.Object(
     raw_latency_ms: Nullable(Quantiles),
     by_decision: Type.Record(Type.String(), Quantiles, { description: 'Latency of admitted and of limited answers.' }),
     by_phase: Type.Record(Type.String(), Quantiles, { description: 'Latency by phase of the scenario.' }),
+    answers: Type.Optional(AnswerFigures),
     by_cycle: Type.Array(
       Type.Object(
         {
@@ -237,7 +278,7 @@ export const ExpectationOutcome = Type.Object(
   strict,
 );
 
-/** The verdict on the whole run, and its exit code: held and nothing expected 0, not held 1, differs 3, invalid 4. */
+/** Exit code of each: held and nothing expected 0, not held 1, differs 3, invalid 4. */
 export const Verdict = Type.Enum(['held', 'nothing expected', 'not held', 'differs', 'invalid'], {
   description: 'The verdict of the run.',
 });
@@ -284,6 +325,7 @@ export const Outcome = Type.Object(
     ),
     clients: Type.Optional(Type.Array(ClientFigures, { description: 'One for each kind, the sum first.' })),
     service: Type.Optional(ServiceFigures),
+    tiers: Type.Optional(Type.Array(ServiceFigures, { description: 'One for each service behind the first.' })),
     live: Type.Optional(LiveFigures),
     comparison: Type.Optional(Comparison),
     replications: Type.Optional(Replications),

@@ -1,4 +1,4 @@
-// Parts of an outcome that few runs have: how a log was read, which keys had no place; and the kinds of fields that outcomes have.
+// Kinds of fields of an outcome, and the parts that few runs have.
 import type { TSchema } from 'typebox';
 import { Type } from '../schema/json-schema.js';
 
@@ -31,7 +31,7 @@ export const Read = Type.Object(
   strict,
 );
 
-/** Of a keyed contract with fewer places than there are keys. */
+/** For keyed contracts with fewer places than keys. */
 export const WithoutPlace = Type.Object(
   {
     requests: Count('Requests of keys that had no place: those of the contract "(no place)".'),

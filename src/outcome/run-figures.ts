@@ -1,4 +1,4 @@
-// The figures of a run, from its rows: by contract, totals, transitions, reactions. Written once for both arms.
+// The figures of a run, predicted or observed, from its rows.
 //
 //   state     allowing | limiting          | allowing | limiting .... end
 //   cycle              entry               restore    entry
@@ -7,7 +7,6 @@ import type { Figures as Counted } from '../limiter/fast-path.js';
 import type { CycleRow, RowTransition, RunShape } from './cycle-row.js';
 import type { ContractOutcome, Outcome, Reaction, TransitionSeen } from './outcome-schema.js';
 
-/** The totals of an outcome and its contracts; of the reactions all, however many an outcome lists. */
 export type Figures = Pick<
   Outcome,
   | 'contracts'
@@ -28,7 +27,7 @@ export type Figures = Pick<
 
 const NONE: TransitionSeen[] = [];
 
-/** The states of a run, the initial one first; nothing for those of a rate limiter. */
+/** The initial state first. Those of a rate limiter are left out. */
 function statesOf({ states, initial }: RunShape): Pick<Outcome, 'states'> {
   const first = states[initial];
   const others = states.filter((state) => state !== first);
@@ -40,12 +39,10 @@ export class RunFigures {
   readonly #run: RunShape;
   #firstCycle: number | undefined;
   #delayed = 0;
-  /** One for each entry, in order of cycle; in the model the limiting is seen in the cycle that causes it. */
+  /** In order of entry. The model sees the limiting in the cycle that causes it. */
   readonly #reactions: Reaction[] = [];
-  /** By contract: the reaction that has not ended in a restore. */
   readonly #open = new Map<number, Reaction>();
   readonly #transitions: TransitionSeen[][] = [];
-  // By contract.
   #requests = new Float64Array(0);
   #admitted = new Float64Array(0);
   #peaks = new Float64Array(0);
@@ -60,7 +57,6 @@ export class RunFigures {
     this.#run = run;
   }
 
-  /** Takes the next row, in order of cycle. */
   next({ cycle, contracts, requests, admitted, counts, transitions, totals }: CycleRow): void {
     this.#firstCycle ??= cycle;
     if (totals.delayed !== undefined) this.#delayed += totals.delayed;
@@ -82,7 +78,6 @@ export class RunFigures {
     }
   }
 
-  /** What a contract has counted by the end of the run: for rows without columns. */
   counted(contract: number, { requests, limited, peakCount, peakCycle = 0 }: Counted): void {
     if (contract >= this.#requests.length) this.#grow(contract + 1);
     this.#requests[contract] = requests;
@@ -91,13 +86,12 @@ export class RunFigures {
     this.#peakCycles[contract] = peakCycle;
   }
 
-  /** By contract, in order of cycle. */
   get transitions(): readonly (readonly TransitionSeen[])[] {
     return this.#run.names.map((_, contract) => this.#transitions[contract] ?? NONE);
   }
 
   /**
-   * @param lastCycle where the run ended: limiting stretches that are still open count up to it
+   * @param lastCycle an open limiting stretch counts up to here
    * @param top how many contracts are listed; totals cover all
    */
   figures(lastCycle: number, top: number): Figures {
@@ -196,7 +190,7 @@ export class RunFigures {
     return this.#limitingCycles[contract]! + (Number.isNaN(since) ? 0 : lastCycle - this.#sinceWhen(since, lastCycle));
   }
 
-  /** A contract that begins in a state that does not admit is limiting from the first row on. */
+  /** A contract whose initial state does not admit is limiting from the first row on. */
   #sinceWhen(since: number, otherwise = 0): number {
     return since === Number.NEGATIVE_INFINITY ? (this.#firstCycle ?? otherwise) : since;
   }
@@ -222,7 +216,7 @@ export class RunFigures {
   }
 }
 
-/** By code unit: the same order on every machine, whatever its language. */
+/** By code unit: the same order on every machine. */
 function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,23 +1,22 @@
-// Chooses the rows of a series: all of a short run; of a long one those without which a chart would look different.
+// The rows of a series that a chart needs: all of a short run; of each stretch of a long one its ends and extremes.
 //
-//   a stretch of a long run      . : | .. _ ...   ->   first, last, and of every column the least and the most
+//   a stretch of a long run      . : | .. _ ...   ->   first, last, minimum and maximum of every column
 
-/** A run is cut into at most so many stretches: more than a chart has pixels to tell apart. */
+/** More than a chart has pixels. */
 const STRETCHES = 1_000;
 
-/** Runs with no more cycles a stretch are kept whole. */
+/** A run with at most this many cycles a stretch is kept whole. */
 const CYCLES_KEPT = 8;
 
-/** null: nothing was measured in the cycle. */
 export type SeriesRow = readonly [cycle: number, ...values: readonly (number | null)[]];
 
-/** Takes the row of each cycle in turn; memory does not grow with the run. */
+/** Takes the row of each cycle in turn, in bounded memory. */
 export class SeriesRows {
   readonly #stretch: number;
   readonly #kept: SeriesRow[] = [];
   #open: SeriesRow[] = [];
 
-  /** @param cycles how many the run will have, or more */
+  /** @param cycles an upper bound for the run */
   constructor(cycles: number) {
     this.#stretch = cycles <= STRETCHES * CYCLES_KEPT ? 1 : Math.ceil(cycles / STRETCHES);
   }
@@ -27,7 +26,6 @@ export class SeriesRows {
     if (this.#open.length === this.#stretch) this.#close();
   }
 
-  /** The rows kept so far, in order of cycle. */
   rows(): readonly SeriesRow[] {
     this.#close();
     return this.#kept;
@@ -46,7 +44,7 @@ export class SeriesRows {
   }
 }
 
-/** Where the least and the most of a column stand; nowhere when nothing was measured. */
+/** Indexes of the minimum and the maximum of a column; none if nothing was measured. */
 function extremes(rows: readonly SeriesRow[], column: number): number[] {
   let least: number | undefined;
   let most: number | undefined;

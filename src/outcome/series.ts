@@ -1,5 +1,4 @@
-// The schema of what a run measures beside its counts, cycle by cycle: the schedule, the queue, retries, latency. Columns of equal
-// length; `series.json` beside an outcome, and not part of its digest.
+// The schema of `series.json`: schedule, queue, retries and latency by cycle. It is not part of the digest of an outcome.
 import type { Static, TSchema } from 'typebox';
 import { Type } from '../schema/json-schema.js';
 
@@ -9,7 +8,6 @@ const Measure = Type.Number({ minimum: 0, maximum: 1e15 });
 const Measured = Type.Union([Measure, Type.Null()]);
 const Cycle = Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER });
 
-/** Where the window stood in many runs of one contract; a column has a value for each stretch. */
 export const Band = Type.Object(
   {
     runs: Type.Integer({ minimum: 1, maximum: 1_000, description: 'How many runs; of more the first thousand.' }),
@@ -26,7 +24,7 @@ export const Band = Type.Object(
   { ...strict, description: 'Over replications.' },
 );
 
-/** Every column is as long as `cycle`; a column that was not measured is left out. */
+/** Columns have the length of `cycle`. A column that was not measured is left out. */
 export const Series = Type.Object(
   {
     cycle: Type.Array(Cycle, {

@@ -1,13 +1,12 @@
-// Values over windows that slide along a run: their sums, and their largest.
+// Sums and maxima over a window that slides along a run.
 //
-//   values at     3   7   9             a sum changes only where a value enters or leaves the window: those starts stand for all
+//   values at     3   7   9             a sum changes only where a value enters or leaves the window: other starts are left out
 //   window     |------|
 //                |------|               enters at c - length + 1, leaves at c + 1
 
-/** Ascending cycles, each with a value. */
 export type Points = Iterable<readonly [cycle: number, value: number]>;
 
-/** Values of single cycles, summed up over any stretch by two look-ups. */
+/** Sums over any stretch, by two look-ups. */
 export class Sums {
   readonly #cycles: number[] = [];
   /** `upTo[i]` is the sum of the first i values. */
@@ -27,7 +26,7 @@ export class Sums {
     return to <= from ? 0 : this.#upTo[this.#place(to)]! - this.#upTo[this.#place(from)]!;
   }
 
-  /** Every sum over `length` cycles within from .. to - 1; of a shorter stretch its one sum. */
+  /** Every sum over `length` cycles within from .. to - 1, or the one sum of a shorter stretch. */
   over(length: number, from: number, to: number): Set<number> {
     const sums = new Set<number>();
     for (const start of startsOf(this.#cycles, length, from, to)) {
@@ -36,7 +35,6 @@ export class Sums {
     return sums;
   }
 
-  /** How many values lie before `cycle`. */
   #place(cycle: number): number {
     let low = 0;
     let high = this.#cycles.length;
@@ -49,8 +47,8 @@ export class Sums {
   }
 }
 
-/** A level that lasts from its cycle up to the next point; 0 before the first. */
-export class Levels {
+/** A level holds until the next point; it is 0 before the first. */
+export class Plateaus {
   readonly #cycles: number[] = [Number.NEGATIVE_INFINITY];
   readonly #levels: number[] = [0];
 
@@ -62,11 +60,11 @@ export class Levels {
     }
   }
 
-  /** The largest level over `length` cycles, for every such stretch within from .. to - 1; of a shorter one its one. */
+  /** The maximum of every stretch of `length` cycles within from .. to - 1, or that of a shorter stretch. */
   largest(length: number, from: number, to: number): Set<number> {
     const [cycles, levels] = [this.#cycles, this.#levels];
     const found = new Set<number>();
-    // Points that lie in the window and that no later one outdoes: their levels descend, the first is the largest.
+    // Points in the window that no later one exceeds: their levels descend, so the first is the maximum.
     const lasting: number[] = [];
     let first = 0;
     let next = 0;
@@ -76,7 +74,7 @@ export class Levels {
         while (lasting.length > first && levels[lasting.at(-1)!]! <= levels[next]!) lasting.pop();
         lasting.push(next);
       }
-      // A point has left once the one after it holds from the start of the window on.
+      // A point has left when the next one holds at the start of the window.
       while (cycles[lasting[first]! + 1]! <= start) first += 1;
       found.add(levels[lasting[first]!]!);
     }
@@ -84,7 +82,7 @@ export class Levels {
   }
 }
 
-/** Starts of windows within from .. to - 1, ascending: the first, and all at which a point enters, is reached, or leaves. */
+/** Starts of windows within from .. to - 1, ascending: the first, and all at which a point enters, is at the start, or leaves. */
 function* startsOf(cycles: readonly number[], length: number, from: number, to: number): Generator<number> {
   const last = Math.max(from, to - length);
   let [leaving, entering] = [0, 0];

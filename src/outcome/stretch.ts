@@ -1,21 +1,21 @@
-// A stretch of a run: from one cycle up to another.
+// A stretch of a run, from one cycle to another.
 import { Failure } from '../schema/failure.js';
 
-/** A stretch of a run, in cycles from its start; `to` no longer belongs to it, and is Infinity for the end of the run. */
+/** Cycles from .. to - 1, counted from the start of the run; `to` is Infinity for its end. */
 export interface Stretch {
   readonly from: number;
   readonly to: number;
 }
 
-/** Turns the text of a time into cycles; `place` is a JSON pointer, for failures. */
+/** Reads a time as cycles. `place` is a JSON pointer, for failures. */
 export type ReadTime = (value: number | string, place: string, least?: number) => number;
 
 /**
- * The stretch that two texts describe; without `from` from the start, without `to` up to the end of the run.
- * @throws Failure `invalid_input` at the place of a time that cannot be read, or when no cycle lies between
+ * Without `from` from the start, without `to` to the end of the run.
+ * @throws Failure `invalid_input` at the place of a time that cannot be read, or for an empty stretch
  */
 export function parseStretch(
-  { from, to }: { readonly from?: number | string; readonly to?: number | string },
+  { from, to }: { readonly from?: number | string | undefined; readonly to?: number | string | undefined },
   place: string,
   time: ReadTime,
 ): Stretch {

@@ -1,21 +1,17 @@
-// A run cycle by cycle, as columns of numbers: what each contract did in each cycle in which anything happened.
-// A cycle without a row is like the one before it, without requests.
+// A run cycle by cycle, as columns of numbers. A cycle without a row is like the one before, without requests.
 import type { CycleRow } from './cycle-row.js';
 
-/** One row, for reading; the columns themselves hold no objects. */
 export interface TimelineRow {
   readonly cycle: number;
   readonly contract: string;
   readonly requests: number;
   readonly admitted: number;
   readonly limited: number;
-  /** Count of the window at the end of the cycle. */
   readonly count: number;
-  /** Name of the state at the end of the cycle. */
   readonly state: string;
 }
 
-/** A timeline of every contract has at most so many rows; of a larger run only the totals are kept. */
+/** Of a larger run only the totals are kept. */
 export const MOST_ROWS = 4_000_000;
 
 export class Timeline {
@@ -27,7 +23,7 @@ export class Timeline {
   readonly #states = new Column();
   readonly #stateNames: string[] = [];
 
-  /** @param contracts names of the contracts, by index; may grow while rows are added */
+  /** @param contracts names by index; may grow while rows are added */
   constructor(readonly contracts: readonly string[]) {}
 
   get length(): number {
@@ -43,7 +39,6 @@ export class Timeline {
     this.#states.push(this.#stateIndex(state));
   }
 
-  /** Takes every contract of the next row of a run. */
   next({ cycle, run, contracts, requests, admitted, counts, states }: CycleRow): void {
     for (let index = 0; index < contracts.length; index += 1) {
       const state = run.states[states[index]!]!.name;
@@ -69,7 +64,6 @@ export class Timeline {
     for (let index = 0; index < this.length; index += 1) yield this.row(index);
   }
 
-  /** Rows in order of cycle, then contract, however they were added. */
   sorted(): Timeline {
     if (this.#isSorted()) return this;
     const order = Array.from({ length: this.length }, (_, index) => index);
@@ -97,8 +91,8 @@ export class Timeline {
 }
 
 /**
- * The rows of a run together, as a timeline with the one contract `all`: `count` is the number of contracts that do not admit at the
- * end of the cycle. Cycles in which requests only left their windows have no row.
+ * All contracts as one, named `all`. `count` is the number of contracts that do not admit at the end of the cycle. Cycles in which requests
+ * only left their windows have no row.
  */
 export class TotalsTimeline extends Timeline {
   constructor() {
@@ -117,13 +111,13 @@ const CHUNK = 1 << CHUNK_BITS;
 
 type Values = Float64Array | Uint32Array | Uint16Array | Uint8Array;
 
-/** What has been pushed into a full chunk, less the smallest of it: most columns of most runs take a byte a row then. */
+/** A full chunk minus its minimum: most columns then take a byte a row. */
 interface Chunk {
   readonly least: number;
   readonly values: Values;
 }
 
-/** A list of integers that grows without being copied. */
+/** Integers, in chunks that are never copied. */
 class Column {
   length = 0;
   readonly #full: Chunk[] = [];

@@ -10,7 +10,6 @@ export interface Head {
   readonly hash: string;
 }
 
-/** The head of a chain without rows. */
 export const EMPTY: Head = Object.freeze({ seq: 0, hash: GENESIS });
 
 /** Links the entry to `previous`. @throws Bug for a field that is present but undefined, or for a number that is not finite */

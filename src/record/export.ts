@@ -16,7 +16,7 @@ import { fingerprintOf, isRawKey, publicKeyFrom, type Signer, type Succession } 
 
 const FORMAT = 'weir-record/1';
 
-/** Stands in place of the first rows. */
+/** The first line of an export whose first rows were removed. */
 interface Opening {
   readonly format: typeof FORMAT;
   readonly cut: Cut;
@@ -24,7 +24,6 @@ interface Opening {
 
 export interface Closing {
   readonly format: typeof FORMAT;
-  /** Of the last row of the export. */
   readonly checkpoint: Checkpoint;
   /** The key that signed the checkpoint: its 32 bytes in base64. `fingerprint` is what people compare. */
   readonly public_key: string;

@@ -17,13 +17,11 @@ import {
   successionHolds,
 } from './signing.js';
 
-/** The known keys of a node, by their source. */
 interface KnownKeys {
   /** The key that the reader trusts. Without it, the key that the record names is trusted. */
   readonly pinned?: KeyObject | undefined;
   /** The key that the record names as its own: 32 bytes in base64, as `isRawKey` demands. */
   readonly named?: string;
-  /** In the order of their cycles. */
   readonly successions?: readonly unknown[];
   /**
    * Successions that the reader knows, beginning with the pinned key: a record that keeps quiet about them does not give a retired key
@@ -50,7 +48,6 @@ export class KeyRing {
     this.#keys = keys;
   }
 
-  /** The ring of a reader who trusts one key and knows no other. */
   static pinning(publicKey: KeyObject): KeyRing {
     return new KeyRing([trustedKey(publicKey, 0, Number.MAX_SAFE_INTEGER)], true);
   }
@@ -63,7 +60,6 @@ export class KeyRing {
     );
   }
 
-  /** Whether a key in base64 is on the ring. */
   has(raw: string): boolean {
     return this.#keys.some(({ publicKey }) => rawOf(publicKey) === raw);
   }
@@ -114,7 +110,7 @@ function trustedKey(publicKey: KeyObject, fromCycle: number, toCycle: number): T
   return { publicKey, fingerprint: fingerprintOf(publicKey), fromCycle, toCycle };
 }
 
-/** The told successions, and those that the reader knows behind the last of them. A pin may begin with a later key than a record. */
+/** The successions of the record, followed by later ones that the reader knows. A pin may begin with a later key than a record. */
 function joined(told: readonly unknown[], known: readonly unknown[]): readonly unknown[] {
   const texts = new Set(told.map(canonicalJson));
   return [...told, ...known.filter((one) => !texts.has(canonicalJson(one)))];

@@ -5,7 +5,6 @@ import type { FindOperator, Inputs } from '../operator/operator.js';
 import { findStandardOperator } from '../operator/registry.js';
 import type { AuditEntry } from './row.js';
 
-/** The fields of a `transition` row that concern its operators. */
 export type FiredRow = Pick<
   AuditEntry,
   | 'cycle'

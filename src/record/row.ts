@@ -5,6 +5,7 @@
 export type RowKind =
   | 'machine_created'
   | 'contract_created'
+  | 'contract_changed'
   | 'contract_deleted'
   | 'machine_deleted'
   | 'transition'
@@ -12,13 +13,29 @@ export type RowKind =
   | 'admin_action'
   | 'rows_lost';
 
-/** What was done to a key of an owner. */
 export type AdminAction = 'key_made' | 'key_rotated' | 'key_revoked';
+
+/** What of a contract can change. `rule`, `definition` and `candidate` are texts: canonical JSON, or its digest where that is long. */
+export type ChangedField =
+  | 'name'
+  | 'threshold'
+  | 'within'
+  | 'near_limit'
+  | 'rule'
+  | 'shadow'
+  | 'definition'
+  | 'candidate';
+
+/** One value of a contract that changed. `from` or `to` is absent where there was or is none. */
+export interface ValueChange {
+  readonly what: ChangedField;
+  readonly from?: string | number | boolean;
+  readonly to?: string | number | boolean;
+}
 
 /** Why a row was written: a trigger of the contract, a person or program over the API, or the node itself. */
 type Cause = 'trigger' | 'manual' | 'system';
 
-/** Previous hash of the first row. */
 export const GENESIS = '0'.repeat(64);
 
 /** A row before it is linked into the chain of its machine. Fields that do not apply are absent, never null. */
@@ -51,9 +68,20 @@ export interface AuditEntry {
   /** Id of the key that asked for what the row says; absent for what the node or a trigger did. */
   readonly by?: string;
   readonly emitted: readonly string[];
-  /** For `contract_created`: SHA-256 over the canonical JSON of the definition. For `machine_created`: nothing. */
+  /** For `contract_created` and `contract_changed`: SHA-256 over the canonical JSON of the definition, as it is from this row on. */
   readonly definition_digest?: string;
-  /** For `contract_created` of a contract with keys. */
+  /** For `contract_created`: the name that its owner gave it. */
+  readonly name?: string;
+  /** For `contract_changed`: its values before and after. */
+  readonly changes?: readonly ValueChange[];
+  /**
+   * For `contract_changed`: the states that it may be in from now on, the initial one first. A key in any other state is in the initial one.
+   */
+  readonly states?: readonly string[];
+  /** For `contract_changed`: from this row on it and all its keys are in the initial state. */
+  readonly resets?: true;
+  /** For `contract_changed`: what of its counts could not be kept, in a sentence. */
+  readonly forgotten?: string;
   readonly keyed?: {
     readonly max_keys: number;
     readonly idle_cycles: number;
@@ -108,7 +136,6 @@ export interface Cut {
   readonly removed_hash: string;
   /** When they were removed, ISO 8601 in UTC with milliseconds. */
   readonly at: string;
-  /** The cycle in which it was signed. */
   readonly cycle: number;
   /** Ed25519 over the canonical JSON of the other five fields, base64. */
   readonly signature: string;

@@ -4,7 +4,7 @@ import type { AuditRow } from './row.js';
 
 interface Seen {
   /** Undefined where the creation was removed from the record. */
-  readonly initial: string | undefined;
+  initial: string | undefined;
   /** Undefined until a row behind the removed ones says it. */
   state: string | undefined;
   /** The states of its keys that are not in the initial one; undefined where it has none. */
@@ -33,6 +33,8 @@ export class SeenStates {
         return undefined;
       case 'contract_created':
         return this.#contracts.has(id) ? `Contract ${id} was created before.` : undefined;
+      case 'contract_changed':
+        return this.#changeFaultOf(row);
       case 'contract_deleted':
         return this.#of(id) === undefined ? `Contract ${id} was never created.` : undefined;
       case 'transition':
@@ -50,7 +52,8 @@ export class SeenStates {
   }
 
   /** Takes what a row says. */
-  take({ kind, contract_id: id, key, to, keyed }: AuditRow): void {
+  take(row: AuditRow): void {
+    const { kind, contract_id: id, key, to, keyed } = row;
     if (kind === 'machine_deleted') this.#isOver = true;
     if (id === undefined) return;
     if (kind === 'contract_deleted') {
@@ -63,10 +66,24 @@ export class SeenStates {
       return;
     }
     const contract = this.#of(id);
-    if (kind !== 'transition' || contract === undefined) return;
+    if (contract === undefined) return;
+    if (kind === 'contract_changed') change(contract, row);
+    if (kind !== 'transition') return;
     if (key === undefined) contract.state = to;
     else if (to === contract.initial) contract.keys?.delete(key);
     else contract.keys?.set(key, to);
+  }
+
+  #changeFaultOf({ contract_id: id = '', from, to = '', states = [], resets }: AuditRow): string | undefined {
+    const contract = this.#of(id);
+    if (contract === undefined) return `Contract ${id} was never created.`;
+    const state = contract.state ?? from;
+    if (from !== state) return `Contract ${id} is in state ${state}, and not in ${from}.`;
+    const [initial] = states;
+    if (!resets && contract.initial !== undefined && initial !== contract.initial)
+      return `Contract ${id} began in ${contract.initial}, and keeps its states in a machine that begins in ${initial}.`;
+    const expected = !resets && from !== undefined && states.includes(from) ? from : initial;
+    return to === expected ? undefined : `Contract ${id} goes on in ${expected}, and not in ${to}.`;
   }
 
   #of(id: string): Seen | undefined {
@@ -76,4 +93,11 @@ export class SeenStates {
     this.#contracts.set(id, contract);
     return contract;
   }
+}
+
+function change(contract: Seen, { to, states = [], resets }: AuditRow): void {
+  contract.state = to;
+  contract.initial = states[0];
+  if (resets) contract.keys?.clear();
+  else for (const [key, state] of contract.keys ?? []) if (!states.includes(state)) contract.keys?.delete(key);
 }

@@ -4,7 +4,7 @@ import type { Static, TSchema } from 'typebox';
 import { compileSchema } from '../schema/compile-schema.js';
 import { Type } from '../schema/json-schema.js';
 import { faultsOf } from '../schema/schema-faults.js';
-import type { AdminAction, AuditRow, Checkpoint, Cut, RowKind } from './row.js';
+import type { AdminAction, AuditRow, ChangedField, Checkpoint, Cut, RowKind } from './row.js';
 import type { Succession } from './signing.js';
 
 const closed = { additionalProperties: false } as const;
@@ -55,7 +55,6 @@ const Operator = Name('Id of the operator that was fired.');
 const OperatorVersion = Type.String({ minLength: 1, maxLength: 32, description: 'Version of the operator.' });
 const Equation = Type.String({ minLength: 1, maxLength: 4000, description: 'The equation of the operator, verbatim.' });
 
-/** How a contract keeps its keys. */
 const KeyedShape = Type.Object(
   {
     max_keys: Count(1, 'The most keys with counts at a time.'),
@@ -68,7 +67,27 @@ const KeyedShape = Type.Object(
   { ...closed, description: 'Each key is a gate of its own.' },
 );
 
-/** The schema of a row, by its kind. */
+const changedFields = [
+  'name',
+  'threshold',
+  'within',
+  'near_limit',
+  'rule',
+  'shadow',
+  'definition',
+  'candidate',
+] as const satisfies readonly ChangedField[];
+const Value = Type.Optional(
+  Type.Union([Type.String({ maxLength: 4000 }), Amount('A number.'), Type.Boolean()], {
+    description: 'Absent where there was or is none.',
+  }),
+);
+const ChangeShape = Type.Object(
+  { what: Type.Enum([...changedFields], { description: 'What changed.' }), from: Value, to: Value },
+  { ...closed, description: 'A value before and after.' },
+);
+const OwnName = Type.Optional(Name('The name that its owner gave it.'));
+
 const rowShapes = {
   machine_created: Type.Object(
     { ...everyRow, kind: Type.Literal('machine_created'), by: By, emitted: nothingEmitted },
@@ -83,9 +102,35 @@ const rowShapes = {
       to: Name('The state in which the contract began.'),
       definition_digest: Hash('SHA-256 over the canonical JSON of the definition.'),
       keyed: Type.Optional(KeyedShape),
+      name: OwnName,
       emitted: nothingEmitted,
     },
     { ...closed, description: 'A contract was created.' },
+  ),
+  contract_changed: Type.Object(
+    {
+      ...everyRow,
+      kind: Type.Literal('contract_changed'),
+      by: By,
+      contract_id: ContractId,
+      from: Name('The state it was in.'),
+      to: Name('The state it is in: the same, unless that is gone or all states are reset.'),
+      definition_digest: Hash('SHA-256 over the canonical JSON of the definition from now on.'),
+      changes: Type.Array(ChangeShape, { minItems: 1, maxItems: changedFields.length, description: 'What changed.' }),
+      states: Type.Array(Name('Name of a state.'), {
+        minItems: 1,
+        maxItems: 64,
+        description: 'The states from now on, the initial one first. A key in any other state is in the initial one.',
+      }),
+      resets: Type.Optional(
+        Type.Literal(true, { description: 'It and all its keys are in the initial state from here on.' }),
+      ),
+      forgotten: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 1000, description: 'The counts that could not be kept.' }),
+      ),
+      emitted: nothingEmitted,
+    },
+    { ...closed, description: 'A contract was changed, and keeps its id.' },
   ),
   contract_deleted: Type.Object(
     {
@@ -216,7 +261,6 @@ export const SuccessionShape = Type.Object(
 
 type Read<T> = { readonly value: T } | { readonly fault: string };
 
-/** Makes a reader of values of one schema. */
 export function reader<S extends TSchema>(schema: S): (value: unknown) => Read<Static<S>> {
   const compiled = compileSchema(schema);
   return (value) => {
@@ -229,6 +273,7 @@ export function reader<S extends TSchema>(schema: S): (value: unknown) => Read<S
 const rowReaders: Record<RowKind, (value: unknown) => Read<AuditRow>> = {
   machine_created: reader(rowShapes.machine_created),
   contract_created: reader(rowShapes.contract_created),
+  contract_changed: reader(rowShapes.contract_changed),
   contract_deleted: reader(rowShapes.contract_deleted),
   machine_deleted: reader(rowShapes.machine_deleted),
   transition: reader(rowShapes.transition),

@@ -100,7 +100,6 @@ export function signCut(signer: Signer, cut: Omit<Cut, 'signature'>): Cut {
   return { ...cutBody(cut), signature: signer.sign(canonicalJson(cutBody(cut))) };
 }
 
-/** Whether this key signed the cut. */
 export function cutHolds(cut: Cut, publicKey: KeyObject): boolean {
   return signatureHolds(canonicalJson(cutBody(cut)), cut.signature, publicKey);
 }
@@ -110,7 +109,6 @@ export function signRow(signer: Signer, hash: string): string {
   return signer.sign(rowText(hash));
 }
 
-/** Whether the key in base64 signed the row of this hash. */
 export function rowSignatureHolds(publicKey: string, hash: string, signature: string): boolean {
   return isRawKey(publicKey) && signatureHolds(rowText(hash), signature, publicKeyFrom(publicKey));
 }
@@ -125,7 +123,6 @@ export function signBackup(signer: Signer, contents: string): string {
   return signer.sign(backupText(contents));
 }
 
-/** Whether the key in base64 signed what a backup holds. */
 export function backupHolds(publicKey: string, contents: string, signature: string): boolean {
   return isRawKey(publicKey) && signatureHolds(backupText(contents), signature, publicKeyFrom(publicKey));
 }
@@ -150,7 +147,7 @@ export function successionHolds({ previous, next, cycle, signature }: Succession
   return signatureHolds(canonicalJson({ previous, next, cycle }), signature, publicKeyFrom(previous));
 }
 
-/** Shows whoever chose the nonce that the node has its key: signed for this question alone. */
+/** Proves to the party that chose the nonce that the node holds its key; valid for this nonce only. */
 export function signProof(signer: Signer, nonce: string): string {
   return signer.sign(proofText(nonce));
 }

@@ -36,7 +36,6 @@ export interface SignedHead {
 /** The rows 1 to `to_seq` were removed, as the node signed. */
 export interface SignedCut {
   readonly to_seq: number;
-  /** When, ISO 8601. */
   readonly at: string;
   readonly cycle: number;
   readonly signed_by: string;
@@ -48,14 +47,12 @@ export interface Verification {
   readonly machine: string | null;
   /** Number of rows that hold, from the first that is there; rows after a broken one are not checked. */
   readonly rows: number;
-  /** The last row that holds. */
   readonly head: Head | null;
   readonly first_broken: Broken | null;
-  /** The newest checkpoint that holds. */
   readonly checkpoint: SignedHead | null;
   /** Number of operator results that were computed again. */
   readonly proofs: number;
-  /** What stands in place of rows that were removed; absent for a record with all its rows. */
+  /** The signed statement on rows that were removed; absent if none were. */
   readonly removed?: SignedCut;
   /** Rows, from the first, that were verified earlier and not again, but for the last of them; absent where all were verified now. */
   readonly earlier?: number;

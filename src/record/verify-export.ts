@@ -27,8 +27,7 @@ export interface VerifyExportOptions {
   readonly checkpoints?: readonly unknown[];
 }
 
-/** What a caller of `verifyRecord` knows of the record from elsewhere. */
-export interface VerifyRecordOptions {
+interface VerifyRecordOptions {
   /** Whether a record that nothing pins may be valid. Default: false. */
   readonly allowUnpinned?: boolean;
   /** A signed head that was saved earlier, as `weir verify --save-checkpoint` writes it: shows a rollback and a fork. */
@@ -64,7 +63,6 @@ export function isFingerprint(text: string): boolean {
   return /^SHA256:[A-Za-z0-9+/]{43}$/.test(text);
 }
 
-/** Verifies a complete export. */
 export function verifyExport(text: string | Uint8Array, options: VerifyExportOptions = {}): Verification {
   const verifier = new ExportVerifier(options);
   verifier.bytes(Buffer.from(text));
@@ -132,7 +130,6 @@ export class ExportVerifier {
     return this.#rest.length <= MAX_LINE_BYTES || this.#takeLine(this.#rest);
   }
 
-  /** Ends the export. */
   end(): Verification {
     if (this.#rest.length > 0) this.#takeLine(this.#rest);
     if (this.#closing === undefined)
@@ -172,7 +169,7 @@ export class ExportVerifier {
     return (
       this.#record.signedCut(ring) &&
       this.#record.checkpoint(closing.checkpoint, this.#line, ring) &&
-      // Nothing is pinned: whoever signed is believed, as the closing line is.
+      // Nothing is pinned: any signer is trusted, as the closing line is.
       (!ring.pinned ||
         this.#record.trusting((key) => ring.has(key) || this.#isNode(key) || this.#isPinned(key), this.#line)) &&
       this.#record.complete()
@@ -184,7 +181,6 @@ export class ExportVerifier {
     return this.#fingerprint !== undefined && nameOf(raw) === this.#fingerprint;
   }
 
-  /** A key that is trusted as one of several nodes. */
   #isNode(raw: string): boolean {
     return this.#nodes.some((node) =>
       isFingerprint(node) ? nameOf(raw) === node : rawOf(publicKeyFrom(node)) === raw,

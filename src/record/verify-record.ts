@@ -14,13 +14,11 @@ import type { Broken, Check, SignedCut, SignedHead, Verification } from './verif
 export interface VerifyOptions {
   /** Required if there is a checkpoint. */
   readonly keys?: KeyRing | undefined;
-  /** Checkpoints of the record from another source. */
   readonly checkpoints?: readonly unknown[];
   /** Looks up operators; default: the registry of this build. */
   readonly findOperator?: FindOperator;
 }
 
-/** Verifies the rows of a record, up to the first that does not hold. */
 export function verifyRecord(rows: Iterable<unknown>, options: VerifyOptions = {}): Verification {
   const verifier = new RecordVerifier(options);
   let line = 0;
@@ -49,9 +47,8 @@ export class RecordVerifier {
   /** Checkpoints whose rows have not arrived yet, by seq, and the greatest seq of all checkpoints. */
   readonly #ahead = new Map<number, Signed>();
   #signedSeq = 0;
-  /** Rows up to this one were verified earlier. */
   #earlierSeq = 0;
-  /** What the record begins with in place of its first rows, on which line, and, once that is known, by whom it is signed. */
+  /** The cut that the record begins with, its line, and, once known, the fingerprint of its signer. */
   #cut: { readonly value: Cut; readonly line: number; signedBy: string | undefined } | undefined;
   /** The keys of nodes that signed rows, each with the first of them. */
   readonly #signers = new Map<string, number>();
@@ -64,7 +61,6 @@ export class RecordVerifier {
     for (const checkpoint of checkpoints) this.checkpoint(checkpoint, 0);
   }
 
-  /** The last row that held. */
   get head(): Head {
     return this.#head;
   }
@@ -87,7 +83,7 @@ export class RecordVerifier {
   }
 
   /**
-   * What stands in place of the first rows. Call it before the first row; `signedCut` checks the signature, `end` at the latest.
+   * The cut that replaces the first rows. Call it before the first row; `signedCut` checks the signature, `end` at the latest.
    * A head that was saved before the cut cannot be compared any more, and does not hold.
    */
   cut(value: unknown, line: number): boolean {

@@ -1,6 +1,6 @@
 // Compares several runs: every figure of each, and which figures are worse than the baseline by more than the tolerance.
 import type { Outcome } from '../outcome/outcome-schema.js';
-import { type Figure, figures, type Unit } from './figures.js';
+import { type Figure, type FigureUnit, figures } from './figures.js';
 
 interface NamedOutcome {
   readonly name: string;
@@ -14,7 +14,7 @@ export interface Tolerance {
   readonly floor: number;
 }
 
-export interface Cell {
+export interface ComparedFigure {
   /** Undefined if the run has no such figure. */
   readonly value: number | undefined;
   /** Against the baseline; undefined without one, for the baseline itself, and if either run has no such figure. */
@@ -33,9 +33,8 @@ export interface Change {
 export interface ComparedRow {
   readonly name: string;
   readonly label: string;
-  readonly unit: Unit;
-  /** One for each run. */
-  readonly cells: readonly Cell[];
+  readonly unit: FigureUnit;
+  readonly cells: readonly ComparedFigure[];
 }
 
 export interface RunComparison {
@@ -44,7 +43,6 @@ export interface RunComparison {
   readonly baseline: number | undefined;
   readonly tolerance: Tolerance;
   readonly rows: readonly ComparedRow[];
-  /** The figures that are worse than the baseline by more than the tolerance. */
   readonly worse: readonly {
     readonly run: string;
     readonly figure: string;
@@ -73,7 +71,7 @@ export function compareRuns(
 ): RunComparison {
   const base = baseline === undefined ? undefined : runs[baseline];
   const rows = [...figures, broken].flatMap((figure): ComparedRow[] => {
-    const cells = runs.map(({ outcome }, index): Cell => {
+    const cells = runs.map(({ outcome }, index): ComparedFigure => {
       const value = figure.of(outcome);
       const basis = base === undefined || index === baseline ? undefined : figure.of(base.outcome);
       if (value === undefined || basis === undefined) return { value };

@@ -2,7 +2,7 @@
 import type { ClientFigures, Outcome, Quantiles } from '../outcome/outcome-schema.js';
 import { latency, number, spanWords } from './words.js';
 
-export type Unit = 'count' | 'cycles' | 'ms' | 'number';
+export type FigureUnit = 'count' | 'cycles' | 'ms' | 'number';
 
 /** Whether more or less of it is worse; 'neither' for a figure that belongs to the question, not to the answer. */
 type Worse = 'more' | 'less' | 'neither';
@@ -11,13 +11,12 @@ export interface Figure {
   /** As in expectations, for example `clients.retries`. */
   readonly name: string;
   readonly label: string;
-  readonly unit: Unit;
+  readonly unit: FigureUnit;
   readonly worse: Worse;
-  /** Undefined if the run has no such figure. */
   readonly of: (outcome: Outcome) => number | undefined;
 }
 
-function figure(name: string, label: string, unit: Unit, worse: Worse, of: Figure['of']): Figure {
+function figure(name: string, label: string, unit: FigureUnit, worse: Worse, of: Figure['of']): Figure {
   return { name, label, unit, worse, of };
 }
 
@@ -36,7 +35,6 @@ function quantileFigures(
   );
 }
 
-/** In the order in which reports show them. */
 export const figures: readonly Figure[] = [
   figure('requests', 'requests', 'count', 'neither', (o) => o.requests),
   figure('admitted', 'admitted', 'count', 'less', (o) => o.admitted),
@@ -91,12 +89,10 @@ export function meanText({ name }: Pick<Figure, 'name'>, { replications }: Outco
   return found.low === found.high ? mean : `${mean} (${number(found.low)} to ${number(found.high)})`;
 }
 
-/** The title of a column of `meanText`. */
 export function meanTitle({ n }: { readonly n: number }): string {
   return `mean of ${n} runs (95 %)`;
 }
 
-/** A value of a figure with its unit; cycles as time first. */
 export function figureText({ unit }: Pick<Figure, 'unit'>, value: number | undefined, cycleMs: number): string {
   if (value === undefined) return '–';
   switch (unit) {

@@ -6,14 +6,16 @@ import { dirname, join, resolve } from 'node:path';
 import { csvLines, ndjsonLines } from '../outcome/timeline-file.js';
 import { Failure } from '../schema/failure.js';
 import { makeFolder } from '../store/make-folder.js';
-import { chartIds } from '../web/chart/spec.js';
-import { chartsOf } from './chart/charts.js';
+import { type ChartSpec, chartIds } from '../web/chart/spec.js';
+import { chartFile, chartsIn } from './block.js';
+import { drawingIfInstalled } from './chart/drawing.js';
 import { outcomeJson } from './formats.js';
-import { junitXml } from './junit.js';
-import { markdownText } from './markdown.js';
+import { documentsJunit } from './junit.js';
+import { documentMarkdown } from './markdown.js';
 import { pageHtml } from './page/page.js';
 import type { Reported } from './reported.js';
-import { comparedAnswer } from './rules-text.js';
+import { comparedAnswer } from './rules-document.js';
+import { runDocument } from './run-document.js';
 
 interface FolderOptions {
   /** Exactly this folder, instead of reports/<scenario>/<run>. */
@@ -26,7 +28,6 @@ interface FolderOptions {
 }
 
 export interface ReportFolder {
-  /** Absolute. */
   readonly path: string;
   /**
    * Writes every file of the report. Files of an earlier report are replaced.
@@ -38,13 +39,11 @@ export interface ReportFolder {
 }
 
 export interface WrittenReport {
-  /** The page to open. */
   readonly page: string;
   /** All files, absolute. */
   readonly files: readonly string[];
 }
 
-/** @throws Failure `unwritable_folder` */
 export async function openReportFolder({ out, scenario, run, base = '.' }: FolderOptions): Promise<ReportFolder> {
   const path =
     out === undefined ? resolve(base, 'reports', safeName(scenario), safeName(String(run))) : resolve(base, out);
@@ -61,7 +60,6 @@ export async function openReportFolder({ out, scenario, run, base = '.' }: Folde
   };
 }
 
-/** Removes empty folders from `path` up to `last`, the first that was made; nothing when none was. */
 async function removeEmpty(path: string, last: string | undefined): Promise<void> {
   if (last === undefined) return;
   for (let folder = path; folder.startsWith(last); folder = dirname(folder)) {
@@ -90,7 +88,7 @@ export function safeName(name: string): string {
   return /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(cut) ? `${cut}-` : cut;
 }
 
-const traces = ['trace.ndjson', 'trace.mmd'];
+const traces = ['trace.ndjson', 'trace.mmd', 'trace.stately.ndjson'];
 const notInEveryReport = [
   'predicted.ndjson',
   'series.json',
@@ -122,18 +120,26 @@ async function write(path: string, reported: Reported, written: readonly string[
   await stream('timeline.csv', csvLines(rows));
   if (predicted !== undefined) await stream('predicted.ndjson', ndjsonLines(predicted));
   if (series !== undefined) await put('series.json', `${JSON.stringify(series)}\n`);
-  await put('junit.xml', junitXml([outcome]));
-  const charts = chartsOf(reported);
-  await put('summary.md', markdownText(reported, charts));
-  // Drawing loads a canvas and a font: it is imported only when a report is written.
-  const { chartPng } = await import('./chart/png.js');
-  for (const spec of charts) await put(join('charts', `${spec.id}.png`), chartPng(spec, 'light'));
+  await put('junit.xml', documentsJunit([runDocument(reported, 'junit')]));
+  const document = runDocument(reported, 'documents');
+  const pictures = await writeCharts(path, chartsIn(document));
+  files.push(...pictures.map((name) => join(path, name)));
+  await put('summary.md', documentMarkdown(document, pictures));
   // Files of an earlier run that this one does not have are removed, so that they are not taken for its own.
   const stale = notInEveryReport.map((name) => join(path, name)).filter((file) => !files.includes(file));
   for (const file of stale) await rm(file, { force: true });
   const beside = files.filter((file) => !file.endsWith('.png')).map((file) => file.slice(path.length + 1));
   await put('index.html', pageHtml(reported, beside));
   return { page: join(path, 'index.html'), files };
+}
+
+/** Pictures in `charts/`. @returns their names in the folder; none without a canvas */
+export async function writeCharts(path: string, specs: readonly ChartSpec[]): Promise<string[]> {
+  const canvas = await drawingIfInstalled();
+  if (canvas === undefined || specs.length === 0) return [];
+  makeFolder(join(path, 'charts'));
+  for (const spec of specs) await writeFile(join(path, chartFile(spec)), canvas.chartPng(spec, 'light'));
+  return specs.map(chartFile);
 }
 
 const CHUNK = 64 * 1024;
@@ -162,7 +168,7 @@ export async function place<T>(path: string, body: () => Promise<T>): Promise<T>
     throw new Failure('unwritable_folder', {
       what: `The report cannot be written to ${path}.`,
       why: reasons[code] ?? `${message}.`,
-      fix: 'Give another folder with --out, or run without a report with --no-report.',
+      fix: 'Give another folder with --out, or write none with --out none.',
       cause: error,
     });
   }

@@ -96,7 +96,6 @@ function notReport(path: string, faults: readonly Fault[]): Failure {
   });
 }
 
-/** Undefined if there is no such file. */
 async function readTimeline(path: string, { first_cycle, last_cycle }: Outcome): Promise<Timeline | undefined> {
   if (!(await exists(path))) return undefined;
   const contracts: string[] = [];
@@ -128,7 +127,6 @@ async function readTimeline(path: string, { first_cycle, last_cycle }: Outcome):
   return timeline;
 }
 
-/** A row has some hundred characters. */
 const MOST_LINE = 1 << 20;
 
 async function* linesOf(path: string): AsyncGenerator<string> {

@@ -5,7 +5,7 @@
 //   sums       1 0 4 2 0 0   ->  sums over bins of whole cycles, and the largest single cycle of each bin
 
 /** A value that holds from its place until the next one: `ys[i]` over [xs[i], xs[i + 1]). Places ascend. */
-export interface Steps {
+export interface StepLine {
   readonly xs: readonly number[];
   readonly ys: readonly number[];
 }
@@ -15,7 +15,7 @@ export interface Steps {
  * Nothing is dropped if there are at most four values for each column.
  * @param columns number of columns in which [from, to) is drawn, at least 1
  */
-export function reduceSteps({ xs, ys }: Steps, from: number, to: number, columns: number): Steps {
+export function reduceSteps({ xs, ys }: StepLine, from: number, to: number, columns: number): StepLine {
   if (xs.length <= 4 * columns) return { xs, ys };
   const kept: { xs: number[]; ys: number[] } = { xs: [], ys: [] };
   let start = 0;
@@ -72,9 +72,7 @@ export function reduceMarks(marks: readonly number[], from: number, to: number, 
 export interface Bins {
   /** Length of a bin in cycles: 1, 2 or 5 times a power of ten. */
   readonly size: number;
-  /** The beginning of each bin that is not empty. */
   readonly starts: readonly number[];
-  /** By bin, one sum for each value of a row. */
   readonly sums: readonly (readonly number[])[];
   /** By bin, the largest first value of a single row. */
   readonly peaks: readonly number[];

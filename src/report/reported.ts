@@ -10,10 +10,8 @@ export interface Reported {
   readonly timeline: Timeline | undefined;
   /** All contracts together: `count` is the number of contracts that are limiting at the end of the cycle. */
   readonly totals: Timeline;
-  /** The other arm of a live run: the prediction for the same requests. */
   readonly predicted?: Timeline;
   readonly series?: Series;
-  /** The command that produced the run. */
   readonly command?: string;
 }
 
@@ -33,7 +31,6 @@ export function commandOf({ outcome, command }: Reported): string {
   }
 }
 
-/** Quotes a word for a POSIX shell if necessary. */
 export function shellWord(word: string): string {
   return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
@@ -56,7 +53,6 @@ export function limitingStates({ by_contract, reactions = [], states: named }: O
   return states;
 }
 
-/** The intervals in which a contract limited, in order. */
 export function limitingIntervals(
   transitions: readonly TransitionSeen[],
   limiting: ReadonlySet<string>,

@@ -122,7 +122,7 @@ export class SweepFolder {
   }
 
   #description(digest: string | undefined): string {
-    const { id, name, path, seed, replications, axes, cells } = this.#plan;
+    const { id, name, path, seed, replications, axes, cells, notes } = this.#plan;
     const described = {
       weir: VERSION,
       id,
@@ -132,6 +132,7 @@ export class SweepFolder {
       replications,
       cells: cells.length,
       set: Object.fromEntries(axes.map((axis) => [axis.path, axis.values ?? 'drawn'])),
+      ...(notes.length === 0 ? {} : { notes }),
       ...(digest === undefined ? {} : { digest }),
     };
     return `${JSON.stringify(described, undefined, 2)}\n`;

@@ -3,18 +3,20 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Seed } from '../math/seed.js';
-import type { Axis, Json } from '../simulate/sweep/axis.js';
+import type { Axis, Json } from '../simulate/sweep/grid.js';
 import type { SweepPlan } from '../simulate/sweep/plan-sweep.js';
 import type { SweepRow } from '../simulate/sweep/sweep.js';
 import { makeFolder } from '../store/make-folder.js';
-import { palettes } from '../web/chart/palette.js';
 import { firstView, type SweepAxis, type SweepCell, type SweepData, sweepCharts } from '../web/chart/sweep-charts.js';
+import { type Block, type ReportDocument, sentence } from './block.js';
+import { drawingIfInstalled } from './chart/drawing.js';
 import { figures as known } from './figures.js';
-import { type Html, html } from './page/html.js';
-import { pageDocument } from './page/page.js';
+import { documentMarkdown } from './markdown.js';
+import { html } from './page/html.js';
+import { documentPage } from './page/page.js';
+import { cellTable, shortNames } from './sweep-document.js';
 import { valueText } from './sweep-files.js';
-import { figureWords, shortNames } from './sweep-text.js';
-import { counted, number } from './words.js';
+import { counted } from './words.js';
 
 interface Swept {
   readonly plan: SweepPlan;
@@ -23,20 +25,18 @@ interface Swept {
   readonly figures: readonly string[];
   /** The border that heat maps show for the first figure. */
   readonly border?: number | undefined;
+  /** What the command says beside the cells. */
+  readonly says?: readonly Block[];
 }
 
 interface SweepReport extends Swept {
-  readonly digest: string;
-  /** The command that was given. */
-  readonly command: string;
+  readonly document: ReportDocument;
   /** Names of the files beside the page. */
   readonly files: readonly string[];
 }
 
 /** The page holds at most so many numbers, which keeps it under 5 MB; the files hold all. */
 const MOST_NUMBERS = 240_000;
-/** Rows of the table on the page. */
-const MOST_ROWS = 1_000;
 const MOST_PICTURES = 12;
 
 /** Writes pictures and page into the folder of the sweep. Returns the page. */
@@ -45,15 +45,20 @@ export async function writeSweepReport(folder: string, report: SweepReport): Pro
   makeFolder(charts);
   for (const name of readdirSync(charts)) if (name.endsWith('.png')) rmSync(join(charts, name));
   const data = sweepData(report);
-  // Drawing loads a canvas and a font: it is imported only when a report is written.
-  const { panelsPng } = await import('./chart/png.js');
-  for (let figure = 0; figure < Math.min(report.figures.length, MOST_PICTURES); figure += 1) {
+  const canvas = await drawingIfInstalled();
+  const pictures = canvas === undefined ? 0 : Math.min(report.figures.length, MOST_PICTURES);
+  for (let figure = 0; figure < pictures; figure += 1) {
     const name = report.figures[figure]!;
     const { charts: panels } = sweepCharts(data, firstView(data, figure));
-    writeFileSync(join(charts, `${name.replaceAll(/[^\w.-]+/g, '-')}.png`), await panelsPng(name, panels, 'light'));
+    writeFileSync(
+      join(charts, `${name.replaceAll(/[^\w.-]+/g, '-')}.png`),
+      await canvas!.panelsPng(name, panels, 'light'),
+    );
   }
   const page = join(folder, 'index.html');
-  writeFileSync(page, sweepPage(report, data));
+  const { document, files } = report;
+  writeFileSync(page, documentPage(document, { files, before: choice, data: { sweep: data }, script: 'sweep.js' }));
+  writeFileSync(join(folder, 'summary.md'), documentMarkdown(document));
   return resolve(page);
 }
 
@@ -100,12 +105,9 @@ function short<T extends number | null>(value: T): T {
 
 /** The page of a sweep while it goes on: its charts, drawn again whenever cells are sent to it. */
 export function liveSweepPage(plan: SweepPlan): string {
-  const body = html`${head(plan)}
-<h2>Charts</h2>
-<progress id="share" max="1" value="0" aria-label="How far the sweep has come"></progress>
-<p id="far" role="status" class="facts">Waiting for the first cell…</p>
-${charts}</main>`;
-  return pageDocument(`Sweep of ${plan.name}`, body, { palettes }, 'sweep.js', true);
+  const far = html`<progress id="share" max="1" value="0" aria-label="How far the sweep has come"></progress>
+<p id="far" role="status" class="facts">Waiting for the first cell…</p>`;
+  return documentPage(sweepDocument({ plan }), { after: html`${far}${choice}`, script: 'sweep.js', isLive: true });
 }
 
 /** The seeds of all replications but the first. */
@@ -113,50 +115,38 @@ function followers(seed: Seed, replications: number): string {
   return replications === 2 ? `${seed}/1` : `${seed}/1 to ${seed}/${replications - 1}`;
 }
 
-/** It opens the `main` of the page. */
-function head({ name, axes, cells, replications, seed }: SweepPlan, border?: number): Html {
-  return html`<header><p class="verdict open"><b>${border === undefined ? 'sweep' : 'map'}</b> ${counted(cells.length, 'cell')}, ${border === undefined ? '' : 'up to '}${counted(replications, 'run')} of each</p>
-<button type="button" id="theme">Light / dark</button></header>
-<main><h1>${name}</h1>
-<p class="facts">${axes.map(({ path }) => path).join(', ')}; seed ${seed}${replications === 1 ? '' : ` and ${followers(seed, replications)}, the same for every cell`}</p>`;
+/** The cells of a sweep or a map, with what the command says of them. */
+export function sweepDocument(
+  { plan, rows = [], figures = [], border, says = [] }: { plan: SweepPlan } & Partial<Swept>,
+  again?: ReportDocument['again'],
+): ReportDocument {
+  const { name, axes, cells, replications, seed, notes } = plan;
+  const isMap = border !== undefined;
+  const seeds = replications === 1 ? '' : ` and ${followers(seed, replications)}, the same for every cell`;
+  const meaning = isMap
+    ? 'Shares of runs with their 95 % intervals; cells with 0 runs have the value of their neighbours.'
+    : replications === 1
+      ? 'The figures of one run each.'
+      : 'Means with their 95 % intervals.';
+  return {
+    title: `${isMap ? 'Map' : 'Sweep'} of ${name}`,
+    sentence: `${counted(cells.length, 'cell')}, ${isMap ? 'up to ' : ''}${counted(replications, 'run')} of each`,
+    facts: `${axes.map(({ path }) => path).join(', ')}; seed ${seed}${seeds}`,
+    blocks: [
+      ...notes.map((note) => sentence(note)),
+      ...says,
+      ...(rows.length === 0
+        ? []
+        : [
+            sentence(meaning, { where: 'documents' }),
+            { ...cellTable(axes, rows, figures), title: 'Cells', ...(isMap ? { where: 'documents' as const } : {}) },
+          ]),
+    ],
+    again,
+  };
 }
 
-const charts = html`<form id="choice" class="choice"><label>figure <select id="figure"></select></label> <label>across <select id="across"></select></label> <label>lines or rows <select id="by"></select></label> <label>as <select id="kind"><option value="lines">lines</option><option value="heat">heat map</option><option value="dots" hidden>dots</option></select></label></form>
+const choice = html`<h2>Charts</h2>
+<form id="choice" class="choice"><label>figure <select id="figure"></select></label> <label>across <select id="across"></select></label> <label>lines or rows <select id="by"></select></label> <label>as <select id="kind"><option value="lines">lines</option><option value="heat">heat map</option><option value="dots" hidden>dots</option></select></label></form>
 <p id="said" role="status" class="facts"></p>
 <div id="panels"></div>`;
-
-function sweepPage({ plan, rows, figures, digest, command, files, border }: SweepReport, data: SweepData): string {
-  const { name, axes, replications } = plan;
-  const asks = rows.some(({ held }) => held !== null);
-  const heads = [...axes.map(({ path }) => path), ...(asks ? ['held'] : []), ...figures];
-  const lines = rows
-    .slice(0, MOST_ROWS)
-    .map(({ set, n, held, figures: found }) => [
-      ...axes.map(({ path }) => String(valueText(set[path]))),
-      ...(asks ? [`${held} of ${n}`] : []),
-      ...figures.map((one) => figureWords(found[one])),
-    ]);
-  const cut = rows.length > MOST_ROWS ? `The first ${number(MOST_ROWS)} of ${number(rows.length)} cells.` : '';
-  const said =
-    border !== undefined
-      ? 'Shares of runs with their 95 % intervals; cells with 0 runs have the value of their neighbours.'
-      : replications === 1
-        ? 'The figures of one run each.'
-        : 'Means with their 95 % intervals.';
-  const body = html`${head(plan, border)}
-<h2>Charts</h2>
-${charts}
-<h2>Cells</h2>
-<p class="facts">${said} ${cut}</p>
-<div class="scroll cells" tabindex="0" role="region" aria-label="Cells"><table><thead><tr>${heads.map((head) => html`<th scope="col" class="n">${head}</th>`)}</tr></thead>
-<tbody>${lines.map((line) => html`<tr>${line.map((cell) => html`<td class="n">${cell}</td>`)}</tr>`)}</tbody></table></div>
-<h2>Run it again</h2><pre><code>${command}</code></pre>
-<p class="facts">${digest}</p>
-<p>${files.map((file, index) => html`${index === 0 ? '' : ', '}<a href="${file}">${file}</a>`)}</p></main>`;
-  return pageDocument(
-    `${border === undefined ? 'Sweep' : 'Map'} of ${name}`,
-    body,
-    { sweep: data, palettes },
-    'sweep.js',
-  );
-}

@@ -6,6 +6,8 @@ export interface Terminal {
   /** Width in columns; reports use at least 40. */
   readonly columns: number;
   readonly color: boolean;
+  /** Nothing is cut or split, as in a pipe. */
+  readonly uncut?: boolean;
   /** False if block characters and arrows cannot be shown. */
   readonly unicode: boolean;
 }

@@ -50,6 +50,11 @@ export function share(part: number, whole: number): string {
   return `${percent} %`;
 }
 
+/** A share as a percentage, by default with three significant digits: 0.0496 %. */
+export function percent(share: number, digits = 3): string {
+  return `${Number((100 * share).toPrecision(digits))} %`;
+}
+
 /** `once`, `2 times`. */
 export function times(n: number): string {
   return n === 1 ? 'once' : `${number(n)} times`;

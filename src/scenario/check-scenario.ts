@@ -1,34 +1,31 @@
-// Checks of a scenario that a schema cannot express: that its parts can be made, and that they fit together. They run before the
-// first run, so that every fault is reported with its line.
+// Checks of a scenario that a schema cannot express.
 import type { ClientPlan } from '../actor/client/client-plan.js';
-import { RandomStream } from '../math/random.js';
 import { Failure, type Fault } from '../schema/failure.js';
-import { MAX_CYCLES } from '../schema/quantity.js';
-import { makeArrival } from '../traffic/arrival/make.js';
-import { makePopularity } from '../traffic/popularity.js';
+import type { ArrivalSpec } from '../traffic/arrival/arrival-schema.js';
+import type { CustomArrivalSpec } from '../traffic/arrival/custom.js';
 import type { LoadedScenario } from './loaded-scenario.js';
-import { planService } from './service-plan.js';
 
-/** A planned scenario, as far as the checks need it. */
-type Planned = Omit<LoadedScenario, 'at' | 'compared' | 'expectations'>;
+/** Arrivals as written: one that cannot be read counts, too. */
+type Planned = Omit<LoadedScenario, 'at' | 'compared' | 'expectations' | 'arrivals'> & {
+  readonly arrivals: readonly (ArrivalSpec | CustomArrivalSpec)[];
+};
 
-/**
- * Virtual time counts ms in doubles: up to this limit, 2 x 2,200 years from 1970, their resolution is at least 2^-5 ms.
- */
+/** Virtual time counts ms in doubles, whose resolution up to here, 4,400 years from 1970, is at least 2^-5 ms. */
 const MOST_MS = 2 ** 47;
 
-/** An empty log: enough to check whether the model that plays it can be made. */
-const silence = { cycles: new Float64Array(0), counts: new Float64Array(0), origin: 0 };
-
-/** @throws Failure `invalid_input`, every fault with its place */
-export function checkParts(planned: Planned): void {
+/**
+ * @param unmade faults of parts that cannot be made
+ * @throws Failure `invalid_input`, every fault with its place
+ */
+export function checkParts(planned: Planned, unmade: readonly Fault[]): void {
   const faults = [
     ...timeFaults(planned),
     ...senderFaults(planned),
     ...contractFaults(planned),
     ...keyFaults(planned),
     ...placeFaults(planned),
-    ...unmadeFaults(planned),
+    ...slowFaults(planned),
+    ...unmade,
   ];
   if (faults.length > 0) throw new Failure('invalid_input', { what: 'The scenario was refused.', faults });
 }
@@ -45,7 +42,6 @@ function timeFaults({ startCycle, duration = 0, drain, cycleMs }: Planned): Faul
   ];
 }
 
-/** There must be requests, an end of them, and a client that sends them. */
 function senderFaults({ arrivals, clients, contracts, duration }: Planned): Fault[] {
   const makesOwn = clients.some((plan) => plan.count !== undefined && plan.share === 0);
   if (arrivals.length === 0 && !makesOwn) {
@@ -78,7 +74,7 @@ function contractFaults({ independent, clients, service, faults, popularity }: P
   return [{ path: '/contracts/independent', message: `cannot be combined with ${others.join(' and ')}` }];
 }
 
-/** A request in flight is to end where it began, and a key may have got or lost its place meanwhile. */
+/** A request must end where it began, and its key may have got or lost a place meanwhile. */
 function placeFaults({ contracts, keyed, plan, service }: Planned): Fault[] {
   if (keyed === undefined || contracts <= keyed.max_keys) return [];
   if (plan.rule?.rule.release === undefined || service === undefined) return [];
@@ -86,7 +82,13 @@ function placeFaults({ contracts, keyed, plan, service }: Planned): Fault[] {
   return [{ path: '/keyed/max_keys', message }];
 }
 
-/** A log whose keys each have a contract defines all contracts and arrivals by itself. */
+function slowFaults({ faults, service }: Planned): Fault[] {
+  if (service !== undefined) return [];
+  return faults.flatMap(({ kind }, index) =>
+    kind === 'slow' ? [{ path: `/faults/${index}/kind`, message: 'slow needs a service' }] : [],
+  );
+}
+
 function keyFaults({ arrivals, contracts, independent, clients, service, faults }: Planned): Fault[] {
   const keyed = arrivals.findIndex((spec) => spec.model === 'log' && spec.key_column !== undefined);
   if (keyed < 0) return [];
@@ -100,32 +102,4 @@ function keyFaults({ arrivals, contracts, independent, clients, service, faults 
   if (others.length === 0) return [];
   const message = `gives each key a contract of its own, and cannot be combined with ${others.join(' and ')}`;
   return [{ path: `/arrivals/${keyed}/key_column`, message }];
-}
-
-/** Faults found by making a part: rates and times that cannot be read, fields that contradict each other. */
-function unmadeFaults(planned: Planned): Fault[] {
-  const { arrivals, contracts, cycleMs, duration = MAX_CYCLES, popularity, seed, service, within } = planned;
-  const context = { seed, cycleMs, cycles: duration, within, log: silence };
-  return [
-    // A function is called only once, when the run begins.
-    ...arrivals.flatMap((spec, index) =>
-      spec.model === 'custom'
-        ? []
-        : faultsIn('', () => makeArrival(spec, { ...context, purpose: 'check', place: `/arrivals/${index}` })),
-    ),
-    ...(service === undefined ? [] : faultsIn('', () => planService(service, cycleMs, '/service'))),
-    ...(popularity.law === 'weights'
-      ? faultsIn('/contracts/popularity', () => makePopularity(popularity, contracts, new RandomStream(seed, 'check')))
-      : []),
-  ];
-}
-
-function faultsIn(place: string, make: () => unknown): Fault[] {
-  try {
-    make();
-    return [];
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return error.faults.map(({ path, message }) => ({ path: `${place}${path}`, message }));
-  }
 }

@@ -1,19 +1,18 @@
-// Reads the text of a scenario: its value, and the line of each place in the value. source.ts reads the file.
+// Parses the text of a scenario: its value, and the line of each place.
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { Failure, type Fault } from '../schema/failure.js';
 
-/** A parsed file: its value, and the places of its parts. */
 export interface ScenarioDocument {
   readonly value: unknown;
-  /** Faults with `line 3, column 7` before the JSON pointer. */
+  /** Adds `line 3, column 7` before the JSON pointer. */
   located(faults: readonly Fault[]): Fault[];
 }
 
-/** The most references to values, including those inside references: beyond it a short text is a huge value. */
+/** References to values, nested ones included: more could turn a short text into a huge value. */
 const MOST_ALIASES = 100;
 
 /**
- * Reads YAML 1.2, of which JSON is a part.
+ * Reads YAML 1.2, which includes JSON.
  * @param name of the file, for failures
  * @throws Failure `invalid_yaml` with line and column
  */
@@ -46,14 +45,12 @@ export function readDocument(text: string, name: string): ScenarioDocument {
   };
 }
 
-/** Messages of the library that are written for programmers, in plain words. */
 const words: Readonly<Record<string, string>> = {
   MULTIPLE_DOCS: 'a second document begins here: a file holds one scenario',
   TAB_AS_INDENT: 'a tab stands where blanks are needed: YAML indents with blanks',
   TAG_RESOLVE_FAILED: 'tags have no meaning in a scenario',
 };
 
-/** The error of the parser for too deep a recursion. */
 const TOO_DEEP = /call stack/;
 
 function tooDeep(name: string): Failure {
@@ -64,7 +61,7 @@ function parse(text: string, lineCounter: LineCounter, name: string): Document.P
   try {
     return parseDocument(text, { lineCounter, prettyErrors: false, logLevel: 'error' });
   } catch (error) {
-    // The parser is recursive: a text of nothing but brackets exhausts the stack.
+    // The parser is recursive: a text of brackets exhausts the stack.
     if (error instanceof RangeError) throw tooDeep(name);
     throw error;
   }
@@ -83,7 +80,7 @@ function readValue(document: Document.Parsed, name: string, placeAt: (offset: nu
   }
 }
 
-/** The first alias without an anchor, or inside the value that it refers to. */
+/** The first alias without an anchor, or inside its own value. */
 function brokenAlias(root: unknown): { readonly offset: number; readonly message: string } | undefined {
   const open = new Set<string>();
   const known = new Set<string>();
@@ -112,7 +109,7 @@ function brokenAlias(root: unknown): { readonly offset: number; readonly message
   return visit(root);
 }
 
-/** Where the key or entry of a JSON pointer begins; for a missing one, where it should be. */
+/** The start of the key or entry of a JSON pointer; for a missing one, of its parent. */
 function offsetOf(document: Document.Parsed, pointer: string): number | undefined {
   const steps = pointer
     .split('/')

@@ -1,14 +1,14 @@
-// What a scenario reads from the disk: its own text from a file or a pipe, and the files that it names, from its folder.
+// Reads the file of a scenario, and the files that it names.
 import { statSync } from 'node:fs';
 import { basename, dirname, extname, resolve } from 'node:path';
 import { Failure } from '../schema/failure.js';
-import { parseTimeMs } from '../schema/quantity.js';
 import { readText, refuseKind } from '../schema/text-file.js';
+import type { LogSpec } from '../traffic/arrival/make.js';
 import { readLog } from '../traffic/log/read.js';
-import { CycleTally } from '../traffic/tally.js';
-import type { LogSpec, RecordedLog, ScenarioSource } from './loaded-scenario.js';
+import type { RecordedLog, ScenarioSource } from './loaded-scenario.js';
+import { recordingOf } from './recording.js';
 
-/** A scenario of a file, which need not exist: the files that it names lie beside it. */
+/** Files are read from the folder of the scenario, whose own file need not exist. */
 export class FileSource implements ScenarioSource {
   constructor(readonly path: string) {}
 
@@ -31,34 +31,12 @@ function nameOf(path: string): string {
 }
 
 async function readRecording(spec: LogSpec, folder: string, cycleMs: number): Promise<RecordedLog> {
-  const tally = new CycleTally(cycleMs);
   const path = resolve(folder, spec.file);
   refuseEndless(path, spec.file);
-  const { skippedLines } = await readLog(
-    path,
-    {
-      format: spec.format,
-      timeColumn: spec.time_column,
-      countColumn: spec.count_column,
-      keyColumn: spec.key_column,
-      spreadMs: spec.spread === undefined ? undefined : parseTimeMs(spec.spread, cycleMs),
-    },
-    tally,
-  );
-  const keys = [...tally.keys()];
-  const origin = Math.min(...keys.map((key) => tally.inOrder(key).cycles[0] ?? Number.POSITIVE_INFINITY));
-  const recordings = keys.map((key) => {
-    const { cycles, counts } = tally.inOrder(key);
-    return { key, recording: { cycles: cycles.slice(), counts: counts.slice(), origin } };
-  });
-  return {
-    whole: recordings[0]!.recording,
-    byKey: spec.key_column === undefined ? undefined : recordings,
-    skippedLines,
-  };
+  return recordingOf(spec, cycleMs, (options, sink) => readLog(path, options, sink));
 }
 
-/** @throws Failure `unreadable_file` for a device or a pipe: a scenario of somebody else may name it */
+/** @throws Failure `unreadable_file` for a device or a pipe, which a scenario that is not trusted may name */
 function refuseEndless(path: string, file: string): void {
   const stat = statSync(path, { throwIfNoEntry: false });
   try {
@@ -72,7 +50,6 @@ function refuseEndless(path: string, file: string): void {
   }
 }
 
-/** The source of a scenario that came from elsewhere: it reads nothing, whatever the scenario names. */
 export class NoFiles implements ScenarioSource {
   constructor(readonly path: string) {}
 

@@ -1,4 +1,4 @@
-// Loads a scenario from a file, or from a text or an object beside its files.
+// Loads a scenario from a file, a text or an object.
 import type { FindOperator } from '../operator/operator.js';
 import { Failure } from '../schema/failure.js';
 import { FileSource, NoFiles, readSource } from './file-source.js';
@@ -17,7 +17,7 @@ export async function loadScenario(path: string, findOperator?: FindOperator): P
 }
 
 /**
- * Makes a scenario from YAML or JSON text, or from an object.
+ * @param source YAML or JSON text, or an object
  * @param path names the scenario in outcomes and failures; logs are read from its folder
  * @param findOperator the operators that a definition may name; default: the standard ones
  * @throws Failure `invalid_yaml`, `invalid_input` with the place of every fault, or those of `planContract`
@@ -31,8 +31,8 @@ export function parseScenario(
 }
 
 /**
- * A scenario that somebody else sent: an object, of which no file is read.
- * @throws Failure as `parseScenario`; `invalid_input` for what is no object
+ * An object that is not trusted: no file is read for it.
+ * @throws Failure as `parseScenario`; `invalid_input` for what is not an object
  */
 export function parseSent(sent: unknown, path: string): LoadedScenario {
   if (typeof sent !== 'object' || sent === null)

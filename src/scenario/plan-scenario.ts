@@ -1,30 +1,42 @@
-// Makes a scenario from its text or an object: parses it, checks it, and fills in numbers and defaults. Reads no file by itself.
+// Plans a scenario: parses and checks it, reads quantities, fills in defaults.
 import { type CustomClientSpec, planClients } from '../actor/client/client-plan.js';
 import { type ClientSpec, clientFaults } from '../actor/client/client-schema.js';
 import { type Plan, spanCycles } from '../limiter/plan.js';
 import { type Family, families } from '../limiter/products/families.js';
-import { followsRule, limiterDefinition, ruleLimiterFaults } from '../limiter/products/limiter-spec.js';
+import { limitSentence } from '../limiter/products/limit-sentence.js';
+import {
+  followsRule,
+  limiterDefinition,
+  limiterNotes,
+  ruleLimiterFaults,
+  windowsOf,
+} from '../limiter/products/limiter-spec.js';
 import { planContract } from '../limiter/validate.js';
+import { drawsOf } from '../math/random.js';
 import type { FindOperator } from '../operator/operator.js';
 import { parseExpectation } from '../outcome/expectation.js';
 import { parseStretch } from '../outcome/stretch.js';
 import { compileSchema } from '../schema/compile-schema.js';
 import { Failure, type Fault } from '../schema/failure.js';
-import { cycleMsFor, nearestWindow, parseTime } from '../schema/quantity.js';
+import { cycleMsFor, MAX_CYCLES, nearestWindow, parseTime } from '../schema/quantity.js';
 import { valueFaults } from '../schema/value-faults.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { type ArrivalSpec, arrivalFaults } from '../traffic/arrival/arrival-schema.js';
 import type { ArrivalFunction, CustomArrivalSpec } from '../traffic/arrival/custom.js';
+import { planArrival } from '../traffic/arrival/make.js';
+import { planPopularity } from '../traffic/popularity.js';
 import { checkParts } from './check-scenario.js';
 import { readDocument, type ScenarioDocument } from './document.js';
+import { limiterIn } from './limit-file.js';
 import { contractNames, type LoadedScenario, type PlannedFault, type ScenarioSource } from './loaded-scenario.js';
 import { Scenario, WindowLimiter } from './scenario-schema.js';
+import { planService } from './service-plan.js';
 
 const scenarioSchema = compileSchema(Scenario);
 
 /**
- * A scenario as a value, for programs. Its fields are those of a scenario file. An arrival may also be a function, and a client may be
- * of kind `custom`, which a function defines.
+ * A scenario as a value, with the fields of a scenario file. An arrival may also be a function, and a client of kind `custom`, which a
+ * function defines.
  */
 export type ScenarioObject = Omit<Scenario, 'arrivals' | 'clients'> & {
   readonly arrivals?: readonly (ArrivalSpec | ArrivalFunction)[] | undefined;
@@ -56,7 +68,9 @@ function asSpec(arrival: ArrivalSpec | ArrivalFunction): ArrivalSpec | CustomArr
   return typeof arrival === 'function' ? { model: 'custom', count: arrival } : arrival;
 }
 
-type PlannedScenario = Omit<ScenarioObject, 'arrivals'> & { readonly arrivals?: LoadedScenario['arrivals'] };
+type PlannedScenario = Omit<ScenarioObject, 'arrivals'> & {
+  readonly arrivals?: readonly (ArrivalSpec | CustomArrivalSpec)[];
+};
 
 function planned(
   document: ScenarioDocument,
@@ -64,9 +78,11 @@ function planned(
   findOperator: FindOperator | undefined,
 ): LoadedScenario {
   try {
-    const faults = scenarioFaults(withoutFunctions(document.value));
+    const value = withLimiterRead(document.value, source);
+    const faults = scenarioFaults(withoutFunctions(value));
     if (faults.length > 0) throw refused(faults);
-    return plan(document.value as PlannedScenario, source, findOperator);
+    const loaded = plan(value as PlannedScenario, source, findOperator);
+    return value === document.value ? loaded : withLimiterSaid(loaded, (value as PlannedScenario).limiter as object);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const faults = document.located(error.faults);
@@ -83,10 +99,25 @@ function planned(
   }
 }
 
-/**
- * The schema does not know functions. An arrival that is one is checked as a model without requests, a custom client by the fields
- * that it shares with an open one.
- */
+/** The limiter may be a text. */
+function withLimiterRead(value: unknown, source: ScenarioSource): unknown {
+  const { limiter } = (value ?? {}) as { readonly limiter?: unknown };
+  if (typeof limiter !== 'string') return value;
+  const read = (file: string) => readBeside(file, source, '');
+  return { ...(value as object), limiter: placed('/limiter', () => limiterIn(limiter, read)) };
+}
+
+/** A limiter that was read from a text is said as it was understood. */
+function withLimiterSaid(loaded: LoadedScenario, limiter: object): LoadedScenario {
+  const said: LoadedScenario = {
+    ...loaded,
+    notes: [`Limiter ${limitSentence({ ...limiter }, loaded.cycleMs)}.`, ...loaded.notes],
+    at: (cycleMs) => (cycleMs === loaded.cycleMs ? said : withLimiterSaid(loaded.at(cycleMs), limiter)),
+  };
+  return said;
+}
+
+/** The schema knows no functions. Such an arrival is checked as a model without requests, a custom client as an open one. */
 function withoutFunctions(value: unknown): unknown {
   const { arrivals, clients } = (value ?? {}) as PlannedScenario;
   if (!Array.isArray(arrivals) && !Array.isArray(clients)) return value;
@@ -108,9 +139,7 @@ function clientWithout(client: unknown): unknown {
   return isCustom ? { kind: 'open', ...rest } : client;
 }
 
-/** Limiters, arrivals and clients have their own, more precise messages. */
 function scenarioFaults(value: unknown): Fault[] {
-  // The parameters of a rule have schemas of their own.
   if (scenarioSchema.fits(value)) {
     const { limiter } = value as Scenario;
     return followsRule(limiter) ? ruleLimiterFaults(limiter, '/limiter') : [];
@@ -143,13 +172,13 @@ function plan(
   scenario: PlannedScenario,
   source: ScenarioSource,
   findOperator: FindOperator | undefined,
-  cycleMs = scenario.cycle_ms ?? cycleMsFor([windowOf(scenario)], CYCLE_MS),
+  cycleMs = scenario.cycle_ms ?? cycleMsFor(windowsOf(scenario.limiter ?? {}), CYCLE_MS),
+  window?: number,
 ): LoadedScenario {
   const time = (value: number | string, place: string, least = 0) => parseTime(value, cycleMs, place, least);
   const limiter = planLimiter(scenario, source, cycleMs, findOperator);
-  const within = spanCycles(limiter, cycleMs);
+  const within = window ?? spanCycles(limiter, cycleMs);
   const duration = scenario.duration === undefined ? undefined : time(scenario.duration, '/duration', 1);
-  const contracts = typeof scenario.contracts === 'object' ? scenario.contracts : { count: scenario.contracts ?? 1 };
   const phases = Object.fromEntries(
     Object.entries(scenario.phases ?? {}).map(([name, { from, to }]) => [
       name,
@@ -157,11 +186,18 @@ function plan(
     ]),
   );
   const clients = planClients(scenario.clients ?? [], cycleMs, '/clients');
+  const faults = (scenario.faults ?? []).map((fault, index): PlannedFault => {
+    const at = parseStretch(fault, `/faults/${index}`, time);
+    return fault.kind === 'pause' ? { kind: fault.kind, at } : { kind: fault.kind, share: fault.share, at };
+  });
+  const isDelayed = scenario.service !== undefined || faults.length > 0;
+  const seed = scenario.seed ?? 1;
+  const { unmade, ...traffic } = planTraffic(scenario, { cycleMs, within, duration, seed });
   const parts = {
     name: scenario.name ?? source.name,
     question: scenario.question,
     source,
-    seed: scenario.seed ?? 1,
+    seed,
     cycleMs,
     startCycle: scenario.start_cycle ?? 0,
     duration,
@@ -169,26 +205,23 @@ function plan(
     warmUp: time(scenario.warm_up ?? 0, '/warm_up'),
     plan: limiter,
     within,
-    contracts: contracts.count,
-    popularity: contracts.popularity ?? { law: 'even' },
-    independent: contracts.independent ?? false,
     keyed: scenario.keyed && {
       max_keys: scenario.keyed.max_keys,
       idle_cycles: time(scenario.keyed.idle_cycles ?? 60, '/keyed/idle_cycles'),
       overflow: scenario.keyed.overflow ?? 'refuse',
     },
-    arrivals: scenario.arrivals ?? [],
+    ...traffic,
     clients,
-    service: scenario.service,
-    faults: (scenario.faults ?? []).map((fault, index): PlannedFault => {
-      const at = parseStretch(fault, `/faults/${index}`, time);
-      return fault.kind === 'pause' ? { kind: fault.kind, at } : { kind: fault.kind, share: fault.share, at };
-    }),
+    senders: clients.length > 0 || !isDelayed ? clients : planClients([{ kind: 'open' }], cycleMs),
+    faults,
     phases,
     target: scenario.target,
-    notes: [nearestWindow(windowOf(scenario), within, cycleMs)].filter((note) => note !== undefined),
+    notes: [
+      ...[nearestWindow(windowOf(scenario), within, cycleMs)].filter((note) => note !== undefined),
+      ...limiterNotes(scenario.limiter),
+    ],
   };
-  checkParts(parts);
+  checkParts({ ...parts, arrivals: scenario.arrivals ?? [] }, unmade);
   const reading = { time, phases, contracts: contractNames(parts), clients: clients.map(({ name }) => name) };
   const { compare: _, ...alone } = scenario;
   const loaded: LoadedScenario = {
@@ -196,18 +229,58 @@ function plan(
     expectations: (scenario.expect ?? []).map((spec, index) => parseExpectation(spec, `/expect/${index}`, reading)),
     compared: comparedWith(scenario, within, cycleMs).map((one) => ({
       ...one,
-      // What follows from the window stays: a rule may have another, or none.
-      scenario: {
-        ...plan({ ...alone, limiter: one.definition, drain: alone.drain ?? within }, source, findOperator, cycleMs),
-        within,
-      },
+      // A rule may have another window, or none.
+      scenario: plan({ ...alone, limiter: one.definition }, source, findOperator, cycleMs, within),
     })),
     at: (other) => (other === cycleMs ? loaded : plan(scenario, source, findOperator, other)),
   };
   return loaded;
 }
 
-/** The length of the window as it is written; undefined for a definition, a rule, and the window of 60 cycles. */
+const silence = { cycles: new Float64Array(0), counts: new Float64Array(0), origin: 0 };
+
+type Setting = Pick<LoadedScenario, 'cycleMs' | 'within' | 'duration' | 'seed'>;
+
+/** Each model is made once for the seed, so that all faults are found before a run. */
+function planTraffic(
+  { arrivals = [], contracts: given = 1, service }: PlannedScenario,
+  { cycleMs, within, duration = MAX_CYCLES, seed }: Setting,
+) {
+  const unmade: Fault[] = [];
+  const made = <T>(place: string, make: () => T): T[] => {
+    try {
+      return [make()];
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      unmade.push(...error.faults.map(({ path, message }) => ({ path: `${place}${path}`, message })));
+      return [];
+    }
+  };
+  const even = planPopularity({ law: 'even' }, 1);
+  const run = { draws: drawsOf(seed), purpose: 'check', cycles: duration, log: silence };
+  const plans = arrivals.flatMap((spec, index) =>
+    made('', () => {
+      const plan = planArrival(spec, { cycleMs, within, place: `/arrivals/${index}` });
+      // A function is called only when the run begins.
+      if (!plan.isCustom) plan.make(run);
+      return plan;
+    }),
+  );
+  const [served] = service === undefined ? [] : made('', () => planService(service, cycleMs, '/service'));
+  const contracts = typeof given === 'object' ? given : { count: given };
+  const spec = contracts.popularity ?? { law: 'even' };
+  const [popularity = even] = made('/contracts/popularity', () => planPopularity(spec, contracts.count));
+  return {
+    arrivals: plans,
+    contracts: contracts.count,
+    independent: contracts.independent ?? false,
+    popularity,
+    service: served,
+    unmade,
+  };
+}
+
+/** As written; undefined for a definition, a rule, and the default window. */
 function windowOf({ limiter = {} }: PlannedScenario): number | string | undefined {
   return followsRule(limiter) ? undefined : (limiter as { readonly within?: number | string }).within;
 }
@@ -246,13 +319,28 @@ function planLimiter(
   return placed('/limiter/definition', () => planContract(written, findOperator));
 }
 
-function readDefinition(file: string, source: ScenarioSource): unknown {
+/** The text of a file that the scenario names at a place. */
+function readBeside(file: string, source: ScenarioSource, place: string): string {
   try {
-    return readDocument(source.definition(file), file).value;
+    return source.definition(file);
   } catch (error) {
-    const why = error instanceof Failure ? error.why : (error as Error).message;
-    throw refused([{ path: '/limiter/definition', message: `${file} cannot be read: ${why?.replace(/\.$/, '')}` }]);
+    throw unread(file, place, error);
   }
+}
+
+function readDefinition(file: string, source: ScenarioSource): unknown {
+  const place = '/limiter/definition';
+  const text = readBeside(file, source, place);
+  try {
+    return readDocument(text, file).value;
+  } catch (error) {
+    throw unread(file, place, error);
+  }
+}
+
+function unread(file: string, place: string, error: unknown): Failure {
+  const why = error instanceof Failure ? error.why : (error as Error).message;
+  return refused([{ path: place, message: `${file} cannot be read: ${why?.replace(/\.$/, '')}` }]);
 }
 
 function placed<T>(place: string, body: () => T): T {

@@ -1,4 +1,4 @@
-// The shape of a scenario file: a question, and everything needed to answer it. Published with the package as JSON Schema.
+// The schema of a scenario file. Published with the package as JSON Schema.
 
 import type { Static } from 'typebox';
 import { ClientsSpec } from '../actor/client/client-schema.js';
@@ -19,32 +19,31 @@ const strict = { additionalProperties: false } as const;
 export const WindowLimiter = Type.Object(
   {
     ...windowFields,
-    near_limit: Type.Optional(
-      Type.Number({
-        minimum: 0.01,
-        maximum: 0.99,
-        description: 'Share of the threshold from which the contract is in the state nearing, which emits near_limit.',
-      }),
-    ),
-    shadow: Type.Optional(
-      Type.Boolean({ description: 'Whether it admits all, and only says what it would have limited. Default: false.' }),
-    ),
     definition: Type.Optional(
-      Type.Union([
-        ContractDefinition,
-        Type.String({
-          minLength: 1,
-          maxLength: 4096,
-          description: 'A JSON or YAML file of a contract definition, from the folder of the scenario.',
-        }),
-      ]),
+      Type.Union(
+        [
+          ContractDefinition,
+          Type.String({
+            minLength: 1,
+            maxLength: 4096,
+            description: 'A JSON or YAML file of a contract definition, from the folder of the scenario.',
+          }),
+        ],
+        { examples: ['own.json'] },
+      ),
     ),
   },
   { ...strict, description: 'The template with its parameters, or a whole contract definition.' },
 );
 
-const Limiter = Type.Union([WindowLimiter, ...ruleShapes], {
-  description: 'The limiter: a window, a rule, a product by its name, or a piece of its configuration.',
+const LimiterText = Type.String({
+  minLength: 1,
+  maxLength: 20_000,
+  description: "As a text: '100 in 60s', 'nginx 10r/s burst=5', 'gcra 10/s burst=20', none, or a file.",
+});
+
+const Limiter = Type.Union([WindowLimiter, LimiterText, ...ruleShapes], {
+  description: 'The limiter: a text, a window, a rule, a product by its name, or a piece of its configuration.',
 });
 
 const Contracts = Type.Object(
@@ -53,6 +52,7 @@ const Contracts = Type.Object(
       minimum: 1,
       maximum: 1_000_000,
       description: 'How many contracts, all made from the limiter.',
+      examples: [2],
     }),
     popularity: Type.Optional(PopularitySpec),
     independent: Type.Optional(
@@ -61,7 +61,7 @@ const Contracts = Type.Object(
       }),
     ),
   },
-  { ...strict, description: 'How many contracts there are, and how requests are shared among them. Default: one.' },
+  { ...strict, description: 'Contracts with the requests shared among them.' },
 );
 
 const Keyed = Type.Object(
@@ -87,7 +87,7 @@ const Fault = Type.Union(
           description: 'The node stands still: it decides what came meanwhile when it goes on.',
         }),
         from: timeField('When it begins.'),
-        to: timeField('When it is over.'),
+        to: timeField('When it is over.', '20s'),
       },
       strict,
     ),
@@ -100,6 +100,15 @@ const Fault = Type.Union(
       },
       strict,
     ),
+    Type.Object(
+      {
+        kind: Type.Literal('slow', { description: 'Work of the service that begins meanwhile takes longer.' }),
+        share: Type.Number({ minimum: 0.001, maximum: 1, description: 'Share of its speed that is left, as 0.2.' }),
+        from: timeField('When it begins.'),
+        to: timeField('When it is over.', '20s'),
+      },
+      strict,
+    ),
   ],
   { description: 'Something that goes wrong on the way.' },
 );
@@ -107,7 +116,7 @@ const Fault = Type.Union(
 const Phase = Type.Object(
   {
     from: timeField('When the phase begins.'),
-    to: timeField('When it is over; the cycle itself no longer belongs to it.'),
+    to: timeField('When it is over; the cycle itself no longer belongs to it.', '20s'),
   },
   { ...strict, description: 'A stretch of the run with a name, for expectations and figures.' },
 );
@@ -125,7 +134,9 @@ export const Target = Type.Object(
       Type.String({ minLength: 1, maxLength: 4096, description: 'Where it is, unless --url is given.' }),
     ),
     method: Type.Optional(
-      Type.Enum(['GET', 'POST', 'PUT', 'HEAD'], { description: 'Method of a request. Default: GET.' }),
+      Type.Enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'], {
+        description: 'Method of a request. Default: GET.',
+      }),
     ),
     path: Type.Optional(
       Type.String({
@@ -167,7 +178,7 @@ export const Target = Type.Object(
     admitted_status: Type.Optional(
       Type.Array(Type.Integer({ minimum: 100, maximum: 599, description: 'A status.' }), {
         minItems: 1,
-        maxItems: 64,
+        maxItems: 500,
         description: 'Statuses that mean admitted. Default: 200 to 399.',
       }),
     ),
@@ -213,10 +224,13 @@ export const Scenario = Type.Object(
     warm_up: Type.Optional(timeField('Figures of clients and service leave out what began before. Default: 0.')),
     limiter: Type.Optional(Limiter),
     contracts: Type.Optional(
-      Type.Union([
-        Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'How many contracts, sharing evenly.' }),
-        Contracts,
-      ]),
+      Type.Union(
+        [
+          Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'How many contracts, sharing evenly.' }),
+          Contracts,
+        ],
+        { description: 'How many contracts there are, and how requests are shared among them. Default: one.' },
+      ),
     ),
     keyed: Type.Optional(Keyed),
     arrivals: Type.Optional(

@@ -1,49 +1,126 @@
-// The shape of the service in a scenario, and its plan. simulate/service.ts runs it.
+// The service of a scenario: its schema and its plan.
 import type { Static } from 'typebox';
 import { parseTimeLaw, type TimeLaw, TimeLawSpec } from '../math/time-law.js';
 import { Type } from '../schema/json-schema.js';
+import { parseTimeMs, timeField } from '../schema/quantity.js';
+
+const orders = ['fifo', 'lifo', 'adaptive_lifo'] as const;
+
+const strict = { additionalProperties: false } as const;
+
+const tierFields = {
+  servers: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000,
+      description: 'How many requests are served at a time. Default: 1.',
+    }),
+  ),
+  time: TimeLawSpec,
+  queue: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 100_000_000,
+      description: 'How many requests can wait; what comes when it is full is refused. Default: no limit.',
+    }),
+  ),
+  drop_abandoned: Type.Optional(
+    Type.Boolean({
+      description: 'Whether requests whose client has given up leave the queue unserved. Default: false.',
+    }),
+  ),
+  order: Type.Optional(
+    Type.Enum(orders, {
+      description:
+        'Which request is next: the first; the last; or the last while the queue has not been empty for the interval of codel. Default: fifo.',
+    }),
+  ),
+  codel: Type.Optional(
+    Type.Object(
+      {
+        target: Type.Optional(timeField('The longest wait while the queue lasts. Default: 5ms.')),
+        interval: Type.Optional(
+          timeField(
+            'The queue lasts if it has not been empty for this long; else this is the longest wait. Default: 100ms.',
+          ),
+        ),
+      },
+      { ...strict, description: 'Requests that waited for too long fail when their turn comes.' },
+    ),
+  ),
+  deadline: Type.Optional(timeField('A request that has waited for longer fails when its turn comes. Default: none.')),
+  fails: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: 'Share of the answers that fail after the work, by chance. Default: 0.',
+    }),
+  ),
+  per_in_flight: Type.Optional(timeField('The work is longer by this for each other request in service. Default: 0.')),
+  refusal: Type.Optional(timeField('Work of a server for each request that is refused. Default: 0.')),
+};
+
+const TierSpec = Type.Object(
+  {
+    ...tierFields,
+    attempts: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 100,
+        description: 'How often the tier before calls it, at once after each failure. Default: 1.',
+      }),
+    ),
+  },
+  strict,
+);
 
 export const ServiceSpec = Type.Object(
   {
-    servers: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 1_000_000,
-        description: 'How many requests are served at a time. Default: 1.',
-      }),
-    ),
-    time: TimeLawSpec,
-    queue: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 100_000_000,
-        description: 'How many requests can wait; what comes when it is full is refused. Default: no limit.',
-      }),
-    ),
-    drop_abandoned: Type.Optional(
-      Type.Boolean({
-        description: 'Whether requests whose client has given up leave the queue unserved. Default: false.',
+    ...tierFields,
+    tiers: Type.Optional(
+      Type.Array(TierSpec, {
+        minItems: 1,
+        maxItems: 8,
+        description:
+          'Services behind it: each is called when the one before has done its work, and fails it where it fails.',
       }),
     ),
   },
   {
-    additionalProperties: false,
+    ...strict,
     description: 'What stands behind the gate. Default: nothing; what is admitted is served.',
   },
 );
 
 export type ServiceSpec = Static<typeof ServiceSpec>;
 
-/** A service with numbers and defaults filled in. */
-export interface ServicePlan {
-  /** How many requests are served at a time, at least 1. */
+/** Servers with a queue, first come, first served. */
+export interface ServerPlan {
   readonly servers: number;
-  /** Time to serve one request. */
   readonly time: TimeLaw;
-  /** How many can wait; Infinity for no limit, 0 for none: a request that finds all servers busy is refused. */
+  /** Places; Infinity for no limit, 0 for none: a request that finds all servers busy is refused. */
   readonly queue: number;
-  /** Whether a request leaves the queue unserved once its client has given up. */
+  /** Whether a request leaves the queue when its client gives up. */
   readonly dropsAbandoned: boolean;
+}
+
+export interface ServicePlan extends ServerPlan {
+  readonly order: (typeof orders)[number];
+  /** In ms. The queue lasts if it has not been empty for `intervalMs`. */
+  readonly intervalMs: number;
+  /** The longest wait while the queue lasts, and else, in ms; undefined: any. */
+  readonly codelMs: number | undefined;
+  /** In ms; Infinity: none. */
+  readonly deadlineMs: number;
+  readonly fails: number;
+  readonly perInFlightMs: number;
+  readonly refusalMs: number;
+  readonly tiers: readonly TierPlan[];
+}
+
+export interface TierPlan extends ServicePlan {
+  /** How often the tier before calls it. */
+  readonly attempts: number;
 }
 
 /**
@@ -51,6 +128,24 @@ export interface ServicePlan {
  * @throws Failure `invalid_input` when a time cannot be read
  */
 export function planService(spec: ServiceSpec, cycleMs: number, place = ''): ServicePlan {
+  const ms = (value: number | string, path: string) => parseTimeMs(value, cycleMs, `${place}${path}`);
   const { servers = 1, time, queue = Number.POSITIVE_INFINITY, drop_abandoned: dropsAbandoned = false } = spec;
-  return { servers, time: parseTimeLaw(time, cycleMs, `${place}/time`), queue, dropsAbandoned };
+  const { codel, deadline, tiers = [] } = spec;
+  return {
+    servers,
+    time: parseTimeLaw(time, cycleMs, `${place}/time`),
+    queue,
+    dropsAbandoned,
+    order: spec.order ?? 'fifo',
+    intervalMs: ms(codel?.interval ?? '100ms', '/codel/interval'),
+    codelMs: codel && ms(codel.target ?? '5ms', '/codel/target'),
+    deadlineMs: deadline === undefined ? Number.POSITIVE_INFINITY : ms(deadline, '/deadline'),
+    fails: spec.fails ?? 0,
+    perInFlightMs: ms(spec.per_in_flight ?? 0, '/per_in_flight'),
+    refusalMs: ms(spec.refusal ?? 0, '/refusal'),
+    tiers: tiers.map(({ attempts = 1, ...tier }, index) => ({
+      ...planService(tier, cycleMs, `${place}/tiers/${index}`),
+      attempts,
+    })),
+  };
 }

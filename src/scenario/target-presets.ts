@@ -1,16 +1,14 @@
-// How real limiters answer, by name: which statuses mean limited, where the wait is told, and whether requests are held.
+// How real limiters answer: which statuses mean limited, which header has the wait, and whether requests are held.
 //
-//   target: { preset: nginx, url: http://127.0.0.1:8080/ }         what else is given goes before the preset
+//   target: { preset: nginx, url: http://127.0.0.1:8080/ }         other fields override those of the preset
 export interface TargetPreset {
   readonly limited_status: readonly number[];
-  /** Headers that tell the wait, and its unit; the first that is there counts. None: the product tells none. */
+  /** Headers with the wait, and its unit; the first that is present counts. Empty if the product sends none. */
   readonly waits: readonly WaitHeader[];
-  /** What else a reader of the report wants to know. */
   readonly words: string;
 }
 
 export interface WaitHeader {
-  /** In lower case. */
   readonly name: string;
   /** `s` seconds; `duration` as 99.5ms. */
   readonly unit: 's' | 'duration';

@@ -5,14 +5,12 @@ import { Check, Compile, Errors } from 'typebox/schema';
 import { lengthErrors } from './length-errors.js';
 import type { SchemaError } from './schema-faults.js';
 
-/** The check of one schema, compiled once. */
 interface SchemaCheck<T> {
   fits(value: unknown): value is T;
   /** What does not fit; empty if the value fits. What is too long is reported first, and alone: see length-errors.ts. */
   errors(value: unknown): readonly SchemaError[];
 }
 
-/** Compiles when the first value is checked. */
 export function compileSchema<S extends TSchema>(schema: S): SchemaCheck<Static<S>> {
   let compiled: ReturnType<typeof Compile> | undefined;
   const check = () => {

@@ -22,6 +22,12 @@ export function nearest(word: string, among: Iterable<string>): string | undefin
   return best;
 }
 
+/** `did you mean "…"?`, or `otherwise` if no word is near. */
+export function meantOr(word: string, among: Iterable<string>, otherwise: string): string {
+  const guess = nearest(word, among);
+  return guess === undefined ? otherwise : `did you mean "${guess}"?`;
+}
+
 /** Optimal string alignment: row i of the table holds the edits from the first i letters of `a` to each start of `b`. */
 function editsBetween(a: string, b: string): number {
   let beforeLast: number[] = [];

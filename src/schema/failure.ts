@@ -22,7 +22,7 @@ const kinds = {
   unsafe_permissions: { status: 503, exit: 2, title: 'Others may read or change files of this program' },
   unwritable_folder: { status: 400, exit: 2, title: 'The folder cannot be written' },
   unknown_format: { status: 400, exit: 2, title: 'The format is not known' },
-  implausible_log: { status: 400, exit: 2, title: 'The log was probably misread' },
+  package_missing: { status: 503, exit: 2, title: 'A package is not installed' },
   no_requests: { status: 400, exit: 2, title: 'Nothing in the input is a request' },
 
   // Requests that are not valid HTTP, or arrive too slowly.
@@ -34,7 +34,6 @@ const kinds = {
   operator_not_registered: { status: 422, exit: 2, title: 'The operator is not registered' },
   definition_unsound: { status: 422, exit: 2, title: 'The contract definition cannot run' },
 
-  // Events and transitions.
   event_too_old: { status: 422, exit: 2, title: 'The event is older than the window' },
   event_in_future: { status: 422, exit: 2, title: 'The event lies in the future' },
   idempotency_key_reused: { status: 422, exit: 2, title: 'The idempotency key belongs to another request' },
@@ -44,11 +43,12 @@ const kinds = {
   compute_failed: { status: 422, exit: 1, title: 'The operator could not compute a result' },
   prove_failed: { status: 422, exit: 1, title: 'The operator could not prove its result' },
   verify_failed: { status: 422, exit: 1, title: 'The proof of the result does not hold' },
+  not_on_network: { status: 409, exit: 2, title: 'A network of nodes does not do this' },
+  no_candidate: { status: 409, exit: 2, title: 'The contract has no candidate' },
   contract_failed: { status: 503, exit: 70, title: 'The contract stopped after an error of its own' },
   key_missing: { status: 422, exit: 2, title: 'The contract counts by key, and the event has none' },
   too_many_keys: { status: 429, exit: 1, title: 'The contract has no place for another key' },
 
-  // Machines, contracts, keys.
   machine_not_found: { status: 404, exit: 2, title: 'There is no such machine' },
   machine_deleted: { status: 410, exit: 2, title: 'The machine was deleted' },
   contract_not_found: { status: 404, exit: 2, title: 'There is no such contract' },
@@ -56,6 +56,7 @@ const kinds = {
   operator_not_found: { status: 404, exit: 2, title: 'There is no such operator' },
   route_not_found: { status: 404, exit: 2, title: 'There is no such route' },
   method_not_allowed: { status: 405, exit: 2, title: 'The route does not take this method' },
+  name_taken: { status: 409, exit: 2, title: 'The name of the contract is taken' },
   slug_taken: { status: 409, exit: 2, title: 'The slug is taken' },
   credential_missing: { status: 401, exit: 2, title: 'A credential is needed' },
   credential_invalid: { status: 401, exit: 2, title: 'The credential is not valid' },
@@ -70,7 +71,6 @@ const kinds = {
   too_many_requests: { status: 429, exit: 1, title: 'Too many requests' },
   limit_reached: { status: 422, exit: 2, title: 'A limit of this node is reached' },
 
-  // The record.
   record_broken: { status: 409, exit: 1, title: 'The record does not hold' },
   key_changed: { status: 409, exit: 1, title: 'The key of the node has changed' },
   key_unproved: { status: 409, exit: 1, title: 'The node does not prove that it has its key' },
@@ -104,13 +104,23 @@ export type FailureCode = keyof typeof kinds;
 /** Every code with its status, exit code and title; the reference page and the OpenAPI text are generated from it. */
 export const catalogue: Readonly<Record<FailureCode, Kind>> = kinds;
 
-/** Faults that one answer lists. */
 export const MOST_FAULTS = 10;
 
 /** A fault and its place in the input: `path` is a JSON pointer, a column, or a place such as `line 3, column 7`. */
 export interface Fault {
   readonly path: string;
   readonly message: string;
+}
+
+/** A fault of a part, with its place in the whole. @param place JSON pointer to the part */
+export function placed({ path, message }: Fault, place: string): Fault {
+  return { path: `${place}${path === '/' ? '' : path}`, message };
+}
+
+/** The first of several faults, and how many more there are. */
+export function firstOf([first, ...others]: readonly Fault[]): string {
+  const more = others.length > 0 ? ` (and ${others.length} more)` : '';
+  return first === undefined ? '' : `${first.path || '/'} ${first.message}${more}.`;
 }
 
 interface Parts {
@@ -162,7 +172,6 @@ export class Bug extends Error {
   override readonly name = 'Bug';
 }
 
-/** Throws a `Bug` unless `condition` holds. */
 export function assert(condition: boolean, message: string): asserts condition {
   if (!condition) throw new Bug(message);
 }

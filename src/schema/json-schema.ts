@@ -19,7 +19,6 @@ type Kinds =
   | 'Union'
   | 'Unknown';
 
-/** A schema without TypeBox's types. */
 type Plain = Readonly<Record<string, unknown>>;
 
 /** Marks a property that may be missing. Not part of the schema, and not enumerable. */

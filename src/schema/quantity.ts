@@ -24,12 +24,14 @@ export const MAX_CYCLES = 1_000_000_000;
 export const rateField = (description: string, most: number) =>
   Type.Union([Type.Number({ minimum: 0, maximum: most }), Type.String({ minLength: 1, maxLength: LENGTH })], {
     description: `${description} Requests per cycle, or a text as 130/s, 300/min, 10 per 7 cycles.`,
+    examples: ['50/s'],
   });
 
-/** The schema of a time. */
-export const timeField = (description: string) =>
+/** The schema of a time, with one as an example. */
+export const timeField = (description: string, example = '10s') =>
   Type.Union([Type.Number({ minimum: 0, maximum: MAX_CYCLES }), Type.String({ minLength: 1, maxLength: LENGTH })], {
     description: `${description} Cycles, or a text as 90s, 1h30m, 60 cycles.`,
+    examples: [example],
   });
 
 /**

@@ -1,4 +1,4 @@
-// Reads a text that somebody else may have written, or of which somebody else may have named the file: bounded, and without waiting.
+// Reads a text whose content or path is not trusted: bounded, and without waiting.
 import * as fs from 'node:fs';
 import { Failure } from './failure.js';
 
@@ -42,7 +42,7 @@ const OF_THE_SHELL = /^\/(dev\/stdin|(dev|proc\/self)\/fd\/\d+)$/;
 
 function bytesOf(path: string, mostBytes: number, isGiven: boolean): Buffer {
   const isOfShell = isGiven && OF_THE_SHELL.test(path);
-  // Without O_NONBLOCK, opening a named pipe waits for who writes into it.
+  // Without O_NONBLOCK, opening a named pipe waits for a writer.
   const file = fs.openSync(path, fs.constants.O_RDONLY | (isOfShell ? 0 : fs.constants.O_NONBLOCK));
   try {
     refuseKind(fs.fstatSync(file), isGiven, isOfShell);

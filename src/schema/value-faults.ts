@@ -6,7 +6,7 @@
 import type { TSchema } from 'typebox';
 import { fitsSchema, schemaErrors } from './compile-schema.js';
 import { nearest } from './did-you-mean.js';
-import type { Fault } from './failure.js';
+import { type Fault, placed } from './failure.js';
 import { Type } from './json-schema.js';
 import { faultsOf } from './schema-faults.js';
 
@@ -85,10 +85,7 @@ function tagMessage(allowed: readonly string[], given: unknown): string {
 }
 
 function leafFaults(schema: TSchema, value: unknown, place: string): Fault[] {
-  return faultsOf(schema, schemaErrors(schema, value)).map(({ path, message }) => ({
-    path: `${place}${path === '/' ? '' : path}`,
-    message,
-  }));
+  return faultsOf(schema, schemaErrors(schema, value)).map((fault) => placed(fault, place));
 }
 
 /** The schema of an object with any values: what is left to check is its property names. */

@@ -1,21 +1,18 @@
-// What every actor of a run is doing at the moment: its state, and what it waits for.
+// The state of every actor of a run, and what it waits for.
 import type { Client } from '../actor/client/client.js';
 import { cycleOf, startOf } from '../time/cycle.js';
 import type { SimulatedClients } from './simulated-clients.js';
 import type { World } from './world.js';
 
-/** What one actor is doing at the moment a run was stopped. */
 export interface ActorState {
   readonly actor: string;
   readonly state: string;
-  /** What it waits for, and what waits for it, in words. */
   readonly waiting: string;
 }
 
-/** Every actor of a run: contracts first, then clients. */
 export function actorStates(world: World, clients: SimulatedClients | undefined): ActorState[] {
   const contracts = world.contracts.map((contract, index) => {
-    // A contract that has nothing to do stands at the cycle of its last request.
+    // A contract without requests is still in the cycle of its last one.
     contract.advance(world.clock.cycle());
     const { wakeMs } = contract;
     const waiting = wakeMs === Number.POSITIVE_INFINITY ? '' : `wakes at cycle ${cycleOf(wakeMs, world.clock.cycleMs)}`;
@@ -33,7 +30,6 @@ export function actorStates(world: World, clients: SimulatedClients | undefined)
   return [...contracts, ...told];
 }
 
-/** The mailbox of an actor is empty between two instants; what it has taken and not done yet stands in its state. */
 function heldIn(state: object): string[] {
   return Object.entries(state).flatMap(([name, value]: [string, unknown]) => {
     if (name === 'at') return [];

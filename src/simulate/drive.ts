@@ -1,62 +1,103 @@
-// Letting a world run to its end: cycle by cycle where a feed says how many requests come, by the agenda where clients send them;
-// with progress on the way, and a stop that leaves what was done.
-import type { Observable, Subscriber } from 'rxjs';
-import type { CycleRow } from '../outcome/cycle-row.js';
-import { cycleOf, startOf } from '../time/cycle.js';
-import { GuardedObservable, warn } from '../time/guarded.js';
+// Runs a world to its end: cycle by cycle with a feed, otherwise by the agenda.
+import { Observable } from 'rxjs';
+import type { CycleRow, RunShape } from '../outcome/cycle-row.js';
+import { cycleOf, lastInstantOf, startOf } from '../time/cycle.js';
 import { nextTurn } from '../time/next-turn.js';
 import type { Feed } from './feed.js';
 import type { World } from './world.js';
 
-export interface Watch {
-  /** Ends the run early; what was done so far stands. */
+export interface DriveOptions {
+  /** Ends the run early, with the current cycle as its last. */
   readonly signal?: AbortSignal | undefined;
-  /** Called now and then: cycles done, and cycles in all where that is known. */
-  readonly onProgress?: ((cycle: number, lastCycle: number) => void) | undefined;
-  /** The run is cut into so many slices; after each, progress is reported and signals are heard. Default: 1,024. */
+  /** How many times in a run the event loop gets a turn, in which signals arrive. Default: 1,024. */
   readonly slices?: number | undefined;
-  /** Within a slice signals are heard as often as this, by steps of the agenda or contracts with requests. Default: 20,000. */
+  /** It also gets one after this many agenda steps or contracts with requests. Default: 20,000. */
   readonly stepsPerTurn?: number | undefined;
+}
+
+export interface Drivable {
+  readonly world: Pick<World, 'clock' | 'decide' | 'end'>;
+  readonly lastCycle: number;
+  readonly feed: Feed | undefined;
 }
 
 const SLICES = 1024;
 const STEPS_PER_TURN = 20_000;
 
-/** A hundredth of a millisecond; where doubles lie wider apart, far from 1970, the last one but one before the next cycle. */
-const EDGE_MS = 0.01;
-const EDGE_SHARE = 2 ** -52;
-
-/** Just before the next cycle begins, in unix ms: the last instant at which something can happen in a cycle. */
-export function lastInstantOf(cycle: number, cycleMs: number): number {
-  const next = startOf(cycle + 1, cycleMs);
-  return next - Math.max(EDGE_MS, Math.abs(next) * EDGE_SHARE);
-}
-
 /**
- * The rows of a run that begins when it is subscribed to and is stopped by unsubscribing. What an observer throws is a warning of the
- * process, and the run goes on.
+ * The rows of a run in virtual time. Each subscription is a run of its own; unsubscribing ends it.
+ * @param begin prepares the run, which passes its rows to `onRow`
  */
-export function rowsOfRun(
-  run: (subscriber: Subscriber<CycleRow>, signal: AbortSignal) => Promise<void>,
-): Observable<CycleRow> {
-  return new GuardedObservable<CycleRow>(warn, (subscriber) => {
-    const stop = new AbortController();
-    run(subscriber, stop.signal).then(
+export function rowsOf<Run extends RunShape>(
+  begin: (onRow: (row: CycleRow<Run>) => void) => Promise<Drivable>,
+  { signal, ...pace }: DriveOptions,
+): Observable<CycleRow<Run>> {
+  return new Observable((subscriber) => {
+    const left = new AbortController();
+    const stop = signal === undefined ? left.signal : AbortSignal.any([left.signal, signal]);
+    const run = async () => {
+      const { world, lastCycle, feed } = await begin((row) => subscriber.next(row));
+      await drive(world, lastCycle, { ...pace, signal: stop }, feed);
+    };
+    run().then(
       () => subscriber.complete(),
       (error: unknown) => subscriber.error(error),
     );
-    return () => stop.abort();
+    return () => left.abort();
   });
 }
 
-/**
- * Lets time pass up to the beginning of a cycle, or to an instant, and its requests reach the contracts. Returns how many contracts had
- * some.
- * @param at the cycle; of a timed feed the instant, in unix ms
- */
-export function arriveIn(world: World, feed: Feed, at: number): number {
+/** Runs a world from its present cycle to the end of `lastCycle`, or until it is stopped. The last cycle has a row. */
+export async function drive(
+  world: Drivable['world'],
+  lastCycle: number,
+  options: DriveOptions,
+  feed?: Feed,
+): Promise<void> {
+  const { signal, slices = SLICES, stepsPerTurn = STEPS_PER_TURN } = options;
   const { clock } = world;
-  const cycle = cycleFor(feed, at, clock.cycleMs);
+  const slice = Math.max(1, Math.ceil((lastCycle + 1 - clock.cycle()) / slices));
+  // A flag, because it is read in every cycle and the getter of a signal is slow.
+  let stopped = signal?.aborted === true;
+  const stop = () => {
+    stopped = true;
+  };
+  signal?.addEventListener('abort', stop);
+  const isStopped = () => stopped;
+  if (feed !== undefined) {
+    let next = clock.cycle();
+    let turn = next + slice;
+    let steps = 0;
+    for (let at = feed.next(next); at !== undefined && !isStopped(); at = feed.next(next)) {
+      const cycle = feed.isTimed === true ? cycleOf(at, clock.cycleMs) : at;
+      if (cycle > lastCycle) break;
+      if (cycle >= turn || steps >= stepsPerTurn) {
+        await nextTurn();
+        if (isStopped()) break;
+        turn = Math.max(turn, cycle + slice);
+        steps = 0;
+      }
+      steps += 1 + arriveIn(world, feed, at, cycle);
+      next = cycle + 1;
+    }
+  }
+  const end = lastInstantOf(lastCycle, clock.cycleMs);
+  while (clock.now() < end && !isStopped()) {
+    const untilMs = Math.min(end, startOf(clock.cycle() + slice, clock.cycleMs));
+    await clock.runAsync({ untilMs, stepsPerTurn, signal });
+    await nextTurn();
+  }
+  signal?.removeEventListener('abort', stop);
+  world.end(Math.min(lastCycle, clock.cycle()));
+}
+
+/**
+ * Advances the clock, and hands the requests to the contracts.
+ * @param at a cycle, or an instant of a timed feed
+ * @returns how many contracts had requests
+ */
+function arriveIn(world: Drivable['world'], feed: Feed, at: number, cycle: number): number {
+  const { clock } = world;
   clock.run({ untilMs: feed.isTimed === true ? at : startOf(at, clock.cycleMs) });
   let contracts = 0;
   feed.arrive(at, (contract, n) => {
@@ -64,62 +105,4 @@ export function arriveIn(world: World, feed: Feed, at: number): number {
     contracts += 1;
   });
   return contracts;
-}
-
-function cycleFor(feed: Feed, at: number, cycleMs: number): number {
-  return feed.isTimed === true ? cycleOf(at, cycleMs) : at;
-}
-
-/**
- * Runs a world from its present cycle up to the end of `lastCycle`.
- * @param feed where requests come from; undefined where tasks of the agenda bring them
- * @returns false when it was stopped before
- */
-export async function drive(world: World, lastCycle: number, watch: Watch, feed?: Feed): Promise<boolean> {
-  const { signal, onProgress, slices = SLICES, stepsPerTurn = STEPS_PER_TURN } = watch;
-  const { clock } = world;
-  const slice = Math.max(1, Math.ceil((lastCycle + 1 - clock.cycle()) / slices));
-  if (feed !== undefined && !(await feedIn(world, feed, lastCycle, slice, watch))) return stopped(world);
-  const end = lastInstantOf(lastCycle, clock.cycleMs);
-  while (clock.now() < end) {
-    const ending = await clock.runAsync({
-      untilMs: Math.min(end, startOf(clock.cycle() + slice, clock.cycleMs)),
-      stepsPerTurn,
-      signal,
-    });
-    if (ending === 'stopped') return stopped(world);
-    onProgress?.(clock.cycle(), lastCycle);
-    await nextTurn();
-  }
-  world.finish(lastCycle);
-  return true;
-}
-
-/** @returns false when it was stopped before the feed came to its end, or to `lastCycle` */
-async function feedIn(world: World, feed: Feed, lastCycle: number, slice: number, watch: Watch): Promise<boolean> {
-  const { signal, onProgress, stepsPerTurn = STEPS_PER_TURN } = watch;
-  const isStopped = () => signal?.aborted === true;
-  if (isStopped()) return false;
-  let next = world.clock.cycle();
-  let turn = next + slice;
-  let steps = 0;
-  for (let at = feed.next(next); at !== undefined; at = feed.next(next)) {
-    const cycle = cycleFor(feed, at, world.clock.cycleMs);
-    if (cycle > lastCycle) break;
-    if (cycle >= turn || steps >= stepsPerTurn) {
-      if (cycle >= turn) onProgress?.(world.clock.cycle(), lastCycle);
-      await nextTurn();
-      if (isStopped()) return false;
-      turn = Math.max(turn, cycle + slice);
-      steps = 0;
-    }
-    steps += 1 + arriveIn(world, feed, at);
-    next = cycle + 1;
-  }
-  return !isStopped();
-}
-
-function stopped(world: World): false {
-  world.finish(world.clock.cycle());
-  return false;
 }

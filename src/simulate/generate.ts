@@ -1,37 +1,33 @@
-// The requests of a scenario one by one, as a log has them: when each comes, and for which contract.
+// The requests of a scenario one by one.
 
-import { RandomStream } from '../math/random.js';
+import { drawsOf } from '../math/random.js';
 import type { Seed } from '../math/seed.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { startOf } from '../time/cycle.js';
 import { sum } from '../traffic/arrival/sum.js';
-import { makePopularity } from '../traffic/popularity.js';
+import type { Popularity } from '../traffic/popularity.js';
 import { type Traffic, trafficOf } from './scenario-traffic.js';
 
-export interface PlannedRequest {
-  /** ms since the run began. */
+interface PlannedRequest {
   readonly ms: number;
-  /** Index of the contract. */
   readonly contract: number;
 }
 
 /**
- * Every request that the arrivals of a scenario bring, in order of time; the same for the same scenario and seed.
+ * Every request of a scenario, in order of time; the same for the same scenario and seed.
  * @throws Failure when a log of the scenario cannot be read
  */
 export async function* requestsOf(
   scenario: LoadedScenario,
   seed: Seed = scenario.seed,
 ): AsyncGenerator<PlannedRequest, void, undefined> {
-  const traffic = await trafficOf(scenario, seed);
+  const traffic = await trafficOf(scenario, drawsOf(seed));
   if (traffic.feed !== undefined) yield* recorded(scenario, traffic);
-  else if (scenario.independent) yield* independent(scenario, traffic);
-  else yield* shared(scenario, traffic, seed);
+  else if (traffic.popularity === undefined) yield* independent(scenario, traffic);
+  else yield* shared(scenario, traffic, traffic.popularity);
 }
 
-/** One stream of requests, shared out among the contracts in the order in which they come. */
-function* shared(scenario: LoadedScenario, traffic: Traffic, seed: Seed): Generator<PlannedRequest> {
-  const popularity = makePopularity(scenario.popularity, traffic.names.length, new RandomStream(seed, 'popularity'));
+function* shared({ cycleMs }: LoadedScenario, traffic: Traffic, popularity: Popularity): Generator<PlannedRequest> {
   const arrival = sum(traffic.arrivals);
   let places = new Float64Array(64);
   for (let cycle = 0; cycle < traffic.cycles; cycle += 1) {
@@ -39,12 +35,11 @@ function* shared(scenario: LoadedScenario, traffic: Traffic, seed: Seed): Genera
     if (places.length < n) places = new Float64Array(2 * n);
     arrival.instants(places, n);
     for (let k = 0; k < n; k += 1) {
-      yield { ms: startOf(cycle + places[k]!, scenario.cycleMs), contract: popularity.pick() };
+      yield { ms: startOf(cycle + places[k]!, cycleMs), contract: popularity.pick() };
     }
   }
 }
 
-/** Each contract has arrivals of its own. */
 function* independent({ cycleMs }: LoadedScenario, { arrivals, cycles }: Traffic): Generator<PlannedRequest> {
   for (let cycle = 0; cycle < cycles; cycle += 1) {
     const requests = arrivals.flatMap((arrival, contract) => {
@@ -56,7 +51,7 @@ function* independent({ cycleMs }: LoadedScenario, { arrivals, cycles }: Traffic
   }
 }
 
-/** Those of a log with a contract for each key: known by cycle only, so they come when it begins. */
+/** A log with a contract for each key gives cycles only: each request comes at the start of its cycle. */
 function* recorded({ cycleMs, startCycle }: LoadedScenario, { feed }: Traffic): Generator<PlannedRequest> {
   for (let cycle = feed?.next(startCycle); cycle !== undefined; cycle = feed?.next(cycle + 1)) {
     const requests: PlannedRequest[] = [];

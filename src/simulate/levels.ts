@@ -1,9 +1,9 @@
-// How much of their rules the contracts of a run have used up, cycle by cycle: what a window's count is to other contracts.
+// How much of its rule each contract has used up, cycle by cycle: what the count of a window is to other contracts.
 //
-//   level   10 |    __                   after a request: what a rule admits at once, less what it would admit now
+//   level   10 |    __                   after a request: capacity of the rule, minus what it would admit now
 //              |   |  \__                then it falls as tokens come back or a window ends
-//            0 |___|     \____           of a cycle the most is kept
-//   cycle        | 0 | 1 | 2 |           a contract is looked at in cycles with requests, and where its level falls
+//            0 |___|     \____           each cycle keeps its maximum
+//   cycle        | 0 | 1 | 2 |           updated in cycles with requests, and in those in which the level falls
 import type { Gauge } from '../limiter/gauge.js';
 import type { RowBuilder } from '../outcome/cycle-row.js';
 import { Agenda, type Ticket } from '../time/agenda.js';
@@ -15,9 +15,12 @@ export class Levels {
   readonly #contracts: readonly SimulatedContract[];
   readonly #builder: RowBuilder;
   readonly #cycleMs: number;
-  /** Contracts that were asked in this cycle, with the most of their levels. */
-  readonly #asked = new Map<number, number>();
-  /** Due in cycles. */
+  #asked: number[] = [];
+  /** Their highest levels; -1 for other contracts. */
+  readonly #most: number[] = [];
+  /** Contracts whose level falls in the next cycle: most do. */
+  #falling: number[] = [];
+  /** Later falls, due in cycles. */
   readonly #agenda = new Agenda(Number.MIN_SAFE_INTEGER);
   readonly #tickets = new Map<number, Ticket>();
 
@@ -27,36 +30,49 @@ export class Levels {
     this.#cycleMs = cycleMs;
   }
 
-  /** A contract has decided. */
   asked(contract: number): void {
-    const { gate } = this.#contracts[contract]!;
-    this.#asked.set(contract, Math.max(gate.level, this.#asked.get(contract) ?? 0));
+    this.#note(contract, this.#contracts[contract]!.gate.level);
   }
 
-  /** Writes the levels of a cycle. Returns the next cycle in which one falls; Infinity for none. */
+  /** Writes the levels of a cycle. Returns the next cycle in which one falls, or Infinity. */
   close(cycle: number): number {
+    for (const contract of this.#falling) this.#note(contract, 0);
+    this.#falling = [];
     while (this.#agenda.nextDue() <= cycle) this.#agenda.step();
-    for (const [contract, most] of this.#asked) this.#write(contract, cycle, most);
-    this.#asked.clear();
-    return this.#agenda.nextDue();
+    const written = this.#asked;
+    this.#asked = [];
+    for (const contract of written) this.#write(contract, cycle);
+    return this.#falling.length > 0 ? cycle + 1 : this.#agenda.nextDue();
   }
 
-  #write(contract: number, cycle: number, most: number): void {
-    const { gate } = this.#contracts[contract]!;
-    const level = Math.max(most, gate.gauges[0]!.levelAt(startOf(cycle, this.#cycleMs)));
+  #note(contract: number, level: number): void {
+    const most = this.#most[contract] ?? -1;
+    if (most < 0) this.#asked.push(contract);
+    if (level > most) this.#most[contract] = level;
+  }
+
+  #write(contract: number, cycle: number): void {
+    const [gauge] = this.#contracts[contract]!.gate.gauges;
+    const level = Math.max(this.#most[contract]!, gauge!.levelAt(startOf(cycle, this.#cycleMs)));
+    this.#most[contract] = -1;
     this.#builder.counted(contract, level);
     const ticket = this.#tickets.get(contract);
-    if (ticket !== undefined) this.#agenda.cancel(ticket);
-    const next = this.#nextAfter(gate.gauges[0]!, cycle, level);
-    if (next === Number.POSITIVE_INFINITY) this.#tickets.delete(contract);
-    else
+    if (ticket !== undefined) {
+      this.#agenda.cancel(ticket);
+      this.#tickets.delete(contract);
+    }
+    const next = this.#nextAfter(gauge!, cycle, level);
+    if (next === cycle + 1) this.#falling.push(contract);
+    else if (next < Number.POSITIVE_INFINITY)
       this.#tickets.set(
         contract,
-        this.#agenda.at(next, Rank.close, () => this.#fell(contract)),
+        this.#agenda.at(next, Rank.close, () => {
+          this.#tickets.delete(contract);
+          this.#note(contract, 0);
+        }),
       );
   }
 
-  /** The first cycle at whose beginning the level is another. */
   #nextAfter(gauge: Gauge, cycle: number, level: number): number {
     const nextMs = startOf(cycle + 1, this.#cycleMs);
     if (gauge.levelAt(nextMs) !== level) return cycle + 1;
@@ -64,10 +80,5 @@ export class Levels {
     if (changesMs === Number.POSITIVE_INFINITY) return changesMs;
     const begun = cycleOf(changesMs, this.#cycleMs);
     return Math.max(cycle + 1, startOf(begun, this.#cycleMs) < changesMs ? begun + 1 : begun);
-  }
-
-  #fell(contract: number): void {
-    this.#tickets.delete(contract);
-    if (!this.#asked.has(contract)) this.#asked.set(contract, 0);
   }
 }

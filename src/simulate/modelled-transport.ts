@@ -3,27 +3,27 @@
 //   attempt ─► gate ─ admitted ─► (held) ─► service ─ served ──────────┐
 //               └─ limited ─┐                 └─ refused: failed ──────┤
 //                           └──────────────────────────────────────────┴─► answer ─► (lost) ─► client
+import type { Party } from '../actor/actor-system.js';
 import type { Answer } from '../actor/client/behaviour.js';
 import type { SentAttempt, Transport } from '../actor/client/client.js';
 import type { Ticket } from '../time/agenda.js';
 import type { Clock } from '../time/clock.js';
 import { Rank } from '../time/rank.js';
+import type { JourneyRecorder } from './journeys.js';
 import type { Service, Visit } from './service.js';
 
 type Limited = Extract<Answer, { type: 'limited' }>;
 
-/** What the transport leads through; what is left out lets everything pass. */
+/** A part that is left out lets everything pass. */
 export interface ModelledTransportParts {
-  /** Counts a request at its contract now, and decides it; undefined: admitted; a number: admitted, and held so many ms. */
+  /** Counts and decides a request now. A number: admitted, and held for this many ms; undefined: admitted at once. */
   readonly decide?: ((attempt: SentAttempt) => Limited | number | undefined) | undefined;
-  /** For requests that are held. */
   readonly clock?: Clock | undefined;
-  /** An admitted attempt is over: it was answered, refused by the service, or abandoned before it reached it. */
+  /** An admitted attempt has ended: answered, refused by the service, or abandoned before it was served. */
   readonly over?: ((attempt: SentAttempt) => void) | undefined;
-  /** Behind the gate; its `onServed` must call `served`. */
   readonly service?: Service<SentAttempt> | undefined;
-  /** Whether the answer that is about to be given gets lost. */
   readonly loses?: (() => boolean) | undefined;
+  readonly journeys?: JourneyRecorder | undefined;
 }
 
 export class ModelledTransport implements Transport {
@@ -37,9 +37,11 @@ export class ModelledTransport implements Transport {
   }
 
   send(attempt: SentAttempt): void {
-    const { decide, clock } = this.#parts;
+    const { decide, clock, journeys } = this.#parts;
     const decided = decide?.(attempt);
-    if (typeof decided === 'object') this.#answer(attempt, decided);
+    if (clock !== undefined)
+      journeys?.decided(attempt, clock, typeof decided === 'object' ? undefined : (decided ?? 0));
+    if (typeof decided === 'object') this.#answer(attempt, decided, attempt.job.contract);
     else if (decided === undefined || decided === 0 || clock === undefined) this.#start(attempt);
     else {
       const start = () => {
@@ -51,6 +53,8 @@ export class ModelledTransport implements Transport {
   }
 
   abandon(attempt: SentAttempt): void {
+    const { clock, journeys } = this.#parts;
+    if (clock !== undefined) journeys?.abandoned(attempt, clock);
     const ticket = this.#held.get(attempt);
     if (ticket !== undefined) {
       this.#parts.clock?.agenda.cancel(ticket);
@@ -62,15 +66,20 @@ export class ModelledTransport implements Transport {
     this.#visits.delete(attempt);
     const { service, over } = this.#parts;
     service?.abandon(visit);
-    // What is being served goes on, and still holds its place.
+    // The service still works on the others, which keep their place.
     if (service?.isDropped(visit) === true) over?.(attempt);
   }
 
-  /** For the service: the work is done. */
   served(attempt: SentAttempt): void {
     this.#visits.delete(attempt);
     this.#parts.over?.(attempt);
-    this.#answer(attempt, served);
+    this.#answer(attempt, served, 'service');
+  }
+
+  failed(attempt: SentAttempt): void {
+    this.#visits.delete(attempt);
+    this.#parts.over?.(attempt);
+    this.#answer(attempt, failed, 'service');
   }
 
   #start(attempt: SentAttempt): void {
@@ -81,17 +90,63 @@ export class ModelledTransport implements Transport {
       return;
     }
     over?.(attempt);
-    this.#answer(attempt, service === undefined ? served : failed);
+    if (service === undefined) this.#answer(attempt, served, attempt.job.contract);
+    else this.#answer(attempt, failed, 'service');
   }
 
-  #answer(attempt: SentAttempt, answer: Answer): void {
-    const isLost = this.#parts.loses?.() === true;
-    // Who has set a time limit hears nothing until it is over; others would wait for ever, so they hear of the loss.
-    if (!isLost) attempt.answer(answer);
-    else if (attempt.timeout === undefined) attempt.answer(lost);
+  #answer(attempt: SentAttempt, answer: Answer, from: Party): void {
+    const { loses, clock, journeys } = this.#parts;
+    const isLost = loses?.() === true;
+    if (clock !== undefined) journeys?.ended(attempt, clock, isLost ? 'lost' : answer.type);
+    // A client with a timeout learns of the loss by it; others would wait for ever.
+    if (!isLost) attempt.answer(answer, from);
+    else if (attempt.timeout === undefined) attempt.answer(lost, 'network');
   }
 }
 
 const served: Answer = { type: 'served' };
 const failed: Answer = { type: 'failed' };
 const lost: Answer = { type: 'lost' };
+
+// A pause of the node: requests sent meanwhile wait, and are taken in order when it ends.
+
+export interface Pause {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+export class FaultyTransport implements Transport {
+  #waiting = new Set<SentAttempt>();
+
+  readonly #clock: Clock;
+  readonly #transport: Transport;
+  readonly #pauses: readonly Pause[];
+
+  constructor(clock: Clock, transport: Transport, pauses: readonly Pause[]) {
+    this.#clock = clock;
+    this.#transport = transport;
+    this.#pauses = pauses;
+  }
+
+  send(attempt: SentAttempt): void {
+    const now = this.#clock.now();
+    const pause = this.#pauses.find(({ fromMs, toMs }) => now >= fromMs && now < toMs);
+    if (pause === undefined) {
+      this.#transport.send(attempt);
+      return;
+    }
+    if (this.#waiting.size === 0) this.#clock.agenda.at(pause.toMs, Rank.arrival, () => this.#goOn());
+    this.#waiting.add(attempt);
+  }
+
+  /** The request has been sent: the node counts it when the pause ends. */
+  abandon(attempt: SentAttempt): void {
+    if (!this.#waiting.has(attempt)) this.#transport.abandon(attempt);
+  }
+
+  #goOn(): void {
+    const waiting = this.#waiting;
+    this.#waiting = new Set();
+    for (const attempt of waiting) this.send(attempt);
+  }
+}

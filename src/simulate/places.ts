@@ -1,23 +1,22 @@
-// Which keys of a keyed contract have a place, as on a node: whoever has no counts gives way to a key that needs one.
+// Which keys of a keyed contract have a place, as on a node: a key without counts gives way to a key that needs its place.
 //
-//   request of a key ─► it has a place, or one is free, or another key is as new ─► its own gate
+//   request of a key ─► has a place, or one is free, or another key is as new ─► its own gate
 //                       └ none ─► refused, or counted by the gate that such keys share
 import type { KeyedSpec } from '../scenario/loaded-scenario.js';
 import type { SimulatedContract } from './simulated-contract.js';
 
-/** What the contract for keys without a place is called. */
 export const NO_PLACE = '(no place)';
 
 export class Places {
-  /** The cycle of the last request of each key that has a place, the oldest first. */
+  /** Keys that have a place with the cycle of their last request, oldest first. */
   readonly #taken = new Map<number, number>();
   readonly #most: number;
   readonly #contracts: readonly SimulatedContract[];
-  /** Cycles after its last request for which a key is not as new. */
+  /** A key is as new this many cycles after its last request. */
   readonly #span: number;
-  /** The contract that stands for keys without a place; its index. */
+  /** Index of the contract for keys without a place. */
   readonly without: number;
-  /** The same where it decides nothing, and such keys are refused; -1 where they share it. */
+  /** The same where such keys are refused; -1 where they share a gate. */
   readonly refusing: number;
   #requests = 0;
   #limited = 0;
@@ -35,14 +34,13 @@ export class Places {
     this.refusing = overflow === 'refuse' ? without : -1;
   }
 
-  /** Gives the key of a request a place. @returns false where there is none */
   take(key: number, cycle: number): boolean {
     if (!this.#taken.delete(key) && this.#taken.size >= this.#most && !this.#freeOne(cycle)) return false;
     this.#taken.set(key, cycle);
     return true;
   }
 
-  /** Who has decided the last request of a key: its own contract, or the one that those without a place share; undefined: it was refused. */
+  /** The contract that decided the last request of a key: its own or the shared one; undefined: it was refused. */
   decider(key: number): SimulatedContract | undefined {
     if (this.#taken.has(key)) return this.#contracts[key];
     return this.refusing === -1 ? this.#contracts[this.without] : undefined;
@@ -54,7 +52,6 @@ export class Places {
     return cycle + 1;
   }
 
-  /** Requests without a place. */
   missed(n: number, admitted: number): void {
     this.#requests += n;
     this.#limited += n - admitted;

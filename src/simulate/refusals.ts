@@ -1,36 +1,32 @@
-// Which requests of a log would have been refused: what a run limited in each cycle, laid over the log when it is read again.
+// Which lines of a log would have been refused, found when the log is read a second time.
 //
-//   cycle 7 of key a: 5 requests, 2 admitted            the first 2 lines of it pass, the other 3 are refused
-import type { CycleRow } from '../outcome/cycle-row.js';
+//   cycle 7 of key a: 5 requests, 2 admitted            its first 2 requests pass, the other 3 are refused
+import type { CycleRow, RunShape } from '../outcome/cycle-row.js';
 import { cycleOf, instantText } from '../time/cycle.js';
 import type { RequestSink } from '../traffic/log/intake.js';
 import { spreadOverCycles } from '../traffic/spread.js';
 
-/** A line with requests that would have been refused. */
-export interface RefusedLine {
+interface RefusedLine {
   readonly line: number;
   readonly time: string;
   /** Null where all requests go through one contract. */
   readonly key: string | null;
-  /** How many requests the line stands for, and how many of them would have been refused. */
   readonly requests: number;
   readonly refused: number;
   readonly text: string;
 }
 
 /**
- * Remembers for each contract and cycle with limited requests how many were admitted. Within a cycle a limiter that limits goes
- * on limiting, so those are the first.
+ * Remembers how many requests were admitted, for each contract and cycle with limited ones. A limiter that limits goes on limiting to
+ * the end of the cycle, so the admitted requests are its first.
  */
 export class Refusals {
   #admitted = new Map<string, Map<number, number>>();
-
-  /** Forgets what was seen before: a replay may start over. */
-  restart(): void {
-    this.#admitted = new Map();
-  }
+  #run: RunShape | undefined;
 
   see({ cycle, run, contracts, limited, admitted }: CycleRow): void {
+    if (run !== this.#run) this.#admitted = new Map();
+    this.#run = run;
     for (let i = 0; i < contracts.length; i += 1) {
       if (limited[i] === 0) continue;
       const name = run.names[contracts[i]!]!;
@@ -39,7 +35,6 @@ export class Refusals {
     }
   }
 
-  /** A sink for reading the log again, in the same order. */
   sink(cycleMs: number, isKeyed: boolean, take: (refused: RefusedLine) => void): RequestSink {
     let line = 0;
     let text = '';

@@ -1,4 +1,4 @@
-// One thread of a pool: makes the runs that it is given.
+// One thread of a pool of runs.
 import { type LoadedScenario, parseScenario, parseSent, type ScenarioObject } from '../scenario/load-scenario.js';
 import { type Replicate, type ReplicationTask, runReplication } from './replication.js';
 

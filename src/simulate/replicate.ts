@@ -1,45 +1,35 @@
-// Many runs of one scenario under the seeds s, s/1, s/2, …, and their summary. The figures do not depend on where the runs were made:
-// each is a pure function of the scenario and its seed.
+// Many runs of one scenario under the seeds s, s/1, s/2, …, and their summary. A run is a pure function of its scenario and seed, so
+// figures do not depend on where it was made.
 import { meanInterval, shareInterval } from '../math/interval.js';
 import type { Seed } from '../math/seed.js';
-import { verdictOf } from '../outcome/assemble.js';
-import { digestOf } from '../outcome/digest.js';
+import { sealed, verdictOf } from '../outcome/assemble.js';
 import type { Outcome, Replications } from '../outcome/outcome-schema.js';
 import type { Band } from '../outcome/series.js';
 import { readDocument } from '../scenario/document.js';
 import { readSource } from '../scenario/file-source.js';
-import { bandOf } from './band.js';
-import type { Replicate } from './replication.js';
-import { openRunPool, type RunPlace } from './run-pool.js';
+import { bandOf, type Replicate, type RunPlace } from './replication.js';
+import { openRunner } from './runner.js';
 
-/** What many runs say together. */
-export interface Replicated {
+interface Replicated {
   readonly replications: Replications;
-  /** By expectation: in how many runs it held. */
+  /** By expectation: the number of runs in which it held. */
   readonly heldIn: readonly number[];
-  /** Undefined where there are several contracts. */
   readonly band?: Band;
 }
 
-/** A band of more runs would hardly look different, and its memory grows with them. */
+/** More runs would hardly change the band, and need more memory. */
 const MOST_RUNS_IN_BAND = 1_000;
 
-export interface ReplicateOptions extends RunPlace {
+interface ReplicateOptions extends RunPlace {
   readonly seed: Seed;
-  /** How many runs, at least 2. */
   readonly n: number;
   readonly signal?: AbortSignal;
   readonly onProgress?: (done: number, n: number) => void;
 }
 
-/** The seed of replication `index`; that of the first is the seed itself. */
-export function replicationSeed(seed: Seed, index: number): Seed {
-  return index === 0 ? seed : `${seed}/${index}`;
-}
-
 /**
  * Runs the scenario of a file `n` times.
- * @returns undefined when it was stopped before two runs were done; else the figures of those that were
+ * @returns the figures of the runs that were done; undefined if it was stopped before two were
  */
 export async function replicate(
   path: string,
@@ -47,25 +37,16 @@ export async function replicate(
 ): Promise<Replicated | undefined> {
   if (signal?.aborted === true) return undefined;
   const scenario = readDocument(await readSource(path), path).value;
-  const pool = await openRunPool(place, n, signal);
-  const runs = new Array<Replicate | undefined>(n);
+  const runner = await openRunner({ path, scenario, seed }, place, { signal, runs: n, withPeaks: true });
   let done = 0;
-  try {
-    await Promise.all(
-      Array.from({ length: n }, async (_, index) => {
-        try {
-          const run = await pool.run({ path, scenario, seed: replicationSeed(seed, index), withPeaks: true });
-          runs[index] = index < MOST_RUNS_IN_BAND ? run : { ...run, peaks: undefined };
-          done += 1;
-          onProgress?.(done, n);
-        } catch (error) {
-          if (signal?.aborted !== true) throw error;
-        }
-      }),
-    );
-  } finally {
-    await pool.close();
-  }
+  const asked = Array.from({ length: n }, async (_, index) => {
+    const run = await runner.run({ cell: 0, set: {} }, index);
+    if (run === undefined) return undefined;
+    done += 1;
+    onProgress?.(done, n);
+    return index < MOST_RUNS_IN_BAND ? run : { ...run, peaks: undefined };
+  });
+  const runs = await Promise.all(asked).finally(() => runner.close());
   const finished = runs.filter((run) => run !== undefined);
   if (finished.length < 2) return undefined;
   const band = bandIn(finished);
@@ -79,10 +60,8 @@ function bandIn(runs: readonly Replicate[]): Band | undefined {
   return isWhole ? bandOf(told, runs[0]!.span) : undefined;
 }
 
-/** At most so many seeds are named. */
 const MOST_FAILED_SEEDS = 100;
 
-/** How many runs held, and every figure that all of them have. */
 export function summarise(runs: readonly Replicate[]): Replications {
   const failed = runs.filter(({ held }) => held.includes(false));
   const { low, high } = shareInterval(runs.length - failed.length, runs.length);
@@ -95,7 +74,7 @@ export function summarise(runs: readonly Replicate[]): Replications {
   };
 }
 
-/** Of every figure that all runs have: the mean with its 95 % interval, the smallest and the largest. At least two runs. */
+/** Of every figure that all runs have: mean, its 95 % interval, minimum and maximum. At least two runs. */
 export function figureIntervals(
   runs: readonly Pick<Replicate, 'figures' | 'contracts' | 'span'>[],
 ): Replications['figures'] {
@@ -109,22 +88,18 @@ export function figureIntervals(
       if (!isRandom) return [name, exactly(values[0]!)];
       const most = mostOf(name, runs);
       const found = meanInterval(values, isCounted(name) && values.every(isCount) ? most : undefined);
-      // No figure of a run is below 0, and a method that takes it to be normal does not know that.
+      // Figures are not negative, which a method for normal values does not know.
       const low = found.min < 0 ? found.low : Math.max(0, found.low);
       return [name, { ...found, low, high: Math.max(found.mean, Math.min(most, found.high)) }];
     }),
   );
 }
 
-/** Of runs that are alike in every figure: nothing in them is left to chance. */
 function exactly(value: number): Replications['figures'][string] {
   return { mean: value, low: value, high: value, interval: 't', min: value, max: value };
 }
 
-/**
- * The most that a figure can reach in one run: contracts that were limited, no more than there are; cycles, no more than all contracts have;
- * other counts, no more than there are requests or attempts. Infinity for what is no count.
- */
+/** The upper bound of a figure in one run; Infinity for what is not a count. */
 function mostOf(name: string, runs: readonly Pick<Replicate, 'figures' | 'contracts' | 'span'>[]): number {
   if (/utili[sz]ation/.test(name)) return 1;
   if (!isCounted(name)) return Number.POSITIVE_INFINITY;
@@ -144,7 +119,7 @@ function mostOf(name: string, runs: readonly Pick<Replicate, 'figures' | 'contra
   }, 0);
 }
 
-/** Rates and means may happen to be whole numbers in every run: 0, for example. */
+/** Rates and means may be whole numbers in every run by accident, for example 0. */
 function isCounted(name: string): boolean {
   return !/_per_second$|_amplification$|_mean\b|_ms\b|utili[sz]ation/.test(name);
 }
@@ -154,9 +129,9 @@ function isCount(value: number): boolean {
 }
 
 /**
- * The outcome of the first run with what all of them say: an expectation holds if it held in the wanted share of them.
- * @param found undefined where it was stopped before two runs were done
- * @param asked how many runs there should have been; fewer make the outcome partial
+ * The outcome of the first run, with the figures of all. An expectation holds if it held in the share of runs that it asks for.
+ * @param found undefined if it was stopped before two runs were done
+ * @param asked how many runs were wanted; fewer make the outcome partial
  */
 export function withReplications(outcome: Outcome, found: Replicated | undefined, asked: number): Outcome {
   const { digest: _, ...rest } = outcome;
@@ -171,6 +146,5 @@ export function withReplications(outcome: Outcome, found: Replicated | undefined
     ...(found === undefined ? {} : { replications: found.replications }),
     expectations,
   };
-  const judged = { ...whole, verdict: verdictOf(whole) };
-  return { ...judged, digest: digestOf(judged) };
+  return sealed({ ...whole, verdict: verdictOf(whole) });
 }

@@ -1,39 +1,51 @@
-// One run of a scenario among many, and what is kept of it. A pure function of its task, so that it does not matter who makes it.
+// One run among many, and what is kept of it: a pure function of its task.
+import { nearestRank } from '../math/nearest-rank.js';
 import type { Seed } from '../math/seed.js';
 import type { Outcome } from '../outcome/outcome-schema.js';
+import type { Band } from '../outcome/series.js';
+import type { Timeline } from '../outcome/timeline.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
-import { type Span, stretchPeaks } from './band.js';
 import { simulate } from './simulate.js';
 
-/** What is asked for: one run. */
 export interface ReplicationTask {
-  /** Names the scenario; the files that it names lie beside this one. */
+  /** Of the scenario; the files that it names are in the same folder. */
   readonly path: string;
-  /** The scenario as a value. */
   readonly scenario: unknown;
   readonly seed: Seed;
-  /** Whether a band is drawn of the runs. */
   readonly withPeaks: boolean;
-  /** Whether it came from elsewhere: then no file is read for it. */
+  /** Whether it was sent by another process: then it may read no file. */
   readonly isSent?: boolean | undefined;
 }
 
-/** Figures of one run by name, for example `limited` or `clients.retries`. */
 export type FigureList = Readonly<Record<string, number>>;
 
-/** What is kept of one run. */
 export interface Replicate {
   readonly seed: Seed;
-  /** Which expectations held, in the order of the scenario. */
   readonly held: readonly boolean[];
   readonly figures: FigureList;
   readonly contracts: number;
-  /** Of a run of one contract the largest count of its window in each stretch. */
+  /** Of a run of one contract: the largest window count of each stretch. */
   readonly peaks?: readonly number[] | undefined;
-  readonly span: Span;
+  readonly span: CycleSpan;
 }
 
-/** One run, and what replications keep of it; its peaks where a band is drawn of them. */
+export interface RunPlace {
+  /** Default: one for each core. */
+  readonly threads?: number | undefined;
+  /** Instead of threads: the Redis from which `weir worker` takes runs, for example `redis://127.0.0.1:6379`. */
+  readonly workers?: string | undefined;
+  /** Called with a sentence for the user, for example that there is no worker yet. */
+  readonly onNotice?: ((words: string) => void) | undefined;
+}
+
+export interface RunPool {
+  /** The most runs to ask for at once. */
+  readonly most: number;
+  /** Rejects when the run fails, and with any error after the signal of the pool was aborted. */
+  run(task: ReplicationTask): Promise<Replicate>;
+  close(): Promise<void>;
+}
+
 export async function runReplication(scenario: LoadedScenario, seed: Seed, withPeaks: boolean): Promise<Replicate> {
   const { outcome, timeline } = await simulate(scenario, { seed, top: 0 });
   const span = { first: outcome.first_cycle ?? 0, last: outcome.last_cycle ?? 0 };
@@ -43,26 +55,21 @@ export async function runReplication(scenario: LoadedScenario, seed: Seed, withP
   return { ...kept, peaks: stretchPeaks(timeline, span) };
 }
 
-/** Parts of an outcome whose figures replications report. */
+const TOTALS = [
+  'requests',
+  'admitted',
+  'limited',
+  'contracts_limited',
+  'entries',
+  'restores',
+  'limiting_cycles',
+  'peak_count',
+] as const;
 const PARTS = ['service', 'clients'] as const;
 
-/** Every number of an outcome that a seed determines, by name. */
 function figureList(outcome: Outcome): FigureList {
-  const list: Record<string, number> = {};
-  const { requests, admitted, limited, contracts_limited, entries, restores, limiting_cycles, peak_count } = outcome;
-  Object.assign(list, {
-    requests,
-    admitted,
-    limited,
-    contracts_limited,
-    entries,
-    restores,
-    limiting_cycles,
-    peak_count,
-  });
-  const recoveries = (outcome.reactions ?? []).flatMap(({ recovery_cycles }) =>
-    recovery_cycles === null ? [] : [recovery_cycles],
-  );
+  const list: Record<string, number> = Object.fromEntries(TOTALS.map((name) => [name, outcome[name]]));
+  const recoveries = (outcome.reactions ?? []).flatMap(({ recovery_cycles }) => recovery_cycles ?? []);
   if (recoveries.length > 0) list['recovery_cycles'] = Math.max(...recoveries);
   for (const part of PARTS) {
     const figures = part === 'clients' ? outcome.clients?.[0] : outcome[part];
@@ -76,4 +83,57 @@ function collect(list: Record<string, number>, prefix: string, value: object): v
     if (typeof entry === 'number') list[`${prefix}.${name}`] = entry;
     else if (typeof entry === 'object' && entry !== null) collect(list, `${prefix}.${name}`, entry);
   }
+}
+
+// The band of many runs: window counts between which most runs lie.
+//
+//   high    ▔▔╲__╱▔▔     19 of 20 runs stay at or below
+//   middle  ──╲__╱──     the median
+//   low     __    __     1 of 20 runs stays at or below
+
+const STRETCHES = 400;
+
+interface CycleSpan {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** The largest window count in each stretch of a run of one contract. */
+export function stretchPeaks(timeline: Timeline, span: CycleSpan): number[] {
+  const stretch = stretchOf(span);
+  const peaks = new Array<number>(Math.ceil((span.last - span.first + 1) / stretch)).fill(0);
+  let at = 0;
+  let count = 0;
+  const see = () => {
+    if (count > peaks[at]!) peaks[at] = count;
+  };
+  for (const row of timeline.rows()) {
+    const index = Math.floor((row.cycle - span.first) / stretch);
+    // A count holds until the next row; a change at the start of a stretch is not part of the one before.
+    for (; at < index; at += 1) see();
+    if (row.cycle > span.first + index * stretch) see();
+    count = row.count;
+    see();
+  }
+  for (; at < peaks.length; at += 1) see();
+  return peaks;
+}
+
+/** @param runs peaks of each run over the same span, at least one */
+export function bandOf(runs: readonly (readonly number[])[], span: CycleSpan): Band {
+  const stretch = stretchOf(span);
+  const stretches = runs[0]!.map((_, index) => runs.map((peaks) => peaks[index]!).sort((a, b) => a - b));
+  const rank = (p: number) => stretches.map((counts) => nearestRank(counts, p)!);
+  return {
+    runs: runs.length,
+    stretch_cycles: stretch,
+    cycle: stretches.map((_, index) => span.first + index * stretch),
+    low: rank(0.05),
+    middle: rank(0.5),
+    high: rank(0.95),
+  };
+}
+
+function stretchOf({ first, last }: CycleSpan): number {
+  return Math.max(1, Math.ceil((last - first + 1) / STRETCHES));
 }

@@ -1,53 +1,52 @@
-// Runs by the workers of a queue: BullMQ over one Redis, from which each `weir worker` takes as many runs at once as it has threads.
+// Runs by workers: BullMQ over one Redis, from which each `weir worker` takes as many runs at once as it has threads.
 //
-//   here:    task ─► job, its id the digest of its tasks ─► Redis                   Redis ─► what is kept of the runs, once
+//   here:    task ─► job, its id the digest of its tasks ─► Redis                   Redis ─► results, each counted once
 //   worker:                                                Redis ─► job ─► threads ─► Redis
 //
-// A job whose worker was killed is given to another after two seconds. One that Redis lost is asked for again: a run is a pure function of its task,
-// so it may be made twice, and counts once. At the end of a run its keys are removed, and with the last run those of the queue.
+// A job of a worker that was killed goes to another after two seconds. A job that Redis lost is added again: a run is a pure function of
+// its task and may be made twice. The keys of a run are removed at its end, those of the queue with the last run.
+
 import { Queue, QueueEvents } from 'bullmq';
+import { readDocument } from '../scenario/document.js';
+import { FileSource } from '../scenario/file-source.js';
+import { limiterIn } from '../scenario/limit-file.js';
+import type { Scenario } from '../scenario/scenario-schema.js';
 import { sha256Hex } from '../schema/canonical.js';
 import { Failure } from '../schema/failure.js';
 import { redisPlace } from '../store/redis/place.js';
 import { openClient } from '../store/redis/wire.js';
 import { pause } from '../time/wall.js';
 import { VERSION } from '../version.js';
-import type { Replicate, ReplicationTask } from './replication.js';
-import type { RunPlace, RunPool } from './run-pool.js';
-import { withoutFiles } from './without-files.js';
+import type { Replicate, ReplicationTask, RunPlace, RunPool } from './replication.js';
 
-/** How the connections of those who ask for runs and of those who make them are called. */
+/** Names of the connections that ask for runs, and of those that make them. */
 export const ASKS = 'weir-asks-for-runs';
 export const MAKES = 'weir-makes-runs';
 
-/** The queue, and what its keys begin with. */
+/** The prefix of all its keys. */
 export const RUN_QUEUE = { name: 'runs', prefix: 'weir' } as const;
 
-/** The queue of shares of a load, one for each worker. */
 export const LOAD_QUEUE = 'loads';
 
-/** What a worker is given. */
 export interface RunJob {
-  /** The version that asks. */
   readonly weir: string;
-  /** One, or several that take little time. */
+  /** Several if they are short. */
   readonly tasks: readonly ReplicationTask[];
 }
 
-/** What it gives back, and how long it took for a run, in ms; `refused`: why it does not make them. */
+/** `msEach`: ms for a run. `refused`: why the worker makes none. */
 export type RunAnswer = { readonly runs: readonly Replicate[]; readonly msEach: number } | { readonly refused: string };
 
-/** A run that ended its worker so often is given to no other. */
+/** A job is given up after it has ended this many workers. */
 export const MOST_STALLS = 3;
 
-/** How many runs are in the queue at once, at most. */
 const MOST_IN_QUEUE = 200;
 
-/** A job costs some ms beside its runs. Short ones are put together: as many as take so long, in ms, and no more than so many. */
+/** A job costs some ms beside its runs, so short runs share one: as many as take this long, in ms, up to a maximum. */
 const TOGETHER_MS = 40;
 export const MOST_TOGETHER = 16;
 
-/** How often the queue is looked at, for how long Redis may be silent, and after which silence of the workers lost jobs are looked for; in ms. */
+/** In ms: how often the queue is checked, how long Redis may be away, and after which silence lost jobs are looked for. */
 const BEAT_MS = 500;
 const MOST_AWAY_MS = 5_000;
 const LOST_AFTER_MS = 2_000;
@@ -73,7 +72,7 @@ export async function openQueueClient(url: string): Promise<QueueClient> {
   }
 }
 
-/** Whether no other connection to Redis has one of these names. */
+/** Whether this is the last connection to Redis with one of these names. */
 export async function isLast(client: QueueClient, ...names: readonly string[]): Promise<boolean> {
   const lines = String(await client.sendCommand(['CLIENT', 'LIST'])).split('\n');
   return lines.filter((line) => names.some((name) => line.includes(` name=${name} `))).length <= 1;
@@ -91,7 +90,6 @@ interface RunQueueOptions extends Pick<RunPlace, 'onNotice'> {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** @throws Failure `store_away`, `wrong_usage` */
 export async function openRunQueue(url: string, options: RunQueueOptions = {}): Promise<RunPool> {
   const client = await openQueueClient(url);
   await client.clientSetName(ASKS);
@@ -101,7 +99,7 @@ export async function openRunQueue(url: string, options: RunQueueOptions = {}): 
     defaultJobOptions: { removeOnComplete: true, removeOnFail: true },
   });
   queue.on('error', () => {});
-  // What comes after the last entry is heard, also before the connection waits for it.
+  // From the last entry on, so that none is missed before the connection listens.
   const [last] = (await client.xRevRange(queue.keys['events']!, '+', '-', { COUNT: 1 })) ?? [];
   const events = new QueueEvents(RUN_QUEUE.name, {
     connection: client,
@@ -131,17 +129,13 @@ class RunQueue implements RunPool {
   readonly #queue: Queue<RunJob, RunAnswer>;
   readonly #events: QueueEvents;
   readonly #options: RunQueueOptions;
-  /** By the digest of the task: what was asked for and has not come. Cells that are the same are one run. */
+  /** Runs in progress by the digest of their task. Equal cells share one run. */
   readonly #known = new Map<string, Promise<Replicate>>();
-  /** What was asked for in this turn of the event loop. */
   #next: Asked[] = [];
-  /** By its id: what is in the queue. */
   readonly #jobs = new Map<string, Job>();
   #together = 1;
-  /** Those that wait for a place in the queue. */
   readonly #waiting: (() => void)[] = [];
   readonly #ended = new AbortController();
-  /** Answers so far. */
   #answers = 0;
 
   constructor(client: QueueClient, queue: Queue<RunJob, RunAnswer>, events: QueueEvents, options: RunQueueOptions) {
@@ -191,7 +185,6 @@ class RunQueue implements RunPool {
     }
   };
 
-  /** Ends everything that was asked for. */
   #fail(error: unknown): void {
     if (!this.#ended.signal.aborted) this.#ended.abort(error);
     this.#send();
@@ -199,7 +192,7 @@ class RunQueue implements RunPool {
   }
 
   #add(jobId: string, data: RunJob): void {
-    // What is lost on the way is found out by the watch.
+    // The watch finds jobs that are lost on the way.
     if (!this.#ended.signal.aborted) this.#queue.add('run', data, { jobId }).catch(() => {});
   }
 
@@ -219,7 +212,6 @@ class RunQueue implements RunPool {
     for (const { failed } of this.#end(id)) failed(error);
   }
 
-  /** What was asked for with a job that is over. */
   #end(id: string): readonly Asked[] {
     const asked = this.#jobs.get(id)?.asked ?? [];
     this.#jobs.delete(id);
@@ -230,7 +222,6 @@ class RunQueue implements RunPool {
     return asked;
   }
 
-  /** While it is open: whether Redis answers, whether there are workers, and whether every job is there. */
   async #watch(): Promise<void> {
     const { signal } = this.#ended;
     let [hasWorkers, answers, silentMs] = [true, 0, 0];
@@ -257,7 +248,6 @@ class RunQueue implements RunPool {
     }
   }
 
-  /** Resolves once Redis answers. */
   async #isThere(): Promise<boolean> {
     while (!this.#ended.signal.aborted) {
       try {
@@ -275,7 +265,7 @@ class RunQueue implements RunPool {
       if ((await this.#queue.getJobState(id)) === 'unknown' && this.#jobs.has(id)) this.#add(id, data);
   }
 
-  /** Removes what this run left: its jobs, and if no other run uses the queue, the queue. */
+  /** Removes the jobs that are left, and the queue if no other process uses it. */
   async #tidy(left: readonly string[]): Promise<void> {
     await Promise.all(left.map((id) => this.#queue.remove(id).catch(() => 0)));
     if (await isLast(this.#client, ASKS)) await this.#queue.obliterate({ force: true });
@@ -297,4 +287,33 @@ function failure(reason: string): Error {
     why: 'Perhaps the machine has too little memory for it.',
     fix: 'Look at what the workers say, or run it on this machine without --workers.',
   });
+}
+
+/** Puts the definition file into the scenario. @throws Failure `wrong_usage` for a scenario with a log */
+export function withoutFiles({ path, scenario }: Pick<ReplicationTask, 'path' | 'scenario'>): unknown {
+  const { limiter } = scenario as Scenario;
+  const { definition } = (limiter ?? {}) as { readonly definition?: unknown };
+  const source = new FileSource(path);
+  const read = (name: string) => readDocument(source.definition(name), name).value;
+  const whole =
+    typeof limiter === 'string'
+      ? limiterIn(limiter, (file) => source.definition(file))
+      : typeof definition === 'string'
+        ? { ...limiter, definition: read(definition) }
+        : limiter;
+  const value = whole === limiter ? scenario : { ...(scenario as object), limiter: whole };
+  if (namesFiles(value))
+    throw new Failure('wrong_usage', {
+      what: 'The scenario cannot be sent to workers.',
+      why: `${path} reads a log, which workers do not have.`,
+      fix: 'Leave --workers out.',
+    });
+  return value;
+}
+
+/** Workers read no files, whatever a job says. */
+export function namesFiles(scenario: unknown): boolean {
+  const { arrivals, limiter } = (scenario ?? {}) as { readonly arrivals?: unknown; readonly limiter?: unknown };
+  const { definition } = (limiter ?? {}) as { readonly definition?: unknown };
+  return typeof definition === 'string' || (Array.isArray(arrivals) && arrivals.some((one) => one?.model === 'log'));
 }

@@ -1,83 +1,99 @@
-// The traffic of a scenario: its arrival models, its logs, and how long requests come.
-import type { Seed } from '../math/seed.js';
-import { parseStretch } from '../outcome/stretch.js';
+// The requests of one run: arrival models and logs, with the random streams of the run.
+import type { Draws } from '../math/random.js';
 import { contractNames, type KeyedSpec, type LoadedScenario, type RecordedLog } from '../scenario/loaded-scenario.js';
-import { parseTime } from '../schema/quantity.js';
-import type { Arrival } from '../traffic/arrival/arrival.js';
-import { makeArrival } from '../traffic/arrival/make.js';
+import type { ArrivalPlan } from '../traffic/arrival/make.js';
+import { type Recording, spreadOverSeconds } from '../traffic/arrival/recorded.js';
 import { sum } from '../traffic/arrival/sum.js';
-import { type Feed, recordedFeed } from './feed.js';
+import { recordedFeed } from './cycle-buffer.js';
+import type { Feed, ModelTraffic } from './feed.js';
+import { decidesByMs } from './spread-seconds.js';
 
-export interface Traffic {
-  /** Models that add up; for independent contracts, one for each contract. */
-  readonly arrivals: readonly Arrival[];
-  /** Cycles in which requests come. */
-  readonly cycles: number;
-  /** Names of the contracts. */
-  readonly names: readonly string[];
-  /** Where a log says which contract each request belongs to, all requests. */
+export interface Traffic extends ModelTraffic {
+  /** All requests, where a log names the contract of each; there are no models then. */
   readonly feed: Feed | undefined;
   readonly skippedLines: number;
+  readonly notes: readonly string[];
 }
 
-/** @throws Failure of the log readers, or `invalid_input` for rates and times that cannot be read */
-export async function trafficOf(scenario: LoadedScenario, seed: Seed): Promise<Traffic> {
-  const logs = new Map<number, RecordedLog>();
-  for (const [index, spec] of scenario.arrivals.entries()) {
-    if (spec.model === 'log') logs.set(index, await scenario.source.recording(spec, scenario.cycleMs));
+interface PlayedArrival {
+  readonly plan: ArrivalPlan;
+  readonly purpose: string;
+  readonly log: RecordedLog | undefined;
+  readonly isSpread: boolean;
+}
+
+/** @throws Failure of the log readers, or `invalid_input` for a function that returns no count */
+export async function trafficOf(scenario: LoadedScenario, draws: Draws): Promise<Traffic> {
+  const { arrivals, source, cycleMs, plan, startCycle } = scenario;
+  const spreads = decidesByMs(plan) && cycleMs <= SECOND_MS;
+  const played: PlayedArrival[] = [];
+  for (const [index, one] of arrivals.entries()) {
+    const purpose = `arrivals/${index}`;
+    const log = one.log && (await source.recording(one.log, cycleMs));
+    const isPlaced = one.log?.placement !== undefined || one.log?.spread !== undefined;
+    const isSpread = spreads && log?.isWholeSeconds === true && !isPlaced;
+    const phase = () => draws(`${purpose}/seconds`).uniform();
+    played.push({ plan: one, purpose, log: isSpread ? spread(log, cycleMs, phase()) : log, isSpread });
   }
-  const cycles = scenario.duration ?? lastOf(scenario, logs);
-  const skippedLines = [...logs.values()].reduce((sum, log) => sum + log.skippedLines, 0);
   const names = contractNames(scenario);
-  // `checkParts` has seen to it that such a log stands alone.
-  if (names === undefined) return { ...keyedTraffic(scenario, [...logs][0]!, cycles), skippedLines };
-  const make = (purpose: string) =>
-    scenario.arrivals.map((spec, index) =>
-      makeArrival(spec, {
-        seed,
-        purpose: `${purpose}arrivals/${index}`,
-        cycleMs: scenario.cycleMs,
-        cycles,
-        within: scenario.within,
-        log: logs.get(index)?.whole,
-        place: `/arrivals/${index}`,
-      }),
+  const cycles = scenario.duration ?? played.reduce((last, one) => Math.max(last, endOf(one)), 1);
+  const read = {
+    cycles,
+    skippedLines: played.reduce((sum, { log }) => sum + (log?.skippedLines ?? 0), 0),
+    notes: played.flatMap(({ plan, isSpread }) => (isSpread ? [spreadNote(plan.log!.file)] : [])),
+  };
+  if (names === undefined) {
+    // `checkParts` makes sure that such a log is the only arrival.
+    const keyed = keyedFeed(played[0]!, startCycle, cycles, cycleMs);
+    return { ...read, ...keyed, arrivals: [], popularity: undefined };
+  }
+  const made = (prefix: string) =>
+    played.map(({ plan, purpose, log }) =>
+      plan.make({ draws, purpose: `${prefix}${purpose}`, cycles, log: log?.whole }),
     );
-  const arrivals = scenario.independent ? names.map((name) => sum(make(`contract/${name}/`))) : make('');
-  return { arrivals, cycles, names, feed: undefined, skippedLines };
+  if (scenario.independent)
+    return {
+      ...read,
+      names,
+      feed: undefined,
+      popularity: undefined,
+      arrivals: names.map((name) => sum(made(`contract/${name}/`))),
+    };
+  const popularity = scenario.popularity.make(draws('popularity'));
+  return { ...read, names, feed: undefined, popularity, arrivals: made('') };
 }
 
-/** Whether each contract, as a key, has a place of its own. */
+const SECOND_MS = 1000;
+
+function spread(log: RecordedLog, cycleMs: number, phase: number): RecordedLog {
+  const spreadOne = (recording: Recording) => spreadOverSeconds(recording, cycleMs, phase);
+  const byKey = log.byKey?.map(({ key, recording }) => ({ key, recording: spreadOne(recording) }));
+  return { ...log, whole: byKey?.[0]?.recording ?? spreadOne(log.whole), byKey };
+}
+
+function spreadNote(file: string): string {
+  return `The times of ${file} are whole seconds, and the rule decides by the ms: the requests of one second are spread evenly over it, with a phase that the seed determines. If they came as a burst, more of them would be limited.`;
+}
+
 export function hasPlaces(keyed: KeyedSpec | undefined, names: readonly string[]): boolean {
   return keyed === undefined || names.length <= keyed.max_keys;
 }
 
-/** One contract for each key of the log, heard from `from` up to `to` and not after the last cycle in which requests come. */
-function keyedTraffic(
-  { arrivals, cycleMs, startCycle }: LoadedScenario,
-  [index, { byKey = [] }]: [index: number, log: RecordedLog],
-  cycles: number,
-): Omit<Traffic, 'skippedLines'> {
-  const { from, to } = parseStretch(arrivals[index]!, `/arrivals/${index}`, (value) => parseTime(value, cycleMs));
+/** One contract for each key of the log. A request outside from .. to, or after the end of the run, is left out. */
+function keyedFeed({ plan: { from, to }, log }: PlayedArrival, startCycle: number, cycles: number, cycleMs: number) {
+  const byKey = log?.byKey ?? [];
   const end = startCycle + Math.min(cycles, to);
   const shifted = byKey.map(({ recording }) => {
     const at = recording.cycles.map((cycle) => cycle - recording.origin + startCycle + from);
     const inside = at.findLastIndex((cycle) => cycle < end) + 1;
-    return { cycles: at.subarray(0, inside), counts: recording.counts };
+    return { cycles: at.subarray(0, inside), counts: recording.counts, instants: recording.instants };
   });
-  return { arrivals: [], cycles, names: byKey.map(({ key }) => key), feed: recordedFeed(shifted) };
+  return { names: byKey.map(({ key }) => key), feed: recordedFeed(shifted, cycleMs) };
 }
 
-function lastOf({ arrivals, cycleMs }: LoadedScenario, logs: ReadonlyMap<number, RecordedLog>): number {
-  return arrivals.reduce((last, spec, index) => {
-    const to = spec.to === undefined ? Number.POSITIVE_INFINITY : parseTime(spec.to, cycleMs);
-    const log = logs.get(index);
-    if (log === undefined) return Math.max(last, to);
-    const recordings = log.byKey?.map(({ recording }) => recording) ?? [log.whole];
-    const length = recordings.reduce(
-      (most, { cycles, origin }) => Math.max(most, (cycles.at(-1) ?? origin) - origin + 1),
-      0,
-    );
-    return Math.max(last, Math.min(to, parseTime(spec.from ?? 0, cycleMs) + length));
-  }, 1);
+function endOf({ plan: { from, to }, log }: PlayedArrival): number {
+  if (log === undefined) return to;
+  const recordings = log.byKey?.map(({ recording }) => recording) ?? [log.whole];
+  const lengths = recordings.map(({ cycles, origin }) => (cycles.at(-1) ?? origin) - origin + 1);
+  return Math.min(to, from + lengths.reduce((most, length) => Math.max(most, length), 0));
 }

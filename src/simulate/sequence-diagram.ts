@@ -1,10 +1,9 @@
-// The picture of a trace: a Mermaid sequence diagram.
+// A trace as a Mermaid sequence diagram.
 import type { TracedMessage } from './trace.js';
 
-/** How many messages a diagram shows: nobody reads a longer one. */
 export const MOST_DRAWN = 200;
 
-/** @param total how many messages the run had: a comment says how many of them are not shown */
+/** @param total messages of the run: a comment counts those that are left out */
 export function sequenceDiagram(messages: readonly TracedMessage[], total = messages.length): string {
   const names = new Map<string, string>();
   const idOf = (name: string) => {
@@ -30,7 +29,7 @@ export function sequenceDiagram(messages: readonly TracedMessage[], total = mess
   return `${['sequenceDiagram', ...participants, ...lines, ...left].join('\n')}\n`;
 }
 
-/** Mermaid ends a line at a semicolon and a comment begins with a hash. */
+/** Mermaid ends a line at a semicolon and starts a comment at a hash. */
 function plain(text: string): string {
   return text.replace(/[;#\n]/g, ' ');
 }

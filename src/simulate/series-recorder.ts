@@ -1,7 +1,7 @@
-// What a simulation with clients measures over time: queue, open jobs, retries, latency. A row is taken when a cycle is complete.
+// Figures of a simulation with clients over time. A row is complete when its cycle is.
 //
-//   waiting   __|‾|_____|‾‾‾‾‾‾     queue: the most in the cycle
-//   cycle     |   0   |   1   |     open jobs: at its end; latency: of the jobs that were served in it
+//   waiting   __|‾|_____|‾‾‾‾‾‾     queue: maximum of the cycle
+//   cycle     |   0   |   1   |     open jobs: at its end; latency: of the jobs served in it
 import type { Ending } from '../actor/client/behaviour.js';
 import type { ClientWatch } from '../actor/client/client-tally.js';
 import { nearestRank } from '../math/nearest-rank.js';
@@ -11,12 +11,10 @@ import type { Clock } from '../time/clock.js';
 import { startOf } from '../time/cycle.js';
 import type { ServiceWatch } from './service.js';
 
-export interface SeriesRecorderOptions {
+interface SeriesRecorderOptions {
   readonly clock: Clock;
   readonly firstCycle: number;
-  /** Where the run is expected to end. */
   readonly lastCycle: number;
-  /** Without a service there is no queue. */
   readonly hasService: boolean;
 }
 
@@ -24,7 +22,6 @@ export class SeriesRecorder implements ClientWatch, ServiceWatch {
   readonly #clock: Clock;
   readonly #hasService: boolean;
   readonly #rows: SeriesRows;
-  /** The cycle that is under way. */
   #cycle: number;
   #waiting = 0;
   #mostWaiting = 0;
@@ -42,7 +39,7 @@ export class SeriesRecorder implements ClientWatch, ServiceWatch {
 
   queued(waiting: number): void {
     this.#reach(this.#clock.cycle());
-    // What changes as the cycle begins was no part of it.
+    // A change at the start of a cycle is not part of the one before.
     if (this.#clock.now() > startOf(this.#cycle, this.#clock.cycleMs)) this.#sawWaiting();
     this.#waiting = waiting;
     this.#sawWaiting();
@@ -69,7 +66,7 @@ export class SeriesRecorder implements ClientWatch, ServiceWatch {
     if (ending === 'succeeded') this.#latencies.push(ms);
   }
 
-  /** Completes `lastCycle`, and gives the columns. To be called once. */
+  /** Completes `lastCycle`. To be called once. */
   finish(lastCycle: number): Series {
     this.#reach(lastCycle + 1);
     const rows = this.#rows.rows();
@@ -91,7 +88,6 @@ export class SeriesRecorder implements ClientWatch, ServiceWatch {
     if (this.#waiting > this.#mostWaiting) this.#mostWaiting = this.#waiting;
   }
 
-  /** Takes the rows of all cycles before this one. */
   #reach(cycle: number): void {
     while (this.#cycle < cycle) {
       this.#sawWaiting();
@@ -106,7 +102,6 @@ export class SeriesRecorder implements ClientWatch, ServiceWatch {
   }
 }
 
-/** Median and 99th percentile, in ms to the microsecond; null of none. */
 function quantilesOf(values: number[]): readonly [p50: number | null, p99: number | null] {
   values.sort((a, b) => a - b);
   return [toMicroseconds(nearestRank(values, 0.5)), toMicroseconds(nearestRank(values, 0.99))];

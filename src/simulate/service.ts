@@ -1,67 +1,85 @@
-// The service behind the gate: servers, a queue in front of them, and the time that a request takes.
+// The service behind the gate: servers with a queue.
 //
 //                ┌── refused when `queue` are waiting
 //   offer ──► [ . . . . ] ──► server 1 ──► served
-//               waiting   └─► server 2 ──► served, though its client has gone: wasted
-//                └── abandoned while waiting: dropped, or served all the same
+//               waiting   └─► server 2 ──► served after its client gave up: wasted; or it fails
+//                └── abandoned while waiting: dropped, or served all the same; failed if it waited for too long
 //
-//   arrived = served + refused + dropped + waiting + in service
+//   arrived = served + refused + dropped + failed + waiting + in service
+//
+//   fifo            1 2 3 4 ──► 1
+//   lifo            1 2 3 4 ──► 4
+//   adaptive_lifo   as lifo while the queue lasts: it has not been empty for the interval
+//   codel           the longest wait is the target while the queue lasts, else the interval
+//
+// After "Fail at Scale" (B. Maurer, ACM Queue 13/8, 2015).
 
 import { Durations } from '../math/durations.js';
 import { Level } from '../math/level.js';
 import type { RandomStream } from '../math/random.js';
 import type { ServiceFigures } from '../outcome/outcome-schema.js';
-import type { ServicePlan } from '../scenario/service-plan.js';
+import type { ServerPlan, ServicePlan } from '../scenario/service-plan.js';
 import { assert } from '../schema/failure.js';
 import type { Clock } from '../time/clock.js';
 import { Rank } from '../time/rank.js';
 
-export interface ServiceOptions<Work> {
+interface ServiceOptions<Work> {
   readonly clock: Clock;
-  readonly plan: ServicePlan;
-  /** For the service times alone. */
+  readonly plan: ServerPlan & Partial<ServicePlan>;
   readonly draw: RandomStream;
+  /** Called when a server begins its work. */
+  readonly onStarted?: ((work: Work) => void) | undefined;
   readonly onServed: (work: Work) => void;
-  /** Told when the next request would be refused, and when it would no longer be. */
-  readonly onPressure?: ((isFull: boolean) => void) | undefined;
+  /** Default: `onServed`, for plans without failures. */
+  readonly onFailed?: ((work: Work) => void) | undefined;
+  /** Part of its speed that it has now, above 0. Default: 1. */
+  readonly speed?: (() => number) | undefined;
   readonly watch?: ServiceWatch | undefined;
-  /** Requests that arrive before are a warm-up and not counted; unix ms. Default: now. */
+  /** Earlier requests are a warm-up and not counted; unix ms. Default: now. */
   readonly fromMs?: number | undefined;
-  /** Means over time are taken up to here: in the drain the servers have nothing to do. Unix ms. Default: the end of the run. */
+  /** End of the means over time, before the drain, in which servers are idle; unix ms. Default: the end of the run. */
   readonly untilMs?: number | undefined;
 }
 
-/** Observes the service as it works, the warm-up included: for series over time. */
+/** Called from the start, warm-up included; times are in ms. */
 export interface ServiceWatch {
-  /** So many are waiting from now on. */
   queued(waiting: number): void;
-  /** A request was served. @param ms since it arrived */
   responded(ms: number): void;
 }
 
-/** A request inside the service. */
+const plain: Omit<ServicePlan, keyof ServerPlan> = {
+  order: 'fifo',
+  intervalMs: 0,
+  codelMs: undefined,
+  deadlineMs: Number.POSITIVE_INFINITY,
+  fails: 0,
+  perInFlightMs: 0,
+  refusalMs: 0,
+  tiers: [],
+};
+
 export interface Visit<Work> {
   readonly work: Work;
   readonly arrivedMs: number;
 }
 
-/** Counts so far; of two readings, the difference is what happened between. */
-export interface ServiceCounts {
+/** Counts up to now, the warm-up left out. */
+interface ServiceCounts {
   readonly arrived: number;
   readonly served: number;
   readonly refused: number;
-  /** Abandoned while waiting, and not served. */
   readonly dropped: number;
-  /** Of those served: abandoned before. */
+  readonly failed: number;
   readonly wasted: number;
-  /** Requests waiting, times how long, in ms. */
+  /** In ms. */
   readonly waitingMs: number;
-  /** Requests being served, times how long, in ms. */
+  /** In ms. */
   readonly busyMs: number;
 }
 
 interface OpenVisit<Work> extends Visit<Work> {
   next: OpenVisit<Work> | undefined;
+  before: OpenVisit<Work> | undefined;
   stage: 'waiting' | 'serving' | 'gone';
   isAbandoned: boolean;
 }
@@ -70,72 +88,83 @@ export class Service<Work> {
   readonly #clock: Clock;
   readonly #plan: ServicePlan;
   readonly #draw: RandomStream;
+  readonly #onStarted: ServiceOptions<Work>['onStarted'];
   readonly #onServed: (work: Work) => void;
-  readonly #onPressure: ((isFull: boolean) => void) | undefined;
+  readonly #onFailed: (work: Work) => void;
+  readonly #speed: () => number;
+  /** When the queue was last empty. */
+  #emptyMs: number;
+  /** Work for requests that were refused. */
+  #refusalMs = 0;
   readonly #watch: ServiceWatch | undefined;
   readonly #fromMs: number;
-  // The queue, first to last. Those who were dropped from it stay in the chain until their turn comes.
+  // The queue, first to last. Dropped requests stay in the list until their turn.
   #first: OpenVisit<Work> | undefined;
   #last: OpenVisit<Work> | undefined;
   readonly #waiting: Level;
   readonly #busy: Level;
-  #isFull = false;
   #arrived = 0;
   #served = 0;
   #refused = 0;
   #dropped = 0;
+  #failed = 0;
   #wasted = 0;
   readonly #waits = new Durations();
   readonly #responses = new Durations();
 
-  constructor({ clock, plan, draw, onServed, onPressure, watch, fromMs = clock.now(), untilMs }: ServiceOptions<Work>) {
+  constructor(options: ServiceOptions<Work>) {
+    const { clock, plan, draw, onStarted, onServed, watch, fromMs = clock.now(), untilMs } = options;
     assert(
       plan.servers >= 1 && plan.queue >= 0,
       `a service cannot have ${plan.servers} servers and a queue of ${plan.queue}`,
     );
     this.#clock = clock;
-    this.#plan = plan;
+    this.#plan = { ...plain, ...plan };
     this.#draw = draw;
+    this.#onStarted = onStarted;
     this.#onServed = onServed;
-    this.#onPressure = onPressure;
+    this.#onFailed = options.onFailed ?? onServed;
+    this.#speed = options.speed ?? (() => 1);
+    this.#emptyMs = clock.now();
     this.#watch = watch;
     this.#fromMs = fromMs;
     this.#waiting = new Level(fromMs, untilMs);
     this.#busy = new Level(fromMs, untilMs);
   }
 
-  /** Requests waiting now. */
   get waiting(): number {
     return this.#waiting.value;
   }
 
-  /** Requests being served now. */
   get serving(): number {
     return this.#busy.value;
   }
 
-  /** Whether the next request would be refused. */
-  get isFull(): boolean {
-    return this.#busy.value === this.#plan.servers && this.#waiting.value >= this.#plan.queue;
-  }
-
-  /** Takes a request in; undefined when it is refused. `onServed` is called later, never from in here. */
+  /** Undefined if the request is refused. `onServed` is called later, never from here. */
   offer(work: Work): Visit<Work> | undefined {
     const arrivedMs = this.#clock.now();
     const isCounted = arrivedMs >= this.#fromMs;
     if (isCounted) this.#arrived += 1;
-    if (this.isFull) {
+    const isBusy = this.#busy.value === this.#plan.servers;
+    if (isBusy && this.#waiting.value >= this.#plan.queue) {
       if (isCounted) this.#refused += 1;
+      this.#refusalMs += this.#plan.refusalMs;
       return undefined;
     }
-    const visit: OpenVisit<Work> = { work, arrivedMs, next: undefined, stage: 'waiting', isAbandoned: false };
-    if (this.#busy.value < this.#plan.servers) this.#serve(visit, arrivedMs);
-    else this.#enqueue(visit, arrivedMs);
-    this.#tellPressure();
+    const visit: OpenVisit<Work> = {
+      work,
+      arrivedMs,
+      next: undefined,
+      before: undefined,
+      stage: 'waiting',
+      isAbandoned: false,
+    };
+    if (isBusy) this.#enqueue(visit, arrivedMs);
+    else this.#serve(visit, arrivedMs);
     return visit;
   }
 
-  /** Nobody waits for the request any more. What is being served goes on being served. */
+  /** The client has given up. A request in service stays there. */
   abandon(visit: Visit<Work>): void {
     const open = visit as OpenVisit<Work>;
     open.isAbandoned = true;
@@ -143,16 +172,13 @@ export class Service<Work> {
     open.stage = 'gone';
     this.#changeWaiting(-1, this.#clock.now());
     if (this.#counts(open)) this.#dropped += 1;
-    this.#tellPressure();
   }
 
-  /** Whether an abandoned request has left the queue, and will not be served. */
   isDropped(visit: Visit<Work>): boolean {
     const { stage, isAbandoned } = visit as OpenVisit<Work>;
     return stage === 'gone' && isAbandoned;
   }
 
-  /** What has happened so far to the requests that are counted. */
   get counts(): ServiceCounts {
     const nowMs = this.#clock.now();
     return {
@@ -160,13 +186,13 @@ export class Service<Work> {
       served: this.#served,
       refused: this.#refused,
       dropped: this.#dropped,
+      failed: this.#failed,
       wasted: this.#wasted,
       waitingMs: this.#waiting.areaMs(nowMs),
       busyMs: this.#busy.areaMs(nowMs),
     };
   }
 
-  /** The figures up to now. */
   figures(): ServiceFigures {
     const nowMs = this.#clock.now();
     return {
@@ -174,6 +200,7 @@ export class Service<Work> {
       served: this.#served,
       refused: this.#refused,
       dropped: this.#dropped,
+      ...(this.#mayFail && { failed: this.#failed }),
       wasted: this.#wasted,
       queue_mean: this.#waiting.mean(nowMs),
       queue_max: this.#waiting.max,
@@ -183,24 +210,35 @@ export class Service<Work> {
     };
   }
 
+  get #mayFail(): boolean {
+    const { fails, codelMs, deadlineMs } = this.#plan;
+    return fails > 0 || codelMs !== undefined || deadlineMs < Number.POSITIVE_INFINITY;
+  }
+
   #enqueue(visit: OpenVisit<Work>, nowMs: number): void {
     if (this.#last === undefined) this.#first = visit;
     else this.#last.next = visit;
+    visit.before = this.#last;
     this.#last = visit;
     this.#changeWaiting(1, nowMs);
   }
 
   #changeWaiting(by: number, nowMs: number): void {
     this.#waiting.change(by, nowMs);
+    if (this.#waiting.value === 0 || this.#waiting.value === by) this.#emptyMs = nowMs;
     this.#watch?.queued(this.#waiting.value);
   }
 
   #serve(visit: OpenVisit<Work>, nowMs: number): void {
+    const { time, perInFlightMs } = this.#plan;
+    const others = this.#busy.value;
     visit.stage = 'serving';
+    this.#onStarted?.(visit.work);
     this.#busy.change(1, nowMs);
     if (this.#counts(visit)) this.#waits.record(nowMs - visit.arrivedMs);
-    const endMs = nowMs + this.#plan.time.drawMs(this.#draw);
-    this.#clock.agenda.at(endMs, Rank.service, () => this.#end(visit));
+    const workMs = time.drawMs(this.#draw) + perInFlightMs * others + this.#refusalMs;
+    this.#refusalMs = 0;
+    this.#clock.agenda.at(nowMs + workMs / this.#speed(), Rank.service, () => this.#end(visit));
   }
 
   #end(visit: OpenVisit<Work>): void {
@@ -208,37 +246,68 @@ export class Service<Work> {
     visit.stage = 'gone';
     this.#busy.change(-1, nowMs);
     this.#watch?.responded(nowMs - visit.arrivedMs);
-    if (this.#counts(visit)) {
+    const hasFailed = this.#plan.fails > 0 && this.#draw.uniform() < this.#plan.fails;
+    if (hasFailed) this.#countFailed(visit);
+    else if (this.#counts(visit)) {
       this.#served += 1;
       if (visit.isAbandoned) this.#wasted += 1;
       this.#responses.record(nowMs - visit.arrivedMs);
     }
-    const next = this.#dequeue();
-    if (next !== undefined) {
-      this.#changeWaiting(-1, nowMs);
-      this.#serve(next, nowMs);
-    }
-    this.#tellPressure();
-    this.#onServed(visit.work);
+    const late = this.#serveNext(nowMs);
+    if (hasFailed) this.#onFailed(visit.work);
+    else this.#onServed(visit.work);
+    for (const { work } of late) this.#onFailed(work);
   }
 
-  /** The first who has not been dropped. */
-  #dequeue(): OpenVisit<Work> | undefined {
-    let visit = this.#first;
-    while (visit?.stage === 'gone') visit = visit.next;
-    this.#first = visit?.next;
-    if (this.#first === undefined) this.#last = undefined;
+  /** Returns those that had waited for too long. */
+  #serveNext(nowMs: number): readonly OpenVisit<Work>[] {
+    const late: OpenVisit<Work>[] = [];
+    for (let next = this.#dequeue(nowMs); next !== undefined; next = this.#dequeue(nowMs)) {
+      const hasWaited = nowMs - next.arrivedMs > this.#longestWaitMs(nowMs);
+      this.#changeWaiting(-1, nowMs);
+      if (!hasWaited) {
+        this.#serve(next, nowMs);
+        break;
+      }
+      next.stage = 'gone';
+      this.#countFailed(next);
+      late.push(next);
+    }
+    return late;
+  }
+
+  #countFailed(visit: OpenVisit<Work>): void {
+    if (this.#counts(visit)) this.#failed += 1;
+  }
+
+  /** Whether the queue has not been empty for the interval. */
+  #lasts(nowMs: number): boolean {
+    return nowMs - this.#emptyMs > this.#plan.intervalMs;
+  }
+
+  #longestWaitMs(nowMs: number): number {
+    const { codelMs, intervalMs, deadlineMs } = this.#plan;
+    if (codelMs === undefined) return deadlineMs;
+    return Math.min(deadlineMs, this.#lasts(nowMs) ? codelMs : intervalMs);
+  }
+
+  /** The next in order that was not dropped. */
+  #dequeue(nowMs: number): OpenVisit<Work> | undefined {
+    const { order } = this.#plan;
+    const fromEnd = order === 'lifo' || (order === 'adaptive_lifo' && this.#lasts(nowMs));
+    let visit = fromEnd ? this.#last : this.#first;
+    while (visit?.stage === 'gone') visit = fromEnd ? visit.before : visit.next;
+    if (fromEnd) this.#last = visit?.before;
+    else this.#first = visit?.next;
+    if (this.#first === undefined || this.#last === undefined || visit === undefined) {
+      this.#first = undefined;
+      this.#last = undefined;
+    } else if (fromEnd) this.#last.next = undefined;
+    else this.#first.before = undefined;
     return visit;
   }
 
   #counts(visit: Visit<Work>): boolean {
     return visit.arrivedMs >= this.#fromMs;
-  }
-
-  #tellPressure(): void {
-    const { isFull } = this;
-    if (isFull === this.#isFull) return;
-    this.#isFull = isFull;
-    this.#onPressure?.(isFull);
   }
 }

@@ -1,199 +1,183 @@
-// A scenario in virtual time, from its arrivals to its outcome: the predicted arm.
+// A scenario in virtual time, from its arrivals to its outcome.
 //
 //   no clients    arrivals ─► counts per cycle ─────────────► gates          a million cycles a second and more
 //   clients       arrivals ─► instants ─► client ─► transport ─► gate ─► service  every attempt and answer at its own instant
-import type { Observable } from 'rxjs';
-import { planClients } from '../actor/client/client-plan.js';
-
-import type { Inspect } from '../actor/interpreted-moves.js';
-import { RandomStream } from '../math/random.js';
+import { lastValueFrom, type Observable, type OperatorFunction } from 'rxjs';
+import type { Figures as Counted } from '../limiter/fast-path.js';
+import { drawsOf } from '../math/random.js';
 import type { Seed } from '../math/seed.js';
 import { assemble } from '../outcome/assemble.js';
-import type { CycleRow } from '../outcome/cycle-row.js';
+import type { CycleRow, RunShape } from '../outcome/cycle-row.js';
 import type { Outcome } from '../outcome/outcome-schema.js';
-import { RunFold } from '../outcome/run-fold.js';
+import { folded } from '../outcome/run-fold.js';
 import type { Series } from '../outcome/series.js';
 import { MOST_ROWS, type Timeline } from '../outcome/timeline.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
-import { makePopularity } from '../traffic/popularity.js';
-import { drive, rowsOfRun, type Watch } from './drive.js';
-import { type Feed, FleetFeed, ModelFeed } from './feed.js';
-import { hasPlaces, type Traffic, trafficOf } from './scenario-traffic.js';
+import { lastInstantOf } from '../time/cycle.js';
+import { type ActorState, actorStates } from './actor-states.js';
+import { type Drivable, type DriveOptions, rowsOf } from './drive.js';
+import { ModelFeed, TimedFeed } from './feed.js';
+import type { JourneyRecorder } from './journeys.js';
+import { hasPlaces, trafficOf } from './scenario-traffic.js';
 import { SimulatedClients } from './simulated-clients.js';
-import { TimedFeed } from './timed-feed.js';
-import { World } from './world.js';
+import { World, type WorldInspect } from './world.js';
 
-export interface SimulateOptions extends Watch {
-  /** Instead of the seed of the scenario. */
-  readonly seed?: Seed;
-  /** How many contracts the outcome lists. Default: 100. */
-  readonly top?: number;
-  /** Stops at the end of this cycle, counted from the start. */
-  readonly untilCycle?: number;
-  /** Watches every message of every actor. */
-  readonly inspect?: Inspect;
-  /** Called when the world is made, before it runs. */
-  readonly onWorld?: (world: World, clients: SimulatedClients | undefined) => void;
+export interface SimulateOptions extends DriveOptions {
+  /** Default: that of the scenario. */
+  readonly seed?: Seed | undefined;
+  /** The run stops at the end of this cycle, counted from its start. */
+  readonly untilCycle?: number | undefined;
+  readonly inspect?: WorldInspect | undefined;
+  /** Whether rows have the single decisions of a rule. Default: false. */
+  readonly withDecisions?: boolean | undefined;
+  /** Records what becomes of each request of the run. */
+  readonly journeys?: JourneyRecorder | undefined;
 }
 
-/** What a run leaves behind. */
+export interface SimulatedRun extends RunShape {
+  readonly firstCycle: number;
+  /** The end of the run unless it is stopped. */
+  readonly lastCycle: number;
+  /** False if there are too many rows to keep them by contract. */
+  readonly keepsTimeline: boolean;
+  readonly measured: () => Measured;
+  readonly actors: () => ActorState[];
+}
+
+/** Figures of a simulation that its rows do not have. */
+interface Measured extends Pick<Outcome, 'clients' | 'service' | 'tiers'> {
+  readonly without_place: Outcome['without_place'] | undefined;
+  readonly partial: boolean;
+  readonly skippedLines: number;
+  readonly notes: readonly string[];
+  /** By contract, if rows have no columns. */
+  readonly counted: readonly Counted[];
+  readonly series: Series | undefined;
+}
+
 export interface Run {
   readonly outcome: Outcome;
-  /** Each contract, cycle by cycle; undefined for a run with too many rows. */
+  /** By contract; undefined for a run with too many rows. */
   readonly timeline: Timeline | undefined;
-  /** All contracts together. */
   readonly totals: Timeline;
-  /** What clients and service did over time; undefined where there are none. */
+  /** Of clients and service; undefined if there are none. */
   readonly series?: Series;
 }
 
+type OutcomeOptions = Pick<SimulateOptions, 'seed'> & {
+  /** How many contracts the outcome lists. Default: 100. */
+  readonly top?: number | undefined;
+};
+
 /**
- * Runs a scenario in virtual time. The same scenario and seed give the same outcome, digest included.
+ * The rows of a scenario in virtual time: one for each cycle in which anything changed, in order, and one for the last cycle. Each
+ * subscription is a run of its own, the same for the same scenario and seed. Unsubscribing ends it, and so does the signal, with the
+ * present cycle as the last. Errors: Failure when a log of the scenario cannot be read.
+ */
+export function simulate$(scenario: LoadedScenario, options: SimulateOptions = {}): Observable<CycleRow<SimulatedRun>> {
+  return rowsOf((onRow) => prepare(scenario, options, true, onRow), options);
+}
+
+/**
+ * Runs a scenario in virtual time: the outcome of the rows of `simulate$`. The same scenario and seed give the same outcome and digest.
  * @throws Failure when a log of the scenario cannot be read
  */
-export async function simulate(scenario: LoadedScenario, options: SimulateOptions = {}): Promise<Run> {
-  const simulation = await prepare(scenario, options, options.onWorld !== undefined);
-  const { world, clients, feed, firstCycle, lastCycle, wholeCycle, seed, byContract, keepsTimeline } = simulation;
-  const fold = new RunFold(world.run, keepsTimeline);
-  world.rows.subscribe(fold);
-  options.onWorld?.(world, clients);
-  const ended = await drive(world, lastCycle, options, feed);
-  const reached = ended ? lastCycle : world.clock.cycle();
-  if (!byContract) countAll(world, fold);
-  const outcome = assemble(
-    {
-      kind: 'simulate',
-      arm: 'predicted',
-      scenario: scenario.name,
-      question: scenario.question,
-      notes: [...scenario.notes],
-      seed,
-      partial: !ended || reached < wholeCycle,
-      cycle_ms: scenario.cycleMs,
-      first_cycle: firstCycle,
-      last_cycle: reached,
-      skipped_lines: simulation.skippedLines,
-      ...delaysOf(world),
-      ...(world.places && { without_place: world.places.figures }),
-      ...clients?.figures(),
+export function simulate(scenario: LoadedScenario, options: SimulateOptions & OutcomeOptions = {}): Promise<Run> {
+  const rows = rowsOf<SimulatedRun>((onRow) => prepare(scenario, options, false, onRow), options);
+  return lastValueFrom(rows.pipe(toRun(scenario, options)));
+}
+
+/** Makes a run of the rows of `simulate$`, at their end. @param options the seed of the rows */
+export function toRun(
+  scenario: LoadedScenario,
+  { seed = scenario.seed, top = 100 }: OutcomeOptions = {},
+): OperatorFunction<CycleRow<SimulatedRun>, Run> {
+  return folded(
+    (fold, _first, { cycle: reached, run }) => {
+      const { partial, skippedLines, notes, counted, series, without_place, ...measured } = run.measured();
+      for (const [contract, counts] of counted.entries()) fold.counted(contract, counts);
+      const outcome = assemble(
+        {
+          kind: 'simulate',
+          arm: 'predicted',
+          scenario: scenario.name,
+          question: scenario.question,
+          notes: [...scenario.notes, ...notes],
+          seed,
+          partial,
+          cycle_ms: scenario.cycleMs,
+          first_cycle: run.firstCycle,
+          last_cycle: reached,
+          skipped_lines: skippedLines,
+          ...fold.delays(),
+          ...(without_place && { without_place }),
+          ...measured,
+        },
+        fold.figures(reached, top),
+        fold.past(run.firstCycle, reached),
+        scenario.expectations,
+      );
+      const { timeline, totals } = fold;
+      return { outcome, timeline, totals, ...(series && { series }) };
     },
-    fold.figures(reached, options.top ?? 100),
-    fold.past(firstCycle, reached),
-    scenario.expectations,
+    ({ keepsTimeline }) => keepsTimeline,
   );
-  const run = { outcome, timeline: fold.timeline, totals: fold.totals };
-  return clients === undefined ? run : { ...run, series: clients.series(reached) };
 }
 
-/**
- * A scenario in virtual time as a stream: a row for each cycle in which anything changed, in order. Each subscription is a run of its
- * own, the same for the same scenario and seed; unsubscribing ends it. Errors: Failure when a log of the scenario cannot be read.
- */
-export function simulate$(
+/** @param needsColumns whether rows have columns even if there are too many to keep */
+async function prepare(
   scenario: LoadedScenario,
-  options: Pick<SimulateOptions, 'seed' | 'untilCycle'> = {},
-): Observable<CycleRow> {
-  return rowsOfRun(async (subscriber, signal) => {
-    const { world, lastCycle, feed } = await prepare(scenario, options, true);
-    world.rows.subscribe((row) => subscriber.next(row));
-    await drive(world, lastCycle, { signal }, feed);
-  });
-}
-
-/** What is ready to run. */
-interface Simulation {
-  readonly world: World;
-  readonly clients: SimulatedClients | undefined;
-  /** Undefined where clients send. */
-  readonly feed: Feed | undefined;
-  readonly seed: Seed;
-  readonly firstCycle: number;
-  readonly lastCycle: number;
-  /** Where the scenario ends by itself. */
-  readonly wholeCycle: number;
-  readonly skippedLines: number;
-  /** Whether there are few enough rows to keep those of every contract. */
-  readonly keepsTimeline: boolean;
-  /** Whether rows have columns. */
-  readonly byContract: boolean;
-}
-
-/** @param needsColumns whether somebody else wants to see the rows */
-async function prepare(scenario: LoadedScenario, options: SimulateOptions, needsColumns: boolean): Promise<Simulation> {
-  const seed = options.seed ?? scenario.seed;
-  const traffic = await trafficOf(scenario, seed);
-  const { startCycle, drain } = scenario;
-  const wholeCycle = startCycle + traffic.cycles - 1 + drain;
-  const lastCycle = Math.min(wholeCycle, startCycle + (options.untilCycle ?? Number.POSITIVE_INFINITY));
-  const keepsTimeline = traffic.names.length * (lastCycle - startCycle + 1) <= MOST_ROWS;
+  options: SimulateOptions,
+  needsColumns: boolean,
+  onRow: (row: CycleRow<SimulatedRun>) => void,
+): Promise<Drivable> {
+  const { seed = scenario.seed, untilCycle = Number.POSITIVE_INFINITY, inspect, withDecisions, journeys } = options;
+  const { startCycle: firstCycle, drain, cycleMs, plan, keyed, senders } = scenario;
+  const draws = drawsOf(seed);
+  const traffic = await trafficOf(scenario, draws);
+  const { names, cycles } = traffic;
+  const wholeCycle = firstCycle + cycles - 1 + drain;
+  const lastCycle = Math.min(wholeCycle, firstCycle + untilCycle);
+  const keepsTimeline = names.length * (lastCycle - firstCycle + 1) <= MOST_ROWS;
   const byContract = keepsTimeline || needsColumns;
-  const world = new World({
-    cycleMs: scenario.cycleMs,
-    firstCycle: startCycle,
-    names: traffic.names,
-    plan: scenario.plan,
-    byContract,
-    inspect: options.inspect,
-    keyed: hasPlaces(scenario.keyed, traffic.names) ? undefined : scenario.keyed,
-  });
-  const clients = needsClients(scenario) ? clientsOf(scenario, traffic, world, seed, lastCycle, options) : undefined;
-  return {
-    world,
-    clients,
-    feed: clients === undefined ? feedOf(scenario, traffic, seed) : undefined,
-    seed,
-    firstCycle: startCycle,
-    lastCycle,
-    wholeCycle,
+  const measured = (): Measured => ({
+    partial: world.clock.now() < lastInstantOf(wholeCycle, cycleMs),
     skippedLines: traffic.skippedLines,
-    keepsTimeline,
-    byContract,
-  };
-}
-
-/** What the gates have counted, for a run without columns; what is refused without a place passes none of them. */
-function countAll({ contracts, places }: World, fold: RunFold): void {
-  contracts.forEach(({ gate: { figures } }, index) => {
-    fold.counted(index, index === places?.refusing ? { ...figures, ...places.figures } : figures);
+    notes: traffic.notes,
+    counted: byContract ? [] : countsOf(world),
+    without_place: world.places?.figures,
+    ...clients?.figures(),
+    series: clients?.series(world.clock.cycle()),
   });
+  const world: World<Omit<SimulatedRun, keyof RunShape>> = new World({
+    cycleMs,
+    firstCycle,
+    names,
+    plan,
+    byContract,
+    inspect,
+    keyed: hasPlaces(keyed, names) ? undefined : keyed,
+    withDecisions: withDecisions ?? (journeys !== undefined && plan.rule !== undefined),
+    onMove: (contract, admits) => clients?.moved(contract, admits),
+    onRow: journeys === undefined || senders.length > 0 ? onRow : (row) => onRow(recorded(row, journeys, cycleMs)),
+    about: { firstCycle, lastCycle, keepsTimeline, measured, actors: () => actorStates(world, clients) },
+  });
+  const clients =
+    senders.length === 0 ? undefined : new SimulatedClients(scenario, { traffic, world, draws, lastCycle, journeys });
+  if (clients !== undefined) return { world, lastCycle, feed: undefined };
+  const models =
+    plan.rule === undefined ? new ModelFeed(traffic, firstCycle) : new TimedFeed(traffic, firstCycle, cycleMs);
+  return { world, lastCycle, feed: traffic.feed ?? models };
 }
 
-/** How long a rule held admitted requests; nothing of contracts without one. */
-export function delaysOf({ run, delays }: World): Pick<Outcome, 'delay_ms'> {
-  if (run.rule === undefined) return {};
-  return { delay_ms: delays.figures('how long the limiter held a request, those left out that it did not hold') };
+function recorded<Row extends CycleRow>(row: Row, journeys: JourneyRecorder, cycleMs: number): Row {
+  journeys.row(row, cycleMs);
+  return row;
 }
 
-/** Requests that nobody reacts to, and that nothing delays, are counted cycle by cycle: no instant matters. */
-function needsClients({ clients, service, faults }: LoadedScenario): boolean {
-  return clients.length > 0 || service !== undefined || faults.length > 0;
-}
-
-function feedOf(scenario: LoadedScenario, traffic: Traffic, seed: Seed): Feed {
-  if (traffic.feed !== undefined) return traffic.feed;
-  if (scenario.plan.rule !== undefined) return timedFeedOf(scenario, traffic, seed);
-  if (scenario.independent) return new FleetFeed(traffic.arrivals, scenario.startCycle, traffic.cycles);
-  const popularity = makePopularity(scenario.popularity, scenario.contracts, new RandomStream(seed, 'popularity'));
-  return new ModelFeed(traffic.arrivals, popularity, scenario.contracts, scenario.startCycle, traffic.cycles);
-}
-
-/** A rule decides by the ms. */
-function timedFeedOf(scenario: LoadedScenario, { arrivals, cycles, names }: Traffic, seed: Seed): Feed {
-  const popularity = makePopularity(scenario.popularity, names.length, new RandomStream(seed, 'popularity'));
-  const contractOf = (arrival: number) => (scenario.independent ? arrival : popularity.pick());
-  const { startCycle: firstCycle, cycleMs } = scenario;
-  return new TimedFeed({ arrivals, contractOf, firstCycle, cycles, cycleMs });
-}
-
-function clientsOf(
-  scenario: LoadedScenario,
-  traffic: Traffic,
-  world: World,
-  seed: Seed,
-  lastCycle: number,
-  { inspect }: SimulateOptions,
-): SimulatedClients {
-  const plans = scenario.clients.length > 0 ? scenario.clients : planClients([{ kind: 'open' }], scenario.cycleMs);
-  const popularity = makePopularity(scenario.popularity, traffic.names.length, new RandomStream(seed, 'popularity'));
-  return new SimulatedClients({ scenario, plans, traffic, world, popularity, seed, lastCycle, inspect });
+/** For rows without columns. Requests that are refused for want of a place do not pass a gate. */
+function countsOf({ contracts, places }: World): Counted[] {
+  return contracts.map(({ gate: { figures } }, index) =>
+    index === places?.refusing ? { ...figures, ...places.figures } : figures,
+  );
 }

@@ -1,95 +1,88 @@
-// The clients of a run in virtual time, with the transport they send on: gate, faults, service.
-
+// The clients of a run in virtual time, and their transport: gate, faults, service.
 import type { Answer } from '../actor/client/behaviour.js';
 import type { SentAttempt } from '../actor/client/client.js';
-import type { ClientPlan } from '../actor/client/client-plan.js';
 import { Population } from '../actor/client/population.js';
-import type { Inspect } from '../actor/interpreted-moves.js';
-import { RandomStream } from '../math/random.js';
-import type { Seed } from '../math/seed.js';
+import { retryAfterCycles } from '../limiter/forecast.js';
+import type { Gate } from '../limiter/gate.js';
+import { announcedWait } from '../limiter/rule/announced.js';
+import type { Draws } from '../math/random.js';
 import type { ClientFigures, ServiceFigures } from '../outcome/outcome-schema.js';
 import type { Series } from '../outcome/series.js';
 import type { Stretch } from '../outcome/stretch.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
-import { planService } from '../scenario/service-plan.js';
+import type { Clock } from '../time/clock.js';
 import { secondsUntil, startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
-import type { Popularity } from '../traffic/popularity.js';
-
-import { announcedMs } from './announced-wait.js';
-import { lastInstantOf } from './drive.js';
-import { FaultyTransport } from './faulty-transport.js';
-import { ModelledTransport } from './modelled-transport.js';
-
+import { arriveByAgenda } from './feed.js';
+import type { JourneyRecorder } from './journeys.js';
+import { FaultyTransport, ModelledTransport } from './modelled-transport.js';
 import type { Traffic } from './scenario-traffic.js';
 import { SeriesRecorder } from './series-recorder.js';
 import { Service } from './service.js';
+import { Tiers } from './tiers.js';
 import type { World } from './world.js';
 
+type ClientsPlan = Pick<LoadedScenario, 'senders' | 'service' | 'faults' | 'plan' | 'startCycle' | 'warmUp'>;
+
 interface SimulatedClientsOptions {
-  readonly scenario: LoadedScenario;
-  readonly plans: readonly ClientPlan[];
   readonly traffic: Traffic;
   readonly world: World;
-  readonly popularity: Popularity;
-  readonly seed: Seed;
-  /** Where the run is expected to end. */
+  readonly draws: Draws;
   readonly lastCycle: number;
-  readonly inspect: Inspect | undefined;
+  readonly journeys: JourneyRecorder | undefined;
 }
 
 export class SimulatedClients {
   readonly population: Population;
   readonly service: Service<SentAttempt> | undefined;
-  /** Told of every attempt at the gate, for traces: who sent it, to which contract, and how it was decided. */
-  onAttempt: ((client: string, contract: number, decision: 'admitted' | 'limited') => void) | undefined;
+  readonly tiers: Tiers | undefined;
   readonly #world: World;
-  readonly #traffic: Traffic;
-  readonly #popularity: Popularity;
+  readonly #contracts: number;
   readonly #startCycle: number;
   readonly #recorder: SeriesRecorder;
-  readonly #places = [] as Float64Array[];
-  /** How long a request is in flight for a limit on concurrency; Infinity: as long as the service takes. */
+  /** For a limit on concurrency: Infinity, because the service determines how long a request is in flight. */
   readonly #holdMs: number | undefined;
 
-  constructor({ scenario, plans, traffic, world, popularity, seed, lastCycle, inspect }: SimulatedClientsOptions) {
-    const { clock } = world;
+  constructor(
+    { senders, service, faults, plan, startCycle, warmUp }: ClientsPlan,
+    { traffic, world, draws, lastCycle, journeys }: SimulatedClientsOptions,
+  ) {
+    const { clock, actors } = world;
     this.#world = world;
-    this.#traffic = traffic;
-    this.#popularity = popularity;
-    this.#startCycle = scenario.startCycle;
-    this.#recorder = new SeriesRecorder({
-      clock,
-      firstCycle: scenario.startCycle,
-      lastCycle,
-      hasService: scenario.service !== undefined,
-    });
-    const fromMs = startOf(scenario.startCycle + scenario.warmUp, clock.cycleMs);
-    const untilMs = startOf(scenario.startCycle + traffic.cycles, clock.cycleMs);
-    this.service =
-      scenario.service === undefined
-        ? undefined
-        : new Service<SentAttempt>({
-            clock,
-            plan: planService(scenario.service, scenario.cycleMs, '/service'),
-            draw: new RandomStream(seed, 'service'),
-            onServed: (attempt) => modelled.served(attempt),
-            watch: this.#recorder,
-            fromMs,
-            untilMs,
-          });
-    const losing = new RandomStream(seed, 'faults/lost_answers');
-    const losses = scenario.faults.flatMap((fault) => (fault.kind === 'lost_answers' ? [fault] : []));
-    const holds = this.service !== undefined && scenario.plan.rule?.rule.release !== undefined;
+    this.#contracts = traffic.names.length;
+    this.#startCycle = startCycle;
+    const watch = new SeriesRecorder({ clock, firstCycle: startCycle, lastCycle, hasService: service !== undefined });
+    this.#recorder = watch;
+    const fromMs = startOf(startCycle + warmUp, clock.cycleMs);
+    const untilMs = startOf(startCycle + traffic.cycles, clock.cycleMs);
+    const answer = {
+      onServed: (attempt: SentAttempt) => modelled.served(attempt),
+      onFailed: (attempt: SentAttempt) => modelled.failed(attempt),
+    };
+    const slow = faults.flatMap((fault) => (fault.kind === 'slow' ? [fault] : []));
+    const speed = () => slow.reduce((all, { share, at }) => (this.#isIn(at) ? all * share : all), 1);
+    const parts = { clock, speed, ...answer, fromMs, untilMs };
+    if (service !== undefined) {
+      const draw = (tier: number) => draws(`service/tier/${tier}`);
+      this.tiers = service.tiers.length === 0 ? undefined : new Tiers({ ...parts, plan: service, draw });
+      const onServed =
+        this.tiers === undefined ? answer.onServed : (attempt: SentAttempt) => this.tiers!.enter(attempt);
+      const onStarted = journeys && ((attempt: SentAttempt) => journeys.started(attempt, clock));
+      this.service = new Service({ ...parts, plan: service, draw: draws('service'), watch, onStarted, onServed });
+    }
+    const losing = draws('faults/lost_answers');
+    const losses = faults.flatMap((fault) => (fault.kind === 'lost_answers' ? [fault] : []));
+    const holds = service !== undefined && plan.rule?.rule.release !== undefined;
     this.#holdMs = holds ? Number.POSITIVE_INFINITY : undefined;
     const modelled = new ModelledTransport({
       decide: (attempt) => this.#decide(attempt),
       clock,
       over: holds ? (attempt) => this.#release(attempt) : undefined,
       service: this.service,
+      journeys,
       loses: () => losses.some(({ share, at }) => this.#isIn(at) && losing.uniform() < share),
     });
-    const pauses = scenario.faults.flatMap((fault) => (fault.kind === 'pause' ? [fault.at] : []));
+    const pauses = faults.flatMap((fault) => (fault.kind === 'pause' ? [fault.at] : []));
     const transport =
       pauses.length === 0
         ? modelled
@@ -101,67 +94,40 @@ export class SimulatedClients {
     this.population = new Population({
       clock,
       transport,
-      plans,
-      seed,
+      plans: senders,
+      draws,
       contracts: traffic.names.length,
       fromMs,
       untilMs,
-      inspect,
-      watch: this.#recorder,
+      actors,
+      watch,
     });
-    world.onMove = (contract, admits) => {
-      // Nobody holds a device of the contract that keys without a place share.
-      if (contract >= traffic.names.length) return;
-      if (admits) this.population.rateRestored(contract);
-      else this.population.rateLimited(contract);
-    };
     clock.agenda.at(clock.now(), Rank.client, () => this.population.begin());
-    for (const index of traffic.arrivals.keys()) this.#arm(index, 0);
+    arriveByAgenda(traffic, clock, startCycle, (contract) => this.population.arrive(contract));
   }
 
-  figures(): { clients: ClientFigures[]; service?: ServiceFigures } {
+  moved(contract: number, admits: boolean): void {
+    // The contract for keys without a place has no clients.
+    if (contract >= this.#contracts) return;
+    if (admits) this.population.rateRestored(contract);
+    else this.population.rateLimited(contract);
+  }
+
+  figures(): { clients: ClientFigures[]; service?: ServiceFigures; tiers?: ServiceFigures[] } {
     const clients = this.population.figures();
-    return this.service === undefined ? { clients } : { clients, service: this.service.figures() };
+    if (this.service === undefined) return { clients };
+    const tiers = this.tiers?.figures();
+    return { clients, service: this.service.figures(), ...(tiers && { tiers }) };
   }
 
-  /** What was measured over time, up to the end of `lastCycle`. To be called once. */
   series(lastCycle: number): Series {
     return this.#recorder.finish(lastCycle);
-  }
-
-  /** Asks a model cycle by cycle, and lets each request arrive at its own instant. */
-  #arm(index: number, cycle: number): void {
-    if (cycle >= this.#traffic.cycles) return;
-    const { clock } = this.#world;
-    const due = startOf(this.#startCycle + cycle, clock.cycleMs);
-    clock.agenda.at(due, Rank.cycle, () => {
-      const arrival = this.#traffic.arrivals[index]!;
-      const n = arrival.count(cycle);
-      const places = this.#placesFor(index, n);
-      arrival.instants(places, n);
-      // The end of a cycle, rounded to a double, may be the beginning of the next.
-      const last = lastInstantOf(this.#startCycle + cycle, clock.cycleMs);
-      for (let k = 0; k < n; k += 1) {
-        clock.agenda.at(Math.min(due + places[k]! * clock.cycleMs, last), Rank.arrival, this.#arrive);
-      }
-      this.#arm(index, cycle + 1);
-    });
-  }
-
-  readonly #arrive = (): void => this.population.arrive(this.#popularity.pick());
-
-  #placesFor(index: number, n: number): Float64Array {
-    const known = this.#places[index];
-    if (known !== undefined && known.length >= n) return known;
-    const grown = new Float64Array(Math.max(64, n * 2));
-    this.#places[index] = grown;
-    return grown;
   }
 
   #decide({ job: { contract }, client }: SentAttempt): Extract<Answer, { type: 'limited' }> | number | undefined {
     const world = this.#world;
     const isAdmitted = world.decide(contract, 1, world.clock.cycle(), this.#holdMs) === 1;
-    this.onAttempt?.(client.id, contract, isAdmitted ? 'admitted' : 'limited');
+    world.actors?.send(client.id, contract, { type: 'request', decision: isAdmitted ? 'admitted' : 'limited' });
     const decided = world.places === undefined ? world.contracts[contract] : world.places.decider(contract);
     if (decided === undefined) return { type: 'limited', retryAfterMs: placeMs(world) };
     const { delayMs } = decided.gate;
@@ -184,8 +150,25 @@ export class SimulatedClients {
   }
 }
 
-/** Until a key may find a place, in ms, as a node announces it: in whole seconds. */
+/** Until a key may find a place, in ms; whole seconds, as a node announces it. */
 function placeMs({ clock, places }: World): number | undefined {
   const cycle = places?.againCycle(clock.cycle());
   return cycle === undefined ? undefined : secondsUntil(cycle, clock.now(), clock.cycleMs) * 1000;
+}
+
+// The wait that a limited client is told.
+//
+//   a window of cycles    Retry-After: whole seconds up to the cycle in which a request is admitted again
+//   a rule                what the product announces, right or wrong; the exact wait where its announcement is not known
+
+/** In ms; undefined if nothing is announced, or no wait is long enough. */
+export function announcedMs(gate: Gate, clock: Clock): number | undefined {
+  const { plan } = gate;
+  if (plan.rule === undefined) {
+    const cycles = retryAfterCycles(gate);
+    return cycles === undefined ? undefined : secondsUntil(gate.cycle + cycles, clock.now(), clock.cycleMs) * 1000;
+  }
+  const { rule, definition } = plan.rule;
+  const ms = gate.askRule((state, nowMs) => announcedWait(rule, definition.announces, state, nowMs, 1));
+  return ms === undefined || !Number.isFinite(ms) ? undefined : Math.max(0, ms);
 }

@@ -1,62 +1,58 @@
-// One contract of a run in virtual time: its gate, and the task that wakes it. It decides as a contract of a node does and leaves no
-// record: who runs it hears of its transitions.
-import { type Inspect, interpretedMoves } from '../actor/interpreted-moves.js';
+// One contract of a run in virtual time: its gate, and the task that wakes it.
+import type { ActorSystem } from '../actor/actor-system.js';
+import { interpretedMoves } from '../actor/interpreted-moves.js';
 import { fireOperators } from '../host/fire-operators.js';
-import { type Due, Gate, gateCells } from '../limiter/gate.js';
+import { GateHead } from '../limiter/fast-path.js';
+import { type Due, Gate } from '../limiter/gate.js';
 import type { Plan } from '../limiter/plan.js';
-import { type Cells, cutCells } from '../limiter/window.js';
 import { ko42 } from '../operator/ko42.js';
 import type { Ticket } from '../time/agenda.js';
 import type { Clock } from '../time/clock.js';
 import { Rank } from '../time/rank.js';
 
-/** What the contracts of a run share. */
 export interface SimulatedParts {
   readonly clock: Clock;
-  readonly inspect: Inspect | undefined;
-  /** A contract took a transition. Called once it and all that was under way with it is over. */
+  readonly actors: ActorSystem | undefined;
+  /** Called when a transition, and all that it caused, is over. */
   readonly moved: (contract: number, due: Due) => void;
 }
 
-export class SimulatedContract {
+export class SimulatedContract extends GateHead {
   readonly gate: Gate;
-  /** Where the cells of the gate lie, for an owner that tries `decideFast` itself. */
-  readonly place: Cells;
   readonly index: number;
   readonly #parts: SimulatedParts;
   #taken: Due[] = [];
   #ticket: Ticket | undefined;
   #wakeMs = Number.POSITIVE_INFINITY;
 
-  /** It begins in the cycle of the clock, with an empty window. @param id names it in traces */
+  /** Begins in the present cycle with an empty window. @param id names it in traces */
   constructor(plan: Plan, index: number, id: string, parts: SimulatedParts) {
-    const { clock, inspect } = parts;
-    this.place = cutCells(gateCells(plan));
+    const { clock, actors } = parts;
+    super(plan, clock.cycle());
     this.index = index;
     this.#parts = parts;
     this.gate = new Gate(plan, {
       cycle: clock.cycle(),
       cycleMs: clock.cycleMs,
       nowMs: clock.now(),
-      perform: (due) => this.#perform(due),
-      moves: inspect && interpretedMoves(id, inspect),
-      place: this.place,
+      owner: this,
+      moves: actors && interpretedMoves(id, actors),
+      head: this,
     });
     this.#schedule();
   }
 
-  /** Name of the state, for example `allowing`. */
   get state(): string {
     return this.gate.plan.states[this.gate.state]!.name;
   }
 
-  /** When it may move by itself, in unix ms; Infinity for never. */
+  /** When it may move without a request, in unix ms; Infinity for never. */
   get wakeMs(): number {
     return this.#wakeMs;
   }
 
   /**
-   * Counts `n` requests now and decides them. See `Gate.decide`.
+   * Counts and decides `n` requests now. See `Gate.decide`.
    * @param cycle that of the clock
    * @returns how many were admitted
    */
@@ -67,13 +63,12 @@ export class SimulatedContract {
     return admitted;
   }
 
-  /** Goes on to a cycle. */
   advance(cycle: number): void {
     this.gate.advance(cycle);
     this.#settle();
   }
 
-  /** A request that was to be in flight until now is over. @param heldMs how long it was in flight */
+  /** A request in flight has ended. @param heldMs how long it was in flight */
   release(heldMs: number): void {
     this.gate.release(this.#parts.clock.now(), heldMs);
     this.#settle();
@@ -87,8 +82,7 @@ export class SimulatedContract {
     for (const due of taken) this.#parts.moved(this.index, due);
   }
 
-  /** An operator other than the substrate may refuse. */
-  #perform(due: Due): boolean {
+  perform(due: Due): boolean {
     if (due.transition.operator !== ko42 && !fireOperators(due).ok) return false;
     this.#taken.push(due);
     return true;

@@ -1,14 +1,19 @@
-// Requests of a log that writes whole seconds, for a rule that decides by the ms: those of a key in one second are spread evenly over it.
+// Spreads the requests of a key in one second evenly over it, for a log of whole seconds and a rule that decides by the ms.
 //
-//   read     |10 . . . . . . . . .|4 . . . . . . . . .|      all at the beginning of their second: a burst that was none
+//   read     |10 . . . . . . . . .|4 . . . . . . . . .|      all at the start of their second: a burst that was none
 //   placed   |1 1 1 1 1 1 1 1 1 1 |1    1    1    1    |     request k of n at floor(1000 k / n) ms
+import type { Plan } from '../limiter/plan.js';
 import type { PlannedRule } from '../limiter/planned-rule.js';
 import { LIMITED } from '../limiter/rule/rule.js';
-import type { CycleBuffer, Feed, Take } from './feed.js';
+import type { CycleBuffer } from './cycle-buffer.js';
+import type { Feed, Take } from './feed.js';
 
 const SECOND_MS = 1000;
 
-/** The beginning of the second of an instant in unix ms. */
+export function decidesByMs({ rule, definition }: Plan): boolean {
+  return rule !== undefined && definition.rule?.primitive !== 'rolling_count';
+}
+
 export function secondOf(ms: number): number {
   return Math.floor(ms / SECOND_MS) * SECOND_MS;
 }
@@ -19,13 +24,13 @@ interface Placed {
   n: number;
 }
 
-/** What a rule does with the requests where all of a second come at its beginning: the harshest that whole seconds allow. */
+/** The decisions of a rule if all requests of a second come at its start: the harshest reading of whole seconds. */
 export class BunchedCount {
   limited = 0;
-  readonly #planned: PlannedRule;
+  readonly #planned: Pick<PlannedRule, 'rule' | 'holdMs'>;
   readonly #states: unknown[] = [];
 
-  constructor(planned: PlannedRule) {
+  constructor(planned: Pick<PlannedRule, 'rule' | 'holdMs'>) {
     this.#planned = planned;
   }
 
@@ -37,17 +42,22 @@ export class BunchedCount {
   }
 }
 
-/** The rows that a buffer released, in unix ms, with those of each second placed anew. It holds one second at a time. */
+/** The released rows of a buffer, in unix ms, spread over their seconds. Holds one second at a time. */
 export class SpreadSeconds implements Feed {
   readonly isTimed: boolean;
   readonly #rows: CycleBuffer;
   readonly #asRead: Take | undefined;
+  readonly #groupOf: (contract: number) => number;
   #second: Placed[] = [];
   #place = 0;
 
-  /** @param asRead called with the requests of each second as they were read, in order of time */
-  constructor(rows: CycleBuffer, asRead?: Take) {
+  /**
+   * @param asRead called with the requests of each second as read, in order of time
+   * @param groupOf contracts of one group are spread together. Default: each is a group
+   */
+  constructor(rows: CycleBuffer, asRead?: Take, groupOf = (contract: number) => contract) {
     this.#rows = rows;
+    this.#groupOf = groupOf;
     this.#asRead = asRead;
     this.isTimed = rows.isTimed;
   }
@@ -64,7 +74,6 @@ export class SpreadSeconds implements Feed {
     }
   }
 
-  /** Takes the next second out of the rows. */
   #take(): void {
     const first = this.#rows.next();
     const counts = new Map<number, number>();
@@ -75,14 +84,21 @@ export class SpreadSeconds implements Feed {
     const second = secondOf(first);
     for (let at: number | undefined = first; at !== undefined && secondOf(at) === second; at = this.#rows.next()) {
       if (at === second) this.#rows.arrive(at, count);
-      // A time with a fraction, later in the log than those by which it was judged.
+      // A time with a fraction, later in the log than those by which it was judged to have whole seconds.
       else this.#rows.arrive(at, (contract, n, ms) => void this.#second.push({ ms, contract, n }));
     }
     const exact = [...this.#second];
+    const groups = new Map<number, { n: number; placed: number }>();
+    for (const [contract, n] of counts) {
+      const group = groups.get(this.#groupOf(contract));
+      if (group === undefined) groups.set(this.#groupOf(contract), { n, placed: 0 });
+      else group.n += n;
+    }
     for (const [contract, n] of counts) {
       this.#asRead?.(contract, n, second);
-      for (let k = 0; k < n; k += 1) {
-        const ms = second + Math.floor((k * SECOND_MS) / n);
+      const group = groups.get(this.#groupOf(contract))!;
+      for (let left = n; left > 0; left -= 1, group.placed += 1) {
+        const ms = second + Math.floor((group.placed * SECOND_MS) / group.n);
         const last = this.#second.at(-1);
         if (last?.ms === ms && last.contract === contract) last.n += 1;
         else this.#second.push({ ms, contract, n: 1 });

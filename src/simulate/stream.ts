@@ -1,61 +1,104 @@
-// A run as RxJS operators, for streams of your own: requests in, a row for each cycle out.
+// Runs as RxJS operators: requests in, a row for each cycle out.
 //
-//   requests ─► countsByCycle ─► decide(definition) ─► CycleRow          replay$ is these two
-//                     └────────► rollingWindow(within) ─► WindowCounts   where only the counts are wanted
+//   requests ─► countsByCycle ─► decide(limiter)    ─► CycleRow          replay$ is these two
+//                     └────────► rollingWindow(within) ─► WindowCounts   for counts without decisions
 //
 //   request    |..  .|   . |     |.... |
 //   counts     3     1           4                  cycles without requests are left out
-//   window 2   3     4     1     4     4            and those in which requests leave are not
-import { from, map, Observable, type ObservableInput, type OperatorFunction, pipe } from 'rxjs';
+//   window 2   3     4     1     4     4            except those in which requests leave
+import { from, Observable, type ObservableInput, type OperatorFunction } from 'rxjs';
 import type { ContractDefinition } from '../limiter/definition.js';
 import { type Plan, spanCycles } from '../limiter/plan.js';
 import { planContract } from '../limiter/validate.js';
 import { type CycleRow, RowBuilder } from '../outcome/cycle-row.js';
-import { CYCLE_MS, cycleOf, startOf } from '../time/cycle.js';
-import { GuardedObservable, warn } from '../time/guarded.js';
-import { byCycle, type CountOptions, checkCycleMs, type StreamedRequest, unreadable } from './by-cycle.js';
-import { lastInstantOf } from './drive.js';
+import { Failure } from '../schema/failure.js';
+import { CYCLE_MS, cycleOf, lastInstantOf, startOf } from '../time/cycle.js';
+import { CycleBuffer, type CycleCounts, CycleGatherer } from './cycle-buffer.js';
+import { LogRequests } from './log-requests.js';
 import { World } from './world.js';
 
-/** The requests of one cycle, by key. */
-export interface CycleCounts {
-  readonly cycle: number;
-  /** All keys so far, in the order in which they came. The same array in every emission; it grows. */
-  readonly keys: readonly string[];
-  /** Indexes into `keys`, ascending; `requests` has one value for each. */
-  readonly contracts: Uint32Array;
-  readonly requests: Float64Array;
+export interface StreamedRequest {
+  /** Unix ms (a fraction is cut off), a Date, or a text that `Date.parse` reads, for example ISO 8601 with its zone. */
+  readonly at: number | Date | string;
+  /** How many requests at once, a whole number from 1 to 2^53 - 1. Default: 1. */
+  readonly n?: number | undefined;
+  /** Each key has a contract of its own. Default: `all`. */
+  readonly key?: string | undefined;
 }
 
-/** Counts over a rolling window, at the end of a cycle in which requests came or left. */
+export interface CountOptions {
+  /** Length of a cycle in ms, an integer from 1. Default: 777. */
+  readonly cycleMs?: number | undefined;
+  /**
+   * How much older than the newest request a request may be, in ms, at least 0. A cycle is held back this long; with Infinity until the
+   * source completes. Default: 60,000.
+   */
+  readonly lateMs?: number | undefined;
+  /** Whether the instants of requests are kept, for rules. Default: false. */
+  readonly withInstants?: boolean | undefined;
+}
+
+/** Counts at the end of a cycle in which requests came or left the window. */
 export interface WindowCounts extends CycleCounts {
   /** Requests in the cycles `cycle - within + 1 .. cycle`. */
   readonly counts: Float64Array;
 }
 
 /**
- * Counts requests by cycle and key, in order of cycle; cycles without requests are left out. A cycle is emitted once a request has come
- * that is `lateMs` younger than its end, the rest when the source completes.
- * Errors: Failure `event_too_old` for a request of a cycle that was emitted already, `invalid_input` for one that cannot be read.
+ * Counts requests by cycle and key, in order of cycle, without empty cycles. A cycle is emitted after a request that is `lateMs` younger
+ * than its end, the rest when the source completes.
+ * Errors: Failure `event_too_old` for a request of a cycle that was emitted, `invalid_input` for one that cannot be read.
  */
-export function countsByCycle(options: CountOptions = {}): OperatorFunction<StreamedRequest, CycleCounts> {
-  const gather = byCycle(
-    options,
-    () => new Map<number, number>(),
-    (counts, contract, n) => counts.set(contract, (counts.get(contract) ?? 0) + n),
-  );
-  return pipe(
-    gather,
-    map(({ cycle, keys, held }) => {
-      const contracts = Uint32Array.from(held.keys()).sort();
-      return { cycle, keys, contracts, requests: Float64Array.from(contracts, (contract) => held.get(contract)!) };
-    }),
-  );
+export function countsByCycle({
+  cycleMs = CYCLE_MS,
+  lateMs = 60_000,
+  withInstants = false,
+}: CountOptions = {}): OperatorFunction<StreamedRequest, CycleCounts> {
+  checkCycleMs(cycleMs);
+  return (source) =>
+    new Observable((subscriber) => {
+      const keys: string[] = [];
+      const indexes = new Map<string, number>();
+      const buffer = new CycleBuffer(withInstants);
+      const gatherer = new CycleGatherer(keys, cycleMs);
+      let newestMs = Number.NEGATIVE_INFINITY;
+      let end = Number.NEGATIVE_INFINITY;
+      const emitBefore = (next: number) => {
+        end = next;
+        buffer.release(withInstants ? startOf(next, cycleMs) : next);
+        for (let counts = gatherer.next(buffer); counts !== undefined; counts = gatherer.next(buffer))
+          subscriber.next(counts);
+      };
+      const take = ({ at, n = 1, key = 'all' }: StreamedRequest) => {
+        const ms = instantOf(at);
+        if (!(Number.isSafeInteger(n) && n >= 1)) throw unreadable('/n', 'must be a whole number from 1');
+        const cycle = cycleOf(ms, cycleMs);
+        if (cycle < end) throw tooLate(ms, newestMs, lateMs);
+        let index = indexes.get(key);
+        if (index === undefined) {
+          index = keys.push(key) - 1;
+          indexes.set(key, index);
+        }
+        buffer.add(index, withInstants ? ms : cycle, n);
+        if (ms <= newestMs) return;
+        newestMs = ms;
+        const next = cycleOf(ms - lateMs, cycleMs);
+        // False for an infinite delay, whose cycle is NaN.
+        if (next > end) emitBefore(next);
+      };
+      return source.subscribe({
+        next: (request) => void passing(subscriber, () => take(request)),
+        error: (error) => subscriber.error(error),
+        complete: () => {
+          emitBefore(Number.POSITIVE_INFINITY);
+          subscriber.complete();
+        },
+      });
+    });
 }
 
 /**
- * The counts over the last `within` cycles, whenever they change: also in cycles in which requests only leave the window, and at the
- * end until all have left.
+ * The counts over the last `within` cycles whenever they change, until all requests have left the window.
  * @param within length of the window in cycles, an integer from 1
  */
 export function rollingWindow(within: number): OperatorFunction<CycleCounts, WindowCounts> {
@@ -105,86 +148,108 @@ export function rollingWindow(within: number): OperatorFunction<CycleCounts, Win
 }
 
 /**
- * Decides requests as the contracts of a definition do, one contract for each key, in virtual time: a row for each cycle in which
- * anything changed. When the source completes, the windows are drained. A rule is asked at the beginning of the cycle: `replay$` gives it
- * the ms.
+ * Decides requests in virtual time, with one contract for each key: a row for each cycle in which anything changed, and one for the cycle
+ * in which all windows are empty after the source has completed. A rule decides at the `instants` of requests, or at the start of their
+ * cycle if there are none. Counts that start over begin a new run.
+ * @param limiter a definition, or the plan of one
  * @throws Failure for a definition that cannot run
  */
 export function decide(
-  definition: ContractDefinition,
+  limiter: ContractDefinition | Plan,
   { cycleMs = CYCLE_MS }: Pick<CountOptions, 'cycleMs'> = {},
 ): OperatorFunction<CycleCounts, CycleRow> {
   checkCycleMs(cycleMs);
-  return decideBy(planContract(definition), cycleMs, cycleMs);
-}
-
-/** @param unitMs what the counts call a cycle, in ms: a divisor of the cycle */
-function decideBy(plan: Plan, cycleMs: number, unitMs: number): OperatorFunction<CycleCounts, CycleRow> {
-  const longest = spanCycles(plan, cycleMs);
+  const plan = planOf(limiter);
   return (source) =>
     new Observable((subscriber) => {
       let world: World | undefined;
+      let known: readonly string[] | undefined;
       let last = 0;
-      const begin = (firstCycle: number) => {
-        const begun = new World({ cycleMs, firstCycle, names: [], plan });
-        begun.rows.subscribe((row) => subscriber.next(row));
-        return begun;
-      };
-      const take = ({ cycle: unit, keys, contracts, requests }: CycleCounts) => {
-        const ms = startOf(unit, unitMs);
-        const cycle = cycleOf(ms, cycleMs);
-        world ??= begin(cycle);
-        world.clock.run({ untilMs: ms });
+      const onRow = (row: CycleRow) => subscriber.next(row);
+      const take = ({ cycle, keys, contracts, requests, instants }: CycleCounts) => {
+        if (world === undefined || keys !== known)
+          world = new World({ cycleMs, firstCycle: cycle, names: [], plan, onRow });
+        known = keys;
+        world.clock.run({ untilMs: startOf(cycle, cycleMs) });
         for (let index = world.names.length; index < keys.length; index += 1) world.add(keys[index]!);
-        for (let index = 0; index < contracts.length; index += 1)
+        for (let index = 0; index < contracts.length; index += 1) {
+          if (instants !== undefined) world.clock.run({ untilMs: instants[index]! });
           world.decide(contracts[index]!, requests[index]!, cycle);
-        if (unitMs === cycleMs) world.finish(cycle);
+        }
+        // Counts with instants may continue the same cycle: the next ones close it.
+        if (instants === undefined) world.finish(cycle);
         last = cycle;
       };
       const drain = () => {
         if (world === undefined) return;
-        world.clock.run({ untilMs: lastInstantOf(last + longest, cycleMs) });
-        world.finish(last + longest);
-      };
-      const trying = (body: () => void) => {
-        try {
-          body();
-          return true;
-        } catch (error) {
-          subscriber.error(error);
-          return false;
-        }
+        last += spanCycles(plan, cycleMs);
+        world.clock.run({ untilMs: lastInstantOf(last, cycleMs) });
+        world.end(last);
       };
       return source.subscribe({
-        next: (counts) => void trying(() => take(counts)),
+        next: (counts) => void passing(subscriber, () => take(counts)),
         error: (error) => subscriber.error(error),
         complete: () => {
-          if (trying(drain)) subscriber.complete();
+          if (passing(subscriber, drain)) subscriber.complete();
         },
       });
     });
 }
 
+function planOf(limiter: ContractDefinition | Plan): Plan {
+  return 'definition' in limiter ? limiter : planContract(limiter);
+}
+
+function passing(subscriber: { error(error: unknown): void }, body: () => void): boolean {
+  try {
+    body();
+    return true;
+  } catch (error) {
+    subscriber.error(error);
+    return false;
+  }
+}
+
 /**
- * What a limiter does with requests of your own: the rows that `weir replay` makes its outcome of. An array may be in any order; of
- * other sources a request may be `lateMs` older than the newest, and one that is older ends the stream with a Failure. An AsyncIterable
- * is asked for the next request when the one before has been counted. What an observer throws is a warning of the process.
+ * What a limiter does with recorded requests: the rows of `weir replay`. An array may be in any order; in other sources a request may be
+ * `lateMs` older than the newest, and an older one ends the stream with a Failure. The next request of an AsyncIterable is asked for when
+ * the one before was counted. Logs are read in any order; see `LogRequests`.
  *
  *     replay$(requests, rateLimiter({ threshold: 100, within: 60 })).pipe(filter(({ totals }) => totals.limited > 0))
  *
+ * @param limiter a definition, or the plan of one
  * @throws Failure for a definition that cannot run
  */
 export function replay$(
-  requests: ObservableInput<StreamedRequest>,
-  definition: ContractDefinition,
-  options: CountOptions = {},
+  requests: ObservableInput<StreamedRequest> | LogRequests,
+  limiter: ContractDefinition | Plan,
+  { cycleMs = CYCLE_MS, ...options }: Omit<CountOptions, 'withInstants'> = {},
 ): Observable<CycleRow> {
+  const plan = planOf(limiter);
+  if (requests instanceof LogRequests) return requests.countsByCycle(cycleMs, plan).pipe(decide(plan, { cycleMs }));
   const lateMs = options.lateMs ?? (Array.isArray(requests) ? Number.POSITIVE_INFINITY : undefined);
-  const { cycleMs = CYCLE_MS } = options;
-  checkCycleMs(cycleMs);
-  const plan = planContract(definition);
-  const unitMs = plan.rule === undefined ? cycleMs : 1;
-  const counts = countsByCycle({ ...options, lateMs, cycleMs: unitMs });
-  const rows = from(requests).pipe(counts, decideBy(plan, cycleMs, unitMs));
-  return new GuardedObservable(warn, (subscriber) => rows.subscribe(subscriber));
+  const withInstants = plan.rule !== undefined;
+  return from(requests).pipe(countsByCycle({ cycleMs, lateMs, withInstants }), decide(plan, { cycleMs }));
+}
+
+function instantOf(at: StreamedRequest['at']): number {
+  const ms = typeof at === 'number' ? at : typeof at === 'string' ? Date.parse(at) : at.getTime();
+  if (Math.abs(ms) <= 8.64e15) return Math.floor(ms);
+  throw unreadable('/at', 'must be unix milliseconds, a Date, or a time as ISO 8601 writes it');
+}
+
+function checkCycleMs(cycleMs: number): void {
+  if (!(Number.isInteger(cycleMs) && cycleMs >= 1)) throw unreadable('/cycleMs', 'must be a whole number of ms from 1');
+}
+
+function unreadable(path: string, message: string): Failure {
+  return new Failure('invalid_input', { what: 'The stream cannot be counted.', faults: [{ path, message }] });
+}
+
+function tooLate(ms: number, newestMs: number, lateMs: number): Failure {
+  return new Failure('event_too_old', {
+    what: `The request of ${new Date(ms).toISOString()} was not counted.`,
+    why: `A request of ${new Date(newestMs).toISOString()} had come before it, and a stream may be out of order by ${lateMs} ms.`,
+    fix: 'Give the requests in order of time, or a larger lateMs; Infinity takes any order.',
+  });
 }

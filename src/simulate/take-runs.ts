@@ -1,4 +1,4 @@
-// A worker: takes runs from the queue of run-queue.ts, and makes them on its threads; and shares of loads, one at a time, in place of runs.
+// A worker: takes runs from the queue of run-queue.ts and makes them on its threads; loads it sends one at a time, with no run meanwhile.
 import { hostname } from 'node:os';
 import { Worker } from 'bullmq';
 import { pause, wallNowMs } from '../time/wall.js';
@@ -12,15 +12,15 @@ import {
   MAKES,
   MOST_STALLS,
   MOST_TOGETHER,
+  namesFiles,
   openQueueClient,
   type QueueClient,
   RUN_QUEUE,
   type RunAnswer,
   type RunJob,
 } from './run-queue.js';
-import { namesFiles } from './without-files.js';
 
-/** A job whose worker is silent for so long is another's; how often that is looked at; in ms. */
+/** In ms: a job whose worker is silent this long goes to another; how often that is checked; how often the connection is checked. */
 const LOCK_MS = 2_000;
 const STALLED_MS = 1_000;
 const BEAT_MS = 500;
@@ -34,16 +34,14 @@ const first = {
 
 interface TakeOptions {
   readonly threads: number;
-  /** Called after each run with how many there were. */
   readonly onRun?: ((runs: number) => void) | undefined;
-  /** Called when Redis is away, and when it is back. */
   readonly onAway?: ((isAway: boolean) => void) | undefined;
-  /** Sends a share of a load, and says itself what went wrong; undefined: loads are left to other workers. */
+  /** Sends a share of a load, and reports its failures itself. Undefined: loads are left to other workers. */
   readonly onLoad: ((job: unknown, client: QueueClient) => Promise<void>) | undefined;
 }
 
 interface Taking {
-  /** Takes no further runs; resolves when those under way are made. */
+  /** Takes no further runs; resolves when those in progress are made. */
   close(): Promise<void>;
 }
 
@@ -55,7 +53,7 @@ export async function takeRuns(url: string, { threads, onRun, onAway, onLoad }: 
   const client = await openQueueClient(url);
   await client.clientSetName(MAKES);
   const pool = runThreads(threads);
-  // One run each. A thread that is ended while it loads its code would take the process with it.
+  // One run each: a thread that is ended while it loads its code would end the process.
   await Promise.all(Array.from({ length: threads }, () => pool.run(first)));
   let runs = 0;
   const worker = new Worker<RunJob, RunAnswer>(
@@ -81,7 +79,7 @@ export async function takeRuns(url: string, { threads, onRun, onAway, onLoad }: 
       maxStalledCount: MOST_STALLS,
     },
   );
-  // A run that was given to another, or removed, is missing at its end. What the connection says is seen by the watch.
+  // A job that was given to another worker is missing at its end; the watch below reports the connection.
   worker.on('error', () => {});
   const workers: Worker[] = [worker];
   if (onLoad !== undefined) workers.push(takeLoads(client, worker, onLoad));
@@ -98,10 +96,9 @@ export async function takeRuns(url: string, { threads, onRun, onAway, onLoad }: 
   return {
     async close() {
       ended.abort();
-      // Without Redis there is nobody to hand the runs to.
+      // Without Redis nobody can take the runs.
       await Promise.all(workers.map((one) => one.close(!client.isReady)));
       await pool.destroy();
-      // What the last one leaves of an empty queue.
       if (client.isReady && (await isLast(client, ASKS, MAKES)))
         await client.del(workers.map(({ keys }) => keys['meta']!));
       client.destroy();
@@ -109,7 +106,7 @@ export async function takeRuns(url: string, { threads, onRun, onAway, onLoad }: 
   };
 }
 
-/** The tasks of a job, whoever put it into the queue; a sentence where it is none. */
+/** A sentence for a job that is none: anybody may write to the queue. */
 function tasksIn(data: unknown): readonly ReplicationTask[] | string {
   const { weir, tasks } = (isObject(data) ? data : {}) as Partial<RunJob>;
   if (weir !== VERSION) return `The worker on ${hostname()} is version ${VERSION}, and ${String(weir)} asks.`;
@@ -131,7 +128,6 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Loads one at a time, and no runs meanwhile. */
 function takeLoads(client: QueueClient, runs: Worker, onLoad: NonNullable<TakeOptions['onLoad']>): Worker {
   const loads = new Worker(
     LOAD_QUEUE,
@@ -148,7 +144,7 @@ function takeLoads(client: QueueClient, runs: Worker, onLoad: NonNullable<TakeOp
       prefix: RUN_QUEUE.prefix,
       lockDuration: LOCK_MS,
       stalledInterval: STALLED_MS,
-      // A share whose generator was lost is nobody's: its instants are over.
+      // A share whose generator was lost cannot be sent any more: its instants are over.
       maxStalledCount: 0,
     },
   );

@@ -1,122 +1,121 @@
 // The contracts of one run in virtual time: requests in, decisions out, and a row for each cycle in which anything changed.
 //
-//   requests ──► decide ──► contract ──► admitted          close of cycle c, before anything of c + 1 happens:
-//                  │           └─ may move ─► transition      what came and moved in c
-//                  └────────────────► row builder             what came in c - within, and now leaves the window
+//   requests ──► decide ──► contract ──► admitted          cycle c is closed before anything of c + 1 happens:
+//                  │           └─ may move ─► transition      requests and transitions of c
+//                  └────────────────► row builder             requests of c - within, which leave the window
 //                                         └─► CycleRow
 //
-// Work grows with requests and transitions: a contract is looked at when one comes, and once more when it leaves the window.
-import { type Observable, Subject } from 'rxjs';
-import type { Inspect } from '../actor/interpreted-moves.js';
+// Work grows with requests and transitions: a request costs twice, when it comes and when it leaves the window.
+import type { InspectionEvent, Observer } from 'xstate';
+import { ActorSystem } from '../actor/actor-system.js';
 import { decideFast } from '../limiter/fast-path.js';
 import type { Due } from '../limiter/gate.js';
 import { type Plan, spanCycles } from '../limiter/plan.js';
-import { Durations } from '../math/durations.js';
-import { type CycleRow, RowBuilder, type RunShape, shapeOf } from '../outcome/cycle-row.js';
+import { type CycleRow, type Decisions, RowBuilder, type RunShape, shapeOf } from '../outcome/cycle-row.js';
 import type { KeyedSpec } from '../scenario/loaded-scenario.js';
+import { assert } from '../schema/failure.js';
 import type { Ticket } from '../time/agenda.js';
+import type { Clock } from '../time/clock.js';
 import { startOf } from '../time/cycle.js';
-import { GuardedObservable, toDriverOf } from '../time/guarded.js';
 import { Rank } from '../time/rank.js';
 import { VirtualClock } from '../time/virtual.js';
 import { Levels } from './levels.js';
 import { NO_PLACE, Places } from './places.js';
 import { SimulatedContract, type SimulatedParts } from './simulated-contract.js';
 
-export interface WorldOptions {
-  /** Length of a cycle in ms. */
+/** Watches every message of the actors of a run; as a function, with the clock of the run. */
+export type WorldInspect = Observer<InspectionEvent> | ((event: InspectionEvent, clock: Clock) => void);
+
+interface WorldOptions<About extends object = object> {
   readonly cycleMs: number;
-  /** The cycle in which the world begins. */
   readonly firstCycle: number;
-  /** Names of the contracts; all are made from the one plan. */
   readonly names: readonly string[];
   readonly plan: Plan;
   /**
-   * Whether rows have columns. Default: true. Without them a fleet runs several times as fast, and the figures of each contract are
-   * those of its gate at the end.
+   * Whether rows have columns. Default: true. Without them a fleet runs several times as fast, and the figures of a contract are those of
+   * its gate at the end.
    */
   readonly byContract?: boolean | undefined;
-  readonly inspect?: Inspect | undefined;
-  /** Where the contracts are keys that do not all have a place: a last contract is added, for the requests of those without. */
+  readonly inspect?: WorldInspect | undefined;
+  /** For keys that do not all have a place: a last contract is added for the requests of the others. */
   readonly keyed?: KeyedSpec | undefined;
+  readonly withDecisions?: boolean | undefined;
+  /** Called at the instant of a transition, with whether the new state admits. */
+  readonly onMove?: ((contract: number, admits: boolean) => void) | undefined;
+  /** More that rows refer to. */
+  readonly about?: About | undefined;
+  readonly onRow: (row: CycleRow<RunShape & About>) => void;
 }
 
-/** Before every cycle. */
 const NEVER = Number.MIN_SAFE_INTEGER;
 
-export class World {
+export class World<About extends object = object> {
   readonly clock: VirtualClock;
   readonly contracts: readonly SimulatedContract[];
   readonly names: readonly string[];
-  /** What rows refer to. */
-  readonly run: RunShape;
-  /** One row for each cycle in which anything changed, when it is complete. What an observer throws comes out where the clock is run. */
-  readonly rows: Observable<CycleRow>;
-  /** Called when a contract has moved to a state that admits, or to one that does not. */
-  onMove: ((contract: number, admits: boolean) => void) | undefined;
-  /** Called when a rule has decided a request. */
-  onDecided: ((contract: number, isAdmitted: boolean, delayMs: number) => void) | undefined;
+  readonly actors: ActorSystem | undefined;
+  readonly run: RunShape & About;
+  readonly #onMove: WorldOptions['onMove'];
   readonly #plan: Plan;
   readonly #parts: SimulatedParts;
   readonly #names: string[] = [];
   readonly #contracts: SimulatedContract[] = [];
-  // What a quiet decision needs, side by side by contract: where the cells of its gate lie, and when it was last asked.
-  readonly #cells: Float64Array[] = [];
-  readonly #ats: number[] = [];
   readonly #lastRequests: number[] = [];
-  readonly #rows = new Subject<CycleRow>();
+  readonly #onRow: (row: CycleRow) => void;
   readonly #builder: RowBuilder;
-  /** How long admitted requests were held, in ms. */
-  readonly delays = new Durations();
-  /** Whether rows have columns, but contracts no window: what comes leaves at once. */
+  #decisions: OpenDecisions | undefined;
+  #lastRow = NEVER;
+  /** Whether contracts have no window, so that requests leave at once, in rows with columns. */
   readonly #countsNothing: boolean;
   readonly #hasRule: boolean;
-  /** In place of counts over windows; undefined without a rule, and in a run without columns. */
+  /** Instead of window counts; undefined without a rule, and for rows without columns. */
   readonly #levels: Levels | undefined;
-  /** Undefined where each contract has its place. */
   readonly places: Places | undefined;
-  /** The state of a rule that serves all keys. */
   readonly #sharedState: unknown;
-  /** Requests that have not left the window, by cycle. */
+  /** Requests in the window, by cycle; the first `#left` cycles have left it. */
   #leaving: Pick<CycleRow, 'cycle' | 'contracts' | 'requests'>[] = [];
-  /** How many of those have left. */
   #left = 0;
-  /** The first cycle that has to be closed; Infinity for none. */
+  /** The first cycle to close; Infinity for none. */
   #closing = Number.POSITIVE_INFINITY;
   #ticket: Ticket | undefined;
 
-  constructor({ cycleMs, firstCycle, names, plan, byContract = true, inspect, keyed }: WorldOptions) {
+  constructor(options: WorldOptions<About>) {
+    const { cycleMs, firstCycle, names, plan, byContract = true, inspect, keyed } = options;
     this.clock = new VirtualClock(startOf(firstCycle, cycleMs), cycleMs);
+    const hear = typeof inspect === 'function' ? (event: InspectionEvent) => inspect(event, this.clock) : inspect;
+    this.actors = hear && new ActorSystem(hear);
     this.#plan = plan;
-    this.#parts = { clock: this.clock, inspect, moved: (contract, due) => this.#moved(contract, due) };
+    this.#parts = { clock: this.clock, actors: this.actors, moved: (contract, due) => this.#moved(contract, due) };
     this.names = this.#names;
     this.contracts = this.#contracts;
-    this.run = shapeOf(this.#names, plan);
+    // `about` is left out only if it has no fields.
+    this.run = { ...shapeOf(this.#names, plan), ...(options.about as About) };
     this.#builder = new RowBuilder(this.run, byContract);
     this.#hasRule = plan.rule !== undefined;
     this.#countsNothing = byContract && this.run.within === 0 && !this.#hasRule;
     this.#levels = byContract && this.#hasRule ? new Levels(this.#contracts, this.#builder, cycleMs) : undefined;
     this.#sharedState = plan.rule?.rule.shared === true ? plan.rule.rule.fresh(this.clock.now()) : undefined;
-    this.rows = new GuardedObservable(toDriverOf(this.clock), (subscriber) => this.#rows.subscribe(subscriber));
+    // All rows are of the builder, which refers to `this.run`.
+    this.#onRow = options.onRow as (row: CycleRow) => void;
+    this.#onMove = options.onMove;
+    this.#decisions = options.withDecisions === true ? noDecisions() : undefined;
     for (const name of names) this.add(name);
     this.places = keyed && new Places(keyed, this.#contracts, this.add(NO_PLACE), spanCycles(plan, cycleMs));
   }
 
-  /** Adds a contract; it begins in the cycle of the clock, with an empty window. Returns its index. */
+  /** The contract begins in the present cycle with an empty window. Returns its index. */
   add(name: string): number {
     const index = this.#contracts.length;
-    const contract = new SimulatedContract(this.#plan, index, contractId(index), this.#parts);
+    const contract = new SimulatedContract(this.#plan, index, `contract ${name}`, this.#parts);
     if (this.#sharedState !== undefined) contract.gate.share(this.#sharedState);
     this.#contracts.push(contract);
-    this.#cells.push(contract.place.array);
-    this.#ats.push(contract.place.at);
     this.#lastRequests.push(NEVER);
     this.#names.push(name);
     return index;
   }
 
   /**
-   * Counts `n` requests of a contract now, and decides them. Returns how many were admitted.
+   * Counts and decides `n` requests of a contract now. Returns how many were admitted.
    * @param cycle that of the clock, for callers who know it
    * @param holdMs for a rule: how long a request is in flight; Infinity until `contract.release`
    */
@@ -132,8 +131,8 @@ export class World {
 
   #decide(index: number, n: number, cycle: number, holdMs: number | undefined): number {
     if (this.#hasRule) return this.#decideByRule(index, n, cycle, holdMs);
-    // Wakes are tasks of the agenda before all else in a cycle: none is due any more.
-    const quiet = decideFast(this.#cells[index]!, this.#ats[index]!, n, cycle);
+    // No wake is due: wakes are tasks of the agenda before all else in a cycle.
+    const quiet = decideFast(this.#contracts[index]!, n, cycle);
     const admitted = quiet < 0 ? this.#contracts[index]!.decide(n, cycle) : quiet;
     this.#lastRequests[index] = cycle;
     this.#builder.requested(index, n, admitted);
@@ -151,8 +150,8 @@ export class World {
     for (let k = 0; k < n; k += 1) {
       const isAdmitted = contract.decide(1, cycle, holdMs) === 1;
       if (isAdmitted) admitted += 1;
-      if (isAdmitted && gate.delayMs > 0) this.#delayed(gate.delayMs);
-      this.onDecided?.(index, isAdmitted, gate.delayMs);
+      if (isAdmitted && gate.delayMs > 0) this.#builder.delayed(gate.delayMs);
+      if (this.#decisions !== undefined) this.#note(index, isAdmitted ? gate.delayMs : Number.NaN);
       this.#levels?.asked(index);
     }
     this.#builder.requested(index, n, admitted);
@@ -160,36 +159,45 @@ export class World {
     return admitted;
   }
 
-  /** Requests of keys without a place: they come and go, and no window counts them. */
   #refuse(index: number, n: number, cycle: number): number {
     this.#builder.requested(index, n, 0);
     if (this.#builder.byContract) this.#builder.left(index, n);
-    for (let k = 0; k < n; k += 1) this.onDecided?.(index, false, 0);
+    if (this.#decisions !== undefined) for (let k = 0; k < n; k += 1) this.#note(index, Number.NaN);
     if (cycle < this.#closing) this.#closeAfter(cycle);
     return 0;
   }
 
-  #delayed(ms: number): void {
-    this.#builder.delayed();
-    this.delays.record(ms);
+  /** @param delayMs of an admitted request; NaN: limited */
+  #note(index: number, delayMs: number): void {
+    const { contracts, atMs, delaysMs, opensMs } = this.#decisions!;
+    contracts.push(index);
+    atMs.push(this.clock.now());
+    delaysMs.push(delayMs);
+    opensMs.push(Number.isNaN(delayMs) ? this.#opensMs(index) : Number.NaN);
   }
 
-  /** Closes the cycle in which the clock stands, once nothing more happens in it. */
+  #opensMs(index: number): number {
+    const { gate } = this.#contracts[index]!;
+    const rule = this.#plan.rule?.rule;
+    assert(rule !== undefined, 'only rules decide one by one');
+    return gate.askRule((state, nowMs) => rule.nextAdmission(state, nowMs, 1))!;
+  }
+
   finish(cycle: number): void {
     if (this.#closing <= cycle) this.#close(cycle);
   }
 
-  /** Index of a contract by the id that it has in traces. */
-  indexOf(id: string): number | undefined {
-    const index = Number(id.slice(CONTRACT.length));
-    return id.startsWith(CONTRACT) && index < this.#contracts.length ? index : undefined;
+  /** Closes the last cycle, which has a row even if nothing changed. */
+  end(cycle: number): void {
+    this.finish(cycle);
+    if (this.#lastRow < cycle) this.#emit(cycle);
   }
 
   #moved(index: number, { event: { cycle }, transition: { to }, count }: Due): void {
     const last = this.#lastRequests[index]!;
     this.#builder.moved(index, to, count, last === NEVER ? undefined : last);
     if (cycle < this.#closing) this.#closeAfter(cycle);
-    this.onMove?.(index, this.run.states[to]!.admits);
+    this.#onMove?.(index, this.run.states[to]!.admits);
   }
 
   #closeAfter(cycle: number): void {
@@ -207,18 +215,24 @@ export class World {
     this.#leaveBy(cycle);
     const falls = this.#levels?.close(cycle) ?? Number.POSITIVE_INFINITY;
     if (!this.#builder.isEmpty) {
-      const row = this.#builder.take(cycle);
-      const { contracts, requests } = row;
-      if (contracts.length > 0 && row.totals.requests > 0 && this.run.within > 0)
+      const { contracts, requests, totals } = this.#emit(cycle);
+      if (contracts.length > 0 && totals.requests > 0 && this.run.within > 0)
         this.#leaving.push({ cycle, contracts, requests });
-      this.#rows.next(row);
     }
     const next = this.#leaving[this.#left];
     if (next !== undefined) this.#closeAfter(next.cycle + this.run.within);
     else if (falls < Number.POSITIVE_INFINITY) this.#closeAfter(falls);
   }
 
-  /** Takes out of the windows what came a window before `cycle`. */
+  #emit(cycle: number): CycleRow {
+    const row = this.#builder.take(cycle, this.#decisions);
+    if (this.#decisions !== undefined) this.#decisions = noDecisions();
+    this.#lastRow = cycle;
+    this.#onRow(row);
+    return row;
+  }
+
+  /** Removes the requests that leave the windows by the end of `cycle`. */
   #leaveBy(cycle: number): void {
     const rows = this.#leaving;
     for (; this.#left < rows.length && rows[this.#left]!.cycle + this.run.within <= cycle; this.#left += 1) {
@@ -234,8 +248,8 @@ export class World {
   }
 }
 
-const CONTRACT = 'contract/';
+type OpenDecisions = { [Column in keyof Decisions]: number[] };
 
-function contractId(index: number): string {
-  return `${CONTRACT}${index}`;
+function noDecisions(): OpenDecisions {
+  return { contracts: [], atMs: [], delaysMs: [], opensMs: [] };
 }

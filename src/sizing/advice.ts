@@ -76,7 +76,7 @@ export interface Advice {
   /** Other rules that were asked for; empty if none were. */
   readonly fitted: readonly FittedRule[];
   readonly suspects: readonly Suspect[];
-  /** Networks whose addresses together lie far above all others, although none of them may do so alone. Limits are found with them. */
+  /** Networks with far more requests than any other, although none of their addresses need have. Limits are found with them. */
   readonly networks: readonly SuspectNetwork[];
   readonly excluded: readonly string[];
 }

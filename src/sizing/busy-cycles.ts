@@ -53,7 +53,6 @@ export class BusyCycles {
     this.#to[row] = to;
   }
 
-  /** In order of cycle. */
   *rows(): Generator<BusyRow> {
     for (let row = 0; row < this.#length; row += 1)
       yield { key: this.#keys[row]!, cycle: this.#cycles[row]!, from: this.#from[row]!, to: this.#to[row]! };

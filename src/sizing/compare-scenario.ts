@@ -1,11 +1,12 @@
 // `compare:` of a scenario: a run with each rule, under the same seed. The same requests come; clients react to each rule in their own way.
+import { lastValueFrom, tap } from 'rxjs';
 import type { Seed } from '../math/seed.js';
 import type { ComparedRule, ComparedRules } from '../outcome/compared-rules.js';
+import type { CycleRow } from '../outcome/cycle-row.js';
 import type { Outcome } from '../outcome/outcome-schema.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { assert } from '../schema/failure.js';
-import { simulate } from '../simulate/simulate.js';
-import type { World } from '../simulate/world.js';
+import { simulate$, toRun } from '../simulate/simulate.js';
 import { comparedRule, KeyEffects } from './key-effects.js';
 import { RefusalTimeline } from './refusal-timeline.js';
 
@@ -13,7 +14,6 @@ interface ComparedRuns {
   /** As of `simulate`: the last cycle, from the start. */
   readonly untilCycle?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Called before each run. */
   readonly onRule?: ((rule: string, index: number, rules: number) => void) | undefined;
 }
 
@@ -33,17 +33,10 @@ export async function compareScenario(
   for (const [index, { rule, definition, scenario }] of compared.entries()) {
     onRule?.(rule, index, compared.length);
     const timeline = new RefusalTimeline();
-    let effects: readonly KeyEffects[] = [];
-    const onWorld = (world: World) => {
-      effects = watched(world, timeline);
-    };
-    const { outcome } = await simulate(scenario, {
-      seed,
-      top: 0,
-      signal,
-      onWorld,
-      ...(untilCycle !== undefined && { untilCycle }),
-    });
+    const effects: KeyEffects[] = [];
+    const asked = { seed, signal, untilCycle, withDecisions: true };
+    const rows = simulate$(scenario, asked).pipe(tap((row) => count(row, effects, timeline)));
+    const { outcome } = await lastValueFrom(rows.pipe(toRun(scenario, { seed, top: 0 })));
     if (signal?.aborted === true) return undefined;
     rules.push({ ...comparedRule({ name: rule, definition }, effects), ...reactions(outcome) });
     timelines.push(timeline);
@@ -52,25 +45,19 @@ export async function compareScenario(
   return rules.length === 0 ? undefined : { keys, rules, timeline: RefusalTimeline.together(timelines) };
 }
 
-/** What happens to each contract of a world, as it runs. */
-function watched(world: World, timeline: RefusalTimeline): KeyEffects[] {
-  const effects = world.contracts.map(() => new KeyEffects());
-  world.onDecided = (contract, isAdmitted, delayMs) => {
-    const ms = world.clock.now();
+/** Counts the decisions of a cycle, by contract and over time. */
+function count({ run, decisions }: CycleRow, effects: KeyEffects[], timeline: RefusalTimeline): void {
+  while (effects.length < run.names.length) effects.push(new KeyEffects());
+  assert(decisions !== undefined, 'rows with decisions were asked for');
+  for (const [index, contract] of decisions.contracts.entries()) {
+    const ms = decisions.atMs[index]!;
+    const delayMs = decisions.delaysMs[index]!;
+    const admitted = Number.isNaN(delayMs) ? 0 : 1;
     const one = effects[contract]!;
-    if (isAdmitted) one.started(ms + delayMs);
-    one.decided(ms, 1, isAdmitted ? 1 : 0, () => opensMs(world, contract));
-    timeline.add(ms, 1, isAdmitted ? 1 : 0);
-  };
-  return effects;
-}
-
-function opensMs(world: World, contract: number): number {
-  const { gate } = world.contracts[contract]!;
-  const { plan } = gate;
-  assert(plan.rule !== undefined, 'rules are compared');
-  const { rule } = plan.rule;
-  return gate.askRule((state, nowMs) => rule.nextAdmission(state, nowMs, 1))!;
+    if (admitted === 1) one.started(ms + delayMs);
+    one.decided(ms, 1, admitted, () => decisions.opensMs[index]!);
+    timeline.add(ms, 1, admitted);
+  }
 }
 
 function reactions({ clients, service }: Outcome): Partial<ComparedRule> {

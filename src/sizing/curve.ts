@@ -8,7 +8,6 @@
 import type { Counted } from './window-counts.js';
 
 export class Curve {
-  /** Requests of all keys in it. */
   readonly requests: number;
   /** The largest count: from this threshold on nothing is limited. */
   readonly peak: number;
@@ -19,7 +18,6 @@ export class Curve {
   /** How many requests have the counts from there on in all. */
   readonly #above: Float64Array;
 
-  /** @param keys those whose requests are in it */
   constructor(counts: Counted, window: number, keys: Iterable<number>) {
     let dense = new Float64Array(1024);
     const far = new Map<number, number>();

@@ -33,7 +33,6 @@ export class KeyEffects {
     return Number.isNaN(this.#closedMs) ? this.#longestMs : Math.max(this.#longestMs, this.#opensMs - this.#closedMs);
   }
 
-  /** An admitted request starts; `decided` counts it. */
   started(ms: number): void {
     if (this.#times.at(-1) === ms) this.#counts[this.#counts.length - 1]! += 1;
     else {
@@ -69,7 +68,6 @@ export class KeyEffects {
   }
 }
 
-/** The figures of a rule over its keys. */
 export function comparedRule({ name, definition }: Candidate, keys: readonly KeyEffects[]): ComparedRule {
   const sum = (of: (key: KeyEffects) => number) => keys.reduce((total, key) => total + of(key), 0);
   const most = (of: (key: KeyEffects) => number) => keys.reduce((top, key) => Math.max(top, of(key)), 0);

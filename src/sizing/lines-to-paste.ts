@@ -25,7 +25,6 @@ export interface PasteLines {
 interface KeyNames {
   readonly nginx: string | undefined;
   readonly haproxy: string | undefined;
-  /** The action and the entry of a descriptor. */
   readonly envoy: readonly [action: string, entry: string] | undefined;
   readonly express: string | undefined;
 }

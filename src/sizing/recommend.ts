@@ -3,21 +3,20 @@ import { filter, from, type ObservableInput } from 'rxjs';
 import { familyNamed } from '../limiter/products/families.js';
 import { Failure } from '../schema/failure.js';
 import { cycleMsFor, MOST_WITHIN, parseTime } from '../schema/quantity.js';
-import { byCycle, type CountOptions, type StreamedRequest } from '../simulate/by-cycle.js';
 import type { Feed } from '../simulate/feed.js';
 import { LogOrder, readInOrder } from '../simulate/log-order.js';
+import { type CountOptions, countsByCycle, type StreamedRequest } from '../simulate/stream.js';
 import { CYCLE_MS, cycleOf, startOf } from '../time/cycle.js';
 import type { RequestSink } from '../traffic/log/intake.js';
 import type { LogOptions, Warning } from '../traffic/log/log-options.js';
-import { type LogReading, readLogs } from '../traffic/log/read.js';
+import { readLogs } from '../traffic/log/read.js';
+import type { LogReading } from '../traffic/log/read-bytes.js';
 import { type Advice, type AdviceOptions, adviceOf } from './advice.js';
-import { familyLadder, fitLadder, type LadderPlan } from './rule-ladder.js';
+import { familyLadder, fitLadder, type LadderPlan, RuleLadder, rungFor } from './rule-ladder.js';
 import { Sizing } from './sizing.js';
 
-export interface LogAdviceOptions extends Omit<AdviceOptions, 'isKeyed'> {
-  /** Lengths of windows in cycles. */
+interface LogAdviceOptions extends Omit<AdviceOptions, 'isKeyed'> {
   readonly withins: readonly number[];
-  /** Other rules whose number is wanted. Default: none. */
   readonly rules?: readonly LadderPlan[] | undefined;
   readonly log: LogOptions;
   /** Ends the reading early; the advice is then of what was read. */
@@ -29,12 +28,10 @@ export interface LogAdviceOptions extends Omit<AdviceOptions, 'isKeyed'> {
 export interface LogAdvice {
   readonly advice: Advice;
   readonly sizing: Sizing;
-  /** The keys by their number. */
   readonly names: readonly string[];
   readonly readings: readonly LogReading[];
   /** What was assumed beside how the files were read. */
   readonly warnings: readonly Warning[];
-  /** Whether the reading was stopped. */
   readonly partial: boolean;
 }
 
@@ -47,6 +44,8 @@ async function readOnce(paths: readonly string[], options: LogAdviceOptions, mos
   const { cycleMs, withins, shares, rules = [], log, signal, onRead, excluded = [] } = options;
   const sizing = new Sizing(withins, shares, rules);
   const hasRules = rules.length > 0;
+  /** What the other rules would do if all of a second came at its beginning. */
+  const bunched = rules.map((plan) => new RuleLadder(plan));
   const timed = hasRules ? new TimedCycles(sizing, cycleMs) : undefined;
   const run = (buffer: Feed) => {
     for (let at = buffer.next(); at !== undefined; at = buffer.next())
@@ -61,6 +60,9 @@ async function readOnce(paths: readonly string[], options: LogAdviceOptions, mos
     mostRows,
     isOne: !isKeyed,
     decidesByMs: hasRules,
+    asRead: (key, n, ms) => {
+      for (const ladder of bunched) ladder.add(key, n, ms);
+    },
     run,
   });
   const sink = excluded.length === 0 ? order : new Excluding(order, excluded);
@@ -74,14 +76,33 @@ async function readOnce(paths: readonly string[], options: LogAdviceOptions, mos
   const read = readings.filter(({ requests }) => requests > 0);
   const firstMs = Math.min(...read.map((reading) => reading.firstMs ?? Number.POSITIVE_INFINITY));
   const lastMs = Math.max(...read.map((reading) => reading.lastMs ?? Number.NEGATIVE_INFINITY));
+  const advice = adviceOf(sizing, order.names, [firstMs, lastMs], { ...options, isKeyed });
   return {
-    advice: adviceOf(sizing, order.names, [firstMs, lastMs], { ...options, isKeyed }),
+    advice,
     sizing,
     names: order.names,
     readings,
-    warnings: order.warnings(),
+    warnings: order.isSpread ? order.warnings(bunchedWords(advice, bunchedValues(sizing, bunched, shares))) : [],
     partial: readings.some(({ interrupted }) => interrupted) || readings.length < paths.length,
   };
+}
+
+/** The limits for the wanted shares by rule, in the order of `Advice.fitted`; null where none of those tried keeps the share. */
+function bunchedValues(sizing: Sizing, ladders: readonly RuleLadder[], shares: readonly number[]) {
+  const tuned = sizing.tuned().ladders;
+  return ladders.flatMap((ladder, index) => {
+    const { suspects, requests } = tuned[index]!;
+    const limited = ladder.limited(suspects);
+    return shares.map((share) => ladder.plan.rungs[rungFor(limited, share, requests) ?? -1]?.value ?? null);
+  });
+}
+
+function bunchedWords({ fitted }: Advice, values: readonly (number | string | null)[]): string {
+  const limits = fitted.map(({ rule, within, limited_below, value }, index) => {
+    const window = within === null ? '' : ` in ${within} cycles`;
+    return `${rule}${window} for ${100 * limited_below} % needs ${value ?? 'more than was tried'} so, and ${values[index] ?? 'more than was tried'}`;
+  });
+  return `${limits.join('; ')} if all of a second came at its beginning.`;
 }
 
 /** Gathers the requests of a cycle by key, so that windows see them as they do without other rules; then those decide, ms by ms. */
@@ -116,7 +137,6 @@ class TimedCycles {
   }
 }
 
-/** Leaves out the requests of some keys. */
 class Excluding implements RequestSink {
   readonly #to: RequestSink;
   readonly #keys: ReadonlySet<string>;
@@ -141,7 +161,7 @@ class Excluding implements RequestSink {
     this.#to.request(unixMs, n, key, spreadMs);
   }
 
-  /** @throws Failure `wrong_usage` for a key that nobody has, `no_requests` where all are left out */
+  /** @throws Failure `wrong_usage` for a key without requests, `no_requests` where all are left out */
   check(): void {
     const unknown = [...this.#keys].find((key) => !this.#left.has(key));
     if (unknown !== undefined)
@@ -157,16 +177,14 @@ class Excluding implements RequestSink {
   }
 }
 
-export interface RecommendOptions extends CountOptions {
+export interface RecommendOptions extends Omit<CountOptions, 'withInstants'> {
   /** The share of requests that may be limited, 0 to 1: less than it. Several for several limits. Default: 0.001. */
   readonly limitedBelow?: number | readonly number[] | undefined;
   /** Lengths of the rolling window: cycles, or texts as `47s`. Default: 60 cycles. */
   readonly within?: number | string | readonly (number | string)[] | undefined;
-  /** Keys of which no request counts. */
   readonly exclude?: readonly string[] | undefined;
   /** Other rules whose limits are wanted in the same windows, by name: `gcra`, `fixed`, `nginx`, … Default: none. */
   readonly compare?: readonly string[] | undefined;
-  /** A limiter of which one parameter is wanted. */
   readonly fit?:
     | {
         /** As a scenario has it, for example `{ like: 'nginx', burst: 20 }`. */
@@ -180,7 +198,7 @@ export interface RecommendOptions extends CountOptions {
 /**
  * Which limit? For every length of the window, the smallest threshold at which less than a share of the requests is limited, with the
  * whole curve from threshold to share. Requests are those of `replay$`: any iterable, AsyncIterable, promise or Observable of them.
- * Keys that lie far above all others are named as suspects, and thresholds are found without them.
+ * Keys with far more requests than any other are named as suspects, and thresholds are found without them.
  *
  *     const { recommendations } = await recommend(requests, { limitedBelow: 0.001, within: [60, '5m'] });
  *     const { fitted } = await recommend(requests, { compare: ['gcra', 'nginx'] });
@@ -204,26 +222,17 @@ export async function recommend(
   let [names, first, last]: [readonly string[], number, number] = [[], Number.POSITIVE_INFINITY, 0];
   const lateMs = options.lateMs ?? (Array.isArray(requests) ? Number.POSITIVE_INFINITY : undefined);
   // Other rules decide at the ms, the window of Weir by the cycle.
-  const placeOf = ladders.length > 0 ? (ms: number) => ms - startOf(cycleOf(ms, cycleMs), cycleMs) : () => 0;
-  const gather = byCycle(
-    { cycleMs, lateMs },
-    /** Requests by key and ms of the cycle. */
-    () => new Map<number, number>(),
-    (held, key, n, ms) => {
-      const id = key * cycleMs + placeOf(ms);
-      held.set(id, (held.get(id) ?? 0) + n);
-    },
-  );
+  const counts = countsByCycle({ cycleMs, lateMs, withInstants: ladders.length > 0 });
   const kept = filter(({ key = 'all' }: StreamedRequest) => !without.has(key));
   await from(requests)
-    .pipe(kept, gather)
-    .forEach(({ cycle, keys, held }) => {
+    .pipe(kept, counts)
+    .forEach(({ cycle, keys, contracts, requests, instants }) => {
       names = keys;
       last = startOf(cycle, cycleMs);
       first = Math.min(first, last);
-      const counts = [...held].map(([id, n]) => ({ key: Math.floor(id / cycleMs), n, place: id % cycleMs }));
-      for (const { key, n, place } of counts.sort((a, b) => a.place - b.place || a.key - b.key))
-        timed.add(key, n, last + place);
+      const order = [...contracts.keys()];
+      if (instants !== undefined) order.sort((a, b) => instants[a]! - instants[b]! || contracts[a]! - contracts[b]!);
+      for (const index of order) timed.add(contracts[index]!, requests[index]!, instants?.[index] ?? last);
     });
   timed.end();
   if (first === Number.POSITIVE_INFINITY)

@@ -4,7 +4,7 @@
 //   refused    96  80  71  60  …  12   9   7  …  0
 //
 // Rules of windows with refused requests in the count have a curve for every threshold at once (window-counts.ts). These have not, so each
-// rung decides for itself, in one pass. A rung that lets any first L requests of a key through does nothing before the request L + 1:
+// rung decides separately, in one pass. A rung that lets any first L requests of a key through does nothing before the request L + 1:
 // its state is made then, from the times of the requests before. A key that rested until all states are as new is forgotten. So work and
 // memory grow with what is busy: a key costs a state for each rung below its longest busy spell.
 
@@ -13,18 +13,16 @@ import { definitionOf } from '../limiter/products/products.js';
 import { LIMITED, type Rule } from '../limiter/rule/rule.js';
 import { type RuleDefinition, ruleOf } from '../limiter/rule/rule-definition.js';
 import { Failure } from '../schema/failure.js';
-import { parseAxis } from '../simulate/sweep/axis.js';
-import { withFields } from '../simulate/sweep/grid.js';
+import { parseAxis, withFields } from '../simulate/sweep/grid.js';
 
-export interface Rung {
+interface Rung {
   /** What is written down: a limit, or the value of a parameter. */
   readonly value: number | string;
   readonly definition: RuleDefinition;
-  /** So many requests of a new key pass for sure, whenever they come. */
+  /** How many requests of a new key pass, whenever they come. */
   readonly passes: number;
 }
 
-/** A rule whose number is wanted. */
 export interface LadderPlan {
   readonly name: string;
   /** Length of the window in cycles; null for a rule that has none, or several. */
@@ -86,7 +84,6 @@ interface Spell {
   states: unknown[];
 }
 
-/** By key and rung. */
 export type LimitedOfKeys = readonly (readonly number[])[];
 
 /** The shortest rest after which states are asked whether they are as new. */
@@ -95,7 +92,6 @@ const ASKED_MS = 1000;
 export class RuleLadder {
   readonly plan: LadderPlan;
   readonly #rules: readonly Rule[];
-  // By key.
   readonly #spells: Spell[] = [];
   /** Refused requests of the first rungs. */
   readonly #limited: number[][] = [];
@@ -129,7 +125,6 @@ export class RuleLadder {
     spell.lastMs = ms;
   }
 
-  /** Refused requests of a key on a rung. */
   limitedOf(key: number, rung: number): number {
     return this.#limited[key]?.[rung] ?? 0;
   }

@@ -1,4 +1,4 @@
-// Several rules on the same requests, in one pass: each decides every request for itself.
+// Several rules on the same requests, in one pass: each decides every request separately.
 //
 //   requests   |||  | ||||   |
 //   rule a     ||.  | |||.   |
@@ -10,7 +10,6 @@ import type { ComparedRules } from '../outcome/compared-rules.js';
 import { type Candidate, comparedRule, KeyEffects } from './key-effects.js';
 import { RefusalTimeline } from './refusal-timeline.js';
 
-/** A key whose requests two rules decide differently. */
 export interface ChangedKey {
   readonly key: string;
   readonly requests: number;
@@ -18,7 +17,6 @@ export interface ChangedKey {
   readonly newly_admitted: number;
 }
 
-/** One key under one rule. */
 class Subject extends KeyEffects {
   readonly #state: unknown;
   readonly #rule: Rule;
@@ -46,7 +44,6 @@ class Subject extends KeyEffects {
 export class SideBySide {
   readonly #candidates: readonly Candidate[];
   readonly #rules: readonly Rule[];
-  /** By key, then candidate. */
   readonly #subjects: Subject[][] = [];
   readonly #countsCycles: readonly boolean[];
   readonly #timelines: readonly RefusalTimeline[];

@@ -1,5 +1,5 @@
-// Sizes the rolling count of Weir on requests: every threshold of several windows in one pass, without the keys that lie far above all
-// others, and checked on requests that the choice had not seen.
+// Sizes the rolling count of Weir on requests: every threshold of several windows in one pass, without the keys with far more requests
+// than any other, and checked on requests that the choice had not seen.
 //
 //   requests   |-------------------------- chosen from ---------------------|------- checked ------|
 //                        16  20  25  31  39 …                checkpoints, each a quarter later than the one before
@@ -30,8 +30,7 @@ export interface Tuning {
   readonly ladders: readonly TunedLadder[];
 }
 
-/** Of all keys but some. */
-export interface TunedLadder {
+interface TunedLadder {
   readonly suspects: ReadonlySet<number>;
   readonly requests: number;
   /** Limited of them, by rung. */
@@ -42,7 +41,6 @@ interface Checkpoint {
   /** The first cycle after it. */
   readonly cycle: number;
   readonly counts: Counted;
-  /** By ladder. */
   readonly limited: readonly LimitedOfKeys[];
 }
 
@@ -50,9 +48,7 @@ interface Checkpoint {
 export interface HeldOut {
   /** Of all requests, the share of the first part. */
   readonly chosenFrom: number;
-  /** The first cycle of the rest. */
   readonly fromCycle: number;
-  /** Requests of the rest. */
   readonly requests: number;
   readonly limited: number;
 }
@@ -99,7 +95,6 @@ export class Sizing {
     for (const ladder of this.ladders) ladder.add(key, n, ms);
   }
 
-  /** The limits for the wanted shares on all requests so far. */
   tuned(): Tuning {
     const { counts } = this;
     const suspects = counts.withins.map((_, window) => this.#suspects(window));
@@ -160,7 +155,7 @@ export class Sizing {
     return Array.from({ length: this.counts.keys }, (_, key) => key).filter((key) => !suspects.has(key));
   }
 
-  /** Keys that lie above all others by their requests, or by the largest count in this window. */
+  /** Outliers by their requests, or by the largest count in this window. */
   #suspects(window?: number): Set<number> {
     const { counts } = this;
     const suspects = new Set<number>();

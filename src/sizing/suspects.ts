@@ -1,4 +1,4 @@
-// Keys that lie far above all others: a scraper among people. They are named, and a limit is found without them.
+// Keys with far more requests than any other: a scraper among people. They are named, and a limit is found without them.
 //
 //   sizes   ·:·::·:·:··:·      ·  |            *      *        sizes on a logarithmic scale
 //           Q1    Q3             fence   gap   suspects
@@ -14,7 +14,7 @@
 import { isIP } from 'node:net';
 import { networkOf } from '../traffic/network.js';
 
-/** A network whose addresses together lie far above all other networks. */
+/** A network with far more requests than any other. */
 export interface SuspectNetwork {
   /** `192.0.2.0/24`, or `2001:db8:0:1::/64`. */
   readonly network: string;
@@ -46,7 +46,7 @@ function networkIn(name: string): string | undefined {
   return address === name ? undefined : address;
 }
 
-/** With fewer keys than this there is no crowd that one could lie above. */
+/** The least number of keys among which one can be an outlier. */
 const LEAST_KEYS = 8;
 const LEAST_QUOTIENT = Math.SQRT2;
 const GAP = 2;

@@ -14,16 +14,13 @@ const NONE = -1;
 /** Counts above this are kept in a map, so that no array is longer. */
 const DENSE = 1 << 20;
 
-/** The differences of a key's counts: place i stands for count i + 1. */
-export type TakeDifference = (place: number, difference: number) => void;
+/** The differences of a key's counts: place i is that of count i + 1. */
+type TakeDifference = (place: number, difference: number) => void;
 
-/** What was counted up to some request. */
 export type Counted = Pick<WindowCounts, 'requests' | 'requestsOf' | 'differencesOf'>;
 
 export class WindowCounts {
-  /** In cycles, as given. */
   readonly withins: readonly number[];
-  /** Requests in all. */
   requests = 0;
   /** How many keys there is room for; keys are numbers from 0. */
   #room = 0;
@@ -64,7 +61,6 @@ export class WindowCounts {
     return this.#requestsOf[key] ?? 0;
   }
 
-  /** The largest count of a key. */
   peakOf(key: number, window: number): number {
     return this.#peak[key * this.withins.length + window]!;
   }
@@ -133,7 +129,6 @@ export class WindowCounts {
     });
   }
 
-  /** How many requests of a key have a count above `threshold`. */
   limitedOf(key: number, window: number, threshold: number): number {
     const peak = this.peakOf(key, window);
     if (peak <= threshold) return 0;

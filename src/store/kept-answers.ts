@@ -22,6 +22,8 @@ export interface KeptAnswers {
   find(machine: string, key: string): KeptAnswer | undefined;
   /** Forgets up to `most` whose cycle has come, oldest first. @returns machine and length of each answer */
   purge(cycle: number, most: number): readonly KeptSize[];
+  /** Removes up to `most` of a machine. @returns how many: fewer than `most` once all are */
+  remove(machine: string, most: number): number;
   /** Number and length of the answers of each machine that has some. */
   sizes(): Iterable<KeptSize & { readonly count: number }>;
 }

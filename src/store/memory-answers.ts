@@ -2,49 +2,61 @@
 import type { KeptAnswer, KeptAnswers, KeptSize } from './kept-answers.js';
 
 export class MemoryAnswers implements KeptAnswers {
-  readonly #answers = new Map<string, KeptAnswer>();
-  /** The names of those that are forgotten in a cycle. */
-  readonly #byCycle = new Map<number, string[]>();
+  /** By machine, then by key. */
+  readonly #answers = new Map<string, Map<string, KeptAnswer>>();
+  /** Those that are forgotten in a cycle. */
+  readonly #byCycle = new Map<number, KeptAnswer[]>();
 
   put(answer: KeptAnswer): void {
-    const name = nameOf(answer.machine, answer.key);
-    this.#answers.set(name, answer);
+    const ofMachine = this.#answers.get(answer.machine) ?? new Map<string, KeptAnswer>();
+    this.#answers.set(answer.machine, ofMachine.set(answer.key, answer));
     const same = this.#byCycle.get(answer.untilCycle);
-    if (same === undefined) this.#byCycle.set(answer.untilCycle, [name]);
-    else same.push(name);
+    if (same === undefined) this.#byCycle.set(answer.untilCycle, [answer]);
+    else same.push(answer);
   }
 
   find(machine: string, key: string): KeptAnswer | undefined {
-    return this.#answers.get(nameOf(machine, key));
+    return this.#answers.get(machine)?.get(key);
   }
 
   purge(cycle: number, most: number): readonly KeptSize[] {
     const purged: KeptSize[] = [];
     const due = [...this.#byCycle.keys()].filter((until) => until <= cycle).sort((a, b) => a - b);
     for (const until of due) {
-      const names = this.#byCycle.get(until)!;
-      while (names.length > 0 && purged.length < most) {
-        const name = names.pop()!;
-        const answer = this.#answers.get(name);
-        if (answer?.untilCycle !== until) continue;
-        this.#answers.delete(name);
-        purged.push({ machine: answer.machine, length: answer.answer.length });
+      const answers = this.#byCycle.get(until)!;
+      while (answers.length > 0 && purged.length < most) {
+        const answer = answers.pop()!;
+        const { machine, key } = answer;
+        if (this.find(machine, key) !== answer) continue;
+        this.#delete(answer);
+        purged.push({ machine, length: answer.answer.length });
       }
-      if (names.length === 0) this.#byCycle.delete(until);
+      if (answers.length === 0) this.#byCycle.delete(until);
     }
     return purged;
   }
 
-  *sizes(): Generator<KeptSize & { readonly count: number }> {
-    const sizes = new Map<string, { count: number; length: number }>();
-    for (const { machine, answer } of this.#answers.values()) {
-      const size = sizes.get(machine) ?? { count: 0, length: 0 };
-      sizes.set(machine, { count: size.count + 1, length: size.length + answer.length });
+  remove(machine: string, most: number): number {
+    let removed = 0;
+    for (const answer of this.#answers.get(machine)?.values() ?? []) {
+      if (removed === most) break;
+      this.#delete(answer);
+      removed += 1;
     }
-    for (const [machine, size] of sizes) yield { machine, ...size };
+    return removed;
   }
-}
 
-function nameOf(machine: string, key: string): string {
-  return `${machine}/${key}`;
+  *sizes(): Generator<KeptSize & { readonly count: number }> {
+    for (const [machine, answers] of this.#answers) {
+      let length = 0;
+      for (const { answer } of answers.values()) length += answer.length;
+      yield { machine, count: answers.size, length };
+    }
+  }
+
+  #delete({ machine, key }: KeptAnswer): void {
+    const ofMachine = this.#answers.get(machine)!;
+    ofMachine.delete(key);
+    if (ofMachine.size === 0) this.#answers.delete(machine);
+  }
 }

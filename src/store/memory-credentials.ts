@@ -63,21 +63,25 @@ export class MemoryCredentials implements Credentials {
   }
 
   purgeExpired(nowMs: number): number {
-    const keys = [...this.#keys.values()].filter(({ expiresAtMs }) => expiresAtMs <= nowMs);
-    for (const { id, hash, owner } of keys) {
+    const { keys, sessions } = this.expired(nowMs);
+    for (const id of keys) {
+      const { hash, owner } = this.#keys.get(id)!;
       this.#keys.delete(id);
       this.#keysByHash.delete(hash);
       const ids = this.#keysByOwner.get(owner);
       ids?.delete(id);
       if (ids?.size === 0) this.#keysByOwner.delete(owner);
     }
-    const ended = ({ keyId, expiresAtMs }: Session) => expiresAtMs <= nowMs || !this.#keys.has(keyId);
-    const sessions = [...this.#sessions.values()].filter(ended);
-    for (const { hash } of sessions) this.#sessions.delete(hash);
-    this.forgotten(keys, sessions);
+    for (const hash of sessions) this.#sessions.delete(hash);
     return keys.length + sessions.length;
   }
 
-  /** These have expired. */
-  protected forgotten(_keys: readonly Key[], _sessions: readonly Session[]): void {}
+  /** What `purgeExpired` deletes: ids of keys, hashes of sessions. */
+  expired(nowMs: number): { readonly keys: readonly string[]; readonly sessions: readonly string[] } {
+    const isOver = ({ expiresAtMs }: Key | Session) => expiresAtMs <= nowMs;
+    const keys = [...this.#keys.values()].filter(isOver).map(({ id }) => id);
+    const gone = new Set(keys);
+    const sessions = [...this.#sessions.values()].filter((one) => isOver(one) || gone.has(one.keyId));
+    return { keys, sessions: sessions.map(({ hash }) => hash) };
+  }
 }

@@ -4,13 +4,14 @@ import { EMPTY } from '../record/chain.js';
 import { type AuditRow, bytesOfRow, type Checkpoint, type Cut } from '../record/row.js';
 import { assert, Failure } from '../schema/failure.js';
 import { MemoryAnswers } from './memory-answers.js';
+import { decodeState, encodeState, type StateColumns } from './state-codec.js';
 import type { ContractImage, ContractState, MachineImage, RowQuery, Store, StoredMachine } from './store.js';
 
 interface Contract {
-  readonly image: ContractImage;
-  state: ContractState;
+  image: ContractImage;
+  state: StateColumns;
   /** Made with the first key. */
-  keys: Map<string, ContractState> | undefined;
+  keys: Map<string, StateColumns> | undefined;
 }
 
 interface Shelf {
@@ -33,7 +34,7 @@ interface MemoryStoreOptions {
   readonly keepsStates?: boolean;
 }
 
-/** Keeps images and rows without a copy: the caller must not change them afterwards. */
+/** Keeps images of machines and contracts, and rows, without a copy: the caller must not change them afterwards. */
 export class MemoryStore implements Store {
   readonly answers = new MemoryAnswers();
   readonly #failCommits: () => boolean;
@@ -55,13 +56,14 @@ export class MemoryStore implements Store {
       const { machine, contracts, rows } = this.#shelf(slug);
       const last = rows.at(-1);
       const { seq, hash } = last ?? EMPTY;
-      return { machine, contracts: contracts.map(({ image, state }) => ({ image, state })), head: { seq, hash }, last };
+      return { machine, contracts: contracts.map(storedOf), head: { seq, hash }, last };
     });
   }
 
   keys(contractId: string): Iterable<ContractState> {
     this.#checkOpen();
-    return [...(this.#contracts.get(contractId)?.keys?.values() ?? [])];
+    const keys = this.#contracts.get(contractId)?.keys ?? [];
+    return Array.from(keys, ([key, columns]) => decoded({ id: contractId, key }, columns));
   }
 
   putMachine(image: MachineImage): void {
@@ -84,9 +86,17 @@ export class MemoryStore implements Store {
     this.#checkTaking();
     assert(image.id === state.id, `the state of contract ${state.id} was put beside the image of ${image.id}`);
     assert(!this.#contracts.has(image.id), `contract ${image.id} is in the store already`);
-    const contract = { image, state, keys: undefined };
+    const contract = { image, state: encodeState(state), keys: undefined };
     this.#shelf(image.machine).contracts.push(contract);
     this.#contracts.set(image.id, contract);
+  }
+
+  changeContract(image: ContractImage, state: ContractState, keepsKeys: boolean): void {
+    this.#checkTaking();
+    const contract = this.#contracts.get(image.id);
+    assert(contract !== undefined, `contract ${image.id} is not in the store`);
+    Object.assign(contract, { image, state: encodeState(state) });
+    if (!keepsKeys) contract.keys = undefined;
   }
 
   putState(state: ContractState): void {
@@ -94,10 +104,10 @@ export class MemoryStore implements Store {
     const contract = this.#contracts.get(state.id);
     assert(contract !== undefined, `contract ${state.id} is not in the store`);
     if (!this.#keepsStates) return;
-    if (state.key === undefined) contract.state = state;
+    if (state.key === undefined) contract.state = encodeState(state);
     else {
       contract.keys ??= new Map();
-      contract.keys.set(state.key, state);
+      contract.keys.set(state.key, encodeState(state));
     }
   }
 
@@ -124,6 +134,8 @@ export class MemoryStore implements Store {
     this.#checkTaking();
     const shelf = this.#shelf(slug);
     assert(shelf.contracts.length === 0, `machine ${slug} still has contracts`);
+    const forgotten = this.answers.remove(slug, most);
+    if (forgotten >= most) return forgotten;
     const { length } = shelf.rows.splice(0, Math.min(most, shelf.rows.length - 1));
     Object.assign(shelf, { counted: 0, bytes: 0 });
     if (length < most) this.#shelves.delete(slug);
@@ -240,6 +252,16 @@ export class MemoryStore implements Store {
   #checkOpen(): void {
     assert(!this.#closed, 'the store is closed');
   }
+}
+
+function storedOf({ image, state }: Contract) {
+  return { image, state: decoded({ id: image.id }, state) };
+}
+
+function decoded(owner: Pick<ContractState, 'id' | 'key'>, columns: StateColumns): ContractState {
+  const state = decodeState(owner, columns);
+  assert(state !== undefined, `the state of contract ${owner.id} was kept in memory`);
+  return state;
 }
 
 function commitFailure(): Failure {

@@ -8,6 +8,7 @@ export class SqliteAnswers implements KeptAnswers {
   readonly #put: Statement<[string, string, string, number, string]>;
   readonly #find: Statement<[string, string], Columns>;
   readonly #purge: Statement<[number, number], KeptSize>;
+  readonly #remove: Statement<[string, number]>;
   readonly #sizes: Statement<[], KeptSize & { readonly count: number }>;
 
   constructor(connection: SqliteConnection) {
@@ -21,6 +22,9 @@ export class SqliteAnswers implements KeptAnswers {
       DELETE FROM answers
       WHERE rowid IN (SELECT rowid FROM answers WHERE until_cycle <= ? ORDER BY until_cycle LIMIT ?)
       RETURNING machine, length(answer) AS length`);
+    this.#remove = connection.prepare(
+      'DELETE FROM answers WHERE rowid IN (SELECT rowid FROM answers WHERE machine = ? LIMIT ?)',
+    );
     this.#sizes = connection.prepare(
       'SELECT machine, COUNT(*) AS count, SUM(length(answer)) AS length FROM answers GROUP BY machine',
     );
@@ -39,6 +43,10 @@ export class SqliteAnswers implements KeptAnswers {
 
   purge(cycle: number, most: number): readonly KeptSize[] {
     return this.#connection.write(() => this.#purge.all(cycle, most));
+  }
+
+  remove(machine: string, most: number): number {
+    return this.#connection.write(() => this.#remove.run(machine, most).changes);
   }
 
   sizes(): Iterable<KeptSize & { readonly count: number }> {

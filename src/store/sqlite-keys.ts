@@ -1,14 +1,7 @@
 // The states of the keys of contracts in the database: one row each, written when it changed and removed when the key is forgotten.
 import type { Statement } from 'better-sqlite3';
 import type { SqliteConnection } from './sqlite-connection.js';
-
-/** A row of `states` or `key_states` as it is stored. */
-export interface StateColumns {
-  readonly state: string;
-  readonly held_until_cycle: number;
-  readonly refusals: number;
-  readonly windows: Uint8Array;
-}
+import type { StateColumns } from './state-codec.js';
 
 type KeyColumns = StateColumns & { readonly key: string };
 

@@ -1,16 +1,12 @@
-// The library of SQLite, in the version that this Node can run.
+// The library of SQLite, which is native: npm installs the version that fits this Node.
 //
-//   Node-API    9   Node 20, and 22 before 22.14   better-sqlite3 12, built for this very Node
-//              10   Node 22.14 and later           better-sqlite3 13, built beforehand; 12 aborts the process from Node 24.19 on, when a statement is collected
+//   better-sqlite3 12   Node 20 and 22             fetched for this very Node, or compiled
+//                  13   Node-API 10: from 22.14    comes built for every system
+//
+// The other one ends the process: 13 at once, 12 from Node 24.19 on when a statement is collected.
 import { createRequire } from 'node:module';
 import type Library from 'better-sqlite3';
 import { Failure } from '../schema/failure.js';
-
-/** The first version of Node-API that better-sqlite3 13 can be loaded with: with an earlier one it ends the process. */
-const NODE_API = 10;
-
-/** The first Node that better-sqlite3 12 does not run on. */
-const FIRST_WITHOUT_12 = 24;
 
 let library: typeof Library | undefined;
 
@@ -29,27 +25,24 @@ export function isOfSqlite(error: unknown): error is InstanceType<typeof Library
 }
 
 function loaded(): typeof Library {
-  const { napi, node } = process.versions as Record<string, string>;
+  const { node, napi } = process.versions as Record<string, string>;
+  const fitting = Number(napi) >= 10 ? 13 : 12;
   const require = createRequire(import.meta.url);
-  // Both are optional packages: that one cannot be had or built does not stop those who need the other, or none.
-  const names = [
-    ...(Number(napi) >= NODE_API ? ['better-sqlite3-13'] : []),
-    ...(Number.parseInt(node!, 10) < FIRST_WITHOUT_12 ? ['better-sqlite3'] : []),
-  ];
-  const causes: Error[] = [];
-  for (const name of names)
-    try {
-      const found: typeof Library = require(name);
-      // The binary is loaded with the first database.
-      new found(':memory:').close();
-      return found;
-    } catch (error) {
-      causes.push(error as Error);
-    }
-  throw new Failure('store_failed', {
-    what: 'The library of SQLite cannot be loaded.',
-    why: `On Node ${node}, ${names.join(' or ')} is needed, an optional package: ${causes[0]!.message.split('\n', 1)[0]}.`,
-    fix: 'Install again without --omit=optional, and let it build what it has to (npm install --foreground-scripts shows why it did not).',
-    cause: causes[0],
-  });
+  try {
+    const { version } = require('better-sqlite3/package.json') as { version: string };
+    const installed = Number.parseInt(version, 10);
+    const fits = installed === fitting || (installed === 12 && Number.parseInt(node!, 10) < 24);
+    if (!fits) throw new Error(`Version ${version} is installed`);
+    const found: typeof Library = require('better-sqlite3');
+    // The binary is loaded with the first database.
+    new found(':memory:').close();
+    return found;
+  } catch (error) {
+    throw new Failure('store_failed', {
+      what: 'The library of SQLite cannot be loaded.',
+      why: `Node ${node} needs better-sqlite3 ${fitting}, an optional package: ${(error as Error).message.split('\n', 1)[0]}.`,
+      fix: `npm install better-sqlite3@${fitting}; where that does not build it, --foreground-scripts shows why.`,
+      cause: error,
+    });
+  }
 }

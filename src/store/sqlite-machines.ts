@@ -5,9 +5,9 @@ import { sha256Hex } from '../schema/canonical.js';
 import { assert } from '../schema/failure.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 import { damaged } from './sqlite-failure.js';
-import { SqliteKeys, type StateColumns } from './sqlite-keys.js';
+import { SqliteKeys } from './sqlite-keys.js';
+import { decodeState, encodeState, type StateColumns } from './state-codec.js';
 import type { ContractImage, ContractState, KeyedImage, MachineImage, StoredMachine } from './store.js';
-import { decodeRule, decodeWindows, encodeWindows } from './window-bytes.js';
 
 /** Machines are read in batches of this size, so that a slow reader does not keep the database busy. */
 const PAGE = 256;
@@ -18,6 +18,13 @@ export class SqliteMachines {
   readonly #putDefinition: Statement<[string, string]>;
   readonly #definitionId: Statement<[string], number>;
   readonly #putContract: Statement<[string, number, string | null, number, number, string | null, string]>;
+  readonly #putBeside: Statement<[number, string | null, string | null, number, string]>;
+  readonly #rename: Statement<[string, number]>;
+  readonly #putPlace: Statement<[number, string]>;
+  readonly #placeOf: Statement<
+    [string],
+    { readonly number: number; readonly place: number; readonly definition: number }
+  >;
   readonly #insertState: Statement<[number, string, number, number, Uint8Array]>;
   readonly #updateState: Statement<[string, number, number, Uint8Array, number]>;
   readonly #contractNumber: Statement<[string], number>;
@@ -50,6 +57,12 @@ export class SqliteMachines {
     this.#putContract = connection.prepare(`
       INSERT INTO contracts (id, machine, definition, template_id, created_cycle, first_fire_cycle, keyed)
       SELECT ?, id, ?, ?, ?, ?, ? FROM machines WHERE slug = ?`);
+    this.#putBeside = connection.prepare(`
+      UPDATE contracts SET definition = ?, name = ?, candidate = ?, revision = ? WHERE id = ? AND is_removed = 0`);
+    this.#rename = connection.prepare('UPDATE contracts SET id = ?, is_removed = 1 WHERE number = ?');
+    this.#putPlace = connection.prepare('UPDATE contracts SET place = ? WHERE id = ? AND is_removed = 0');
+    this.#placeOf = connection.prepare(`
+      SELECT number, coalesce(place, number) AS place, definition FROM contracts WHERE id = ? AND is_removed = 0`);
     this.#insertState = connection.prepare(
       'INSERT INTO states (contract, state, held_until_cycle, refusals, windows) VALUES (?, ?, ?, ?, ?)',
     );
@@ -61,9 +74,10 @@ export class SqliteMachines {
     this.#machines = connection.prepare(`
       SELECT slug, owner, is_public, display_name, created_cycle FROM machines WHERE slug > ? ORDER BY slug LIMIT ?`);
     this.#contracts = connection.prepare(`
-      SELECT contracts.id, definition, template_id, created_cycle, first_fire_cycle, keyed, state, held_until_cycle, refusals, windows
+      SELECT contracts.id, definition, template_id, created_cycle, first_fire_cycle, keyed, name, candidate, revision, state,
+        held_until_cycle, refusals, windows
       FROM contracts JOIN states ON states.contract = contracts.number
-      WHERE machine = (SELECT id FROM machines WHERE slug = ?) AND is_removed = 0 ORDER BY contracts.number`);
+      WHERE machine = (SELECT id FROM machines WHERE slug = ?) AND is_removed = 0 ORDER BY coalesce(place, contracts.number)`);
     this.#markRemoved = connection.prepare('UPDATE contracts SET is_removed = 1 WHERE id = ? AND is_removed = 0');
     this.#markAllRemoved = connection.prepare(`
       UPDATE contracts SET is_removed = 1
@@ -97,18 +111,43 @@ export class SqliteMachines {
     const { id, machine, definition, templateId = null, createdCycle, firstFireCycle, keyed } = image;
     assert(id === state.id, `the state of contract ${state.id} was put beside the image of ${id}`);
     const definitionId = this.#idOf(definition);
-    const windows = encodeWindows(state.windows, besideOf(state), state.rule);
     const made = [id, definitionId, templateId, createdCycle, firstFireCycle] as const;
     const { changes } = this.#putContract.run(...made, keyed === undefined ? null : JSON.stringify(keyed), machine);
     assert(changes === 1, `machine ${machine} is not in the store`);
-    this.#insertState.run(this.#numberOf(id), state.state, state.heldUntilCycle, state.refusals ?? 0, windows);
+    const columns = encodeState(state);
+    const { held_until_cycle, refusals, windows } = columns;
+    this.#insertState.run(this.#numberOf(id), columns.state, held_until_cycle, refusals, windows);
+    this.#setBeside(image, definitionId);
+  }
+
+  changeContract(image: ContractImage, state: ContractState, keepsKeys: boolean): void {
+    const { id } = image;
+    const before = this.#placeOf.get(id);
+    assert(before !== undefined, `contract ${id} is not in the store`);
+    if (!keepsKeys && image.keyed !== undefined) {
+      this.#rename.run(`${id} until ${image.revision}`, before.number);
+      this.#contractNumbers.delete(id);
+      this.putContract(image, state);
+      this.#putPlace.run(before.place, id);
+      return;
+    }
+    this.#setBeside(image, this.#idOf(image.definition));
+    this.putState(state);
+    if (this.#dropDefinition.run(before.definition, before.definition).changes > 0) this.forget();
+  }
+
+  #setBeside({ id, name, candidate, revision = 0 }: ContractImage, definitionId: number): void {
+    if (name === undefined && candidate === undefined && revision === 0) return; // As it was inserted.
+    const text = candidate === undefined ? null : JSON.stringify(candidate);
+    this.#putBeside.run(definitionId, name ?? null, text, revision, id);
   }
 
   putState(image: ContractState): void {
-    const { id, key, state, heldUntilCycle, refusals = 0, windows, rule } = image;
-    const bytes = encodeWindows(windows, besideOf(image), rule);
-    if (key === undefined) this.#updateState.run(state, heldUntilCycle, refusals, bytes, this.#numberOf(id));
-    else this.#keys.put(this.#numberOf(id), key, { state, held_until_cycle: heldUntilCycle, refusals, windows: bytes });
+    const columns = encodeState(image);
+    const { state, held_until_cycle, refusals, windows } = columns;
+    const number = this.#numberOf(image.id);
+    if (image.key !== undefined) this.#keys.put(number, image.key, columns);
+    else this.#updateState.run(state, held_until_cycle, refusals, windows, number);
   }
 
   removeContract(id: string): void {
@@ -170,7 +209,7 @@ export class SqliteMachines {
     const dir = this.#dir;
     const contracts: StoredMachine['contracts'][number][] = [];
     for (const columns of this.#contracts.iterate(machine)) {
-      const { id, template_id, created_cycle, first_fire_cycle, keyed } = columns;
+      const { id, template_id, created_cycle, first_fire_cycle, keyed, name, candidate, revision } = columns;
       let definition = definitions.get(columns.definition);
       if (definition === undefined) {
         definition = this.#readDefinition(columns.definition);
@@ -184,7 +223,10 @@ export class SqliteMachines {
           templateId: template_id ?? undefined,
           createdCycle: created_cycle,
           firstFireCycle: first_fire_cycle,
-          ...(keyed === null ? {} : { keyed: this.#readKeyed(id, keyed) }),
+          ...(keyed === null ? {} : { keyed: this.#read<KeyedImage>(id, 'keys', keyed) }),
+          ...(name === null ? {} : { name }),
+          ...(candidate === null ? {} : { candidate: this.#read<ContractDefinition>(id, 'candidate', candidate) }),
+          ...(revision === 0 ? {} : { revision }),
         },
         // Decoded on demand: counts take fifty times the memory of their bytes, and a machine may have 100,000 contracts.
         get state() {
@@ -222,11 +264,11 @@ export class SqliteMachines {
     return id;
   }
 
-  #readKeyed(id: string, text: string): KeyedImage {
+  #read<T>(id: string, of: 'keys' | 'candidate', text: string): T {
     try {
-      return JSON.parse(text) as KeyedImage;
+      return JSON.parse(text) as T;
     } catch (error) {
-      throw damaged(this.#dir, `What contract ${id} says of its keys is not JSON.`, error);
+      throw damaged(this.#dir, `What contract ${id} says of its ${of} is not JSON.`, error);
     }
   }
 
@@ -255,26 +297,20 @@ interface ContractColumns extends StateColumns {
   readonly created_cycle: number;
   readonly first_fire_cycle: number;
   readonly keyed: string | null;
+  readonly name: string | null;
+  readonly candidate: string | null;
+  readonly revision: number;
 }
 
 function machineOf({ slug, owner, is_public, display_name, created_cycle }: MachineColumns): MachineImage {
   return { slug, owner, isPublic: is_public === 1, displayName: display_name, createdCycle: created_cycle };
 }
 
-type Owned = StateColumns & { readonly id: string; readonly key?: string };
+type Owned = StateColumns & Pick<ContractState, 'id' | 'key'>;
 
-function stateOf({ id, key, state, held_until_cycle, refusals, windows: bytes }: Owned, dir: string): ContractState {
-  const kept = { id, ...(key === undefined ? {} : { key }), state, heldUntilCycle: held_until_cycle };
-  const windows = decodeWindows(bytes, besideOf(kept));
-  if (windows === undefined) {
-    const whose = key === undefined ? `contract ${id}` : `a key of contract ${id}`;
-    throw damaged(dir, `The state and the windows of ${whose} do not fit their checksum.`);
-  }
-  const rule = decodeRule(bytes);
-  return { ...kept, windows, ...(refusals === 0 ? {} : { refusals }), ...(rule === undefined ? {} : { rule }) };
-}
-
-/** What the checksum of the windows covers besides them. */
-function besideOf({ id, key, state, heldUntilCycle }: Omit<ContractState, 'windows'>): string {
-  return `${id} ${state} ${heldUntilCycle}${key === undefined ? '' : ` ${key}`}`;
+function stateOf(columns: Owned, dir: string): ContractState {
+  const state = decodeState(columns, columns);
+  if (state !== undefined) return state;
+  const whose = columns.key === undefined ? `contract ${columns.id}` : `a key of contract ${columns.id}`;
+  throw damaged(dir, `The state and the windows of ${whose} do not fit their checksum.`);
 }

@@ -147,6 +147,14 @@ export const steps: readonly string[] = [
   -- The network of the address that the first key of its owner was minted for; NULL: it is not known.
   ALTER TABLE keys ADD COLUMN network TEXT;
   `,
+  `
+  -- The name that its owner gave it; a second definition that is only checked, as JSON; how often it was changed in place.
+  ALTER TABLE contracts ADD COLUMN name TEXT;
+  ALTER TABLE contracts ADD COLUMN candidate TEXT;
+  ALTER TABLE contracts ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
+  -- Of a contract that left its keys to an earlier row, to be removed: the number that it was listed by. NULL: its own.
+  ALTER TABLE contracts ADD COLUMN place INTEGER;
+  `,
 ];
 
 /**

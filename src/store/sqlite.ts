@@ -87,6 +87,10 @@ export class SqliteStore implements Store {
     this.#connection.write(() => this.#machines.putContract(image, state));
   }
 
+  changeContract(image: ContractImage, state: ContractState, keepsKeys: boolean): void {
+    this.#connection.write(() => this.#machines.changeContract(image, state, keepsKeys));
+  }
+
   putState(state: ContractState): void {
     this.#connection.write(() => this.#machines.putState(state));
   }
@@ -105,6 +109,8 @@ export class SqliteStore implements Store {
 
   removeMachine(slug: string, most: number): number {
     return this.#connection.write(() => {
+      const forgotten = this.answers.remove(slug, most);
+      if (forgotten >= most) return forgotten;
       const freed = this.#machines.sweep(slug, most);
       if (freed >= most) return freed;
       const removed = this.#rows.remove(slug, most);

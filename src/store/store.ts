@@ -35,7 +35,7 @@ export interface KeyedImage {
   readonly secret?: string | undefined;
 }
 
-/** A contract as it was created. Never changes. */
+/** A contract beside its state. */
 export interface ContractImage {
   readonly id: string;
   readonly machine: string;
@@ -44,6 +44,12 @@ export interface ContractImage {
   readonly createdCycle: number;
   readonly firstFireCycle: number;
   readonly keyed?: KeyedImage | undefined;
+  /** The name that its owner gave it: no other contract of its machine has it. */
+  readonly name?: string | undefined;
+  /** A second definition that is only checked. */
+  readonly candidate?: ContractDefinition | undefined;
+  /** How often it was changed in place; default 0. */
+  readonly revision?: number | undefined;
 }
 
 /** The state that a contract needs to continue after a restart. Each write replaces it. */
@@ -92,6 +98,8 @@ export interface Store extends RecordReader {
   keys(contractId: string): Iterable<ContractState>;
   putMachine(image: MachineImage): void;
   putContract(image: ContractImage, state: ContractState): void;
+  /** Replaces a contract that is there. @param keepsKeys otherwise those that it has are gone; their room is freed by `sweep` */
+  changeContract(image: ContractImage, state: ContractState, keepsKeys: boolean): void;
   /** Of a contract, or of a key of one, which may be new. */
   putState(state: ContractState): void;
   /** Removes a contract with its state and its keys. Their room is freed by `sweep`. @throws Bug if there is none */
@@ -101,8 +109,9 @@ export interface Store extends RecordReader {
   /** Machines of which `sweep` has something to free. */
   unswept(): readonly string[];
   /**
-   * Removes a machine without contracts, and its record, from the first row on; the last row and the machine go with the last call.
-   * @returns how many rows were removed: fewer than `most` once all are
+   * Removes a machine without contracts: its kept answers, then its record, from the first row on; the last row and the machine go with the
+   * last call.
+   * @returns how many answers or rows were removed: fewer than `most` once all are
    */
   removeMachine(slug: string, most: number): number;
   /** Removes the state of a key, if there is one. */

@@ -16,7 +16,7 @@
 import { deserialize, serialize } from 'node:v8';
 import { crc32 } from 'node:zlib';
 import type { RuleImage } from '../limiter/gauge.js';
-import type { WindowImage } from '../limiter/window.js';
+import { WindowCounts, type WindowImage } from '../limiter/window.js';
 import { assert, Bug } from '../schema/failure.js';
 
 const VERSION = 2;
@@ -65,7 +65,26 @@ export function decodeRule(bytes: Uint8Array): RuleImage | undefined {
   }
   if (reader.isAtEnd) return undefined;
   const refused = reader.byte() === 1 ? 1 : 0;
-  return { refused, atMs: reader.double(), state: deserialize(reader.rest()) };
+  return { refused, atMs: reader.double(), state: countsFromCells(deserialize(reader.rest())) };
+}
+
+/**
+ * Until 0.2 a rule kept its windows in `cells`, one behind the other: count, cycle, slot, within, and the ring. `many_nodes` has one for
+ * each node, others have one.
+ */
+export function countsFromCells(state: unknown): unknown {
+  if (Array.isArray(state)) return state.map(countsFromCells);
+  if (typeof state !== 'object' || state === null || ArrayBuffer.isView(state)) return state;
+  const { cells, ...rest } = state as { readonly cells?: unknown };
+  if (!(cells instanceof Float64Array))
+    return Object.fromEntries(Object.entries(state).map(([name, part]) => [name, countsFromCells(part)]));
+  const windows: WindowCounts[] = [];
+  for (let at = 0; at < cells.length; at += 4 + windows[0]!.within) {
+    const [inWindow = 0, cycle = 0, slot = 0, within = 0] = cells.subarray(at);
+    const window = new WindowCounts(within, cycle, { array: cells.slice(at + 4, at + 4 + within), at: 0 });
+    windows.push(Object.assign(window, { inWindow, slot }));
+  }
+  return 'turn' in rest ? { ...rest, windows } : { ...rest, window: windows[0] };
 }
 
 type Counts = WindowImage['counts'];

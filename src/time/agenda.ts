@@ -1,5 +1,4 @@
-// Everything that waits, in the order in which it runs: by due, then rank, then order of asking. virtual.ts steps at once;
-// wall.ts waits, then takes the same step.
+// Everything that waits, in order of due, then rank, then order of asking.
 //
 //   heap, 4-ary, keys side by side       slots: where a waiting task lives until it has run
 //
@@ -9,39 +8,37 @@
 //   slot      4     0     1  | 2   3     generation     1    6    3    1    2      ticket = generation * 2^31 + slot
 //             waiting          free
 //
-// The row of slots is a permutation: beyond the waiting ones stand the free ones, so there is no other list to keep.
-// Every array is parallel and doubles when full; asking allocates nothing.
+// The row of slots is a permutation: free slots follow those in use. Arrays double when full; asking allocates nothing.
 //
-// A task that runs leaves the first place vacant, and what it asks for next moves in there: one way down the heap instead
-// of one for the leaver and one for the newcomer. Whoever needs to know who is first settles the vacancy before.
+// A task that runs leaves the first place vacant, and the next task that is asked for moves in there: one way down the heap instead of
+// two. A caller that needs the first entry settles the vacancy before.
 import { assert, Bug } from '../schema/failure.js';
 import type { Rank } from './rank.js';
 
-/** What runs when its time has come. `due` is the instant it was asked for, in unix ms, however late it runs. */
+/** `due` is the instant that was asked for, in unix ms, however late the task runs. */
 export type Task = (due: number) => void;
 
-/** Proof of having asked, for `cancel`. Never given twice, so one that has run or was cancelled cancels nothing else. Above 0. */
+/** For `cancel`. Above 0, and never given twice. */
 export type Ticket = number;
 
-/** A slot is named by the lower 31 bits of a ticket, the generation of its content by the 22 above: 53 bits, an exact double. */
+/** The lower 31 bits of a ticket are the slot, the 22 above the generation of its content: 53 bits, an exact double. */
 const SLOTS = 2 ** 31;
-/** A slot that has served this often is retired, and 40 bytes with it, lest a ticket come back: one in four million asks. */
+/** A slot that was used this often is retired, so that no ticket comes back: 40 bytes for four million tasks. */
 const GENERATIONS = 2 ** 22;
-/** Order within an instant is `rank * ASKS + number of the ask`: 2^48 asks last a year at nine million a second. */
+/** Order within an instant is `rank * ASKS + number of the task`: 2^48 tasks are a year of nine million a second. */
 const ASKS = 2 ** 48;
 const RANKS = 32;
 const FIRST_CAPACITY = 64;
 
 const nothing: Task = () => {};
 
-/** All that waits, in one heap. `at`, `cancel` and `step` take O(log size); nothing here looks at a clock. */
+/** `at`, `cancel` and `step` take O(log size). The agenda looks at no clock. */
 export class Agenda {
   #now: number;
   #asked = 0;
   #size = 0;
-  /** Places that can be filled before the arrays must grow: the capacity less the retired slots. */
+  /** Places to fill before the arrays grow: the capacity minus the retired slots. */
   #room = FIRST_CAPACITY;
-  /** True when place 0 belongs to a task that has been taken out to run. */
   #vacant = false;
   readonly #onEarlier: ((due: number) => void) | undefined;
 
@@ -55,9 +52,8 @@ export class Agenda {
   readonly #tasks: Task[] = new Array<Task>(FIRST_CAPACITY).fill(nothing);
 
   /**
-   * @param startMs where time begins, in unix ms
-   * @param onEarlier called with the due of a task that was just added and is now the first to run, so that a driver
-   *   which sleeps until `nextDue()` can wake up sooner
+   * @param startMs start of time, in unix ms
+   * @param onEarlier called with the due of a new task that is the first to run, so that a driver that sleeps wakes up sooner
    */
   constructor(startMs: number, onEarlier?: (due: number) => void) {
     assert(Number.isFinite(startMs), `the agenda cannot start at ${startMs}`);
@@ -70,22 +66,21 @@ export class Agenda {
     return this.#now;
   }
 
-  /** How many tasks wait. */
   get size(): number {
     this.#settle();
     return this.#size;
   }
 
-  /** When the first of those who wait is due, in unix ms; `Infinity` when nothing waits. */
+  /** Due of the first task, in unix ms; `Infinity` when nothing waits. */
   nextDue(): number {
     this.#settle();
     return this.#size === 0 ? Infinity : this.#dues[0]!;
   }
 
   /**
-   * Asks for `task` to run at `due`, after those of the same due who have a lower rank or the same rank and asked before.
-   * What is due before `now` is due now: the past is not reopened.
-   * @param due unix ms, may have a fraction; NaN and Infinity are bugs, since neither ever comes
+   * Runs `task` at `due`, after tasks of the same instant with a lower rank, or with the same rank that were asked for before. A due before
+   * `now` is now.
+   * @param due unix ms, may have a fraction; NaN and Infinity are bugs
    */
   at(due: number, rank: Rank, task: Task): Ticket {
     if (!(due < Infinity)) throw new Bug(`a task cannot be due at ${due}`);
@@ -102,21 +97,18 @@ export class Agenda {
     return ticket;
   }
 
-  /** Takes back what was asked for. False when it has run, runs at this moment, or was cancelled before. */
+  /** False when the task has run, is running, or was cancelled. */
   cancel(ticket: Ticket): boolean {
     const slot = ticket & (SLOTS - 1);
-    // A free slot is already of the generation of its next ticket, so only what still waits can match.
+    // A free slot already has the generation of its next ticket, so only a waiting task can match.
     if (this.#generations[slot] !== (ticket - slot) / SLOTS) return false;
     this.#release(slot);
-    // A vacant first place can stay: the key that stands there is still before every other.
+    // A vacant first place can stay: its key precedes all others.
     this.#remove(this.#places[slot]!);
     return true;
   }
 
-  /**
-   * Removes the first task and runs it; false when nothing waits. A task that throws is gone all the same, and its error
-   * goes to the caller: the agenda is in order and can go on with the next step.
-   */
+  /** Runs the first task; false when nothing waits. An error of the task goes to the caller, and the next step can follow. */
   step(): boolean {
     this.#settle();
     if (this.#size === 0) return false;
@@ -131,13 +123,12 @@ export class Agenda {
     return true;
   }
 
-  /** Lets time pass up to `ms` with nothing to do; whatever is due before must have run. Time does not go back. */
+  /** Advances time to `ms`; earlier tasks must have run. Time does not go back. */
   passTo(ms: number): void {
     assert(ms <= this.nextDue(), `time cannot pass to ${ms} while a task is due at ${this.nextDue()}`);
     if (ms > this.#now) this.#now = ms;
   }
 
-  /** Forgets all that waits; every ticket given so far is stale, and `now` stays. */
   clear(): void {
     this.#settle();
     // From the end, where removing one moves no other.
@@ -153,13 +144,11 @@ export class Agenda {
     this.#remove(0);
   }
 
-  /** Makes every ticket for the slot stale, and lets go of its task. */
   #release(slot: number): void {
     this.#tasks[slot] = nothing;
     this.#generations[slot]!++;
   }
 
-  /** Fills the place with the last of the heap. The slot that stood there, released before, is free or retired. */
   #remove(place: number): void {
     const slots = this.#slots;
     const slot = slots[place]!;
@@ -173,7 +162,7 @@ export class Agenda {
     slots[last] = this.#generations[slot] === GENERATIONS ? slots[--this.#room]! : slot;
   }
 
-  /** Puts an entry at `from` or, past everyone who comes after it, nearer to the root; returns where it went. */
+  /** Moves an entry up from `from` to its place, which it returns. */
   #rise(from: number, due: number, order: number, slot: number): number {
     const dues = this.#dues;
     const orders = this.#orders;
@@ -189,7 +178,7 @@ export class Agenda {
     return place;
   }
 
-  /** Puts an entry at `from` or, below everyone who comes before it, further from the root; returns where it went. */
+  /** Moves an entry down from `from` to its place, which it returns. */
   #sink(from: number, due: number, order: number, slot: number): number {
     const dues = this.#dues;
     const orders = this.#orders;

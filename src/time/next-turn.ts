@@ -1,7 +1,6 @@
-// The next turn of the event loop. A long run must let signals, sockets and the screen in; this waits for no time, so the rule that
-// timers live in wall.ts is kept.
+// A long run must let signals, sockets and the screen in. This waits for no time, so timers are still set in wall.ts only.
 
-/** Resolves in the next turn, after what came meanwhile: by `setImmediate`, in a browser by a message of the page to itself. */
+/** Resolves in the next turn of the event loop: by `setImmediate`, in a browser by a message of the page to itself. */
 export const nextTurn: () => Promise<void> =
   typeof setImmediate === 'function' ? () => new Promise((resolve) => void setImmediate(resolve)) : messages();
 

@@ -1,4 +1,4 @@
-// The agenda as an RxJS scheduler, for operators that wait.
+// The agenda as an RxJS scheduler.
 import { type SchedulerAction, type SchedulerLike, Subscription } from 'rxjs';
 import type { Ticket } from './agenda.js';
 import type { Clock } from './clock.js';
@@ -7,8 +7,8 @@ import type { Rank } from './rank.js';
 type Work<State> = (this: SchedulerAction<State>, state: State) => void;
 
 /**
- * Hand it to `interval`, `delay`, `debounceTime` and the like: they then live in the time of the clock, virtual or real.
- * What a piece of work throws goes to the driver of the clock; its own action is over, all others go on.
+ * The agenda as an RxJS scheduler: `interval`, `delay`, `debounceTime` and the like run in the time of the clock. An error goes to the driver
+ * of the clock and ends its own action only.
  */
 export class AgendaScheduler implements SchedulerLike {
   readonly #clock: Clock;
@@ -16,35 +16,30 @@ export class AgendaScheduler implements SchedulerLike {
 
   constructor(
     clock: Clock,
-    /** Who goes first at the same instant; among the same rank it is who asked first, as RxJS has it. */
+    /** Order within an instant; of equal ranks the first that was scheduled runs first, as in RxJS. */
     rank: Rank,
   ) {
     this.#clock = clock;
     this.#rank = rank;
   }
 
-  /** Unix ms. */
   now(): number {
     return this.#clock.now();
   }
 
   /**
    * @param delay ms from now; below 0 means 0, and Infinity never
-   * @returns the action: unsubscribing takes it back, and all its repeats
+   * @returns the action: unsubscribing cancels it and its repeats
    */
   schedule<State>(work: Work<State>, delay?: number, state?: State): Subscription {
     return new AgendaAction(this.#clock, this.#rank, work).schedule(state, delay);
   }
 }
 
-/**
- * One piece of work, once or again and again: it repeats when it calls `this.schedule` while it runs, or later.
- * At most one run of it waits at a time; asking again before it has run replaces what was asked.
- */
+/** Repeats when it calls `this.schedule`, while it runs or later. At most one run waits: asking again replaces it. */
 class AgendaAction<State> extends Subscription implements SchedulerAction<State> {
   #state: State | undefined;
   #delayMs = 0;
-  /** The due of the run in progress. */
   #runningMs: number | undefined;
   #ticket: Ticket | undefined;
 
@@ -76,8 +71,8 @@ class AgendaAction<State> extends Subscription implements SchedulerAction<State>
   }
 
   /**
-   * A run that asks for the same delay again is an interval: it counts from when it was due, so that being late does not
-   * add up. After a blockage it goes on from now; lost ticks are not made up for, as with RxJS's own timers.
+   * The same delay again is an interval: it counts from when the run was due, so that lateness does not add up. After a blockage it
+   * continues from now; lost ticks are not made up for, as with RxJS's own timers.
    */
   #dueAfter(delay: number): number {
     const now = this.#clock.now();
@@ -97,7 +92,6 @@ class AgendaAction<State> extends Subscription implements SchedulerAction<State>
     this.#ticket = undefined;
     this.#runningMs = dueMs;
     try {
-      // RxJS types the state as what was given: undefined when nothing was.
       this.#work(this.#state as State);
     } catch (error) {
       this.unsubscribe();

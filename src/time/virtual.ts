@@ -1,33 +1,32 @@
-// Virtual time: it passes as fast as the tasks of its agenda run.
+// Virtual time passes as fast as the tasks of its agenda run.
 import { assert } from '../schema/failure.js';
 import { Agenda } from './agenda.js';
 import type { Clock } from './clock.js';
 import { cycleOf } from './cycle.js';
 import { nextTurn } from './next-turn.js';
 
-/** Why a run ended: nothing waits any more; what waits is due after `untilMs`; someone said stop. */
+/** Nothing is waiting; the next task is due after `untilMs`; `stop` was called. */
 export type Ending = 'drained' | 'reached' | 'stopped';
 
-export interface RunOptions {
-  /** Run what is due up to and at this instant, in unix ms, then let `now()` be it. Without it: until nothing waits. */
+interface RunOptions {
+  /** Run the tasks due up to this instant, in unix ms, at which the run ends. Default: until nothing is waiting. */
   readonly untilMs?: number | undefined;
 }
 
-export interface AsyncRunOptions extends RunOptions {
-  /** Ends the run like `stop()`. */
+interface AsyncRunOptions extends RunOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Steps taken before the event loop gets its turn, at least 1. A thousand plain steps take less than a millisecond. */
+  /** Steps before the event loop gets a turn, at least 1. A thousand take less than a millisecond. */
   readonly stepsPerTurn?: number | undefined;
 }
 
-/** The clock of a simulation: `now()` is the due of the last step. The same agenda gives the same run, every time. */
+/** `now()` is the due of the last step. The same agenda always gives the same run. */
 export class VirtualClock implements Clock {
   readonly agenda: Agenda;
   #running = false;
   #stopping = false;
 
   /**
-   * @param startMs where time begins, in unix ms
+   * @param startMs start of time, in unix ms
    * @param cycleMs length of a cycle in ms, an integer of at least 1
    */
   constructor(
@@ -47,8 +46,8 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Takes every step up to `untilMs`. What a task throws comes out here, and the next run goes on behind that task.
-   * After 'reached' and 'drained' now is `untilMs`, if that was given and lies ahead; after 'stopped' it is the due of the last step.
+   * An error of a task ends the run; the next run continues after that task. After 'reached' and 'drained' now is `untilMs`, if that was
+   * given and lies ahead; after 'stopped' it is the due of the last step.
    */
   run({ untilMs = Infinity }: RunOptions = {}): Ending {
     this.#begin(untilMs);
@@ -60,7 +59,7 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** The same steps with the same result as `run`, but the event loop gets its turn in between. */
+  /** The steps of `run`, with turns of the event loop between them. */
   async runAsync({ untilMs = Infinity, signal, stepsPerTurn = 1_000 }: AsyncRunOptions = {}): Promise<Ending> {
     assert(stepsPerTurn >= 1, `a turn of ${stepsPerTurn} steps does not come to an end`);
     this.#begin(untilMs);
@@ -76,7 +75,6 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** Ends the run in progress after the task that runs now. A later run goes on from there. */
   stop(): void {
     this.#stopping = true;
   }
@@ -88,7 +86,6 @@ export class VirtualClock implements Clock {
     this.#stopping = false;
   }
 
-  /** Takes up to `most` steps; true when there may be more to take. */
   #take(most: number, untilMs: number): boolean {
     for (let taken = 0; taken < most; taken++) {
       if (this.#stopping || !(this.agenda.nextDue() <= untilMs) || !this.agenda.step()) return false;

@@ -1,9 +1,9 @@
 // The topics of `weir help`, in the order of reading. The pages of the site are the same texts.
 
-export interface Topic {
+interface Topic {
   readonly name: string;
-  /** From the folder of the package. */
-  readonly path: string;
+  /** From the folder of the package. None for the references of fields and commands, which are made from their schemas. */
+  readonly path?: string;
   readonly about: string;
 }
 
@@ -13,7 +13,9 @@ export const topics: readonly Topic[] = [
   page('limits', 'which limit fits: from a log, from a scenario, and where a service collapses'),
   page('logs', 'what is read, a format of your own, rules side by side over one log'),
   { name: 'scenarios', path: 'scenarios/README.md', about: 'those that come with Weir, and every field' },
-  page('rules', 'the rule of our limiter, those of forty products, exit codes'),
+  { name: 'fields', about: 'every field of a scenario, with an example: weir help fields arrivals.burst' },
+  page('rules', 'the rule of our limiter, those of sixty products, exit codes'),
+  page('ci', 'the limit in the pull request: files of gateways, what a change refuses, a comment'),
   page('live', 'runs against a live node or product, the three verdicts, identify'),
   page('operations', 'the node: routes, durability, backup, upgrades'),
   {
@@ -22,8 +24,10 @@ export const topics: readonly Topic[] = [
     about: 'nginx, Caddy, HAProxy, Apache, Traefik and Envoy ask a node',
   },
   page('network', 'many nodes over one Redis, and what they promise when something breaks'),
+  page('machines', 'a state machine of your own, from XState to a running node'),
   page('library', 'scenarios, limiters, nodes and clients in a program'),
   page('security', 'what a node trusts, and what it does not'),
   page('other-tools', 'what other tools do better, and what they do not do'),
+  { name: 'commands', about: 'every command with its options' },
   { name: 'house', path: 'src/README.md', about: 'how it is built, and how to add to it' },
 ];

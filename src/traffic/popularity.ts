@@ -38,6 +38,7 @@ export const PopularitySpec = Type.Union(
           minItems: 1,
           maxItems: MOST_CONTRACTS,
           description: 'One weight a contract, in their order; not all of them 0.',
+          examples: [[3, 1]],
         }),
       },
       { additionalProperties: false },
@@ -48,9 +49,7 @@ export const PopularitySpec = Type.Union(
 
 export type PopularitySpec = Static<typeof PopularitySpec>;
 
-/** Assigns requests to contracts, one after the other. */
 export interface Popularity {
-  /** The contract of the next request, from 0. */
   pick(): number;
   /**
    * Adds the next n requests to `out`, one entry for each contract. It makes the same draws as n calls of `pick`.
@@ -59,22 +58,35 @@ export interface Popularity {
   split(n: number, out: Float64Array): void;
 }
 
+export interface PopularityPlan {
+  readonly law: PopularitySpec['law'];
+  /** @param stream the stream that picks are drawn from; `even` draws nothing */
+  make(stream: RandomStream): Popularity;
+}
+
 /**
  * @param contracts the number of contracts, 1 .. MOST_CONTRACTS
- * @param stream the stream that picks are drawn from; `even` draws nothing
  * @throws Failure `invalid_input` if there is not one weight for each contract, or all are 0
  */
-export function makePopularity(spec: PopularitySpec, contracts: number, stream: RandomStream): Popularity {
+export function planPopularity(spec: PopularitySpec, contracts: number): PopularityPlan {
+  if (spec.law === 'weights') checkWeights(spec.weights, contracts);
+  let table: AliasTable | undefined;
+  const make = (stream: RandomStream): Popularity => {
+    if (spec.law === 'even') return new InTurn(contracts);
+    table ??= new AliasTable(weightsOf(spec, contracts));
+    return new ByChance(table, stream);
+  };
+  return { law: spec.law, make };
+}
+
+function weightsOf(spec: Exclude<PopularitySpec, { law: 'even' }>, contracts: number): readonly number[] {
   switch (spec.law) {
-    case 'even':
-      return new InTurn(contracts);
     case 'uniform':
-      return new ByChance(Array<number>(contracts).fill(1), stream);
+      return Array<number>(contracts).fill(1);
     case 'zipf':
-      return new ByChance(zipfWeights(contracts, spec.exponent), stream);
+      return zipfWeights(contracts, spec.exponent);
     case 'weights':
-      checkWeights(spec.weights, contracts);
-      return new ByChance(spec.weights, stream);
+      return spec.weights;
     default:
       return unreachable(spec);
   }
@@ -106,8 +118,8 @@ class ByChance implements Popularity {
   readonly #table: AliasTable;
   readonly #stream: RandomStream;
 
-  constructor(weights: readonly number[], stream: RandomStream) {
-    this.#table = new AliasTable(weights);
+  constructor(table: AliasTable, stream: RandomStream) {
+    this.#table = table;
     this.#stream = stream;
   }
 

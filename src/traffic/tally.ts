@@ -58,7 +58,6 @@ export class CycleTally implements RequestSink {
     else spreadOverCycles(unixMs, n, spreadMs, this.#cycleMs, (cycle, part) => this.#add(id, cycle, part));
   }
 
-  /** Every key, in order of first appearance. */
   keys(): IterableIterator<string> {
     return this.#ids.keys();
   }
@@ -119,27 +118,41 @@ export class CycleTally implements RequestSink {
     if (this.#length > capacity / 2) this.#rows = copyRows(this.#rows, emptyRows(4 * capacity));
   }
 
+  /** Each row moves once, to the rows of its key, in order of cycle; then neighbours with the same cycle become one. */
   #order(): void {
-    const rows = this.#rows;
-    const order = orderOf(rows, this.#length, this.#ids.size);
-    const sorted = emptyRows(rows.ids.length);
+    const { ids, cycles, counts } = this.#rows;
+    const length = this.#length;
+    const byCycle = orderByCycle(cycles, length);
     const starts = new Uint32Array(this.#ids.size + 1);
-    let length = 0;
-    for (let i = 0; i < order.length; i++) {
-      const row = order[i]!;
-      const id = rows.ids[row]!;
-      const cycle = rows.cycles[row]!;
-      const isSame = length > 0 && sorted.ids[length - 1] === id && sorted.cycles[length - 1] === cycle;
-      if (!isSame) {
-        sorted.ids[length] = id;
-        sorted.cycles[length] = cycle;
-        length++;
+    for (let row = 0; row < length; row++) starts[ids[row]! + 1]!++;
+    for (let id = 1; id < starts.length; id++) starts[id]! += starts[id - 1]!;
+    const sorted = emptyRows(ids.length);
+    const places = starts.slice();
+    for (let i = 0; i < length; i++) {
+      const row = byCycle === undefined ? i : byCycle[i]!;
+      const place = places[ids[row]!]!++;
+      sorted.cycles[place] = cycles[row]!;
+      sorted.counts[place] = counts[row]!;
+    }
+    let merged = 0;
+    for (let id = 0, from = 0; id < this.#ids.size; id++) {
+      const to = starts[id + 1]!;
+      const first = merged;
+      for (let row = from; row < to; row++) {
+        const cycle = sorted.cycles[row]!;
+        if (merged > first && sorted.cycles[merged - 1] === cycle) sorted.counts[merged - 1]! += sorted.counts[row]!;
+        else {
+          sorted.ids[merged] = id;
+          sorted.cycles[merged] = cycle;
+          sorted.counts[merged] = sorted.counts[row]!;
+          merged++;
+        }
       }
-      sorted.counts[length - 1]! += rows.counts[row]!;
-      starts[id + 1] = length;
+      from = to;
+      starts[id + 1] = merged;
     }
     this.#rows = sorted;
-    this.#length = length;
+    this.#length = merged;
     this.#starts = starts;
     this.#isOrdered = true;
   }
@@ -167,11 +180,10 @@ function copyRows(from: Rows, to: Rows): Rows {
 }
 
 /**
- * The row numbers in order of (key, cycle), in linear time by radix sort: stable counting sorts, first by the digits of the cycle
- * (the least significant first, as many as the range of cycles needs), then by key.
+ * The row numbers in order of cycle, in linear time by radix sort: stable counting sorts by the digits of the cycle, the least significant
+ * first, as many as the range of cycles needs. Undefined where they are in order.
  */
-function orderOf(rows: Rows, length: number, keys: number): Uint32Array {
-  const { cycles } = rows;
+function orderByCycle(cycles: Float64Array, length: number): Uint32Array | undefined {
   let first = Number.POSITIVE_INFINITY;
   let last = Number.NEGATIVE_INFINITY;
   let isAscending = true;
@@ -181,23 +193,22 @@ function orderOf(rows: Rows, length: number, keys: number): Uint32Array {
     if (cycle < first) first = cycle;
     if (cycle > last) last = cycle;
   }
+  if (isAscending) return undefined;
   let order = new Uint32Array(length);
   for (let row = 0; row < length; row++) order[row] = row;
-  if (!isAscending) {
-    const digits = new Uint32Array(length);
-    for (let weight = 1; weight <= last - first; weight *= DIGIT) {
-      for (let row = 0; row < length; row++) digits[row] = ((cycles[row]! - first) / weight) & (DIGIT - 1);
-      order = sortedBy(digits, DIGIT, order);
-    }
+  const digits = new Uint32Array(length);
+  for (let weight = 1; weight <= last - first; weight *= DIGIT) {
+    for (let row = 0; row < length; row++) digits[row] = ((cycles[row]! - first) / weight) & (DIGIT - 1);
+    order = sortedBy(digits, order);
   }
-  return keys > 1 ? sortedBy(rows.ids, keys, order) : order;
+  return order;
 }
 
-/** The rows of `order` sorted by their digit, from 0 to `digits`; rows with the same digit stay in order. */
-function sortedBy(digitOf: Uint32Array, digits: number, order: Uint32Array): Uint32Array<ArrayBuffer> {
-  const places = new Uint32Array(digits + 1);
+/** The rows of `order` sorted by their digit; rows with the same digit stay in order. */
+function sortedBy(digitOf: Uint32Array, order: Uint32Array): Uint32Array<ArrayBuffer> {
+  const places = new Uint32Array(DIGIT + 1);
   for (let i = 0; i < order.length; i++) places[digitOf[order[i]!]! + 1]!++;
-  for (let digit = 0; digit < digits; digit++) places[digit + 1]! += places[digit]!;
+  for (let digit = 0; digit < DIGIT; digit++) places[digit + 1]! += places[digit]!;
   const sorted = new Uint32Array(order.length);
   for (let i = 0; i < order.length; i++) {
     const row = order[i]!;

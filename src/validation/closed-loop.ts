@@ -8,14 +8,14 @@ import type { SentAttempt } from '../actor/client/client.js';
 import { behaviourOf } from '../actor/client/client-chart.js';
 import { closed } from '../actor/client/closed.js';
 import { Population } from '../actor/client/population.js';
-import { RandomStream } from '../math/random.js';
+import { drawsOf, RandomStream } from '../math/random.js';
 import { exponential, type TimeLaw } from '../math/time-law.js';
 import { ModelledTransport } from '../simulate/modelled-transport.js';
 import { Service } from '../simulate/service.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { VirtualClock } from '../time/virtual.js';
 import { UNIT_MS } from './arrivals.js';
-import type { Check } from './published-check.js';
+import type { PublishedCheck } from './published-check.js';
 
 const CLIENTS = 10;
 const THINK = 9;
@@ -24,7 +24,7 @@ const MEASURED = 4_000;
 /** Time after the measurement, in which all measured requests are answered. */
 const DRAIN = 200;
 
-export const closedLoop: Check = {
+export const closedLoop: PublishedCheck = {
   id: 'closed-loop',
   title: `Closed loop: ${CLIENTS} clients, think time ${THINK}, one server`,
   source: 'mean value analysis; interactive response time law',
@@ -60,7 +60,13 @@ export const closedLoop: Check = {
     const transport = new ModelledTransport({ service });
     const plan = { name: 'closed', count: CLIENTS, share: 0, listens: false, timeoutMs: undefined };
     const plans = [{ ...plan, behaviour: behaviourOf(closed({ think })) }];
-    const population = new Population({ clock, transport, plans, seed: `${seed}/${purpose}`, contracts: 1 });
+    const population = new Population({
+      clock,
+      transport,
+      plans,
+      draws: drawsOf(`${seed}/${purpose}`),
+      contracts: 1,
+    });
     population.begin();
     clock.run({ untilMs: toMs + DRAIN * UNIT_MS });
     const throughput = responses.count / MEASURED;

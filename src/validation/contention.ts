@@ -13,7 +13,7 @@ import { RandomStream } from '../math/random.js';
 import { normal } from '../math/time-law.js';
 import { Agenda } from '../time/agenda.js';
 import { Rank } from '../time/rank.js';
-import type { Check } from './published-check.js';
+import type { PublishedCheck } from './published-check.js';
 
 const CLIENTS = 100;
 const BASE_MS = 5;
@@ -37,7 +37,7 @@ const published: readonly Published[] = [
   { policy: 'decorrelated', calls: [999, 6], completion: [4591, 135] },
 ];
 
-export const contention: Check = {
+export const contention: PublishedCheck = {
   id: 'contention',
   title: `Back-off policies: ${CLIENTS} clients contend for one row`,
   source: 'github.com/aws-samples/aws-arch-backoff-simulator',

@@ -8,7 +8,7 @@ import { Service } from '../simulate/service.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { VirtualClock } from '../time/virtual.js';
 import { poissonArrivals, UNIT_MS } from './arrivals.js';
-import type { Check } from './published-check.js';
+import type { PublishedCheck } from './published-check.js';
 
 const SERVERS = 10;
 const WARM_UP = 20;
@@ -24,7 +24,7 @@ const systems = [
   { offered: 5, expected: 0.018385, law: 'constant' },
 ] as const;
 
-export const erlangLoss: Check = {
+export const erlangLoss: PublishedCheck = {
   id: 'erlang-loss',
   title: `Erlang loss: ${SERVERS} servers, no queue`,
   source: 'Erlang B formula',

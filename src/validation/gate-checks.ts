@@ -18,7 +18,7 @@ import { rateLimiter } from '../limiter/rate-limiter.js';
 import { planContract } from '../limiter/validate.js';
 import { RandomStream } from '../math/random.js';
 import { PoissonLaw } from '../math/random-law.js';
-import type { Check } from './published-check.js';
+import type { PublishedCheck } from './published-check.js';
 
 const THRESHOLD = 100;
 /** Windows that check 4 measures. */
@@ -33,7 +33,7 @@ function limiters(threshold: number, within: number): () => Gate {
   return () => makeGate(plan, 0);
 }
 
-export const fixedWindow: Check = {
+export const fixedWindow: PublishedCheck = {
   id: 'fixed-window',
   title: `Fixed window of ${THRESHOLD} on Poisson arrivals, mean ${THRESHOLD} a window`,
   source: 'closed form',
@@ -59,7 +59,6 @@ const STEPS = 40;
 /** Requests in each half of a cycle: at the beginning of a cycle, at its end, at the beginning of the next, and so on. */
 type Stream = readonly number[];
 
-/** How many of n requests in a cycle are admitted. */
 type Admit = (n: number, cycle: number) => number;
 
 /** The limiter's window is one of its cycles, which is as long as sixty cycles of the stream. */
@@ -79,7 +78,7 @@ function rolling(): () => Admit {
   };
 }
 
-export const worstCase: Check = {
+export const worstCase: PublishedCheck = {
   id: 'worst-case',
   title: `Worst case: most admitted in the length of a window, limiters of ${THRESHOLD} in ${WINDOW} cycles`,
   source: 'the definition of a fixed and of a rolling window',
@@ -102,7 +101,6 @@ export const worstCase: Check = {
   },
 };
 
-/** The worst case that the adversary finds. */
 function worst(limiter: () => Admit, harm: (admitted: Stream) => number, chance: RandomStream): number {
   const damage = (stream: Stream) => harm(admittedOf(limiter, stream));
   const tried = [
@@ -152,7 +150,6 @@ function edgeBurst(cycle: number): Stream {
   return stream;
 }
 
-/** A few random bursts. */
 function randomStream(chance: RandomStream): Stream {
   let stream: Stream = silence();
   for (let burst = chance.integer(2, 12); burst > 0; burst -= 1) stream = withBurst(stream, chance);

@@ -8,8 +8,7 @@
 // uncertain: Student's distribution then gives the factor of the same probability.
 import { assert, unreachable } from '../schema/failure.js';
 
-/** One published figure. */
-export interface Row {
+export interface PublishedRow {
   readonly name: string;
   readonly expected: number;
   /** Standard error of the published figure if it was itself measured; 0 for a closed form. */
@@ -19,19 +18,17 @@ export interface Row {
   readonly unit: string;
 }
 
-export interface Check {
+export interface PublishedCheck {
   readonly id: string;
   readonly title: string;
-  /** Where the figures come from. */
   readonly source: string;
-  readonly rows: readonly Row[];
+  readonly rows: readonly PublishedRow[];
   /** One figure for each row, in order. Pure: the result depends on the two numbers only. `replication` counts from 0. */
   replicate(seed: number, replication: number): readonly number[];
 }
 
-interface MeasuredRow extends Row {
+interface MeasuredRow extends PublishedRow {
   readonly mean: number;
-  /** Standard error of the mean over the replications. */
   readonly standardError: number;
   readonly held: boolean;
 }
@@ -48,7 +45,10 @@ export interface CheckResult {
 const WITHIN = 3.3;
 
 /** Combines replications, in any order. @param samples the figures of each replication; at least two */
-export function judge({ id, title, source, rows }: Check, samples: readonly (readonly number[])[]): CheckResult {
+export function judgeSamples(
+  { id, title, source, rows }: PublishedCheck,
+  samples: readonly (readonly number[])[],
+): CheckResult {
   const measured = rows.map((row, index) => {
     const { mean, standardError } = meanOf(samples.map((figures) => figures[index]!));
     return { ...row, mean, standardError, held: holds(row, mean, standardError, samples.length) };
@@ -57,7 +57,7 @@ export function judge({ id, title, source, rows }: Check, samples: readonly (rea
 }
 
 function holds(
-  { expected, error = 0, holds: how = 'equal' }: Row,
+  { expected, error = 0, holds: how = 'equal' }: PublishedRow,
   mean: number,
   standardError: number,
   n: number,

@@ -10,7 +10,7 @@
 import type { SentAttempt } from '../actor/client/client.js';
 import { planClients } from '../actor/client/client-plan.js';
 import { Population } from '../actor/client/population.js';
-import { RandomStream } from '../math/random.js';
+import { drawsOf, RandomStream } from '../math/random.js';
 import { exponential } from '../math/time-law.js';
 import { ModelledTransport } from '../simulate/modelled-transport.js';
 import { Service } from '../simulate/service.js';
@@ -18,7 +18,7 @@ import { CYCLE_MS } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
 import { VirtualClock } from '../time/virtual.js';
 import { UNIT_MS } from './arrivals.js';
-import type { Check } from './published-check.js';
+import type { PublishedCheck } from './published-check.js';
 
 /** Arrivals per second; from and to in seconds. */
 const spans = [
@@ -38,7 +38,7 @@ const ATTEMPTS = 5;
 const AFTER_BURST = [45, 60] as const;
 const AT_THE_END = [92, 100] as const;
 
-export const retryStorm: Check = {
+export const retryStorm: PublishedCheck = {
   id: 'retry-storm',
   title: 'Retry storm: a service that stays down after a burst, and its two cures',
   source: 'github.com/adamfilli/happy-simulator, metastable state with a retrying client',
@@ -80,7 +80,7 @@ function run({ attempts, dropsAbandoned }: Way, seed: number, purpose: string) {
   const transport = new ModelledTransport({ service });
   const retrying = { kind: 'retrying', timeout: `${PATIENCE_MS}ms`, takes_late_answers: true } as const;
   const plans = planClients([{ ...retrying, max_attempts: attempts }], CYCLE_MS);
-  const population = new Population({ clock, transport, plans, seed: `${seed}/${purpose}`, contracts: 1 });
+  const population = new Population({ clock, transport, plans, draws: drawsOf(`${seed}/${purpose}`), contracts: 1 });
   for (const { rate, from, to } of spans) {
     for (let n = 1; n <= rate * (to - from); n += 1) {
       clock.agenda.at((from + n / rate) * UNIT_MS, Rank.arrival, () => population.arrive(0));

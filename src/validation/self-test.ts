@@ -4,16 +4,22 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
+import { bucketBound } from './bucket-bound.js';
+import { clientThrottle } from './client-throttle.js';
 import { closedLoop } from './closed-loop.js';
 import { contention } from './contention.js';
 import { erlangLoss } from './erlang-loss.js';
 import { fixedWindow, worstCase } from './gate-checks.js';
-import { type Check, type CheckResult, judge } from './published-check.js';
+import { outage } from './outage.js';
+import { type CheckResult, judgeSamples, type PublishedCheck } from './published-check.js';
+import { quotaDrain } from './quota-drain.js';
+import { retrialQueue } from './retrial-queue.js';
+import { retriesUnderFailures } from './retries-under-failures.js';
 import { retryStorm } from './retry-storm.js';
 import { singleServer } from './single-server.js';
+import { windowedReturns } from './windowed-returns.js';
 
-/** In the order in which the results are printed. */
-export const checks: readonly Check[] = [
+export const checks: readonly PublishedCheck[] = [
   singleServer,
   erlangLoss,
   closedLoop,
@@ -21,6 +27,13 @@ export const checks: readonly Check[] = [
   contention,
   retryStorm,
   worstCase,
+  windowedReturns,
+  retriesUnderFailures,
+  quotaDrain,
+  clientThrottle,
+  outage,
+  retrialQueue,
+  bucketBound,
 ];
 
 /** Chosen before the first measurement. */
@@ -36,7 +49,6 @@ interface SelfTestOptions {
   readonly replications?: number | undefined;
   /** Ids of the checks to run; default all. */
   readonly only?: readonly string[] | undefined;
-  /** Called after each replication. */
   readonly onProgress?: ((progress: SelfTestProgress) => void) | undefined;
   /** The most replications in progress at once, for a `replicate` that spreads them; default 1. */
   readonly atATime?: number | undefined;
@@ -81,12 +93,11 @@ export async function selfTest(options: SelfTestOptions = {}): Promise<SelfTestR
       }
     };
     await Promise.all(Array.from({ length: atATime }, work));
-    results.push(judge(check, samples));
+    results.push(judgeSamples(check, samples));
   }
   return { seed, checks: results, held: results.every(({ held }) => held) };
 }
 
-/** One replication, in this thread. */
 export function replicate(checkId: string, seed: number, replication: number): readonly number[] {
   return checkOf(checkId).replicate(seed, replication);
 }
@@ -96,7 +107,7 @@ const here: Replicate = async (checkId, seed, replication) => {
   return replicate(checkId, seed, replication);
 };
 
-function checkOf(id: string): Check {
+function checkOf(id: string): PublishedCheck {
   const check = checks.find((one) => one.id === id);
   if (check !== undefined) return check;
   const ids = checks.map((one) => one.id);

@@ -10,7 +10,7 @@ import { Service } from '../simulate/service.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { VirtualClock } from '../time/virtual.js';
 import { poissonArrivals, UNIT_MS } from './arrivals.js';
-import type { Check } from './published-check.js';
+import type { PublishedCheck } from './published-check.js';
 
 /** Units of time. A run that begins with an empty system needs some hundred units to become stationary. */
 const WARM_UP = 2_000;
@@ -25,7 +25,7 @@ const single = { servers: 1, queue: Number.POSITIVE_INFINITY, dropsAbandoned: fa
 const P95 = 14.979;
 const P99 = 23.026;
 
-export const singleServer: Check = {
+export const singleServer: PublishedCheck = {
   id: 'single-server',
   title: 'M/M/1: one server, first come first served',
   source: 'closed form; D. Gross and others, Fundamentals of Queueing Theory, chapter 2',

@@ -1,14 +1,35 @@
 // Draws the charts of a page in its theme, and again when theme or width change: the switch of the page, the system, a narrower window,
 // paper, which is always light.
-import type { Theme } from './chart/palette.js';
+import type { Chart as ChartClass } from 'chart.js';
+import { paint } from './chart/paint.js';
+import type { Palette, Theme } from './chart/palette.js';
+import type { ChartSpec } from './chart/spec.js';
 import { element } from './page-element.js';
 
+declare const Chart: typeof ChartClass;
+
+/** Width in px below which charts reserve less space for labels. */
+const NARROW = 560;
+
 /**
- * @param narrow width in px; when the window becomes narrower or wider than it, the charts are drawn again
- * @param draw draws all charts of the page
+ * @param chartsNow the charts of the page; each has its canvas
  * @returns draws them now, in the theme of the page
  */
-export function drawOnScreen(narrow: number, draw: (theme: Theme) => void): () => void {
+export function drawOnScreen(
+  palettes: Readonly<Record<Theme, Palette>>,
+  chartsNow: () => readonly ChartSpec[],
+): () => void {
+  let drawn: { destroy(): void }[] = [];
+  const draw = (theme: Theme) => {
+    for (const chart of drawn) chart.destroy();
+    const font = getComputedStyle(document.body).fontFamily;
+    drawn = chartsNow().map((spec) => {
+      const canvas = element(`chart-${spec.id}`, HTMLCanvasElement);
+      const width = canvas.parentElement?.clientWidth ?? 0;
+      return new Chart(canvas, paint(spec, { palette: palettes[theme], font, width }));
+    });
+    document.documentElement.dataset['drawn'] = String(drawn.length);
+  };
   const root = document.documentElement;
   const prefersDark = matchMedia('(prefers-color-scheme: dark)');
   const themeNow = () => (root.dataset['theme'] as Theme | undefined) ?? (prefersDark.matches ? 'dark' : 'light');
@@ -29,7 +50,7 @@ export function drawOnScreen(narrow: number, draw: (theme: Theme) => void): () =
     if (root.dataset['theme'] === undefined) redraw();
   });
   addEventListener('resize', () => {
-    if (innerWidth < narrow !== drawnWidth < narrow) redraw();
+    if (innerWidth < NARROW !== drawnWidth < NARROW) redraw();
   });
   let themeOnScreen: string | undefined;
   addEventListener('beforeprint', () => {

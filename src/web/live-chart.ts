@@ -5,13 +5,11 @@ import uPlot from 'uplot';
 /** Cycles, both ends included. */
 type Stretch = readonly [from: number, to: number];
 
-export interface LiveData {
-  /** The cycles, without gaps. */
+interface LiveData {
   readonly cycles: readonly number[];
   readonly count: readonly (number | null)[];
   readonly admitted: readonly (number | null)[];
   readonly limited: readonly (number | null)[];
-  /** Stretches in which requests are limited. */
   readonly shaded: readonly Stretch[];
   /** The states by name of their colour, each with its stretches: a strip along the lower edge. */
   readonly states: readonly { readonly colour: string; readonly stretches: readonly Stretch[] }[];
@@ -26,7 +24,7 @@ export interface LiveChart {
   close(): void;
 }
 
-export interface LiveAxes {
+interface LiveAxes {
   readonly threshold: number | undefined;
   /** What the line counts: the title of the left axis. */
   readonly unit: string;
@@ -115,10 +113,10 @@ function make(place: HTMLElement, { threshold, unit, inView, cycleMs }: LiveAxes
   const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
   const [ink, quiet, line, water, pale, bad, badSoft] = [
     'ink',
-    'quiet',
+    'muted',
     'line',
-    'water',
-    'water-pale',
+    'link',
+    'link-pale',
     'bad',
     'bad-soft',
   ].map(colour);
@@ -165,7 +163,7 @@ function make(place: HTMLElement, { threshold, unit, inView, cycleMs }: LiveAxes
         },
         {
           ...axis,
-          ...title('requests per cycle'),
+          ...title('Requests per cycle'),
           side: 1,
           scale: 'requests',
           size: 40,
@@ -241,7 +239,6 @@ function ticksBack(inView: number, cycleMs: number | undefined): TicksBack {
   return { title: cycleMs === undefined ? name : `${name} (a cycle is ${cycleMs / 1_000} s)`, ticks };
 }
 
-/** A state, as a strip along the lower edge. */
 function strip(u: uPlot, stretch: Stretch, colour: string): void {
   const [start, width] = placeOf(u, stretch);
   const high = 4 * devicePixelRatio;

@@ -1,24 +1,20 @@
 // The script of the page of `weir recommend`: a slider for the threshold, with the curve, the clients and the timeline at the number
 // chosen. It runs in the browser after Chart.js. It sets text content only, never HTML.
-import type { Chart as ChartClass } from 'chart.js';
 import { plainNumber } from './chart/axis-text.js';
-import type { Theme } from './chart/palette.js';
+import type { Palette, Theme } from './chart/palette.js';
+import type { ChartSpec } from './chart/spec.js';
+import { drawOnScreen } from './draw-on-screen.js';
 import { element } from './page-element.js';
 import { barChart, curveChart } from './sizing-charts.js';
 import type { SizedWindow, SizingData } from './sizing-data.js';
 
-/** The global that the bundle of Chart.js defines. */
-declare const Chart: typeof ChartClass;
-
-const data = JSON.parse(element('data').textContent) as SizingData;
-const root = document.documentElement;
-const prefersDark = matchMedia('(prefers-color-scheme: dark)');
+const data = JSON.parse(element('data').textContent) as SizingData & {
+  readonly palettes: Readonly<Record<Theme, Palette>>;
+};
 const slider = element('threshold', HTMLInputElement);
 const number = element('number', HTMLInputElement);
 const chosen = { window: 0, at: 0 };
-const charts = new Map<string, { destroy(): void }>();
 
-const theme = (): Theme => (root.dataset['theme'] as Theme | undefined) ?? (prefersDark.matches ? 'dark' : 'light');
 const shown = (): SizedWindow => data.windows[chosen.window]!;
 const percent = (part: number, whole: number) => `${Number((whole === 0 ? 0 : (100 * part) / whole).toPrecision(3))} %`;
 const counted = (n: number, noun: string) => `${plainNumber(n)} ${noun}${n === 1 ? '' : 's'}`;
@@ -29,24 +25,17 @@ function placeOf(threshold: number): number {
   return Math.max(0, place);
 }
 
-function draw(name: string, configuration: ReturnType<typeof curveChart | typeof barChart>): void {
-  charts.get(name)?.destroy();
-  charts.set(name, new Chart(element(`chart-${name}`, HTMLCanvasElement), configuration as never));
-}
-
-/** Bars of the timeline. */
 const BUCKETS = 120;
 
-function drawAll(): void {
+/** The charts at the threshold that is chosen. */
+function chartsNow(): ChartSpec[] {
   const one = shown();
-  const looks = { palette: data.palettes[theme()], font: getComputedStyle(document.body).fontFamily };
-  const isNarrow = innerWidth < 560;
-  draw('curve', curveChart(one, chosen.at, { ...looks, isNarrow }));
+  const curve = curveChart(one, chosen.at);
   const threshold = one.thresholds[chosen.at] ?? 1;
   const isKnown = one.rows !== undefined && threshold >= one.rows.floor;
   element('unknown').hidden = isKnown;
   element('times').hidden = !isKnown;
-  if (!isKnown) return;
+  if (!isKnown) return [curve];
   const spanMs = Math.max(1, data.lastMs - data.firstMs);
   const over = new Array<number>(BUCKETS).fill(0);
   const hours = new Array<number>(24).fill(0);
@@ -61,9 +50,8 @@ function drawAll(): void {
   const at = (bucket: number) => new Date(data.firstMs + (bucket * spanMs) / BUCKETS).toISOString();
   const days = spanMs > 86_400_000;
   const labels = over.map((_, bucket) => (days ? at(bucket).slice(5, 16).replace('T', ' ') : at(bucket).slice(11, 16)));
-  draw('timeline', barChart(labels, over, 'limited requests', { ...looks, isNarrow }));
   const names = hours.map((_, hour) => `${String(hour).padStart(2, '0')}:00`);
-  draw('hours', barChart(names, hours, 'limited requests', { ...looks, isNarrow }));
+  return [curve, barChart('timeline', labels, over), barChart('hours', names, hours)];
 }
 
 function cell(text: string, title: string, isNumber: boolean): HTMLElement {
@@ -156,12 +144,11 @@ function choose(at: number): void {
   number.max = String(one.thresholds.at(-1) ?? 1);
   element('summary').textContent = long;
   listClients();
-  drawAll();
+  redraw();
   clearTimeout(pending);
   pending = setTimeout(() => {
     element('live').textContent = long;
   }, 400) as unknown as number;
-  root.dataset['drawn'] = String(charts.size);
 }
 
 function chooseWindow(window: number): void {
@@ -185,9 +172,7 @@ number.addEventListener('change', () => choose(placeOf(Number(number.value))));
 element('choice').addEventListener('submit', (event) => event.preventDefault());
 const select = element('window', HTMLSelectElement);
 select.addEventListener('change', () => chooseWindow(Number(select.value)));
-element('theme').addEventListener('click', () => {
-  root.dataset['theme'] = theme() === 'dark' ? 'light' : 'dark';
-  drawAll();
-});
-prefersDark.addEventListener('change', drawAll);
+// The first drawing is that of what is chosen first.
+let redraw = () => {};
 chooseWindow(0);
+redraw = drawOnScreen(data.palettes, chartsNow);

@@ -5,8 +5,8 @@ import type { ChartSpec } from './chart/spec.js';
 export interface ReportData {
   readonly charts: readonly ChartSpec[];
   readonly palettes: Readonly<Record<Theme, Palette>>;
-  readonly transitions: TransitionRows;
-  /** The cycle at which the run begins. */
+  readonly transitions?: TransitionRows;
+  /** Of the transitions. */
   readonly firstCycle: number;
   readonly cycleMs: number;
 }

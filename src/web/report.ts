@@ -1,37 +1,17 @@
 // The script of a report: charts for the current theme and width, the table of transitions. It runs in the
 // browser after Chart.js. It sets text content only, never HTML.
-import type { Chart as ChartClass } from 'chart.js';
 import { plainNumber, stopwatchText } from './chart/axis-text.js';
-import { paint } from './chart/paint.js';
 import { drawOnScreen } from './draw-on-screen.js';
 import { element } from './page-element.js';
 import type { ReportData, TransitionRow } from './report-data.js';
 
-/** The global that the bundle of Chart.js defines. */
-declare const Chart: typeof ChartClass;
-
 const data = JSON.parse(element('data').textContent) as ReportData;
 
-/** Width in px below which charts reserve less space for labels. */
-const NARROW = 560;
+drawOnScreen(data.palettes, () => data.charts);
 
-let drawn: { destroy(): void }[] = [];
-
-drawOnScreen(NARROW, (theme) => {
-  for (const chart of drawn) chart.destroy();
-  const font = getComputedStyle(document.body).fontFamily;
-  drawn = data.charts.map((spec) => {
-    const canvas = element(`chart-${spec.id}`, HTMLCanvasElement);
-    const width = canvas.parentElement?.clientWidth ?? 0;
-    return new Chart(canvas, paint(spec, { palette: data.palettes[theme], font, width }));
-  });
-  document.documentElement.dataset['drawn'] = String(drawn.length);
-});
-
-/** Rows of the table on one page. */
 const PAGE = 50;
 
-const { contracts, states, rows } = data.transitions;
+const { contracts, states, rows } = data.transitions ?? { contracts: [], states: [], rows: [] };
 const shown = { column: 1, isDescending: false, page: 0 };
 
 /** The sort key of a column; unknown values come last. */

@@ -1,174 +1,80 @@
-// The charts of the page of a recommended limit, as configurations of Chart.js.
-import type { ChartConfiguration } from 'chart.js';
+// The charts of the page of a recommended limit: the curve of all thresholds, and when requests would be limited.
 import { plainNumber } from './chart/axis-text.js';
-import type { Palette } from './chart/palette.js';
+import type { ChartSpec, Line } from './chart/spec.js';
 import type { SizedWindow } from './sizing-data.js';
-
-interface Looks {
-  readonly palette: Palette;
-  readonly font: string;
-  readonly isNarrow: boolean;
-}
 
 /** From this ratio of the ends on, the axis of thresholds is logarithmic. */
 const WIDE = 100;
 
-function ticks({ palette, font, isNarrow }: Looks, most: number) {
-  return {
-    color: palette.muted,
-    font: { family: font, size: isNarrow ? 11 : 13 },
-    maxTicksLimit: most,
-    maxRotation: 0,
-  };
-}
+const common = { title: '', about: '', shades: [], marks: [], height: 320 } as const;
 
-function title({ palette, font }: Looks, text: string) {
-  return { display: true, text, color: palette.muted, font: { family: font, size: 12 } };
-}
-
-/** The share limited at each threshold, and the place chosen. */
-export function curveChart(
-  one: SizedWindow,
-  at: number,
-  looks: Looks,
-): ChartConfiguration<'line', { x: number; y: number }[]> {
-  const { palette, font, isNarrow } = looks;
-  const { thresholds, limited, suspectsLimited, requests } = one;
-  const all = requests + (one.suspects.length === 0 ? 0 : one.suspects.reduce((sum, each) => sum + each.requests, 0));
+/** @param at index of the threshold that is chosen */
+export function curveChart(one: SizedWindow, at: number): ChartSpec {
+  const { thresholds, limited, suspectsLimited, requests, suspects } = one;
+  const all = requests + suspects.reduce((sum, each) => sum + each.requests, 0);
   // A logarithmic axis has no place for 0.
-  const points = (shareAt: (i: number) => number) =>
-    thresholds.flatMap((x, i) => (shareAt(i) > 0 ? [{ x, y: 100 * shareAt(i) }] : []));
-  const shareOf = (i: number) => (requests === 0 ? 0 : limited[i]! / requests);
-  const withSuspects = (i: number) => (limited[i]! + suspectsLimited[i]!) / all;
-  const curve = points(shareOf);
-  const wide = one.suspects.length > 0 ? points(withSuspects) : [];
-  const lowest = Math.min(100, ...curve.map(({ y }) => y), ...wide.map(({ y }) => y));
+  const curve = (label: string, tone: Line['tone'], shareAt: (index: number) => number): Line => {
+    const shown = thresholds.flatMap((x, index) => (shareAt(index) > 0 ? [{ x, y: 100 * shareAt(index) }] : []));
+    const dots = shown.length < 3 ? { dots: 'circle' as const } : {};
+    return { label, tone, xs: shown.map(({ x }) => x), ys: shown.map(({ y }) => y), stepped: false, ...dots };
+  };
+  const curves = [
+    curve('requests limited', 'limited', (index) => (requests === 0 ? 0 : limited[index]! / requests)),
+    ...(suspects.length === 0
+      ? []
+      : [curve('with the suspects', 'difference', (index) => (limited[index]! + suspectsLimited[index]!) / all)]),
+  ];
+  const lowest = Math.min(100, ...curves.flatMap(({ ys }) => ys.map((y) => y ?? 100)));
   let bottom = 100;
   while (bottom > lowest) bottom /= 10;
   const threshold = thresholds[at] ?? 1;
-  const y = Math.max(bottom, 100 * shareOf(at));
-  const limitedTone = palette.tones.limited.color;
+  const [first = 1, last = 2] = [thresholds[0], thresholds.at(-1)];
   return {
-    type: 'line',
-    data: {
-      datasets: [
-        {
-          label: `chosen: ${plainNumber(threshold)}`,
-          data: [
-            { x: threshold, y: 100 },
-            { x: threshold, y },
-            { x: threshold, y: bottom },
-          ],
-          borderColor: palette.ink,
-          backgroundColor: palette.ink,
-          borderDash: [7, 4],
-          borderWidth: 2,
-          pointRadius: [0, 6, 0],
-        },
-        {
-          label: 'requests limited',
-          data: curve,
-          borderColor: limitedTone,
-          backgroundColor: limitedTone,
-          borderWidth: 2.5,
-          pointRadius: curve.length < 3 ? 3 : 0,
-        },
-        ...(wide.length === 0
-          ? []
-          : [
-              {
-                label: 'with the suspects',
-                data: wide,
-                borderColor: palette.tones.difference.color,
-                backgroundColor: palette.tones.difference.color,
-                borderDash: [2, 3],
-                borderWidth: 2,
-                pointRadius: 0,
-              },
-            ]),
-      ],
+    ...common,
+    id: 'curve',
+    x: {
+      kind: 'values',
+      title: `Threshold: requests in ${one.name}`,
+      from: first,
+      to: Math.max(2, last),
+      log: last > WIDE,
     },
-    options: {
-      animation: false,
-      parsing: false,
-      maintainAspectRatio: false,
-      interaction: { mode: 'nearest', axis: 'x', intersect: false },
-      scales: {
-        x: {
-          // Its type knows one kind of axis at a time.
-          type: ((thresholds.at(-1) ?? 1) > WIDE ? 'logarithmic' : 'linear') as 'linear',
-          min: thresholds[0] ?? 1,
-          max: Math.max(2, thresholds.at(-1) ?? 2),
-          title: title(looks, `threshold: requests in ${one.name}`),
-          grid: { color: palette.grid },
-          ticks: { ...ticks(looks, isNarrow ? 5 : 10), precision: 0, callback: (value) => plainNumber(Number(value)) },
-        },
-        y: {
-          type: 'logarithmic',
-          min: bottom,
-          max: 100,
-          title: title(looks, '% of requests limited'),
-          grid: { color: palette.grid },
-          ticks: {
-            ...ticks(looks, 6),
-            callback: (value) => (/^1(e|0*$|$)|^0\.0*1$/.test(String(value)) ? `${Number(value)} %` : ''),
-          },
-        },
+    yTitle: 'Requests limited, %',
+    yLog: true,
+    yMax: 100,
+    lines: [
+      {
+        label: `chosen: ${plainNumber(threshold)}`,
+        tone: 'threshold',
+        xs: [threshold, threshold],
+        ys: [bottom, 100],
+        stepped: false,
       },
-      plugins: {
-        legend: {
-          align: 'start',
-          labels: { color: palette.ink, font: { family: font, size: isNarrow ? 11 : 13 }, boxHeight: 2, boxWidth: 20 },
-        },
-        tooltip: {
-          filter: ({ datasetIndex }) => datasetIndex > 0,
-          callbacks: {
-            title: ([item]) => `threshold ${plainNumber(item?.parsed.x ?? 0)}`,
-            label: (item) => `${item.dataset.label}: ${Number((item.parsed.y ?? 0).toPrecision(3))} %`,
-          },
-        },
-      },
-    },
+      ...curves,
+    ],
   };
 }
 
-export function barChart(
-  labels: readonly string[],
-  values: readonly number[],
-  what: string,
-  looks: Looks,
-): ChartConfiguration<'bar', number[]> {
-  const { palette, isNarrow } = looks;
+/** @param names of the bars, times in UTC */
+export function barChart(id: 'timeline' | 'hours', names: readonly string[], values: readonly number[]): ChartSpec {
+  const xs = [...values.map((_, index) => index - 0.5), values.length - 0.5];
   return {
-    type: 'bar',
-    data: {
-      labels: [...labels],
-      datasets: [
-        {
-          label: what,
-          // A zero has no bar, also where small values have one of at least two px.
-          data: values.map((value) => (value === 0 ? null : value)) as number[],
-          backgroundColor: palette.tones.limited.color,
-          categoryPercentage: 1,
-          barPercentage: 0.9,
-          minBarLength: 2,
-        },
-      ],
-    },
-    options: {
-      animation: false,
-      maintainAspectRatio: false,
-      scales: {
-        x: { grid: { display: false }, ticks: { ...ticks(looks, isNarrow ? 5 : 12), autoSkipPadding: 14 } },
-        y: {
-          beginAtZero: true,
-          suggestedMax: 1,
-          title: title(looks, what),
-          grid: { color: palette.grid },
-          ticks: { ...ticks(looks, 5), precision: 0, callback: (value) => plainNumber(Number(value)) },
-        },
+    ...common,
+    id,
+    x: { kind: 'values', title: 'UTC', from: -0.5, to: values.length - 0.5, names },
+    yTitle: 'Limited requests',
+    yWhole: true,
+    lines: [
+      {
+        label: 'limited',
+        tone: 'limited',
+        xs,
+        ys: [...values, 0],
+        stepped: true,
+        area: 'zero',
+        width: 1,
+        listed: false,
       },
-      plugins: { legend: { display: false } },
-    },
+    ],
   };
 }

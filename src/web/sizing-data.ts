@@ -1,8 +1,5 @@
 // The data in the page of a recommended limit, as JSON for its script. Lists of the same name end have one value for each other.
-import type { Palette, Theme } from './chart/palette.js';
-
 export interface SizingData {
-  readonly palettes: Readonly<Record<Theme, Palette>>;
   /** Unix ms of the first and the last request. */
   readonly firstMs: number;
   readonly lastMs: number;
@@ -40,7 +37,6 @@ export interface SizedWindow {
 
 export interface SizedRows {
   readonly floor: number;
-  /** Index into `keys`. */
   readonly key: readonly number[];
   /** Seconds from the first request. */
   readonly second: readonly number[];

@@ -1,25 +1,17 @@
 // The script of the page of a sweep: which figure over which axes, as lines or as a heat map. It runs in the browser after Chart.js. While
 // the sweep goes on, the page listens to it and is drawn again as cells come; at the end it goes on to the report.
-import type { Chart as ChartClass } from 'chart.js';
-import { paint } from './chart/paint.js';
 import type { Palette, Theme } from './chart/palette.js';
 import type { ChartSpec } from './chart/spec.js';
 import { firstView, MOST_LINES, type SweepData, type SweepView, sweepCharts } from './chart/sweep-charts.js';
 import { drawOnScreen } from './draw-on-screen.js';
 import { element } from './page-element.js';
-import type { WatchedSweep } from './watched.js';
-
-/** The global that the bundle of Chart.js defines. */
-declare const Chart: typeof ChartClass;
+import type { SweepScreen } from './watched.js';
 
 const { sweep: whole, palettes } = JSON.parse(element('data').textContent) as {
   /** Undefined while it goes on. */
   readonly sweep?: SweepData;
   readonly palettes: Readonly<Record<Theme, Palette>>;
 };
-
-/** Width in px below which charts reserve less space for labels. */
-const NARROW = 560;
 
 const figure = element('figure', HTMLSelectElement);
 const across = element('across', HTMLSelectElement);
@@ -40,7 +32,6 @@ function fill(select: HTMLSelectElement, names: readonly string[], chosen: numbe
 }
 
 let sweep: SweepData | undefined;
-/** The figure that was chosen by hand, by its name. */
 let chosenFigure: string | undefined;
 
 /** Cells as they are now. What was chosen stays. */
@@ -87,30 +78,21 @@ function figureOf({ title, about, height, id }: ChartSpec): HTMLElement {
   return whole;
 }
 
-let drawn: { destroy(): void }[] = [];
-
 if (whole !== undefined) take(whole);
-const redraw = drawOnScreen(NARROW, (theme) => {
-  if (sweep === undefined) return;
+const redraw = drawOnScreen(palettes, () => {
+  if (sweep === undefined) return [];
   const { figures, axes } = sweep;
   const shown = view(sweep);
-  for (const chart of drawn) chart.destroy();
   const { charts, left } = sweepCharts(sweep, shown);
   panels.className = charts.length > 1 ? 'several' : '';
   panels.replaceChildren(...charts.map(figureOf));
-  const font = getComputedStyle(document.body).fontFamily;
-  drawn = charts.map((spec) => {
-    const canvas = element(`chart-${spec.id}`, HTMLCanvasElement);
-    const width = canvas.parentElement?.clientWidth ?? 0;
-    return new Chart(canvas, paint(spec, { palette: palettes[theme], font, width }));
-  });
   const cut = shown.kind === 'lines' && !by.disabled && axes[Number(by.value)]!.values.length > MOST_LINES;
   element('said').textContent = [
     `${figures[shown.figure]} by ${axes[shown.x]!.name}, ${charts.length === 1 ? '1 chart' : `${charts.length} charts`}.`,
     ...(left > 0 ? [`${left} more combinations are in sweep.csv.`] : []),
     ...(cut ? [`Lines are drawn for ${MOST_LINES} values; a heat map shows all.`] : []),
   ].join(' ');
-  document.documentElement.dataset['drawn'] = String(drawn.length);
+  return charts;
 });
 
 across.addEventListener('input', () => keepApart(across, by));
@@ -126,7 +108,7 @@ const REPORT_AFTER_MS = 600;
 function listen(): void {
   const source = new EventSource('events');
   source.onmessage = ({ data }) => {
-    const { sweep: next, share, words, ended } = JSON.parse(data as string) as WatchedSweep;
+    const { sweep: next, share, words, ended } = JSON.parse(data as string) as SweepScreen;
     element('share', HTMLProgressElement).value = share;
     element('far').textContent = words;
     if (next !== undefined) {

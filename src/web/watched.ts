@@ -9,22 +9,19 @@ export interface WatchedArm {
   readonly counts: readonly number[];
 }
 
-export interface Watched {
+export interface RunScreen {
   readonly name: string;
   readonly question: string;
   readonly cycles: number;
   readonly columnCycles: number;
   readonly threshold: number | null;
-  /** More than one contract. */
   readonly isFleet: boolean;
-  /** 0 .. 1 */
   readonly share: number;
   /** null while it cannot be estimated. */
   readonly leftMs: number | null;
   readonly facts: readonly (readonly [name: string, value: string])[];
   /** What the model says of the same requests, where it is known. */
   readonly predicted: WatchedArm | undefined;
-  /** The arm that runs. */
   readonly running: WatchedArm;
   readonly isLive: boolean;
   readonly expectations: readonly {
@@ -38,12 +35,10 @@ export interface Watched {
   readonly ended?: { readonly hasReport: boolean } | undefined;
 }
 
-export interface WatchedSweep {
+export interface SweepScreen {
   /** The cells that are whole; undefined before the first. */
   readonly sweep: SweepData | undefined;
-  /** 0 .. 1 */
   readonly share: number;
-  /** How far it is, for a person. */
   readonly words: string;
   /** Undefined while it goes on; then whether there is a report at /report. */
   readonly ended?: { readonly hasReport: boolean } | undefined;

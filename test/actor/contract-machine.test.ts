@@ -2,14 +2,20 @@
 // the gate that answers for it.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createActor, createMachine } from 'xstate';
+import { type AnyStateMachine, assign, createActor, createMachine, setup, transition } from 'xstate';
+import { ActorSystem } from '../../src/actor/actor-system.js';
 import { contractMachine, contractSetup } from '../../src/actor/contract-machine.js';
-import { stateDiagram } from '../../src/actor/state-diagram.js';
+import { interpretedMoves } from '../../src/actor/interpreted-moves.js';
+import { contractDiagram } from '../../src/actor/state-diagram.js';
 import { Host } from '../../src/host/host.js';
-import type { Happening } from '../../src/host/ledger.js';
+import { Chain, type Happening, Ledger } from '../../src/host/ledger.js';
+import { recordTransition } from '../../src/host/transition-row.js';
 import type { ContractDefinition } from '../../src/limiter/definition.js';
-import type { ContractEmitted } from '../../src/limiter/moves.js';
+import { Gate } from '../../src/limiter/gate.js';
+import type { ContractEmitted } from '../../src/limiter/guards.js';
+import { quietBand } from '../../src/limiter/plan.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { planContract } from '../../src/limiter/validate.js';
 import { Failure } from '../../src/schema/failure.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { VirtualClock } from '../../src/time/virtual.js';
@@ -28,7 +34,7 @@ const trigger = fc.record({
 });
 
 /** NEWTON2 needs a mass and an acceleration: it refuses at a trigger, which gives none, and where `input.m` is out of its range. */
-const transition = fc.record({
+const anyTransition = fc.record({
   from: fc.constantFrom(...names),
   to: fc.constantFrom(...names),
   operator: fc.constantFrom('KO42', 'KO42', 'NEWTON2'),
@@ -44,7 +50,7 @@ const transition = fc.record({
 const definitions = fc
   .record({
     admits: fc.array(fc.boolean(), { minLength: 4, maxLength: 4 }),
-    transitions: fc.array(transition, { minLength: 2, maxLength: 7 }),
+    transitions: fc.array(anyTransition, { minLength: 2, maxLength: 7 }),
   })
   .map(({ admits, transitions }): ContractDefinition => {
     const reached = new Set<string>(['a']);
@@ -82,49 +88,70 @@ const step = fc.record({
   ),
 });
 
-/** Everything that can be seen of a contract on a host. */
+/** Everything that can be seen of a contract: its answers, its rows, and what it emits. */
 function seenOf(
   definition: ContractDefinition,
   steps: readonly (typeof step extends fc.Arbitrary<infer T> ? T : never)[],
-  hearsAll: boolean,
+  isInterpreted: boolean,
 ) {
-  const clock = new VirtualClock(0, 777);
+  const plan = planContract(definition);
   const store = new MemoryStore();
-  const host = new Host({ clock, store, ...(hearsAll ? { inspect: () => undefined } : {}) });
+  store.putMachine({ slug: 'm', owner: '', isPublic: false, displayName: 'm', createdCycle: 0 });
+  const ledger = new Ledger(new VirtualClock(0, 777), store);
+  const machine = new Chain('m');
   const seen: Happening[] = [];
-  host.happenings.subscribe((one) => seen.push(one));
-  host.createMachine({ slug: 'm' });
-  const contract = host.createContract('m', definition);
+  ledger.happenings.subscribe((one) => seen.push(one));
+  const gate = new Gate(plan, {
+    cycle: 0,
+    cycleMs: 777,
+    nowMs: 0,
+    owner: { perform: (due) => recordTransition(ledger, { id: 'c', plan, machine }, due) },
+    moves: isInterpreted ? interpretedMoves('c', new ActorSystem(() => undefined)) : undefined,
+  });
   let cycle = 0;
   const answers = steps.map(({ gap, does }) => {
     cycle += gap;
-    clock.run({ untilMs: cycle * 777 });
-    // A gate counts lazily: what is seen of it is seen in this cycle.
-    contract.advance(cycle);
-    const attempt = () => {
-      if ('to' in does)
-        return host.transition(contract, { to: does.to, holdCycles: does.holdCycles, input: { m: does.m, a: 2 } }).hash;
-      const kind = contract.listensTo(does.event);
+    gate.advance(cycle);
+    const answer = () => {
+      if ('to' in does) {
+        const input = { m: does.m, a: 2 };
+        return gate.move({ ...does, type: 'move', cycle, counts: gate.counts, input });
+      }
+      const kind = plan.kinds.findIndex(({ event }) => event === does.event);
       if (kind < 0) return 'not heard';
-      if ('count' in does) return contract.decide(does.count, cycle, kind);
-      return host.decideAt(contract, 2, Math.max(0, cycle - does.late), kind);
+      if ('count' in does) return gate.decide(does.count, cycle, kind);
+      return gate.decideLate(2, Math.max(0, cycle - does.late), kind);
     };
-    try {
-      return [attempt(), contract.state, contract.gate.counts];
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      return [error.code, contract.state, contract.gate.counts];
-    }
+    return [answer(), gate.state, gate.counts];
   });
-  contract.advance(cycle + 20);
-  return { answers, seen, rows: store.rows('m'), end: contract.saved(), figures: contract.gate.figures };
+  gate.advance(cycle + 20);
+  ledger.commit();
+  return { answers, seen, rows: store.rows('m'), end: gate.image(), figures: gate.figures };
 }
 
-describe('the gate answers for the actor', () => {
-  it('any definition, any sequence: the same states, decisions, rows and emitted events as an actor that hears everything', () => {
+describe('compiled = interpreted by XState', () => {
+  it('any definition, any sequence: states, decisions, rows and emitted events of the compiled machine are those of XState', () => {
     fc.assert(
       fc.property(definitions, fc.array(step, { maxLength: 25 }), (definition, steps) => {
         expect(seenOf(definition, steps, false)).toEqual(seenOf(definition, steps, true));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('any definition, any counts: XState takes no transition exactly where each count lies in the band of the state', () => {
+    const anyCounts = fc.array(fc.nat(8), { minLength: 6, maxLength: 6 });
+    fc.assert(
+      fc.property(definitions, anyCounts, (definition, counts) => {
+        const plan = planContract(definition);
+        const machine = contractMachine(definition);
+        const heldUntilCycle = Number.MIN_SAFE_INTEGER;
+        for (const [state, { name }] of plan.states.entries()) {
+          const snapshot = machine.resolveState({ value: name, context: { heldUntilCycle } });
+          const [, actions] = transition(machine, snapshot, { type: 'aggregate', cycle: 1, counts });
+          const isQuiet = plan.aggregates.every((_, k) => quietBand(plan, state, k, counts[k]!) !== undefined);
+          expect([name, actions.length === 0]).toEqual([name, isQuiet]);
+        }
       }),
       { numRuns: 200 },
     );
@@ -245,7 +272,7 @@ describe('a state of one’s own', () => {
   });
 
   it('is drawn', () => {
-    expect(stateDiagram(definition)).toMatchInlineSnapshot(`
+    expect(contractDiagram(definition)).toMatchInlineSnapshot(`
       "stateDiagram-v2
         state "allowing" as s0
         state "limiting" as s1
@@ -318,10 +345,53 @@ describe('a machine in the form of XState, in place of a definition', () => {
     expect(host.transition(contract, { to: 'shut' })).toMatchObject({ to: 'shut' });
   });
 
+  it('as editors write it: targets with the id of the machine or a dot, empty lists and defaults for what a state has not', () => {
+    const state = { type: 'atomic', entry: [], exit: [], invoke: [], meta: {} };
+    const edited = {
+      ...drawn,
+      type: 'compound',
+      context: {},
+      states: {
+        open: { ...state, ...drawn.states.open },
+        shut: {
+          ...state,
+          on: {
+            request: [{ guard: count('count <= 1'), target: '#probation.probation', reenter: false }],
+            move: [{ target: '.open' }],
+          },
+        },
+        probation: { ...state, ...drawn.states.probation },
+      },
+    };
+    expect(planContract(edited).definition).toEqual(planContract(drawn).definition);
+  });
+
+  it('a transition from everywhere, an unknown start and a typo in a name are refused, with a guess', () => {
+    const faultsOf = (config: object) => {
+      try {
+        planContract({ ...drawn, ...config });
+        return [];
+      } catch (error) {
+        return error instanceof Failure
+          ? error.faults.map(({ path, message }) => `${path} ${message}`)
+          : [String(error)];
+      }
+    };
+    expect(
+      [{ on: { request: 'shut' } }, { initial: 'opn' }, { contxt: {} }, { id: 'My machine' }].map(faultsOf),
+    ).toEqual([
+      ['/on/request belongs to a state: contracts have no transitions from everywhere'],
+      ['/initial names the state "opn", which does not exist; did you mean "open"?'],
+      ['/contxt has no meaning in a contract, whose time comes as events; did you mean "context"?'],
+      ['/id must match ^[A-Za-z][A-Za-z0-9_-]{0,63}$'],
+    ]);
+  });
+
   it.each([
     ['a delay', { after: { 1000: 'open' } }, '/states/shut/after'],
     ['an entry', { entry: 'ring' }, '/states/shut/entry'],
     ['a nested state', { states: {} }, '/states/shut/states'],
+    ['regions', { type: 'parallel' }, '/states/shut/type'],
     ['an unknown guard', { on: { request: { guard: 'tooMany', target: 'open' } } }, '/states/shut/on/request/guard'],
     [
       'an unknown action',
@@ -333,11 +403,48 @@ describe('a machine in the form of XState, in place of a definition', () => {
       { on: { request: { guard: { type: 'countIn', params: { ranges: [] } }, target: 'open' } } },
       '/states/shut/on/request/guard/params/ranges',
     ],
+    [
+      'a condition that cannot be read',
+      { on: { request: { guard: count('coun > 1'), target: 'open' } } },
+      '/states/shut/on/request/guard/params/condition',
+    ],
+    [
+      'an unknown parameter',
+      { on: { request: { guard: { type: 'countIn', params: { withn: 2, condition: 'count > 1' } }, target: 'open' } } },
+      '/states/shut/on/request/guard/params/withn',
+    ],
+    [
+      'an unknown field of a transition',
+      { on: { request: { guard: count('count > 1'), target: 'open', delay: 5 } } },
+      '/states/shut/on/request/delay',
+    ],
+    [
+      'a state that does not exist',
+      { on: { request: [{ guard: count('count > 1'), target: 'opn' }] } },
+      '/states/shut/on/request/0/target',
+    ],
+    [
+      'an unknown operator',
+      {
+        on: {
+          request: { guard: count('count > 1'), target: 'open', actions: { type: 'fire', params: { operator: 'KO' } } },
+        },
+      },
+      '/states/shut/on/request/actions',
+    ],
+    [
+      'a count of other events',
+      {
+        on: {
+          request: { guard: { type: 'countIn', params: { event: 'beat', condition: 'count > 1' } }, target: 'open' },
+        },
+      },
+      '/states/shut/on/request/guard/params/event',
+    ],
   ])('%s is refused, with its place', (_, shut, path) => {
     const machine = { ...drawn, states: { ...drawn.states, shut: { ...drawn.states.shut, ...shut } } };
     expect(() => contractMachine(machine as never)).toThrow(
       expect.objectContaining({
-        code: 'invalid_definition',
         faults: expect.arrayContaining([expect.objectContaining({ path })]),
       }),
     );
@@ -377,6 +484,34 @@ describe('a config that somebody stored', () => {
     });
     expect(values).toEqual(['actions', 'on', 'on', 'guard']);
     expect(emitted).toEqual(['0 now_actions', '1 now_on', '3 now_guard']);
+  });
+
+  it('runs with a plain setup that gives its guards and actions a meaning, and nothing else of Weir', () => {
+    const { guards, actions } = stored().meta.needs;
+    type Event = { type: 'aggregate'; cycle: number; counts: number[] };
+    type CountIn = { aggregate: number; ranges: [number, number | null][] };
+    const own = setup({
+      types: { context: {} as { heldUntilCycle: number }, events: {} as Event },
+      guards: {
+        held: ({ context, event }) => event.cycle < context.heldUntilCycle,
+        countIn: ({ event: { counts } }, { aggregate, ranges }: CountIn) =>
+          ranges.some(([lo, hi]) => lo <= counts[aggregate]! && (hi === null || counts[aggregate]! <= hi)),
+        asksFor: () => false,
+      },
+      actions: { fire: () => {}, hold: assign(({ event }) => ({ heldUntilCycle: event.cycle })), emit: () => {} },
+    });
+    expect([guards, actions]).toEqual([
+      ['held', 'countIn', 'asksFor'],
+      ['fire', 'hold', 'emit'],
+    ]);
+    const [theirs, ours] = [own.createMachine(stored()), contractSetup.createMachine(stored())].map((machine) => {
+      const actor = createActor(machine as AnyStateMachine).start();
+      return [3, 6, 4, 0].map((count, cycle) => {
+        actor.send({ type: 'aggregate', cycle, counts: [count] });
+        return actor.getSnapshot().value;
+      });
+    });
+    expect([theirs, ours]).toEqual(Array(2).fill(['actions', 'on', 'on', 'guard']));
   });
 
   it('says which guards and actions it needs, which are exactly those that XState alone misses', () => {

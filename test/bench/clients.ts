@@ -5,7 +5,7 @@ import { Population } from '../../src/actor/client/population.js';
 import { Host } from '../../src/host/host.js';
 import { retryAfterCycles } from '../../src/limiter/forecast.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
-import { RandomStream } from '../../src/math/random.js';
+import { drawsOf, RandomStream } from '../../src/math/random.js';
 import { exponential } from '../../src/math/time-law.js';
 import { ModelledTransport } from '../../src/simulate/modelled-transport.js';
 import { Service } from '../../src/simulate/service.js';
@@ -75,7 +75,7 @@ function simulate(jobs: number, seed: number): number {
     ],
     CYCLE_MS,
   );
-  const population = new Population({ clock, transport, plans, seed, contracts: 1 });
+  const population = new Population({ clock, transport, plans, draws: drawsOf(seed), contracts: 1 });
   const gaps = new RandomStream(seed, 'arrivals');
   let arrived = 0;
   const arrive = (due: number) => {

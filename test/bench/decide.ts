@@ -38,7 +38,7 @@ export async function benchDecide(rounds = 5, n = 400_000): Promise<BenchRow[]> 
   let cycle = 0;
   const bodies: Record<string, (n: number) => void | Promise<void>> = {
     host: (count) => {
-      for (let i = 0; i < count; i += 1) host.decide(nextId(), 1, cycle + Math.floor(i / PER_CYCLE));
+      for (let i = 0; i < count; i += 1) host.contract(nextId()).decide(1, cycle + Math.floor(i / PER_CYCLE));
       cycle += Math.ceil(count / PER_CYCLE);
     },
     ring: (count) => {

@@ -6,7 +6,6 @@
 //   rlf     rate-limiter-flexible in memory
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { Host } from '../../src/host/host.js';
-import type { KeyedContract } from '../../src/host/keyed-contract.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { RandomStream } from '../../src/math/random.js';
 import { MemoryStore } from '../../src/store/memory.js';
@@ -30,9 +29,9 @@ const kinds: Record<string, (keys: number) => { readonly count: Count; readonly 
     host.createMachine({ slug: 'bench' });
     const keyed = { maxKeys: keys, idleCycles: 1_000_000, overflow: 'refuse' } as const;
     const definition = rateLimiter({ threshold: THRESHOLD, within: WITHIN });
-    const contract = host.createContract('bench', definition, undefined, keyed) as KeyedContract;
+    const contract = host.createContract('bench', definition, undefined, keyed);
     return {
-      count: (name, cycle) => contract.decideKey(contract.nameOf(name), 1, cycle),
+      count: (name, cycle) => contract.decide(1, cycle, 0, contract.nameOf(name)),
       between: () => host.saveWindows(),
     };
   },

@@ -11,11 +11,11 @@ const definition = rateLimiter();
 const make = () => host.createContract('bench', definition, TEMPLATE_ID);
 // What is loaded once, with the first of them, is none of their own.
 const first = make();
-host.decide(first.id, 1, clock.cycle());
+host.contract(first.id).decide(1, clock.cycle());
 const before = memory();
 for (let k = 0; k < contracts; k += 1) {
   const { id } = make();
-  host.decide(id, 1, clock.cycle());
+  host.contract(id).decide(1, clock.cycle());
   // The disk keeps pace, as it does when requests make contracts one by one.
   if (k % 1_000 === 999) await committed();
 }

@@ -26,7 +26,7 @@ async function flip(node: Serving, key: string, contract: string): Promise<void>
   }
 }
 
-describe('weir backup and weir restore', () => {
+describe('weir node backup and weir node restore', () => {
   it('copy a node that is written to, and bring it back with its key; a newer signed head shows the rollback', async () => {
     const folder = temporaryFolder();
     const [data, file, restored] = ['data', 'weir.backup', 'restored'].map((name) => join(folder, name)) as [
@@ -44,23 +44,23 @@ describe('weir backup and weir restore', () => {
       }
     })();
     while (acknowledged < 3) await new Promise(setImmediate);
-    const made = JSON.parse((await weir(['backup', file, '--data', data, '--with-key', '--json'])).out);
+    const made = JSON.parse((await weir(['node', 'backup', file, '--data', data, '--with-key', '--json'])).out);
     isWriting = false;
     await writing;
     await flip(node, key, contract);
     const env = { WEIR_HOME: join(folder, 'home'), HOME: folder, WEIR_URL: node.url };
     const [record, head] = [join(folder, 'edge.ndjson'), join(folder, 'edge.head')];
-    await weirHere(['record', 'edge', '--out', record], env);
+    await weirHere(['node', 'record', 'edge', '--out', record], env);
     const fresh = await weirHere(['verify', record, '--pin', node.fingerprint, '--save-checkpoint', head]);
     const left = readdirSync(data).sort();
     await node.stop();
 
-    const back = JSON.parse((await weirHere(['restore', file, '--data', restored, '--json'])).out);
+    const back = JSON.parse((await weirHere(['node', 'restore', file, '--data', restored, '--json'])).out);
     const again = await serve(['--data', restored]);
     const { rows } = await ask(again.url, 'GET', '/api/chain/edge/state?limit=1000');
     const verified = await ask(again.url, 'GET', '/api/chain/edge/state/verify');
     const own = (await ask(again.url, 'GET', '/api/chain/state-machines/edge', key)).machine.is_own;
-    await weirHere(['record', 'edge', '--out', join(folder, 'back.ndjson')], { ...env, WEIR_URL: again.url });
+    await weirHere(['node', 'record', 'edge', '--out', join(folder, 'back.ndjson')], { ...env, WEIR_URL: again.url });
     const rollback = await weirHere([
       'verify',
       join(folder, 'back.ndjson'),

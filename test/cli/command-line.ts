@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { runCommandLine } from '../../src/cli/parser.js';
+import { runCommandLine } from '../../src/cli/program.js';
 import { afterFile, temporaryFolder } from '../left-behind.js';
 
 export { temporaryFolder };
@@ -121,7 +121,7 @@ export function beginOther(command: string, args: readonly string[]): Running {
 /** A node on a free port unless the arguments say otherwise; ready once this resolves. */
 export async function serve(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<Serving> {
   const port = args.includes('--port') ? [] : ['--port', '0'];
-  const metrics = args.includes('--metrics-port') ? [] : ['--open-metrics'];
+  const metrics = args.includes('--metrics') ? [] : ['--metrics', 'open'];
   const cycle = args.includes('--cycle-ms') ? [] : ['--cycle-ms', '50'];
   const running = begin(['serve', '--json', ...cycle, ...port, ...metrics, ...args], env);
   const refusal = text(running.child.stderr);

@@ -1,57 +1,214 @@
+// What every command has, from its data alone: help, completion, the check of its options, the line that repeats it.
 import { describe, expect, it } from 'vitest';
-import { commands, nameOf, nodeCommands } from '../../src/cli/commands.js';
-import { parserFor } from '../../src/cli/parser.js';
-import { Failure } from '../../src/schema/failure.js';
-import { weir } from './command-line.js';
+import { readArguments } from '../../src/cli/arguments.js';
+import { type Command, entriesOf, type Option, optionName, written } from '../../src/cli/command.js';
+import { commands } from '../../src/cli/commands.js';
+import { candidates } from '../../src/cli/complete.js';
+import type { Failure } from '../../src/schema/failure.js';
+import { weir, weirHere } from './command-line.js';
 
-const names = [...commands, ...nodeCommands].map(nameOf);
+const all = await Promise.all(commands.map(async ({ name, load }) => [name, (await load()) as Command] as const));
 
-/** The help of a command line, which is not run. */
-async function helpOf(...words: string[]): Promise<string> {
-  const parser = await parserFor([...words, '--help']);
-  return new Promise((resolve) => parser.parse([...words, '--help'], {}, (_error, _given, text) => resolve(text)));
+/** The shortest words that have this option, with what it needs. */
+function wordsWith({ options }: Command, names: readonly string[]): string[] {
+  const known = new Map(entriesOf(options));
+  const needed = (name: string, above: readonly string[] = []): string[] => {
+    const next = known.get(name)!.needs?.[0];
+    return [name, ...(next === undefined || above.includes(next) ? [] : needed(next, [...above, name]))];
+  };
+  const required = [...known].filter(([, option]) => option.required).map(([name]) => name);
+  const wanted = new Set([...required, ...names.flatMap((name) => needed(name))]);
+  return [...known].flatMap(([name, option]) => (wanted.has(name) ? argumentOf(name, option) : []));
 }
 
+function argumentOf(name: string, option: Option): string[] {
+  const { type, place, bare, rest } = option;
+  if (place) return [...(rest ? ['--'] : []), textFor(option)];
+  const word = written(name, option);
+  return type === 'boolean' || bare !== undefined ? [word] : [word, textFor(option)];
+}
+
+/** A text that the option reads. */
+function textFor({ items, ...option }: Option): string {
+  const { enum: words, type, minimum = 0, exclusiveMinimum, maximum = 1, read } = { ...option, ...items };
+  if (words !== undefined) return words.at(-1)!;
+  if (type === 'integer') return String(minimum);
+  if (type === 'number') return String(exclusiveMinimum === undefined ? minimum : maximum);
+  const texts = [
+    '7',
+    '500,503',
+    'Name: x',
+    'status=7',
+    'S=7',
+    '5s',
+    '1%',
+    'http://127.0.0.1:1',
+    '10.0.0.0/8',
+    'caddy',
+    '2026-01-01T00:00:00Z',
+  ];
+  const fits = texts.find((text) => {
+    try {
+      return read?.(text, '--x') !== undefined;
+    } catch {
+      return false;
+    }
+  });
+  return fits ?? 'x';
+}
+
+function refusalOf(name: string, { options }: Command, words: readonly string[]): string {
+  try {
+    readArguments(name, options, words);
+    return 'not refused';
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'wrong_usage' });
+    return (error as Failure).what;
+  }
+}
+
+describe.each(all)('weir %s', (name, command) => {
+  const options = entriesOf(command.options);
+
+  it('shows in its help what it does, every option and an example', async () => {
+    const { code, out } = await weirHere([...name.split(' '), '--help']);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^weir .+\n\n\w/);
+    expect(out).toMatch(/Examples:\n {2}weir \w/);
+    for (const [key, option] of options)
+      if (!option.hidden) {
+        expect(option.description).not.toBe('');
+        expect(out).toContain(option.place ? `  ${key} ` : written(key, option));
+      }
+  });
+
+  it('has examples that are read, of this command', () => {
+    expect(command.examples.filter(([words]) => words.includes(name)).length).toBeGreaterThan(0);
+    for (const [words] of command.examples) {
+      if (!words.startsWith(`${name} `) || /[…'"]/.test(words)) continue;
+      const [own = ''] = words.slice(name.length + 1).split(/ (?:[|<>]|>>|&&) /);
+      expect(refusalOf(name, command, own.split(' ')), words).toBe('not refused');
+    }
+  });
+
+  it('completes its options', async () => {
+    const found = (await candidates(['bash', 'weir', ...name.split(' '), '--'])).trimEnd().split('\n');
+    const shown = options.filter(([, { hidden, place }]) => !hidden && !place);
+    expect(found.filter((word) => word !== '')).toEqual(shown.map(([key]) => `--${optionName(key)}`));
+  });
+
+  it('takes each option, and repeats what changes the result', () => {
+    for (const [key, option] of options) {
+      const words = wordsWith(command, [key]);
+      const { given, line } = readArguments(name, command.options, words);
+      expect([key, key in given, line.has(key)]).toEqual([key, true, true]);
+      const repeated = line.repeat().slice(`weir ${name}`.length);
+      if (!option.place) expect(repeated.includes(` ${written(key, option)}`), key).toBe(!option.local);
+    }
+  });
+
+  it('refuses values out of bounds, unknown options and what is given twice', () => {
+    for (const [key, option] of options) {
+      const { type, minimum, maximum, bare, enum: words } = option.items ?? option;
+      const base = wordsWith(command, [key]);
+      const out =
+        type === 'integer'
+          ? ['1.5', 'x', '', String(minimum! - 1)]
+          : type === 'number'
+            ? ['x', '1e999']
+            : words
+              ? ['?']
+              : [];
+      if (type === 'integer' && maximum! < Number.MAX_SAFE_INTEGER) out.push(String(maximum! + 1));
+      for (const bad of out) {
+        const at = base.indexOf(written(key, option));
+        if (!option.place)
+          expect(refusalOf(name, command, base.with(at + 1, bad)), `${key} ${bad}`).toContain(' takes ');
+      }
+      if (option.place || option.type === 'array') continue;
+      expect(refusalOf(name, command, [...base, ...argumentOf(key, option)])).toContain('more than once');
+      if (type !== 'boolean' && bare === undefined)
+        expect(
+          refusalOf(name, command, [...base.slice(0, base.indexOf(written(key, option))), written(key, option)]),
+        ).toContain('and has none');
+    }
+    expect(refusalOf(name, command, ['--nothing-like-it'])).toBe('Unknown option: --nothing-like-it.');
+  });
+
+  it('refuses an option that has no effect, and names only options that it has', () => {
+    const known = new Set(options.map(([key]) => key));
+    for (const [key, option] of options) {
+      const { needs, without = [] } = option;
+      expect([...(needs ?? []), ...without].filter((other) => !known.has(other))).toEqual([]);
+      const bare = [...wordsWith(command, []), ...argumentOf(key, option)];
+      if (needs !== undefined) expect(refusalOf(name, command, bare), key).toMatch(/ has no effect without /);
+      for (const other of without)
+        expect(refusalOf(name, command, wordsWith(command, [key, other])), `${key} ${other}`).toMatch(
+          / has no effect with/,
+        );
+    }
+  });
+});
+
+it('all commands together have few names of options', () => {
+  const names = new Set(
+    all.flatMap(([, { options }]) =>
+      entriesOf(options).flatMap(([key, { place, hidden }]) => (place || hidden ? [] : [key])),
+    ),
+  );
+  expect(names.size).toBeLessThanOrEqual(122);
+  const counts = all.map(([name, { options }]) => [name, entriesOf(options).filter(([, { place }]) => !place).length]);
+  expect(Object.fromEntries(counts)).toMatchObject({ replay: 18, recommend: 18, sweep: 16, simulate: 10 });
+});
+
 describe('help', () => {
-  it.each(names)('weir %s shows what it does and an example', async (name) => {
-    const help = await helpOf(name);
-    expect(help).toMatch(/Examples:\s+weir \w/);
-    expect(help).toMatch(/^weir .+\n\n\w/);
-    expect(help).not.toContain('default: []');
-    expect(help).not.toContain('$0');
-  });
-
-  it('lists every command, and the exit codes', async () => {
+  it('lists at most 16 commands in four groups, and the exit codes', async () => {
     const { code, out } = await weir(['--help']);
-    for (const command of [...commands.map(nameOf), 'node']) expect(out).toContain(`weir ${command}`);
-    expect([code, out.includes('Exit codes')]).toEqual([0, true]);
+    const names = [...out.matchAll(/^ {2}(\w[\w-]*)(?: …)? {2,}\w/gm)].map(([, name]) => name);
+    expect(code).toBe(0);
+    expect(names.length).toBeLessThanOrEqual(16);
+    for (const title of ['ask', 'run', 'node', 'more']) expect(out).toMatch(new RegExp(`^${title}: `, 'm'));
+    expect(out).toContain('Exit codes');
+    expect(
+      out
+        .match(/weir (\w+) ?.* {2}/g)!
+        .slice(0, 4)
+        .map((line) => line.split(' ')[1]),
+    ).toEqual(['recommend', 'simulate', 'load', 'play']);
+    expect((await weir([])).out).toBe(out);
   });
 
-  it('of the group lists every client command', async () => {
-    const help = await helpOf('node');
-    for (const command of nodeCommands.map(nameOf)) expect(help).toContain(`weir node ${command}`);
+  it('of a group lists every command in it', async () => {
+    const { out } = await weirHere(['node', '--help']);
+    for (const [name] of all) expect(out.includes(`weir ${name} `)).toBe(name.startsWith('node '));
+  });
+
+  it('has a page of all commands', async () => {
+    const { out } = await weirHere(['help', 'commands']);
+    for (const [name, { options }] of all) {
+      expect(out).toContain(`weir ${name}`);
+      for (const [key, option] of entriesOf(options))
+        if (!option.hidden && !option.place) expect(out).toContain(written(key, option));
+    }
   });
 
   it.each([
     ['simulat', 'simulate'],
     ['sim', 'simulate'],
     ['rec', 'recommend'],
-    ['mnt', 'mint'],
+    ['mnt', 'node mint'],
     ['simulate x.yaml --sed 3', '--seed'],
-    ['node gat edge', 'gate'],
+    ['node gat edge', 'node gate'],
+    ['node keys mak', 'node keys make'],
+    ['help scenaros', 'scenarios'],
   ])('weir %s is refused, with the nearest: %s', async (line, guess) => {
-    const failure = await parserFor(line.split(' '))
-      .then((parser) => parser.parseAsync())
-      .catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(Failure);
-    expect(failure).toMatchObject({ code: 'wrong_usage' });
-    const { what, fix } = failure as Failure;
-    expect(`${what} ${fix}`).toContain(guess);
+    const { code, err } = await weirHere(line.split(' '));
+    expect([code, err]).toEqual([2, expect.stringContaining(guess)]);
   });
 });
 
 it('weir self-test holds what was published, and says how sure it is', async () => {
-  const { code, out, err } = await weir(['self-test', '--replications', '3', '--only', 'fixed-window']);
+  const { code, out, err } = await weir(['self-test', '--replications', '3', 'fixed-window']);
   expect([err, code]).toEqual(['', 0]);
   expect(out).toContain('held');
 });
@@ -61,10 +218,13 @@ describe('weir completion', () => {
   it.each([
     ['sim', 'simulate'],
     ['node ga', 'gate'],
+    ['node keys ma', 'make'],
     ['simulate --se', '--seed'],
-    ['gate --pe', '--peek'],
+    ['load a.yaml --pacing sp', 'spaced'],
+    ['node gate --pe', '--peek'],
+    ['help sce', 'scenarios'],
   ])('weir %s offers %s', async (typed, candidate) => {
-    const { out } = await weir(['--get-yargs-completions', 'weir', ...typed.split(' ')], { SHELL: 'bash' });
+    const { out } = await weir(['--complete', 'bash', 'weir', ...typed.split(' ')]);
     expect(out.split('\n')).toContain(candidate);
   });
 });

@@ -1,6 +1,6 @@
-// compose.yaml: its commands and its configuration of nginx, run as processes on free ports, serve what `weir up` serves.
+// compose.yaml: its commands and its configuration of nginx, run as processes on free ports, serve what the lines of `weir help network` serve.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -38,7 +38,7 @@ describe.skipIf(!hasRedis || !hasNginx)('as processes (needs redis-server and ng
   const children: ChildProcess[] = [];
   const urls: string[] = [];
   let front: string;
-  let up: string;
+  let byLines: string;
 
   /** @throws Error with its last words if it ends before it has said this */
   const start = async (command: string, args: readonly string[], text: string) => {
@@ -75,12 +75,13 @@ describe.skipIf(!hasRedis || !hasNginx)('as processes (needs redis-server and ng
         const places: Readonly<Record<string, string>> = {
           // A busy machine is late: the deadline is no part of this.
           'redis://redis:6379': `redis://127.0.0.1:${redisPort}?deadline_ms=10000`,
-          '/key': join(dir, 'key'),
+          '/data': join(dir, 'key'),
           '0.0.0.0': '127.0.0.1',
           '7770': String(port),
         };
-        const [node, ...args] = services[name]!.command.map((word) => places[word] ?? word);
-        return start(node!, args, `127.0.0.1:${port}`);
+        const words = services[name]!.command.map((word) => places[word] ?? word);
+        // The entry point of the container.
+        return start(process.execPath, ['dist/cli/main.js', ...words], `127.0.0.1:${port}`);
       });
       conf = conf.replace(`${name}:7770`, `127.0.0.1:${port}`);
       urls.push(`http://127.0.0.1:${port}`);
@@ -94,15 +95,38 @@ describe.skipIf(!hasRedis || !hasNginx)('as processes (needs redis-server and ng
     });
     front = `http://127.0.0.1:${frontPort}`;
     await Promise.all([front, ...urls].map((url) => until(() => isReady(url))));
-    const args = ['dist/cli/main.js', 'up', '--nodes', '3', '--port', '0', '--data', join(dir, 'up'), '--json'];
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-    children.push(child);
-    let text = '';
-    child.stdout.on('data', (chunk) => (text += chunk));
-    await said(child, '"fingerprint"');
-    await until(() => text.includes('\n'));
-    up = JSON.parse(text).url;
+    byLines = await startLines();
   });
+
+  /** The Redis and the nodes of `weir help network`, on free ports. @returns the URL of the second node */
+  async function startLines(): Promise<string> {
+    const topic = readFileSync('src/topics/network.md', 'utf8');
+    const [redis, ...serves] = topic.match(/^(redis-server|weir serve) .*$/gm)!.slice(0, 3);
+    const folder = join(dir, 'lines');
+    mkdirSync(folder);
+    const wordsOf = (line: string) => line.replaceAll("''", '').split(' ').slice(1);
+    const redisPort = await startOn((port) =>
+      start(
+        'redis-server',
+        [...wordsOf(redis!.replace('6379', String(port))), '--bind', '127.0.0.1', '--dir', folder],
+        'Ready to accept connections',
+      ),
+    );
+    let last = 0;
+    for (const line of serves)
+      last = await startOn((port) => {
+        const words = wordsOf(
+          line.replace('6379', `${redisPort}?deadline_ms=10000`).replace(/--port \d+/, `--port ${port}`),
+        );
+        return start(
+          process.execPath,
+          ['dist/cli/main.js', ...words.map((word) => word.replace('./weir-key', join(folder, 'key')))],
+          `127.0.0.1:${port}`,
+        );
+      });
+    expect(serves).toHaveLength(2);
+    return `http://127.0.0.1:${last}`;
+  }
 
   afterAll(async () => {
     await Promise.all(
@@ -119,8 +143,8 @@ describe.skipIf(!hasRedis || !hasNginx)('as processes (needs redis-server and ng
     expect(new Set(keys.map(({ body }) => body.fingerprint)).size).toBe(1);
   });
 
-  it('serves what weir up serves, and decides as one limiter', async () => {
-    const [one, other] = [await served(front), await served(up)];
+  it('serves what the lines of the topic serve, and decides as one limiter', async () => {
+    const [one, other] = [await served(front), await served(byLines)];
     expect(one).toEqual(other);
     expect(one.statuses).toEqual([200, 200, 200, 200, 429, 429, 429]);
   });

@@ -1,4 +1,4 @@
-// `weir evict` and `weir serve --mint`, as an operator gives them to a running node.
+// `weir node evict`, `weir serve --mint` and `--keep-deleted`, as an operator gives them to a node.
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../left-behind.js';
@@ -17,11 +17,11 @@ it('ends an owner by the slug of a machine, and says so; a stopped node cannot b
   const { key, owner } = (await (await ask('POST', '/api/demo-key/mint')).json()) as { key: string; owner: string };
   const second = await ask('POST', '/api/demo-key/mint');
   await ask('POST', '/api/chain/state-machines', key, { slug: 'spam' });
-  const evicted = JSON.parse((await weir(['evict', 'spam', '--data', data, '--json'])).out);
+  const evicted = JSON.parse((await weir(['node', 'evict', 'spam', '--data', data, '--json'])).out);
   const after = await ask('GET', '/api/limits', key);
-  const unknown = await weir(['evict', 'none', '--data', data]);
+  const unknown = await weir(['node', 'evict', 'none', '--data', data]);
   await node.stop();
-  const stopped = await weir(['evict', 'spam', '--data', data]);
+  const stopped = await weir(['node', 'evict', 'spam', '--data', data]);
   expect([second.status, evicted, after.status]).toEqual([
     429,
     { ok: true, owner, keys: 1, machines: 1, contracts: 0 },
@@ -41,7 +41,7 @@ it.skipIf(!hasRedis)('asks a node of a network that has a data folder (needs red
     const { owner } = (await (await fetch(`${node.url}/api/demo-key/mint`, { method: 'POST' })).json()) as {
       owner: string;
     };
-    const evicted = JSON.parse((await weir(['evict', owner, '--data', data, '--json'])).out);
+    const evicted = JSON.parse((await weir(['node', 'evict', owner, '--data', data, '--json'])).out);
     expect(evicted).toEqual({ ok: true, owner, keys: 1, machines: 0, contracts: 0 });
   } finally {
     await node.stop();
@@ -52,4 +52,30 @@ it.skipIf(!hasRedis)('asks a node of a network that has a data folder (needs red
 it.each(['0', 'x', '-1', '1.5'])('--mint %s is refused', async (text) => {
   const { err } = await weir(['serve', '--memory', `--mint=${text}`]);
   expect(err).toContain('neither off nor a number of keys');
+});
+
+it('--keep-deleted says how long the record of a deleted machine is read', async () => {
+  const node = await serve(['--memory', '--keep-deleted', '90']);
+  const ask = async (method: string, path: string, key?: string, body?: object) => {
+    const headers = {
+      ...(key && { authorization: `Bearer ${key}` }),
+      ...(body && { 'content-type': 'application/json' }),
+    };
+    const response = await fetch(`${node.url}${path}`, {
+      method,
+      headers,
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return (await response.json()) as any;
+  };
+  try {
+    const { key } = await ask('POST', '/api/demo-key/mint');
+    await ask('POST', '/api/chain/state-machines', key, { slug: 'm', is_public: true });
+    const beforeMs = Date.now();
+    const { readable_until } = await ask('DELETE', '/api/chain/m', key);
+    const days = (Date.parse(readable_until) - beforeMs) / 86_400_000;
+    expect([Math.round(days), (await ask('GET', '/api/limits')).node.retention_ms]).toEqual([90, 90 * 86_400_000]);
+  } finally {
+    await node.stop();
+  }
 });

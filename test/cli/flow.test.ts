@@ -18,18 +18,21 @@ describe('from nothing to a verified record', () => {
       if (code !== 0) throw new Error(`weir ${args.join(' ')} ended with ${code}: ${out}${err}`);
       return JSON.parse(out);
     };
-    const minted = await ask('mint');
-    await ask('machine', 'create', 'edge', '--public');
-    const { contract } = await ask('deploy', 'edge', '--threshold', '5', '--within', '10');
-    const follow = begin(['follow', 'edge', '--only', 'rate_restored', '--events', '1', '--after', '0', '--json'], env);
-    const burst = await ask('event', 'edge', '--count', '6');
+    const minted = await ask('node', 'mint');
+    await ask('node', 'machine', 'create', 'edge', '--public');
+    const { contract } = await ask('node', 'deploy', 'edge', '--threshold', '5', '--within', '10');
+    const follow = begin(
+      ['node', 'follow', 'edge', '--type', 'rate_restored', '--count', '1', '--after', '0', '--json'],
+      env,
+    );
+    const burst = await ask('node', 'event', 'edge', '--count', '6');
     const restored = JSON.parse(await follow.line(() => true));
-    const gate = await weir(['gate', 'edge'], env);
-    const moved = await ask('transition', 'edge', 'limiting', '--hold', '1000');
-    const closed = await weir(['gate', 'edge', '--json'], env);
-    const exported = await ask('record', 'edge', '--out', join(config, 'edge.ndjson'), '--verify');
+    const gate = await weir(['node', 'gate', 'edge'], env);
+    const moved = await ask('node', 'transition', 'edge', 'limiting', '--hold', '1000');
+    const closed = await weir(['node', 'gate', 'edge', '--json'], env);
+    const exported = await ask('node', 'record', 'edge', '--out', join(config, 'edge.ndjson'), '--verify');
     const verified = await ask('verify', join(config, 'edge.ndjson'));
-    const active = await ask('active', '--cycles', '3600');
+    const active = await ask('node', 'active', '--within', '3600');
 
     expect({
       mint: [typeof minted.key, minted.ok],
@@ -58,12 +61,15 @@ describe('from nothing to a verified record', () => {
 
   it('with times: the nearest window is said in both units, and a wait is in seconds', async () => {
     const env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
-    await weirHere(['mint'], env);
-    await weirHere(['machine', 'create', 'timed'], env);
-    const { cycle_ms: cycleMs } = JSON.parse((await weirHere(['clock', '--json'], env)).out);
-    const deployed = await weirHere(['deploy', 'timed', '--threshold', '1', '--within', `${100 * cycleMs + 1}ms`], env);
-    await weirHere(['gate', 'timed'], env);
-    const { out } = await weirHere(['gate', 'timed'], env);
+    await weirHere(['node', 'mint'], env);
+    await weirHere(['node', 'machine', 'create', 'timed'], env);
+    const { cycle_ms: cycleMs } = JSON.parse((await weirHere(['node', 'clock', '--json'], env)).out);
+    const deployed = await weirHere(
+      ['node', 'deploy', 'timed', '--threshold', '1', '--within', `${100 * cycleMs + 1}ms`],
+      env,
+    );
+    await weirHere(['node', 'gate', 'timed'], env);
+    const { out } = await weirHere(['node', 'gate', 'timed'], env);
     expect([deployed.out, deployed.err, out]).toEqual([
       expect.stringContaining(`within      ${(100 * cycleMs) / 1000} s (100 cycles)`),
       `weir: A window of ${100 * cycleMs + 1}ms is no whole number of cycles of ${cycleMs} ms. The nearest is used: ${(100 * cycleMs) / 1000} s, 100 cycles.\n`,
@@ -73,18 +79,31 @@ describe('from nothing to a verified record', () => {
 
   it('with a gate for each client, by a contract with keys', async () => {
     const env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
-    await weirHere(['mint'], env);
-    await weirHere(['machine', 'create', 'clients'], env);
+    await weirHere(['node', 'mint'], env);
+    await weirHere(['node', 'machine', 'create', 'clients'], env);
     const deployed = await weirHere(
-      ['deploy', 'clients', '--threshold', '1', '--within', '10000', '--keyed', '9', '--overflow', 'share', '--json'],
+      [
+        'node',
+        'deploy',
+        'clients',
+        '--threshold',
+        '1',
+        '--within',
+        '10000',
+        '--keyed',
+        '9',
+        '--overflow',
+        'share',
+        '--json',
+      ],
       env,
     );
     const ends: [number | null, string][] = [];
-    for (const args of [['--for', 'ann'], ['--for', 'ann'], ['--for', 'bob'], []]) {
-      const { code, out, err } = await weirHere(['gate', 'clients', ...args], env);
+    for (const args of [['--client', 'ann'], ['--client', 'ann'], ['--client', 'bob'], []]) {
+      const { code, out, err } = await weirHere(['node', 'gate', 'clients', ...args], env);
       ends.push([code, /^(admitted|limited)|key_missing/.exec(out || err)?.[0] ?? err]);
     }
-    const counted = await weirHere(['event', 'clients', '--for', 'eve', '--count', '3', '--json'], env);
+    const counted = await weirHere(['node', 'event', 'clients', '--client', 'eve', '--count', '3', '--json'], env);
     expect(JSON.parse(deployed.out).contract.keyed).toMatchObject({ max_keys: 9, overflow: 'share', idle_cycles: 60 });
     expect(ends).toEqual([
       [0, 'admitted'],
@@ -149,8 +168,8 @@ describe('what commands keep and print', () => {
   it('keeps keys and pins in files for their user alone', async () => {
     const config = join(temporaryFolder(), 'config');
     const env = { WEIR_CONFIG: config, WEIR_URL: node.url };
-    const { out } = await weirHere(['mint', '--json'], env);
-    await weirHere(['session'], env);
+    const { out } = await weirHere(['node', 'mint', '--json'], env);
+    await weirHere(['node', 'session'], env);
     const folder = join(config, `${new URL(node.url).host.replace(':', '_')}-*`).replace(config, '');
     const { out: listed } = await run('sh', ['-c', `cd ${config}${folder} && ls -1`]);
     const { out: path } = await run('sh', ['-c', `cd ${config}${folder} && pwd`]);
@@ -167,19 +186,23 @@ describe('what commands keep and print', () => {
 
   it('puts the key before aside when another one is minted', async () => {
     const env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
-    const first = JSON.parse((await weirHere(['mint', '--json'], env)).out);
-    const second = await weirHere(['mint'], env);
+    const first = JSON.parse((await weirHere(['node', 'mint', '--json'], env)).out);
+    const second = await weirHere(['node', 'mint'], env);
     expect([second.code, second.err.includes(`key-${first.key_id}.json`)]).toEqual([0, true]);
   });
 
   it.each([
-    ['machine list', ['machine', 'list'], (answer: Answer) => Array.isArray(answer['machines'])],
-    ['inspect', ['inspect'], (answer: Answer) => (answer['template'] as Answer)['name'] === 'rate_limiter'],
-    ['operators', ['operators'], (answer: Answer) => Number(answer['count']) > 1],
-    ['operators <id>', ['operators', 'KO42'], (answer: Answer) => (answer['operator'] as Answer)['id'] === 'KO42'],
-    ['endpoints', ['endpoints'], (answer: Answer) => Number(answer['count']) > 20],
-    ['clock', ['clock'], (answer: Answer) => answer['cycle_ms'] === 50],
-    ['active', ['active', '--cycles', '1'], (answer: Answer) => answer['window_cycles'] === 1],
+    ['machine list', ['node', 'machine', 'list'], (answer: Answer) => Array.isArray(answer['machines'])],
+    ['inspect', ['node', 'inspect'], (answer: Answer) => (answer['template'] as Answer)['name'] === 'rate_limiter'],
+    ['operators', ['node', 'operators'], (answer: Answer) => Number(answer['count']) > 1],
+    [
+      'operators <id>',
+      ['node', 'operators', 'KO42'],
+      (answer: Answer) => (answer['operator'] as Answer)['id'] === 'KO42',
+    ],
+    ['endpoints', ['node', 'endpoints'], (answer: Answer) => Number(answer['count']) > 20],
+    ['clock', ['node', 'clock'], (answer: Answer) => answer['cycle_ms'] === 50],
+    ['active', ['node', 'active', '--within', '1'], (answer: Answer) => answer['window_cycles'] === 1],
   ])('%s --json is the answer of the node', async (_name, args, holds) => {
     const { out, code } = await weirHere([...args, '--json', '--url', node.url], { WEIR_CONFIG: temporaryFolder() });
     expect([code, holds(JSON.parse(out)), out.split('\n').length]).toEqual([0, true, 2]);
@@ -187,12 +210,12 @@ describe('what commands keep and print', () => {
 
   it('shows the contracts of a machine in pages', async () => {
     const env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
-    await weirHere(['mint'], env);
-    await weirHere(['machine', 'create', 'shown'], env);
-    for (let n = 0; n < 3; n += 1) await weirHere(['deploy', 'shown'], env);
-    const first = await weirHere(['machine', 'show', 'shown', '--limit', '2'], env);
+    await weirHere(['node', 'mint'], env);
+    await weirHere(['node', 'machine', 'create', 'shown'], env);
+    for (let n = 0; n < 3; n += 1) await weirHere(['node', 'deploy', 'shown'], env);
+    const first = await weirHere(['node', 'machine', 'show', 'shown', '--top', '2'], env);
     const [, after] = /there are more: --after ([0-9a-f]{16})/.exec(first.err)!;
-    const second = await weirHere(['machine', 'show', 'shown', '--after', after!, '--json'], env);
+    const second = await weirHere(['node', 'machine', 'show', 'shown', '--after', after!, '--json'], env);
     const { machine, next } = JSON.parse(second.out);
     expect([/has +3 contracts/.test(first.out), machine.contract_count, machine.contracts.length, next]).toEqual([
       true,
@@ -204,8 +227,11 @@ describe('what commands keep and print', () => {
 
   it('projects operators with the key of a person', async () => {
     const env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
-    await weirHere(['mint'], env);
-    const { out } = await weirHere(['shift', '--steps', '2', '--base-cycle', '0', '--input', 'S=101', '--json'], env);
+    await weirHere(['node', 'mint'], env);
+    const { out } = await weirHere(
+      ['node', 'shift', '--count', '2', '--cycle', '0', '--input', 'S=101', '--json'],
+      env,
+    );
     const { projection } = JSON.parse(out);
     expect(projection.map((step: Answer) => [step['cycle'], step['operator']])).toEqual([
       [0, 'KO42'],

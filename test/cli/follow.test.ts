@@ -2,24 +2,24 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { begin, serve, temporaryFolder, weirHere } from './command-line.js';
 
-describe('weir follow', () => {
+describe('weir node follow', () => {
   it('goes on where it broke off when the node is killed and comes back: nothing twice, nothing left out', async () => {
     const data = join(temporaryFolder(), 'data');
     const first = await serve(['--data', data]);
     const env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: first.url };
-    await weirHere(['mint'], env);
-    await weirHere(['machine', 'create', 'edge'], env);
-    await weirHere(['deploy', 'edge', '--threshold', '1', '--within', '1'], env);
-    const follow = begin(['follow', 'edge', '--after', '0', '--events', '12', '--json'], env);
+    await weirHere(['node', 'mint'], env);
+    await weirHere(['node', 'machine', 'create', 'edge'], env);
+    await weirHere(['node', 'deploy', 'edge', '--threshold', '1', '--within', '1'], env);
+    const follow = begin(['node', 'follow', 'edge', '--after', '0', '--count', '12', '--json'], env);
     // Each of these closes the gate, and it opens again by itself: four messages.
-    await weirHere(['event', 'edge', '--count', '2'], env);
+    await weirHere(['node', 'event', 'edge', '--count', '2'], env);
     await follow.line((line) => line.includes('weir.rate_restored'));
     await first.stop('SIGKILL');
     const second = await serve(['--data', data, '--port', new URL(first.url).port]);
-    await weirHere(['event', 'edge', '--count', '2'], env);
+    await weirHere(['node', 'event', 'edge', '--count', '2'], env);
     // What comes while it is closed closes it no second time.
     await follow.line((line) => line.includes('"id":"6/0","type":"weir.rate_restored"'));
-    await weirHere(['event', 'edge', '--count', '2'], env);
+    await weirHere(['node', 'event', 'edge', '--count', '2'], env);
     const ended = await follow.ended;
     await second.stop();
     const told = follow.lines.map((line) => JSON.parse(line)).map(({ type, data: { seq } }) => [type, seq]);
@@ -36,11 +36,11 @@ describe('weir follow', () => {
   it('prints of a contract with keys what happens to one of them', async () => {
     const node = await serve(['--memory']);
     const env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
-    await weirHere(['mint'], env);
-    await weirHere(['machine', 'create', 'edge'], env);
-    await weirHere(['deploy', 'edge', '--threshold', '1', '--within', '1000', '--keyed', '10'], env);
-    for (const key of ['a', 'b']) await weirHere(['event', 'edge', '--for', key, '--count', '2'], env);
-    const { out } = await weirHere(['follow', 'edge', '--after', '0', '--events', '2', '--for', 'b'], env);
+    await weirHere(['node', 'mint'], env);
+    await weirHere(['node', 'machine', 'create', 'edge'], env);
+    await weirHere(['node', 'deploy', 'edge', '--threshold', '1', '--within', '1000', '--keyed', '10'], env);
+    for (const key of ['a', 'b']) await weirHere(['node', 'event', 'edge', '--client', key, '--count', '2'], env);
+    const { out } = await weirHere(['node', 'follow', 'edge', '--after', '0', '--count', '2', '--client', 'b'], env);
     const lines = out.trimEnd().split('\n');
     expect(lines.map((line) => line.replace(/^.*cycle \d+ {2}/, '').replace(/ [0-9a-f]{16} /, ' ID '))).toEqual([
       'transition  ID  b  allowing -> limiting',
@@ -52,12 +52,12 @@ describe('weir follow', () => {
   it('ends by itself when it is interrupted, and is refused what others may not see', async () => {
     const node = await serve(['--memory']);
     const env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
-    await weirHere(['mint'], env);
-    await weirHere(['machine', 'create', 'edge'], env);
-    const follow = begin(['follow', 'edge', '--cycles'], env);
+    await weirHere(['node', 'mint'], env);
+    await weirHere(['node', 'machine', 'create', 'edge'], env);
+    const follow = begin(['node', 'follow', 'edge', '--type', 'cycle'], env);
     await follow.line((line) => /cycle \d+ {2}cycle$/.test(line));
     follow.child.kill('SIGINT');
-    const stranger = await weirHere(['follow', 'edge', '--json'], { ...env, WEIR_CONFIG: temporaryFolder() });
+    const stranger = await weirHere(['node', 'follow', 'edge', '--json'], { ...env, WEIR_CONFIG: temporaryFolder() });
     expect([await follow.ended, stranger.code, JSON.parse(stranger.out).code]).toEqual([0, 2, 'machine_not_found']);
     await node.stop();
   });

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 
 const pipe = 'It is a named pipe, and not a regular file.';
-const limited = ['--threshold', '3', '--no-report'];
+const limited = ['--threshold', '3', '--out', 'none'];
 
 it.each<[args: string[], why: string | RegExp]>([
   [['verify', at('pipe')], /named pipe/],
@@ -39,12 +39,13 @@ it.each<[args: string[], why: string | RegExp]>([
   [['report', at('piped/outcome.json')], pipe],
   [['report', at('nested.json')], '[invalid_input]'],
   [['report', at('report')], 'A line is longer than 1 MiB.'],
-  [['simulate', at('pipe'), '--no-report'], pipe],
-  [['simulate', at('deep'), '--no-report'], 'nested too deeply'],
-  [['inspect', at('pipe'), '--xstate'], pipe],
-  [['inspect', '/dev/zero', '--xstate'], 'It is larger than 16 MiB.'],
-  [['replay', at('long'), '--rule', at('pipe'), '--no-report'], pipe],
-  [['replay', at('long'), '--policy', at('pipe'), '--policy', at('pipe'), '--no-report'], pipe],
+  [['simulate', at('pipe'), '--out', 'none'], pipe],
+  [['simulate', at('deep'), '--out', 'none'], 'nested too deeply'],
+  [['node', 'inspect', at('pipe'), '--xstate'], pipe],
+  [['node', 'inspect', '/dev/zero', '--xstate'], 'It is larger than 16 MiB.'],
+  [['replay', at('long'), '--limit', at('pipe'), '--out', 'none'], pipe],
+  [['replay', at('long'), '--limit', at('pipe'), '--limit', at('pipe'), '--out', 'none'], pipe],
+  [['limiter', at('pipe')], pipe],
 ])('weir %j', async (args, why) => {
   const { code, out, err } = await weir(args);
   expect([code, out + err]).toEqual([

@@ -8,7 +8,7 @@ import { keysOf, type LoadJob } from '../../src/live/load-job.js';
 import type { Outcome } from '../../src/outcome/outcome-schema.js';
 import { LOAD_QUEUE, openQueueClient, RUN_QUEUE } from '../../src/simulate/run-queue.js';
 import { VERSION } from '../../src/version.js';
-import type { Watched } from '../../src/web/watched.js';
+import type { RunScreen } from '../../src/web/watched.js';
 import { startApp } from '../live/gateway-servers.js';
 import { startSmallNode } from '../live/wrong-node.js';
 import { hasRedis, RedisServer } from '../store/redis/server.js';
@@ -46,7 +46,7 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
   });
 
   async function work(env: NodeJS.ProcessEnv = {}, target = node.url): Promise<string> {
-    const worker = begin(['worker', redis.url, '--json', '--threads', '1', '--target', target], env);
+    const worker = begin(['worker', redis.url, '--json', '--workers', '1', '--target', target], env);
     workers.push(worker);
     const { host, pid } = JSON.parse(await worker.line((line) => line.includes('"threads"')));
     return `${host}/${pid}`;
@@ -114,7 +114,7 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
     };
     // A reader that never asks for the report holds nobody up: its stream is cut when the command ends.
     await read().catch(() => {});
-    const states = text.split('\n\n').flatMap((one): Watched[] => (one === '' ? [] : [JSON.parse(one.slice(6))]));
+    const states = text.split('\n\n').flatMap((one): RunScreen[] => (one === '' ? [] : [JSON.parse(one.slice(6))]));
     expect([0, 4]).toContain(await running.ended);
     const { live, comparison, contracts } = outcomeIn('keyed');
     expect([live!.answered, comparison!.differences_total, contracts]).toEqual([live!.planned, 0, 12]);
@@ -127,7 +127,7 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
     for (const { child } of workers) child.kill('SIGINT');
     await Promise.all(workers.map(({ ended }) => ended));
     await Promise.all([work({}, small.url), work({}, small.url)]);
-    const place = ['--url', small.url, '--workers', redis.url, '--no-report', '--json'];
+    const place = ['--url', small.url, '--workers', redis.url, '--out', 'none', '--json'];
     const { code, out } = await weir(['load', scenario('keyed-wrong', 20, keyed), ...place]);
     expect([code, JSON.parse(out).comparison.verdict]).toEqual([3, 'node differs']);
     await small.kill();
@@ -199,7 +199,7 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
   it('a node that limits otherwise is accused, as by one generator', async () => {
     const small = await startSmallNode(CYCLE_MS, { windowBy: 1 });
     await Promise.all([work({}, small.url), work({}, small.url)]);
-    const place = ['--url', small.url, '--workers', redis.url, '--no-report', '--json'];
+    const place = ['--url', small.url, '--workers', redis.url, '--out', 'none', '--json'];
     const { code, out } = await weir(['load', scenario('wrong', 20), ...place]);
     expect([code, JSON.parse(out).comparison.verdict]).toEqual([3, 'node differs']);
     await small.kill();
@@ -220,7 +220,7 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
   it('refuses in words what cannot be: other versions, other machines, clients, no worker', async () => {
     const path = scenario('refused', 5);
     // A worker without a target takes no loads.
-    const runsOnly = begin(['worker', redis.url, '--json', '--threads', '1']);
+    const runsOnly = begin(['worker', redis.url, '--json', '--workers', '1']);
     workers.push(runsOnly);
     await runsOnly.line((line) => line.includes('"threads"'));
     const none = await weir(args(path, 'none'));
@@ -232,7 +232,7 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
     await work();
     const remote = ['--url', 'http://192.0.2.1:1', '--allow-remote', '--insecure', '--timeout', '300ms'];
     const target = scenario('remote', 5, 'target: { path: / }\n');
-    const far = await weir(['load', target, ...remote, '--workers', redis.url, '--no-report']);
+    const far = await weir(['load', target, ...remote, '--workers', redis.url, '--out', 'none']);
     expect([far.code, far.err]).toEqual([
       5,
       expect.stringMatching(/cannot send.*\n.*sends load only to http.*\n.*--target http:\/\/192\.0\.2\.1:1/),
@@ -245,7 +245,7 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
     );
     const own = await weir(args(clients, 'clients'));
     expect([own.code, own.err]).toEqual([2, expect.stringContaining('cannot be cut into shares')]);
-    const nowhere = await weir(['load', path, '--workers', redis.url, '--no-report']);
+    const nowhere = await weir(['load', path, '--workers', redis.url, '--out', 'none']);
     expect([nowhere.code, nowhere.err]).toEqual([2, expect.stringContaining('Give its address with --url')]);
 
     writeFileSync(join(folder, 'log.csv'), 'time\n1000000000\n1000000001\n');

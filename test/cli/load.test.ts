@@ -80,7 +80,7 @@ describe('weir load', () => {
   it('mints one key for all scenarios, however many there are', async () => {
     const node = await serve(['--memory']);
     const short = Array.from({ length: 12 }, (_, k) => scenario(`short-${k}`, 2));
-    const { code, out, err } = await weir(['load', ...short, '--url', node.url, '--no-report', '--json']);
+    const { code, out, err } = await weir(['load', ...short, '--url', node.url, '--out', 'none', '--json']);
     // More than a node mints for one address.
     expect([JSON.parse(out).length, [0, 4].includes(code ?? -1), err.includes('too_many_requests')]).toEqual([
       12,
@@ -91,7 +91,7 @@ describe('weir load', () => {
   });
 
   it('says that nobody listens there', async () => {
-    const { code, err } = await weir(['load', long, '--url', 'http://127.0.0.1:9', '--no-report']);
+    const { code, err } = await weir(['load', long, '--url', 'http://127.0.0.1:9', '--out', 'none']);
     expect([code, err]).toEqual([5, expect.stringContaining('[node_unreachable]')]);
   });
 });

@@ -9,10 +9,10 @@ describe('the key of a node', () => {
     const env = { WEIR_CONFIG: temporaryFolder() };
     const first = await serve(['--memory']);
     const { port } = new URL(first.url);
-    const pinned = await weirHere(['clock', '--url', first.url], env);
+    const pinned = await weirHere(['node', 'clock', '--url', first.url], env);
     await first.stop();
     const other = await serve(['--memory', '--port', port]);
-    const refused = await weir(['mint', '--url', other.url, '--json'], env);
+    const refused = await weir(['node', 'mint', '--url', other.url, '--json'], env);
     await other.stop();
     const { code, why, fix } = JSON.parse(refused.out);
     expect([pinned.code, pinned.err.includes(first.fingerprint), refused.code, code]).toEqual([
@@ -32,13 +32,13 @@ describe('the key of a node', () => {
     const first = await serve(['--data', data]);
     const env = { WEIR_CONFIG: config, WEIR_URL: first.url };
     const { port } = new URL(first.url);
-    await weirHere(['mint'], env);
-    await weirHere(['machine', 'create', 'edge'], env);
+    await weirHere(['node', 'mint'], env);
+    await weirHere(['node', 'machine', 'create', 'edge'], env);
     const [older, later] = ['older.ndjson', 'later.ndjson'].map((name) => join(config, name));
-    await weirHere(['record', 'edge', '--out', older!], env);
+    await weirHere(['node', 'record', 'edge', '--out', older!], env);
     await first.stop();
     const second = await serve(['--data', data, '--rotate-key', '--port', port]);
-    const followed = await weir(['record', 'edge', '--out', later!, '--verify'], env);
+    const followed = await weir(['node', 'record', 'edge', '--out', later!, '--verify'], env);
     await second.stop();
     const checks = await Promise.all([
       weirHere(['verify', older!, '--json'], env),
@@ -60,10 +60,10 @@ describe('weir verify', () => {
     const config = temporaryFolder();
     const node = await serve(['--memory']);
     const env = { WEIR_CONFIG: config, WEIR_URL: node.url };
-    await weirHere(['mint'], env);
-    await weirHere(['machine', 'create', 'edge'], env);
-    await weirHere(['deploy', 'edge'], env);
-    const { out: record, code } = await weir(['record', 'edge'], env);
+    await weirHere(['node', 'mint'], env);
+    await weirHere(['node', 'machine', 'create', 'edge'], env);
+    await weirHere(['node', 'deploy', 'edge'], env);
+    const { out: record, code } = await weir(['node', 'record', 'edge'], env);
     await node.stop();
     const lines = record.split('\n');
     const verify = async (text: string) => {
@@ -85,10 +85,10 @@ describe('weir verify', () => {
     const config = temporaryFolder();
     const node = await serve(['--memory']);
     const env = { WEIR_CONFIG: config, WEIR_URL: node.url };
-    await weirHere(['mint'], env);
-    await weirHere(['machine', 'create', 'edge'], env);
+    await weirHere(['node', 'mint'], env);
+    await weirHere(['node', 'machine', 'create', 'edge'], env);
     const file = join(config, 'edge.ndjson');
-    await weirHere(['record', 'edge', '--out', file], env);
+    await weirHere(['node', 'record', 'edge', '--out', file], env);
     const { public_key, public_key_pem } = (await (await fetch(`${node.url}/api/updates/pubkey`)).json()) as Record<
       string,
       string
@@ -96,9 +96,9 @@ describe('weir verify', () => {
     await node.stop();
     const unpinned = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
     const keys = [public_key!, public_key_pem!, node.fingerprint, `SHA256:${'A'.repeat(43)}`, 'nonsense'];
-    const told = await Promise.all(keys.map((key) => weirHere(['verify', file, `--key=${key}`, '--json'], unpinned)));
+    const told = await Promise.all(keys.map((key) => weirHere(['verify', file, `--pin=${key}`, '--json'], unpinned)));
     const alone = await weirHere(['verify', file], unpinned);
-    const allowed = await weirHere(['verify', file, '--allow-unpinned'], unpinned);
+    const allowed = await weirHere(['verify', file, '--pin', 'none'], unpinned);
     expect(told.map(({ code }) => code)).toEqual([0, 0, 0, 1, 2]);
     expect([alone.code, alone.out.includes('nothing says who signed it'), alone.out.includes('--pin')]).toEqual([
       1,

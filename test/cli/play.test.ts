@@ -39,7 +39,7 @@ it('--out writes one file, and does not overwrite', async () => {
 it('a port out of range is refused in words', async () => {
   expect(await weirHere(['play', '--port', '70000'])).toMatchObject({
     code: 2,
-    err: expect.stringContaining('--port takes a whole number from 0 to 65535.'),
+    err: expect.stringContaining('--port takes a whole number from 0 to 65535, not'),
   });
 });
 

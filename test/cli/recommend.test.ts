@@ -34,7 +34,8 @@ it('answers as JSON with the shape that is promised', async () => {
     '5m',
     '--threshold',
     '777',
-    '--no-report',
+    '--out',
+    'none',
   ];
   const { code, out } = await weir(['recommend', log, ...args, '--json']);
   const { curves, recommendations, suspects, ...advice } = JSON.parse(out);
@@ -60,7 +61,7 @@ it('answers as JSON with the shape that is promised', async () => {
 });
 
 it('names the suspect, who would be hit, and lines to paste', async () => {
-  const { code, out } = await weir(['recommend', log, '--key', 'client', '--no-report']);
+  const { code, out } = await weir(['recommend', log, '--key', 'client', '--out', 'none']);
   expect(code).toBe(0);
   expect(out).toContain('Suspect: 192.0.2.66 (1,500 requests, 65.2 % of all; up to 94 in 46.6 s (60 cycles))');
   expect(out).toContain('limit_req_zone $binary_remote_addr zone=weir:10m rate=2r/m;');
@@ -69,21 +70,21 @@ it('names the suspect, who would be hit, and lines to paste', async () => {
 });
 
 it('finds the limits of other rules, and a product that was compared has its own in the lines to paste', async () => {
-  const args = ['recommend', log, '--key', 'client', '--within', '5m', '--limited-below', '0', '--no-report'];
+  const args = ['recommend', log, '--key', 'client', '--within', '5m', '--limited-below', '0', '--out', 'none'];
   const { out } = await weir([...args, '--compare', 'gcra,fixed']);
   expect(out).toMatch(/^0 % +gcra +5 in 5 min \(600 cycles\) +0 +0 % +0 +5 +5 /m);
   expect(out).toMatch(/^0 % +fixed +5 in 5 min \(600 cycles\) +0 +0 % +0 +10 +10 /m);
   expect((await weir([...args, '--compare', 'nginx'])).out).toContain(
-    '; a product that was compared has its own limit:',
+    '; a product that was compared has its own limit.',
   );
-  const fit = await weir([...args, '--like', 'nginx', '--burst', '0', '--fit', 'rate=1r/m..3r/m:1r/m', '--json']);
+  const fit = await weir([...args, '--limit', 'nginx burst=0', '--fit', 'rate=1r/m..3r/m:1r/m', '--json']);
   expect(JSON.parse(fit.out).fitted).toMatchObject([
     { rule: 'nginx rate', within: null, value: '2r/m', definition: { primitive: 'nginx_limit_req' }, limited: 0 },
   ]);
 });
 
 it('takes a window written in time as that time, in the lines to paste too', async () => {
-  const { out } = await weir(['recommend', log, '--key', 'client', '--within', '10s', '--no-report']);
+  const { out } = await weir(['recommend', log, '--key', 'client', '--within', '10s', '--out', 'none']);
   expect(out).toMatch(/^0.1 % +10 s \(20 cycles\) /m);
   expect(out).toContain('limiter: { template: rate-limiter, threshold: 1, within: 10s }');
   expect(out).toContain('http_req_rate(10000ms)');
@@ -97,46 +98,47 @@ it('says which window it takes where the length of a cycle is given, and beside 
     ['--within', '10s', '--cycle-ms', '777'],
     ['--within', '60,10s'],
   ]) {
-    expect((await weir(['recommend', log, ...args, '--no-report'])).out).toContain(note);
-    expect(JSON.parse((await weir(['recommend', log, ...args, '--no-report', '--json'])).out).notes).toEqual([note]);
+    expect((await weir(['recommend', log, ...args, '--out', 'none'])).out).toContain(note);
+    expect(JSON.parse((await weir(['recommend', log, ...args, '--out', 'none', '--json'])).out).notes).toEqual([note]);
   }
 });
 
 it('reads standard input', async () => {
-  const { code, out } = await weirApart(['recommend', '-', '--json', '--no-report'], {}, lines.join('\n'));
+  const { code, out } = await weirApart(['recommend', '-', '--json', '--out', 'none'], {}, lines.join('\n'));
   expect([code, JSON.parse(out).requests]).toEqual([0, 2300]);
 });
 
 it.each([
-  [['--limited-below', '7'], '--limited-below takes a share, not "7".'],
-  [['--limited-below=-1%'], '--limited-below takes a share, not "-1%".'],
+  [['--limited-below', '7'], '--limited-below takes a share, for example 0.1% or 0.001, not "7".'],
+  [['--limited-below=-1%'], '--limited-below takes a share, for example 0.1% or 0.001, not "-1%".'],
   [['--within', 'soon'], '--within takes a duration, not "soon".'],
   [['--within', '100001'], '--within takes up to 100000 cycles.'],
   [['--threshold', '0'], '--threshold takes whole numbers from 1, not "0".'],
   [['--exclude', 'a'], '--exclude needs keys.'],
   [['--key', 'client', '--exclude', '10.9.9.9'], 'No request is of the key "10.9.9.9", so it cannot be excluded.'],
   [['--compare', 'gcar'], 'Did you mean gcra?'],
-  [['--fit', 'rate=1r/s,2r/s'], '--fit and a limiter go together.'],
-  [['--like', 'nginx', '--fit', 'rate=1r/s..9r/s'], 'has no step'],
-  [['--like', 'nginx', '--fit', 'rat=1r/s,2r/s'], 'rat'],
-  [['--cycle-ms', '0'], '--cycle-ms takes whole milliseconds from 1 to 86400000.'],
+  [['--fit', 'rate=1r/s,2r/s'], '--fit has no effect without --limit.'],
+  [['--limit', 'nginx', '--fit', 'rate=1r/s..9r/s'], 'has no step'],
+  [['--limit', 'nginx', '--fit', 'rat=1r/s,2r/s'], 'rat'],
+  [['--limit', 'nginx 10r/s'], '--limit has no effect without --fit.'],
+  [['--cycle-ms', '0'], '--cycle-ms takes a whole number from 1 to 86400000, not "0".'],
 ])('refuses %j', async (args, what) => {
-  const { code, err } = await weir(['recommend', log, ...args, '--no-report']);
+  const { code, err } = await weir(['recommend', log, ...args, '--out', 'none']);
   expect([code, err]).toEqual([2, expect.stringContaining(what)]);
 });
 
 it('says so where every request is excluded, or there is none', async () => {
   const one = join(folder, 'one.log');
   writeFileSync(one, `${line('10.0.0.1', 0)}\n`);
-  const all = await weir(['recommend', one, '--key', 'client', '--exclude', '10.0.0.1', '--json', '--no-report']);
+  const all = await weir(['recommend', one, '--key', 'client', '--exclude', '10.0.0.1', '--json', '--out', 'none']);
   expect([all.code, JSON.parse(all.out).code]).toEqual([2, 'no_requests']);
   writeFileSync(join(folder, 'empty.log'), '');
-  expect((await weir(['recommend', join(folder, 'empty.log'), '--no-report'])).code).toBe(2);
+  expect((await weir(['recommend', join(folder, 'empty.log'), '--out', 'none'])).code).toBe(2);
 });
 
 it('reads a log of one request', async () => {
   const one = join(folder, 'one.log');
-  const { recommendations, curves } = JSON.parse((await weir(['recommend', one, '--json', '--no-report'])).out);
+  const { recommendations, curves } = JSON.parse((await weir(['recommend', one, '--json', '--out', 'none'])).out);
   expect(recommendations).toMatchObject([{ threshold: 1, limited: 0, held_out: null }]);
   expect(curves).toMatchObject([{ peak: 1, points: [{ threshold: 1, limited: 0 }] }]);
 });

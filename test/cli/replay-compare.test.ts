@@ -1,4 +1,4 @@
-// `weir replay --compare` and `--policy`: rules side by side, and who a new policy would newly refuse.
+// `weir replay --compare` and several `--limit`: rules side by side, and who a new policy would newly refuse.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -17,7 +17,7 @@ const log = file(
     '\n',
   ),
 );
-const keyed = ['replay', log, '--time-column', 'ms', '--key', 'who', '--no-report'];
+const keyed = ['replay', log, '--time', 'ms', '--key', 'who', '--out', 'none'];
 
 it('prints rules side by side', async () => {
   const { code, out } = await weir([...keyed, '--threshold', '5', '--compare', 'weir,gcra', '--compare', 'fixed']);
@@ -32,10 +32,10 @@ it('prints rules side by side', async () => {
 
 it('leaves a page, a picture and the answer where --out says', async () => {
   const out = join(folder, 'compared');
-  const args = keyed.filter((word) => word !== '--no-report');
+  const args = keyed.slice(0, -2);
   const { code } = await weir([...args, '--threshold', '5', '--compare', 'weir,gcra', '--out', out]);
   const { rules, timeline } = JSON.parse(readFileSync(join(out, 'compare.json'), 'utf8'));
-  expect([code, readdirSync(out).sort()]).toEqual([0, ['compare.json', 'index.html', 'refused.png']]);
+  expect([code, readdirSync(out).sort()]).toEqual([0, ['charts', 'compare.json', 'index.html', 'summary.md']]);
   expect(rules.map(({ limited, wasted }: { limited: number; wasted: number }) => [limited, wasted])).toEqual([
     [7, 6],
     [7, 6],
@@ -48,7 +48,7 @@ it('leaves a page, a picture and the answer where --out says', async () => {
 it('ends with 1 if a new policy refuses somebody who is admitted today, else with 0', async () => {
   const loose = file('loose.yaml', 'limiter: { threshold: 10, within: 60 }\n');
   const tight = file('tight.yaml', '{ like: nginx, rate: 1r/s, burst: 1, nodelay: true }\n');
-  const worse = await weir([...keyed, '--policy', loose, '--policy', tight, '--json']);
+  const worse = await weir([...keyed, '--limit', loose, '--limit', tight, '--json']);
   expect([worse.code, JSON.parse(worse.out).changes]).toEqual([
     1,
     {
@@ -59,16 +59,26 @@ it('ends with 1 if a new policy refuses somebody who is admitted today, else wit
       ],
     },
   ]);
-  const better = await weir([...keyed, '--policy', tight, '--policy', loose]);
+  const better = await weir([...keyed, '--limit', tight, '--limit', loose]);
   expect(better.code).toBe(0);
   expect(better.out).toContain('Newly refused: none. Newly admitted: 9 requests of 2 keys.');
 });
 
+it('puts any number of limiters side by side, and says of each what it understood', async () => {
+  const limits = ['none', '3 in 60s', 'nginx 1r/s burst=1 nodelay'];
+  const { code, out, err } = await weir([...keyed, ...limits.flatMap((one) => ['--limit', one]), '--json']);
+  const { rules, changes } = JSON.parse(out);
+  expect([code, changes, rules.map(({ name }: { name: string }) => name)]).toEqual([0, undefined, limits]);
+  expect(rules[0]).toMatchObject({ limited: 0, rule: { primitive: 'none' } });
+  expect(err).toContain('Limiter nginx rate=1r/s burst=1 nodelay: a new client gets 2 at once, 1/s in the long run.');
+});
+
 it.each([
   [['--compare', 'gcar'], 'Did you mean gcra?'],
-  [['--policy', 'a.yaml'], '--policy is given twice, not once.'],
+  [['--limit', 'none', '--limit', '100 in 60s', '--live'], '--live has no effect with several --limit.'],
+  [['--limit', 'none', '--limit', 'ngnix 10r/s'], 'Did you mean nginx?'],
   [['--compare', 'gcra', '--live'], '--compare has no effect with --live.'],
-  [['--policy', 'no.yaml', '--policy', 'no.yaml'], 'no.yaml cannot be read.'],
+  [['--limit', 'no.yaml', '--limit', 'no.yaml'], 'no.yaml cannot be read.'],
 ])('refuses %j', async (args, what) => {
   const { code, err } = await weir([...keyed, ...args]);
   expect([code, err]).toEqual([2, expect.stringContaining(what)]);

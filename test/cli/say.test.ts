@@ -39,7 +39,7 @@ it('nothing unseen is left of any text, and JSON stays the same value', () => {
 
 it('no other file of the command writes words', () => {
   // Files for programs: bytes as they are. The screen of a run draws by control characters.
-  const own = ['say.ts', 'record.ts', 'generate.ts', 'render-runs.ts', 'completion.ts'];
+  const own = ['say.ts', 'record.ts', 'report.ts', 'completion.ts'];
   const folder = new URL('../../src/cli/', import.meta.url);
   const others = readdirSync(folder).filter((name) => !own.includes(name));
   expect(
@@ -62,10 +62,10 @@ describe('hostile keys, paths and names', () => {
   );
 
   it.each<[string, string[]]>([
-    ['replay', ['replay', log, '--key', 'key', '--threshold', '3', '--no-report']],
-    ['replay --compare', ['replay', log, '--key', 'key', '--threshold', '3', '--compare', 'nginx', '--no-report']],
-    ['recommend', ['recommend', log, '--key', 'key', '--no-report']],
-    ['simulate', ['simulate', scenario, '--no-report']],
+    ['replay', ['replay', log, '--key', 'key', '--threshold', '3', '--out', 'none']],
+    ['replay --compare', ['replay', log, '--key', 'key', '--threshold', '3', '--compare', 'nginx', '--out', 'none']],
+    ['recommend', ['recommend', log, '--key', 'key', '--out', 'none']],
+    ['simulate', ['simulate', scenario, '--out', 'none']],
     ['a failure', ['simulate', `nowhere${evil}.yaml`]],
     ['a failure as JSON', ['simulate', `nowhere${evil}.yaml`, '--json']],
     ['an unknown command', [`no${evil}`]],

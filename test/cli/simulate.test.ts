@@ -28,7 +28,8 @@ describe('weir simulate', () => {
     const { code, out, err } = await weirHere([
       'simulate',
       ...shipped.map((name) => join('scenarios', name)),
-      '--no-report',
+      '--out',
+      'none',
     ]);
     const held = out.split('\n').filter((line) => /^\S* ?held /.test(line));
     expect([code, err, held.length, escapes.test(out)]).toEqual([0, '', shipped.length, false]);
@@ -36,7 +37,7 @@ describe('weir simulate', () => {
   });
 
   it('prints an outcome for programs, and nothing beside it', async () => {
-    const { code, out, err } = await weirHere(['simulate', good, '--json', '--no-report']);
+    const { code, out, err } = await weirHere(['simulate', good, '--json', '--out', 'none']);
     const outcome: unknown = JSON.parse(out);
     expect([code, err, schema.Errors(outcome)]).toEqual([0, '', []]);
     expect(outcome).toMatchObject({
@@ -49,8 +50,8 @@ describe('weir simulate', () => {
   });
 
   it('exits 1 when an expectation does not hold, and says which, with expected and actual', async () => {
-    const one = await weirHere(['simulate', wrong, '--no-report']);
-    const many = await weirHere(['simulate', good, wrong, '--no-report']);
+    const one = await weirHere(['simulate', wrong, '--out', 'none']);
+    const many = await weirHere(['simulate', good, wrong, '--out', 'none']);
     expect([one.code, many.code]).toEqual([1, 1]);
     for (const { out } of [one, many]) {
       expect(out).toContain('nobody is limited');
@@ -69,15 +70,15 @@ describe('weir simulate', () => {
     ['a seed that is not whole', [good, '--seed', '1.5'], ['--seed takes a whole number']],
     ['a list of no contracts', [good, '--top', '0'], ['--top takes a whole number from 1']],
     ['two places for one report', [good, '--out', 'a', '--out', 'b'], ['--out was given more than once']],
-    ['no threads', [good, '--replications', '2', '--threads', '0'], ['--threads takes a whole number']],
+    ['no threads', [good, '--replications', '2', '--workers', '0'], ['--workers takes a number']],
     ['one replication', [good, '--replications', '1'], ['--replications takes a whole number from 2']],
     ['a cycle before the first', [good, '--until', '-1'], ['--until takes a duration']],
     ['a trace into nowhere', [good, '--inspect', join(folder, 'no', 'trace.ndjson')], ['cannot be written']],
-    ['a trace over a scenario', [good, '--inspect', good], ['Put --inspect at the end.']],
+    ['a trace over a scenario', [good, `--inspect=${good}`], ['--inspect takes a file whose name ends with .ndjson']],
     ['a trace into a report that is not written', [good, '--inspect'], ['Say --inspect trace.ndjson.']],
     ['one trace of two scenarios', [good, good, '--inspect', 'trace.ndjson'], ['one scenario at a time']],
   ])('refuses %s in words, with exit code 2', async (_, args, words) => {
-    const { code, out, err } = await weirHere(['simulate', ...args, '--no-report']);
+    const { code, out, err } = await weirHere(['simulate', ...args, '--out', 'none']);
     expect([code, out, err.includes('    at ')]).toEqual([2, '', false]);
     for (const word of words) expect(err).toContain(word);
   });
@@ -86,7 +87,7 @@ describe('weir simulate', () => {
     const names = Object.keys(families);
     const compared = `question: Q?\nduration: 60\nlimiter: { threshold: 5, within: 10 }\narrivals: [{ model: constant, rate: 1 }]\n`;
     const path = file('compared.yaml', `${compared}compare: [${names.join(', ')}]\n`);
-    const { code, out } = await weirHere(['simulate', path, '--no-report']);
+    const { code, out } = await weirHere(['simulate', path, '--out', 'none']);
     expect(code).toBe(0);
     for (const name of names) expect(out).toMatch(new RegExp(`^${name} +\\d+ `, 'm'));
     // Refused requests count: it closes once; a bucket admits half of them.
@@ -94,7 +95,7 @@ describe('weir simulate', () => {
     expect(out).toMatch(/^gcra +26 +43\.3 % /m);
     const rule = file('rule.yaml', compared.replace('{ threshold: 5, within: 10 }', '{ like: nginx, rate: 1r/s }'));
     writeFileSync(rule, `${readFileSync(rule, 'utf8')}compare: [gcra]\n`);
-    expect((await weirHere(['simulate', rule, '--no-report'])).err).toContain(
+    expect((await weirHere(['simulate', rule, '--out', 'none'])).err).toContain(
       'needs a limiter with threshold and within',
     );
   });
@@ -134,7 +135,7 @@ describe('weir simulate', () => {
     const scenario = 'scenarios/retry-storm-cured.yaml';
     const runs = await Promise.all(
       ['1', '2'].map((threads) =>
-        weir(['simulate', scenario, '--replications', '4', '--threads', threads, '--json', '--no-report']),
+        weir(['simulate', scenario, '--replications', '4', '--workers', threads, '--json', '--out', 'none']),
       ),
     );
     const [one, two] = runs.map(({ out }) => JSON.parse(out) as Outcome);
@@ -149,7 +150,7 @@ describe('weir simulate', () => {
       'question: Q?\nduration: 600\nlimiter: { threshold: 100, within: 60 }\narrivals: [{ model: poisson, rate: 1.3 }]\n' +
         'expect:\n  - limited == 0\n  - { that: limited <= 0, share: 0.8 }\n',
     );
-    const { code, out } = await weir(['simulate', rare, '--replications', '20', '--json', '--no-report']);
+    const { code, out } = await weir(['simulate', rare, '--replications', '20', '--json', '--out', 'none']);
     const outcome = JSON.parse(out) as Outcome;
     const { n, held, failed_seeds, figures } = outcome.replications!;
     expect(schema.Errors(outcome)).toEqual([]);
@@ -164,7 +165,7 @@ describe('weir simulate', () => {
       [held, false],
       [held, held >= 16],
     ]);
-    const text = await weir(['simulate', rare, '--replications', '20', '--no-report']);
+    const text = await weir(['simulate', rare, '--replications', '20', '--out', 'none']);
     expect([text.code, text.out.includes(`Held in ${held} of 20 runs`)]).toEqual([1, true]);
   });
 
@@ -177,7 +178,7 @@ describe('weir simulate', () => {
           'scenarios/retry-storm-cured.yaml',
           '--replications',
           '3',
-          '--threads',
+          '--workers',
           threads,
           '--out',
           out,
@@ -192,34 +193,31 @@ describe('weir simulate', () => {
     expect(series[0]!.band).toMatchObject({ runs: 3, stretch_cycles: 1 });
   });
 
-  it.each(['inspect', 'trace'])(
-    'stops at a cycle, and shows every actor; --%s FILE has every message',
-    async (name) => {
-      const trace = join(folder, 'trace.ndjson');
-      const scenario = file('short.yaml', `${body}clients: [{ kind: obedient, name: phone }]\n`);
-      const { code, out } = await weirHere(['simulate', scenario, '--until', '4', `--${name}`, trace, '--no-report']);
-      expect(code).toBe(0);
-      expect(out).toMatch(/contract all\s+limiting, count 5/);
-      expect(out).toMatch(/phone\/0\s+pausing\s+job/);
-      const messages = readFileSync(trace, 'utf8')
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line) as object);
-      expect(messages[0]).toEqual({
-        cycle: 0,
-        ms: 388.5,
-        from: 'arrivals',
-        to: 'phone/0',
-        event: 'job',
-        before: 'idle',
-        after: 'asking',
-      });
-      expect(readFileSync(join(folder, 'trace.mmd'), 'utf8')).toMatch(/^sequenceDiagram\n/);
-    },
-  );
+  it('stops at a cycle, and shows every actor; --inspect FILE has every message', async () => {
+    const trace = join(folder, 'trace.ndjson');
+    const scenario = file('short.yaml', `${body}clients: [{ kind: obedient, name: phone }]\n`);
+    const { code, out } = await weirHere(['simulate', scenario, '--until', '4', '--inspect', trace, '--out', 'none']);
+    expect(code).toBe(0);
+    expect(out).toMatch(/contract all\s+limiting, count 5/);
+    expect(out).toMatch(/phone\/0\s+pausing\s+job/);
+    const messages = readFileSync(trace, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object);
+    expect(messages[0]).toEqual({
+      cycle: 0,
+      ms: 388.5,
+      from: 'arrivals',
+      to: 'phone/0',
+      event: 'job',
+      before: 'idle',
+      after: 'asking',
+    });
+    expect(readFileSync(join(folder, 'trace.mmd'), 'utf8')).toMatch(/^sequenceDiagram\n/);
+  });
 
   it('--inspect shows a state of a definition of its own, in the report; the next report has no trace left over', async () => {
-    const template = (await weirHere(['inspect', '--definition'])).out;
+    const template = (await weirHere(['node', 'inspect', '--definition'])).out;
     expect(JSON.parse(template)).toEqual(rateLimiter());
     const definition = rateLimiter({ threshold: 2, within: 10 });
     const [trip, restore] = definition.transitions;
@@ -249,6 +247,7 @@ describe('weir simulate', () => {
     ]);
     expect(readFileSync(join(out, 'trace.ndjson'), 'utf8')).toContain('"before":"limiting","after":"probation"');
     expect(readFileSync(join(out, 'index.html'), 'utf8')).toContain('href="trace.mmd"');
+    expect(readFileSync(join(out, 'trace.stately.ndjson'), 'utf8')).toContain('"sessionId":"contract all"');
     await weirHere(simulated);
     expect(readdirSync(out).filter((name) => name.startsWith('trace'))).toEqual([]);
   });
@@ -284,7 +283,7 @@ describe('a seed that a run has named', () => {
     return path;
   };
   const ran = async (...args: string[]) => {
-    const { code, out } = await weir(['simulate', ...args, '--no-report', '--json']);
+    const { code, out } = await weir(['simulate', ...args, '--out', 'none', '--json']);
     return { code, outcome: JSON.parse(out) };
   };
 
@@ -311,7 +310,7 @@ describe('a seed that a run has named', () => {
   it.each(['77/', '/2', '77/02', '77/0', '-1', '1.5', '77/2/', 'x', '1e3', '99999999999999999999'])(
     '%s is none',
     async (seed) => {
-      const { code, err } = await weirHere(['simulate', scenario('77'), `--seed=${seed}`, '--no-report']);
+      const { code, err } = await weirHere(['simulate', scenario('77'), `--seed=${seed}`, '--out', 'none']);
       expect([code, err]).toEqual([2, expect.stringContaining('a seed that a run has named')]);
     },
   );

@@ -25,8 +25,8 @@ const grid = [
 
 describe('weir sweep', () => {
   it('writes a row for each cell and a line for each run, the same on one thread and on two', async () => {
-    const one = await weir(['sweep', scenario, ...grid, '--threads', '1', '--out', join(folder, 'one')]);
-    const two = await weir(['sweep', scenario, ...grid, '--threads', '2', '--out', join(folder, 'two')]);
+    const one = await weir(['sweep', scenario, ...grid, '--workers', '1', '--out', join(folder, 'one')]);
+    const two = await weir(['sweep', scenario, ...grid, '--workers', '2', '--out', join(folder, 'two')]);
     expect([one.code, two.code, two.out.includes('sha256:')]).toEqual([0, 0, true]);
     for (const name of ['sweep.ndjson', 'sweep.csv', 'runs.ndjson', 'runs.csv'])
       expect(read('two', name)).toBe(read('one', name));
@@ -58,7 +58,7 @@ describe('weir sweep', () => {
       'sweep',
       scenario,
       ...many,
-      '--threads',
+      '--workers',
       '1',
       '--out',
       out,
@@ -96,21 +96,39 @@ describe('weir sweep', () => {
   });
 
   it('prints a line of JSON for each cell, and with --plan what it would run', async () => {
-    const json = await weir(['sweep', scenario, '--set', 'limiter.threshold=2,3', '--no-report', '--json']);
+    const json = await weir(['sweep', scenario, '--set', 'limiter.threshold=2,3', '--out', 'none', '--json']);
     expect(lines(json.out).map((line) => JSON.parse(line).set)).toEqual([
       { 'limiter.threshold': 2 },
       { 'limiter.threshold': 3 },
     ]);
-    const plan = await weir(['sweep', scenario, ...grid.slice(2), '--plan']);
-    expect([plan.code, plan.out]).toEqual([0, expect.stringContaining('6 cells of 4 runs; nothing was run.')]);
+  });
+
+  it('says what a pasted limiter leaves out, on the terminal, on the page and in sweep.json', async () => {
+    const pasted = join(folder, 'pasted.yaml');
+    const paste = '"include other.conf;\\nlimit_req_zone $a zone=a:1m rate=1r/s;\\nlimit_req zone=a;"';
+    writeFileSync(
+      pasted,
+      `question: Q?\nduration: 30\nlimiter: { paste: ${paste} }\narrivals: [{ model: poisson, rate: 1 }]\n`,
+    );
+    const out = join(folder, 'pasted');
+    const note = 'Line 1: other.conf is included, and was not read.';
+    const found = await weir(['sweep', pasted, '--set', 'duration=30,40', '--out', out]);
+    expect([found.code, found.out.includes(note)]).toEqual([0, true]);
+    expect(read('pasted', 'index.html')).toContain(note);
+    expect(JSON.parse(read('pasted', 'sweep.json')).notes).toEqual([note]);
+    const one = await weir(['simulate', pasted, '--out', join(folder, 'pasted-one')]);
+    expect(one.out).toContain(note);
+    expect(read('pasted-one', 'index.html')).toContain(note);
+    expect(JSON.parse(read('pasted-one', 'outcome.json')).notes).toEqual([note]);
   });
 
   it('finds the value at which a condition begins to hold', async () => {
     const search = ['sweep', scenario, '--find', 'limited < 1%', '--over', 'limiter.threshold=1..40'];
     const { code, out } = await weir(search);
-    const [, value] = /threshold = (\d+) is the smallest of the values asked for/.exec(out) ?? [];
+    const [, value] =
+      /threshold = (\d+) is the smallest value at which limited < 1%, with a resolution of 1: at/.exec(out) ?? [];
     const limitedAt = async (threshold: number) => {
-      const one = await weir(['sweep', scenario, '--set', `limiter.threshold=${threshold}`, '--no-report', '--json']);
+      const one = await weir(['sweep', scenario, '--set', `limiter.threshold=${threshold}`, '--out', 'none', '--json']);
       const { limited, requests } = JSON.parse(one.out);
       return limited.mean / requests.mean;
     };
@@ -126,10 +144,10 @@ describe('weir sweep', () => {
     [['--set', 'limiter.threshold'], 'is no axis'],
     [['--set', 'limiter.threshold=1..9'], 'without a step'],
     [['--set', 'limiter.treshold=1'], 'did you mean "threshold"'],
-    [['--set', 'limiter.threshold=1', '--sampling', 'random'], '--samples'],
     [['--set', 'limiter.threshold=1', '--replications', '0'], 'from 1'],
     [['--find', 'limited < 1'], '--over'],
-    [['--set', 'limiter.threshold=1', '--figure', 'limitted', '--no-report'], 'Did you mean limited?'],
+    [['--find', 'limited < 1', '--over', 'limiter.threshold=1..9:0'], 'above 0'],
+    [['--set', 'limiter.threshold=1', '--figure', 'limitted', '--out', 'none'], 'Did you mean limited?'],
   ])('refuses %j: %s', async (more, words) => {
     const { code, err } = await weir(['sweep', scenario, ...more]);
     expect([code, err]).toEqual([2, expect.stringContaining(words)]);

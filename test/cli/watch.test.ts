@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Watched } from '../../src/web/watched.js';
+import type { RunScreen } from '../../src/web/watched.js';
 import { findChromium, launchChromium, noChromium } from '../chromium.js';
 import { begin, temporaryFolder } from './command-line.js';
 
@@ -29,7 +29,7 @@ it('is sent whole each time: a reader that comes again has neither hole nor doub
   const states = async (most: number) => {
     const stop = new AbortController();
     const answer = await fetch(`${await url}events`, { signal: stop.signal });
-    const all: Watched[] = [];
+    const all: RunScreen[] = [];
     let text = '';
     for await (const chunk of answer.body!.pipeThrough(new TextDecoderStream())) {
       text += chunk;
@@ -96,7 +96,7 @@ describe.skipIf(executable === undefined)(
     it('of a sweep is its heat map as cells come, and becomes the report with the same map', async () => {
       const out = join(temporaryFolder(), 'sweep');
       const axes = ['--set', 'limiter.threshold=40..120:8', '--set', 'limiter.within=20..80:10'];
-      const more = ['--replications', '4', '--threads', '1', '--watch', '--out', out];
+      const more = ['--replications', '4', '--workers', '1', '--watch', '--out', out];
       const { url, ended } = watching('sweep', 'scenarios/herd.yaml', ...axes, ...more);
       const page = await browser.newPage({ viewport: { width: 360, height: 800 } });
       const faults: string[] = [];
@@ -118,8 +118,8 @@ describe.skipIf(executable === undefined)(
       await isReadable(page);
       await page.waitForURL(/\/report$/, { timeout: 240_000 });
       expect(await ended).toBe(0);
-      expect(await page.innerText('h1')).toBe('herd');
-      expect(await page.locator('.cells tbody tr').count()).toBe(77);
+      expect(await page.innerText('h1')).toBe('Sweep of herd');
+      expect(await page.locator('tbody tr').count()).toBe(77);
       await page.waitForSelector('#chart-panel-0');
       expect(faults).toEqual([]);
       await page.close();

@@ -1,11 +1,15 @@
 // Owns what is shown of a run, and of a sweep, while it goes on: at its end it is what the outcome says.
+import { lastValueFrom, tap, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { screenLines, WatchScreen } from '../../src/cli/watch-screen.js';
 import { WatchedRun } from '../../src/cli/watched-run.js';
 import { WatchedSweep } from '../../src/cli/watched-sweep.js';
+import { Latency } from '../../src/live/latency.js';
+import { LiveRows } from '../../src/live/live-rows.js';
+import { RequestLog } from '../../src/live/request-log.js';
 import { loadScenario } from '../../src/scenario/load-scenario.js';
 import { runReplication } from '../../src/simulate/replication.js';
-import { simulate } from '../../src/simulate/simulate.js';
+import { simulate, simulate$, toRun } from '../../src/simulate/simulate.js';
 import { planSweep, scenarioOf } from '../../src/simulate/sweep/plan-sweep.js';
 import { weirHere } from './command-line.js';
 
@@ -14,13 +18,13 @@ const sum = (values: readonly number[]) => values.reduce((all, one) => all + one
 async function watched(name: string, each: (run: WatchedRun) => void = () => {}) {
   const scenario = await loadScenario(`scenarios/${name}.yaml`);
   const run = new WatchedRun(scenario, { kind: 'simulate', seed: scenario.seed, nowMs: () => 0 });
-  const { outcome } = await simulate(scenario, {
-    onWorld: ({ rows }) =>
-      rows.subscribe((row) => {
-        run.next(row);
-        each(run);
-      }),
-  });
+  const rows = simulate$(scenario).pipe(
+    tap((row) => {
+      run.next(row);
+      each(run);
+    }),
+  );
+  const { outcome } = await lastValueFrom(rows.pipe(toRun(scenario)));
   return { run, outcome, shown: run.shown({ hasReport: false }) };
 }
 
@@ -47,29 +51,27 @@ it('a live run is its lines: the window is summed over them, and the model has s
   const scenario = await loadScenario('scenarios/burst.yaml');
   const live = new WatchedRun(scenario, { kind: 'load', seed: 7, nowMs: () => 0 });
   await live.predict();
-  const rows: [cycle: number, requests: number, admitted: number, state: string][] = [];
-  const { outcome } = await simulate(scenario, {
-    onWorld: ({ rows: all }) =>
-      all.subscribe(({ cycle, run, totals, states }) => {
-        rows.push([cycle, totals.requests, totals.admitted, run.states[states[0]!]!.name]);
-      }),
+  const rows = await lastValueFrom(simulate$(scenario).pipe(toArray()));
+  const { outcome } = await simulate(scenario);
+  const requestLog = new RequestLog();
+  const closing = new LiveRows({
+    plan: scenario.plan,
+    names: ['all'],
+    firstCycle: 5_000,
+    lastCycle: 5_299,
+    requestLog,
+    latency: new Latency(),
   });
-  let state = 'allowing';
-  for (let cycle = 0; cycle < 300; cycle += 1) {
-    const [, requests = 0, admitted = 0, now = state] = rows.find((row) => row[0] === cycle) ?? [];
-    state = now;
-    live.line({
-      cycle: 5_000 + cycle,
-      elapsed: cycle + 1,
-      cycles: 300,
-      planned: requests,
-      sent: requests,
-      admitted,
-      limited: requests - admitted,
-      state,
-      sendLagMsP99: 1,
-      latencyMsP99: 2,
-    });
+  for (let cycle = 5_000; cycle < 5_300; cycle += 1) {
+    const row = rows.find((one) => one.cycle + 5_000 === cycle);
+    const { requests = 0, admitted = 0 } = row?.totals ?? {};
+    for (let k = 0; k < requests; k += 1) {
+      requestLog.send(cycle);
+      requestLog.decide(cycle, 0, { admitted: k < admitted, count: undefined, state: undefined }, 0, 0);
+    }
+    for (const { to, count } of row?.transitions ?? [])
+      closing.moved(0, { event: 'transition', contractId: '', key: undefined, cycle, to, count, atMs: 0 });
+    live.nextLive(closing.close(cycle));
   }
   const { running, predicted, expectations, facts } = live.shown();
   expect(running).toEqual(predicted);
@@ -172,9 +174,9 @@ describe('the view of a terminal', () => {
 
   it.each([
     ['--watch=text', '--watch=text draws on a terminal, and there is none.'],
-    ['--watch=pages', '--watch takes page or text, and not "pages".'],
+    ['--watch=pages', '--watch takes page or text, not "pages".'],
   ])('%s in a pipe is refused in words', async (option, words) => {
-    const ran = await weirHere(['simulate', 'scenarios/burst.yaml', '--no-report', option]);
+    const ran = await weirHere(['simulate', 'scenarios/burst.yaml', '--out', 'none', option]);
     expect([ran.code, ran.out]).toEqual([2, '']);
     expect(ran.err).toContain(words);
   });

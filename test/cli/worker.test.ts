@@ -61,14 +61,15 @@ describe.skipIf(!hasRedis)('weir worker', () => {
   }
 
   it('simulate, sweep and map say the same by threads and by two workers', async () => {
-    await Promise.all([work('--threads', '1'), work('--threads', '1')]);
+    await Promise.all([work('--workers', '1'), work('--workers', '1')]);
     for (const [command, ...args] of [
-      ['simulate', '--replications', '12', '--no-report'],
-      ['sweep', '--set', 'limiter.threshold=2..6:2', '--replications', '3', '--no-report'],
+      ['simulate', '--replications', '12', '--out', 'none'],
+      ['sweep', '--set', 'limiter.threshold=2..6:2', '--replications', '3', '--out', 'none'],
       ['sweep', '--find', 'limited < 1%', '--over', 'limiter.threshold=1..40'],
       [
         ...[
-          'map',
+          'sweep',
+          '--map',
           '--across',
           'arrivals.0.rate=1..3:1',
           '--up',
@@ -76,10 +77,10 @@ describe.skipIf(!hasRedis)('weir worker', () => {
           '--stuck',
           'limited > 100',
         ],
-        ...['--replications', '4', '--no-report'],
+        ...['--replications', '4', '--out', 'none'],
       ],
     ] as const) {
-      const threads = await weir([command, scenario, ...args, '--json', '--threads', '2']);
+      const threads = await weir([command, scenario, ...args, '--json', '--workers', '2']);
       const asked = await weir([command, scenario, ...args, '--json', '--workers', redis.url]);
       expect([asked.code, asked.out]).toEqual([threads.code, threads.out]);
       expect(threads.out.length).toBeGreaterThan(100);
@@ -87,7 +88,7 @@ describe.skipIf(!hasRedis)('weir worker', () => {
   });
 
   it('killed in the middle of a sweep: its runs go to another, none counts twice, the files are the same', async () => {
-    const [first] = await Promise.all([work('--threads', '1'), work('--threads', '1')]);
+    const [first] = await Promise.all([work('--workers', '1'), work('--workers', '1')]);
     const running = begin(sweep('killed', '--workers', redis.url));
     await until(() => runsIn('killed') > 10, running);
     first!.child.kill('SIGKILL');
@@ -99,7 +100,7 @@ describe.skipIf(!hasRedis)('weir worker', () => {
   });
 
   it('what Redis forgot is asked for again', async () => {
-    await work('--threads', '1');
+    await work('--workers', '1');
     const running = begin(sweep('forgotten', '--workers', redis.url));
     await until(() => runsIn('forgotten') > 10, running);
     await redis.kill();
@@ -109,7 +110,7 @@ describe.skipIf(!hasRedis)('weir worker', () => {
   });
 
   it('Ctrl-C on either side ends it, and leaves nothing in Redis; the sweep goes on later', async () => {
-    const worker = await work('--threads', '1');
+    const worker = await work('--workers', '1');
     const running = begin(sweep('stopped', '--workers', redis.url));
     await until(() => runsIn('stopped') > 10, running);
     running.child.kill('SIGINT');
@@ -189,11 +190,11 @@ describe.skipIf(!hasRedis)('weir worker', () => {
   });
 
   it.each([
-    [['--workers', 'redis://127.0.0.1:1', '--threads', '2'], '--threads has no effect with --workers'],
+    [['--workers', 'redis://127.0.0.1:1', '--workers', '2'], '--workers was given more than once'],
     [['--workers', 'redis+cluster://127.0.0.1:1'], 'one server of Redis'],
     [['--workers', 'http://127.0.0.1:1'], 'cannot be read'],
   ])('refuses %j: %s', async (more, words) => {
-    const { code, err } = await weir(['sweep', scenario, '--set', 'limiter.threshold=2,3', '--no-report', ...more]);
+    const { code, err } = await weir(['sweep', scenario, '--set', 'limiter.threshold=2,3', '--out', 'none', ...more]);
     expect([code, err]).toEqual([2, expect.stringContaining(words)]);
   });
 
@@ -208,7 +209,8 @@ describe.skipIf(!hasRedis)('weir worker', () => {
       '2',
       '--workers',
       redis.url,
-      '--no-report',
+      '--out',
+      'none',
     ]);
     expect([code, err]).toEqual([2, expect.stringContaining('reads a log, which workers do not have')]);
   });

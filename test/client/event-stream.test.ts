@@ -2,14 +2,13 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { checkedClient } from '../../src/client/checked-answers.js';
+import { NodeConnection } from '../../src/client/checked-client.js';
 import { follow } from '../../src/client/event-stream.js';
-import { Connection } from '../../src/client/http.js';
 
 type Turn = (response: ServerResponse) => void;
 
 let server: Server | undefined;
-let connection: Connection | undefined;
+let connection: NodeConnection | undefined;
 afterEach(async () => {
   await connection?.close();
   server?.closeAllConnections();
@@ -47,12 +46,12 @@ async function followed(turns: readonly Turn[], afterSeq: number, most: number) 
   });
   server = made;
   await new Promise<void>((resolve) => made.listen(0, '127.0.0.1', resolve));
-  connection = new Connection(`http://127.0.0.1:${(made.address() as AddressInfo).port}`);
+  connection = new NodeConnection(`http://127.0.0.1:${(made.address() as AddressInfo).port}`);
   const controller = new AbortController();
-  const pauses: (readonly [waitMs: number, afterSeq: number])[] = [];
+  const pauses: (readonly [waitMs: number, afterSeq: number | undefined])[] = [];
   const came: string[] = [];
   let proved = 0;
-  const stream = follow(checkedClient(connection), 'edge', {
+  const stream = follow(connection.client(), 'edge', {
     afterSeq,
     signal: controller.signal,
     sleep: async () => {},

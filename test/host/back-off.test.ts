@@ -46,7 +46,7 @@ describe('a trigger that its operator refuses', () => {
     const { clock, host, store } = running(0, Number.POSITIVE_INFINITY);
     host.createMachine({ slug: 'm' });
     const { id } = host.createContract('m', definition);
-    clock.agenda.at(5, Rank.arrival, () => host.decide(id, 1, 5));
+    clock.agenda.at(5, Rank.arrival, () => host.contract(id).decide(1, 5));
     clock.run({ untilMs: 5_000 });
     expect(refusalsOf(store)[0]).toBe(5);
     expect(gaps(refusalsOf(store))).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1024, 1024]);
@@ -56,7 +56,7 @@ describe('a trigger that its operator refuses', () => {
     const { clock, host } = running(0, 100);
     host.createMachine({ slug: 'm' });
     const contract = host.createContract('m', definition);
-    host.decide(contract.id, 1, 0);
+    contract.decide(1, 0);
     clock.run({ untilMs: 200 });
     expect([contract.state, contract.gate.refusals, contract.saved()]).toMatchObject(['shut', 0, { state: 'shut' }]);
   });
@@ -67,7 +67,7 @@ describe('a trigger that its operator refuses', () => {
     const first = running(0, Number.POSITIVE_INFINITY, open());
     first.host.createMachine({ slug: 'm' });
     const { id } = first.host.createContract('m', definition);
-    first.host.decide(id, 1, 0);
+    first.host.contract(id).decide(1, 0);
     first.clock.run({ untilMs: 40 });
     first.host.commit();
     if (kind === 'sqlite') first.store.close();

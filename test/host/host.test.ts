@@ -35,7 +35,7 @@ describe('the main path: events in, decisions out, transitions recorded and veri
     const { clock, host, store, seen } = newHost(2_306_790_000);
     host.createMachine({ slug: 'gateway', isPublic: true });
     const contract = host.createContract('gateway', rateLimiter({ threshold: 5, within: 10 }), 'rate-limiter');
-    clock.agenda.at(clock.now() + 3 * 777, Rank.arrival, () => host.decide(contract.id, 8, clock.cycle()));
+    clock.agenda.at(clock.now() + 3 * 777, Rank.arrival, () => contract.decide(8, clock.cycle()));
     clock.run();
     const start = 2_306_790_000;
     expect(told(seen)).toEqual([
@@ -46,7 +46,7 @@ describe('the main path: events in, decisions out, transitions recorded and veri
       `4 transition allowing@${start + 13}`,
       `4 rate_restored@${start + 13} count 0`,
     ]);
-    expect([contract.tally.requests, contract.tally.limited, contract.tally.limitingCycles]).toEqual([8, 3, 10]);
+    expect([contract.tally.requests, contract.tally.limited, contract.tally.restores]).toEqual([8, 3, 1]);
     const rows = store.rows('gateway');
     expect(verifyRecord(rows)).toMatchObject({ valid: true, rows: 4 });
     expect(rows[2]).toMatchObject({
@@ -70,7 +70,7 @@ describe('the main path: events in, decisions out, transitions recorded and veri
     ];
     const { id } = host.createContract('m', ruleLimiter({ primitive: 'and_all_charged', params: { of } }));
     // The fourth fills the second window, the fifth begins its block.
-    expect([host.decide(id, 4, 0), host.decide(id, 1, 0)]).toEqual([3, 0]);
+    expect([host.contract(id).decide(4, 0), host.contract(id).decide(1, 0)]).toEqual([3, 0]);
     clock.run({ untilMs: 5 * 777 });
     const moves = told(seen).filter((line) => line.includes('transition'));
     expect(moves).toEqual(['3 transition limiting@0', '4 transition allowing@2']);
@@ -82,7 +82,7 @@ describe('the main path: events in, decisions out, transitions recorded and veri
       const machine = host.createMachine({ slug: 'm' });
       const { id } = host.createContract('m', rateLimiter({ threshold: 3, within: 4 }));
       for (let cycle = 1; cycle < 60; cycle += 1)
-        clock.agenda.at(cycle * 777, Rank.arrival, () => host.decide(id, cycle % 8 < 2 ? 4 : 0, cycle));
+        clock.agenda.at(cycle * 777, Rank.arrival, () => host.contract(id).decide(cycle % 8 < 2 ? 4 : 0, cycle));
       clock.run();
       return machine.head;
     });
@@ -95,7 +95,7 @@ describe('the main path: events in, decisions out, transitions recorded and veri
     host.createMachine({ slug: 'm' });
     const [idle, busy] = [0, 1].map(() => host.createContract('m', rateLimiter({ threshold: 2, within: 10 })));
     expect(clock.agenda.size).toBe(0);
-    host.decide(busy!.id, 5, 0);
+    host.contract(busy!.id).decide(5, 0);
     expect(clock.agenda.size).toBe(1);
     expect(clock.agenda.nextDue()).toBe(10 * 777);
     clock.run();
@@ -203,7 +203,7 @@ describe('manual transitions', () => {
   it('a hold keeps the state for its cycles; then the rules apply', () => {
     const { clock, host, contract, seen } = made();
     host.transition(contract, { to: 'limiting', holdCycles: 20 });
-    expect(host.decide(contract.id, 1, 110)).toBe(0);
+    expect(contract.decide(1, 110)).toBe(0);
     clock.run();
     expect(told(seen).slice(-2)).toEqual(['4 transition allowing@120', '4 rate_restored@120 count 0']);
   });
@@ -310,10 +310,10 @@ describe('when something breaks', () => {
         throw new Error('broken guard');
       },
     });
-    expect(() => host.decide(broken!.id, 5, 0)).toThrow(expect.objectContaining({ code: 'contract_failed' }));
-    expect(() => host.decide(broken!.id, 1, 1)).toThrow(expect.objectContaining({ code: 'contract_failed' }));
+    expect(() => host.contract(broken!.id).decide(5, 0)).toThrow(expect.objectContaining({ code: 'contract_failed' }));
+    expect(() => host.contract(broken!.id).decide(1, 1)).toThrow(expect.objectContaining({ code: 'contract_failed' }));
     expect(seen.at(-1)).toMatchObject({ kind: 'contract_failed', contractId: broken!.id });
-    expect(host.decide(whole!.id, 5, 0)).toBe(1);
+    expect(host.contract(whole!.id).decide(5, 0)).toBe(1);
   });
 
   it('nothing is published that was not stored, and a store that fails takes nothing more', () => {
@@ -324,7 +324,7 @@ describe('when something breaks', () => {
     const contract = host.createContract('m', rateLimiter({ threshold: 1, within: 10 }));
     const published = seen.length;
     isFull = true;
-    host.decide(contract.id, 5, 0);
+    contract.decide(5, 0);
     expect(seen).toHaveLength(published);
     expect(() => host.createMachine({ slug: 'n' })).toThrow(expect.objectContaining({ code: 'store_failed' }));
   });
@@ -334,7 +334,7 @@ describe('when something breaks', () => {
     host.createMachine({ slug: 'm' });
     expect(() => host.createMachine({ slug: 'm' })).toThrow(expect.objectContaining({ code: 'slug_taken' }));
     expect(() => host.machine('x')).toThrow(expect.objectContaining({ code: 'machine_not_found' }));
-    expect(() => host.decide('x', 1, 0)).toThrow(expect.objectContaining({ code: 'contract_not_found' }));
+    expect(() => host.contract('x').decide(1, 0)).toThrow(expect.objectContaining({ code: 'contract_not_found' }));
   });
 });
 
@@ -344,7 +344,7 @@ describe('after a restart', () => {
     host.createMachine({ slug: 'm' });
     const { id } = host.createContract('m', rateLimiter({ threshold: 5, within: 10 }));
     clock.run({ untilMs: 3 * 777 });
-    host.decide(id, 8, 3);
+    host.contract(id).decide(8, 3);
     host.saveWindows();
     host.commit();
 
@@ -363,7 +363,7 @@ describe('happenings', () => {
     host.createMachine({ slug: 'm' });
     const { id } = host.createContract('m', rateLimiter({ threshold: 1, within: 10 }));
     const two = firstValueFrom(host.happenings.pipe(take(2), toArray()));
-    host.decide(id, 2, 0);
+    host.contract(id).decide(2, 0);
     expect((await two).map(({ kind }) => kind)).toEqual(['row', 'emitted']);
   });
 });
@@ -373,13 +373,13 @@ describe('a record never goes back in time', () => {
     const { host, store, clock } = newHost();
     host.createMachine({ slug: 'm' });
     const contracts = [12, 7, 9].map((within) => host.createContract('m', rateLimiter({ threshold: 1, within })));
-    for (const { id } of contracts) host.decide(id, 3, 0);
+    for (const { id } of contracts) host.contract(id).decide(3, 0);
     host.saveWindows();
     host.commit();
 
     // The clock has gone on unseen: the agenda of a blocked loop has not run when the next event comes.
     clock.agenda.clear();
-    host.decide(contracts[0]!.id, 1, 100);
+    host.contract(contracts[0]!.id).decide(1, 100);
     expect(
       store
         .rows('m')
@@ -399,8 +399,7 @@ describe('a record never goes back in time', () => {
   it('contracts of a machine that wake late after a restart do so in the order of their cycles', () => {
     const { host, store } = newHost();
     host.createMachine({ slug: 'm' });
-    for (const within of [30, 10, 20])
-      host.decide(host.createContract('m', rateLimiter({ threshold: 1, within })).id, 3, 0);
+    for (const within of [30, 10, 20]) host.createContract('m', rateLimiter({ threshold: 1, within })).decide(3, 0);
     host.saveWindows();
     host.commit();
     newHost(500, store);

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Host } from '../../src/host/host.js';
-import { KeyedContract } from '../../src/host/keyed-contract.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { verifyRecord } from '../../src/record/verify-record.js';
 import { Failure } from '../../src/schema/failure.js';
@@ -52,7 +51,6 @@ const settings = fc.record({
   idleCycles: fc.constantFrom(0, 4, 1_000),
   overflow: fc.constantFrom('refuse' as const, 'share' as const),
   secret: fc.constantFrom(undefined, 'secret'),
-  mostAwake: fc.constantFrom(0, 1, 100),
 });
 
 type Settings = typeof settings extends fc.Arbitrary<infer T> ? T : never;
@@ -100,19 +98,15 @@ function answerOf(decide: () => number): number | string {
 }
 
 function check(given: Settings, script: readonly Step[], open: () => Store, reopens: boolean): void {
-  const { threshold, within, maxKeys, idleCycles, overflow, secret, mostAwake } = given;
+  const { threshold, within, maxKeys, idleCycles, overflow, secret } = given;
   const keyed: KeyedImage = { maxKeys, idleCycles, overflow, secret };
   const clock = new VirtualClock(START * 777, 777);
   let store = open();
-  let host = new Host({ clock, store, mostAwake });
+  let host = new Host({ clock, store });
   host.createMachine({ slug: 'm' });
   const { id } = host.createContract('m', rateLimiter({ threshold, within }), undefined, keyed);
   const model = new Model(given);
-  const contract = () => {
-    const found = host.contract(id);
-    if (!(found instanceof KeyedContract)) throw new Error('it has no keys');
-    return found;
-  };
+  const contract = () => host.contract(id);
   for (const step of script) {
     switch (step.do) {
       case 'pass':
@@ -127,7 +121,7 @@ function check(given: Settings, script: readonly Step[], open: () => Store, reop
           store.close();
           store = open();
         }
-        host = new Host({ clock, store, mostAwake });
+        host = new Host({ clock, store });
         break;
       }
       case 'count': {
@@ -136,12 +130,10 @@ function check(given: Settings, script: readonly Step[], open: () => Store, reop
         const name = one.nameOf(key);
         const cycle = clock.cycle();
         const answer = answerOf(() =>
-          age === 0
-            ? one.decideKey(name, n, cycle)
-            : one.asKey(name, cycle, (awake) => host.decideAt(awake, n, cycle - age)),
+          age === 0 ? one.decide(n, cycle, 0, name) : host.decideAt(one, n, cycle - age, 0, name),
         );
         expect(answer).toBe(model.decide(key, n, age));
-        const { keys } = one;
+        const keys = one.keys!;
         expect(keys.table.size).toBeLessThanOrEqual(maxKeys);
         const limiting = [...model.limiters.values()].filter(({ state }) => state === 'limiting');
         expect(keys.limited).toBe(limiting.length);
@@ -150,7 +142,7 @@ function check(given: Settings, script: readonly Step[], open: () => Store, reop
   }
   for (const [key, limiter] of model.limiters) {
     if (!model.isBusy(limiter)) continue;
-    const { stateIndex, count, gate } = contract().viewOf(contract().nameOf(key), clock.cycle());
+    const { stateIndex, count, gate } = contract().stateOf(contract().nameOf(key), clock.cycle());
     const found = { state: contract().plan.states[stateIndex]!.name, count, gate: gate.count };
     expect(found).toEqual({ state: limiter.state, count: limiter.count, gate: limiter.count });
   }
@@ -175,16 +167,11 @@ it('a key without a place is told the first cycle in which there may be one, and
       const host = new Host({ clock, store: new MemoryStore() });
       host.createMachine({ slug: 'm' });
       const keyed = { maxKeys: 3, idleCycles: 1_000, overflow: 'refuse' } as const;
-      const contract = host.createContract(
-        'm',
-        rateLimiter({ threshold: 100, within }),
-        undefined,
-        keyed,
-      ) as KeyedContract;
+      const contract = host.createContract('m', rateLimiter({ threshold: 100, within }), undefined, keyed);
       const isRefused = (cycle: number) => {
         clock.run({ untilMs: cycle * 777 + 1 });
         try {
-          contract.decideKey('another', 1, cycle);
+          contract.decide(1, cycle, 0, 'another');
           return false;
         } catch (error) {
           return (error as Failure).againCycle ?? Number.NaN;
@@ -194,8 +181,8 @@ it('a key without a place is told the first cycle in which there may be one, and
       for (const { gap, key } of script) {
         cycle += gap;
         clock.run({ untilMs: cycle * 777 + 1 });
-        if (contract.keys.table.size < 3 || contract.keys.table.find(`${key}`) !== 0)
-          contract.decideKey(`${key}`, 1, cycle);
+        if (contract.keys!.table.size < 3 || contract.keys!.table.find(`${key}`) !== 0)
+          contract.decide(1, cycle, 0, `${key}`);
       }
       const again = isRefused(cycle);
       if (again === false) return;

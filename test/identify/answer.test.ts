@@ -2,11 +2,12 @@
 import { Compile } from 'typebox/compile';
 import { expect, it } from 'vitest';
 import { answerOf } from '../../src/identify/answer.js';
-import { answerText } from '../../src/identify/answer-text.js';
+import { answerDocument } from '../../src/identify/answer-document.js';
 import { evidenceOf, type Seen } from '../../src/identify/evidence.js';
 import { Identification, identificationOf } from '../../src/identify/identification.js';
 import { parametersOf } from '../../src/identify/moves.js';
 import { structures } from '../../src/identify/structures.js';
+import { documentText } from '../../src/report/terminal-blocks.js';
 
 const at = (sentMs: number, decision: Seen['decision'], tookMs = 2): Seen => ({
   key: 'a',
@@ -49,7 +50,7 @@ function answered(violationMs: number, of = [fixed], isHeld = false) {
 it('says of what explains every answer that it does', () => {
   const answer = answered(0);
   expect([answer.rules[0]?.offMs, answer.remarks]).toEqual([0, []]);
-  expect(answerText(answer)).toContain('One rule was found that explains every answer.');
+  expect(documentText(answerDocument(answer, 'a limiter'))).toContain('One rule was found that explains every answer.');
 });
 
 it.each([
@@ -75,7 +76,9 @@ it('says by how much the answers are missed where not every order of counting wa
   const [rule] = answer.rules;
   const { least = 0, most = 0 } = rule?.parameters['window_ms'] ?? {};
   expect([rule?.offMs, rule?.isExact, least < 1_000, most > 1_030]).toEqual([14.2, false, true, true]);
-  expect(answerText(answer)).toContain('One rule was found that comes near the answers.');
+  expect(documentText(answerDocument(answer, 'a limiter'))).toContain(
+    'One rule was found that comes near the answers.',
+  );
   expect(answer.remarks.join(' ')).toContain('missed by up to 15 ms');
 });
 

@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { readAccessLog } from '../../src/identify/access-log.js';
-import { answerText } from '../../src/identify/answer-text.js';
+import { answerDocument } from '../../src/identify/answer-document.js';
 import { answerOfLog } from '../../src/identify/log-answer.js';
 import { LIMITED } from '../../src/limiter/rule/rule.js';
 import type { RuleDefinition } from '../../src/limiter/rule/rule-definition.js';
 import { RandomStream } from '../../src/math/random.js';
+import { documentText } from '../../src/report/terminal-blocks.js';
 import { freePort, isInstalled, started } from '../live/real-servers.js';
 import { limiterOf } from './virtual.js';
 
@@ -76,7 +77,7 @@ it.each([1, 2, 3])('gives a window of a minute no other name from a log in whole
 it('knows no bucket from a queue where the log has no durations, and says what would tell', async () => {
   const answer = await answered(traffic(bucket, 60_000, 6).map(inSeconds));
   expect([answer.verdict, answer.structures]).toEqual(['several', expect.arrayContaining(['bucket', 'queue/0'])]);
-  expect(answerText(answer)).toMatch(/would distinguish .*\n.*holds/);
+  expect(documentText(answerDocument(answer, 'a limiter'))).toMatch(/would distinguish .*\n.*holds/);
 });
 
 it.skipIf(!isInstalled('nginx')).each([

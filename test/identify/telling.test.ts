@@ -1,12 +1,13 @@
 // The probe that would tell rules apart: asked of a limiter that follows one of them, it bears out that one, and no other.
 import { expect, it } from 'vitest';
-import { answerText } from '../../src/identify/answer-text.js';
+import { answerDocument } from '../../src/identify/answer-document.js';
 import { evidenceOf, type Seen } from '../../src/identify/evidence.js';
 import { explanationsOf } from '../../src/identify/explanations.js';
 import { structures } from '../../src/identify/structures.js';
 import { tellingProbe } from '../../src/identify/telling.js';
 import { LIMITED } from '../../src/limiter/rule/rule.js';
 import type { RuleDefinition } from '../../src/limiter/rule/rule-definition.js';
+import { documentText } from '../../src/report/terminal-blocks.js';
 import { limiterOf } from './virtual.js';
 
 const WAY_MS = 1;
@@ -66,10 +67,14 @@ it('is said with what each rule would make of it', () => {
     ],
     tellsAll: true,
   } as const;
-  const text = answerText({ verdict: 'several', rules: [], remarks: [], telling, requests: 26, seconds: 1.3 });
+  const text = documentText(
+    answerDocument({ verdict: 'several', rules: [], remarks: [], telling, requests: 26, seconds: 1.3 }, 'a limiter'),
+    { columns: 100, color: false, unicode: true, uncut: true },
+  );
   expect(text.split('\n\n')[1]).toBe(
     'This would distinguish them, with 25 requests: after 2.15 s without a request, 11 requests at once, 3 times 1, each 0.125 s, from 0.125 s on and 11 more at 1.07 s.\n' +
-      '    admits 10 of the last: a fixed window\n' +
-      '    admits 0 to 1 of the last: a sliding log',
+      'admits of the last  rule\n' +
+      '10                  a fixed window\n' +
+      '0 to 1              a sliding log\n',
   );
 });

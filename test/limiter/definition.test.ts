@@ -125,12 +125,12 @@ describe('definitions of other forms', () => {
       [true, [{ lo: 0, hi: 9 }]],
       [false, [{ lo: 3, hi: Number.POSITIVE_INFINITY }]],
     ]);
-    expect(plan.states[1]!.transitions.map(({ proofRequired, firesWhen }) => [proofRequired, firesWhen?.text])).toEqual(
-      [
-        [false, undefined],
-        [true, 'input.key == 7 && count < 9'],
-      ],
-    );
+    expect(
+      plan.states[1]!.transitions.map(({ proofRequired, asksFor }) => [proofRequired, asksFor.fires_when]),
+    ).toEqual([
+      [false, null],
+      [true, 'input.key == 7 && count < 9'],
+    ]);
   });
 
   it('a further condition beside a trigger narrows the counts at which it fires', () => {

@@ -2,6 +2,7 @@
 // gate says what an actor that hears every request and every cycle says.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { ActorSystem } from '../../src/actor/actor-system.js';
 import { interpretedMoves } from '../../src/actor/interpreted-moves.js';
 import { restoresInCycles, restoresMs, retryAfterCycles } from '../../src/limiter/forecast.js';
 import { Gate, type GateImage } from '../../src/limiter/gate.js';
@@ -24,11 +25,13 @@ function begin(plan: Plan, hearsAll = false, image?: GateImage) {
     cycle: image?.windows[0]?.cycle ?? cycle,
     cycleMs: CYCLE_MS,
     nowMs: START_MS,
-    perform: ({ event, transition }) => {
-      moves.push(`${event.cycle} ${plan.states[transition.to]!.name}`);
-      return true;
+    owner: {
+      perform: ({ event, transition }) => {
+        moves.push(`${event.cycle} ${plan.states[transition.to]!.name}`);
+        return true;
+      },
     },
-    moves: hearsAll ? interpretedMoves('test', () => {}) : undefined,
+    moves: hearsAll ? interpretedMoves('test', new ActorSystem(() => {})) : undefined,
     image: image ?? {
       state: plan.states[plan.initial]!.name,
       heldUntilCycle: Number.MIN_SAFE_INTEGER,

@@ -22,7 +22,7 @@ export function plannedGate(
     transitions.push({ cycle: event.cycle, to: plan.states[transition.to]!.name, count });
     return true;
   };
-  return { gate: new Gate(plan, { cycle, cycleMs: 1, nowMs: cycle, perform, image }), transitions };
+  return { gate: new Gate(plan, { cycle, cycleMs: 1, nowMs: cycle, owner: { perform }, image }), transitions };
 }
 
 export const anyOperator = (id: string): Operator | undefined =>

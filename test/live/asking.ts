@@ -1,7 +1,10 @@
 // Owns what the tests of live runs share: scenarios from a few lines, and a run of one.
 
-import { type LoadOptions, load } from '../../src/live/load.js';
+import { lastValueFrom, tap } from 'rxjs';
+import { type LoadOptions, load$ } from '../../src/live/load.js';
+import { type LoadRun, toResult } from '../../src/live/load-rows.js';
 import type { LoadResult } from '../../src/live/result.js';
+import type { CycleRow } from '../../src/outcome/cycle-row.js';
 import type { Comparison, LiveFigures } from '../../src/outcome/outcome-schema.js';
 import { type LoadedScenario, parseScenario } from '../../src/scenario/load-scenario.js';
 
@@ -52,8 +55,22 @@ function isSteady(result: LoadResult): boolean {
   return planned === 0 || (isWhole && isKnown && isSharp);
 }
 
-export function run(one: LoadedScenario, options: LoadOptions): Promise<LoadResult> {
-  return load(one, { ...options });
+/** What a test does when a cycle has closed. */
+export interface Closed {
+  /** Cycles since the start. */
+  readonly elapsed: number;
+  readonly admitted: number;
+  readonly limited: number;
+}
+
+export function run(
+  one: LoadedScenario,
+  { onCycle, ...options }: LoadOptions & { readonly onCycle?: ((closed: Closed) => void) | undefined },
+): Promise<LoadResult> {
+  const each = tap<CycleRow<LoadRun>>(({ cycle, run: { firstCycle }, totals: { admitted, limited } }) =>
+    onCycle?.({ elapsed: cycle - firstCycle + 1, admitted, limited }),
+  );
+  return lastValueFrom(load$(one, options).pipe(each, toResult()));
 }
 
 export interface Told {

@@ -2,11 +2,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { lastValueFrom } from 'rxjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
-import { liveReplay } from '../../src/live/live-replay.js';
+import { liveReplay$ } from '../../src/live/live-replay.js';
 import { type LiveOptions, mintKey } from '../../src/live/load.js';
+import { toResult } from '../../src/live/load-rows.js';
 import { stress } from '../../src/live/stress.js';
 import { generateSigner } from '../../src/record/signing.js';
 import { closeImposters, imposter, replay } from '../client/imposter.js';
@@ -34,7 +36,7 @@ const runs: readonly [string, (options: LiveOptions) => Promise<unknown>][] = [
   ['load', (options) => run(burst, options)],
   ['the key of several loads', (options) => mintKey(options)],
   ['stress', (options) => stress({ ...options, seconds: 1, rounds: 1, connections: 2 })],
-  ['replay', (options) => liveReplay([log], { ...options, ...replayed })],
+  ['replay', (options) => lastValueFrom(liveReplay$([log], { ...options, ...replayed }).pipe(toResult()))],
 ];
 
 describe.each(runs)('%s', (_name, live) => {

@@ -23,13 +23,12 @@ interface Given {
   readonly faults?: readonly Fault[];
   readonly late?: number;
   readonly stampedOffMs?: number;
-  readonly coversUnknown?: boolean;
   readonly tooUncertain?: string;
 }
 
 function verdict(given: Given) {
   const { health, differences = [], answered = 100, faults = [], late = 0, stampedOffMs } = given;
-  const { coversUnknown = false, tooUncertain } = given;
+  const { tooUncertain } = given;
   const requestLog = new RequestLog();
   requestLog.plan(0, answered + faults.length);
   for (let k = 0; k < answered + faults.length; k += 1) requestLog.send(0);
@@ -44,7 +43,6 @@ function verdict(given: Given) {
     differences,
     comparedCycles: 1,
     tolerance: 'none',
-    coversUnknown,
     tooUncertain,
   };
   const comparison = judge({ ...judged, health: { ...well, ...health } });
@@ -72,20 +70,8 @@ const table: [name: string, given: Given, verdict: string, firstCycle: number | 
   ],
   ['a decision differs, and requests are late', { differences: [difference], late: 50 }, 'node differs', 7],
   [
-    'a decision differs behind a request that may have been counted',
+    'a decision differs however a request without an answer was counted',
     { differences: [difference], faults: [fault('timed_out')] },
-    'run invalid',
-    7,
-  ],
-  [
-    'a decision differs before such a request',
-    { differences: [{ ...difference, cycle: 2 }], faults: [fault('timed_out')] },
-    'node differs',
-    2,
-  ],
-  [
-    'it differs however that request was counted',
-    { differences: [difference], faults: [fault('timed_out')], coversUnknown: true },
     'node differs',
     7,
   ],
@@ -97,12 +83,6 @@ const table: [name: string, given: Given, verdict: string, firstCycle: number | 
   [
     'it is stopped, and a decision differs',
     { health: { isPartial: true }, differences: [difference] },
-    'node differs',
-    7,
-  ],
-  [
-    'a decision differs behind a lost request of another contract',
-    { differences: [{ ...difference, contract: 'other' }], faults: [fault('closed')] },
     'node differs',
     7,
   ],

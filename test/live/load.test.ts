@@ -1,19 +1,25 @@
 // The very requests of a scenario, sent to the node of this project over HTTP: it agrees with the model, decision for decision.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { lastValueFrom } from 'rxjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
-import { liveReplay } from '../../src/live/live-replay.js';
-import type { CycleLine } from '../../src/live/live-session.js';
+import { type LiveReplay, type LiveReplayOptions, liveReplay$ } from '../../src/live/live-replay.js';
+import { toResult } from '../../src/live/load-rows.js';
 import { replay } from '../../src/simulate/replay.js';
 import { simulate } from '../../src/simulate/simulate.js';
 import { type Running, startRunning } from '../node/running.js';
-import { burst, run, scenario, steady, told } from './asking.js';
+import { burst, type Closed, run, scenario, steady, told } from './asking.js';
 
 const CYCLE_MS = 50;
+
+function liveReplay(paths: readonly string[], options: LiveReplayOptions): Promise<LiveReplay> {
+  return lastValueFrom(liveReplay$(paths, options).pipe(toResult()));
+}
+
 let node: Running;
 let url: string;
 let key: string;
@@ -75,12 +81,12 @@ describe('a scenario sent to a live node', () => {
     const { observed } = await run(scenario(text), { url, key });
     const [contract, ...others] = [...node.host.keyed].filter((one) => !known.has(one));
     expect(others).toEqual([]);
-    expect(contract!.keyed).toEqual({ maxKeys: 20, idleCycles: 60, overflow: 'refuse' });
-    expect(contract!.keys.figures).toEqual({
+    expect(contract!.image.keyed).toEqual({ maxKeys: 20, idleCycles: 60, overflow: 'refuse' });
+    expect(contract!.keys!.figures).toEqual({
       requests: observed.outcome.requests,
       limited: observed.outcome.limited,
     });
-    expect(contract!.keys.table.size).toBe(20);
+    expect(contract!.keys!.table.size).toBe(20);
   });
 
   it('has the figures of the simulation, in the cycles of the node', async () => {
@@ -125,7 +131,7 @@ describe('a scenario sent to a live node', () => {
   });
 
   it('tells a line for every cycle', async () => {
-    const lines: CycleLine[] = [];
+    const lines: Closed[] = [];
     const { observed } = await run(burst, { url, key, onCycle: (line) => lines.push(line) });
     const { first_cycle: first, last_cycle: last } = observed.outcome;
     const elapsed = lines.map((line) => line.elapsed);
@@ -194,9 +200,7 @@ describe('a log sent to a live node', () => {
     const planAt = (within = 4) => planContract(rateLimiter({ threshold: 6, within }));
     const { outcome } = await replay([log], { ...options, cycleMs: 1000, plan: planAt() });
     const asked = { ...options, cycleMs: 1000, planAt };
-    // A node that is started runs what was built.
-    const built: typeof import('../../src/live/live-replay.js') = await import(resolve('dist/live/live-replay.js'));
-    const started = await steady(() => built.liveReplay([log], { ...asked, speed: 20 }));
+    const started = await steady(() => liveReplay([log], { ...asked, speed: 20 }));
     const there = await steady(() => liveReplay([log], { ...asked, url, key, speed: 40 }));
     expect(
       [started, there].map(({ observed }) => [

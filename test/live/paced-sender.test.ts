@@ -3,11 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { pacedSending, pacings, type Share, sendAt, sendWindow } from '../../src/live/paced-sender.js';
 import { scheduleOf } from '../../src/live/schedule.js';
 import type { Stage } from '../../src/live/stage.js';
-import { RandomStream } from '../../src/math/random.js';
-import { FleetFeed, ModelFeed } from '../../src/simulate/feed.js';
+import { drawsOf } from '../../src/math/random.js';
+import { ModelFeed } from '../../src/simulate/feed.js';
 import { trafficOf } from '../../src/simulate/scenario-traffic.js';
 import { VirtualClock } from '../../src/time/virtual.js';
-import { makePopularity } from '../../src/traffic/popularity.js';
 import { scenario } from './asking.js';
 
 describe('where in its cycle a request is sent', () => {
@@ -41,13 +40,10 @@ describe('a schedule', () => {
 
   it.each(texts)('holds the requests of the simulation, cycle by cycle and contract by contract: %s', async (text) => {
     const one = scenario(`duration: 40\nseed: 11\n${text}`);
-    const traffic = await trafficOf(one, 11);
-    const again = await trafficOf(one, 11);
-    const popularity = makePopularity(one.popularity, one.contracts, new RandomStream(11, 'popularity'));
-    const feed = one.independent
-      ? new FleetFeed(again.arrivals, 0, 40)
-      : new ModelFeed(again.arrivals, popularity, one.contracts, 0, 40);
-    const schedule = scheduleOf(one, traffic, 11);
+    const traffic = await trafficOf(one, drawsOf(11));
+    const again = await trafficOf(one, drawsOf(11));
+    const feed = new ModelFeed(again, 0);
+    const schedule = scheduleOf(traffic, 0);
     for (let cycle = 0; cycle < 40; cycle += 1) {
       const counts = Array<number>(one.contracts).fill(0);
       feed.arrive(cycle, (contract, n) => {
@@ -71,7 +67,7 @@ describe('shares', () => {
   ): Promise<{ sent: [contract: number, atMs: number][]; planned: number }> {
     const clock = new VirtualClock(0, 100);
     const all = { sent: [] as [contract: number, atMs: number][], planned: 0 };
-    const schedule = scheduleOf(one, await trafficOf(one, 3), 3);
+    const schedule = scheduleOf(await trafficOf(one, drawsOf(3)), 0);
     const stage = {
       clock,
       firstCycle: 2,

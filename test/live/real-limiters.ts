@@ -6,6 +6,7 @@ import { connected } from '../../src/live/load.js';
 import { pacedSending } from '../../src/live/paced-sender.js';
 import { resultOf } from '../../src/live/result.js';
 import { scheduleOf } from '../../src/live/schedule.js';
+import { drawsOf } from '../../src/math/random.js';
 import { trafficOf } from '../../src/simulate/scenario-traffic.js';
 import { scenario, told } from './asking.js';
 import {
@@ -160,7 +161,7 @@ function asked(arrivals: string, { preset }: Real, limiter: object) {
 async function verdicts(url: string, arrivals: string, real: Real): Promise<Readonly<Record<string, string>>> {
   const own = asked(arrivals, real, real.own);
   return connected(own, { url }, async (connection) => {
-    const traffic = await trafficOf(own, own.seed);
+    const traffic = await trafficOf(own, drawsOf(own.seed));
     const seen = await runLive(connection, {
       plan: own.plan,
       names: traffic.names,
@@ -168,7 +169,7 @@ async function verdicts(url: string, arrivals: string, real: Real): Promise<Read
       cycles: traffic.cycles,
       drain: own.drain,
       foreign: own.target,
-      sending: (stage) => pacedSending(scheduleOf(own, traffic, own.seed), stage, 'instant'),
+      sending: (stage) => pacedSending(scheduleOf(traffic, own.startCycle), stage, 'instant'),
     });
     const words: Record<string, string> = {};
     for (const [name, limiter] of Object.entries({ own: real.own, ...real.wrong })) {

@@ -70,6 +70,7 @@ class Small {
   private readonly contracts: Contract[] = [];
   private readonly readers = new Set<ServerResponse>();
   private seq = 0;
+  private told = 0;
   private lastCycle: number;
   private readonly ticking: NodeJS.Timeout;
   private readonly server: Server;
@@ -138,8 +139,10 @@ class Small {
   }
 
   private tell(event: string, data: object): void {
+    this.told += 1;
+    const envelope = { specversion: '1.0', id: `${this.told}`, time: new Date(this.now()).toISOString() };
     for (const reader of this.readers) {
-      reader.write(`id: ${this.seq}\nevent: ${event}\ndata: ${JSON.stringify({ specversion: '1.0', data })}\n\n`);
+      reader.write(`id: ${this.seq}\nevent: ${event}\ndata: ${JSON.stringify({ ...envelope, data })}\n\n`);
     }
   }
 
@@ -154,8 +157,9 @@ class Small {
       else if (url.startsWith('/api/updates/proof')) this.prove(url, response);
       else if (url.endsWith('/stream')) this.stream(response);
       else if (url.endsWith('/gate')) this.gate(url, response);
-      else if (method === 'POST' && url === '/api/demo-key/mint') send(response, 201, { ok: true, key: 'weir_test' });
-      else if (method === 'POST' && url === '/api/chain/state-machines') send(response, 201, { ok: true, machine: {} });
+      else if (method === 'POST' && url === '/api/demo-key/mint') send(response, 201, minted);
+      else if (method === 'POST' && url === '/api/chain/state-machines')
+        send(response, 201, { ok: true, machine: machineOf(JSON.parse(body).slug) });
       else if (method === 'POST' && url.endsWith('/contracts')) this.create(body, response);
       else send(response, 404, { ok: false, detail: 'There is no such route.' });
     });
@@ -202,7 +206,7 @@ class Small {
       counts: new Map(),
       state: 'allowing',
     });
-    send(response, 201, { ok: true, contract: { id } });
+    send(response, 201, { ok: true, contract: { ...made, id } });
   }
 
   private gate(url: string, response: ServerResponse): void {
@@ -236,6 +240,31 @@ class Small {
     if (slowMs === undefined) reply();
     else setTimeout(reply, slowMs);
   }
+}
+
+const minted = {
+  ok: true,
+  key: `weir_${'t'.repeat(43)}`,
+  key_id: 'test',
+  owner: 'test',
+  scopes: ['admin'],
+  expires_at: '2100-01-01T00:00:00.000Z',
+};
+
+const made = {
+  currentState: 'allowing',
+  machine: 'load',
+  name: 'rate_limiter',
+  definition_name: 'rate_limiter',
+  version: '1.0',
+  created_cycle: 1,
+  first_fire_cycle: 2,
+};
+
+function machineOf(slug: string): object {
+  const head = { seq: 1, hash: '0'.repeat(64) };
+  const flags = { is_public: false, is_own: true };
+  return { slug, display_name: slug, ...flags, created_cycle: 1, head, contract_count: 0, contracts: [] };
 }
 
 function send(response: ServerResponse, status: number, body: object): void {

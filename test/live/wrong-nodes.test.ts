@@ -69,6 +69,15 @@ describe('a node', () => {
     expect(live.sent).toBe(live.answered + live.failed + live.timed_out);
   });
 
+  it.each<[string, Wrong]>([
+    ['never restores, and drops connections', { neverRestores: true, dropsEvery: 5 }],
+    ['trips at the threshold, and drops connections', { tripsAtThreshold: true, dropsEvery: 5 }],
+    ['does not count limited requests, and loses answers', { limitedDoNotCount: true, hangsEvery: 9 }],
+  ])('that %s is caught, whether what was lost was counted or not', async (_, wrong) => {
+    const { comparison } = await burstAt(wrong, { timeoutMs: 400 });
+    expect(comparison.verdict, comparison.reason).toBe('node differs');
+  });
+
   it.each([1, -1])('that stamps a cycle off by %i is caught in the cycle of the first', async (stampsBy) => {
     const { comparison, first } = await burstAt({ stampsBy, stampsEvery: 5 }, { cycleMs: 100 });
     const difference = { cycle: first + 6, figure: 'cycle', predicted: first + 6, observed: first + 6 + stampsBy };

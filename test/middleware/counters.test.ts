@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createLimiter } from '../../src/actor/create-limiter.js';
-import { type Counted, type Counter, ruleCounter, windowCounter } from '../../src/middleware/counters.js';
+import { type Counter, type CounterAnswer, ruleCounter, windowCounter } from '../../src/middleware/counters.js';
 
 const roomy = { maxKeys: 100, overflow: 'refuse' } as const;
-const hit = (counter: Counter, key: string, nowMs: number) => counter.hit(key, nowMs) as Counted;
+const hit = (counter: Counter, key: string, nowMs: number) => counter.hit(key, nowMs) as CounterAnswer;
 
 describe('the window of a process', () => {
   it('decides as the model of express-rate-limit does, whatever comes', () => {

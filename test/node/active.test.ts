@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LONGEST_WINDOW } from '../../src/api/windows.js';
 import { Host } from '../../src/host/host.js';
-import type { KeyedContract } from '../../src/host/keyed-contract.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { ActiveMachines } from '../../src/node/active-machines.js';
 import { MemoryStore } from '../../src/store/memory.js';
@@ -56,8 +55,8 @@ describe('the most active machines', () => {
       maxKeys: 8,
       idleCycles: 2_000,
       overflow: 'refuse',
-    }) as KeyedContract;
-    keyed.decideKey('one', 2, FIRST);
+    });
+    keyed.decide(2, FIRST, 0, 'one');
     to(FIRST + 200);
     move(c, 2);
     expect(top(60)).toEqual(['c 2', 'a 0', 'b 0']);

@@ -39,6 +39,13 @@ export class Asker {
     return (await this.send(method, path, body, more)).text();
   }
 
+  /** Asks on a connection that is closed after the answer. */
+  async askOnNewConnection(path: string): Promise<void> {
+    const { statusCode, body } = await request(`${this.url}${path}`, { dispatcher: this.#agent, reset: true });
+    this.statuses.set(statusCode, (this.statuses.get(statusCode) ?? 0) + 1);
+    await body.dump();
+  }
+
   /** As `ask`, where nothing may go wrong; asks again where a node on a busy machine refuses. */
   async must(
     method: 'GET' | 'POST',
@@ -98,6 +105,9 @@ export async function prepare(owner: Asker): Promise<void> {
     for (; left > 0; left -= 1) await owner.deploy('many');
   };
   await Promise.all(Array.from({ length: 16 }, lane));
+  await owner.machine('names');
+  const definition = { keyed: { max_keys: 100_000, idle_cycles: 1, overflow: 'share', store_keys: 'plain' } };
+  keyed = await owner.deploy('names', { threshold: 5, within: 60, ...definition });
   // Windows that are full and as long as they may be, of contracts that limit: a forecast looks through all of it.
   await owner.machine('long');
   for (let n = 0; n < 18; n += 1) gate ??= await owner.deploy('long', { within: 100_000, threshold: 100 });
@@ -107,6 +117,7 @@ export async function prepare(owner: Asker): Promise<void> {
 }
 
 let gate: string | undefined;
+let keyed: string | undefined;
 
 export const attacks: readonly Attack[] = [
   {
@@ -233,6 +244,27 @@ export const attacks: readonly Attack[] = [
     answer: 200,
     lanes: 4,
     once: (_owner, stranger) => stranger.ask('GET', '/api/chain/many/state/verify'),
+  },
+  {
+    name: 'gates of 100 keys with long names that are new each time',
+    answer: 200,
+    once: (owner, _stranger, n) =>
+      owner.ask('POST', '/api/chain/names/gates', {
+        requests: Array.from({ length: 100 }, (_, k) => ({ contract_id: keyed, key: `${n}-${k}-`.padEnd(256, 'k') })),
+      }),
+  },
+  {
+    name: 'credentials that are long and new each time',
+    answer: 401,
+    once: (_owner, stranger, n) =>
+      stranger.ask('GET', '/api/limits', undefined, {
+        authorization: `Bearer ${' '.repeat(1_000)}${n}${'x'.repeat(6_000)}`,
+      }),
+  },
+  {
+    name: 'connections that ask once',
+    answer: 200,
+    once: (_owner, stranger) => stranger.askOnNewConnection('/api/clock'),
   },
   {
     name: 'operators',

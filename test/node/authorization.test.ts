@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Auth } from '../../src/node/access.js';
+import type { Auth } from '../../src/node/permission.js';
 import type { Route } from '../../src/node/route.js';
 import { routes } from '../../src/node/route-list.js';
 import { type About, bodyOf, endsMachine, pathOf, typeOf } from './route-request.js';
@@ -305,5 +305,8 @@ async function newMachine(slug: string, is_public: boolean): Promise<About> {
   await node.ask('POST', '/api/chain/state-machines', { key: owner, body: { slug, is_public } });
   const body = { slug, threshold: 1_000 };
   const { body: told } = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key: owner, body });
+  const checked = { candidate: { threshold: 50 } };
+  const { id } = told.contract;
+  await node.ask('PATCH', `/api/chain/${slug}/contracts/${id}`, { key: owner, body: checked });
   return { slug, contractId: told.contract.id };
 }

@@ -67,7 +67,14 @@ function* bodiesFor({ shapes, takesStream = false }: Route, limit: number): Gene
   for (const [kind, text] of values(limit - 100)) yield [`${kind} in a field that is not known`, `{"unknown":${text}}`];
   yield ['names that are not known', `{${repeated(limit - 2, (n) => `"n${n}":0`)}}`];
   yield ['a long name', `{"${'n'.repeat(limit - 20)}":0}`];
-  const { properties = {} } = (shapes?.body ?? {}) as Partial<TObject>;
+  const { properties, anyOf = [] } = (shapes?.body ?? {}) as Partial<TObject> & { anyOf?: TObject[] };
+  for (const one of [...anyOf, ...(properties === undefined ? [] : [{ properties }])]) yield* inProperties(one, limit);
+}
+
+function* inProperties(
+  { properties }: Pick<TObject, 'properties'>,
+  limit: number,
+): Generator<readonly [string, string]> {
   for (const [name, schema] of Object.entries(properties)) {
     const others = Object.entries(properties).flatMap(([other, of]) => (other === name ? [] : sampleOf(other, of)));
     const rest = others.map((text) => `${text},`).join('');

@@ -1,9 +1,12 @@
 // The recent history of contracts, in virtual time; and the counts of a stream, by a node.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COURSE_CYCLES } from '../../src/api/course.js';
 import { Host } from '../../src/host/host.js';
-import type { KeyedContract } from '../../src/host/keyed-contract.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
-import { COURSE_CYCLES, Courses } from '../../src/node/courses.js';
+import { planContract } from '../../src/limiter/validate.js';
+import { LocalSamples } from '../../src/node/counting/local/samples.js';
+import { Courses } from '../../src/node/courses.js';
+import { findStandardOperator } from '../../src/operator/registry.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 import { type Running, startRunning } from './running.js';
@@ -14,25 +17,25 @@ const FIRST = 1_000;
 function watched({ courses: most = 4, coursesPerStream = 2 } = {}) {
   const clock = new VirtualClock(FIRST * CYCLE_MS, CYCLE_MS);
   const host = new Host({ clock, store: new MemoryStore() });
-  const courses = new Courses(host, { courses: most, coursesPerStream });
-  const machine = host.createMachine({ slug: 'm' });
+  const courses = new Courses(host, new LocalSamples(host), { courses: most, coursesPerStream });
+  host.createMachine({ slug: 'm' });
   const contract = (threshold = 2, within = 3) => host.createContract('m', rateLimiter({ threshold, within }));
   const keyed = () =>
     host.createContract('m', rateLimiter({ threshold: 1, within: 3 }), undefined, {
       maxKeys: 8,
       idleCycles: 100,
       overflow: 'refuse',
-    }) as KeyedContract;
+    });
   const to = (cycle: number) => clock.run({ untilMs: (FIRST + cycle) * CYCLE_MS });
-  const count = (of: ReturnType<typeof contract>, n: number) => host.decide(of.id, n, clock.cycle());
-  return { clock, host, courses, machine, contract, keyed, to, count };
+  const count = (of: ReturnType<typeof contract>, n: number) => host.contract(of.id).decide(n, clock.cycle());
+  return { clock, host, courses, contract, keyed, to, count };
 }
 
 describe('the course of a contract', () => {
   it('has each cycle once, as it was when it was over', () => {
-    const { courses, machine, contract, to, count } = watched();
+    const { courses, contract, to, count } = watched();
     const one = contract();
-    const reader = courses.watch(machine, [one], undefined);
+    const reader = courses.watch([one], undefined);
     for (const [cycle, n] of [
       [0, 1],
       [1, 2],
@@ -65,9 +68,9 @@ describe('the course of a contract', () => {
   });
 
   it('takes what an event of the next cycle finds, before it is counted', () => {
-    const { clock, courses, machine, contract, to, count } = watched();
+    const { clock, courses, contract, to, count } = watched();
     const one = contract(5, 1);
-    const reader = courses.watch(machine, [one], undefined);
+    const reader = courses.watch([one], undefined);
     count(one, 3);
     to(0.99);
     // The event comes before the clock has told anybody of the cycle.
@@ -77,43 +80,56 @@ describe('the course of a contract', () => {
   });
 
   it('begins with the contract, and not when a stream first asks for it', () => {
-    const { courses, machine, contract, to, count } = watched();
+    const { courses, contract, to, count } = watched();
     const one = contract();
     count(one, 2);
     to(3.5);
-    expect(JSON.parse(courses.news(courses.watch(machine, [one], undefined))!)).toMatchObject([
+    expect(JSON.parse(courses.news(courses.watch([one], undefined))!)).toMatchObject([
       { from_cycle: FIRST, count: [2, 2, 2], admitted: [2, 0, 0] },
     ]);
   });
 
   it('begins with the node for contracts that are there already', () => {
-    const { host, courses, machine, contract, to, count } = watched({ courses: 2 });
+    const { host, courses, contract, to, count } = watched({ courses: 2 });
     const one = contract();
-    const later = new Courses(host, { courses: 2, coursesPerStream: 2 });
+    const later = new Courses(host, new LocalSamples(host), { courses: 2, coursesPerStream: 2 });
     count(one, 1);
     to(2.5);
     expect([courses.size, later.size]).toEqual([1, 1]);
-    expect(JSON.parse(later.news(later.watch(machine, [one], undefined))!)).toMatchObject([{ count: [1, 1] }]);
+    expect(JSON.parse(later.news(later.watch([one], undefined))!)).toMatchObject([{ count: [1, 1] }]);
   });
 
   it('of a contract with keys is limiting while one of its keys is, whatever the contract itself does', () => {
-    const { clock, courses, machine, keyed, to } = watched();
+    const { clock, courses, keyed, to } = watched();
     const one = keyed();
-    one.decideKey('a', 1, clock.cycle());
+    one.decide(1, clock.cycle(), 0, 'a');
     to(1);
-    one.decideKey('a', 1, clock.cycle());
+    one.decide(1, clock.cycle(), 0, 'a');
     to(6.5);
     expect(one.admits).toBe(true);
-    expect(JSON.parse(courses.news(courses.watch(machine, [one], undefined))!)).toMatchObject([
+    expect(JSON.parse(courses.news(courses.watch([one], undefined))!)).toMatchObject([
       { limited: [0, 1, 0, 0, 0, 0], limiting: [0, 1, 1, 0, 0, 0], limited_keys: [0, 1, 1, 0, 0, 0] },
     ]);
+  });
+
+  it('of a contract with a candidate says what that would have limited', () => {
+    const { host, clock, courses, keyed, to } = watched();
+    const one = keyed();
+    const candidate = planContract(rateLimiter({ threshold: 1, within: 100 }), findStandardOperator);
+    to(1.2);
+    [...host.changeContract(one, { candidate })];
+    to(2.2);
+    for (const name of ['a', 'a', 'a']) one.decide(1, clock.cycle(), 0, name);
+    to(3.5);
+    const [course] = JSON.parse(courses.news(courses.watch([one], undefined))!);
+    expect(course.would_limit).toEqual([null, null, 2]);
   });
 
   it('ends with its contract', () => {
     const { host, courses, contract, to } = watched();
     const one = contract();
     to(1.5);
-    host.contracts.delete(one.id);
+    host.deleteContract(one);
     to(3.5);
     expect(courses.size).toBe(0);
   });
@@ -132,19 +148,19 @@ describe('the course of a contract', () => {
   });
 
   it('goes back a bounded number of cycles, and is there for a reader that comes back', () => {
-    const { courses, machine, contract, to } = watched();
+    const { courses, contract, to } = watched();
     const one = contract();
-    const first = courses.watch(machine, [one], undefined);
+    const first = courses.watch([one], undefined);
     to(5.5);
     courses.leave(first);
-    const again = courses.watch(machine, [one], FIRST + 2);
+    const again = courses.watch([one], FIRST + 2);
     expect(JSON.parse(courses.news(again)!)).toMatchObject([{ from_cycle: FIRST + 3, count: [0, 0] }]);
     to(2 * COURSE_CYCLES);
     expect(JSON.parse(courses.news(again)!)[0].count.length).toBe(COURSE_CYCLES);
   });
 
-  it('has its bounds: of a stream, and of all together; one in no stream makes room', () => {
-    const { courses, machine, contract } = watched();
+  it('has its bounds: of a stream, of a network of addresses, and of all together; one in no stream makes room', () => {
+    const { courses, contract } = watched();
     const [a, b, c, d, e] = [contract(), contract(), contract(), contract(), contract()];
     const code = (work: () => unknown) => {
       try {
@@ -154,12 +170,15 @@ describe('the course of a contract', () => {
         return (error as { code: string }).code;
       }
     };
-    const ab = courses.watch(machine, [a, b], undefined);
-    courses.watch(machine, [c, d], undefined);
-    expect(code(() => courses.watch(machine, [a, b, c], undefined))).toBe('invalid_input');
-    expect(code(() => courses.watch(machine, [e], undefined))).toBe('node_overloaded');
+    const ab = courses.watch([a, b], undefined, 'one network');
+    expect(code(() => courses.watch([a, b, c], undefined, 'one network'))).toBe('invalid_input');
+    // A network of addresses has half of what others leave.
+    expect(code(() => courses.watch([c], undefined, 'one network'))).toBe('node_overloaded');
+    expect(code(() => courses.watch([a], undefined, 'one network'))).toBeUndefined();
+    expect(code(() => courses.watch([c], undefined, 'another'))).toBeUndefined();
+    expect(code(() => courses.watch([d], undefined, 'a third'))).toBe('node_overloaded');
     courses.leave(ab);
-    expect(code(() => courses.watch(machine, [e], undefined))).toBeUndefined();
+    expect(code(() => courses.watch([e], undefined, 'a third'))).toBeUndefined();
     expect(courses.size).toBe(4);
   });
 });

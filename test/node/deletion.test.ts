@@ -145,6 +145,39 @@ describe.each([
     expect(anew.rows.map(({ kind, seq }: any) => [kind, seq])).toEqual([['machine_created', 1]]);
   });
 
+  it('who takes the slug of a deleted machine gets none of its kept answers, and they take no room any more', async () => {
+    const { node, ask, owner, machine, deploy } = await start(folder(), { retentionMs: 500, answersKibPerOwner: 1 });
+    const [{ key }, { key: stranger }] = [await owner(), await owner()];
+    const once = async (by: string, idempotencyKey: string) => {
+      const response = await fetch(`${node.url}/api/chain/m/event`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${by}`,
+          'content-type': 'application/json',
+          'idempotency-key': idempotencyKey,
+        },
+        body: '{"type":"request"}',
+      });
+      return [response.status, response.headers.get('idempotent-replayed')];
+    };
+    const begin = async (by: string) => {
+      await vi.waitUntil(async () => (await machine(by, 'm')).status === 201, { timeout: 20_000 });
+      await deploy(by, 'm', { within: 10_000 });
+    };
+    const told: unknown[] = [];
+    for (const by of [key, stranger, key]) {
+      await begin(by);
+      for (const name of ['a', 'b', 'a']) told.push(await once(by, name));
+      // As many as an owner may have are kept.
+      let sent = 0;
+      while ((await once(by, `more ${sent}`))[0] === 200) sent += 1;
+      told.push(sent);
+      await ask('DELETE', '/api/chain/m', by);
+    }
+    const each = [[200, null], [200, null], [200, 'true'], told[3]];
+    expect(told).toEqual([...each, ...each, ...each]);
+  });
+
   it('what the owner of an ended key has left is deleted by the node', async () => {
     const { ask, owner, machine, deploy } = await start(folder());
     const [gone, stays] = [await owner(), await owner()];

@@ -8,6 +8,8 @@ import { type Running, type Start, startRunning, type Told } from './running.js'
 /** A disk that is slow, full or gone, as the test wants it. */
 class TestStore extends MemoryStore {
   isFull = false;
+  /** Whether it breaks when counts are to be written, and before. */
+  breaksAtState = false;
   readonly saved = new Map<string, ContractState>();
   #held: (() => void)[] | undefined;
 
@@ -16,6 +18,10 @@ class TestStore extends MemoryStore {
   }
 
   override putState(state: ContractState): void {
+    if (this.breaksAtState) {
+      this.isFull = true;
+      super.commit(() => {});
+    }
     super.putState(state);
     this.saved.set(state.id, state);
   }
@@ -195,5 +201,28 @@ describe('a store that fails', () => {
     store.isFull = true;
     const answers = await Promise.all([event('first'), event('second'), event('first')]);
     expect(answers.map(({ status }) => status)).toEqual([503, 503, 503]);
+  });
+
+  it('is said once, and thrown out of no task of the clock, whatever was about to be written', async () => {
+    const lines: string[] = [];
+    const destination = { write: (line: string) => void lines.push(line) };
+    await start({ cycleMs: 100, log: { level: 'error', requests: false, destination } });
+    // Due to restore by itself, with a row and a state to write.
+    await event('first');
+    await event('first');
+    await event('second');
+    store.breaksAtState = true;
+    const said = () => lines.filter((line) => line.includes('"store_failed"'));
+    while (said().length === 0) await node.clock.sleep(20);
+    await node.clock.sleep(1_500);
+    expect([said().length, lines.length, node.errors]).toEqual([1, 1, []]);
+  });
+
+  it('fails who waits for counts that cannot be written, and no task of the clock', async () => {
+    await start({ durability: 'strict' });
+    store.breaksAtState = true;
+    expect((await event('first')).status).toBe(503);
+    node.host.commit();
+    expect(node.errors).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Auth } from '../../src/node/access.js';
+import type { Auth } from '../../src/node/permission.js';
 import { routes } from '../../src/node/route-list.js';
 import { bodyOf, endsMachine, pathOf, typeOf } from './route-request.js';
 import { type Ask, type Running, startRunning } from './running.js';
@@ -18,10 +18,12 @@ beforeAll(async () => {
 });
 afterAll(() => node.close());
 
-// Every example finds a contract that no other one has moved.
+// Every example finds a contract with a candidate, which no other one has moved.
 beforeEach(async () => {
   const deployed = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body: { slug } });
   contractId = deployed.body.contract.id;
+  const body = { candidate: { threshold: 50 } };
+  await node.ask('PATCH', `/api/chain/${slug}/contracts/${contractId}`, { key, body });
   session = await node.sessionOf(key);
 });
 

@@ -316,7 +316,7 @@ describe('a shadow', () => {
     const { contract } = (await node.ask('GET', gate.replace(/\/gate$/, ''), { key })).body;
     expect(contract).toMatchObject({ shadow: true, currentState: 'limiting', threshold: 1 });
     expect(await (await fetch(`${node.url}/metrics`)).text()).toMatch(
-      /^weir_decisions_total\{decision="would_limit"\} 2$/m,
+      /^weir_decisions_total\{decision="would_limit"\} 3$/m,
     );
   });
 

@@ -1,7 +1,7 @@
 // Events with idempotency keys on a node that is killed: all of them are sent again, answered or not, and each has counted once.
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { newIdempotencyKey } from '../../src/client/fetch-transport.js';
+import { newIdempotencyKey } from '../../src/client/http-transport.js';
 import { WeirClient } from '../../src/client/weir-client.js';
 import { serve, temporaryFolder } from '../cli/command-line.js';
 

@@ -4,7 +4,7 @@ import type { Machine } from '../../src/host/machine.js';
 import type { Steps } from '../../src/limiter/plan.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
-import { countInSteps } from '../../src/node/decision.js';
+import { countInSteps } from '../../src/node/counting/local/deciding.js';
 import { SLICE, Turns } from '../../src/node/fair-queue.js';
 import { MachineWork } from '../../src/node/machine-work.js';
 import { verifyRecord } from '../../src/record/verify-record.js';
@@ -46,11 +46,10 @@ class Node {
 
   /** Counts events in all contracts of a machine. @returns the cycle, and how many each admitted */
   event(machine: Machine, n: number) {
-    const { host, work } = this;
-    return work.of(machine, function* (cycle): Steps<{ cycle: number; admitted: number[] }> {
+    return this.work.of(machine, function* (cycle): Steps<{ cycle: number; admitted: number[] }> {
       const admitted: number[] = [];
       for (const contract of machine.contracts)
-        admitted.push(yield* countInSteps(host, machine, { contract, kind: 0 }, n, cycle));
+        admitted.push(yield* countInSteps({ machine, contract, kind: 0, n, name: undefined }, cycle));
       return { cycle, admitted };
     });
   }

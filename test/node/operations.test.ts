@@ -83,7 +83,7 @@ describe('figures', () => {
       'weir_decisions_total{decision="admitted"}': 4,
       'weir_decisions_total{decision="limited"}': 5,
       'weir_transitions_total{outcome="taken"}': 2,
-      weir_machines: 4,
+      weir_machines: 3,
       weir_contracts: 3,
       weir_stream_readers: 0,
       weir_store_ok: 1,

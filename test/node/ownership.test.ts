@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Host } from '../../src/host/host.js';
-import type { Machine } from '../../src/host/machine.js';
+import { Host } from '../../src/host/host.js';
 import { Ownership } from '../../src/node/ownership.js';
+import { MemoryStore } from '../../src/store/memory.js';
+import { VirtualClock } from '../../src/time/virtual.js';
 
 it('looking at a few machines at a time shows every public one once, by slug, those that came later too', () => {
   const machines = fc.uniqueArray(
@@ -11,15 +12,13 @@ it('looking at a few machines at a time shows every public one once, by slug, th
   );
   fc.assert(
     fc.property(machines, fc.nat(30), fc.integer({ min: 1, max: 7 }), (made, first, looks) => {
-      const all = made.map(
-        ({ slug, isPublic }) => ({ slug, image: { owner: 'other', isPublic }, contracts: [] }) as unknown as Machine,
-      );
-      const host = { machines: new Map(all.slice(0, first).map((machine) => [machine.slug, machine])) };
-      const ownership = new Ownership(host as unknown as Host);
-      for (const machine of all.slice(first)) {
-        host.machines.set(machine.slug, machine);
-        ownership.add(machine);
-      }
+      const host = new Host({ clock: new VirtualClock(1_000, 1), store: new MemoryStore() });
+      const make = (some: typeof made) => {
+        for (const machine of some) host.createMachine({ ...machine, owner: 'other' });
+      };
+      make(made.slice(0, first));
+      const ownership = new Ownership(host);
+      make(made.slice(first));
       const shown: string[] = [];
       for (let from: string | undefined = ''; from !== undefined; ) {
         const { seen, last } = ownership.look(undefined, from, looks);

@@ -1,5 +1,11 @@
 // What owners share by the network of the address that their keys were minted for: few addresses never take what others need.
 import { expect, it } from 'vitest';
+import { Turns } from '../../src/node/fair-queue.js';
+import { SourceLimit } from '../../src/node/source-limit.js';
+import { Verifications } from '../../src/node/verifications.js';
+import { KeyRing } from '../../src/record/key-ring.js';
+import { Failure } from '../../src/schema/failure.js';
+import { VirtualClock } from '../../src/time/virtual.js';
 import { startRunning } from './running.js';
 
 const DEPLOY = '/api/contracts/templates/rate-limiter/deploy';
@@ -44,4 +50,56 @@ it('however many keys few addresses mint, an owner from elsewhere has what an ow
   for (let keys = 0; keys < 14; keys += 1) await gets(`2001:db8:1:${keys}::1`);
   expect(await gets('2001:db8:1:ffff::1')).toBeLessThan(3);
   await node.close();
+});
+
+/** How many of so many tries were not refused. */
+function taken(tries: number, take: (n: number) => unknown): number {
+  let count = 0;
+  for (let n = 0; n < tries; n += 1) {
+    try {
+      take(n);
+      count += 1;
+    } catch (error) {
+      expect(error).toBeInstanceOf(Failure);
+    }
+  }
+  return count;
+}
+
+it('what all ask for within a window is not for one network of addresses, however many addresses and owners it has', () => {
+  const clock = new VirtualClock(1_000, 1);
+  const limit = new SourceLimit(clock, { threshold: 10, within: 60, onNode: 800 });
+  const from = (addressOf: (n: number) => string) =>
+    taken(500, (n) =>
+      limit.take({ owner: `owner ${addressOf(n)} ${n}`, ip: addressOf(n), units: 1, what: 'It' }, () => {}),
+    );
+  expect([
+    from(() => '203.0.113.1'),
+    from((n) => `203.0.113.${n % 250}`),
+    from((n) => `2001:db8:1:${n.toString(16)}::1`),
+    from(() => '198.51.100.1'),
+  ]).toEqual([10, 90, 100, 10]);
+  clock.run({ untilMs: clock.now() + 60 });
+  expect(from((n) => `203.0.113.${n % 250}`)).toBe(100);
+});
+
+it('records that wait to be verified for one network leave room for those of others', () => {
+  const clock = new VirtualClock(1_000, 1);
+  const never = new Promise<never>(() => {});
+  const verifications = new Verifications({
+    store: { rows: () => never, checkpoint: () => never, cut: () => undefined },
+    keys: () => KeyRing.ofNodes([], false),
+    headOf: () => undefined,
+    turns: new Turns(clock),
+    most: 16,
+  });
+  let slugs = 0;
+  const from = (pool: string) =>
+    taken(20, () => {
+      slugs += 1;
+      void verifications.of(`m-${slugs}`, pool);
+    });
+  expect([from('203.0.113.0/24'), from('198.51.100.0/24'), from('192.0.2.0/24')]).toEqual([8, 4, 2]);
+  // A record that is being verified is shared, whoever asks.
+  expect(taken(3, () => void verifications.of('m-1', '203.0.113.0/24'))).toBe(3);
 });

@@ -7,12 +7,10 @@ import { copyInFolder, keepCopy, keyFileOf, restore } from '../../src/node/backu
 import { Turns } from '../../src/node/fair-queue.js';
 import { openGround } from '../../src/node/ground.js';
 import { startNode } from '../../src/node/node.js';
-import { Ownership } from '../../src/node/ownership.js';
 import { Retention } from '../../src/node/retention.js';
 import { generateSigner, publicKeyFrom, signCheckpoint } from '../../src/record/signing.js';
 import { verifyExport } from '../../src/record/verify-export.js';
 import { MemoryStore } from '../../src/store/memory.js';
-import { MemoryCredentials } from '../../src/store/memory-credentials.js';
 import { openSqliteStore } from '../../src/store/sqlite.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 import { temporaryFolder } from '../left-behind.js';
@@ -135,7 +133,7 @@ describe('a record that is not signed up to its end', () => {
       clock,
       turns: new Turns(clock),
       keepRows: KEEP,
-      ...{ ownership: new Ownership(host), credentials: new MemoryCredentials(), retentionMs: 1e9, onOrphan() {} },
+      retentionMs: 1e9,
       onRemoved: () => {},
     });
     const machine = host.createMachine({ slug: 'm' });

@@ -56,11 +56,33 @@ describe('templates', () => {
     ['/rate-limiter/deploy', 'POST', { rule: { like: 'ngin', rate: '10r/s' } }, 400, /\/rule\/like/],
     ['/rate-limiter/deploy', 'POST', { rule: { like: 'nginx-limit-conn', connections: 3 } }, 400, /hold_ms/],
     ['/rate-limiter/deploy', 'POST', { threshold: 5, rule: { like: 'nginx', rate: '10r/s' } }, 400, /threshold/],
+    ['/rate-limiter/deploy', 'POST', { limit: 'nginx 10r/s', rule: { like: 'nginx', rate: '10r/s' } }, 400, /limit/],
+    ['/rate-limiter/deploy', 'POST', { limit: 'ngin 10r/s' }, 400, /no limiter is called so.*[Dd]id you mean nginx/],
+    ['/rate-limiter/deploy', 'POST', { limit: 'none' }, 400, /limits nothing/],
+    ['/rate-limiter/deploy', 'POST', { limit: '/etc/passwd' }, 400, /no limiter is called so/],
+    ['/rate-limiter/deploy', 'POST', { limit: 'rule.yaml' }, 400, /no limiter is called so/],
   ])('%s by %s is refused in words: %o', async (path, method, body, status, words) => {
     const asked = body === undefined ? {} : { key, body: { slug: 'm', ...body } };
     const told = await node.ask(method, `${templates}${path}`, asked);
     expect(told.status).toBe(status);
     expect(JSON.stringify(told.body)).toMatch(words);
+  });
+});
+
+describe('a limit as a text', () => {
+  it('is the limiter of a deploy, of a change and of a candidate', async () => {
+    const deployed = await node.ask('POST', `${templates}/rate-limiter/deploy`, {
+      key,
+      body: { slug: 'm', limit: 'nginx 10r/s burst=1' },
+    });
+    expect(deployed.body.contract).toMatchObject({ name: 'nginx', rule: 'nginx_limit_req', threshold: 2 });
+    const path = `/api/chain/m/contracts/${deployed.body.contract.id}`;
+    const changed = await node.ask('PATCH', path, { key, body: { limit: '5 in 10 cycles' } });
+    expect(changed.body.contract).toMatchObject({ name: 'rate_limiter', threshold: 5, within: 10 });
+    const compared = await node.ask('PATCH', path, { key, body: { candidate: 'gcra 1/s burst=4' } });
+    expect(compared.status).toBe(200);
+    const both = await node.ask('PATCH', path, { key, body: { limit: '5 in 10 cycles', threshold: 3 } });
+    expect([both.status, JSON.stringify(both.body)]).toEqual([400, expect.stringContaining('threshold and limit')]);
   });
 });
 

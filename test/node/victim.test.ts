@@ -27,7 +27,7 @@ const PACE = { phaseMs: 500, paceMs: 4, mostWaiting: 16 };
 
 /** What an owner may do so often: an attack goes on in every round, and what is looked at is what it costs the others. */
 const UNLIMITED = ['machines', 'new_machines', 'definition_kib'].flatMap((bound) =>
-  [`${bound}=100000000`, `${bound}.on_node=1000000000`].flatMap((setting) => ['--limit', setting]),
+  [`${bound}=100000000`, `${bound}.on_node=1000000000`].flatMap((setting) => ['--bound', setting]),
 );
 
 interface Wait {

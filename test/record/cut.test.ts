@@ -1,7 +1,6 @@
 // A record whose first rows were removed: it holds behind a cut that the node signed, and behind nothing else.
 import { describe, expect, it } from 'vitest';
 import { Host } from '../../src/host/host.js';
-import type { KeyedContract } from '../../src/host/keyed-contract.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { exportRecord } from '../../src/record/export.js';
 import { KeyRing } from '../../src/record/key-ring.js';
@@ -82,11 +81,11 @@ it('a record of keys that open and close holds behind a cut at any row, the gate
   host.createMachine({ slug: 'gateway' });
   const keyed = { maxKeys: 2, idleCycles: 0, overflow: 'share' } as const;
   const limiter = rateLimiter({ threshold: 2, within: 3 });
-  const contract = host.createContract('gateway', limiter, undefined, keyed) as KeyedContract;
+  const contract = host.createContract('gateway', limiter, undefined, keyed);
   for (let cycle = START + 1; cycle < START + 60; cycle += 1) {
     clock.run({ untilMs: cycle * 777 + 1 });
     for (const [index, key] of ['a', 'b', 'c', 'd'].entries())
-      if ((cycle * 7 + index * 5) % 11 < 4) contract.decideKey(key, 1 + ((cycle + index) % 3), cycle);
+      if ((cycle * 7 + index * 5) % 11 < 4) contract.decide(1 + ((cycle + index) % 3), cycle, 0, key);
   }
   const made = store.rows('gateway', { limit: 1_000 });
   expect(new Set(made.map(({ key }) => key)).size).toBeGreaterThan(2);

@@ -32,6 +32,19 @@ export function contractCreated(id: string, to: string, cycle = START): Draft {
   return { cycle, kind: 'contract_created', contract_id: id, to, definition_digest, cause: 'manual', emitted: [] };
 }
 
+export function deleted(id: string, cycle = START + 9): Draft {
+  return { cycle, kind: 'contract_deleted', contract_id: id, cause: 'manual', emitted: [] };
+}
+
+/** A threshold that became larger, or what else is given. */
+export function changedContract(id: string, given: Partial<Draft> = {}): Draft {
+  const changes = [{ what: 'threshold', from: 100, to: 200 }] as const;
+  const states = { from: 'allowing', to: 'allowing', states: ['allowing', 'limiting'] };
+  const definition_digest = 'cd'.repeat(32);
+  const draft = { cycle: START + 9, contract_id: id, definition_digest, changes, ...states, by: 'wk_1', ...given };
+  return { kind: 'contract_changed', cause: 'manual', emitted: [], ...draft };
+}
+
 /** A transition that fires the substrate alone, or another operator above it. */
 export function moved(
   id: string,

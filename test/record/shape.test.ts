@@ -27,15 +27,15 @@ describe('a row', () => {
     [7, 'it is not an object'],
     [
       {},
-      '/kind must be one of machine_created, contract_created, contract_deleted, machine_deleted, transition, transition_failed, admin_action, rows_lost',
+      '/kind must be one of machine_created, contract_created, contract_changed, contract_deleted, machine_deleted, transition, transition_failed, admin_action, rows_lost',
     ],
     [
       { kind: 'toString' },
-      '/kind must be one of machine_created, contract_created, contract_deleted, machine_deleted, transition, transition_failed, admin_action, rows_lost',
+      '/kind must be one of machine_created, contract_created, contract_changed, contract_deleted, machine_deleted, transition, transition_failed, admin_action, rows_lost',
     ],
     [
       { kind: ['transition'] },
-      '/kind must be one of machine_created, contract_created, contract_deleted, machine_deleted, transition, transition_failed, admin_action, rows_lost',
+      '/kind must be one of machine_created, contract_created, contract_changed, contract_deleted, machine_deleted, transition, transition_failed, admin_action, rows_lost',
     ],
   ])('is not %j', (value, fault) => {
     expect(faultOf(value)).toBe(fault);

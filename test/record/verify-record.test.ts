@@ -6,8 +6,10 @@ import type { AuditRow } from '../../src/record/row.js';
 import { publicKeyFrom, signCheckpoint } from '../../src/record/signing.js';
 import { RecordVerifier, type VerifyOptions, verifyRecord } from '../../src/record/verify-record.js';
 import {
+  changedContract,
   contractCreated,
   created,
+  deleted,
   drafts,
   first,
   moved,
@@ -186,6 +188,53 @@ describe('a record written anew, with every hash right, is held against what it 
   ])('%s', (_, values, expected) => {
     expect(values.every((value) => value.hash === hashOf(value))).toBe(true);
     expect(verdict(values)).toBe(expected);
+  });
+});
+
+describe('a contract that was changed', () => {
+  const keyed = { max_keys: 9, idle_cycles: 0, overflow: 'refuse', store_keys: 'plain' } as const;
+  const before = [created, { ...contractCreated('c1', 'allowing'), keyed }];
+  const limitedKey = { ...moved('c1', 'allowing', 'limiting', START + 9, { S: 101 }), key: 'ann' };
+  const restoredKey = { ...moved('c1', 'limiting', 'allowing', START + 20, { S: 1 }), key: 'ann' };
+  const reset = { states: ['open', 'shut'], resets: true as const };
+
+  it.each([
+    ['keeps its state', [changedContract('c1'), moved('c1', 'allowing', 'limiting', START + 20, { S: 2 })], 'holds'],
+    ['keeps the states of its keys', [limitedKey, changedContract('c1'), restoredKey], 'holds'],
+    [
+      'leaves a state that is gone',
+      [
+        moved('c1', 'allowing', 'limiting', START + 9),
+        changedContract('c1', { from: 'limiting', states: ['allowing'] }),
+      ],
+      'holds',
+    ],
+    [
+      'is reset',
+      [
+        limitedKey,
+        changedContract('c1', { ...reset, to: 'open' }),
+        { ...moved('c1', 'open', 'shut', START + 20), key: 'ann' },
+      ],
+      'holds',
+    ],
+    ['was in another state', [changedContract('c1', { from: 'limiting', to: 'limiting' })], 'seq 3 line 3: state'],
+    ['goes on in another state', [changedContract('c1', { to: 'limiting' })], 'seq 3 line 3: state'],
+    ['is reset to another state', [changedContract('c1', { ...reset, to: 'shut' })], 'seq 3 line 3: state'],
+    [
+      'keeps states that begin in another one',
+      [changedContract('c1', { states: ['limiting', 'allowing'] })],
+      'seq 3 line 3: state',
+    ],
+    [
+      'forgets the state of a key',
+      [limitedKey, changedContract('c1'), { ...limitedKey, cycle: START + 20 }],
+      'seq 5 line 5: state',
+    ],
+    ['was never there', [changedContract('c2')], 'seq 3 line 3: state'],
+    ['was deleted', [deleted('c1'), changedContract('c1')], 'seq 4 line 4: state'],
+  ])('%s', (_, drafted, expected) => {
+    expect(verdict(recordOf([...before, ...drafted]))).toBe(expected);
   });
 });
 

@@ -22,7 +22,8 @@ function linesOf({ id, title, about, x, lines, lanes, ranges, shades, marks, ...
     ...(shades.length === 0 ? [] : ['limiting', ...wrapped(shades.map(([from, to]) => `${from}-${to}`))]),
     ...marks.flatMap(({ kind, xs }) => [kind, ...wrapped(xs.map(String))]),
     ...(lanes?.names.map(
-      (name, at) => `lane ${name}: ${lanes.intervals[at]!.map(([from, to]) => `${from}-${to}`).join(' ')}`,
+      (name, at) =>
+        `lane ${name}: ${lanes.states[at]!.map((one) => `${one.name} ${one.intervals.map(([from, to]) => `${from}-${to}`).join(' ')}`).join('; ')}`,
     ) ?? []),
     ...(ranges?.names.map((name, at) => `range ${name}: ${fieldsOf(ranges.rows[at]!)}`) ?? []),
   ];

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { digestOf } from '../../src/outcome/digest.js';
+import { sealed } from '../../src/outcome/assemble.js';
 import { openReportFolder, safeName } from '../../src/report/folder.js';
 import { readRun } from '../../src/report/read-report.js';
 import { emptyRun, fleetRun, hostile, liveRun, sampleRun } from './sample.js';
@@ -123,7 +123,7 @@ describe('a report folder', () => {
     const folder = await openReportFolder({ base, scenario: 'again', run: 7 });
     await folder.write({ ...run, command: 'weir simulate scenarios/burst.yaml' });
     const { outcome, command } = await readRun(folder.path);
-    expect([command, outcome.digest, digestOf(outcome)]).toEqual([
+    expect([command, outcome.digest, sealed(outcome).digest]).toEqual([
       'weir simulate scenarios/burst.yaml',
       run.outcome.digest,
       run.outcome.digest,

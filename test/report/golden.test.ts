@@ -2,11 +2,13 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { csvLines, ndjsonLines } from '../../src/outcome/timeline-file.js';
+import { chartFile } from '../../src/report/block.js';
 import { chartsOf } from '../../src/report/chart/charts.js';
 import { formatNames, render } from '../../src/report/formats.js';
-import { markdownText } from '../../src/report/markdown.js';
+import { documentMarkdown } from '../../src/report/markdown.js';
 import type { Reported } from '../../src/report/reported.js';
-import { plainTerminal, reportText, summaryText } from '../../src/report/text.js';
+import { reportText, runDocument, runsDocument } from '../../src/report/run-document.js';
+import { documentText, plainTerminal } from '../../src/report/terminal-blocks.js';
 import { chartText } from './chart-text.js';
 import { devicesRun, emptyRun, fleetRun, hostile, liveRun, replicatedRun, sampleRun, shortRun } from './sample.js';
 
@@ -31,7 +33,10 @@ const runs: Readonly<Record<string, Reported>> = {
 
 describe.each(Object.entries(runs))('%s', (name, run) => {
   it('as text', () => expect(reportText(run)).toMatchFileSnapshot(`golden/${name}.txt`));
-  it('as Markdown', () => expect(markdownText(run, chartsOf(run))).toMatchFileSnapshot(`golden/${name}.md`));
+  it('as Markdown, with pictures beside it', () =>
+    expect(documentMarkdown(runDocument(run, 'documents'), chartsOf(run).map(chartFile))).toMatchFileSnapshot(
+      `golden/${name}.md`,
+    ));
   it('as JUnit', async () =>
     expect(await render('junit', [{ name, reported: run }], { terminal: plainTerminal })).toMatchFileSnapshot(
       `golden/${name}.xml`,
@@ -78,7 +83,9 @@ describe('several runs', () => {
   } as const;
 
   it('in one table, a line for each', () =>
-    expect(summaryText(Object.values(runs).map(({ outcome }) => outcome))).toMatchFileSnapshot('golden/summary.txt'));
+    expect(documentText(runsDocument(Object.values(runs).map(({ outcome }) => outcome)))).toMatchFileSnapshot(
+      'golden/summary.txt',
+    ));
 
   it.each(formatNames.filter((format) => format !== 'png' && format !== 'html'))(
     'against a baseline as %s',

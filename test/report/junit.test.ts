@@ -1,8 +1,10 @@
 // JUnit XML has no standard. What Weir promises is the part that the well-known readers agree on, stated here as a table.
 import { describe, expect, it } from 'vitest';
 import { compareRuns } from '../../src/report/compare-runs.js';
-import { comparisonJunit } from '../../src/report/comparison-text.js';
-import { junitXml, xmlText } from '../../src/report/junit.js';
+import { comparedRuns } from '../../src/report/comparison-document.js';
+import { documentsJunit } from '../../src/report/junit.js';
+import type { Reported } from '../../src/report/reported.js';
+import { runDocument } from '../../src/report/run-document.js';
 import { emptyRun, fleetRun, hostile, liveRun, sampleRun, shortRun } from './sample.js';
 
 /** Of each element its attributes, those with a question mark being optional, and what may be in it. */
@@ -86,15 +88,13 @@ function wrongCounters(name: string, attributes: Element['attributes'], inside: 
     .map(([key, n]) => `${name} says ${attributes[key]} ${key}, and has ${n}`);
 }
 
+const junitXml = (runs: readonly Reported[]) => documentsJunit(runs.map((run) => runDocument(run, 'junit')));
 const all = [sampleRun(), liveRun(), fleetRun(), shortRun(), emptyRun(), sampleRun({ more: { partial: true } })];
 
 describe('JUnit XML', () => {
-  it.each(all.map(({ outcome }, index) => [index, outcome] as const))(
-    'has the promised structure: run %i',
-    (_, outcome) => {
-      expect(faultsOf(junitXml([outcome]))).toEqual([]);
-    },
-  );
+  it.each(all.map((run, index) => [index, run] as const))('has the promised structure: run %i', (_, run) => {
+    expect(faultsOf(junitXml([run]))).toEqual([]);
+  });
 
   it('has the promised structure for several runs, for none, and for a comparison', () => {
     const outcomes = all.map(({ outcome }) => outcome);
@@ -102,17 +102,17 @@ describe('JUnit XML', () => {
       outcomes.map((outcome, index) => ({ name: String(index), outcome })),
       { baseline: 0 },
     );
-    expect([junitXml(outcomes), junitXml([]), comparisonJunit(compared)].flatMap(faultsOf)).toEqual([]);
+    expect([junitXml(all), junitXml([]), documentsJunit(comparedRuns(compared))].flatMap(faultsOf)).toEqual([]);
   });
 
   it('holds any name whatever it is made of', () => {
-    const { outcome } = sampleRun({
+    const run = sampleRun({
       more: {
         scenario: `${hostile}\ud800\ufffe`,
         expectations: [{ name: ']]>\u0007', expected: '<&>', actual: '"\n', held: false }],
       },
     });
-    expect(faultsOf(junitXml([outcome]))).toEqual([]);
+    expect(faultsOf(junitXml([run]))).toEqual([]);
   });
 
   it.each([
@@ -132,6 +132,8 @@ describe('JUnit XML', () => {
     ['tab\tline\nfeed\r', 'tab&#9;line&#10;feed&#13;'],
     ['😀 ü', '😀 ü'],
   ])('writes %j as %j', (text, expected) => {
-    expect(xmlText(text)).toBe(expected);
+    const check = { name: text, result: 'passed' } as const;
+    const xml = documentsJunit([{ title: '', sentence: '', blocks: [{ kind: 'checks', rows: [check] }] }]);
+    expect(/<testcase .* name="([^"]*)"/.exec(xml)?.[1]).toBe(expected);
   });
 });

@@ -8,7 +8,8 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chartsOf } from '../../src/report/chart/charts.js';
 import { compareRuns } from '../../src/report/compare-runs.js';
-import { comparisonHtml, pageHtml } from '../../src/report/page/page.js';
+import { comparisonHtml } from '../../src/report/formats.js';
+import { pageHtml } from '../../src/report/page/page.js';
 import type { Reported } from '../../src/report/reported.js';
 import { findChromium, launchChromium, noChromium } from '../chromium.js';
 import {
@@ -50,13 +51,15 @@ const runs: Readonly<Record<string, () => Reported>> = {
   hostile: hostileRun,
 };
 
+/** The first is the baseline. */
+function sideBySide(all: Readonly<Record<string, Reported>>): string {
+  const named = Object.entries(all).map(([name, reported]) => ({ name, reported }));
+  const outcomes = named.map(({ name, reported: { outcome } }) => ({ name, outcome }));
+  return comparisonHtml(compareRuns(outcomes, { baseline: 0 }), named);
+}
+
 function several(): string {
-  const all = [sampleRun(), liveRun(), shortRun()];
-  const comparison = compareRuns(
-    [hostile, 'live', 'short'].map((name, index) => ({ name, outcome: all[index]!.outcome })),
-    { baseline: 0 },
-  );
-  return comparisonHtml(comparison, all);
+  return sideBySide({ [hostile]: sampleRun(), live: liveRun(), short: shortRun() });
 }
 
 describe('the page as text', () => {
@@ -263,11 +266,8 @@ describe.skipIf(executable === undefined)(title, () => {
 
   it('names every figure of several runs in whole words, at the width of a phone too', async () => {
     const all = [sampleRun(), liveRun(), shortRun(), fleetRun()];
-    const comparison = compareRuns(
-      all.map(({ outcome }, index) => ({ name: `reports/long/path/of-run-${index}`, outcome })),
-      { baseline: 0 },
-    );
-    const { page } = await open(comparisonHtml(comparison, all), 360);
+    const named = Object.fromEntries(all.map((run, index) => [`reports/long/path/of-run-${index}`, run]));
+    const { page } = await open(sideBySide(named), 360);
     const narrowest = await page.evaluate(
       `Math.min(...[...document.querySelectorAll('th[scope=row]')].map((th) => th.getBoundingClientRect().width))`,
     );

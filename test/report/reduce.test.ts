@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { binSize, binSums, reduceIntervals, reduceMarks, reduceSteps, type Steps } from '../../src/report/reduce.js';
+import { binSize, binSums, reduceIntervals, reduceMarks, reduceSteps, type StepLine } from '../../src/report/reduce.js';
 
 const SPAN = 10_000;
 
-const steps: fc.Arbitrary<Steps> = fc
+const steps: fc.Arbitrary<StepLine> = fc
   .uniqueArray(fc.tuple(fc.integer({ min: 0, max: SPAN - 1 }), fc.integer({ min: 0, max: 500 })), {
     selector: ([x]) => x,
     maxLength: 2_000,
@@ -23,7 +23,7 @@ const columns = fc.integer({ min: 1, max: 300 });
 const columnOf = (x: number, n: number) => Math.floor((x / SPAN) * n);
 
 /** By column: the first, least, most and last value. */
-function extremes({ xs, ys }: Steps, n: number): Map<number, object> {
+function extremes({ xs, ys }: StepLine, n: number): Map<number, object> {
   const found = new Map<number, { first: number; least: number; most: number; last: number }>();
   xs.forEach((x, index) => {
     const y = ys[index]!;

@@ -1,5 +1,5 @@
 // Runs made by hand, for reports to be made of: small enough to be followed, with everything that a report can show.
-import { digestOf } from '../../src/outcome/digest.js';
+import { sealed } from '../../src/outcome/assemble.js';
 import type { ContractOutcome, Outcome, Quantiles, TransitionSeen } from '../../src/outcome/outcome-schema.js';
 import type { Series } from '../../src/outcome/series.js';
 import { Timeline } from '../../src/outcome/timeline.js';
@@ -108,8 +108,8 @@ export function sampleRun({
     ...more,
   } satisfies Omit<Outcome, 'digest'>;
   const sorted = timeline.sorted();
-  const sealed: Outcome = { ...outcome, digest: digestOf(outcome) };
-  return { outcome: sealed, timeline: sorted, totals: totalsOf(sorted, limitingStates(sealed)) };
+  const whole = sealed(outcome);
+  return { outcome: whole, timeline: sorted, totals: totalsOf(sorted, limitingStates(whole)) };
 }
 
 /** A quiet stream, one burst, quiet again. */

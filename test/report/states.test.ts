@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { decisionsChart } from '../../src/report/chart/decisions.js';
 import { windowChart } from '../../src/report/chart/window-count.js';
 import type { Reported } from '../../src/report/reported.js';
-import { windowText } from '../../src/report/window-text.js';
+import { chartLines } from '../../src/report/terminal-chart.js';
 import { parseScenario, type ScenarioObject } from '../../src/scenario/load-scenario.js';
 import { simulate } from '../../src/simulate/simulate.js';
 
@@ -70,7 +70,7 @@ describe('a definition with a third state', () => {
   });
 
   it('has a row for each state in a terminal', async () => {
-    const text = windowText(await three(), { columns: 80, unicode: true } as Parameters<typeof windowText>[1]);
+    const text = chartLines(windowChart(await three())!, { columns: 80, color: false, unicode: true });
     expect(['free', 'busy', 'shut'].filter((name) => text.some((line) => line.endsWith(`▀ ${name}`)))).toHaveLength(3);
   });
 
@@ -102,7 +102,7 @@ it('the chart of decisions has one unit: in a long run the mean of a step, with 
   const highest = (label: string) =>
     Math.max(...chart.lines.find((line) => line.label === label)!.ys.map((value) => value ?? 0));
   expect([chart.yTitle, highest('admitted'), highest('busiest cycle')]).toEqual([
-    'requests per cycle, mean of 20',
+    'Requests per cycle, mean of 20',
     0.5,
     1,
   ]);

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { windowChart } from '../../src/report/chart/window-count.js';
+import type { Reported } from '../../src/report/reported.js';
+import { reportText } from '../../src/report/run-document.js';
+import { chartLines } from '../../src/report/terminal-chart.js';
 import { alignedTable, asciiOnly, shownName } from '../../src/report/terminal-text.js';
-import { reportText } from '../../src/report/text.js';
-import { windowText } from '../../src/report/window-text.js';
 import { duration, number, share } from '../../src/report/words.js';
 import { emptyRun, fleetRun, hostile, liveRun, longRun, sampleRun, shortRun } from './sample.js';
 
@@ -39,8 +41,8 @@ describe('a report on a terminal', () => {
 });
 
 describe('the window in text', () => {
-  const chart = (run: Parameters<typeof windowText>[0], columns: number) =>
-    windowText(run, { columns, color: false, unicode: true });
+  const chart = (run: Reported, columns: number) =>
+    chartLines(windowChart(run)!, { columns, color: false, unicode: true });
 
   it('marks every limiting interval, however short against the run', () => {
     const [, strip = ''] = chart(longRun(1_000_000, 3), 90).slice(-3);

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chartsOf } from '../../src/report/chart/charts.js';
 import { runsChart } from '../../src/report/chart/runs.js';
-import { plainTerminal } from '../../src/report/text.js';
-import { windowText } from '../../src/report/window-text.js';
+import { reportText } from '../../src/report/run-document.js';
 import type { ChartSpec } from '../../src/web/chart/spec.js';
 import { emptyRun, sampleRun } from './sample.js';
 
@@ -21,10 +20,10 @@ describe('the threshold in a chart of the window', () => {
   });
 
   it.each<[what: string, threshold: number, first: RegExp]>([
-    ['is a line', 10 * peak, /^ *510┤┄+ threshold$/],
-    ['is told only where it lies far above', 10 * peak + 1, /^ *the threshold of 511 lies far above$/],
+    ['is a line', 10 * peak, /^ *510┤┄+ threshold$/m],
+    ['is named only where it is far above', 10 * peak + 1, /^The threshold of 511 is far above the counts\.$/m],
   ])('in the text of a terminal: %s', (_, threshold, first) => {
-    expect(windowText(sampleRun({ threshold }), plainTerminal)[0]).toMatch(first);
+    expect(reportText(sampleRun({ threshold }))).toMatch(first);
   });
 
   it('is a line where nothing was counted', () => {
@@ -36,7 +35,16 @@ describe('the threshold in a chart of the window', () => {
 
   it('says whose it is where several runs have different ones', () => {
     const [one, other] = [sampleRun(), sampleRun({ threshold: 30 })];
-    expect([labels(runsChart(['a', 'b'], [one, one])!), labels(runsChart(['a', 'b'], [one, other])!)]).toEqual([
+    expect(
+      [one, other].map((second) =>
+        labels(
+          runsChart([
+            { name: 'a', reported: one },
+            { name: 'b', reported: second },
+          ])!,
+        ),
+      ),
+    ).toEqual([
       ['a', 'b', 'threshold'],
       ['a', 'b', 'threshold of a'],
     ]);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { loadScenario } from '../../src/scenario/load-scenario.js';
 import { Failure } from '../../src/schema/failure.js';
-import { read, refusalOf } from './reading.js';
+import { read, refusalOf, saidBy } from './reading.js';
 
 const head = 'question: Q?\nduration: 100\n';
 const steady = 'arrivals:\n  - { model: constant, rate: 1 }\n';
@@ -55,6 +55,16 @@ describe('what does not fit is refused with its place, what is allowed, and the 
       '(/limiter/definition)',
       /^none\.json cannot be read: There is no such file/,
     ],
+    ['limiter: 100 in 60x', '(/limiter)', /at character 1: "60x" is no time/],
+    [
+      'limiter: nginx 10r/s brust=5',
+      '(/limiter)',
+      /"brust=5" at character 13: nginx has no such parameter; did you mean "burst"/,
+    ],
+    ['limiter: 0 in 60s', '(/limiter/threshold)', 'must be >= 1'],
+    ['limiter: gcra 10/s', '(/limiter/params/tau_ms)', 'is required'],
+    ['limiter: 10 in 1s and gcra 10/s burst=1', '(/limiter)', /A window counts requests that others refuse/],
+    ['limiter: none.json', '(/limiter)', /^none\.json cannot be read: There is no such file/],
     ['limiter: { definition: 3 }', '(/limiter/definition)', 'must be an object or a string'],
     ['name: A B', '(/name)', /^must match/],
     ['contracts: 0', '(/contracts)', 'must be >= 1'],
@@ -84,7 +94,7 @@ describe('what does not fit is refused with its place, what is allowed, and the 
     [
       'faults: [{ kind: pauze, from: 1, to: 2 }]',
       '(/faults/0/kind)',
-      'must be one of pause, lost_answers; did you mean "pause"?',
+      'must be one of pause, lost_answers, slow; did you mean "pause"?',
     ],
     ['faults: [{ kind: pause, from: 3 }]', '(/faults/0/to)', 'is required'],
     ['faults: [{ kind: pause, from: 3, to: 3 }]', '(/faults/0/to)', 'must lie after from, which is cycle 3'],
@@ -178,8 +188,7 @@ describe('what does not fit is refused with its place, what is allowed, and the 
 
 describe('defaults', () => {
   it('are those of the schema', () => {
-    const { plan, at: _, source, ...rest } = read(head + steady, 'some/Where/Burst.YAML');
-    expect({ ...rest, path: source.path, thresholds: plan.thresholds }).toEqual({
+    expect(saidBy(read(head + steady, 'some/Where/Burst.YAML'))).toEqual({
       name: 'burst',
       question: 'Q?',
       path: 'some/Where/Burst.YAML',
@@ -191,10 +200,11 @@ describe('defaults', () => {
       warmUp: 0,
       within: 60,
       contracts: 1,
-      popularity: { law: 'even' },
+      popularity: 'even',
       independent: false,
-      arrivals: [{ model: 'constant', rate: 1 }],
+      counts: [Array(20).fill(1)],
       clients: [],
+      senders: [],
       compared: [],
       service: undefined,
       faults: [],
@@ -215,7 +225,40 @@ describe('defaults', () => {
     ]);
   });
 
+  it.each([
+    ['100 in 60s', '{ threshold: 100, within: 60s }'],
+    ['nginx 10r/s burst=5', '{ like: nginx, rate: 10r/s, burst: 5 }'],
+    ['10 in 1s and 100 in 60s', '{ and: [{ threshold: 10, within: 1s }, { threshold: 100, within: 60s }] }'],
+    ['none', '{ primitive: none, params: {} }'],
+  ])('the text %s is the limiter %s, and says what was understood', (text, fields) => {
+    const { notes, ...said } = saidBy(read(`${head}limiter: ${text}\n${steady}`)) as { notes: string[] };
+    const { notes: none, ...meant } = saidBy(read(`${head}limiter: ${fields}\n${steady}`)) as { notes: string[] };
+    expect([said, none]).toEqual([meant, []]);
+    expect(notes).toEqual([expect.stringMatching(/^Limiter /)]);
+  });
+
+  it('says the limiter of a text at any length of a cycle', () => {
+    const scenario = read(`${head}limiter: 100 in 10s\n${steady}`);
+    expect(scenario.at(500)).toBe(scenario);
+    expect([scenario.notes[0], scenario.at(1000).notes[0]]).toEqual([
+      expect.stringContaining('20 cycles of 500 ms'),
+      expect.stringContaining('10 cycles of 1000 ms'),
+    ]);
+  });
+
   it.each<[limiter: string, cycleMs: number, within: number, note: string | undefined]>([
+    [
+      'limiter: 100 in 10s',
+      500,
+      20,
+      'Limiter 100 in 10s: 100 requests in a rolling window of 10 s, 20 cycles of 500 ms; refused requests count.',
+    ],
+    [
+      'limiter: 10 in 1s and 100 in 700ms',
+      100,
+      10,
+      'Limiter 10 in 1s and 100 in 700ms: a new client gets 10 at once, 10/s in the long run.',
+    ],
     ['limiter: { within: 10s }', 500, 20, undefined],
     ['limiter: { within: 1m }', 500, 120, undefined],
     ['limiter: { within: 60 }', 777, 60, undefined],
@@ -311,8 +354,7 @@ describe('a file that is no text is refused in words', () => {
   });
 
   it('a file that can be read is the scenario of its text', async () => {
-    const { plan: _, at: __, ...loaded } = await loadScenario(at('good.yaml', head + steady));
-    const { plan: ___, at: ____, ...parsed } = read(head + steady, join(folder, 'good.yaml'));
-    expect(loaded).toEqual(parsed);
+    const loaded = await loadScenario(at('good.yaml', head + steady));
+    expect(saidBy(loaded)).toEqual(saidBy(read(head + steady, join(folder, 'good.yaml'))));
   });
 });

@@ -6,6 +6,7 @@ import { Population } from '../../src/actor/client/population.js';
 import { Host } from '../../src/host/host.js';
 import { retryAfterCycles } from '../../src/limiter/forecast.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { drawsOf } from '../../src/math/random.js';
 import { parseScenario } from '../../src/scenario/load-scenario.js';
 import { ModelledTransport } from '../../src/simulate/modelled-transport.js';
 import { simulate } from '../../src/simulate/simulate.js';
@@ -30,7 +31,13 @@ function run(spec: ClientSpec, instants: readonly number[]) {
       return { type: 'limited', retryAfterMs: 1000 * secondsUntil(clock.cycle() + k, clock.now(), CYCLE_MS) };
     },
   });
-  const population = new Population({ clock, transport, plans: planClients([spec], CYCLE_MS), seed: 1, contracts: 1 });
+  const population = new Population({
+    clock,
+    transport,
+    plans: planClients([spec], CYCLE_MS),
+    draws: drawsOf(1),
+    contracts: 1,
+  });
   host.happenings.subscribe((happening) => {
     if (happening.kind !== 'emitted') return;
     told.push(`${happening.cycle} ${happening.event} at ${happening.count}`);

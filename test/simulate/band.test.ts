@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Timeline } from '../../src/outcome/timeline.js';
-import { bandOf, stretchPeaks } from '../../src/simulate/band.js';
+import { bandOf, stretchPeaks } from '../../src/simulate/replication.js';
 
 /** A timeline from the count of each cycle: as a run writes it, with a row where the count changes. */
 function timelineOf(counts: readonly number[], first: number): Timeline {

@@ -3,7 +3,7 @@ import type { Answer } from '../../src/actor/client/behaviour.js';
 import type { SentAttempt } from '../../src/actor/client/client.js';
 import { planClients } from '../../src/actor/client/client-plan.js';
 import { Population } from '../../src/actor/client/population.js';
-import { RandomStream } from '../../src/math/random.js';
+import { drawsOf, RandomStream } from '../../src/math/random.js';
 import { constant } from '../../src/math/time-law.js';
 import { ModelledTransport, type ModelledTransportParts } from '../../src/simulate/modelled-transport.js';
 import { Service } from '../../src/simulate/service.js';
@@ -26,7 +26,7 @@ function send(
   });
   const transport = new ModelledTransport({ ...parts, ...(served ? { service } : {}) });
   const plans = planClients([{ kind: 'open', ...(timeout === undefined ? {} : { timeout }) }], 777);
-  const population = new Population({ clock, transport, plans, seed: 1, contracts: 1 });
+  const population = new Population({ clock, transport, plans, draws: drawsOf(1), contracts: 1 });
   for (let n = 0; n < jobs; n += 1) population.arrive(0);
   clock.run();
   return { counts: population.counts, endMs: clock.now(), service: service.counts };

@@ -2,15 +2,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Host } from '../../src/host/host.js';
-import type { KeyedContract } from '../../src/host/keyed-contract.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
 import { RunFold } from '../../src/outcome/run-fold.js';
 import { Failure } from '../../src/schema/failure.js';
-import { lastInstantOf } from '../../src/simulate/drive.js';
 import { World } from '../../src/simulate/world.js';
 import { MemoryStore } from '../../src/store/memory.js';
-import { startOf } from '../../src/time/cycle.js';
+import { lastInstantOf, startOf } from '../../src/time/cycle.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 import { run } from './running.js';
 
@@ -40,13 +38,13 @@ it('decides, moves and says when to come again as the keyed contract of a node',
       const host = new Host({ clock, store });
       host.createMachine({ slug: 'm' });
       const keyed = { maxKeys, idleCycles, overflow };
-      const contract = host.createContract('m', definition, undefined, keyed) as KeyedContract;
+      const contract = host.createContract('m', definition, undefined, keyed);
       const world = new World({
         ...{ cycleMs: 10, firstCycle: FIRST, names: KEYS, plan: planContract(definition), byContract },
         keyed: { max_keys: maxKeys, idle_cycles: idleCycles, overflow },
+        onRow: (row) => fold.next(row),
       });
       const fold = new RunFold(world.run, byContract);
-      world.rows.subscribe(fold);
 
       let cycle = FIRST;
       let toldIn: number | undefined;
@@ -59,14 +57,14 @@ it('decides, moves and says when to come again as the keyed contract of a node',
         let found: number;
         let refused: Failure | undefined;
         try {
-          found = contract.decideKey(KEYS[key]!, n, cycle);
+          found = contract.decide(n, cycle, 0, KEYS[key]!);
         } catch (error) {
           if (!(error instanceof Failure) || error.code !== 'too_many_keys') throw error;
           found = 0;
           refused = error;
         }
         expect(admitted).toBe(found);
-        const hasPlace = contract.keys.table.find(KEYS[key]!) !== 0;
+        const hasPlace = contract.keys!.table.find(KEYS[key]!) !== 0;
         const decider = hasPlace ? key : KEYS.length;
         expect(world.places!.decider(key)).toBe(refused === undefined ? world.contracts[decider] : undefined);
         // A node says the same for as long as a cycle lasts.

@@ -3,11 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
+import { lastValueFrom, tap } from 'rxjs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
 import { Failure } from '../../src/schema/failure.js';
-import { type Replay, type ReplayOptions, replay } from '../../src/simulate/replay.js';
+import { LogRequests } from '../../src/simulate/log-requests.js';
+import { type Replay, type ReplayOptions, replay, toReplay } from '../../src/simulate/replay.js';
+import { replay$ } from '../../src/simulate/stream.js';
 import { CYCLE_MS } from '../../src/time/cycle.js';
 import { readLog } from '../../src/traffic/log/read.js';
 import { CycleTally } from '../../src/traffic/tally.js';
@@ -249,11 +252,10 @@ describe('a replay that is stopped', () => {
 
   it('while it runs: what was done so far', async () => {
     const controller = new AbortController();
-    const { outcome } = await run(file('long.csv', text), {
-      log: { timeColumn: 't' },
-      signal: controller.signal,
-      onProgress: () => controller.abort(),
-    });
+    const { signal } = controller;
+    const requests = new LogRequests([file('long.csv', text)], { log: { timeColumn: 't' }, signal });
+    const rows = replay$(requests, planContract(rateLimiter())).pipe(tap(() => controller.abort()));
+    const { outcome } = await lastValueFrom(rows.pipe(toReplay(requests, { name: 'long.csv', cycleMs: 777 })));
     expect([outcome.partial, outcome.requests > 0, outcome.requests < 200_000]).toEqual([true, true, true]);
   });
 });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/outcome/outcome-schema.js';
-import { figureIntervals, replicationSeed, summarise, withReplications } from '../../src/simulate/replicate.js';
+import { figureIntervals, summarise, withReplications } from '../../src/simulate/replicate.js';
 import type { FigureList } from '../../src/simulate/replication.js';
+import { replicationSeed } from '../../src/simulate/runner.js';
 
 it('seeds of replications differ, and the first is that of the scenario', () => {
   expect([0, 1, 2].map((index) => replicationSeed(7, index))).toEqual([7, '7/1', '7/2']);
@@ -48,6 +49,11 @@ describe('an interval is of what can be', () => {
   it('has no width where all runs are alike: nothing is left to chance', () => {
     const alike = figureIntervals([1, 2, 3].map(() => run(1, { limited: 0, limiting_cycles: 5 })));
     expect(Object.values(alike).every(({ low, mean, high }) => low === mean && mean === high)).toBe(true);
+  });
+
+  it('does not grow with the requests of a run for a count that is 0 in every run', () => {
+    expect(of('limited', [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]).high.toFixed(2)).toBe('0.85');
+    expect(of('clients.dropped', [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]).high.toFixed(2)).toBe('0.85');
   });
 
   it.each<[name: string, values: number[], contracts: number, most: number]>([

@@ -36,6 +36,13 @@ describe('a limiter in a scenario', () => {
     expect(await admittedOf(every(everyMs, n, limiter))).toBe(admitted);
   });
 
+  it('that was pasted says in the outcome what it leaves out, and other limiters say nothing', async () => {
+    const paste = 'limit_req_zone $a zone=a:1m rate=10r/s;\nlimit_req zone=a;\ninclude more.conf;';
+    const notesOf = async (limiter: unknown) => (await simulate(parseScenario(every(99, 10, limiter)))).outcome.notes;
+    expect(await notesOf({ paste })).toEqual(['Line 3: more.conf is included, and was not read.']);
+    expect(await notesOf({ like: 'nginx', rate: '10r/s' })).toBeUndefined();
+  });
+
   it('holds requests: clients wait as long, and the figures say so', async () => {
     const scenario = every(1000, 1, { like: 'nginx', rate: '10r/s', burst: 10 });
     const burst = { ...scenario, arrivals: [{ model: 'spikes' as const, requests: 11 }] };
@@ -134,7 +141,7 @@ describe('a limiter that does not fit is refused in words', () => {
     ['{ like: nginx, rate: 10r/s, bust: 3 }', /\(\/limiter\/bust\)/],
     ['{ primitive: gcra, params: { T_ms: 100 } }', /\(\/limiter\/params\/tau_ms\) is required/],
     ['{ primitive: gcar, params: {} }', /did you mean "gcra"/],
-    ['{ paste: "server { listen 80; }" }', /\(\/limiter\) cannot be read: There is no limit_req/],
+    ['{ paste: "server { listen 80; }" }', /\(\/limiter\) cannot be read: No limit is in force/],
     ['{ threshold: 0 }', /\(\/limiter\/threshold\)/],
     ['{ treshold: 10 }', /\(\/limiter\/treshold\)/],
     ['{ like: nginx-limit-conn, connections: 3, hold_ms: -1 }', /\(\/limiter\/hold_ms\)/],

@@ -1,7 +1,7 @@
 // Owns running scenarios in tests: every outcome is held against the published schema, and a timeline is told cycle by cycle.
 import { Compile } from 'typebox/compile';
 import { expect } from 'vitest';
-import { digestOf } from '../../src/outcome/digest.js';
+import { sealed } from '../../src/outcome/assemble.js';
 import { Outcome } from '../../src/outcome/outcome-schema.js';
 import type { Timeline } from '../../src/outcome/timeline.js';
 import { type Run, type SimulateOptions, simulate } from '../../src/simulate/simulate.js';
@@ -14,7 +14,7 @@ export function checkOutcome(outcome: Outcome): Outcome {
   const again: unknown = JSON.parse(JSON.stringify(outcome));
   expect(schema.Errors(again)).toEqual([]);
   expect(again).toEqual(outcome);
-  expect(digestOf(outcome)).toBe(outcome.digest);
+  expect(sealed(outcome).digest).toBe(outcome.digest);
   return outcome;
 }
 

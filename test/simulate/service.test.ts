@@ -3,7 +3,7 @@ import Value from 'typebox/value';
 import { describe, expect, it } from 'vitest';
 import { RandomStream } from '../../src/math/random.js';
 import { constant, type TimeLaw } from '../../src/math/time-law.js';
-import { planService, type ServicePlan, ServiceSpec } from '../../src/scenario/service-plan.js';
+import { planService, type ServerPlan, type ServicePlan, ServiceSpec } from '../../src/scenario/service-plan.js';
 import { Bug } from '../../src/schema/failure.js';
 import { Service, type Visit } from '../../src/simulate/service.js';
 import { Rank } from '../../src/time/rank.js';
@@ -15,7 +15,7 @@ const inTurn = (times: readonly number[]): TimeLaw => {
   return { meanMs: Number.NaN, drawMs: () => times[next++]! };
 };
 
-const plan = (given: Partial<ServicePlan> = {}): ServicePlan => ({
+const plan = (given: Partial<ServicePlan> = {}): ServerPlan & Partial<ServicePlan> => ({
   servers: 1,
   time: constant(10),
   queue: Number.POSITIVE_INFINITY,
@@ -30,13 +30,14 @@ class Stage {
   readonly service: Service<string>;
   readonly #visits = new Map<string, Visit<string>>();
 
-  constructor(given: Partial<ServicePlan>, fromMs = 0) {
+  constructor(given: Partial<ServicePlan>, fromMs = 0, slowUntilMs = 0) {
     this.service = new Service({
       clock: this.clock,
       plan: plan(given),
       draw: new RandomStream(1, 'service'),
       onServed: (work) => this.told.push(`${this.clock.now()} ${work} served`),
-      onPressure: (isFull) => this.told.push(`${this.clock.now()} ${isFull ? 'full' : 'room'}`),
+      onFailed: (work) => this.told.push(`${this.clock.now()} ${work} failed`),
+      speed: () => (this.clock.now() < slowUntilMs ? 0.2 : 1),
       fromMs,
     });
   }
@@ -76,24 +77,14 @@ describe('first come, first served', () => {
       ['6 r1 served', '16 r2 served', '30 r0 served'],
     ],
     [
-      'what finds the queue full is refused, and who wants to know is told of the pressure',
+      'what finds the queue full is refused',
       () => new Stage({ queue: 1 }).offerAt(0, 1, 2, 11, 12),
-      [
-        '1 full',
-        '2 r2 refused',
-        '10 room',
-        '10 r0 served',
-        '11 full',
-        '12 r12 refused',
-        '20 room',
-        '20 r1 served',
-        '30 r11 served',
-      ],
+      ['2 r2 refused', '10 r0 served', '12 r12 refused', '20 r1 served', '30 r11 served'],
     ],
     [
       'without a queue, what finds all servers busy is refused',
       () => new Stage({ servers: 2, queue: 0 }).offerAt(0, 1, 2, 10),
-      ['1 full', '2 r2 refused', '10 r10 refused', '10 room', '10 r0 served', '11 r1 served'],
+      ['2 r2 refused', '10 r10 refused', '10 r0 served', '11 r1 served'],
     ],
     [
       'a service that takes no time serves in the same instant, later',
@@ -140,16 +131,16 @@ describe('work that nobody waits for', () => {
     const { told, service } = new Stage({}).offerAt(0, 1, 2).abandonAt(5, 'r1').run();
     expect([told, service.counts]).toEqual([
       ['10 r0 served', '20 r1 served', '30 r2 served'],
-      { arrived: 3, served: 3, refused: 0, dropped: 0, wasted: 1, waitingMs: 9 + 18, busyMs: 30 },
+      { arrived: 3, served: 3, refused: 0, dropped: 0, failed: 0, wasted: 1, waitingMs: 9 + 18, busyMs: 30 },
     ]);
   });
 
-  it('leaves the queue where it is dropped, and makes room; what is being served goes on', () => {
+  it('leaves the queue where it is dropped, and leaves its place; what is being served goes on', () => {
     const stage = new Stage({ queue: 2, dropsAbandoned: true });
     const { told, service } = stage.offerAt(0, 1, 2, 6).abandonAt(4, 'r0').abandonAt(5, 'r1').run();
     expect([told, service.counts]).toEqual([
-      ['2 full', '5 room', '6 full', '10 room', '10 r0 served', '20 r2 served', '30 r6 served'],
-      { arrived: 4, served: 3, refused: 0, dropped: 1, wasted: 1, waitingMs: 4 + 8 + 14, busyMs: 30 },
+      ['10 r0 served', '20 r2 served', '30 r6 served'],
+      { arrived: 4, served: 3, refused: 0, dropped: 1, failed: 0, wasted: 1, waitingMs: 4 + 8 + 14, busyMs: 30 },
     ]);
   });
 
@@ -281,8 +272,86 @@ describe('figures', () => {
   });
 });
 
+describe('orders, deadlines and work', () => {
+  it.each<[rule: string, stage: () => Stage, told: string[]]>([
+    [
+      'lifo takes the last one first',
+      () => new Stage({ order: 'lifo' }).offerAt(0, 1, 2, 3),
+      ['10 r0 served', '20 r3 served', '30 r2 served', '40 r1 served'],
+    ],
+    [
+      'lifo passes over those that were abandoned',
+      () =>
+        new Stage({ order: 'lifo', dropsAbandoned: true })
+          .offerAt(0, 1, 2, 3, 25)
+          .abandonAt(5, 'r3')
+          .abandonAt(6, 'r1'),
+      ['10 r0 served', '20 r2 served', '35 r25 served'],
+    ],
+    [
+      'adaptive lifo is fifo until the queue has not been empty for the interval',
+      () => new Stage({ order: 'adaptive_lifo', intervalMs: 15 }).offerAt(0, 1, 2, 3, 4, 5),
+      ['10 r0 served', '20 r1 served', '30 r5 served', '40 r4 served', '50 r3 served', '60 r2 served'],
+    ],
+    [
+      'a deadline fails what has waited for longer when its turn comes',
+      () => new Stage({ deadlineMs: 12 }).offerAt(0, 1, 2, 25),
+      ['10 r0 served', '20 r1 served', '20 r2 failed', '35 r25 served'],
+    ],
+    [
+      'codel lets requests wait for the interval, and for the target once the queue lasts',
+      () => new Stage({ codelMs: 5, intervalMs: 25 }).offerAt(0, 1, 2, 3, 28, 60),
+      ['10 r0 served', '20 r1 served', '30 r2 served', '30 r3 failed', '40 r28 served', '70 r60 served'],
+    ],
+    [
+      'a refusal is work for a server',
+      () => new Stage({ queue: 1, refusalMs: 3 }).offerAt(0, 1, 2, 4),
+      ['2 r2 refused', '4 r4 refused', '10 r0 served', '26 r1 served'],
+    ],
+    [
+      'work is longer by a part for each other request in service',
+      () => new Stage({ servers: 3, perInFlightMs: 2 }).offerAt(0, 1, 2),
+      ['10 r0 served', '13 r1 served', '16 r2 served'],
+    ],
+    [
+      'work that begins in a slow time takes longer',
+      () => new Stage({}, 0, 5).offerAt(0, 1),
+      ['50 r0 served', '60 r1 served'],
+    ],
+  ])('%s', (_rule, stage, told) => {
+    expect(stage().run().told).toEqual(told);
+  });
+
+  it('answers fail by chance, after the work', () => {
+    const stage = new Stage({ fails: 0.3 }).offerAt(...Array.from({ length: 2000 }, (_, n) => 20 * n)).run();
+    const failed = stage.told.filter((line) => line.endsWith('failed')).length;
+    expect(Math.abs(failed - 600)).toBeLessThan(3.3 * Math.sqrt(2000 * 0.3 * 0.7));
+    expect([stage.service.figures().failed, stage.service.figures().served]).toEqual([failed, 2000 - failed]);
+  });
+
+  it('every request ends once, in any order and with any deadline', () => {
+    const given = fc.record({
+      order: fc.constantFrom('fifo' as const, 'lifo' as const, 'adaptive_lifo' as const),
+      servers: fc.integer({ min: 1, max: 3 }),
+      queue: fc.constantFrom(0, 2, Number.POSITIVE_INFINITY),
+      deadlineMs: fc.constantFrom(5, 20, Number.POSITIVE_INFINITY),
+      codelMs: fc.constantFrom(3, undefined),
+      intervalMs: fc.constantFrom(0, 10),
+      fails: fc.constantFrom(0, 0.5),
+    });
+    const instants = fc.uniqueArray(fc.nat(200), { maxLength: 40 });
+    fc.assert(
+      fc.property(given, instants, (one, at) => {
+        const { told, service } = new Stage(one).offerAt(...at).run();
+        const ended = told.map((line) => line.split(' ')[1]!).sort();
+        expect([ended, service.waiting, service.serving]).toEqual([at.map((ms) => `r${ms}`).sort(), 0, 0]);
+      }),
+    );
+  });
+});
+
 describe('a scenario says', () => {
-  it.each<[given: ServiceSpec, plan: Omit<ServicePlan, 'time'> & { meanMs: number }]>([
+  it.each<[given: ServiceSpec, plan: Omit<ServerPlan, 'time'> & { meanMs: number }]>([
     [{ time: '100ms' }, { servers: 1, queue: Number.POSITIVE_INFINITY, dropsAbandoned: false, meanMs: 100 }],
     [
       { servers: 4, time: { law: 'exponential', mean: 2 }, queue: 0, drop_abandoned: true },
@@ -290,7 +359,10 @@ describe('a scenario says', () => {
     ],
   ])('%o', (given, expected) => {
     const { time, ...rest } = planService(given, 777);
-    expect([Value.Check(ServiceSpec, given), { ...rest, meanMs: time.meanMs }]).toEqual([true, expected]);
+    expect([Value.Check(ServiceSpec, given), { ...rest, meanMs: time.meanMs }]).toEqual([
+      true,
+      expect.objectContaining(expected),
+    ]);
   });
 
   it('nonsense, and is told where', () => {

@@ -1,8 +1,11 @@
 import fc from 'fast-check';
+import { lastValueFrom, tap } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { RandomStream } from '../../src/math/random.js';
-import { makePopularity, type PopularitySpec } from '../../src/traffic/popularity.js';
+import { simulate$, toRun } from '../../src/simulate/simulate.js';
+import { type PopularitySpec, planPopularity } from '../../src/traffic/popularity.js';
 import { NaiveLimiter } from '../limiter/naive-limiter.js';
+import { read } from '../scenario/reading.js';
 import { drawn, everyCycle, run, type Told } from './running.js';
 
 const counted = (counts: readonly number[], more = '') =>
@@ -56,7 +59,7 @@ function naively(
   spec: { threshold: number; within: number; first: number; law: PopularitySpec; contracts: number; seed: number },
 ) {
   const { threshold, within, first, law, contracts, seed } = spec;
-  const popularity = makePopularity(law, contracts, new RandomStream(seed, 'popularity'));
+  const popularity = planPopularity(law, contracts).make(new RandomStream(seed, 'popularity'));
   const limiters = Array.from({ length: contracts }, () => new NaiveLimiter(threshold, within, first - 1));
   const told = limiters.map((): Told[] => []);
   const peaks = limiters.map(() => ({ peak_count: 0, peak_cycle: null as number | null }));
@@ -247,12 +250,13 @@ describe('a run that is stopped', () => {
     const text = `question: Q?\nduration: 4000\narrivals: [{ model: poisson, rate: 5 }]\n${more}expect: [requests > 0, { that: requests == 0, from: 3999 }]\n`;
     const whole = await run(text);
     const controller = new AbortController();
-    const { outcome, timeline, totals } = await run(text, {
-      signal: controller.signal,
-      onProgress: (cycle) => {
+    const scenario = read(text);
+    const rows = simulate$(scenario, { signal: controller.signal }).pipe(
+      tap(({ cycle }) => {
         if (cycle >= 1000) controller.abort();
-      },
-    });
+      }),
+    );
+    const { outcome, timeline, totals } = await lastValueFrom(rows.pipe(toRun(scenario)));
     const last = outcome.last_cycle!;
     expect(outcome.partial).toBe(true);
     expect(last).toBeGreaterThanOrEqual(1000);
@@ -279,7 +283,7 @@ describe('the same digest', () => {
     const digestOf = async (options = {}) => (await run(text, options)).outcome.digest;
     const first = await digestOf();
     expect(await digestOf()).toBe(first);
-    expect(await digestOf({ onProgress: () => undefined, signal: new AbortController().signal })).toBe(first);
+    expect(await digestOf({ signal: new AbortController().signal })).toBe(first);
     expect(await digestOf({ inspect: () => undefined })).toBe(first);
     expect(await digestOf({ seed: 1 })).toBe(first);
     expect(await digestOf({ seed: 2 })).not.toBe(first);

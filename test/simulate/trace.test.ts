@@ -1,23 +1,17 @@
+import { lastValueFrom } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { type ActorState, actorStates } from '../../src/simulate/actor-states.js';
+import type { ActorState } from '../../src/simulate/actor-states.js';
 import { MOST_DRAWN, sequenceDiagram } from '../../src/simulate/sequence-diagram.js';
+import { simulate$ } from '../../src/simulate/simulate.js';
 import { Trace, type TracedMessage } from '../../src/simulate/trace.js';
-import { run } from './running.js';
+import { read } from '../scenario/reading.js';
 
 async function traced(text: string, untilCycle?: number): Promise<{ messages: TracedMessage[]; states: ActorState[] }> {
   const messages: TracedMessage[] = [];
   const trace = new Trace((message) => messages.push(message));
-  let states: () => ActorState[] = () => [];
-  await run(text, {
-    inspect: trace.inspect,
-    ...(untilCycle === undefined ? {} : { untilCycle }),
-    onWorld: (world, clients) => {
-      trace.follow(world, clients);
-      states = () => actorStates(world, clients);
-    },
-  });
+  const { run } = await lastValueFrom(simulate$(read(text), { inspect: trace.inspect, untilCycle }));
   trace.end();
-  return { messages, states: states() };
+  return { messages, states: run.actors() };
 }
 
 const lineOf = ({ cycle, ms, from, to, event, before, after }: TracedMessage) =>
@@ -55,7 +49,7 @@ describe('a trace tells every message, in order', () => {
         "0+0 arrivals -> phone/0: job (idle -> asking)",
         "0+0 gate -> contract all: aggregate (allowing -> allowing)",
         "0+0 phone/0 -> contract all: request ( -> admitted)",
-        "0+0 service -> phone/0: served (asking -> idle)",
+        "0+0 contract all -> phone/0: served (asking -> idle)",
         "0+0 arrivals -> phone/0: job (idle -> asking)",
         "0+0 gate -> contract all: aggregate (allowing -> limiting)",
         "0+0 phone/0 -> contract all: request ( -> limited)",
@@ -65,7 +59,7 @@ describe('a trace tells every message, in order', () => {
         "2+446 agenda -> phone/0: wake (pausing -> asking)",
         "2+446 gate -> contract all: aggregate (allowing -> allowing)",
         "2+446 phone/0 -> contract all: request ( -> admitted)",
-        "2+446 service -> phone/0: served (asking -> idle)",
+        "2+446 contract all -> phone/0: served (asking -> idle)",
         "3+0 gate -> contract all: aggregate (allowing -> allowing)",
         "4+0 gate -> contract all: aggregate (allowing -> allowing)",
       ]
@@ -98,13 +92,12 @@ describe('a trace tells every message, in order', () => {
         participant p1 as phone/0
         participant p2 as gate
         participant p3 as contract all
-        participant p4 as service
-        participant p5 as agenda
+        participant p4 as agenda
         Note over p0: cycle 0
         p0->>p1: job: asking
         p2->>p3: aggregate
         p1->>p3: request: admitted
-        p4->>p1: served: idle
+        p3->>p1: served: idle
         p0->>p1: job: asking
         p2->>p3: aggregate: limiting
         p1->>p3: request: limited
@@ -113,10 +106,10 @@ describe('a trace tells every message, in order', () => {
         p2->>p3: aggregate
         Note over p2: cycle 2
         p2->>p3: aggregate: allowing
-        p5->>p1: wake: asking
+        p4->>p1: wake: asking
         p2->>p3: aggregate
         p1->>p3: request: admitted
-        p4->>p1: served: idle
+        p3->>p1: served: idle
         Note over p2: cycle 3
         p2->>p3: aggregate
         Note over p2: cycle 4

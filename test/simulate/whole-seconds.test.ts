@@ -6,12 +6,12 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { limiterDefinition } from '../../src/limiter/products/limiter-spec.js';
 import { planContract } from '../../src/limiter/validate.js';
-import { CycleBuffer } from '../../src/simulate/feed.js';
+import { CycleBuffer } from '../../src/simulate/cycle-buffer.js';
 import { replay } from '../../src/simulate/replay.js';
 import { SpreadSeconds } from '../../src/simulate/spread-seconds.js';
 import { compareLogs } from '../../src/sizing/compare-logs.js';
 import { adviceOfLogs } from '../../src/sizing/recommend.js';
-import { familyLadder } from '../../src/sizing/rule-ladder.js';
+import { familyLadder, fitLadder } from '../../src/sizing/rule-ladder.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-seconds-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -63,6 +63,25 @@ describe('a log of whole seconds', () => {
     const { warnings } = await replay([logOf('range', even, 0)], { name: 'log', cycleMs: 777, plan, log: {} });
     // Of the ten at the beginning of each second three pass, one at once and a burst of two.
     expect(warnings[0]?.what).toContain('So 0 are limited; 420 would be if all of a second came at its beginning.');
+  });
+
+  it('says so of every rule that is compared, and of every limit that is recommended', async () => {
+    const path = logOf('ranges', even, 0);
+    const gcra = { primitive: 'gcra', params: { T_ms: 100, tau_ms: 0 } };
+    const window = { primitive: 'rolling_count', params: { threshold: 50, within: 10, cycle_ms: 777 } };
+    const candidates = [
+      { name: 'weir', definition: window as never },
+      { name: 'gcra', definition: gcra as never },
+    ];
+    const { warnings } = await compareLogs([path], candidates, {}, {});
+    // One of the ten at the beginning of each second passes.
+    expect(warnings[0]?.what).toContain('gcra limits 0 so, and 540 if all of a second came at its beginning.');
+    const rules = [fitLadder({ like: 'nginx', rate: '10r/s', nodelay: true }, 'burst=0..20:1', 1000)];
+    const advised = await adviceOfLogs([path], { withins: [10], shares: [0.01], cycleMs: 1000, log: {}, rules });
+    // Ten at once: one passes, nine are the burst.
+    expect(advised.warnings[0]?.what).toContain(
+      'nginx burst for 1 % needs 0 so, and 9 if all of a second came at its beginning.',
+    );
   });
 
   it('is counted as it is read in a window, beside other rules too', async () => {

@@ -5,18 +5,19 @@ import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
 import type { CycleRow } from '../../src/outcome/cycle-row.js';
 import { RunFold } from '../../src/outcome/run-fold.js';
-import { lastInstantOf } from '../../src/simulate/drive.js';
 import { World } from '../../src/simulate/world.js';
-import { startOf } from '../../src/time/cycle.js';
+import { lastInstantOf, startOf } from '../../src/time/cycle.js';
 
 /** Requests of contracts by cycle, then contract, from cycle 0 on, and empty windows in the end. */
 function ran(requests: readonly (readonly number[])[], plan: ReturnType<typeof planContract>, byContract: boolean) {
   const names = ['a', 'b', 'c'];
-  const world = new World({ cycleMs: 10, firstCycle: 0, names, plan, byContract });
-  const fold = new RunFold(world.run, false);
   const rows: CycleRow[] = [];
-  world.rows.subscribe(fold);
-  world.rows.subscribe((row) => rows.push(row));
+  const onRow = (row: CycleRow) => {
+    fold.next(row);
+    rows.push(row);
+  };
+  const world = new World({ cycleMs: 10, firstCycle: 0, names, plan, byContract, onRow });
+  const fold = new RunFold(world.run, false);
   const admitted = requests.map((ofContracts, cycle) => {
     world.clock.run({ untilMs: startOf(cycle, 10) });
     return ofContracts.map((n, contract) => (n === 0 ? 0 : world.decide(contract, n)));

@@ -1,12 +1,13 @@
 // Owns the running of writer.mjs in a process of its own. Leaves what it does to writer.mjs, what it means to the tests.
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { renameSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { buildSync } from 'esbuild';
 import { afterFile } from '../left-behind.js';
 
 const script = fileURLToPath(new URL('./writer.mjs', import.meta.url));
-const build = fileURLToPath(new URL('../../dist/store/sqlite.js', import.meta.url));
+let bundled: string | undefined;
 
 export interface StoreProcess {
   readonly pid: number;
@@ -20,8 +21,8 @@ export interface StoreProcess {
 
 /** @param commits after which it waits to be killed; endless when absent */
 export function startProcess(task: 'hold' | 'write' | 'cut' | 'count', dir: string, commits?: number): StoreProcess {
-  if (!existsSync(build)) throw new Error('There is no build to run: `npm run build` comes first.');
-  const child = spawn(process.execPath, [script, task, dir, ...(commits === undefined ? [] : [String(commits)])], {
+  bundled ??= bundle();
+  const child = spawn(process.execPath, [bundled, task, dir, ...(commits === undefined ? [] : [String(commits)])], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   afterFile(() => child.kill('SIGKILL'));
@@ -56,4 +57,14 @@ export function startProcess(task: 'hold' | 'write' | 'cut' | 'count', dir: stri
       return end;
     },
   };
+}
+
+/** Within the project: packages are found from there. */
+function bundle(): string {
+  const file = fileURLToPath(new URL('../../build/store-writer.mjs', import.meta.url));
+  const outfile = `${file}.${process.pid}.mjs`;
+  buildSync({ entryPoints: [script], outfile, bundle: true, platform: 'node', format: 'esm', packages: 'external' });
+  // Another process of the tests may be starting the one that is there.
+  renameSync(outfile, file);
+  return file;
 }

@@ -1,9 +1,9 @@
 // Owns a process that does nothing but use a store, to be locked out or killed: `node writer.mjs hold|write|cut|count DIR [COMMITS]`. It
-// runs the compiled build, since a killed process must be a plain one. Each line it prints is a word or the seq of a row that was settled. `cut` removes old rows meanwhile.
+// runs bundled, since a killed process must be a plain one. Each line it prints is a word or the seq of a row that was settled. `cut` removes old rows meanwhile.
 // After COMMITS it writes no more, and waits to be killed.
 import { writeSync } from 'node:fs';
-import { EMPTY, link } from '../../dist/record/chain.js';
-import { openSqliteStore } from '../../dist/store/sqlite.js';
+import { EMPTY, link } from '../../src/record/chain.js';
+import { openSqliteStore } from '../../src/store/sqlite.js';
 
 const HASH = 'ab'.repeat(32);
 const AT = '2026-11-20T23:24:00.000Z';

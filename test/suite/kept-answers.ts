@@ -46,6 +46,14 @@ export function describeKeptAnswers(name: string, open: () => KeptAnswers): void
       expect(['a', 'c'].map((key) => answers.find('edge', key)?.key)).toEqual([undefined, 'c']);
     });
 
+    it('removes those of a machine, up to so many', () => {
+      for (const name of ['a', 'b', 'c']) answers.put(kept(name));
+      answers.put(kept('a', { machine: 'other' }));
+      expect([answers.remove('edge', 2), answers.remove('edge', 2), answers.remove('edge', 2)]).toEqual([2, 1, 0]);
+      expect([answers.find('edge', 'c'), answers.find('other', 'a')?.key]).toEqual([undefined, 'a']);
+      expect(answers.purge(20, 10).map(({ machine }) => machine)).toEqual(['other']);
+    });
+
     it('says how much there is of each machine', () => {
       expect([...answers.sizes()]).toEqual([]);
       answers.put(kept('a'));

@@ -89,6 +89,24 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       expect((await ask(1, 'POST', '/api/chain/state-machines', { slug: 'made' })).body.code).toBe('slug_taken');
     });
 
+    it('a contract has a past before anybody looks at it, on each of them', async () => {
+      await machine('past');
+      const id = await deploy(0, 'past', { threshold: 1, within: 3 });
+      const path = `/api/chain/past/contracts/${id}/gate`;
+      await Promise.all([ask(0, 'POST', path), ask(1, 'POST', path)]);
+      // Over once it is restored.
+      while ((await ask(2, 'GET', `/api/chain/past/contracts/${id}`)).body.contract.currentState !== 'allowing')
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      for (const node of [0, 2]) {
+        const stream = await Listening.to(nodes[node] as never, `/api/chain/past/stream?counts=${id}`, { key });
+        const { data } = await stream.next('counts');
+        stream.close();
+        const [{ state, limiting }] = data.data.contracts;
+        expect(state.length).toBeGreaterThan(2);
+        expect([state.includes('limiting'), limiting.includes(1), state.at(-1)]).toEqual([true, true, 'allowing']);
+      }
+    });
+
     it('a gate counts on all of them as one', async () => {
       await machine('gate');
       const id = await deploy(0, 'gate', { threshold: 7, within: 100 });
@@ -180,20 +198,17 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       }
     });
 
-    it('a request is told what became of its own writes, not of those of others', async () => {
-      const { directory } = nodes[0]!;
-      let fail!: (error: Error) => void;
-      const lost = new Promise((_, reject) => {
-        fail = reject;
-      });
-      directory.keep(lost);
-      const of = directory.settled();
-      directory.keep(Promise.resolve());
-      const ofAnother = directory.settled();
-      const ofAReader = directory.settled();
-      fail(new Error('it was lost'));
-      await expect(of).rejects.toThrow('it was lost');
-      await expect(Promise.all([ofAnother, ofAReader])).resolves.toBeDefined();
+    it('a session that ends on one node has ended on all, also where it was used', async () => {
+      const opened = await ask(0, 'POST', '/api/session');
+      const cookie = opened.headers.get('set-cookie')!.split(';')[0]!;
+      const own = async (node: number) => {
+        const response = await fetch(`${nodes[node]!.url}/api/chain/state-machines?own=true`, { headers: { cookie } });
+        return response.status;
+      };
+      expect([await own(1), await own(2)]).toEqual([200, 200]);
+      const ended = await fetch(`${nodes[0]!.url}/api/session`, { method: 'DELETE', headers: { cookie } });
+      expect(ended.status).toBe(204);
+      for (const node of [0, 1, 2]) await expect.poll(() => own(node), { timeout: 5_000 }).toBe(401);
     });
 
     it('an idempotency key counts once, whichever node is asked again', async () => {
@@ -219,6 +234,32 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       const path = `/api/chain/rule/contracts/${made.body.contract.id}/gate`;
       const told = await Promise.all(Array.from({ length: 9 }, (_, index) => ask(index % 3, 'POST', path)));
       expect(told.map(({ status }) => status).sort()).toEqual([...Array(5).fill(200), ...Array(4).fill(429)]);
+    });
+
+    it('a machine drawn in the form of XState decides on all nodes as on one', async () => {
+      await machine('drawn');
+      const on = (condition: string) => ({ type: 'countIn', params: { within: 1_000, condition } });
+      const drawn = {
+        id: 'drawn',
+        initial: 'open',
+        states: {
+          open: { tags: ['admits'], on: { request: { guard: on('count > 3'), target: 'careful' } } },
+          careful: { tags: ['admits'], on: { request: { guard: on('count > 5'), target: 'shut' } } },
+          shut: { on: { move: 'open' } },
+        },
+      };
+      const { status, body } = await ask(1, 'POST', '/api/chain/drawn/contracts', drawn);
+      expect(status).toBe(201);
+      const states: string[] = [];
+      for (let index = 0; index < 7; index += 1) {
+        const told = await ask(index % 3, 'POST', `/api/chain/drawn/contracts/${body.contract.id}/gate`);
+        states.push(`${told.status} ${told.body.state}`);
+      }
+      expect(states).toEqual([
+        ...['200 open', '200 open', '200 open', '200 careful', '200 careful'],
+        ...['429 shut', '429 shut'],
+      ]);
+      await holds('drawn');
     });
 
     it('each key of a contract has its own count, and they are bounded', async () => {

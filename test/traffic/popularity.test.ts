@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import Value from 'typebox/value';
 import { describe, expect, it } from 'vitest';
 import { RandomStream } from '../../src/math/random.js';
-import { makePopularity, PopularitySpec } from '../../src/traffic/popularity.js';
+import { PopularitySpec, planPopularity } from '../../src/traffic/popularity.js';
 
 const stream = (purpose = 'popularity') => new RandomStream(7, purpose);
 const laws: PopularitySpec[] = [
@@ -16,7 +16,7 @@ it.each([
   [1, '0 0 0 0'],
   [3, '0 1 2 0 1 2 0'],
 ])('even gives %i contracts their requests in turn: %s', (contracts, picks) => {
-  const popularity = makePopularity({ law: 'even' }, contracts, stream());
+  const popularity = planPopularity({ law: 'even' }, contracts).make(stream());
   expect(picks.split(' ').map(() => popularity.pick())).toEqual(picks.split(' ').map(Number));
 });
 
@@ -29,7 +29,7 @@ it.each<[PopularitySpec, expected: number[]]>([
 ])('%j gives each contract its share', (spec, expected) => {
   const n = 100_000;
   const seen = new Float64Array(4);
-  makePopularity(spec, 4, stream()).split(n, seen);
+  planPopularity(spec, 4).make(stream()).split(n, seen);
   const off = expected.map((share, k) => {
     const error = Math.sqrt((share * (1 - share)) / n);
     return Math.abs(seen[k]! / n - share) <= 3.3 * error ? share : seen[k]! / n;
@@ -42,7 +42,7 @@ describe.each(laws)('$law', (spec) => {
     fc.assert(
       fc.property(fc.array(fc.nat(40), { maxLength: 10 }), (cycles) => {
         const [picked, split] = [new Float64Array(5), new Float64Array(5)];
-        const [one, other] = [makePopularity(spec, 5, stream()), makePopularity(spec, 5, stream())];
+        const [one, other] = [planPopularity(spec, 5).make(stream()), planPopularity(spec, 5).make(stream())];
         for (const n of cycles) {
           for (let k = 0; k < n; k += 1) picked[one.pick()]! += 1;
           other.split(n, split);
@@ -57,7 +57,7 @@ it.each<[weights: number[], message: string]>([
   [[1, 2], 'must be one a contract: there are 2 weights and 3 contracts'],
   [[0, 0, 0], 'must not all be 0'],
 ])('weights %j are refused for three contracts', (weights, message) => {
-  expect(() => makePopularity({ law: 'weights', weights }, 3, stream())).toThrow(message);
+  expect(() => planPopularity({ law: 'weights', weights }, 3)).toThrow(message);
 });
 
 it('knows its laws and no others', () => {

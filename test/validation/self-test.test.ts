@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { Bug, Failure } from '../../src/schema/failure.js';
 import { contention } from '../../src/validation/contention.js';
-import { type Check, judge, type Row } from '../../src/validation/published-check.js';
+import { judgeSamples, type PublishedCheck, type PublishedRow } from '../../src/validation/published-check.js';
 import { checks, replicate, selfTest } from '../../src/validation/self-test.js';
 
 describe('a row is held', () => {
-  const check = (row: Partial<Row>): Check => ({
+  const check = (row: Partial<PublishedRow>): PublishedCheck => ({
     ...{ id: 'c', title: 'T', source: 'S' },
     rows: [{ name: 'r', expected: 10, unit: 'u', ...row }],
     replicate: () => [],
@@ -14,7 +14,7 @@ describe('a row is held', () => {
   // A hundred samples, half 9 and half 11: mean 10, standard error 0.1005; 3.3 of them are 0.3317.
   const samples = Array.from({ length: 100 }, (_, n) => [n % 2 === 0 ? 9 : 11]);
 
-  it.each<[rule: string, row: Partial<Row>, held: boolean]>([
+  it.each<[rule: string, row: Partial<PublishedRow>, held: boolean]>([
     ['when the mean is what is expected', {}, true],
     ['up to 3.3 standard errors above', { expected: 9.669 }, true],
     ['not beyond them', { expected: 9.668 }, false],
@@ -26,7 +26,7 @@ describe('a row is held', () => {
     ['not below, when that may be chance', { expected: 10.331, holds: 'below' }, false],
     ['not below, when it is above', { expected: 5, holds: 'below' }, false],
   ])('%s', (_rule, row, held) => {
-    expect(judge(check(row), samples).held).toBe(held);
+    expect(judgeSamples(check(row), samples).held).toBe(held);
   });
 
   // Student's quantiles for 1 in 1034, two-sided: 4.80 with 9 degrees of freedom, 3.67 with 29.
@@ -38,25 +38,28 @@ describe('a row is held', () => {
   ])('with %d replications up to %d standard errors off', (n, errors) => {
     const spread = Array.from({ length: n }, (_, k) => [k % 2 === 0 ? 9 : 11]);
     const standardError = Math.sqrt(1 / (n - 1));
-    const held = (off: number) => judge(check({ expected: 10 + off * standardError }), spread).held;
+    const held = (off: number) => judgeSamples(check({ expected: 10 + off * standardError }), spread).held;
     expect([held(errors - 0.02), held(errors + 0.02)]).toEqual([true, false]);
   });
 
   it('without any spread only when it is exact', () => {
     const exact = [[10], [10]];
-    expect([judge(check({}), exact).held, judge(check({ expected: 10.000001 }), exact).held]).toEqual([true, false]);
+    expect([judgeSamples(check({}), exact).held, judgeSamples(check({ expected: 10.000001 }), exact).held]).toEqual([
+      true,
+      false,
+    ]);
   });
 
   it('never by a figure that is none', () => {
-    expect(judge(check({}), [[10], [Number.NaN]]).held).toBe(false);
+    expect(judgeSamples(check({}), [[10], [Number.NaN]]).held).toBe(false);
   });
 
   it('an error cannot be told from one replication', () => {
-    expect(() => judge(check({}), [[10]])).toThrow(Bug);
+    expect(() => judgeSamples(check({}), [[10]])).toThrow(Bug);
   });
 
   it('and the result says what was expected, what came, and how sure that is', () => {
-    expect(judge(check({}), [[9], [11]])).toEqual({
+    expect(judgeSamples(check({}), [[9], [11]])).toEqual({
       ...{ id: 'c', title: 'T', source: 'S', replications: 2, held: true },
       rows: [{ name: 'r', expected: 10, unit: 'u', mean: 10, standardError: 1, held: true }],
     });
@@ -74,7 +77,7 @@ describe('the published results', () => {
 
   it('figures that are off by a twentieth are found out', () => {
     const samples = Array.from({ length: 20 }, (_, n) => contention.replicate(1, n).map((figure) => figure * 1.05));
-    expect(judge(contention, samples).held).toBe(false);
+    expect(judgeSamples(contention, samples).held).toBe(false);
   });
 });
 

@@ -1,9 +1,9 @@
-// A queue that is a value: adding or taking gives another queue, and the one before stays as it was.
+// An immutable queue.
 //
 //   front  1 -> 2 -> 3        back  6 -> 5 -> 4        holds 1 2 3 4 5 6; the back is reversed when the front is used up
 //
-// The state of an actor is a value, so that a trace can keep the state before; copying thousands of items at each event would
-// cost more than all the rest of the client. Every operation takes O(1), averaged over a run.
+// The state of an actor is a value, so that a trace can keep the one before; copying thousands of items at each event would cost more
+// than the rest of the client. Every operation takes O(1), amortized.
 
 interface Link<Item> {
   readonly item: Item;
@@ -25,17 +25,15 @@ export class Backlog<Item> {
     return items.reduce((all, item) => all.with(item), new Backlog<Item>(0, undefined, undefined));
   }
 
-  /** With one more, behind all others. */
   with(item: Item): Backlog<Item> {
     return new Backlog(this.size + 1, this.#front, { item, next: this.#back });
   }
 
-  /** With one more, before all others. */
   withFirst(item: Item): Backlog<Item> {
     return new Backlog(this.size + 1, { item, next: this.#front }, this.#back);
   }
 
-  /** The first n, or all there are, and the queue without them. */
+  /** The first n, or all there are, and the rest. */
   take(n: number): { readonly taken: readonly Item[]; readonly rest: Backlog<Item> } {
     const taken: Item[] = [];
     let [front, back] = [this.#front, this.#back];
@@ -48,7 +46,6 @@ export class Backlog<Item> {
     return { taken, rest: new Backlog(this.size - taken.length, front, back) };
   }
 
-  /** A trace shows how many are held, not each of them. */
   toJSON(): { readonly size: number } {
     return { size: this.size };
   }

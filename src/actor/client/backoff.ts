@@ -9,42 +9,97 @@
 //   equal_jitter         |-~|--~~|----~~~~|--------~~~~~~~~|      v(n)/2 + u(0, v(n)/2)        ~ somewhere in here
 //   full_jitter          |~~|~~~~|~~~~~~~~|~~~~~~~~~~~~~~~~|      u(0, v(n))
 //   decorrelated         |~~~|~~~~~~~|~~~~~~~~~~~~~~~~~~~~~|      min(cap, u(base, 3 * the last pause)), the first of base
+//   geometric            |-|--|~~~~|~~~~~~~~|                     g(n) (1 - u(0, s)) (1 + u(0, l)) + u(0, a)
+//                                                                 g(n) = min(cap, base * factor^(n - 1))
 //
-// The rules are those of the simulator behind "Exponential Backoff and Jitter" (M. Brooker, AWS Architecture Blog, 2015):
-// github.com/aws-samples/aws-arch-backoff-simulator. There, too, n counts the setback before the pause is taken.
+// Those before the last are the rules of the simulator behind "Exponential Backoff and Jitter" (M. Brooker, AWS Architecture Blog, 2015):
+// github.com/aws-samples/aws-arch-backoff-simulator. There, too, n counts the setback before the pause is taken. Libraries start at base:
+// s is 1 for full jitter, 0.5 for equal jitter, 0.25 in the SDKs of OpenAI; got adds up to a = 100 ms, axios-retry up to l = 0.2.
 
 import { unreachable } from '../../schema/failure.js';
 import type { Wait } from './behaviour.js';
 
-export const backoffPolicies = ['none', 'fixed', 'exponential', 'equal_jitter', 'full_jitter', 'decorrelated'] as const;
+export const backoffPolicies = [
+  'none',
+  'fixed',
+  'exponential',
+  'equal_jitter',
+  'full_jitter',
+  'decorrelated',
+  'geometric',
+] as const;
 
 export interface BackoffPlan {
   readonly policy: (typeof backoffPolicies)[number];
-  /** ms, at least 0. */
+  /** In ms, at least 0. */
   readonly baseMs: number;
-  /** The longest pause, in ms, at least `baseMs`. */
+  /** In ms, at least `baseMs`. */
   readonly capMs: number;
+  readonly geometric?: GeometricPlan | undefined;
 }
 
-/**
- * The next pause: in ms, or with jitter as a law that draws once.
- * @param n setbacks so far, at least 1
- * @param lastMs the pause before, 0 for none yet
- */
-export type Pauses = (n: number, lastMs: number) => Wait;
+interface GeometricPlan {
+  /** At least 1. */
+  readonly factor: number;
+  /** The first pause, if it does not follow the rule. */
+  readonly firstMs: number | undefined;
+  /** s, l and a. */
+  readonly shortenBy: number;
+  readonly lengthenBy: number;
+  readonly addMs: number;
+}
 
-export function pauses({ policy, baseMs, capMs }: BackoffPlan): Pauses {
+const doubling: GeometricPlan = { factor: 2, firstMs: undefined, shortenBy: 0, lengthenBy: 0, addMs: 0 };
+
+/**
+ * The next pause: in ms, or with jitter as a law that draws.
+ * @param n setbacks so far, at least 1
+ * @param lastMs the previous pause, 0 for none
+ * @param leastMs the pause is at least as long; geometric lengthens it beyond
+ */
+export type Pauses = (n: number, lastMs: number, leastMs?: number) => Wait;
+
+export function pauses(plan: BackoffPlan): Pauses {
+  if (plan.policy === 'geometric') return geometric(plan, plan.geometric ?? doubling);
+  const pause = unbounded(plan.policy, plan);
+  return (n, lastMs, leastMs = 0) => atLeast(leastMs, pause(n, lastMs));
+}
+
+function atLeast(leastMs: number, wait: Wait): Wait {
+  if (typeof wait === 'number') return Math.max(wait, leastMs);
+  return leastMs === 0 ? wait : { drawMs: (draw) => Math.max(wait.drawMs(draw), leastMs) };
+}
+
+function geometric(
+  { baseMs, capMs }: BackoffPlan,
+  { factor, firstMs, shortenBy, lengthenBy, addMs }: GeometricPlan,
+): Pauses {
+  return (n, _lastMs, leastMs = 0) => {
+    const ms = n === 1 && firstMs !== undefined ? firstMs : grown(baseMs, factor, n - 1, capMs);
+    if (shortenBy === 0 && lengthenBy === 0 && addMs === 0) return Math.max(ms, leastMs);
+    return {
+      drawMs(draw) {
+        const shorter = shortenBy === 0 ? ms : ms * (1 - shortenBy * draw.uniform());
+        const least = Math.max(shorter, leastMs);
+        const longer = lengthenBy === 0 ? least : least * (1 + lengthenBy * draw.uniform());
+        return addMs === 0 ? longer : longer + addMs * draw.uniform();
+      },
+    };
+  };
+}
+
+function unbounded(policy: Exclude<BackoffPlan['policy'], 'geometric'>, { baseMs, capMs }: BackoffPlan): Pauses {
   switch (policy) {
     case 'none':
       return () => 0;
     case 'fixed':
       return () => baseMs;
     case 'exponential':
-      return (n) => doubled(baseMs, n, capMs);
+      return (n) => grown(baseMs, 2, n, capMs);
     case 'equal_jitter':
-      return (n) => ({ drawMs: (draw) => (doubled(baseMs, n, capMs) / 2) * (1 + draw.uniform()) });
+      return (n) => ({ drawMs: (draw) => (grown(baseMs, 2, n, capMs) / 2) * (1 + draw.uniform()) });
     case 'full_jitter':
-      return (n) => ({ drawMs: (draw) => doubled(baseMs, n, capMs) * draw.uniform() });
+      return (n) => ({ drawMs: (draw) => grown(baseMs, 2, n, capMs) * draw.uniform() });
     case 'decorrelated':
       return (_n, lastMs) => {
         const mostMs = 3 * Math.max(baseMs, lastMs);
@@ -55,9 +110,9 @@ export function pauses({ policy, baseMs, capMs }: BackoffPlan): Pauses {
   }
 }
 
-/** `min(cap, base * 2^n)` by doubling, which is exact in every engine; `2 ** n` need not be. */
-function doubled(baseMs: number, n: number, capMs: number): number {
+/** `min(cap, base * factor^n)` by multiplying, which is the same in every engine; `factor ** n` need not be. */
+function grown(baseMs: number, factor: number, n: number, capMs: number): number {
   let ms = baseMs;
-  for (let k = 0; k < n && ms < capMs && ms > 0; k += 1) ms *= 2;
+  for (let k = 0; k < n && ms < capMs && ms > 0; k += 1) ms *= factor;
   return Math.min(capMs, ms);
 }

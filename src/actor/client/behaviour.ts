@@ -7,89 +7,88 @@
 //   agenda ─── wake ───►  └────────┘  ── wait, cancel_wait ─►  agenda
 //   contract ── rate_limited, rate_restored
 //
-// A behaviour is a pure function: it reads no clock, draws no random number and calls nobody. The shell (client.ts) performs the
-// effects after the transition. A client does not know whether its time is virtual, nor whether its requests cross a network.
+// A behaviour is a pure function. The shell (client.ts) performs its effects, in virtual or in real time.
 import type { RandomStream } from '../../math/random.js';
 
-/** A request that is to be made, however many attempts it takes. */
+/** A request, however many attempts it takes. */
 export interface Job {
   /** Counts from 1 within a run. */
   readonly number: number;
-  /** Index of the contract that will decide it. */
+  /** Index of the contract that decides it. */
   readonly contract: number;
   /** When it was first wanted, in unix ms. */
   readonly bornMs: number;
 }
 
-/** A job sent once. */
 export interface Attempt {
   readonly job: Job;
   /** 1 for the first attempt of its job. */
   readonly number: number;
 }
 
-/** The answer to an attempt. */
 export type Answer =
   | { readonly type: 'served' }
-  /** `retryAfterMs`: how long to wait, as the limiter says; undefined when it does not say. */
+  /** `retryAfterMs`: the wait that the limiter announces, if it does. */
   | { readonly type: 'limited'; readonly retryAfterMs: number | undefined }
-  /** The service refused or dropped it. */
   | { readonly type: 'failed' }
-  /** There will be no answer. */
   | { readonly type: 'lost' };
 
-/** How an attempt ends without being served; `timeout`: the client waits no longer. */
 export type Setback = Exclude<Answer, { type: 'served' }> | { readonly type: 'timeout' };
 
+export const setbackTypes = ['limited', 'failed', 'lost', 'timeout'] as const satisfies readonly Setback['type'][];
+
+export type SetbackType = Setback['type'];
+
 export type ClientEvent =
-  /** The run begins: clients that make jobs of their own start. */
   | { readonly type: 'begin' }
   | { readonly type: 'job'; readonly job: Job }
   | ((Answer | Setback) & { readonly attempt: Attempt })
-  /** An attempt that was abandoned has been served all the same. */
+  /** An abandoned attempt was served all the same. */
   | { readonly type: 'late'; readonly attempt: Attempt }
   /** The wait is over; `waitedMs` is its length as drawn. */
   | { readonly type: 'wake'; readonly waitedMs: number }
-  /** The retry budget of the kind has none left. */
   | { readonly type: 'no_retry' }
-  /** What the contract emits, as a listener of its stream receives it. */
+  /** Of the gate on the side of the client. */
+  | { readonly type: 'entered' }
+  | { readonly type: 'turned_away' }
+  /** Emitted by the contract, to clients that listen. */
   | { readonly type: 'rate_limited' }
   | { readonly type: 'rate_restored' };
 
-/** How a job ends: served while still wanted, given up, or dropped because there was no room to keep it. */
+/** `succeeded`: served while still wanted. `dropped`: from a full buffer. */
 export type Ending = 'succeeded' | 'given_up' | 'dropped';
 
-/** How long to wait: a time in ms, or a law from which the shell draws one with the random stream of the kind. */
+/** In ms, or a law for one draw from the random stream of the kind. */
 export type Wait = number | { drawMs(draw: RandomStream): number };
 
 export type Effect =
-  /** Send a job. One event with this attempt follows: served, limited, failed, lost or timeout; afterwards possibly late. */
-  | { readonly type: 'send'; readonly job: Job; readonly number: number }
-  /** Make a job and send it. */
+  /** One event with this attempt follows: served, limited, failed, lost or timeout; afterwards possibly late. */
+  | { readonly type: 'send'; readonly job: Job; readonly number: number; readonly isHedge?: true }
   | { readonly type: 'send_new' }
-  /** Wait no longer for the attempt sent last. Of its events only late can follow. */
+  /** One event follows: entered or turned_away. */
+  | { readonly type: 'enter'; readonly job: Job }
+  /** Stop waiting for the attempts in flight. Of their events only late can follow. */
   | { readonly type: 'abandon' }
-  /** The job is over. Every job ends once. */
+  /** Every job ends once. */
   | { readonly type: 'finish'; readonly job: Job; readonly ending: Ending }
-  /** Wake the client later, or at once for a wait of 0; this replaces an earlier wait. */
+  /** Wake the client after the wait. Replaces an earlier wait. */
   | { readonly type: 'wait'; readonly wait: Wait }
-  /** The same before another attempt, if the retry budget has one; otherwise `no_retry` follows. */
-  | { readonly type: 'retry'; readonly wait: Wait }
+  /** A wait before another attempt, if what limits retries and the deadline allow it; else `no_retry` follows. */
+  | { readonly type: 'retry'; readonly job: Job; readonly wait: Wait; readonly after: SetbackType }
   | { readonly type: 'cancel_wait' };
 
-export type Step<State> = readonly [state: State, effects: readonly Effect[]];
+export type Step<State, Out = Effect> = readonly [state: State, effects: readonly Out[]];
 
-/** A kind of client. `on` is total: every state takes every event, and an event without meaning there changes nothing. */
-export interface Behaviour<State extends { readonly at: string }> {
+/** `on` is total: an event without meaning in a state changes nothing. */
+export interface Behaviour<State extends { readonly at: string }, Event = ClientEvent, Out = Effect> {
   readonly initial: State;
-  on(state: State, event: ClientEvent): Step<State>;
+  on(state: State, event: Event): Step<State, Out>;
 }
 
 export const cancelWait: Effect = { type: 'cancel_wait' };
 
-/** The state as it is, and nothing to do. */
-export function stay<State>(state: State): Step<State> {
+export function stay<State>(state: State): Step<State, never> {
   return [state, nothing];
 }
 
-const nothing: readonly Effect[] = [];
+const nothing: readonly never[] = [];

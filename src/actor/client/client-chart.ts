@@ -1,41 +1,40 @@
-// A kind of client as a statechart: the config is data that can be drawn, guards and actions are pure functions with the names that the
-// config gives them.
+// A kind of client as a statechart: its config is data that can be drawn, its guards and actions are pure functions by name.
 //
 //   chart ──► behaviourOf    a table of its edges: what runs
-//        └──► machineOf      an XState machine: what is drawn and inspected; stories and a property hold the two to each other
-import { type AnyStateMachine, assign, emit, enqueueActions, setup } from 'xstate';
+//        └──► machineOf      an XState machine: what is drawn and inspected; stories and a property hold the two together
+import { type AnyStateMachine, assign, createMachine, emit, enqueueActions, setup } from 'xstate';
 import { assert } from '../../schema/failure.js';
-import { type Behaviour, type ClientEvent, type Effect, stay } from './behaviour.js';
+import { speaks } from '../actor-system.js';
+import { type Behaviour, type ClientEvent, type Effect, type SetbackType, stay } from './behaviour.js';
 
-/** What a client remembers beside the name of its state: which fields there are is a matter of its kind. */
+/** Fields of a client beside its state; each kind has its own. */
 type Memory = object;
 
 type EventOf<Type extends ClientEvent['type']> = Extract<ClientEvent, { type: Type }>;
 
-/** The memory and the event are those of the edges that name it. */
 type Guard = (memory: never, event: never) => boolean;
-/** The memory afterwards, and what is to be done. */
-type Action = (memory: never, event: never) => readonly [Memory, readonly Effect[]];
+type Action = (memory: never, event: never) => readonly [Memory, readonly object[]];
 
 interface Edge {
   readonly guard?: string;
-  /** Absent: the client stays in its state. */
+  /** Absent: the state stays. */
   readonly target?: string;
   readonly actions?: readonly string[];
 }
 
-interface ChartState {
-  readonly on?: { readonly [Type in ClientEvent['type']]?: readonly Edge[] };
-  /** Taken as soon as its guard holds, after any other. */
+interface ChartState<Type extends string> {
+  readonly on?: { readonly [Name in Type]?: readonly Edge[] };
+  /** Taken whenever a guard holds after another edge. */
   readonly always?: readonly Edge[];
 }
 
-export interface ClientChart {
+/** @typeParam Type names of its events */
+export interface ClientChart<Type extends string = ClientEvent['type']> {
   readonly config: {
     readonly id: string;
     readonly initial: string;
     readonly context: Memory;
-    readonly states: Readonly<Record<string, ChartState>>;
+    readonly states: Readonly<Record<string, ChartState<Type>>>;
   };
   readonly guards: Readonly<Record<string, Guard>>;
   readonly actions: Readonly<Record<string, Action>>;
@@ -43,28 +42,29 @@ export interface ClientChart {
 
 type State = { readonly at: string };
 
-/** The events after which a client has no answer: it may try again. */
-export const setbacks = ['limited', 'failed', 'lost', 'timeout'] as const;
-export type SetbackEvent = EventOf<(typeof setbacks)[number]>;
+export type SetbackEvent = EventOf<SetbackType>;
 
-/** The same edges for each setback. */
-export function onSetback(...edges: readonly Edge[]): Record<SetbackEvent['type'], readonly Edge[]> {
+export function onSetback(...edges: readonly Edge[]): Record<SetbackType, readonly Edge[]> {
   return { limited: edges, failed: edges, lost: edges, timeout: edges };
 }
 
 interface CompiledEdge {
-  readonly guard: ((memory: Memory, event: ClientEvent) => boolean) | undefined;
+  readonly guard: ((memory: Memory, event: object) => boolean) | undefined;
   readonly target: string | undefined;
-  readonly actions: readonly ((memory: Memory, event: ClientEvent) => readonly [Memory, readonly Effect[]])[];
+  readonly actions: readonly ((memory: Memory, event: object) => readonly [Memory, readonly unknown[]])[];
 }
 
 interface CompiledState {
-  readonly on: Readonly<Partial<Record<ClientEvent['type'], readonly CompiledEdge[]>>>;
+  readonly on: Readonly<Partial<Record<string, readonly CompiledEdge[]>>>;
   readonly always: readonly CompiledEdge[];
 }
 
-/** The chart as a reducer. */
-export function behaviourOf({ config, guards, actions }: ClientChart): Behaviour<State> {
+/** Compiles a chart into a reducer. */
+export function behaviourOf<Event extends { readonly type: string } = ClientEvent, Out = Effect>({
+  config,
+  guards,
+  actions,
+}: ClientChart<Event['type']>): Behaviour<State, Event, Out> {
   const edgeOf = ({ guard, target, actions: names = [] }: Edge): CompiledEdge => ({
     guard: guard === undefined ? undefined : (named(guards, guard) as CompiledEdge['guard']),
     target,
@@ -72,7 +72,10 @@ export function behaviourOf({ config, guards, actions }: ClientChart): Behaviour
   });
   const states: Record<string, CompiledState> = {};
   for (const [name, { on = {}, always = [] }] of Object.entries(config.states)) {
-    const edges = Object.entries(on).map(([type, given]) => [type, given.map(edgeOf)]);
+    const edges = Object.entries(on as Record<string, readonly Edge[]>).map(([type, given]) => [
+      type,
+      given.map(edgeOf),
+    ]);
     states[name] = { on: Object.fromEntries(edges), always: always.map(edgeOf) };
   }
   return {
@@ -80,13 +83,13 @@ export function behaviourOf({ config, guards, actions }: ClientChart): Behaviour
     on(state, event) {
       let edge = enabled(states[state.at]!.on[event.type], state, event);
       if (edge === undefined) return stay(state);
-      let effects: readonly Effect[] = [];
+      let effects: readonly Out[] = [];
       for (; edge !== undefined; edge = enabled(states[state.at]!.always, state, event)) {
         let memory: Memory = state;
         for (const action of edge.actions) {
           const [next, more] = action(memory, event);
           memory = next;
-          effects = effects.length === 0 ? more : [...effects, ...more];
+          effects = effects.length === 0 ? (more as readonly Out[]) : [...effects, ...(more as readonly Out[])];
         }
         state = { ...memory, at: edge.target ?? state.at };
       }
@@ -95,18 +98,13 @@ export function behaviourOf({ config, guards, actions }: ClientChart): Behaviour
   };
 }
 
-function enabled(
-  edges: readonly CompiledEdge[] | undefined,
-  memory: Memory,
-  event: ClientEvent,
-): CompiledEdge | undefined {
+function enabled(edges: readonly CompiledEdge[] | undefined, memory: Memory, event: object): CompiledEdge | undefined {
   if (edges === undefined) return undefined;
   for (const edge of edges) if (edge.guard === undefined || edge.guard(memory, event)) return edge;
   return undefined;
 }
 
-/** The chart for XState: its effects are emitted. */
-export function machineOf({ config, guards, actions }: ClientChart): AnyStateMachine {
+export function machineOf<Type extends string>({ config, guards, actions }: ClientChart<Type>): AnyStateMachine {
   const drawn = setup({
     types: { context: {} as Memory, events: {} as ClientEvent, emitted: {} as Effect },
     guards: Object.fromEntries(
@@ -118,17 +116,26 @@ export function machineOf({ config, guards, actions }: ClientChart): AnyStateMac
     actions: Object.fromEntries(
       Object.entries(actions).map(([name, action]) => [
         name,
-        enqueueActions(({ context, event, enqueue }) => {
-          const [next, effects] = action(context as never, event as never);
-          // What the memory of the state before had and the next has not is gone.
-          const gone = Object.fromEntries(Object.keys(context).map((field) => [field, undefined]));
-          enqueue(assign({ ...gone, ...next } as never));
-          for (const effect of effects) enqueue(emit(effect as never));
-        }),
+        taking((memory, event) => action(memory as never, event as never)),
       ]),
     ) as object,
   });
-  return drawn.createMachine(config as never) as unknown as AnyStateMachine;
+  return drawn.createMachine({ ...config, on: speaks } as never) as unknown as AnyStateMachine;
+}
+
+/** A behaviour without a chart: its state is the context of the machine. */
+export function customMachine({ initial, on }: Behaviour<State>): AnyStateMachine {
+  const events = { '*': { actions: taking((state, event) => on(state as State, event)) } };
+  return createMachine({ context: initial, on: { ...events, ...speaks } } as never);
+}
+
+function taking(step: (memory: Memory, event: ClientEvent) => readonly [Memory, readonly object[]]) {
+  return enqueueActions(({ context, event, enqueue }) => {
+    const [next, effects] = step(context as Memory, event as ClientEvent);
+    const gone = Object.fromEntries(Object.keys(context).map((field) => [field, undefined]));
+    enqueue(assign({ ...gone, ...next } as never));
+    for (const effect of effects) enqueue(emit(effect as never));
+  });
 }
 
 function named<T>(meanings: Readonly<Record<string, T>>, name: string): T {

@@ -1,21 +1,18 @@
-// The shape of the clients in a scenario: one object a kind, distinguished by `kind`; and the words for a client that does not fit:
-// only the rules of its own kind are named.
+// The schema of the clients in a scenario, and the faults of one that does not fit: only those of its own kind are named.
 import type { Static, TProperties } from 'typebox';
 import { TimeLawSpec } from '../../math/time-law.js';
 import { nearest } from '../../schema/did-you-mean.js';
 import type { Fault } from '../../schema/failure.js';
 import { Type } from '../../schema/json-schema.js';
-import { rateField, timeField } from '../../schema/quantity.js';
+import { timeField } from '../../schema/quantity.js';
 import { valueFaults } from '../../schema/value-faults.js';
-import { backoffPolicies } from './backoff.js';
+import { clientLibraries, type LibraryName } from './libraries.js';
+import { maxAttempts, retryFields } from './retry-schema.js';
 
 const strict = { additionalProperties: false } as const;
 
-/** The most clients of a kind that has a fixed number: each is an actor of some kilobytes. */
+/** Each is an actor of some kilobytes. */
 export const MOST_CLIENTS = 100_000;
-
-const MOST_ATTEMPTS = 1_000;
-const MOST_RETRIES_PER_CYCLE = 1_000_000;
 
 const Count = (description: string) => Type.Integer({ minimum: 1, maximum: MOST_CLIENTS, description });
 
@@ -30,36 +27,6 @@ const share = {
     }),
   ),
 };
-
-const maxAttempts = (usual: number) => ({
-  max_attempts: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: MOST_ATTEMPTS,
-      description: `Attempts that a job may take, the first included. Default: ${usual}.`,
-    }),
-  ),
-});
-
-const BackoffSpec = Type.Object(
-  {
-    policy: Type.Enum(backoffPolicies, { description: 'How the pause before the next attempt is found.' }),
-    base: Type.Optional(timeField('The unit of the pauses; exponential policies double it. Default: 100ms.')),
-    cap: Type.Optional(timeField('The longest pause, not below base. Default: 20s, or base if that is longer.')),
-  },
-  { ...strict, description: 'The pauses between attempts.' },
-);
-
-const RetryBudgetSpec = Type.Object(
-  {
-    share: Type.Number({ minimum: 0, maximum: 10, description: 'Retries allowed for each request, as 0.2.' }),
-    floor: Type.Optional(
-      rateField('Retries allowed however few the requests are. Default: 0.', MOST_RETRIES_PER_CYCLE),
-    ),
-    over: Type.Optional(timeField('Over how long both are counted. Default: 10s.')),
-  },
-  { ...strict, description: 'Shared by all clients of the kind, as by the requests of one process.' },
-);
 
 const FlushSpec = Type.Object(
   {
@@ -76,26 +43,23 @@ const FlushSpec = Type.Object(
   { ...strict, description: 'How held items are sent once the gate is restored.' },
 );
 
+const common = {
+  name: Type.Optional(
+    Type.String({
+      pattern: '^[a-z][a-z0-9_-]{0,31}$',
+      description: 'Names its figures and its actors. Default: the kind, numbered from the second of a kind on.',
+    }),
+  ),
+  timeout: Type.Optional(
+    timeField('How long it waits for an answer, at least 1 ms; then the attempt is abandoned. Default: forever.'),
+  ),
+};
+
 function Kind<const Name extends string, Fields extends TProperties>(kind: Name, description: string, fields: Fields) {
-  return Type.Object(
-    {
-      kind: Type.Literal(kind, { description }),
-      name: Type.Optional(
-        Type.String({
-          pattern: '^[a-z][a-z0-9_-]{0,31}$',
-          description: 'Names its figures and its actors. Default: the kind, numbered from the second of a kind on.',
-        }),
-      ),
-      timeout: Type.Optional(
-        timeField('How long it waits for an answer, at least 1 ms; then the attempt is abandoned. Default: forever.'),
-      ),
-      ...fields,
-    },
-    { ...strict, description },
-  );
+  return Type.Object({ kind: Type.Literal(kind, { description }), ...common, ...fields }, { ...strict, description });
 }
 
-/** Every kind by name, in the order in which they are explained. */
+/** In the order in which they are explained. */
 export const clientKinds = {
   open: Kind('open', 'Fires and forgets: every request is sent once.', { ...share }),
   obedient: Kind('obedient', 'Waits as long as Retry-After says, then sends again.', {
@@ -103,16 +67,7 @@ export const clientKinds = {
     ...maxAttempts(10),
     jitter: Type.Optional(timeField('Waits up to so much longer, by chance. Default: 0.')),
   }),
-  retrying: Kind('retrying', 'Tries again after any setback, paced by a back-off policy.', {
-    ...share,
-    ...maxAttempts(3),
-    backoff: Type.Optional(BackoffSpec),
-    retry_budget: Type.Optional(RetryBudgetSpec),
-    honours_retry_after: Flag('Whether it waits at least as long as a limiter says. Default: false.'),
-    takes_late_answers: Flag(
-      'Whether an answer to an attempt that timed out still ends the job while it is wanted. Default: false.',
-    ),
-  }),
+  retrying: Kind('retrying', 'Tries again after setbacks, paced by a back-off policy.', { ...share, ...retryFields }),
   holding: Kind('holding', 'A device: holds its items back while the gate is limiting, and flushes them in batches.', {
     ...share,
     count: Count('How many devices; they are dealt to the contracts in turn, at least one to each.'),
@@ -136,9 +91,22 @@ export const clientKinds = {
 
 export type ClientKind = keyof typeof clientKinds;
 
-/** One kind of client of a scenario. Errors read better from the schema of its kind alone: see check.ts. */
-export const ClientSpec = Type.Union(Object.values(clientKinds), {
-  description: 'The clients that send the requests and how they react: one of the kinds, named by `kind`.',
+const Like = Type.Object(
+  {
+    like: Type.Enum(Object.keys(clientLibraries) as LibraryName[], {
+      description: 'A client library with its defaults; what else is given replaces them. `weir client` lists them.',
+    }),
+    ...common,
+    ...share,
+    ...retryFields,
+  },
+  { ...strict, description: 'A client that retries as a library does.' },
+);
+
+/** Errors read better from the schema of one kind: see `clientFaults`. */
+export const ClientSpec = Type.Union([...Object.values(clientKinds), Like], {
+  description:
+    'The clients that send the requests and how they react: one of the kinds, named by `kind`, or a library, named by `like`.',
 });
 
 export const ClientsSpec = Type.Array(ClientSpec, {
@@ -147,13 +115,16 @@ export const ClientsSpec = Type.Array(ClientSpec, {
   description: 'The kinds of clients. Default: open.',
 });
 
-export type ClientSpec = { [Name in ClientKind]: Static<(typeof clientKinds)[Name]> }[ClientKind];
+export type LikeSpec = Static<typeof Like>;
 
-/** Every fault of one kind of client, its path a JSON pointer from `place`; none when it fits. */
+export type ClientSpec = { [Name in ClientKind]: Static<(typeof clientKinds)[Name]> }[ClientKind] | LikeSpec;
+
+/** Every fault of a client, its path a JSON pointer from `place`. */
 export function clientFaults(input: unknown, place = ''): Fault[] {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    return [{ path: place, message: 'must be an object with a field kind' }];
+    return [{ path: place, message: 'must be an object with a field kind or like' }];
   }
+  if ('like' in input) return valueFaults(Like, input, place);
   const kind = (input as { kind?: unknown }).kind;
   if (!isKind(kind)) return [{ path: `${place}/kind`, message: unknownKind(kind) }];
   return valueFaults(clientKinds[kind], input, place);

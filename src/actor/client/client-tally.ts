@@ -1,29 +1,24 @@
-// The figures of the clients of one kind, counted as they act.
+// The figures of the clients of one kind.
 //
 //   warm-up                | measured
-//   job ─► attempt ─► ...  | ─► served                not counted: what a job does counts if the job was born in time
+//   job ─► attempt ─► ...  | ─► served                not counted: jobs count if they were born after the warm-up
 import { type DurationFigures, Durations } from '../../math/durations.js';
 import type { Ending, Job } from './behaviour.js';
 
-/** Counts so far; those at one instant less those at an earlier one are the counts between. Named as in an outcome. */
 export interface ClientCounts {
   readonly jobs: number;
   readonly attempts: number;
-  /** Attempts after the first of a job. */
   readonly retries: number;
   readonly succeeded: number;
   readonly given_up: number;
   readonly dropped: number;
-  /** Attempts for which the client waited no longer. */
+  /** Attempts that the client no longer waited for. */
   readonly abandoned: number;
 }
 
-/** The figures of one kind, or of all together. */
 export interface TallyFigures extends ClientCounts {
-  /** The name of the kind, or all. */
   readonly kind: string;
   readonly clients: number;
-  /** Attempts per job. */
   readonly retry_amplification: number;
   /** Jobs served while still wanted, per second of the time in which requests come. */
   readonly goodput_per_second: number;
@@ -31,10 +26,9 @@ export interface TallyFigures extends ClientCounts {
   readonly attempt_latency_ms: DurationFigures | null;
 }
 
-/** An observer of what clients do, the warm-up included: for series over time. */
+/** Observes clients from the start, warm-up included. */
 export interface ClientWatch {
   born(): void;
-  /** An attempt after the first of its job was sent. */
   retried(): void;
   /** @param ms since the job was wanted */
   ended(ending: Ending, ms: number): void;
@@ -42,7 +36,6 @@ export interface ClientWatch {
 
 const nothing = { jobs: 0, attempts: 0, retries: 0, succeeded: 0, given_up: 0, dropped: 0, abandoned: 0 };
 
-/** The counts of several kinds together. */
 export function sumOf(...all: readonly ClientCounts[]): ClientCounts {
   const sum = { ...nothing };
   for (const counts of all) for (const name of names) sum[name] += counts[name];
@@ -56,12 +49,12 @@ export class ClientTally {
   readonly #counts = { ...nothing };
   readonly #jobTimes = new Durations();
   readonly #attemptTimes = new Durations();
-  /** Jobs served between `fromMs` and `untilMs`, whenever they were born. */
+  /** Jobs served from `fromMs` to `untilMs`, whenever they were born. */
   #goodput = 0;
 
   /**
-   * @param fromMs jobs born before are not counted: the warm-up; unix ms
-   * @param untilMs goodput is taken up to here, the end of the requests; unix ms
+   * @param fromMs end of the warm-up: earlier jobs are not counted; unix ms
+   * @param untilMs end of the requests, up to which goodput is measured; unix ms
    */
   constructor(
     readonly fromMs: number,
@@ -76,7 +69,6 @@ export class ClientTally {
     if (this.#isCounted(job)) this.#counts.jobs += 1;
   }
 
-  /** @param number of the attempt, 1 for the first */
   sent(job: Job, number: number): void {
     if (number > 1) this.#watch?.retried();
     if (!this.#isCounted(job)) return;
@@ -84,7 +76,6 @@ export class ClientTally {
     if (number > 1) this.#counts.retries += 1;
   }
 
-  /** An attempt was served while its client waited. */
   served(job: Job, ms: number): void {
     if (this.#isCounted(job)) this.#attemptTimes.record(ms);
   }
@@ -95,14 +86,13 @@ export class ClientTally {
 
   finished(job: Job, ending: Ending, nowMs: number): void {
     this.#watch?.ended(ending, nowMs - job.bornMs);
-    // By the time of serving: by the time of birth, the jobs under way at the end would be missing.
+    // Goodput counts by the time of serving: by birth, the jobs in progress at the end would be missing.
     if (ending === 'succeeded' && nowMs >= this.fromMs && nowMs < this.untilMs) this.#goodput += 1;
     if (!this.#isCounted(job)) return;
     this.#counts[ending] += 1;
     if (ending === 'succeeded') this.#jobTimes.record(nowMs - job.bornMs);
   }
 
-  /** Takes in what another kind of client has counted. */
   add(other: ClientTally): void {
     Object.assign(this.#counts, sumOf(this.#counts, other.#counts));
     this.#goodput += other.#goodput;
@@ -115,10 +105,9 @@ export class ClientTally {
   }
 
   /**
-   * The figures as an outcome shows them.
-   * @param kind the name of the kind, or all
+   * @param kind name of the kind, or all
    * @param clients how many there are
-   * @param nowMs the end of the time measured, in unix ms
+   * @param nowMs end of the measurement, in unix ms
    */
   figures(kind: string, clients: number, nowMs: number): TallyFigures {
     const { jobs, attempts } = this.#counts;

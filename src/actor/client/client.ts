@@ -1,101 +1,82 @@
-// A client as an XState actor, and the shell that performs its effects.
+// The shell of a client: performs the effects of its behaviour.
 //
-//   event ─► actor: (state, event) -> [state, effects] ─► shell performs the effects: transport, agenda, figures
-//     ▲                                                              │
-//     └────────────── answer, timeout, wake ─────────────────────────┘
+//   event ─► (state, event) -> [state, effects] ─► transport, agenda, figures
+//     ▲                                                  │
+//     └────────── answer, timeout, wake ─────────────────┘
 //
-// The logic of the actor is pure (behaviour.ts). An event that comes while effects are being performed waits until they are done.
-// Time comes from the agenda of the clock, never from XState's timers. One root actor for each client: spawning children under one
-// parent costs more with every child.
-//
-// The statechart of the kind (client-chart.ts) is compiled, since XState takes some 10 us for an event. In a run that is inspected each
-// client is an XState actor, and XState runs the chart.
-import { type Actor, type AnyActorLogic, createActor, fromTransition } from 'xstate';
+// An event that comes while effects are performed waits until they are done. In an inspected run the client is an actor, and XState
+// runs its statechart. Otherwise the compiled chart runs, since XState takes some 10 us for an event.
+import type { Actor, AnyStateMachine } from 'xstate';
 import type { RandomStream } from '../../math/random.js';
 import { assert, unreachable } from '../../schema/failure.js';
 import type { Ticket } from '../../time/agenda.js';
 import type { Clock } from '../../time/clock.js';
 import { Rank } from '../../time/rank.js';
-import type { Inspect } from '../interpreted-moves.js';
+import type { ActorSystem, Party } from '../actor-system.js';
 import type { Answer, Attempt, Behaviour, ClientEvent, Effect, Job, Wait } from './behaviour.js';
-import { type ClientChart, machineOf } from './client-chart.js';
 import type { ClientTally } from './client-tally.js';
-import type { RetryBudget } from './retry-budget.js';
+import type { Instance } from './instance.js';
+import type { AttemptEnd, Reason } from './retry-limit.js';
 
-/** Where attempts go: through a model of gate and service, or over a network. */
 export interface Transport {
-  /** Takes an attempt on its way; its `answer` is to be called once, at once or later, unless it is abandoned before. */
+  /** The `answer` of the attempt must be called once, unless it is abandoned before. */
   send(attempt: SentAttempt): void;
-  /** The client waits no longer for the attempt. It may be answered all the same. */
   abandon(attempt: SentAttempt): void;
 }
 
-/** What the clients of one kind share. */
 export interface ClientWorld {
+  readonly behaviour: Behaviour<ClientState>;
+  /** In an inspected run: its actors, and the machine that makes clients actors. */
+  readonly inspected: { readonly actors: ActorSystem; readonly machine: AnyStateMachine } | undefined;
   readonly clock: Clock;
   readonly transport: Transport;
   readonly tally: ClientTally;
   readonly draw: RandomStream;
-  /** How long a client waits for an answer, in ms; undefined for as long as it takes. */
+  /** How long a client waits for an answer, in ms; undefined: for ever. */
   readonly timeoutMs: number | undefined;
-  /** Undefined: as many retries as each client wants. */
-  readonly budget: RetryBudget | undefined;
+  /** How long a job may take, in ms; undefined: any time. */
+  readonly deadlineMs: number | undefined;
   newJob(contract: number): Job;
-  /** Called when a job is over: the client can take another. */
   freed(client: Client): void;
-  readonly inspect: Inspect | undefined;
 }
 
 export type ClientState = { readonly at: string };
 
-/** How the clients of a kind react. */
-export interface ClientLogic {
-  readonly behaviour: Behaviour<ClientState>;
-  /** For an actor that is inspected; undefined where nobody looks. */
-  readonly inspected: AnyActorLogic | undefined;
-}
-
-/** The machine of a chart, which emits its effects; of a behaviour that a program defines, its states. */
-export function inspectedLogic(behaviour: Behaviour<ClientState>, chart: ClientChart | undefined): AnyActorLogic {
-  if (chart !== undefined) return machineOf(chart);
-  return fromTransition((state: ClientState, event: ClientEvent, { emit }) => {
-    const [next, effects] = behaviour.on(state, event);
-    for (const effect of effects) emit(effect as never);
-    return next;
-  }, behaviour.initial);
-}
-
 export class Client {
   readonly #behaviour: Behaviour<ClientState>;
   #state: ClientState;
-  readonly #actor: Actor<AnyActorLogic> | undefined;
+  readonly #actor: Actor<AnyStateMachine> | undefined;
   readonly #world: ClientWorld;
-  readonly #mailbox: ClientEvent[] = [];
+  readonly #mailbox: (readonly [ClientEvent, Party])[] = [];
   #isReacting = false;
   #alarm: Ticket | undefined;
   #alarmMs: number | undefined;
   #waitedMs = 0;
+  /** Of the attempts in flight the last one sent, and the others. */
   #lastSent: SentAttempt | undefined;
+  readonly #othersSent: SentAttempt[] = [];
+  /** Of the retry that waits to be sent. */
+  #reason: Reason;
   #error: unknown;
-  /** What the actor has emitted since the last event. */
   #emitted: Effect[] = [];
 
   /**
-   * @param id names the actor in traces; the same in every run of a seed
-   * @param contract the contract to which jobs of its own go
+   * @param id of the actor in traces; the same in every run of a seed
+   * @param contract of the jobs that it makes itself
    */
   constructor(
     readonly id: string,
     readonly contract: number,
-    { behaviour, inspected }: ClientLogic,
+    readonly instance: Instance,
     world: ClientWorld,
   ) {
+    const { behaviour, inspected } = world;
     this.#world = world;
     this.#behaviour = behaviour;
     this.#state = behaviour.initial;
     if (inspected === undefined) return;
-    this.#actor = createActor(inspected, { id, ...(world.inspect === undefined ? {} : { inspect: world.inspect }) });
-    // Without this subscription XState reports an error of the actor in a later tick, outside of any caller.
+    this.#actor = inspected.actors.add(id, inspected.machine);
+    // Otherwise XState throws an error of the actor in a later tick.
     this.#actor.subscribe({ error: (error) => (this.#error = error) });
     this.#actor.on('*', (effect) => this.#emitted.push(effect as unknown as Effect));
     this.#actor.start();
@@ -104,28 +85,25 @@ export class Client {
   get state(): ClientState {
     if (this.#actor === undefined) return this.#state;
     const { value, context } = this.#actor.getSnapshot();
-    return value === undefined ? context : { ...context, at: value };
+    return typeof value === 'string' ? { ...context, at: value } : context;
   }
 
-  /** When the present wait ends, in unix ms; undefined when it waits for no time. */
+  /** End of the present wait, in unix ms. */
   get alarmMs(): number | undefined {
     return this.#alarmMs;
   }
 
-  /**
-   * Gives the client an event, and performs what it wants done.
-   * @throws whatever the behaviour or the transport threw: a bug
-   */
-  receive(event: ClientEvent): void {
+  /** Performs the effects of an event. @param from the sender, for traces */
+  receive(event: ClientEvent, from: Party): void {
     if (this.#isReacting) {
-      this.#mailbox.push(event);
+      this.#mailbox.push([event, from]);
       return;
     }
     this.#isReacting = true;
     try {
-      let next: ClientEvent | undefined = event;
-      for (let taken = 0; next !== undefined; next = this.#mailbox[taken++]) {
-        for (const effect of this.#react(next)) this.#perform(effect);
+      for (const effect of this.#react(event, from)) this.#perform(effect);
+      for (const [next, sender] of this.#mailbox) {
+        for (const effect of this.#react(next, sender)) this.#perform(effect);
       }
     } finally {
       this.#mailbox.length = 0;
@@ -133,41 +111,46 @@ export class Client {
     }
   }
 
-  #react(event: ClientEvent): readonly Effect[] {
+  #react(event: ClientEvent, from: Party): readonly Effect[] {
     if (this.#actor === undefined) {
       const [state, effects] = this.#behaviour.on(this.#state, event);
       this.#state = state;
       return effects;
     }
     this.#emitted = [];
-    this.#actor.send(event);
+    this.#world.inspected!.actors.send(from, this.id, event);
     if (this.#error !== undefined) throw this.#error;
     return this.#emitted;
   }
 
-  /** For `SentAttempt.answer`. */
-  answered(attempt: SentAttempt, answer: Answer): void {
+  answered(attempt: SentAttempt, answer: Answer, from: Party): void {
     const { clock, tally } = this.#world;
     if (attempt.timeout !== undefined) clock.agenda.cancel(attempt.timeout);
+    this.#ended(attempt, answer.type, answer.type === 'limited' ? answer.retryAfterMs : undefined);
     if (answer.type === 'served') tally.served(attempt.job, clock.now() - attempt.sentMs);
-    if (answer.type === 'limited') this.receive({ type: 'limited', retryAfterMs: answer.retryAfterMs, attempt });
-    else this.receive({ type: answer.type, attempt });
+    if (answer.type === 'limited') this.receive({ type: 'limited', retryAfterMs: answer.retryAfterMs, attempt }, from);
+    else this.receive({ type: answer.type, attempt }, from);
   }
 
   #perform(effect: Effect): void {
     const { clock, tally, draw } = this.#world;
     switch (effect.type) {
       case 'send':
-        this.#send(effect.job, effect.number);
+        this.#send(effect.job, effect.number, effect.isHedge);
         break;
       case 'send_new':
         this.#send(this.#world.newJob(this.contract), 1);
         break;
+      case 'enter':
+        this.#enter(effect.job);
+        break;
       case 'abandon':
-        assert(this.#lastSent !== undefined, `${this.id} abandons an attempt and has sent none`);
-        this.#abandon(this.#lastSent);
+        this.#abandonAll();
         break;
       case 'finish':
+        if (this.#reason !== undefined) this.instance.limit?.unused?.();
+        this.#reason = undefined;
+        this.#othersSent.length = 0;
         tally.finished(effect.job, effect.ending, clock.now());
         this.#world.freed(this);
         break;
@@ -175,7 +158,7 @@ export class Client {
         this.#wait(msOf(effect.wait, draw));
         break;
       case 'retry':
-        this.#retry(effect.wait);
+        this.#retry(effect);
         break;
       case 'cancel_wait':
         this.#cancelWait();
@@ -185,27 +168,65 @@ export class Client {
     }
   }
 
-  #retry(wait: Wait): void {
-    const { clock, draw, budget } = this.#world;
-    if (budget?.takeRetry(clock.now()) === false) {
-      this.receive({ type: 'no_retry' });
+  #retry({ job, wait, after }: Extract<Effect, { type: 'retry' }>): void {
+    const { clock, draw } = this.#world;
+    const { limit } = this.instance;
+    this.#cancelWait();
+    if (limit?.takeRetry(clock.now(), after) === false) {
+      this.receive({ type: 'no_retry' }, limit.name);
       return;
     }
+    this.#reason = after;
     const waitedMs = msOf(wait, draw);
-    if (waitedMs === 0) this.receive({ type: 'wake', waitedMs });
+    if (this.#isTooLate(job, waitedMs)) this.receive({ type: 'no_retry' }, 'deadline');
+    else if (waitedMs === 0) this.receive({ type: 'wake', waitedMs }, 'agenda');
     else this.#wait(waitedMs);
   }
 
-  #send(job: Job, number: number): void {
-    const { clock, transport, tally, timeoutMs, budget } = this.#world;
+  #isTooLate({ bornMs }: Job, waitMs: number): boolean {
+    const { clock, deadlineMs } = this.#world;
+    return deadlineMs !== undefined && clock.now() + waitMs >= bornMs + deadlineMs;
+  }
+
+  /** Passes the gate of the instance, now or after a wait. */
+  #enter(job: Job): void {
+    const { clock, draw } = this.#world;
+    const { gate } = this.instance;
+    assert(gate !== undefined, `${this.id} has no gate to enter`);
+    const { type, ms } = gate.enter(clock.now(), draw);
+    if (type === 'open') this.receive({ type: 'entered' }, 'gate');
+    else if (type === 'refused' || this.#isTooLate(job, ms)) this.receive({ type: 'turned_away' }, 'gate');
+    else if (type === 'again') this.#alarmAfter(ms, () => this.#enter(job));
+    else this.#alarmAfter(ms, () => this.receive({ type: 'entered' }, 'gate'));
+  }
+
+  #send(job: Job, number: number, isHedge = false): void {
+    const { clock, transport, tally, timeoutMs = Number.POSITIVE_INFINITY, deadlineMs } = this.#world;
     const attempt = new SentAttempt(this, job, number, clock.now());
+    attempt.reason = isHedge ? 'hedge' : this.#reason;
+    this.#reason = undefined;
+    if (isHedge) this.#othersSent.push(this.#lastSent!);
     this.#lastSent = attempt;
-    if (number === 1) budget?.requested(attempt.sentMs);
+    if (number === 1) this.instance.limit?.requested(attempt.sentMs);
     tally.sent(job, number);
-    if (timeoutMs !== undefined) {
-      attempt.timeout = clock.agenda.at(attempt.sentMs + timeoutMs, Rank.client, () => this.#timeOut(attempt));
+    const endMs =
+      deadlineMs === undefined
+        ? attempt.sentMs + timeoutMs
+        : Math.min(attempt.sentMs + timeoutMs, job.bornMs + deadlineMs);
+    if (endMs < Number.POSITIVE_INFINITY) {
+      attempt.timeout = clock.agenda.at(endMs, Rank.client, () => this.#timeOut(attempt));
     }
     transport.send(attempt);
+  }
+
+  #abandonAll(): void {
+    assert(this.#lastSent !== undefined, `${this.id} abandons its attempts and has sent none`);
+    for (const attempt of [...this.#othersSent, this.#lastSent]) {
+      if (!attempt.isOpen) continue;
+      this.#abandon(attempt);
+      this.#ended(attempt, 'abandoned');
+    }
+    this.#othersSent.length = 0;
   }
 
   #abandon(attempt: SentAttempt): void {
@@ -215,18 +236,31 @@ export class Client {
     this.#world.transport.abandon(attempt);
   }
 
+  #ended(attempt: SentAttempt, type: AttemptEnd['type'], retryAfterMs?: number): void {
+    const { instance } = this;
+    if (!instance.hears) return;
+    const nowMs = this.#world.clock.now();
+    instance.ended({ type, after: attempt.reason, nowMs, heldMs: nowMs - attempt.sentMs, retryAfterMs });
+  }
+
   #timeOut(attempt: SentAttempt): void {
     attempt.timeout = undefined;
     this.#abandon(attempt);
-    this.receive({ type: 'timeout', attempt });
+    this.#ended(attempt, 'timeout');
+    this.receive({ type: 'timeout', attempt }, 'agenda');
   }
 
   #wait(ms: number): void {
+    this.#waitedMs = ms;
+    this.#alarmAfter(ms, this.#wake);
+  }
+
+  #alarmAfter(ms: number, ring: () => void): void {
     const { clock } = this.#world;
     this.#cancelWait();
-    this.#waitedMs = ms;
     this.#alarmMs = clock.now() + ms;
-    this.#alarm = clock.agenda.at(this.#alarmMs, Rank.client, this.#wake);
+    this.#onAlarm = ring;
+    this.#alarm = clock.agenda.at(this.#alarmMs, Rank.client, this.#ring);
   }
 
   #cancelWait(): void {
@@ -235,20 +269,24 @@ export class Client {
     this.#alarmMs = undefined;
   }
 
-  readonly #wake = (): void => {
+  readonly #ring = (): void => {
     this.#alarm = undefined;
     this.#alarmMs = undefined;
-    this.receive({ type: 'wake', waitedMs: this.#waitedMs });
+    this.#onAlarm();
   };
+
+  readonly #wake = (): void => this.receive({ type: 'wake', waitedMs: this.#waitedMs }, 'agenda');
+
+  #onAlarm = this.#wake;
 }
 
 function msOf(wait: Wait, draw: RandomStream): number {
   return typeof wait === 'number' ? wait : wait.drawMs(draw);
 }
 
-/** An attempt that has been sent. */
 export class SentAttempt implements Attempt {
   timeout: Ticket | undefined;
+  reason: Reason;
   #fate: 'open' | 'answered' | 'abandoned' = 'open';
 
   constructor(
@@ -258,22 +296,24 @@ export class SentAttempt implements Attempt {
     readonly sentMs: number,
   ) {}
 
-  /** To be called once, with the answer. Of an abandoned attempt the client learns only that it was served. */
-  answer(answer: Answer): void {
+  get isOpen(): boolean {
+    return this.#fate === 'open';
+  }
+
+  /** To be called once. Of an abandoned attempt the client learns only that it was served. */
+  answer(answer: Answer, from: Party = 'network'): void {
     if (this.#fate !== 'abandoned') {
       this.end('answered');
-      this.client.answered(this, answer);
+      this.client.answered(this, answer, from);
     } else if (answer.type === 'served') {
-      this.client.receive({ type: 'late', attempt: this });
+      this.client.receive({ type: 'late', attempt: this }, from);
     }
   }
 
-  /** A trace names the attempt; it does not follow it to its client and back. */
   toJSON(): { readonly job: number; readonly number: number } {
     return { job: this.job.number, number: this.number };
   }
 
-  /** For the client: the attempt has ended. */
   end(fate: 'answered' | 'abandoned'): void {
     assert(this.#fate === 'open', `attempt ${this.number} of job ${this.job.number} ended twice`);
     this.#fate = fate;

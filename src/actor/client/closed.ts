@@ -1,16 +1,16 @@
-// The client of a closed loop: it thinks, asks, and thinks again once it has its answer.
+// The client of a closed loop: it thinks, asks, and thinks again when it has an answer.
 //
 //    begin                 wake                    any answer
 //    ──────►  thinking  ─────────►  asking  ─────────────────────►  thinking
 //             Z                     R                                             N clients, X = N / (R + Z) requests a second
 //
-// It begins by thinking, so that clients that begin together do not all ask together.
+// It begins by thinking, so that clients do not all ask at the same time.
 import type { TimeLaw } from '../../math/time-law.js';
 import type { Attempt } from './behaviour.js';
 import { type ClientChart, onSetback } from './client-chart.js';
 
-export interface ClosedPlan {
-  /** How long it thinks, in ms. */
+interface ClosedPlan {
+  /** In ms. */
   readonly think: TimeLaw;
 }
 

@@ -17,32 +17,29 @@ import { Backlog } from './backlog.js';
 import { type Attempt, type ClientEvent, cancelWait, type Effect, type Job } from './behaviour.js';
 import { type ClientChart, onSetback } from './client-chart.js';
 
-/** An item, with the attempts made so far. */
 interface Held {
   readonly job: Job;
   readonly attempts: number;
 }
 
-/** Which of the fields there are depends on the state. */
+/** Fields depend on the state. */
 interface Holding {
-  /** Items sent that have no answer yet. */
   readonly inFlight: number;
-  /** Not while passing. */
+  /** Absent while passing. */
   readonly held?: Backlog<Held>;
-  /** While holding: whether rate_limited was received: then rate_restored will be. */
+  /** While holding: whether rate_limited was received, so that rate_restored will follow. */
   readonly isNotified?: boolean;
-  /** While flushing: from one batch to the next, in ms, at least. */
+  /** While flushing: the shortest time between two batches, in ms. */
   readonly gapMs?: number;
   /** While flushing: whether the gap is over, so that the next batch waits for answers only. */
   readonly isDue?: boolean;
 }
 
 export interface HoldingPlan {
-  /** Items that can be held, at least 1; further ones are dropped. */
+  /** Items that can be held, at least 1; others are dropped. */
   readonly buffer: number;
-  /** Items of a batch, at least 1. */
   readonly batch: number;
-  /** Time over which a flush is spread, in ms; 0 for at once. */
+  /** Duration of a flush in ms; 0 for at once. */
   readonly spreadMs: number;
   readonly jitter: boolean;
 }
@@ -51,7 +48,6 @@ type EventOf<Type extends ClientEvent['type']> = Extract<ClientEvent, { type: Ty
 type Step = readonly [Holding, readonly Effect[]];
 
 export function holding({ buffer, batch, spreadMs, jitter }: HoldingPlan): ClientChart {
-  /** With one item more, or, when the buffer is full, without it. */
   const kept = (memory: Holding, job: Job, attempts: number, before: readonly Effect[] = []): Step => {
     const { held = nothingHeld } = memory;
     if (held.size >= buffer) return [memory, [...before, { type: 'finish', job, ending: 'dropped' }]];
@@ -66,7 +62,7 @@ export function holding({ buffer, batch, spreadMs, jitter }: HoldingPlan): Clien
   const giveUp = [{ actions: ['giveUp'] }];
   const answered = {
     served: [{ actions: ['succeed'] }],
-    // Whether the item has arrived is not known, or the service does not want it: only what the gate limits is kept.
+    // Only items that the gate limits are kept: others may have arrived, or are not wanted by the service.
     ...onSetback(...giveUp),
     limited: [{ target: 'holding', actions: ['keepLimited'] }],
     rate_limited: holdBack,
@@ -81,17 +77,17 @@ export function holding({ buffer, batch, spreadMs, jitter }: HoldingPlan): Clien
         passing: { on: { ...answered, job: [{ actions: ['send'] }] } },
         holding: { on: { ...answered, job: [{ actions: ['keep'] }], rate_restored: flush, wake: flush } },
         flushing: {
-          on: { ...answered, job: [{ actions: ['keep'] }], wake: [{ actions: ['setDue'] }] },
+          on: { ...answered, job: [{ actions: ['keep'] }], wake: [{ actions: ['allowBatch'] }] },
           always: [
-            { guard: 'isEmpty', target: 'passing', actions: ['endFlush'] },
-            { guard: 'isTimeForBatch', actions: ['sendBatch'] },
+            { guard: 'nothingHeld', target: 'passing', actions: ['endFlush'] },
+            { guard: 'batchIsDue', actions: ['sendBatch'] },
           ],
         },
       },
     },
     guards: {
-      isEmpty: ({ inFlight, held }: Holding) => inFlight === 0 && held!.size === 0,
-      isTimeForBatch: ({ inFlight, isDue, held }: Holding) => inFlight === 0 && isDue! && held!.size > 0,
+      nothingHeld: ({ inFlight, held }: Holding) => inFlight === 0 && held!.size === 0,
+      batchIsDue: ({ inFlight, isDue, held }: Holding) => inFlight === 0 && isDue! && held!.size > 0,
     },
     actions: {
       send: ({ inFlight }: Holding, { job }: EventOf<'job'>) => [
@@ -113,7 +109,7 @@ export function holding({ buffer, batch, spreadMs, jitter }: HoldingPlan): Clien
         const first: Effect = { type: 'wait', wait: { drawMs: (draw) => draw.uniform() * gapMs } };
         return [{ inFlight, held: held!, gapMs, isDue }, isDue ? [cancelWait] : [cancelWait, first]];
       },
-      setDue: (memory: Holding) => [{ ...memory, isDue: true }, []],
+      allowBatch: (memory: Holding) => [{ ...memory, isDue: true }, []],
       sendBatch: ({ held, gapMs }: Holding) => {
         const { taken, rest } = held!.take(batch);
         const sends = taken.map(({ job, attempts }): Effect => ({ type: 'send', job, number: attempts + 1 }));

@@ -1,38 +1,37 @@
-// All clients of a run: which there are, which of them gets a request, and which receive the events of a contract.
+// All clients of a run.
 //
 //   arrival ─► dealt to a kind, by share ─┬─► a pool: a free client, or a new one
 //                                         └─► devices: one of those of the contract, each as likely
 //   closed clients take no arrivals: they make their own
 //
-//   client    0   1   2   3   4   5   6         a fixed number of them is dealt to 3 contracts in turn
+//   client    0   1   2   3   4   5   6         a fixed number of clients is dealt to 3 contracts in turn
 //   contract  0   1   2   0   1   2   0
 
-import { RandomStream } from '../../math/random.js';
+import type { Draws, RandomStream } from '../../math/random.js';
 import { AliasTable } from '../../math/random-law.js';
-import type { Seed } from '../../math/seed.js';
 import { assert } from '../../schema/failure.js';
 import type { Clock } from '../../time/clock.js';
 import { Rank } from '../../time/rank.js';
-import type { Inspect } from '../interpreted-moves.js';
-import type { ClientEvent, Job } from './behaviour.js';
-import { Client, type ClientLogic, type ClientWorld, inspectedLogic, type Transport } from './client.js';
-import { type ClientPlan, refuse } from './client-plan.js';
+import type { ActorSystem } from '../actor-system.js';
+import type { Behaviour, ClientEvent, Job } from './behaviour.js';
+import { Client, type ClientState, type ClientWorld, type Transport } from './client.js';
+import { customMachine, machineOf } from './client-chart.js';
+import type { ClientPlan } from './client-plan.js';
 import { type ClientCounts, ClientTally, type ClientWatch, sumOf, type TallyFigures } from './client-tally.js';
-import { RetryBudget } from './retry-budget.js';
+import { Instance } from './instance.js';
+import { refuse } from './retry-plan.js';
 
-export interface PopulationOptions {
+interface PopulationOptions {
   readonly clock: Clock;
   readonly transport: Transport;
   readonly plans: readonly ClientPlan[];
-  readonly seed: Seed;
-  /** How many contracts there are, at least 1. */
+  readonly draws: Draws;
   readonly contracts: number;
-  /** Jobs born before are a warm-up and not counted; unix ms. Default: now. */
+  /** End of the warm-up: earlier jobs are not counted; unix ms. Default: now. */
   readonly fromMs?: number | undefined;
-  /** Goodput is taken up to here, the end of the requests; unix ms. Default: the end of the run. */
+  /** End of the requests, up to which goodput is measured; unix ms. Default: the end of the run. */
   readonly untilMs?: number | undefined;
-  /** Watches every message to every client. */
-  readonly inspect?: Inspect | undefined;
+  readonly actors?: ActorSystem | undefined;
   readonly watch?: ClientWatch | undefined;
 }
 
@@ -43,7 +42,7 @@ const rateRestored: ClientEvent = { type: 'rate_restored' };
 export class Population {
   readonly #clock: Clock;
   readonly #kinds: readonly Kind[];
-  /** The kinds that take arrivals, in step with `#shares`. */
+  /** Kinds that take arrivals, in the order of `#shares`. */
   readonly #takers: readonly Kind[];
   readonly #shares: AliasTable | undefined;
   readonly #dealing: RandomStream;
@@ -57,47 +56,40 @@ export class Population {
     );
     this.#takers = this.#kinds.filter(({ plan }) => plan.share > 0);
     this.#shares = this.#takers.length > 1 ? new AliasTable(this.#takers.map(({ plan }) => plan.share)) : undefined;
-    this.#dealing = new RandomStream(options.seed, 'clients/kind');
+    this.#dealing = options.draws('clients/kind');
   }
 
-  /** Whether any kind of client takes arrivals. */
   get takesArrivals(): boolean {
     return this.#takers.length > 0;
   }
 
-  /** Starts the clients that make jobs of their own. To be called once, when the run begins. */
   begin(): void {
     for (const kind of this.#kinds) kind.begin();
   }
 
-  /** A request is to be made now. */
   arrive(contract: number): void {
     assert(this.takesArrivals, 'a request came, and no kind of client takes any');
     const kind = this.#takers[this.#shares === undefined ? 0 : this.#shares.draw(this.#dealing)]!;
     kind.take(this.#newJob(contract));
   }
 
-  /** The contract has emitted `rate_limited`. */
   rateLimited(contract: number): void {
     this.#announce(contract, rateLimited);
   }
 
-  /** The contract has emitted `rate_restored`. */
   rateRestored(contract: number): void {
     this.#announce(contract, rateRestored);
   }
 
-  /** Every client, by kind and number. */
   *clients(): IterableIterator<Client> {
     for (const { clients } of this.#kinds) yield* clients;
   }
 
-  /** What has happened so far, over all kinds. */
   get counts(): ClientCounts {
     return sumOf(...this.#kinds.map(({ tally }) => tally.counts));
   }
 
-  /** The figures up to now: the sum, then each kind. */
+  /** All clients, then each kind. */
   figures(): TallyFigures[] {
     const nowMs = this.#clock.now();
     const clients = this.#kinds.reduce((sum, kind) => sum + kind.clients.length, 0);
@@ -107,7 +99,7 @@ export class Population {
     ];
   }
 
-  /** In the same instant, but by the agenda: the gate is still in its transition, and must not receive what a device flushes at once. */
+  /** By the agenda, in the same instant: the gate is still in its transition, and cannot take what a device flushes at once. */
   #announce(contract: number, event: ClientEvent): void {
     if (!this.#kinds.some(({ plan }) => plan.listens)) return;
     this.#clock.agenda.at(this.#clock.now(), Rank.client, () => {
@@ -128,40 +120,42 @@ export class Population {
   }
 }
 
-/** The clients of one kind: a fixed number of them, or a pool that grows. */
 class Kind implements ClientWorld {
   readonly clients: Client[] = [];
   readonly tally: ClientTally;
   readonly clock: Clock;
   readonly transport: Transport;
   readonly draw: RandomStream;
-  readonly inspect: Inspect | undefined;
+  readonly behaviour: Behaviour<ClientState>;
+  readonly inspected: ClientWorld['inspected'];
   readonly #contracts: number;
-  readonly budget: RetryBudget | undefined;
-  readonly #logic: ClientLogic;
-  readonly #free: Client[] = [];
+  readonly #instances: readonly Instance[];
+  /** By instance. */
+  readonly #free: readonly Client[][];
   readonly #picks: RandomStream;
   readonly #makeJob: (contract: number) => Job;
 
   constructor(
     readonly plan: ClientPlan,
     index: number,
-    { clock, transport, seed, contracts, fromMs, untilMs, inspect, watch }: PopulationOptions,
+    { clock, transport, draws, contracts, fromMs, untilMs, actors, watch }: PopulationOptions,
     makeJob: (contract: number) => Job,
   ) {
-    const { name, count, share, budget, behaviour } = plan;
+    const { name, count, share, shared, behaviour, chart } = plan;
     if (count !== undefined && share > 0 && count < contracts) {
       refuse(`/${index}/count`, `is ${count}, and there are ${contracts} contracts: each needs a device of its own`);
     }
     this.clock = clock;
     this.transport = transport;
-    this.inspect = inspect;
+    this.behaviour = behaviour;
+    if (actors !== undefined)
+      this.inspected = { actors, machine: chart === undefined ? customMachine(behaviour) : machineOf(chart) };
     this.tally = new ClientTally(fromMs ?? clock.now(), watch, untilMs);
-    this.draw = new RandomStream(seed, `clients/${name}/behaviour`);
-    this.#picks = new RandomStream(seed, `clients/${name}/device`);
+    this.draw = draws(`clients/${name}/behaviour`);
+    this.#picks = draws(`clients/${name}/device`);
     this.#contracts = contracts;
-    this.budget = budget && new RetryBudget(budget, clock.now());
-    this.#logic = { behaviour, inspected: inspect && inspectedLogic(behaviour, plan.chart) };
+    this.#instances = Array.from({ length: shared?.count ?? 1 }, (_, n) => new Instance(n, shared, clock.now()));
+    this.#free = this.#instances.map(() => []);
     this.#makeJob = makeJob;
     for (let number = 0; number < (count ?? 0); number += 1) this.#add(number % contracts);
   }
@@ -171,19 +165,22 @@ class Kind implements ClientWorld {
   }
 
   begin(): void {
-    if (this.plan.count !== undefined) for (const client of this.clients) client.receive(begin);
+    if (this.plan.count !== undefined) for (const client of this.clients) client.receive(begin, 'run');
+  }
+
+  get deadlineMs(): number | undefined {
+    return this.plan.deadlineMs;
   }
 
   take(job: Job): void {
     this.tally.born(job);
-    const client =
-      this.plan.count === undefined ? (this.#free.pop() ?? this.#add(job.contract)) : this.#pick(job.contract);
-    client.receive({ type: 'job', job });
+    const client = this.plan.count === undefined ? this.#idle(job.contract) : this.#pick(job.contract);
+    client.receive({ type: 'job', job }, 'arrivals');
   }
 
   announce(contract: number, event: ClientEvent): void {
     if (!this.plan.listens) return;
-    for (let n = contract; n < this.clients.length; n += this.#contracts) this.clients[n]!.receive(event);
+    for (let n = contract; n < this.clients.length; n += this.#contracts) this.clients[n]!.receive(event, contract);
   }
 
   newJob(contract: number): Job {
@@ -193,16 +190,22 @@ class Kind implements ClientWorld {
   }
 
   freed(client: Client): void {
-    if (this.plan.count === undefined) this.#free.push(client);
+    if (this.plan.count === undefined) this.#free[client.instance.index]!.push(client);
   }
 
-  #add(contract: number): Client {
-    const client = new Client(`${this.plan.name}/${this.clients.length}`, contract, this.#logic, this);
+  /** An idle client of one of the instances, each as likely. */
+  #idle(contract: number): Client {
+    const all = this.#instances;
+    const instance = all.length === 1 ? all[0]! : all[this.#picks.integer(0, all.length - 1)]!;
+    return this.#free[instance.index]!.pop() ?? this.#add(contract, instance);
+  }
+
+  #add(contract: number, instance = this.#instances[0]!): Client {
+    const client = new Client(`${this.plan.name}/${this.clients.length}`, contract, instance, this);
     this.clients.push(client);
     return client;
   }
 
-  /** One of the devices of a contract. */
   #pick(contract: number): Client {
     const last = Math.floor((this.clients.length - 1 - contract) / this.#contracts);
     return this.clients[contract + this.#contracts * (last === 0 ? 0 : this.#picks.integer(0, last))]!;

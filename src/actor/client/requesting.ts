@@ -1,5 +1,4 @@
-// The clients that make one job at a time: send, and on a setback wait and send again, or give up. They differ in how long they wait
-// and in when they give up: open, obedient, retrying.
+// Clients that make one job at a time. They differ in how long they wait after a setback, and in when they give up.
 //
 //            job                 served
 //    idle ────────►  asking  ────────────►  idle      succeeded
@@ -7,41 +6,68 @@
 //               wake │    ▼
 //                    pausing ── no more ──►  idle      given up
 //
-// An answer to an attempt that was abandoned ends the job only for clients that take late answers.
+//    with a gate     idle ─ job ─►  entering  ─ entered ─►  asking      turned away: given up; pausing ─ wake ─► entering, too
+//    with hedging    asking ─ wake ─►  asking, one attempt more        a setback counts once no other attempt is in flight
+//
+// A late answer ends the job only for clients that take late answers.
 import type { Pauses } from './backoff.js';
-import { type ClientEvent, cancelWait, type Effect, type Job, type Setback, type Wait } from './behaviour.js';
-import { type ClientChart, onSetback, type SetbackEvent } from './client-chart.js';
+import {
+  type ClientEvent,
+  cancelWait,
+  type Effect,
+  type Job,
+  type Setback,
+  type SetbackType,
+  setbackTypes,
+  type Wait,
+} from './behaviour.js';
+import type { ClientChart, SetbackEvent } from './client-chart.js';
+import { type RetryAfterPlan, waitAfter } from './retry-after.js';
 
-/** Empty while the client is idle. */
 interface Requesting {
   readonly task?: Task;
 }
 
-/** A job that is being made. */
 interface Task {
   readonly job: Job;
-  /** Attempts made so far, the one under way included. */
+  /** Sent so far. */
   readonly attempts: number;
-  /** The pause before the last of them, in ms; 0 before the first. */
+  /** The pause before the last attempt, in ms; 0 before the first. */
   readonly pausedMs: number;
+  /** With hedging: attempts in flight. */
+  readonly open?: number;
 }
 
-interface Reaction {
-  /** Whether an answer to an abandoned attempt ends the job, if it is still wanted. */
+interface Again {
+  readonly guard: string;
+  readonly action: string;
+  /** Setbacks after which it may try again. */
+  readonly on: readonly SetbackType[];
+  /** Whether the answer to an abandoned attempt ends a job that is still wanted. */
   readonly takesLate?: boolean;
-  /** How long to wait after a setback before another attempt; undefined to give up. */
+  /** Which attempts have to pass a gate. */
+  readonly gated?: 'attempts' | 'retries' | undefined;
+  readonly hedge?: HedgePlan | undefined;
+  readonly maxAttempts: number;
   after(setback: Setback, task: Task): Wait | undefined;
 }
 
-/** Sends every job once, whatever the answer: fire and forget. */
-export function open(): ClientChart {
-  return requesting('open', { after: () => undefined });
+export interface HedgePlan {
+  /** In ms. */
+  readonly afterMs: number;
+  /** Attempts in flight, at least 2. */
+  readonly most: number;
 }
 
-export interface ObedientPlan {
-  /** Attempts that a job may take, at least 1. */
+/** Sends every job once, whatever the answer. */
+export function open(): ClientChart {
+  return requesting('open');
+}
+
+interface ObedientPlan {
+  /** Attempts of a job, at least 1. */
   readonly maxAttempts: number;
-  /** The longest time waited on top of what the limiter says, in ms; 0 for none. */
+  /** The longest random wait beside what the limiter announces, in ms. */
   readonly jitterMs: number;
 }
 
@@ -51,12 +77,15 @@ export interface ObedientPlan {
  *     send ─► limited, Retry-After 12 s ─► 12 s ─┬─ jitter ─► send ─► ...          at most maxAttempts times
  *                                                └ u * jitter, u uniform in [0, 1)
  *
- * Clients that are limited together are given the same instant and return together; the jitter sets them apart.
+ * Clients that are limited together return together, unless jitter separates them.
  */
 export function obedient({ maxAttempts, jitterMs }: ObedientPlan): ClientChart {
   return requesting('obedient', {
+    guard: 'toldWhenToReturn',
+    action: 'waitAsTold',
+    on: setbackTypes,
+    maxAttempts,
     after(setback, { attempts }) {
-      // After any other setback there is no instant to return at.
       if (setback.type !== 'limited' || setback.retryAfterMs === undefined || attempts >= maxAttempts) return undefined;
       const { retryAfterMs } = setback;
       return jitterMs > 0 ? { drawMs: (draw) => retryAfterMs + draw.uniform() * jitterMs } : retryAfterMs;
@@ -65,90 +94,142 @@ export function obedient({ maxAttempts, jitterMs }: ObedientPlan): ClientChart {
 }
 
 export interface RetryingPlan {
-  /** Attempts that a job may take, at least 1. */
+  /** Attempts of a job, at least 1. */
   readonly maxAttempts: number;
-  /** Whether it waits at least as long as a limiter says. */
-  readonly honoursRetryAfter: boolean;
-  /** Whether an answer to an attempt it has given up still ends the job: messages with an id, rather than calls. */
+  readonly on: readonly SetbackType[];
+  readonly pauses: Readonly<Record<SetbackType, Pauses>>;
+  readonly retryAfter: RetryAfterPlan;
+  /** Whether the answer to an abandoned attempt ends the job, as for messages with an id. */
   readonly takesLateAnswers: boolean;
+  readonly gated?: 'attempts' | 'retries' | undefined;
+  readonly hedge?: HedgePlan | undefined;
 }
 
 /**
- * Tries again after any setback, paced by a back-off policy and bounded by attempts and by the budget of the kind.
+ * Tries again after setbacks, paced by a back-off policy and bounded by attempts and by what limits the retries of the instance.
  *
- *     send ─► setback ─► attempts left? ─► budget left? ─► pause ─► send ─► ...
+ *     send ─► setback ─► attempts left? ─► retry allowed? ─► pause ─► send ─► ...
  *                         └ no: given up    └ no: given up
  */
-export function retrying(
-  { maxAttempts, honoursRetryAfter, takesLateAnswers }: RetryingPlan,
-  pauses: Pauses,
-): ClientChart {
+export function retrying(plan: RetryingPlan): ClientChart {
+  const { maxAttempts, on, pauses, retryAfter, takesLateAnswers: takesLate, gated, hedge } = plan;
   return requesting('retrying', {
-    takesLate: takesLateAnswers,
+    guard: 'hasAttemptsLeft',
+    action: 'backOff',
+    on,
+    takesLate,
+    gated,
+    hedge,
+    maxAttempts,
     after(setback, { attempts, pausedMs }) {
       if (attempts >= maxAttempts) return undefined;
-      const pause = pauses(attempts, pausedMs);
-      const leastMs = honoursRetryAfter && setback.type === 'limited' ? (setback.retryAfterMs ?? 0) : 0;
-      if (typeof pause === 'number') return Math.max(pause, leastMs);
-      return leastMs === 0 ? pause : { drawMs: (draw) => Math.max(pause.drawMs(draw), leastMs) };
+      const pause = (leastMs: number) => pauses[setback.type](attempts, pausedMs, leastMs);
+      return setback.type === 'limited' ? waitAfter(retryAfter, setback.retryAfterMs, pause) : pause(0);
     },
   });
 }
 
 type EventOf<Type extends ClientEvent['type']> = Extract<ClientEvent, { type: Type }>;
 
-function requesting(id: string, { takesLate = false, after }: Reaction): ClientChart {
-  const late = (...actions: readonly string[]) =>
-    takesLate ? { late: [{ guard: 'isOfThisJob', target: 'idle', actions: [...actions, 'succeed'] }] } : {};
+function requesting(id: string, again?: Again): ClientChart {
+  const retries = again && retriesOf(again);
+  const { gated, hedge } = again ?? {};
+  const toGate = [{ target: 'entering', actions: ['enter'] }];
+  const giveUp = { target: 'idle', actions: hedge === undefined ? ['giveUp'] : ['stopWaiting', 'giveUp'] };
+  const served = hedge === undefined ? ['succeed'] : ['abandon', 'stopWaiting', 'succeed'];
+  const setbacks = (on: SetbackType) => [
+    ...(hedge === undefined ? [] : [{ guard: 'othersAreInFlight', actions: ['countDown'] }]),
+    ...(again?.on.includes(on) === true ? retries!.onSetback : []),
+    giveUp,
+  ];
   return {
     config: {
       id,
       initial: 'idle',
       context: {},
       states: {
-        idle: { on: { job: [{ target: 'asking', actions: ['send'] }] } },
+        idle: { on: { job: gated === 'attempts' ? toGate : [{ target: 'asking', actions: ['send'] }] } },
+        ...(gated === undefined ? {} : { entering: retries!.entering }),
         asking: {
           on: {
-            served: [{ target: 'idle', actions: ['succeed'] }],
-            ...onSetback(
-              { guard: 'triesAgain', target: 'pausing', actions: ['pause'] },
-              { target: 'idle', actions: ['giveUp'] },
-            ),
-            ...late('abandon', 'stopWaiting'),
+            served: [{ target: 'idle', actions: served }],
+            ...Object.fromEntries(setbackTypes.map((type) => [type, setbacks(type)])),
+            ...(hedge === undefined ? {} : { wake: [{ guard: 'mayHedge', actions: ['sendAnother'] }] }),
+            ...retries?.late('abandon', 'stopWaiting'),
           },
         },
-        pausing: {
-          on: {
-            wake: [{ target: 'asking', actions: ['sendAgain'] }],
-            no_retry: [{ target: 'idle', actions: ['giveUp'] }],
-            ...late('stopWaiting'),
-          },
-        },
+        ...(retries === undefined ? {} : { pausing: retries.pausing }),
       },
     },
-    guards: {
-      triesAgain: ({ task }: Requesting, setback: SetbackEvent) => after(setback, task!) !== undefined,
-      isOfThisJob: ({ task }: Requesting, { attempt }: EventOf<'late'>) => attempt.job === task!.job,
-    },
+    guards: { ...retries?.guards },
     actions: {
-      send: (_: Requesting, { job }: EventOf<'job'>) => sent(job, 1, 0),
-      sendAgain: ({ task }: Requesting, { waitedMs }: EventOf<'wake'>) => sent(task!.job, task!.attempts + 1, waitedMs),
-      pause: (memory: Requesting, setback: SetbackEvent) => [
-        memory,
-        [{ type: 'retry', wait: after(setback, memory.task!)! }],
-      ],
+      send: (_: Requesting, { job }: EventOf<'job'>) => sent({ job, attempts: 0, pausedMs: 0 }, hedge),
       succeed: ({ task }: Requesting) => over(task!.job, 'succeeded'),
       giveUp: ({ task }: Requesting) => over(task!.job, 'given_up'),
-      abandon: (memory: Requesting) => [memory, [{ type: 'abandon' }]],
-      stopWaiting: (memory: Requesting) => [memory, [cancelWait]],
+      ...retries?.actions,
     },
   };
 }
 
-function sent(job: Job, attempts: number, pausedMs: number): readonly [Requesting, readonly Effect[]] {
-  return [{ task: { job, attempts, pausedMs } }, [{ type: 'send', job, number: attempts }]];
+function retriesOf({ guard, action, takesLate = false, gated, hedge, maxAttempts, after }: Again) {
+  const late = (...actions: readonly string[]) =>
+    takesLate ? { late: [{ guard: 'isOfThisJob', target: 'idle', actions: [...actions, 'succeed'] }] } : {};
+  const given = [{ target: 'idle', actions: ['giveUp'] }];
+  const sendAgain = ({ task }: Requesting, { waitedMs: pausedMs }: EventOf<'wake'>): Task => ({ ...task!, pausedMs });
+  return {
+    onSetback: [{ guard, target: 'pausing', actions: [action] }],
+    late,
+    entering: {
+      on: { entered: [{ target: 'asking', actions: ['sendEntered'] }], turned_away: given, ...late('stopWaiting') },
+    },
+    pausing: {
+      on: {
+        wake: [
+          gated === undefined
+            ? { target: 'asking', actions: ['sendAgain'] }
+            : { target: 'entering', actions: ['enterAgain'] },
+        ],
+        no_retry: given,
+        ...late('stopWaiting'),
+      },
+    },
+    guards: {
+      [guard]: ({ task }: Requesting, setback: SetbackEvent) => after(setback, task!) !== undefined,
+      isOfThisJob: ({ task }: Requesting, { attempt }: EventOf<'late'>) => attempt.job === task!.job,
+      othersAreInFlight: ({ task }: Requesting) => task!.open! > 1,
+      mayHedge: ({ task }: Requesting) => task!.open! < hedge!.most && task!.attempts < maxAttempts,
+    },
+    actions: {
+      enter: (_: Requesting, { job }: EventOf<'job'>) => entering({ job, attempts: 0, pausedMs: 0 }),
+      enterAgain: (memory: Requesting, event: EventOf<'wake'>) => entering(sendAgain(memory, event)),
+      sendEntered: ({ task }: Requesting) => sent(task!, hedge),
+      sendAgain: (memory: Requesting, event: EventOf<'wake'>) => sent(sendAgain(memory, event), hedge),
+      sendAnother: ({ task }: Requesting) => sent(task!, hedge, task!.open),
+      countDown: ({ task }: Requesting) => [{ task: { ...task!, open: task!.open! - 1 } }, []],
+      [action]: (memory: Requesting, setback: SetbackEvent): readonly [Requesting, readonly Effect[]] => [
+        memory,
+        [{ type: 'retry', job: memory.task!.job, wait: after(setback, memory.task!)!, after: setback.type }],
+      ],
+      abandon: (memory: Requesting) => [memory, [{ type: 'abandon' }]],
+      stopWaiting: (memory: Requesting) => [memory, [cancelWait]],
+    } satisfies ClientChart['actions'],
+  };
 }
 
-function over(job: Job, ending: 'succeeded' | 'given_up'): readonly [Requesting, readonly Effect[]] {
+type Step = readonly [Requesting, readonly Effect[]];
+
+/** @param open attempts in flight already, with hedging */
+function sent({ job, attempts, pausedMs }: Task, hedge: HedgePlan | undefined, open = 0): Step {
+  const number = attempts + 1;
+  if (hedge === undefined) return [{ task: { job, attempts: number, pausedMs } }, [{ type: 'send', job, number }]];
+  const send: Effect = { type: 'send', job, number, ...(open > 0 && { isHedge: true }) };
+  return [{ task: { job, attempts: number, pausedMs, open: open + 1 } }, [send, { type: 'wait', wait: hedge.afterMs }]];
+}
+
+function entering(task: Task): Step {
+  return [{ task }, [{ type: 'enter', job: task.job }]];
+}
+
+function over(job: Job, ending: 'succeeded' | 'given_up'): Step {
   return [{}, [{ type: 'finish', job, ending }]];
 }

@@ -1,4 +1,4 @@
-// How many retries the clients of a kind may make together: a share of their requests, and a floor.
+// How many retries an instance may make: a share of its requests, and a floor.
 //
 //   the last `overMs`    | requests  . .. ... .. . |      retries in it  <=  share * requests in it + floor
 //
@@ -6,50 +6,40 @@
 // After the retry budgets of Finagle (a share of requests, with a reserve) and of "Site Reliability Engineering" (O'Reilly
 // 2016, chapter 21: retries below 10 % of requests).
 
-import { RollingWindow } from '../../limiter/window.js';
-import { cycleOf } from '../../time/cycle.js';
+import type { RetryLimit } from './retry-limit.js';
+import { SlicedCounts } from './sliced-counts.js';
 
 export interface RetryBudgetPlan {
-  /** Retries allowed for each request, 0 .. 10. */
+  /** Retries for each request, 0 .. 10. */
   readonly share: number;
-  /** Retries allowed in `overMs` however few the requests are, at least 0. */
+  /** Retries in `overMs` however few the requests are, at least 0. */
   readonly floor: number;
-  /** Over how long both are counted, in ms, an integer of at least SLICES. */
+  /** Length of the window in ms, an integer of at least SLICES. */
   readonly overMs: number;
 }
 
-/** The window moves on in tenths of its length. */
-export const SLICES = 10;
-
-export class RetryBudget {
+export class RetryBudget implements RetryLimit {
+  readonly name = 'retry budget';
   readonly #share: number;
   readonly #floor: number;
-  readonly #sliceMs: number;
-  readonly #requests: RollingWindow;
-  readonly #retries: RollingWindow;
+  readonly #counts: SlicedCounts;
 
   constructor({ share, floor, overMs }: RetryBudgetPlan, startMs: number) {
     this.#share = share;
     this.#floor = floor;
-    this.#sliceMs = Math.ceil(overMs / SLICES);
-    const slice = cycleOf(startMs, this.#sliceMs);
-    this.#requests = new RollingWindow(SLICES, slice);
-    this.#retries = new RollingWindow(SLICES, slice);
+    this.#counts = new SlicedCounts(overMs, startMs);
   }
 
-  /** A first attempt is made. */
   requested(nowMs: number): void {
-    this.#requests.advance(cycleOf(nowMs, this.#sliceMs));
-    this.#requests.add(1);
+    this.#counts.countRequest(nowMs);
   }
 
-  /** Takes one retry out of the budget; false when there is none left. */
+  /** False when the budget is used up. */
   takeRetry(nowMs: number): boolean {
-    const slice = cycleOf(nowMs, this.#sliceMs);
-    this.#requests.advance(slice);
-    this.#retries.advance(slice);
-    if (this.#retries.count + 1 > this.#share * this.#requests.count + this.#floor) return false;
-    this.#retries.add(1);
+    const counts = this.#counts;
+    counts.advance(nowMs);
+    if (counts.others + 1 > this.#share * counts.requests + this.#floor) return false;
+    counts.countOther(nowMs);
     return true;
   }
 }

@@ -1,12 +1,10 @@
 // The value of a condition for given numbers.
-import { Bug } from '../../schema/failure.js';
-import type { Comparison, Node } from './parse.js';
+import type { Comparison, ConditionNode, Node, TermNode } from './parse.js';
 
-/** The number of a name; undefined where none was given. */
 type Scope = (name: string) => number | undefined;
 
 /** Whether the condition holds. A comparison with a number that was not given, or that is NaN (0 / 0), is false. */
-export function holds(node: Node, scope: Scope): boolean {
+export function holds(node: ConditionNode, scope: Scope): boolean {
   switch (node.kind) {
     case 'truth':
       return node.value;
@@ -18,15 +16,9 @@ export function holds(node: Node, scope: Scope): boolean {
       return holds(node.left, scope) || holds(node.right, scope);
     case 'compare':
       return compare(node.op, numberOf(node.left, scope), numberOf(node.right, scope));
-    case 'number':
-    case 'name':
-    case 'negate':
-    case 'arithmetic':
-      throw new Bug('the parser accepted a number as a condition');
   }
 }
 
-/** The names that a condition uses. */
 export function namesIn(node: Node, found: Set<string> = new Set()): Set<string> {
   switch (node.kind) {
     case 'name':
@@ -43,14 +35,11 @@ export function namesIn(node: Node, found: Set<string> = new Set()): Set<string>
       namesIn(node.left, found);
       namesIn(node.right, found);
       break;
-    case 'number':
-    case 'truth':
-      break;
   }
   return found;
 }
 
-function numberOf(node: Node, scope: Scope): number {
+function numberOf(node: TermNode, scope: Scope): number {
   switch (node.kind) {
     case 'number':
       return node.value;
@@ -65,12 +54,6 @@ function numberOf(node: Node, scope: Scope): number {
       if (node.op === '-') return left - right;
       return node.op === '*' ? left * right : left / right;
     }
-    case 'truth':
-    case 'not':
-    case 'compare':
-    case 'and':
-    case 'or':
-      throw new Bug('the parser accepted a condition as a number');
   }
 }
 

@@ -53,7 +53,6 @@ export function intersection(a: IntegerSet, b: IntegerSet): IntegerSet {
   return complement(union(complement(a), complement(b)));
 }
 
-/** The range of the set that holds `count`, or undefined. */
 export function rangeAround(set: IntegerSet, count: number): Range | undefined {
   return set.find(({ lo, hi }) => lo <= count && count <= hi);
 }

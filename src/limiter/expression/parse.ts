@@ -10,31 +10,38 @@
 //   primary     number | name ("." name)* | "true" | "false" | "(" or ")"
 //
 // A condition is data: no part of it is run as code.
-import { nearest } from '../../schema/did-you-mean.js';
+import { meantOr } from '../../schema/did-you-mean.js';
 
 export type Comparison = '<' | '<=' | '>' | '>=' | '==' | '!=';
+export type Arithmetic = '+' | '-' | '*' | '/';
 
-/** A node of the tree; `at` is the column (from 1) where it begins. */
-export type Node =
+/** An expression whose value is a number; `at` is the column (from 1) where it begins. */
+export type TermNode =
   | { readonly kind: 'number'; readonly value: number; readonly at: number }
   | { readonly kind: 'name'; readonly name: string; readonly at: number }
-  | { readonly kind: 'truth'; readonly value: boolean; readonly at: number }
-  | { readonly kind: 'negate' | 'not'; readonly of: Node; readonly at: number }
+  | { readonly kind: 'negate'; readonly of: TermNode; readonly at: number }
   | {
       readonly kind: 'arithmetic';
-      readonly op: '+' | '-' | '*' | '/';
-      readonly left: Node;
-      readonly right: Node;
+      readonly op: Arithmetic;
+      readonly left: TermNode;
+      readonly right: TermNode;
       readonly at: number;
-    }
+    };
+
+/** An expression that is true or false. */
+export type ConditionNode =
+  | { readonly kind: 'truth'; readonly value: boolean; readonly at: number }
+  | { readonly kind: 'not'; readonly of: ConditionNode; readonly at: number }
   | {
       readonly kind: 'compare';
       readonly op: Comparison;
-      readonly left: Node;
-      readonly right: Node;
+      readonly left: TermNode;
+      readonly right: TermNode;
       readonly at: number;
     }
-  | { readonly kind: 'and' | 'or'; readonly left: Node; readonly right: Node; readonly at: number };
+  | { readonly kind: 'and' | 'or'; readonly left: ConditionNode; readonly right: ConditionNode; readonly at: number };
+
+export type Node = TermNode | ConditionNode;
 
 /** The first thing in a condition that cannot be understood, with its column (from 1). */
 export class ExpressionError extends Error {
@@ -60,11 +67,9 @@ const LENGTH = 500;
  * Reads a condition and checks that it is one: every name known, numbers compared with numbers, truth combined with truth.
  * @throws ExpressionError with the column of the first error
  */
-export function parseCondition(text: string, vocabulary: Vocabulary): Node {
+export function parseCondition(text: string, vocabulary: Vocabulary): ConditionNode {
   if (text.length > LENGTH) throw new ExpressionError(`the condition is longer than ${LENGTH} characters`, LENGTH + 1);
-  const node = new Parser(tokenize(text), text.length + 1, vocabulary).whole();
-  expectType(node, 'truth');
-  return node;
+  return asCondition(new Parser(tokenize(text), text.length + 1, vocabulary).whole());
 }
 
 interface Token {
@@ -127,25 +132,24 @@ class Parser {
   }
 
   #or(): Node {
-    let left = this.#and();
-    for (let token = this.#take('or', '||'); token !== undefined; token = this.#take('or', '||')) {
-      left = { kind: 'or', left: expectType(left, 'truth'), right: expectType(this.#and(), 'truth'), at: left.at };
-    }
-    return left;
+    return this.#joined('or', '||', () => this.#and());
   }
 
   #and(): Node {
-    let left = this.#not();
-    for (let token = this.#take('and', '&&'); token !== undefined; token = this.#take('and', '&&')) {
-      left = { kind: 'and', left: expectType(left, 'truth'), right: expectType(this.#not(), 'truth'), at: left.at };
-    }
+    return this.#joined('and', '&&', () => this.#not());
+  }
+
+  #joined(kind: 'or' | 'and', sign: string, next: () => Node): Node {
+    let left = next();
+    while (this.#take(kind, sign) !== undefined)
+      left = { kind, left: asCondition(left), right: asCondition(next()), at: left.at };
     return left;
   }
 
   #not(): Node {
     const token = this.#take('not', '!');
     if (token === undefined) return this.#comparison();
-    return this.#nested(token, () => ({ kind: 'not', of: expectType(this.#not(), 'truth'), at: token.at }));
+    return this.#nested(token, () => ({ kind: 'not', of: asCondition(this.#not()), at: token.at }));
   }
 
   #comparison(): Node {
@@ -157,46 +161,37 @@ class Parser {
     if (again !== undefined) {
       throw new ExpressionError('comparisons cannot be chained: write a < b && b < c', again.at);
     }
-    return {
-      kind: 'compare',
-      op: token.text as Comparison,
-      left: expectType(left, 'number'),
-      right: expectType(right, 'number'),
-      at: left.at,
-    };
+    return { kind: 'compare', op: token.text as Comparison, left: asTerm(left), right: asTerm(right), at: left.at };
   }
 
   #sum(): Node {
-    let left = this.#product();
-    for (let token = this.#take('+', '-'); token !== undefined; token = this.#take('+', '-')) {
-      left = this.#arithmetic(token, left, this.#product());
-    }
-    return left;
+    return this.#arithmetic(['+', '-'], () => this.#product());
   }
 
   #product(): Node {
-    let left = this.#unary();
-    for (let token = this.#take('*', '/'); token !== undefined; token = this.#take('*', '/')) {
-      left = this.#arithmetic(token, left, this.#unary());
-    }
-    return left;
+    return this.#arithmetic(['*', '/'], () => this.#unary());
   }
 
-  #arithmetic(token: Token, left: Node, right: Node): Node {
-    const op = token.text as '+' | '-' | '*' | '/';
-    return {
-      kind: 'arithmetic',
-      op,
-      left: expectType(left, 'number'),
-      right: expectType(right, 'number'),
-      at: left.at,
-    };
+  #arithmetic(ops: readonly Arithmetic[], next: () => Node): Node {
+    let left = next();
+    for (let token = this.#take(...ops); token !== undefined; token = this.#take(...ops)) {
+      // The term on the right is read before the one on the left is refused.
+      const right = next();
+      left = {
+        kind: 'arithmetic',
+        op: token.text as Arithmetic,
+        left: asTerm(left),
+        right: asTerm(right),
+        at: left.at,
+      };
+    }
+    return left;
   }
 
   #unary(): Node {
     const token = this.#take('-');
     if (token === undefined) return this.#primary();
-    return this.#nested(token, () => ({ kind: 'negate', of: expectType(this.#unary(), 'number'), at: token.at }));
+    return this.#nested(token, () => ({ kind: 'negate', of: asTerm(this.#unary()), at: token.at }));
   }
 
   #primary(): Node {
@@ -223,9 +218,8 @@ class Parser {
     const { names, prefixes = [] } = this.#vocabulary;
     const known = names.includes(token.text) || prefixes.some((prefix) => token.text.startsWith(prefix));
     if (!known) {
-      const guess = nearest(token.text, names);
       const allowed = [...names, ...prefixes.map((prefix) => `${prefix}<name>`)].join(', ');
-      const advice = guess === undefined ? `known here: ${allowed}` : `did you mean "${guess}"?`;
+      const advice = meantOr(token.text, names, `known here: ${allowed}`);
       throw new ExpressionError(`the name "${token.text}" is not known (${advice})`, token.at);
     }
     return { kind: 'name', name: token.text, at: token.at };
@@ -257,29 +251,17 @@ function finite(token: Token): number {
   return value;
 }
 
-function expectType(node: Node, wanted: 'number' | 'truth'): Node {
-  const type = typeOf(node);
-  if (type === wanted) return node;
-  throw new ExpressionError(
-    wanted === 'truth'
-      ? 'a condition was expected here, but this is a number: compare it, for example count > 100'
-      : 'a number was expected here, but this is a condition',
-    node.at,
-  );
+function isTerm(node: Node): node is TermNode {
+  return node.kind === 'number' || node.kind === 'name' || node.kind === 'negate' || node.kind === 'arithmetic';
 }
 
-function typeOf(node: Node): 'number' | 'truth' {
-  switch (node.kind) {
-    case 'number':
-    case 'name':
-    case 'negate':
-    case 'arithmetic':
-      return 'number';
-    case 'truth':
-    case 'not':
-    case 'compare':
-    case 'and':
-    case 'or':
-      return 'truth';
-  }
+function asTerm(node: Node): TermNode {
+  if (isTerm(node)) return node;
+  throw new ExpressionError('a number was expected here, but this is a condition', node.at);
+}
+
+function asCondition(node: Node): ConditionNode {
+  if (!isTerm(node)) return node;
+  const why = 'a condition was expected here, but this is a number: compare it, for example count > 100';
+  throw new ExpressionError(why, node.at);
 }

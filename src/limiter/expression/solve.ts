@@ -2,9 +2,9 @@
 //
 // A condition of a trigger compares expressions that are linear in the count, so it holds on whole ranges of counts.
 // Knowing the ranges is what lets a gate count millions of events with two comparisons each: see gate.ts.
-import { Bug } from '../../schema/failure.js';
+import { compare } from './evaluate.js';
 import { ALL, complement, type IntegerSet, NONE, range, union } from './integer-set.js';
-import { type Comparison, ExpressionError, type Node } from './parse.js';
+import { type Arithmetic, type Comparison, type ConditionNode, ExpressionError, type TermNode } from './parse.js';
 
 /** slope * count + offset */
 interface Linear {
@@ -16,7 +16,7 @@ interface Linear {
  * The counts (integers >= 0) for which the condition holds.
  * @throws ExpressionError where the condition is not linear in `count` (count * count, 100 / count)
  */
-export function solveForCount(node: Node): IntegerSet {
+export function solveForCount(node: ConditionNode): IntegerSet {
   switch (node.kind) {
     case 'truth':
       return node.value ? ALL : NONE;
@@ -28,17 +28,12 @@ export function solveForCount(node: Node): IntegerSet {
       return union(...termsOf('or', node).map(solveForCount));
     case 'compare':
       return solveComparison(node.op, linear(node.left), linear(node.right));
-    case 'number':
-    case 'name':
-    case 'negate':
-    case 'arithmetic':
-      throw new Bug('the parser accepted a number as a condition');
   }
 }
 
-/** What a chain of one operator combines: `a or b or c` is joined at once, since joining two by two takes time by the square. */
-function termsOf(kind: 'and' | 'or', node: Node): Node[] {
-  const terms: Node[] = [];
+/** The terms of a chain such as `a or b or c`: joined at once, since joining them in pairs takes quadratic time. */
+function termsOf(kind: 'and' | 'or', node: ConditionNode): ConditionNode[] {
+  const terms: ConditionNode[] = [];
   let left = node;
   for (; left.kind === kind; left = left.left) terms.push(left.right);
   return [left, ...terms.reverse()];
@@ -48,7 +43,7 @@ function termsOf(kind: 'and' | 'or', node: Node): Node[] {
 function solveComparison(op: Comparison, left: Linear, right: Linear): IntegerSet {
   const slope = left.slope - right.slope;
   const offset = left.offset - right.offset;
-  if (slope === 0) return constant(op, offset) ? ALL : NONE;
+  if (slope === 0) return compare(op, offset, 0) ? ALL : NONE;
   const bound = -offset / slope;
   switch (slope > 0 ? op : turned[op]) {
     case '>':
@@ -75,24 +70,7 @@ const turned: Readonly<Record<Comparison, Comparison>> = {
   '!=': '!=',
 };
 
-function constant(op: Comparison, offset: number): boolean {
-  switch (op) {
-    case '<':
-      return offset < 0;
-    case '<=':
-      return offset <= 0;
-    case '>':
-      return offset > 0;
-    case '>=':
-      return offset >= 0;
-    case '==':
-      return offset === 0;
-    case '!=':
-      return offset !== 0;
-  }
-}
-
-function linear(node: Node): Linear {
+function linear(node: TermNode): Linear {
   switch (node.kind) {
     case 'number':
       return { slope: 0, offset: node.value };
@@ -104,16 +82,10 @@ function linear(node: Node): Linear {
     }
     case 'arithmetic':
       return combine(node.op, linear(node.left), linear(node.right), node.at);
-    case 'truth':
-    case 'not':
-    case 'compare':
-    case 'and':
-    case 'or':
-      throw new Bug('the parser accepted a condition as a number');
   }
 }
 
-function combine(op: '+' | '-' | '*' | '/', left: Linear, right: Linear, at: number): Linear {
+function combine(op: Arithmetic, left: Linear, right: Linear, at: number): Linear {
   switch (op) {
     case '+':
       return { slope: left.slope + right.slope, offset: left.offset + right.offset };

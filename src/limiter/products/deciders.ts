@@ -1,5 +1,5 @@
-// One limiter over many keys: lines of JSON in, decisions out. Each key has a state of its own; states that a new one would decide
-// like are dropped, so that memory follows the keys that are limited now, not all that ever came.
+// One limiter over many keys: lines of JSON in, decisions out. Each key has a state of its own; a state that
+// behaves like a new one is dropped, so memory grows with the keys that are limited now.
 
 import { compileSchema } from '../../schema/compile-schema.js';
 import { Failure } from '../../schema/failure.js';
@@ -32,7 +32,6 @@ export interface Decided {
   readonly delay_ms: number;
   /** After which the same request would be admitted, if nothing else arrives. */
   readonly retry_after_ms: number | null;
-  /** What the product announces, where it is not the true wait. */
   readonly told_retry_after_ms?: number | null;
   readonly remaining: number | null;
   readonly state: 'allowing' | 'limiting';
@@ -43,7 +42,7 @@ export interface Misread {
   readonly what: string;
 }
 
-/** States are looked through first at this many keys, then whenever they have doubled. */
+/** The first sweep is at this many keys; the next whenever they have doubled. */
 const FIRST_SWEEP = 65_536;
 const MOST_KEYS = 1_000_000;
 

@@ -12,7 +12,6 @@ export interface FamilyWindow {
   readonly cycleMs: number;
 }
 
-/** Families by name, each fitted to a limit in a window. */
 export const families = {
   weir: ({ limit, within, cycleMs }) => ({
     primitive: 'rolling_count',
@@ -71,6 +70,6 @@ export function familyNamed(name: string): Family {
   throw new Failure('wrong_usage', {
     what: `--compare does not know "${name}".`,
     why: `It takes ${Object.keys(families).join(', ')}.`,
-    fix: guess === undefined ? 'Other limiters: see `weir limiters`.' : `Did you mean ${guess}?`,
+    fix: guess === undefined ? 'Other limiters: see `weir limiter`.' : `Did you mean ${guess}?`,
   });
 }

@@ -24,7 +24,7 @@ export const goAndJvm = {
           per_ms: 1000,
           capacity: burst,
           refill: 'continuous',
-          max_wait_ms: wait === undefined ? undefined : msOf(wait, 1),
+          max_wait_ms: msOf(wait, 1),
         },
         untilTokens,
         0,
@@ -88,7 +88,7 @@ export const goAndJvm = {
     rule({ permitsPerSecond, warmupPeriod, call, timeout }) {
       const waits = {
         queue: call === 'acquire' || undefined,
-        max_wait_ms: timeout === undefined ? undefined : msOf(timeout, 1),
+        max_wait_ms: msOf(timeout, 1),
       };
       const interval_ms = 1000 / permitsPerSecond;
       return warmupPeriod === undefined

@@ -4,16 +4,21 @@
 //   limiter: { primitive: gcra, params: { T_ms: 100, tau_ms: 500 } }    a rule
 //   limiter: { like: nginx, rate: 10r/s, burst: 5 }                     a product, in its own words
 //   limiter: { paste: 'limit_req_zone …; limit_req …;' }                a piece of its configuration
+//   limiter: { and: [{ threshold: 10, within: 1s }, …] }                 all of them
+//   limiter: 10 in 1s and 100 in 60s                                    the same as a text: limit-text.ts
 import type { Static, TUnsafe } from 'typebox';
-import { Failure, type Fault } from '../../schema/failure.js';
+import { Failure, type Fault, placed } from '../../schema/failure.js';
 import { Type } from '../../schema/json-schema.js';
-import { parseTime, timeField } from '../../schema/quantity.js';
+import { cycleMsFor, parseTime, timeField } from '../../schema/quantity.js';
 import { valueFaults } from '../../schema/value-faults.js';
+import { CYCLE_MS } from '../../time/cycle.js';
 import type { ContractDefinition } from '../definition.js';
 import { rateLimiter } from '../rate-limiter.js';
 import { strict } from '../rule/fields.js';
 import { RuleDefinition } from '../rule/rule-definition.js';
 import { ruleLimiter } from '../rule-limiter.js';
+import { readLimit } from './limit-text.js';
+import { readStanza } from './pasted.js';
 import { definitionOf, namesOf, productOf, products } from './products.js';
 
 export const windowFields = {
@@ -28,6 +33,16 @@ export const windowFields = {
     }),
   ),
   within: Type.Optional(timeField('Length of the rolling window. Default: 60 cycles.')),
+  near_limit: Type.Optional(
+    Type.Number({
+      minimum: 0.01,
+      maximum: 0.99,
+      description: 'Share of the threshold from which the contract is in the state nearing, which emits near_limit.',
+    }),
+  ),
+  shadow: Type.Optional(
+    Type.Boolean({ description: 'Whether it admits all, and only says what it would have limited. Default: false.' }),
+  ),
 };
 
 const Window = Type.Object(windowFields, strict);
@@ -47,7 +62,7 @@ const Paste = Type.Object(
         minLength: 1,
         maxLength: 1000,
         description:
-          'Which limiter, where places have limits of their own: `location /api`. `weir explain` lists them.',
+          'Which limiter, where places have limits of their own: `location /api`. `weir limiter` lists them.',
       }),
     ),
     hold_ms,
@@ -55,10 +70,24 @@ const Paste = Type.Object(
   strict,
 );
 
-const likes = Object.entries(products).map(([name, { product, params }]) =>
+const Held = Type.Object({ hold_ms });
+
+const All = Type.Object(
+  {
+    and: Type.Array(Type.Object({}, { additionalProperties: true, description: 'A limiter.' }), {
+      minItems: 2,
+      maxItems: 16,
+      description: 'Limiters that all have to admit a request: windows, which count every request, or rules.',
+    }),
+    hold_ms,
+  },
+  strict,
+);
+
+const likes = Object.entries(products).map(([name, { product, params, example }]) =>
   Type.Object(
     { like: Type.Enum(namesOf(name), { description: product }), ...propertiesOf(params), hold_ms },
-    { ...strict, description: product },
+    { ...strict, description: product, examples: [{ like: name, ...example }] },
   ),
 );
 
@@ -70,29 +99,36 @@ function propertiesOf(params: unknown): typeof RuleDefinition.properties {
 export type RuleLimiterSpec =
   | RuleDefinition
   | Static<typeof Paste>
+  | Static<typeof All>
   | { readonly like: string; readonly [parameter: string]: unknown };
 
-/** The shapes beside that of a window. */
-export const ruleShapes = [RuleDefinition, Paste, ...likes] as unknown as [TUnsafe<RuleLimiterSpec>];
+export const ruleShapes = [RuleDefinition, Paste, All, ...likes] as unknown as [TUnsafe<RuleLimiterSpec>];
 
-/** A limiter that follows a rule: `primitive`, `like` or `paste`. */
 export function followsRule(limiter: unknown): limiter is Readonly<Record<string, unknown>> {
   if (typeof limiter !== 'object' || limiter === null) return false;
-  return 'primitive' in limiter || 'like' in limiter || 'paste' in limiter;
+  return ['primitive', 'like', 'paste', 'and'].some((way) => way in limiter);
+}
+
+/** The lengths of its windows as they are written: a cycle is chosen so that they are whole. */
+export function windowsOf(limiter: unknown): (number | string | undefined)[] {
+  const { and, within } = (limiter ?? {}) as { readonly and?: readonly unknown[]; readonly within?: number | string };
+  if (Array.isArray(and)) return and.flatMap(windowsOf);
+  return followsRule(limiter) ? [] : [within];
 }
 
 /**
- * The limiter, if it is one.
+ * The limiter, if it is one: as fields or as a text.
  * @param place JSON pointer to it, for failures
  * @throws Failure `invalid_definition`, every fault with its place
  */
-export function checkLimiter(limiter: unknown, place = ''): Readonly<Record<string, unknown>> {
+export function checkLimiter(given: unknown, place = ''): Readonly<Record<string, unknown>> {
+  const limiter = typeof given === 'string' ? readLimit(given) : given;
   const faults = limiterFaults(limiter, place);
   if (faults.length === 0) return limiter as Readonly<Record<string, unknown>>;
   throw new Failure('invalid_definition', {
     what: 'The limiter was refused.',
     why: `${faults[0]!.path} ${faults[0]!.message}.`.trim(),
-    fix: 'Give { primitive, params }, { like, … }, { paste } or { threshold, within }; `weir limiters` lists products.',
+    fix: "Give a text as '100 in 60s', { primitive, params }, { like, … }, { paste } or { threshold, within }; `weir limiter` lists products.",
     faults,
   });
 }
@@ -104,18 +140,16 @@ function limiterFaults(limiter: unknown, place: string): Fault[] {
 
 /** Every fault of a limiter that follows a rule, with JSON pointers that start with `place`; none when it fits. */
 export function ruleLimiterFaults(limiter: Readonly<Record<string, unknown>>, place: string): Fault[] {
-  const { hold_ms: hold } = limiter;
-  const isHeld = hold !== undefined && !('paste' in limiter);
-  const faults = isHeld ? valueFaults(hold_ms, hold, `${place}/hold_ms`) : [];
-  if ('paste' in limiter) faults.push(...valueFaults(Paste, limiter, place));
+  const shape = 'paste' in limiter ? Paste : 'and' in limiter ? All : Held;
+  const faults = 'primitive' in limiter ? [] : valueFaults(shape, limiter, place);
   if (faults.length > 0) return faults;
   try {
-    ruleIn(limiter, 1);
+    definitionOf(limiter, cycleMsFor(windowsOf(limiter), CYCLE_MS));
     return [];
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     if (error.faults.length === 0) return [{ path: place, message: `cannot be read: ${error.why ?? error.what}` }];
-    return error.faults.map(({ path, message }) => ({ path: `${place}${path === '/' ? '' : path}`, message }));
+    return error.faults.map((fault) => placed(fault, place));
   }
 }
 
@@ -127,7 +161,7 @@ export function ruleLimiterFaults(limiter: Readonly<Record<string, unknown>>, pl
 export function limiterDefinition(limiter: Readonly<Record<string, unknown>>, cycleMs: number): ContractDefinition {
   if (followsRule(limiter)) {
     const name = 'like' in limiter ? productOf(String(limiter['like'])).name : undefined;
-    return ruleLimiter(ruleIn(limiter, cycleMs), name);
+    return ruleLimiter(definitionOf(limiter, cycleMs), name);
   }
   const { threshold, within, near_limit, shadow } = limiter;
   const cycles = within === undefined ? undefined : parseTime(within as number | string, cycleMs, '/within', 1);
@@ -139,9 +173,10 @@ export function limiterDefinition(limiter: Readonly<Record<string, unknown>>, cy
   return shadow === true ? { ...definition, shadow } : definition;
 }
 
-function ruleIn(limiter: Readonly<Record<string, unknown>>, cycleMs: number): RuleDefinition {
-  if ('primitive' in limiter) return definitionOf(limiter, cycleMs);
-  const { hold_ms: hold, ...given } = limiter;
-  const rule = definitionOf(given, cycleMs);
-  return hold === undefined ? rule : { ...rule, hold_ms: hold as number };
+/** What a pasted configuration says beyond the limiter, each with its line. The limiter was checked. */
+export function limiterNotes(limiter: unknown): readonly string[] {
+  if (!followsRule(limiter)) return [];
+  if (Array.isArray(limiter['and'])) return limiter['and'].flatMap(limiterNotes);
+  if (!('paste' in limiter)) return [];
+  return readStanza(String(limiter['paste'])).notes;
 }

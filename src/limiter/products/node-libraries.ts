@@ -8,27 +8,18 @@ import {
   positive,
   product,
   rule,
+  store,
   time,
   toWindowEnd,
   untilTokens,
   whole,
+  windowed,
   yesNo,
 } from './product.js';
-
-const store = (a: string, b: string) =>
-  Type.Optional(Type.Enum([a, b], { description: `Where counts are kept. Default: ${a}.` }));
 
 const duration = positive('Length of the window in s.');
 
 const points = whole('Points of a window.');
-
-const windowed = (limit: number, window_ms: number, more: object = {}) => ({
-  limit,
-  window_ms,
-  align: 'first',
-  count_refused: true,
-  ...more,
-});
 
 export const nodeLibraries = {
   'rate-limiter-flexible': product({

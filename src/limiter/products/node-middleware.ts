@@ -1,20 +1,22 @@
 // Middleware of Node.js: what stands in front of the handlers of Express, Fastify, Hono, Koa, NestJS and functions.
 import { Type } from '../../schema/json-schema.js';
 import { strict } from '../rule/fields.js';
-import { atClockSecond, counts, inWholeSeconds, msOf, nothing, product, rule, time, whole, yesNo } from './product.js';
+import {
+  atClockSecond,
+  counts,
+  inWholeSeconds,
+  msOf,
+  nothing,
+  product,
+  rule,
+  store,
+  time,
+  whole,
+  windowed,
+  yesNo,
+} from './product.js';
 
 const windowMs = time('Length of the window. Default: 60000.', 'ms');
-
-const store = (a: string, b: string) =>
-  Type.Optional(Type.Enum([a, b], { description: `Where counts are kept. Default: ${a}.` }));
-
-const windowed = (limit: number, window_ms: number, more: object = {}) => ({
-  limit,
-  window_ms,
-  align: 'first',
-  count_refused: true,
-  ...more,
-});
 
 const express = (product_: string) =>
   product({

@@ -15,7 +15,6 @@ import {
   whole,
 } from './product.js';
 
-/** `10/m`, `10 per 1 second`: how much, in how many ms. */
 function perOf(rate: string): { readonly limit: number; readonly window_ms: number } {
   const [, amount = '', times = '1', unit = ''] = /^\s*(\d+)\s*(?:\/|per)\s*(\d+)?\s*([a-z]+)\s*$/i.exec(rate) ?? [];
   // What does not fit is refused in the words of a rate.

@@ -8,9 +8,7 @@ export interface Product {
   /** What it is, with the version that was read or run. */
   readonly product: string;
   readonly params: TSchema;
-  /** Ten requests per second, in the words of the product. */
   readonly example: Readonly<Record<string, unknown>>;
-  /** What refused requests do to those that follow. */
   readonly refused: string;
   /** @throws Failure `invalid_input` for a text that is no rate or time */
   readonly rule: (given: Readonly<Record<string, unknown>>) => RuleDefinition;
@@ -44,12 +42,25 @@ export const time = (description: string, unit: string) =>
     description: `${description} A number counts ${unit}; or a text as 1s, 500ms, 10 minutes.`,
   });
 
-/** Ms of a time whose bare numbers count units of `unitMs`. */
-export function msOf(value: number | string, unitMs: number): number {
-  return typeof value === 'number' ? value * unitMs : parseTimeMs(value, unitMs);
+export function msOf(value: number | string, unitMs: number): number;
+export function msOf(value: number | string | undefined, unitMs: number): number | undefined;
+export function msOf(value: number | string | undefined, unitMs: number): number | undefined {
+  if (value === undefined) return undefined;
+  return typeof value === 'string' ? parseTimeMs(value, unitMs) : value * unitMs;
 }
 
-/** Parameters without those that were not given. */
+export const store = (a: string, b: string) =>
+  Type.Optional(Type.Enum([a, b], { description: `Where counts are kept. Default: ${a}.` }));
+
+/** A fixed window that begins at the first request and counts refused ones. */
+export const windowed = (limit: number, window_ms: number, more: object = {}) => ({
+  limit,
+  window_ms,
+  align: 'first',
+  count_refused: true,
+  ...more,
+});
+
 function defined<T extends object>(given: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>;

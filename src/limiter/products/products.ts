@@ -4,6 +4,7 @@
 //   { primitive: gcra, params: { T_ms: 100, … } }     ->  as it is
 //   { paste: 'limit_req_zone …; limit_req …;' }      ->  as like: pasted.ts
 //   { threshold: 100, within: 60 }                    ->  { primitive: rolling_count, … }
+//   { and: [{ threshold, within }, …] }              ->  all of them
 
 import { schemaErrors } from '../../schema/compile-schema.js';
 import { nearest } from '../../schema/did-you-mean.js';
@@ -11,7 +12,9 @@ import { Failure } from '../../schema/failure.js';
 import { parseTime } from '../../schema/quantity.js';
 import { faultsOf } from '../../schema/schema-faults.js';
 import { checkRule, type RuleDefinition } from '../rule/rule-definition.js';
+import { gateways } from './gateways.js';
 import { goAndJvm } from './go-and-jvm.js';
+import { namedText } from './limit-words.js';
 import { nodeLibraries } from './node-libraries.js';
 import { nodeMiddleware } from './node-middleware.js';
 import { otherLibraries } from './other-libraries.js';
@@ -21,13 +24,13 @@ import { servers } from './servers.js';
 
 export const products: Readonly<Record<string, Product>> = {
   ...servers,
+  ...gateways,
   ...nodeMiddleware,
   ...nodeLibraries,
   ...goAndJvm,
   ...otherLibraries,
 };
 
-/** Other names under which a product is asked for. */
 const aliases: Readonly<Record<string, string>> = {
   'nginx-limit-req': 'nginx',
   limit_req: 'nginx',
@@ -53,9 +56,14 @@ const aliases: Readonly<Record<string, string>> = {
   'flask-limiter': 'python-limits',
   slowapi: 'python-limits',
   'asp.net': 'aspnet',
+  apisix: 'apisix-limit-count',
+  'rack::attack': 'rack-attack',
+  'illuminate/cache': 'laravel',
 };
 
-/** All names under which a product is asked for, its own first. */
+/** All names, also the other ones. */
+export const productNames: readonly string[] = [...Object.keys(products), ...Object.keys(aliases)];
+
 export function namesOf(name: string): string[] {
   return [name, ...Object.keys(aliases).filter((alias) => aliases[alias] === name)];
 }
@@ -67,10 +75,10 @@ export function namesOf(name: string): string[] {
 export function productOf(name: string): { readonly name: string; readonly product: Product } {
   const known = Object.hasOwn(products, name) ? name : Object.hasOwn(aliases, name) ? aliases[name]! : undefined;
   if (known !== undefined) return { name: known, product: products[known]! };
-  const guess = nearest(name, [...Object.keys(products), ...Object.keys(aliases)]);
+  const guess = nearest(name, productNames);
   throw new Failure('invalid_definition', {
     what: `No limiter is called ${JSON.stringify(name)}.`,
-    fix: guess === undefined ? '`weir limiters` lists those that there are.' : `Did you mean ${guess}?`,
+    fix: guess === undefined ? '`weir limiter` lists those that there are.' : `Did you mean ${guess}?`,
     faults: [{ path: '/like', message: `${JSON.stringify(name)} is no limiter that is known` }],
   });
 }
@@ -85,15 +93,19 @@ export function definitionOf(limiter: unknown, cycleMs: number): RuleDefinition 
   if (typeof limiter !== 'object' || limiter === null || Array.isArray(limiter)) {
     throw new Failure('invalid_definition', {
       what: 'The limiter is not an object.',
-      fix: 'Give { primitive, params }, { like, … } or { threshold, within }.',
+      fix: "Give a text as '100 in 60s', or { primitive, params }, { like, … } or { threshold, within }.",
     });
   }
+  const { hold_ms: hold, ...others } = limiter as Readonly<Record<string, unknown>>;
+  if (hold !== undefined && !('primitive' in others))
+    return { ...definitionOf(others, cycleMs), hold_ms: hold as number };
   const given = limiter as Readonly<Record<string, unknown>>;
   if ('like' in given) return likeRule(given);
+  if ('and' in given) return allOf(given['and'] as readonly Readonly<Record<string, unknown>>[], cycleMs);
   if ('paste' in given) return pastedRule(String(given['paste']), given['location']);
   if ('primitive' in given) return checkRule(given);
-  const { template: _, threshold, within, ...others } = given;
-  const [unknown] = Object.keys(others);
+  const { template: _, near_limit: __, threshold, within, ...further } = given;
+  const [unknown] = Object.keys(further);
   if (unknown !== undefined) return checkRule(given);
   return checkRule({
     primitive: 'rolling_count',
@@ -117,12 +129,52 @@ function pastedRule(stanza: string, location: unknown): RuleDefinition {
           ? `There are ${limiters.length} limiters in it.`
           : `There is no one ${String(location)} in it.`,
       why: `Each place has its own: ${names.join('; ')}.`,
-      fix: `Name one: { paste, location: ${JSON.stringify(names[0])} }. \`weir explain\` shows all.`,
+      fix: `Name one: … at ${names[0]}. \`weir limiter\` shows all.`,
     });
-  const [first, ...others] = asked[0]!.limits.map(likeRule);
-  if (others.length === 0) return first!;
-  const of = [first!, ...others].map(({ primitive, params }) => ({ primitive, params }));
-  return checkRule({ primitive: 'and', params: { of }, clock_resolution_ms: 1, announces: { wait: 'none' } });
+  return together(asked[0]!.limits.map(likeRule), 'and');
+}
+
+/**
+ * Several limits. All have to admit, and are charged only then; a window counts every request, also one that another refuses.
+ * @throws Failure `invalid_definition` for windows beside rules
+ */
+function allOf(limiters: readonly Readonly<Record<string, unknown>>[], cycleMs: number): RuleDefinition {
+  const windows = limiters.filter((one) => 'threshold' in one || 'within' in one);
+  if (windows.length > 0 && windows.length < limiters.length)
+    throw notTogether('A window counts requests that others refuse, and a rule does not.');
+  const rules = limiters.map((one) => definitionOf(one, cycleMs));
+  const holds = new Set(rules.flatMap(({ hold_ms }) => hold_ms ?? []));
+  if (holds.size > 1)
+    throw notTogether(`A request is in flight for one time, and not for ${[...holds].join(' and ')} ms.`);
+  const [hold_ms] = holds;
+  const one = together(rules, windows.length > 0 ? 'and_all_charged' : 'and');
+  return hold_ms === undefined ? one : { ...one, hold_ms };
+}
+
+function together(rules: readonly RuleDefinition[], primitive: 'and' | 'and_all_charged'): RuleDefinition {
+  if (rules.length === 1) return rules[0]!;
+  const steps = rules.map(({ clock_resolution_ms = 0 }) => clock_resolution_ms);
+  const step = Math.max(...steps);
+  // Below a ms it is of no matter to either.
+  if (step > 1 && steps.some((one) => one !== step))
+    throw notTogether(`Their clocks have steps of ${steps.join(' and ')} ms.`);
+  const of = rules.map((one) => ({ primitive: one.primitive, params: one.params }));
+  return checkRule({
+    primitive,
+    params: { of },
+    ...(step > 0 && { clock_resolution_ms: step }),
+    ...(rules.some(({ announces }) => announces !== undefined) && { announces: { wait: 'none' } }),
+  });
+}
+
+function notTogether(why: string): Failure {
+  const what = 'These limiters cannot be one.';
+  return new Failure('invalid_definition', {
+    what,
+    why,
+    fix: 'Give one of them.',
+    faults: [{ path: '', message: why }],
+  });
 }
 
 function likeRule({ like, ...given }: Readonly<Record<string, unknown>>): RuleDefinition {
@@ -133,7 +185,7 @@ function likeRule({ like, ...given }: Readonly<Record<string, unknown>>): RuleDe
     throw new Failure('invalid_definition', {
       what: `The parameters of ${name} do not fit.`,
       why: `${faults[0]!.path} ${faults[0]!.message}.`,
-      fix: `For example: ${JSON.stringify({ like: name, ...product.example })}.`,
+      fix: `For example: ${namedText(name, product.example)}.`,
       faults,
     });
   }

@@ -7,7 +7,7 @@
 import { announcedWait } from '../rule/announced.js';
 import { HOLD_MS, mostStarts } from '../rule/most-starts.js';
 import { LIMITED, type Rule } from '../rule/rule.js';
-import { type Primitive, type RuleDefinition, ruleOf } from '../rule/rule-definition.js';
+import { type RuleDefinition, ratePerMs, ruleOf } from '../rule/rule-definition.js';
 
 export interface Profile {
   /** Requests per second that the rule admits in the long run; undefined for limits on concurrency. */
@@ -101,51 +101,4 @@ function waits(rule: Rule, definition: RuleDefinition, perMs: number): Pick<Prof
 
 function middle(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[values.length >> 1]!;
-}
-
-/** Requests per ms that a rule is set to, as its parameters say it; undefined where they name no rate. */
-function ratePerMs({ primitive, params }: RuleDefinition): number | undefined {
-  const given = params as Readonly<Record<string, number>>;
-  const name = primitive as Primitive;
-  switch (name) {
-    case 'rolling_count':
-    case 'many_nodes':
-      return (given['threshold'] ?? 100) / ((given['within'] ?? 60) * (given['cycle_ms'] ?? 777));
-    case 'fixed_window':
-    case 'fixed_window_exec_evenly':
-    case 'sliding_log':
-    case 'sliding_log_block':
-    case 'segmented_window':
-    case 'sliding_counter':
-      return given['limit']! / given['window_ms']!;
-    case 'fixed_window_delay':
-      return given['free']! / given['window_ms']! || undefined;
-    case 'token_bucket':
-    case 'token_bucket_and_interval':
-      return given['rate']! / given['per_ms']!;
-    case 'gcra':
-      return 1 / given['T_ms']!;
-    case 'nginx_limit_req':
-      return given['rate_1000']! / 1_000_000;
-    case 'leaky_queue':
-    case 'uber_slack':
-      return 1 / given['spacing_ms']!;
-    case 'guava_bursty':
-    case 'guava_warmup':
-      return 1 / given['interval_ms']!;
-    case 'or':
-      return ratePerMs((params as { a: RuleDefinition }).a);
-    case 'and':
-    case 'and_all_charged':
-      return slowest(params as { of?: readonly RuleDefinition[]; limits?: readonly number[][] });
-    case 'concurrency':
-    case 'concurrency_queue':
-    case 'adaptive':
-      return undefined;
-  }
-}
-
-function slowest({ of = [], limits = [] }: { of?: readonly RuleDefinition[]; limits?: readonly number[][] }) {
-  const rates = [...of.map(ratePerMs), ...limits.map(([limit, ms]) => limit! / ms!)].filter((one) => one !== undefined);
-  return rates.length === 0 ? undefined : Math.min(...rates);
 }

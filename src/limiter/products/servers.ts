@@ -122,7 +122,7 @@ export const servers = {
           per_ms: msOf(given.period, 1000),
           capacity: given.limit,
           refill: 'interval_trunc',
-          block_ms: given.block === undefined ? undefined : msOf(given.block, 1000),
+          block_ms: msOf(given.block, 1000),
         },
         unannounced,
         0.001,

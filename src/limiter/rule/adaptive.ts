@@ -125,7 +125,7 @@ export function adaptive(params: Params): Rule<State> {
   const timeOf = (state: State, t: number, wanted: (room: number) => boolean) => {
     const then = copied(state);
     advance(then, t);
-    // What is in flight until it is released ends at no time that is known.
+    // A request that ends with `release` has no known end.
     while (then.ends.length > 0 && then.ends[0]! < NEVER) {
       const at = then.ends[0]!;
       advance(then, at);

@@ -38,7 +38,7 @@ export function announcedWait<State>(
   }
 }
 
-/** Rounded up; what lies a rounding error above a whole number is that number. */
+/** Rounded up, without rounding errors. */
 function wholeSeconds(ms: number): number {
   return Math.ceil(ms / 1000 - 1e-7) * 1000;
 }

@@ -31,7 +31,7 @@ function windowEndOf(rule: Rule, state: unknown, t: number): number {
   return rule.waits?.windowEnd?.(state, t) ?? 0;
 }
 
-/** `refusedMs`: the latest end of a window among those that refused the last request. */
+/** `refusedMs`: the latest window end among the rules that refused the last request. */
 interface All {
   members: unknown[];
   refusedMs: number;
@@ -41,7 +41,7 @@ export function and(rules: readonly Rule[], allCharged: boolean): Rule<All> {
   const latest = ({ members }: All, t: number, n: number) =>
     Math.max(...rules.map((rule, i) => rule.nextAdmission(members[i], t, n)));
   return {
-    // What one refuses charges the others only where all are charged.
+    // A refusal charges the other rules only if all are charged.
     ...(allCharged && rules.some(({ hastens }) => hastens) && { hastens: true }),
     fresh: (madeMs) => ({ members: rules.map((rule) => rule.fresh(madeMs)), refusedMs: 0 }),
     decide(state, t, n, holdMs) {

@@ -25,7 +25,6 @@ export const ConcurrencyQueueParams = Type.Object(
   strict,
 );
 
-/** Ends of what is in flight, in order of time. */
 interface InFlight {
   ends: number[];
 }
@@ -47,7 +46,7 @@ function hold(ends: number[], end: number, n: number): void {
   else ends.splice(endsAfter(ends, until), 0, ...new Array<number>(n).fill(until));
 }
 
-/** What is in flight until it is released ends at no time that is known. */
+/** A request that ends with `release` has no known end. */
 function known(endMs: number): number {
   return endMs === LAST_MS ? NEVER : endMs;
 }
@@ -77,8 +76,8 @@ export function concurrency({ limit }: Static<typeof ConcurrencyParams>): Rule<I
 }
 
 /**
- * The ends are those of the servers: a request takes the one that is free first. What waits has its start fixed when it comes,
- * because the line is in order and every time in flight is known.
+ * The ends are those of the servers: a request takes the first free one. Its start is fixed when it arrives, because the line is in
+ * order and every time in flight is known.
  */
 export function concurrencyQueue({
   limit,

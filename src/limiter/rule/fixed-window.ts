@@ -9,6 +9,7 @@
 import type { Static } from 'typebox';
 import { Type } from '../../schema/json-schema.js';
 import { blockMs, countRefused, flag, limit, phaseMs, resetEdge, strict, wait, windowMs } from './fields.js';
+import { multipleOf, periodsIn } from './periods.js';
 import { counted, LAST_MS, LIMITED, NEVER, type Rule } from './rule.js';
 
 export const FixedWindowParams = Type.Object(
@@ -67,37 +68,49 @@ export const FixedWindowParams = Type.Object(
 );
 type Params = Static<typeof FixedWindowParams>;
 
-/** `endMs` is -1 before the first window, or an edge of the grid of the process. */
-interface State {
+/** `endMs` is -1 before the first window, or an edge of the grid of the process; the edges are whole windows from `fromMs`. */
+export interface FixedWindowState {
+  fromMs: number;
   endMs: number;
   count: number;
   admittedMs: number;
 }
 
-export function fixedWindow(params: Omit<Params, 'limit'> & { limit: number }, grainMs: number): Rule<State> {
+export function fixedWindow(
+  params: Omit<Params, 'limit'> & { limit: number },
+  grainMs: number,
+): Rule<FixedWindowState> {
   const { limit: most, window_ms: span, align = 'first', phase_ms: phase = 0 } = params;
   const { refused_restart_window: restart = false, every_hit_restarts_window: elastic = false } = params;
   const { count_refused: countsRefused = false, refused_backoff: backoff, block_ms: block = 0 } = params;
   const atEnd = (params.edge ?? 'reset_at_end') === 'reset_at_end';
   const ttl = params.state_ttl_from_last_admit_ms ?? NEVER;
 
-  const isOver = (state: State, t: number) =>
+  const isOver = (state: FixedWindowState, t: number) =>
     (atEnd ? t >= state.endMs : t > state.endMs) || t >= state.admittedMs + ttl;
-  /** When a request would be in no window that is open now. */
-  const overAt = (state: State) => Math.min(atEnd ? state.endMs : state.endMs + grainMs, state.admittedMs + ttl);
-  /** The edges of a grid are whole windows from any other edge, so the last end serves as the origin. */
-  const endFrom = (state: State, t: number) => {
+  /** When the present window is over. */
+  const overAt = (state: FixedWindowState) =>
+    Math.min(atEnd ? state.endMs : state.endMs + grainMs, state.admittedMs + ttl);
+  const endFrom = ({ fromMs }: FixedWindowState, t: number) => {
     if (align === 'first') return t + span;
-    const from = align === 'epoch' ? phase : state.endMs;
-    const windows = (t - from) / span;
-    return from + span * (atEnd ? Math.floor(windows) + 1 : Math.ceil(windows));
+    const windows = periodsIn(t - fromMs, span);
+    const isEdge = fromMs + multipleOf(span, windows) === t;
+    return fromMs + multipleOf(span, atEnd || !isEdge ? windows + 1 : windows);
   };
-  const countAt = (state: State, t: number) => (isOver(state, t) ? 0 : state.count);
+  /** An end that no grid set; the grid of a process goes on from there. */
+  const endAt = (state: FixedWindowState, ms: number) => {
+    state.endMs = ms;
+    if (align === 'construction') state.fromMs = ms;
+  };
+  const countAt = (state: FixedWindowState, t: number) => (isOver(state, t) ? 0 : state.count);
 
   return {
     // The block begins with the first refusal, and may end before the window would.
     ...(block > 0 && { hastens: true }),
-    fresh: (madeMs) => ({ endMs: align === 'construction' ? madeMs + phase : -1, count: 0, admittedMs: 0 }),
+    fresh(madeMs) {
+      const fromMs = align === 'construction' ? madeMs + phase : phase;
+      return { fromMs, endMs: align === 'construction' ? fromMs : -1, count: 0, admittedMs: 0 };
+    },
     decide(state, t, n) {
       const over = isOver(state, t);
       const before = over ? 0 : state.count;
@@ -108,12 +121,12 @@ export function fixedWindow(params: Omit<Params, 'limit'> & { limit: number }, g
       state.count = counted(before, n);
       if (ok) {
         state.admittedMs = t;
-        if (elastic) state.endMs = t + span;
+        if (elastic) endAt(state, t + span);
         return 0;
       }
-      if (elastic || restart) state.endMs = t + span;
-      else if (backoff !== undefined) state.endMs = Math.min(t + span * backoff ** (state.count - most - 1), LAST_MS);
-      else if (block > 0 && before <= most) state.endMs = t + block;
+      if (elastic || restart) endAt(state, t + span);
+      else if (backoff !== undefined) endAt(state, Math.min(t + span * backoff ** (state.count - most - 1), LAST_MS));
+      else if (block > 0 && before <= most) endAt(state, t + block);
       return LIMITED;
     },
     nextAdmission(state, t, n) {

@@ -58,7 +58,6 @@ interface State {
   nextMs: number;
 }
 
-/** What the two have in common. */
 interface Kind {
   readonly T: number;
   readonly maxStored: number;

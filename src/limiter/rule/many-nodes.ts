@@ -11,9 +11,10 @@
 // place of the one that counts: under exact, what came within the last replica lag is forgotten, up to L more in that window.
 import type { Static } from 'typebox';
 import { Type } from '../../schema/json-schema.js';
-import { addTo, advanceTo, RollingWindow, windowCells } from '../window.js';
+import { addTo, advanceTo, ownCells, WindowCounts } from '../window.js';
 import { count, length, strict, wait } from './fields.js';
-import { LIMITED, NEVER, type Rule } from './rule.js';
+import { multipleOf, periodsIn } from './periods.js';
+import { copyOf, LIMITED, NEVER, type Rule } from './rule.js';
 
 const Partition = Type.Object(
   {
@@ -70,11 +71,11 @@ interface Sent {
   n: number;
 }
 
-/** `turn`: the node that is asked next. `cells`: a window for each node. `lost`: what a failover forgets, by cycle. */
+/** `turn`: the node that is asked next. `windows`: one for each node. `lost`: what a failover forgets, by cycle. */
 interface State {
   turn: number;
   readonly madeMs: number;
-  readonly cells: Float64Array;
+  readonly windows: readonly WindowCounts[];
   sent: Sent[];
   lost: { readonly cycle: number; n: number }[];
 }
@@ -83,26 +84,26 @@ export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
   const { nodes, design, threshold = 100, within = 60, cycle_ms: cycleMs = 777, partition, spread = 'even' } = params;
   const { sync_ms: syncMs = 0, lag_ms: lagMs = 0, failover } = params;
   const all = Array.from({ length: nodes }, (_, node) => node);
-  const size = windowCells(within);
   const most = Math.floor(Number.MAX_SAFE_INTEGER / nodes);
   const { nodes: cut = 0, when_away: away = 'closed' } = partition ?? {};
   const limits = all.map((node) =>
     design === 'local_share' ? Math.floor(threshold / nodes) + (node < threshold % nodes ? 1 : 0) : threshold,
   );
-  const cycleAt = (t: number) => Math.floor(t / cycleMs);
+  const cycleAt = (t: number) => periodsIn(t, cycleMs);
   const begins = ({ madeMs }: State) => madeMs + (partition?.from_ms ?? NEVER);
   const ends = ({ madeMs }: State) => madeMs + (partition?.to_ms ?? 0);
   const isParted = (state: State, t: number) => t >= begins(state) && t < ends(state);
-  /** Whether a node can ask nobody. */
+  /** Whether a node cannot reach the one that counts. */
   const isAway = (state: State, t: number, node: number) => design === 'exact' && node < cut && isParted(state, t);
   const fails = ({ madeMs }: State) => (failover === undefined ? NEVER : madeMs + failover.at_ms);
   const next = ({ turn }: State) => (spread === 'one' ? 0 : turn);
 
-  /** What each node has in its window at `t`; changes `cells`. */
-  const countsAt = (cells: Float64Array, t: number) => all.map((node) => advanceTo(cells, node * size, cycleAt(t)));
+  /** What each node has in its window at `t`; changes `windows`. */
+  const countsAt = (windows: readonly WindowCounts[], t: number) =>
+    windows.map((window) => advanceTo(window, cycleAt(t)));
   const isUnknown = ({ node, cycle, atMs, acrossMs }: Sent, to: number, t: number) =>
     node !== to && cycle > cycleAt(t) - within && t < (node < cut === to < cut ? atMs : acrossMs);
-  /** What a node takes the window to hold. */
+  /** The count of the window, as far as a node knows it. */
   const known = (state: State, counts: readonly number[], node: number, t: number) => {
     if (design === 'local_share') return counts[node]!;
     const { sent } = state;
@@ -113,7 +114,7 @@ export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
     return sum;
   };
   const send = (state: State, t: number, node: number, n: number) => {
-    const sentMs = syncMs === 0 ? t : (Math.floor(t / syncMs) + 1) * syncMs;
+    const sentMs = syncMs === 0 ? t : multipleOf(syncMs, periodsIn(t, syncMs) + 1);
     const atMs = sentMs + lagMs;
     const acrossMs = isParted(state, sentMs) ? ends(state) + lagMs : atMs;
     if (Math.max(atMs, acrossMs) <= t) return;
@@ -140,7 +141,7 @@ export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
     while (state.lost.length > 0 && state.lost[0]!.cycle <= cycleAt(t) - within) state.lost.shift();
   };
 
-  /** How many requests that come now are asked before the nodes of a group are asked once more than `m` times. */
+  /** How many requests can arrive now before the nodes of a group have received more than `m`. */
   const before = (state: State, group: readonly number[], m: number) => {
     if (group.length === 0) return NEVER;
     if (spread === 'one') return group.includes(0) ? m : NEVER;
@@ -158,33 +159,32 @@ export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
     // It may go to another node.
     hastens: true,
     fresh(madeMs) {
-      const cells = new Float64Array(nodes * size);
-      for (const node of all) new RollingWindow(within, cycleAt(madeMs), { array: cells, at: node * size });
-      return { turn: 0, madeMs, cells, sent: [], lost: [] };
+      const windows = all.map(() => new WindowCounts(within, cycleAt(madeMs), ownCells(within)));
+      return { turn: 0, madeMs, windows, sent: [], lost: [] };
     },
     decide(state, t, n) {
       const node = next(state);
       state.turn = (node + 1) % nodes;
-      const counts = countsAt(state.cells, t);
+      const counts = countsAt(state.windows, t);
       forget(state, t);
       if (isAway(state, t, node)) return away === 'open' ? 0 : LIMITED;
       const ok = known(state, counts, node, t) + n <= limits[node]!;
       const added = Math.min(n, most - counts[node]!);
-      addTo(state.cells, node * size, added);
+      addTo(state.windows[node]!, added);
       if (design === 'batched') send(state, t, node, added);
       if (design === 'exact' && failover !== undefined) mayLose(state, t, added);
       return ok ? (design === 'exact' ? 2 * lagMs : 0) : LIMITED;
     },
     nextAdmission(state, t, n) {
       const node = next(state);
-      const cells = state.cells.slice();
+      const windows = copyOf(state.windows);
       const admits = (at: number) =>
-        isAway(state, at, node) ? away === 'open' : known(state, countsAt(cells, at), node, at) + n <= limits[node]!;
+        isAway(state, at, node) ? away === 'open' : known(state, countsAt(windows, at), node, at) + n <= limits[node]!;
       // Counts of others only add to what is known: it falls where a cycle leaves.
       const after = (at: number) => {
         if (isAway(state, at, node)) return ends(state);
         const edges = [begins(state), fails(state)].filter((edge) => edge > at);
-        if (cycleAt(at) <= cycleAt(t) + within) edges.push((cycleAt(at) + 1) * cycleMs);
+        if (cycleAt(at) <= cycleAt(t) + within) edges.push(multipleOf(cycleMs, cycleAt(at) + 1));
         return Math.min(NEVER, ...edges);
       };
       let at = t;
@@ -198,12 +198,12 @@ export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
         fails(state),
         ...state.sent.flatMap(({ atMs, acrossMs }) => [atMs, acrossMs]),
       ];
-      const isEmpty = countsAt(state.cells.slice(), t).every((one) => one === 0);
-      if (!isEmpty) edges.push((cycleAt(t) + 1) * cycleMs);
+      const isEmpty = countsAt(copyOf(state.windows), t).every((one) => one === 0);
+      if (!isEmpty) edges.push(multipleOf(cycleMs, cycleAt(t) + 1));
       return Math.min(NEVER, ...edges.filter((at) => at > t));
     },
     remaining(state, t) {
-      const counts = countsAt(state.cells.slice(), t);
+      const counts = countsAt(copyOf(state.windows), t);
       const refusing = away === 'closed' ? all.filter((node) => isAway(state, t, node)) : [];
       const rooms = groups(state, t).map((group) => {
         const [node] = group;
@@ -218,7 +218,7 @@ export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
         partition === undefined &&
         failover === undefined &&
         isEven &&
-        countsAt(state.cells.slice(), t).every((one) => one === 0)
+        countsAt(copyOf(state.windows), t).every((one) => one === 0)
       );
     },
   };

@@ -43,7 +43,7 @@ interface Clocked<State> {
 }
 
 /** @param stepMs undefined for a clock in continuous time */
-export function onClock<State>(rule: Rule<State>, stepMs: number | undefined): Rule<Clocked<State>> {
+export function withClockStep<State>(rule: Rule<State>, stepMs: number | undefined): Rule<Clocked<State>> {
   // A time that was written down as a multiple of a fine step is one, although doubles near 2^41 have coarse steps.
   const read =
     stepMs === undefined

@@ -11,9 +11,9 @@ import { LIMITED, type Rule } from './rule.js';
 import { type RuleDefinition, ruleOf } from './rule-definition.js';
 
 export interface MostStarts {
-  /** Infinity for a rule that admits any number at once, or only delays, each request by a time of its own. */
+  /** Infinity for a rule that admits any number at once, or only delays. */
   readonly starts: number;
-  /** Whether no client gets more; else at least `starts` pass. */
+  /** Whether `starts` is the maximum, and not a lower bound. */
   readonly exact: boolean;
 }
 
@@ -21,13 +21,12 @@ export interface MostStarts {
 export const HOLD_MS = 100;
 /** Times of day, 1970 being long ago: windows of the epoch begin at multiples of their length. */
 const ABOUT_MS = 1_700_000_000_000;
-/** Questions to the rule after which no further attack is tried, but for the first ones. */
+/** Once the rule was asked this often, only the first attacks are still tried. */
 const EFFORT = 20_000;
 const EFFORT_IF_COMBINED = 150_000;
 const FIRST_ATTACKS = 16;
-/** After so many at one instant, a rule that says that it admits any number is believed. */
+/** After this many at one instant, an infinite `remaining` of a rule is taken as true. */
 const MANY = 1000;
-/** Of one attack. */
 const MOST_QUESTIONS = 2_000_000;
 const KEPT = 12;
 const MOST_STEPS = 8;
@@ -53,30 +52,29 @@ interface Step {
   readonly restMs: number;
   /** How many requests; at most what is admitted. */
   readonly take: number;
-  /** So many more then, which are refused: they may end a block or a window early. */
+  /** Refused requests that follow: they may end a block or a window early. */
   readonly refused: number;
 }
 
 interface Attack {
   readonly steps: readonly Step[];
-  /** Over and over after the steps: a rest, at least until a request is admitted, then all that is admitted. */
+  /** Repeated after the steps: a rest, at least until a request is admitted, then all that is admitted. */
   readonly loop: Omit<Step, 'take'>;
 }
 
 class Search {
   best = 0;
-  /** All pass at once, for a while at least. */
+  /** Any number passes at once. */
   isOpen = false;
   readonly #rule: Rule;
   readonly #startMs: number;
   readonly #intervalMs: number;
   readonly #holdMs: number;
-  /** A request that would start later is of no use. */
+  /** Later starts are not counted. */
   readonly #latestMs: number;
   readonly #effort: number;
   #tried = 0;
   #asked = 0;
-  /** Of this attack. */
   #left = 0;
   readonly #kept: { readonly attack: Attack; readonly starts: number }[] = [];
 
@@ -125,7 +123,7 @@ class Search {
       if (!(at < end)) break;
       const before = starts.length;
       this.#take(state, at, Number.POSITIVE_INFINITY, loop.refused, starts);
-      // It only delays, or its clock has a grain.
+      // The rule only delays, or its clock has coarse steps.
       if (starts.length === before) at += 1;
       this.#left -= 1;
     }
@@ -258,10 +256,9 @@ function spansOf(params: unknown): number[] {
   return [...new Set(usable)].sort((a, b) => b - a).slice(0, 8);
 }
 
-/** A year. */
 const LONGEST_MS = 31_536_000_000;
 
-/** More than this never start; undefined where no simple bound is known. */
+/** Upper bound of the starts; undefined if no simple one is known. */
 function upperBound({ primitive, params, hold_ms }: RuleDefinition, intervalMs: number): number | undefined {
   const given = params as Readonly<Record<string, number>>;
   const has = (...names: readonly string[]) => Object.keys(given).every((name) => names.includes(name));

@@ -44,7 +44,7 @@ export function nginxLimitReq(params: Static<typeof NginxLimitReqParams>): Rule<
   const drained = (state: State, t: number) => state.excess - Math.trunc((rate * elapsed(state, t)) / 1000);
   const excessAt = (state: State, t: number, n: number) =>
     (state.atMs < 0 ? 0 : Math.max(0, drained(state, t) + 1000)) + (n - 1) * 1000;
-  /** When the meter lacks no more than `left` to the most: one request costs 1000. */
+  /** The earliest time at which `n` requests fit. */
   const timeOf = (state: State, t: number, n: number) => {
     if (excessAt(state, t, n) <= most) return t;
     const tooMuch = state.excess + n * 1000 - most;

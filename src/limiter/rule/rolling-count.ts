@@ -6,9 +6,10 @@
 // The ring of counts is that of window.ts. Source: LIMITER.md.
 import type { Static } from 'typebox';
 import { Type } from '../../schema/json-schema.js';
-import { addTo, advanceTo, cycleOfWindow, RollingWindow, windowCells } from '../window.js';
+import { addTo, advanceTo, ownCells, RollingWindow, WindowCounts } from '../window.js';
 import { count, length, strict } from './fields.js';
-import { LIMITED, NEVER, type Rule } from './rule.js';
+import { multipleOf, periodsIn } from './periods.js';
+import { copyOf, LIMITED, NEVER, type Rule } from './rule.js';
 
 export const RollingCountParams = Type.Object(
   {
@@ -29,10 +30,10 @@ export function rollingCount({
   return cycleWindow({ limit: threshold, within, cycleMs: cycle_ms, countsRefused: true, fromMade: false });
 }
 
-/** Cycles are counted from `originMs`; `cells` are those of one window. */
+/** Cycles are counted from `originMs`. */
 interface State {
   originMs: number;
-  cells: Float64Array;
+  window: WindowCounts;
 }
 
 interface Options {
@@ -45,27 +46,24 @@ interface Options {
 }
 
 export function cycleWindow({ limit, within, cycleMs, countsRefused, fromMade }: Options): Rule<State> {
-  const cycleAt = ({ originMs }: State, t: number) => Math.floor((t - originMs) / cycleMs);
-  const windowOf = (cells: Float64Array) => new RollingWindow(within, cycleOfWindow(cells, 0), { array: cells, at: 0 });
-  /** What the window holds at `t` if nothing arrives. */
+  const cycleOf = (originMs: number, t: number) => periodsIn(t - originMs, cycleMs);
+  const cycleAt = ({ originMs }: State, t: number) => cycleOf(originMs, t);
   const windowAt = (state: State, t: number) => {
-    const window = windowOf(state.cells.slice());
+    const window = new RollingWindow(copyOf(state.window));
     window.advance(cycleAt(state, t));
     return window;
   };
   const timeOfAtMost = (state: State, window: RollingWindow, most: number) =>
-    state.originMs + (window.cycle + window.cyclesUntilAtMost(most)) * cycleMs;
+    state.originMs + multipleOf(cycleMs, window.cycle + window.cyclesUntilAtMost(most));
   return {
     fresh(madeMs) {
-      const state = { originMs: fromMade ? madeMs : 0, cells: new Float64Array(windowCells(within)) };
-      // The window takes its cells as they are.
-      new RollingWindow(within, cycleAt(state, madeMs), { array: state.cells, at: 0 });
-      return state;
+      const originMs = fromMade ? madeMs : 0;
+      return { originMs, window: new WindowCounts(within, cycleOf(originMs, madeMs), ownCells(within)) };
     },
     decide(state, t, n) {
-      const before = advanceTo(state.cells, 0, cycleAt(state, t));
+      const before = advanceTo(state.window, cycleAt(state, t));
       const ok = before + n <= limit;
-      if (ok || countsRefused) addTo(state.cells, 0, Math.min(n, Number.MAX_SAFE_INTEGER - before));
+      if (ok || countsRefused) addTo(state.window, Math.min(n, Number.MAX_SAFE_INTEGER - before));
       return ok ? 0 : LIMITED;
     },
     nextAdmission(state, t, n) {
@@ -77,7 +75,7 @@ export function cycleWindow({ limit, within, cycleMs, countsRefused, fromMade }:
       const window = windowAt(state, t);
       return window.count === 0 ? NEVER : timeOfAtMost(state, window, window.count - 1);
     },
-    remaining: (state, t) => Math.max(0, limit - advanceTo(state.cells.slice(), 0, cycleAt(state, t))),
+    remaining: (state, t) => Math.max(0, limit - windowAt(state, t).count),
     forgettable: (state, t) => windowAt(state, t).count === 0,
   };
 }

@@ -7,7 +7,7 @@
 import type { Static, TSchema } from 'typebox';
 import { schemaErrors } from '../../schema/compile-schema.js';
 import { nearest } from '../../schema/did-you-mean.js';
-import { Failure, type Fault, unreachable } from '../../schema/failure.js';
+import { Failure, type Fault, firstOf } from '../../schema/failure.js';
 import { Type } from '../../schema/json-schema.js';
 import { faultsOf } from '../../schema/schema-faults.js';
 import { AdaptiveParams, adaptive } from './adaptive.js';
@@ -20,10 +20,10 @@ import { GcraParams, gcra } from './gcra.js';
 import { GuavaBurstyParams, GuavaWarmupParams, guavaBursty, guavaWarmup } from './guava.js';
 import { LeakyQueueParams, leakyQueue, UberSlackParams, uberSlack } from './leaky-queue.js';
 import { ManyNodesParams, manyNodes } from './many-nodes.js';
-import { blocking, onClock } from './modified.js';
+import { blocking, withClockStep } from './modified.js';
 import { NginxLimitReqParams, nginxLimitReq } from './nginx-limit-req.js';
 import { RollingCountParams, rollingCount } from './rolling-count.js';
-import { GRAIN_MS, type Rule } from './rule.js';
+import { GRAIN_MS, NEVER, type Rule } from './rule.js';
 import { SegmentedWindowParams, segmentedWindow } from './segmented-window.js';
 import { SlidingCounterParams, slidingCounter } from './sliding-counter.js';
 import { SlidingLogBlockParams, SlidingLogParams, slidingLog, slidingLogBlock } from './sliding-log.js';
@@ -60,32 +60,183 @@ const AndAllChargedParams = Type.Object(
   strict,
 );
 
-/** The parameters of every primitive. */
+/** Parameters by what a person writes: '10/s', '100 in 60s', with a burst where the rule knows one. */
+interface Paced<Params> {
+  at(n: number, ms: number): Params;
+  /** @param params those that are known so far */
+  burst?(burst: number, params: Params): Params;
+}
+
+interface PrimitiveRow<Params extends TSchema> {
+  readonly params: Params;
+  /** @param grainMs step of the clock that the rule sees */
+  make(params: Static<Params>, grainMs: number): Rule;
+  /** Requests per ms that the parameters say; absent, or undefined, where they name no rate. */
+  ratePerMs?(params: Static<Params>): number | undefined;
+  /** How many numbers its state may hold. Default: 8, with those of its members. */
+  cells?(params: Static<Params>): number;
+  readonly limitsFlight?: true;
+  /** How it is written as n requests in `ms`, where it is set to a rate. */
+  readonly paced?: Paced<Partial<Static<Params>>>;
+  /** The rules that it is made of, each with its place in the parameters. */
+  members?(params: Static<Params>): readonly (readonly [place: string, member: unknown])[];
+}
+
+const row = <Params extends TSchema>(declared: PrimitiveRow<Params>): PrimitiveRow<Params> => declared;
+
+const perWindow = ({ limit, window_ms }: { readonly limit: number; readonly window_ms: number }) => limit / window_ms;
+const perCycles = ({ threshold = 100, within = 60, cycle_ms = 777 }) => threshold / (within * cycle_ms);
+const perSpacing = ({ spacing_ms }: { readonly spacing_ms: number }) => 1 / spacing_ms;
+const perInterval = ({ interval_ms }: { readonly interval_ms: number }) => 1 / interval_ms;
+const windowOf = { at: (limit: number, window_ms: number) => ({ limit, window_ms }) };
+const spacingOf = { at: (n: number, ms: number) => ({ spacing_ms: ms / n }) };
+const intervalOf = { at: (n: number, ms: number) => ({ interval_ms: ms / n }) };
+const tokensOf = {
+  at: (rate: number, per_ms: number) => ({ rate, per_ms }),
+  burst: (capacity: number) => ({ capacity }),
+};
+const perTokens = ({ rate, per_ms }: { readonly rate: number; readonly per_ms: number }) => rate / per_ms;
+/** A time and a cost for each place. */
+const twoAPlace = ({ limit }: { readonly limit: number }) => 2 * limit;
+const inOrder = ({ of = [] }: { readonly of?: readonly unknown[] }) =>
+  of.map((member, i) => [`of/${i}`, member] as const);
+
 export const primitives = {
-  rolling_count: RollingCountParams,
-  fixed_window: FixedWindowParams,
-  fixed_window_delay: FixedWindowDelayParams,
-  fixed_window_exec_evenly: ExecEvenlyParams,
-  sliding_log: SlidingLogParams,
-  sliding_log_block: SlidingLogBlockParams,
-  segmented_window: SegmentedWindowParams,
-  sliding_counter: SlidingCounterParams,
-  token_bucket: TokenBucketParams,
-  token_bucket_and_interval: TokenBucketAndIntervalParams,
-  gcra: GcraParams,
-  nginx_limit_req: NginxLimitReqParams,
-  leaky_queue: LeakyQueueParams,
-  uber_slack: UberSlackParams,
-  guava_bursty: GuavaBurstyParams,
-  guava_warmup: GuavaWarmupParams,
-  concurrency: ConcurrencyParams,
-  concurrency_queue: ConcurrencyQueueParams,
-  adaptive: AdaptiveParams,
-  many_nodes: ManyNodesParams,
-  or: OrParams,
-  and: AndParams,
-  and_all_charged: AndAllChargedParams,
-} as const satisfies Readonly<Record<string, TSchema>>;
+  none: row({ params: Type.Object({}, strict), make: () => unlimited, cells: () => 1 }),
+  rolling_count: row({
+    params: RollingCountParams,
+    make: rollingCount,
+    ratePerMs: perCycles,
+    cells: ({ within = 60 }) => within,
+  }),
+  fixed_window: row({
+    params: FixedWindowParams,
+    make(params, grainMs) {
+      const window = fixedWindow(params, grainMs);
+      const { local_block_ms: blockMs, refused_rearm: rearms = false } = params;
+      return blockMs === undefined ? window : blocking(window, blockMs, rearms);
+    },
+    paced: windowOf,
+    ratePerMs: perWindow,
+  }),
+  fixed_window_delay: row({
+    params: FixedWindowDelayParams,
+    make: fixedWindowDelay,
+    paced: { at: (free, window_ms) => ({ free, window_ms }) },
+    ratePerMs: ({ free, window_ms }) => free / window_ms || undefined,
+  }),
+  fixed_window_exec_evenly: row({ params: ExecEvenlyParams, make: execEvenly, paced: windowOf, ratePerMs: perWindow }),
+  sliding_log: row({
+    params: SlidingLogParams,
+    make: slidingLog,
+    paced: windowOf,
+    ratePerMs: perWindow,
+    cells: twoAPlace,
+  }),
+  sliding_log_block: row({
+    params: SlidingLogBlockParams,
+    make: slidingLogBlock,
+    paced: windowOf,
+    ratePerMs: perWindow,
+    cells: twoAPlace,
+  }),
+  segmented_window: row({
+    params: SegmentedWindowParams,
+    make: segmentedWindow,
+    paced: windowOf,
+    ratePerMs: perWindow,
+    cells: ({ segments }) => segments,
+  }),
+  sliding_counter: row({ params: SlidingCounterParams, make: slidingCounter, paced: windowOf, ratePerMs: perWindow }),
+  token_bucket: row({
+    params: TokenBucketParams,
+    make(params, grainMs) {
+      if (params.refill === 'interval') return intervalBucket(params, grainMs);
+      return params.refill === 'interval_trunc' ? truncatingBucket(params, grainMs) : continuousBucket(params);
+    },
+    paced: tokensOf,
+    ratePerMs: perTokens,
+  }),
+  token_bucket_and_interval: row({
+    params: TokenBucketAndIntervalParams,
+    make: bucketAndInterval,
+    paced: tokensOf,
+    ratePerMs: perTokens,
+  }),
+  gcra: row({
+    params: GcraParams,
+    make: gcra,
+    paced: { at: (n, ms) => ({ T_ms: ms / n }), burst: (burst, { T_ms = 0 }) => ({ tau_ms: burst * T_ms }) },
+    ratePerMs: ({ T_ms }) => 1 / T_ms,
+  }),
+  nginx_limit_req: row({
+    params: NginxLimitReqParams,
+    make: nginxLimitReq,
+    paced: { at: (n, ms) => ({ rate_1000: Math.trunc((1_000_000 * n) / ms) }) },
+    ratePerMs: ({ rate_1000 }) => rate_1000 / 1_000_000,
+  }),
+  leaky_queue: row({ params: LeakyQueueParams, make: leakyQueue, paced: spacingOf, ratePerMs: perSpacing }),
+  uber_slack: row({ params: UberSlackParams, make: uberSlack, paced: spacingOf, ratePerMs: perSpacing }),
+  guava_bursty: row({ params: GuavaBurstyParams, make: guavaBursty, paced: intervalOf, ratePerMs: perInterval }),
+  guava_warmup: row({ params: GuavaWarmupParams, make: guavaWarmup, paced: intervalOf, ratePerMs: perInterval }),
+  concurrency: row({ params: ConcurrencyParams, make: concurrency, cells: twoAPlace, limitsFlight: true }),
+  concurrency_queue: row({
+    params: ConcurrencyQueueParams,
+    make: concurrencyQueue,
+    cells: twoAPlace,
+    limitsFlight: true,
+  }),
+  adaptive: row({
+    params: AdaptiveParams,
+    make: adaptive,
+    cells: ({ max = 1000 }) => 2 * max,
+    limitsFlight: true,
+  }),
+  many_nodes: row({
+    params: ManyNodesParams,
+    make: manyNodes,
+    ratePerMs: perCycles,
+    cells: ({ nodes, within = 60 }) => nodes * within,
+  }),
+  or: row({
+    params: OrParams,
+    make: ({ a, b }, grainMs) => or(build(a, grainMs), build(b, grainMs)),
+    ratePerMs: ({ a }) => ratePerMs(a),
+    members: ({ a, b }) => [
+      ['a', a],
+      ['b', b],
+    ],
+  }),
+  and: row({
+    params: AndParams,
+    make: ({ of }, grainMs) =>
+      and(
+        of.map((member) => build(member, grainMs)),
+        false,
+      ),
+    ratePerMs: slowest,
+    members: inOrder,
+  }),
+  and_all_charged: row({
+    params: AndAllChargedParams,
+    make(params, grainMs) {
+      const members = (params.of ?? []).map((member) => build(member, grainMs));
+      return and([...windowsOf(params, grainMs), ...members], true);
+    },
+    ratePerMs: slowest,
+    members: inOrder,
+  }),
+} as const;
+
+/** Admits everything. */
+const unlimited: Rule = {
+  fresh: () => ({}),
+  decide: () => 0,
+  nextAdmission: (_state, t) => t,
+  nextChange: () => NEVER,
+  remaining: () => Number.POSITIVE_INFINITY,
+  forgettable: () => true,
+};
 
 export type Primitive = keyof typeof primitives;
 
@@ -122,14 +273,46 @@ export const RuleDefinition = Type.Object(
       ),
     ),
   },
-  { ...strict, description: 'A rule of a limiter: the primitive with its parameters.' },
+  {
+    ...strict,
+    description: 'A rule of a limiter: the primitive with its parameters.',
+    examples: [{ primitive: 'gcra', params: { T_ms: 100, tau_ms: 500 } }],
+  },
 );
 export type RuleDefinition = Static<typeof RuleDefinition>;
 
-/** The parameters of one primitive, and its name. */
-type Typed = {
-  [P in Primitive]: { readonly primitive: P; readonly params: Static<(typeof primitives)[P]> };
-}[Primitive];
+/** A primitive with parameters that are known to fit: a rule, or a member of one. */
+type Fitting = { readonly primitive: string; readonly params: unknown };
+
+export function primitiveRow(primitive: string): PrimitiveRow<TSchema> {
+  return primitives[primitive as Primitive] as PrimitiveRow<TSchema>;
+}
+
+function membersOf(rule: Fitting) {
+  return primitiveRow(rule.primitive).members?.(rule.params) ?? [];
+}
+
+function build(rule: Fitting, grainMs: number): Rule {
+  return primitiveRow(rule.primitive).make(rule.params, grainMs);
+}
+
+/** Requests per ms that a rule is set to; undefined where its parameters name no rate. */
+export function ratePerMs(rule: Fitting): number | undefined {
+  return primitiveRow(rule.primitive).ratePerMs?.(rule.params);
+}
+
+export function stateCellsOf(rule: Fitting): number {
+  const members = membersOf(rule).reduce((sum, [, member]) => sum + stateCellsOf(member as Fitting), 0);
+  return primitiveRow(rule.primitive).cells?.(rule.params) ?? 8 + members;
+}
+
+/** Whether a rule, or one that it is made of, limits what is in flight. */
+export function limitsFlight(rule: Fitting): boolean {
+  return (
+    primitiveRow(rule.primitive).limitsFlight === true ||
+    membersOf(rule).some(([, member]) => limitsFlight(member as Fitting))
+  );
+}
 
 /**
  * The rule of a definition.
@@ -139,11 +322,10 @@ export function ruleOf(input: unknown): Rule {
   return uncheckedRule(checkRule(input));
 }
 
-/** The rule of a definition that is known to fit: for who makes thousands of them. */
 export function uncheckedRule(definition: RuleDefinition): Rule {
   const step = definition.clock_resolution_ms ?? definition.res ?? resolutionOf(definition.params);
-  const rule = build(definition as Typed, step ?? GRAIN_MS);
-  return rule.ownClock ? rule : onClock(rule, step);
+  const rule = build(definition, step ?? GRAIN_MS);
+  return rule.ownClock ? rule : withClockStep(rule, step);
 }
 
 function resolutionOf(params: unknown): number | undefined {
@@ -157,12 +339,10 @@ function resolutionOf(params: unknown): number | undefined {
  */
 export function checkRule(input: unknown): RuleDefinition {
   const faults = faultsIn(input, '');
-  const [first] = faults;
-  if (first === undefined) return input as RuleDefinition;
-  const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : '';
+  if (faults.length === 0) return input as RuleDefinition;
   throw new Failure('invalid_definition', {
     what: 'The rule of the limiter was refused.',
-    why: `${first.path === '' ? '/' : first.path} ${first.message}${more}.`,
+    why: firstOf(faults),
     fix: `A rule is { primitive, params, clock_resolution_ms }; primitives are ${Object.keys(primitives).join(', ')}.`,
     faults,
   });
@@ -170,102 +350,22 @@ export function checkRule(input: unknown): RuleDefinition {
 
 function faultsIn(input: unknown, at: string): Fault[] {
   const asked = (input as { primitive?: unknown } | null | undefined)?.primitive;
-  const schema = primitives[asked as Primitive];
   if (typeof asked === 'string' && !Object.hasOwn(primitives, asked)) {
     const guess = nearest(asked, Object.keys(primitives));
     const advice = guess === undefined ? 'is no primitive' : `is no primitive; did you mean "${guess}"?`;
     return [{ path: `${at}/primitive`, message: `${JSON.stringify(asked)} ${advice}` }];
   }
-  const outer = faultsOf(RuleDefinition, schemaErrors(RuleDefinition, input)).map((fault) => under(at, fault));
-  if (schemaErrors(RuleDefinition, input).length > 0) return outer;
-  const { params } = input as RuleDefinition;
-  const errors = schemaErrors(schema, params);
+  const outer = schemaErrors(RuleDefinition, input);
+  if (outer.length > 0) return faultsOf(RuleDefinition, outer).map((fault) => under(at, fault));
+  const rule = input as RuleDefinition;
+  const { params: schema } = primitiveRow(rule.primitive);
+  const errors = schemaErrors(schema, rule.params);
   if (errors.length > 0) return faultsOf(schema, errors).map((fault) => under(`${at}/params`, fault));
-  return membersOf(input as Typed).flatMap(([place, member]) => faultsIn(member, `${at}/params/${place}`));
+  return membersOf(rule).flatMap(([place, member]) => faultsIn(member, `${at}/params/${place}`));
 }
 
 function under(at: string, { path, message }: Fault): Fault {
   return { path: path === '/' ? at || '/' : `${at}${path}`, message };
-}
-
-function membersOf({ primitive, params }: Typed): (readonly [place: string, member: unknown])[] {
-  switch (primitive) {
-    case 'or':
-      return [
-        ['a', params.a],
-        ['b', params.b],
-      ];
-    case 'and':
-    case 'and_all_charged':
-      return (params.of ?? []).map((member, i) => [`of/${i}`, member] as const);
-    default:
-      return [];
-  }
-}
-
-function build({ primitive, params }: Typed, grainMs: number): Rule {
-  const member = (one: unknown) => build(one as Typed, grainMs);
-  switch (primitive) {
-    case 'rolling_count':
-      return rollingCount(params);
-    case 'fixed_window': {
-      const window = fixedWindow(params, grainMs);
-      return params.local_block_ms === undefined
-        ? window
-        : blocking(window, params.local_block_ms, params.refused_rearm ?? false);
-    }
-    case 'fixed_window_delay':
-      return fixedWindowDelay(params, grainMs);
-    case 'fixed_window_exec_evenly':
-      return execEvenly(params, grainMs);
-    case 'sliding_log':
-      return slidingLog(params, grainMs);
-    case 'sliding_log_block':
-      return slidingLogBlock(params);
-    case 'segmented_window':
-      return segmentedWindow(params);
-    case 'sliding_counter':
-      return slidingCounter(params, grainMs);
-    case 'token_bucket':
-      switch (params.refill) {
-        case 'interval':
-          return intervalBucket(params, grainMs);
-        case 'interval_trunc':
-          return truncatingBucket(params, grainMs);
-        default:
-          return continuousBucket(params);
-      }
-    case 'token_bucket_and_interval':
-      return bucketAndInterval(params);
-    case 'gcra':
-      return gcra(params);
-    case 'nginx_limit_req':
-      return nginxLimitReq(params);
-    case 'leaky_queue':
-      return leakyQueue(params);
-    case 'uber_slack':
-      return uberSlack(params);
-    case 'guava_bursty':
-      return guavaBursty(params);
-    case 'guava_warmup':
-      return guavaWarmup(params);
-    case 'concurrency':
-      return concurrency(params);
-    case 'concurrency_queue':
-      return concurrencyQueue(params);
-    case 'adaptive':
-      return adaptive(params);
-    case 'many_nodes':
-      return manyNodes(params);
-    case 'or':
-      return or(member(params.a), member(params.b));
-    case 'and':
-      return and(params.of.map(member), false);
-    case 'and_all_charged':
-      return and([...windowsOf(params, grainMs), ...(params.of ?? []).map(member)], true);
-    default:
-      return unreachable(primitive);
-  }
 }
 
 function windowsOf({ limits = [], align, edge }: Static<typeof AndAllChargedParams>, grainMs: number): Rule[] {
@@ -281,4 +381,10 @@ function windowsOf({ limits = [], align, edge }: Static<typeof AndAllChargedPara
       grainMs,
     ),
   );
+}
+
+function slowest({ of = [], limits = [] }: Static<typeof AndAllChargedParams>): number | undefined {
+  const all = [...of.map(ratePerMs), ...limits.map(([limit, ms]) => limit! / ms!)];
+  const rates = all.filter((one) => one !== undefined);
+  return rates.length === 0 ? undefined : Math.min(...rates);
 }

@@ -15,10 +15,9 @@
 //   - Counts saturate at 2^53 - 1, and are never negative. A cost is an integer from 1 to 2^53 - 1.
 //   - Times are ms since any epoch, from 0 to 2^53.
 
-/** What `decide` returns for a request that is refused. */
+/** Returned by `decide` for a refused request. */
 export const LIMITED = -1;
 
-/** The time of what never happens. */
 export const NEVER = Number.POSITIVE_INFINITY;
 
 /**
@@ -31,16 +30,16 @@ export const GRAIN_MS = 2 ** -11;
 export const LAST_MS = 2 ** 53;
 
 export interface Rule<State = unknown> {
-  /** One state serves all keys: what waits for a server does not ask who sent it. */
+  /** One state serves all keys: a queue for one server. */
   readonly shared?: true;
-  /** The rule says itself what a clock that steps back means, and how fine it is. */
+  /** The rule defines the resolution of its clock, and what a step back means. */
   readonly ownClock?: true;
   /**
    * A refused request may bring the next admission forward: `nextAdmission` is asked anew after each. Without it a refused request
    * leaves that time as it is, or puts it off.
    */
   readonly hastens?: true;
-  /** The state of a key that was never asked, of a limiter made at `madeMs`. */
+  /** The state of a new key, in a limiter made at `madeMs`. */
   fresh(madeMs: number): State;
   /**
    * Decides a request and charges it.
@@ -58,19 +57,18 @@ export interface Rule<State = unknown> {
   nextChange(state: State, tMs: number): number;
   /** How many requests of cost 1 would be admitted now, with or without a delay; Infinity if all. */
   remaining(state: State, tMs: number): number;
-  /** Whether a fresh state decides as this one does, from now on. */
+  /** Whether a fresh state decides the same from now on. */
   forgettable(state: State, tMs: number): boolean;
-  /** Waits that products announce instead of the true one; undefined where the rule has no such figure. */
+  /** Waits that products announce instead of the true one. */
   readonly waits?: Waits<State>;
 }
 
 /** All in ms from `tMs`, after a request of cost `n` was refused. */
 export interface Waits<State> {
-  /** Until the window ends. */
   windowEnd?(state: State, tMs: number): number;
   /** Until the newest request of a log leaves. */
   newestLeaves?(state: State, tMs: number): number;
-  /** Until the tokens are there, without the wait that the rule would allow. */
+  /** Until the tokens are there, whatever wait the rule allows. */
   wholeTokens?(state: State, tMs: number, n: number): number;
   /** Intervals of a grid that bring the tokens, counted from now rather than from the last tick. */
   wholeIntervals?(state: State, tMs: number, n: number): number;
@@ -90,7 +88,6 @@ export interface Decision {
   readonly admitted: boolean;
   /** How long an admitted request is held, in ms. */
   readonly delayMs: number;
-  /** See `Rule.remaining`, after this request. */
   readonly remaining: number;
   /** Ms after which the same request would be admitted, if nothing else arrives; 0 when it was admitted, Infinity for never. */
   readonly retryAfterMs: number;
@@ -111,7 +108,6 @@ export function copyOf<T>(state: T): T {
   return next as T;
 }
 
-/** As `decide`, with all that is known of the decision. */
 function decideFully<State>(rule: Rule<State>, state: State, { tMs, n = 1, holdMs = 0 }: Request): Decision {
   const delay = rule.decide(state, tMs, n, holdMs);
   const admitted = delay !== LIMITED;
@@ -139,7 +135,6 @@ export function firstTime(from: number, to: number, grainMs: number, holds: (tMs
   return from + high * grainMs;
 }
 
-/** A sum of counts that stays exact. */
 export function counted(before: number, n: number): number {
   return Math.min(before + n, Number.MAX_SAFE_INTEGER);
 }

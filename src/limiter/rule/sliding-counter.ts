@@ -13,6 +13,7 @@
 import type { Static } from 'typebox';
 import { Type } from '../../schema/json-schema.js';
 import { blockMs, countRefused, flag, limit, phaseMs, resetEdge, strict, windowMs } from './fields.js';
+import { multipleOf, periodsIn } from './periods.js';
 import { counted, firstTime, LAST_MS, LIMITED, NEVER, type Rule } from './rule.js';
 
 export const SlidingCounterParams = Type.Object(
@@ -43,9 +44,10 @@ export const SlidingCounterParams = Type.Object(
   strict,
 );
 
-/** `startMs` is -1 before the first window. `untilMs`: end of a block. `goneMs`: when the state is forgotten. */
+/** The window is `turns` windows after `fromMs`, which is -1 before the first. `untilMs`: end of a block. `goneMs`: when the state is forgotten. */
 interface State {
-  startMs: number;
+  fromMs: number;
+  turns: number;
   cur: number;
   prev: number;
   untilMs: number;
@@ -61,32 +63,33 @@ export function slidingCounter(params: Static<typeof SlidingCounterParams>, grai
   const atEnd = (params.edge ?? 'reset_at_end') === 'reset_at_end';
 
   /** The window at `t`, in `view`: what a rule that only looks must not store. */
-  const view = { startMs: 0, cur: 0, prev: 0 };
+  const view = { fromMs: 0, turns: 0, startMs: 0, cur: 0, prev: 0 };
+  const startOf = ({ fromMs, turns }: Pick<State, 'fromMs' | 'turns'>, later = 0) =>
+    fromMs + multipleOf(span, turns + later);
   const look = (state: State, t: number) => {
-    view.startMs = state.startMs;
+    if (state.fromMs < 0 || t >= state.goneMs) return opened(t);
+    view.fromMs = state.fromMs;
+    view.turns = state.turns;
     view.cur = state.cur;
     view.prev = state.prev;
-    if (state.startMs < 0 || t >= state.goneMs) return opened(t);
-    const age = t - state.startMs;
-    if (atEnd ? age < span : age <= span) return;
-    if (align === 'epoch') {
-      const start = startOf(t);
-      view.prev = start - state.startMs === span ? state.cur : 0;
-      view.startMs = start;
-    } else {
-      if (age >= 2 * span) return opened(t);
-      view.prev = state.cur;
-      view.startMs = state.startMs + span;
-    }
+    view.startMs = startOf(view);
+    const endMs = startOf(view, 1);
+    if (atEnd ? t < endMs : t <= endMs) return;
+    // Without a grid, windows follow each other only while requests come.
+    const turns = align === 'epoch' ? periodsIn(t - state.fromMs, span) : state.turns + 1;
+    if (align !== 'epoch' && t >= startOf(view, 2)) return opened(t);
+    view.prev = turns - state.turns === 1 ? state.cur : 0;
+    view.turns = turns;
+    view.startMs = startOf(view);
     view.cur = 0;
   };
-  const startOf = (t: number) => Math.floor((t - phase) / span) * span + phase;
   const opened = (t: number) => {
-    view.startMs = align === 'epoch' ? startOf(t) : even ? t - (t % 2) : t;
+    view.fromMs = align === 'epoch' ? phase : even ? t - (t % 2) : t;
+    view.turns = align === 'epoch' ? periodsIn(t - phase, span) : 0;
+    view.startMs = startOf(view);
     view.cur = 0;
     view.prev = 0;
   };
-  /** The estimate if `n` more had come. */
   const estimate = (t: number, n: number) => {
     const { startMs, cur, prev } = view;
     const age = t - startMs;
@@ -108,20 +111,21 @@ export function slidingCounter(params: Static<typeof SlidingCounterParams>, grai
     look(state, t);
     return Math.max(0, Math.floor(most - estimate(t, 0)));
   };
-  /** From when on nothing more changes. */
+  /** The time after which nothing changes. */
   const settledBy = (state: State, t: number) =>
-    Math.max(t, state.startMs + 2 * span, state.untilMs + (blocksWindow ? grainMs : 0));
+    Math.max(t, startOf(state, 2), state.untilMs + (blocksWindow ? grainMs : 0));
 
   return {
     // Whole seconds from a later time may end earlier.
     ...(wholeTtl && (all || overshoots) && { hastens: true }),
-    fresh: () => ({ startMs: -1, cur: 0, prev: 0, untilMs: -1, goneMs: LAST_MS }),
+    fresh: () => ({ fromMs: -1, turns: 0, cur: 0, prev: 0, untilMs: -1, goneMs: LAST_MS }),
     decide(state, t, n) {
       if (blocked(state, t)) return LIMITED;
       look(state, t);
       const ok = estimate(t, n) <= most;
       if (ok || all || (overshoots && estimate(t, 0) < most)) {
-        state.startMs = view.startMs;
+        state.fromMs = view.fromMs;
+        state.turns = view.turns;
         state.prev = view.prev;
         state.cur = counted(view.cur, n);
         if (wholeTtl) state.goneMs = t + Math.trunc((view.startMs + 2 * span - t) / 1000) * 1000;

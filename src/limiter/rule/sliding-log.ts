@@ -82,7 +82,6 @@ function add(log: Log, t: number, n: number): void {
   }
 }
 
-/** What has not left by `t`. */
 function held(log: Log, t: number, span: number, atEnd: boolean): number {
   let { sum } = log;
   for (let i = log.head; i < log.times.length; i += 1) {

@@ -8,7 +8,7 @@ import type { Static } from 'typebox';
 import { Type } from '../../schema/json-schema.js';
 import { amount, length, strict } from './fields.js';
 import { LIMITED, NEVER, type Rule } from './rule.js';
-import { continuousBucket } from './token-bucket.js';
+import { type BucketState, continuousBucket } from './token-bucket.js';
 
 export const TokenBucketAndIntervalParams = Type.Object(
   {
@@ -20,17 +20,17 @@ export const TokenBucketAndIntervalParams = Type.Object(
   strict,
 );
 
-interface State {
+export interface BucketAndIntervalState {
   startMs: number;
   taken: number;
-  bucket: ReturnType<ReturnType<typeof continuousBucket>['fresh']>;
+  bucket: BucketState;
 }
 
-export function bucketAndInterval(params: Static<typeof TokenBucketAndIntervalParams>): Rule<State> {
+export function bucketAndInterval(params: Static<typeof TokenBucketAndIntervalParams>): Rule<BucketAndIntervalState> {
   const { rate, per_ms, capacity, interval_ms: span } = params;
   const bucket = continuousBucket({ rate, per_ms, capacity, exact_float: true });
-  const isOver = (state: State, t: number) => t - state.startMs >= span;
-  const left = (state: State, t: number) => rate - (isOver(state, t) ? 0 : state.taken);
+  const isOver = (state: BucketAndIntervalState, t: number) => t - state.startMs >= span;
+  const left = (state: BucketAndIntervalState, t: number) => rate - (isOver(state, t) ? 0 : state.taken);
   return {
     ...(bucket.hastens && { hastens: true }),
     fresh: (madeMs) => ({ startMs: madeMs, taken: 0, bucket: bucket.fresh(madeMs) }),

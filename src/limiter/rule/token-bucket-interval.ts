@@ -6,67 +6,97 @@
 //             0     P    2P    t
 //
 // Source: juju/ratelimit, Resilience4j, Bucket4j intervally, Spring Cloud Gateway, Upstash token bucket, Symfony, ASP.NET Core.
+import { multipleOf, periodsIn } from './periods.js';
 import { LAST_MS, LIMITED, NEVER, type Rule } from './rule.js';
 import type { TokenBucketParams } from './token-bucket.js';
 
-/** `gridMs` is the last tick that was seen, -1 before the first request where that begins the grid. */
-interface State {
-  tokens: number;
-  gridMs: number;
+/**
+ * `tick` is the last that was seen, counted from `fromMs`, which is -1 before the first request where that begins the grid. There were `base`
+ * tokens at `baseTick`, less those taken since: neither is a sum that is rounded again and again.
+ */
+export interface IntervalBucketState {
+  fromMs: number;
+  tick: number;
+  base: number;
+  baseTick: number;
   goneMs: number;
 }
 
-export function intervalBucket(params: TokenBucketParams, grainMs: number): Rule<State> {
+/** Smaller fractions of a token are rounding errors. */
+const ROUNDING = 1e-9;
+
+function withoutRounding(tokens: number): number {
+  const whole = Math.round(tokens);
+  return Math.abs(tokens - whole) < ROUNDING ? whole : tokens;
+}
+
+export function intervalBucket(params: TokenBucketParams, grainMs: number): Rule<IntervalBucketState> {
   const { rate, per_ms: per, capacity, initial = capacity, align = 'construction', phase_ms: phase = 0 } = params;
   const { max_wait_ms: maxWait = 0, allow_over_capacity: overCapacity = false } = params;
   const { stale_tick_when_full: stale = false, forget_when_full: forgets = false } = params;
   const ttl = params.state_ttl_from_last_admit_ms;
-  const begin = (madeMs: number) =>
-    align === 'epoch' ? Math.floor((madeMs - phase) / per) * per + phase : align === 'first' ? -1 : madeMs + phase;
-  const isGone = ({ goneMs }: State, t: number) => (forgets ? t > goneMs : t >= goneMs);
-  const isNew = (state: State, t: number) => state.gridMs < 0 || (align === 'first' && isGone(state, t));
+  const begin = (madeMs: number): Pick<IntervalBucketState, 'fromMs' | 'tick'> => {
+    if (align === 'first') return { fromMs: -1, tick: 0 };
+    if (align === 'construction') return { fromMs: madeMs + phase, tick: 0 };
+    return { fromMs: phase, tick: periodsIn(madeMs - phase, per) };
+  };
+  const isGone = ({ goneMs }: IntervalBucketState, t: number) => (forgets ? t > goneMs : t >= goneMs);
+  const isNew = (state: IntervalBucketState, t: number) => state.fromMs < 0 || (align === 'first' && isGone(state, t));
 
-  /** The tick before `t`. */
-  const gridAt = (state: State, t: number) =>
-    isNew(state, t) ? t : state.gridMs + Math.floor((t - state.gridMs) / per) * per;
-  const level = (state: State, t: number) => {
+  const ticksFor = (tokens: number) => Math.ceil(withoutRounding(tokens / rate));
+  const tickAt = (state: IntervalBucketState, t: number) => periodsIn(t - state.fromMs, per);
+  /** The time of the tick before `t`, and of those after it. */
+  const gridAt = (state: IntervalBucketState, t: number, later = 0) =>
+    isNew(state, t) ? t + multipleOf(per, later) : state.fromMs + multipleOf(per, tickAt(state, t) + later);
+  const tokensAt = ({ base, baseTick }: IntervalBucketState, tick: number) =>
+    withoutRounding(base + (tick - baseTick) * rate);
+  const isFullAtLast = (state: IntervalBucketState) => tokensAt(state, state.tick) >= capacity;
+  const level = (state: IntervalBucketState, t: number) => {
     if (isNew(state, t)) return initial;
     if (isGone(state, t)) return capacity;
-    if (stale && state.tokens >= capacity) return state.tokens;
-    return Math.min(capacity, state.tokens + Math.floor((t - state.gridMs) / per) * rate);
+    if (stale && isFullAtLast(state)) return tokensAt(state, state.tick);
+    return Math.min(capacity, tokensAt(state, tickAt(state, t)));
   };
-  /** What requests of cost 1 can take now. A stale tick is read after the first of them: the ticks since then fill the bucket again. */
-  const within = (state: State, t: number) => {
+  /** How many requests of cost 1 are admitted now. With a stale tick, the first of them lets the ticks since then fill the bucket again. */
+  const within = (state: IntervalBucketState, t: number) => {
     const now = level(state, t);
-    if (!stale || state.tokens < capacity || isNew(state, t) || isGone(state, t)) return now;
-    return 1 + Math.min(capacity, now - 1 + Math.floor((t - state.gridMs) / per) * rate);
+    if (!stale || !isFullAtLast(state) || isNew(state, t) || isGone(state, t)) return now;
+    return 1 + Math.min(capacity, now - 1 + (tickAt(state, t) - state.tick) * rate);
   };
   const tooMany = (n: number) => n > capacity && !overCapacity;
-  /** When `n` are there. */
-  const timeOf = (state: State, t: number, n: number) => {
+  const timeOf = (state: IntervalBucketState, t: number, n: number) => {
     const missing = n - level(state, t);
-    return missing <= 0 ? t : gridAt(state, t) + Math.ceil(missing / rate) * per;
+    return missing <= 0 ? t : gridAt(state, t, ticksFor(missing));
   };
-  /** juju does so before it looks at the cost: the grid of a bucket that a refused request finds full stands still from there. */
-  const bringUpToDate = (state: State, t: number) => {
+  /** juju does so before it looks at the cost: a refused request that finds the bucket full stops its grid, too. */
+  const bringUpToDate = (state: IntervalBucketState, t: number) => {
     const tokens = level(state, t);
-    state.gridMs = gridAt(state, t);
-    state.tokens = tokens;
+    const wasNew = isNew(state, t);
+    // A bucket that is full, or is as new, counts from here.
+    const isFixed = wasNew || isGone(state, t) || tokens >= capacity;
+    if (wasNew) state.fromMs = t;
+    if (wasNew) state.tick = 0;
+    else if (!(stale && tokens >= capacity && isFullAtLast(state))) state.tick = tickAt(state, t);
+    if (!isFixed) return;
+    state.base = tokens;
+    state.baseTick = state.tick;
   };
-  const forgotten = ({ goneMs }: State) => (forgets ? goneMs + grainMs : goneMs);
+  const forgotten = ({ goneMs }: IntervalBucketState) => (forgets ? goneMs + grainMs : goneMs);
 
   return {
-    fresh: (madeMs) => ({ tokens: initial, gridMs: begin(madeMs), goneMs: LAST_MS }),
+    fresh(madeMs) {
+      const { fromMs, tick } = begin(madeMs);
+      return { fromMs, tick, base: initial, baseTick: tick, goneMs: LAST_MS };
+    },
     decide(state, t, n) {
       const at = timeOf(state, t, n);
       if (tooMany(n) || at - t > maxWait) {
-        if (stale && state.tokens < capacity && !isNew(state, t) && !isGone(state, t)) bringUpToDate(state, t);
+        if (stale && !isFullAtLast(state) && !isNew(state, t) && !isGone(state, t)) bringUpToDate(state, t);
         return LIMITED;
       }
-      const tokens = level(state, t);
-      if (!(stale && tokens >= capacity && state.tokens >= capacity)) state.gridMs = gridAt(state, t);
-      state.tokens = tokens - n;
-      if (forgets) state.goneMs = t + Math.ceil((capacity - state.tokens) / rate) * per;
+      bringUpToDate(state, t);
+      state.base -= n;
+      if (forgets) state.goneMs = t + multipleOf(per, ticksFor(capacity - tokensAt(state, state.tick)));
       else if (ttl !== undefined) state.goneMs = t + ttl;
       return at - t;
     },
@@ -75,19 +105,20 @@ export function intervalBucket(params: TokenBucketParams, grainMs: number): Rule
       return Math.max(t, Math.min(timeOf(state, t, n) - maxWait, forgotten(state)));
     },
     nextChange(state, t) {
-      if (level(state, t) >= capacity && maxWait === 0 && (!stale || within(state, t) >= capacity + 1)) return NEVER;
-      const grid = gridAt(state, t);
-      const nextTick = Math.min(grid + (Math.floor((t + maxWait - grid) / per) + 1) * per - maxWait, grid + per);
+      const isAllThere = !stale || !isFullAtLast(state) || within(state, t) >= capacity + 1;
+      if (level(state, t) >= capacity && maxWait === 0 && isAllThere) return NEVER;
+      const inWait = periodsIn(t + maxWait - gridAt(state, t), per);
+      const nextTick = Math.min(gridAt(state, t, inWait + 1) - maxWait, gridAt(state, t, 1));
       return forgotten(state) > t ? Math.min(nextTick, forgotten(state)) : nextTick;
     },
     remaining(state, t) {
-      const ticks = Math.floor((t + maxWait - gridAt(state, t)) / per);
+      const ticks = periodsIn(t + maxWait - gridAt(state, t), per);
       return Math.max(0, Math.floor(within(state, t) + ticks * rate));
     },
     forgettable: (state, t) => !stale && initial === capacity && level(state, t) >= capacity && align !== 'first',
     waits: {
       wholeTokens: (state, t, n) => timeOf(state, t, n) - t,
-      wholeIntervals: (state, t, n) => Math.max(0, Math.ceil((n - level(state, t)) / rate)) * per,
+      wholeIntervals: (state, t, n) => multipleOf(per, Math.max(0, ticksFor(n - level(state, t)))),
     },
   };
 }

@@ -49,33 +49,32 @@ export const TokenBucketParams = Type.Object(
 );
 export type TokenBucketParams = Static<typeof TokenBucketParams>;
 
-/** How far a time may be off by rounding, in grains; beyond 2^41 ms a grain no longer moves it. */
+/** The most grains by which rounding moves a time; beyond 2^41 ms a grain no longer moves it. */
 const MOST_GRAINS = 8;
 
 /** `tokens` counts parts of a token, `per_ms` of them, so that what comes back in whole ms is a whole number: it is never rounded. */
-interface State {
+export interface BucketState {
   tokens: number;
   atMs: number;
   goneMs: number;
 }
 
-export function continuousBucket(params: TokenBucketParams): Rule<State> {
+export function continuousBucket(params: TokenBucketParams): Rule<BucketState> {
   const { rate, per_ms: per, capacity, initial = capacity, max_wait_ms: maxWait = 0 } = params;
   const { allow_over_capacity: overCapacity = false, exact_float: exact = false } = params;
   const ttl = params.state_ttl_from_last_admit_ms;
-  /** Products that compare doubles count whole tokens, with their rounding. */
+  /** Products that compare doubles count whole tokens, rounding errors included. */
   const parts = exact ? 1 : per;
   const perMs = exact ? rate / per : rate;
   const most = capacity * parts;
-  /** A bucket that lacks less than comes back within a grain of the clock lacks nothing. */
+  /** Deficits below the clock's resolution count as zero. */
   const grain = exact ? 0 : GRAIN_MS;
-  const level = (state: State, t: number) =>
+  const level = (state: BucketState, t: number) =>
     t >= state.goneMs ? most : Math.min(most, state.tokens + (t - state.atMs) * perMs);
-  /** Ms until `n` whole ones are there. */
   const waitFor = (tokens: number, n: number) => (n * parts - tokens <= 0 ? 0 : (n * parts - tokens) / perMs);
   const tooMany = (n: number) => n > capacity && !overCapacity;
-  /** From `ms` on, the first time at which the bucket says so itself. */
-  const settled = (state: State, ms: number, n: number) => {
+  /** The first time from `ms` on at which `decide` would agree. */
+  const settled = (state: BucketState, ms: number, n: number) => {
     let at = ms;
     for (let i = 0; i < MOST_GRAINS && waitFor(level(state, at), n) > maxWait + grain; i += 1) at += GRAIN_MS;
     return at;

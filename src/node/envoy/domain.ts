@@ -1,17 +1,15 @@
 // A domain of limits: its contracts on a machine, and what a request counts with them.
-import { KeyedContract } from '../../host/keyed-contract.js';
 import type { Machine } from '../../host/machine.js';
-import type { Steps } from '../../limiter/plan.js';
+import type { ContractDefinition } from '../../limiter/definition.js';
 import { planContract } from '../../limiter/validate.js';
 import { assert, Failure } from '../../schema/failure.js';
-import { countInSteps, type Decision, decisionOf } from '../decision.js';
+import type { Asked } from '../counting/decision.js';
 import { isReserved } from '../ownership.js';
 import type { Parts } from '../parts.js';
 import { type DescriptorLimit, findLimit, keyOf, limitPerUnit } from './descriptor-limits.js';
 import type { DomainLimits } from './limits-file.js';
 import { type Descriptor, type Hit, type RateLimitRequest, unitOf } from './rate-limit-messages.js';
 
-/** Counts of a limit at a time, where the file does not say. */
 const MAX_KEYS = 10_000;
 
 /** A key is forgotten after so many cycles without a request: an hour of 777 ms, and never before its window is empty. */
@@ -25,29 +23,35 @@ export class Domain {
   readonly #parts: Parts;
   /** Ids of the contracts, by the path of the limit: contracts are new objects after a full disk. */
   readonly #contracts = new Map<string, string>();
+  readonly #making = new Map<string, Promise<string>>();
   #overrides = 0;
+
+  private constructor(parts: Parts, limits: DomainLimits) {
+    this.#parts = parts;
+    this.limits = limits;
+  }
 
   /**
    * Makes the machine and the contracts that are not there yet.
    * @throws Failure `invalid_input` where the machine belongs to another owner than the file names: anybody may have made it first
    */
-  constructor(parts: Parts, limits: DomainLimits) {
-    this.#parts = parts;
-    this.limits = limits;
-    const { host, ownership } = parts;
+  static async deploy(parts: Parts, limits: DomainLimits): Promise<Domain> {
+    const { host, registry } = parts;
     const { machine: slug, owner = 'node', is_public: isPublic = false, domain } = limits;
     if (isReserved(slug))
       throw notDeployed(domain, `The slug "${slug}" is reserved for the node.`, 'Name another machine.');
-    let machine = host.machines.get(slug);
-    if (machine === undefined) {
-      machine = host.createMachine({ slug, owner, isPublic, displayName: domain.slice(0, 100) });
-      ownership.add(machine);
-    } else if (machine.image.owner !== owner) {
+    const known = host.machines.get(slug);
+    const asked = { slug, owner, isPublic, displayName: domain.slice(0, 100) };
+    const { image } = known ?? (await registry.createMachine(asked));
+    if (image.owner !== owner) {
       const expected = limits.owner === undefined ? 'no owner, which means the node itself' : `the owner ${owner}`;
-      const why = `The machine "${slug}" belongs to ${machine.image.owner}, and the file names ${expected}.`;
-      throw notDeployed(domain, why, `Name another machine, or, to use this one, owner: ${machine.image.owner}.`);
+      const why = `The machine "${slug}" belongs to ${image.owner}, and the file names ${expected}.`;
+      throw notDeployed(domain, why, `Name another machine, or, to use this one, owner: ${image.owner}.`);
     }
-    for (const limit of limits.limits) this.#deploy(limit, machine);
+    const deployed = new Domain(parts, limits);
+    for (const { definition, path } of limits.limits)
+      if (definition !== undefined) await deployed.#deploy(definition, path);
+    return deployed;
   }
 
   get machine(): Machine {
@@ -67,32 +71,24 @@ export class Domain {
     return found.map((hit) => (hit?.limit.name !== undefined && replaced.has(hit.limit.name) ? undefined : hit));
   }
 
-  /** Decides in steps; undefined for a descriptor that counts nothing. */
-  *decide(hits: readonly (Hit | undefined)[], cycle: number): Steps<(Decision | undefined)[]> {
-    const decisions: (Decision | undefined)[] = [];
-    for (const hit of hits) decisions.push(hit === undefined ? undefined : yield* this.#decideOne(hit, cycle));
-    return decisions;
+  /** What a hit asks of its contract; undefined for one that counts nothing. A promise where its contract is made first. */
+  askedOf({ limit, key, hits: n }: Hit): Asked | undefined | Promise<Asked> {
+    const id = this.#contractOf(limit);
+    if (id instanceof Promise) return id.then((made) => this.#asked(made, key, n));
+    return id === undefined ? undefined : this.#asked(id, key, n);
   }
 
-  *#decideOne({ limit, key, hits }: Hit, cycle: number): Steps<Decision | undefined> {
-    const { host, counts } = this.#parts;
-    const id = this.#contractOf(limit);
-    yield 1;
-    if (id === undefined) return undefined;
-    const contract = host.contract(id);
-    assert(contract instanceof KeyedContract, 'a limit has a keyed contract');
+  #asked(id: string, key: string, n: number): Asked {
+    const contract = this.#parts.host.contract(id);
     const name = contract.nameOf(key);
-    if (hits === 0) return decisionOf(contract, 0, 1, 0, name, cycle);
-    const admitted = yield* countInSteps(host, this.machine, { contract, kind: 0 }, hits, cycle, undefined, name);
-    const decision = decisionOf(contract, 0, hits, admitted, name, cycle);
-    counts.decided(hits, admitted, decision.would_limit);
-    return decision;
+    assert(name !== undefined, 'the contract of a limit has keys');
+    return { machine: this.machine, contract, kind: 0, n, name };
   }
 
   /** @returns undefined for a limit that counts nothing */
-  #contractOf(limit: DescriptorLimit): string | undefined {
-    const known = this.#contracts.get(limit.path);
-    if (known !== undefined || limit.definition === undefined) return known;
+  #contractOf({ path, definition }: DescriptorLimit): string | undefined | Promise<string> {
+    const known = this.#contracts.get(path) ?? this.#making.get(path);
+    if (known !== undefined || definition === undefined) return known;
     if (this.#overrides === MOST_OVERRIDES) {
       throw new Failure('limit_reached', {
         what: 'The request was not decided.',
@@ -101,28 +97,23 @@ export class Domain {
       });
     }
     this.#overrides += 1;
-    return this.#deploy(limit, this.machine);
+    const making = this.#deploy(definition, path).finally(() => this.#making.delete(path));
+    this.#making.set(path, making);
+    return making;
   }
 
-  /** @returns the id of the contract; undefined for a limit that counts nothing */
-  #deploy(limit: DescriptorLimit, machine: Machine): string | undefined {
-    const { host, durability } = this.#parts;
-    const { definition, path } = limit;
-    if (definition === undefined) return undefined;
-    const known = this.#contracts.get(path);
-    if (known !== undefined) return known;
+  async #deploy(definition: ContractDefinition, path: string): Promise<string> {
+    const { host, registry } = this.#parts;
     const maxKeys = this.limits.max_keys ?? MAX_KEYS;
     const plan = planContract(definition, host.findOperator);
-    const same = machine.contracts.find(
-      (one) =>
-        one instanceof KeyedContract &&
-        one.keyed.maxKeys === maxKeys &&
-        JSON.stringify(one.plan.definition) === JSON.stringify(plan.definition),
+    const text = JSON.stringify(plan.definition);
+    const same = this.machine.contracts.find(
+      (one) => one.image.keyed?.maxKeys === maxKeys && JSON.stringify(one.plan.definition) === text,
     );
     const keyed = { maxKeys, idleCycles: IDLE_CYCLES, overflow: 'share', secret: undefined } as const;
-    const { id } = same ?? host.createPlanned(machine.slug, plan, { templateId: definition.id, keyed });
+    const options = { templateId: definition.id, keyed };
+    const { id } = same ?? (await registry.createContract(this.machine, plan, options));
     this.#contracts.set(path, id);
-    void durability.commit();
     return id;
   }
 }
@@ -131,7 +122,6 @@ function notDeployed(domain: string, why: string, fix: string): Failure {
   return new Failure('invalid_input', { what: `The limits of the domain "${domain}" were not deployed.`, why, fix });
 }
 
-/** The limit that a descriptor brings along. */
 function overriding(
   domain: string,
   { requests_per_unit: requests, unit }: NonNullable<Descriptor['limit']>,

@@ -1,6 +1,6 @@
 // The messages of Envoy's rate limit service as objects: what is wrong with a request, and the response to what was decided.
 import { Failure } from '../../schema/failure.js';
-import type { Decision } from '../decision.js';
+import type { Decision, Uncounted } from '../counting/decision.js';
 import { limitField, policyField } from '../gate-answer.js';
 import { type DescriptorLimit, type Entry, type Unit, units, untilReset } from './descriptor-limits.js';
 
@@ -36,11 +36,9 @@ export interface RateLimitResponse {
   readonly response_headers_to_add: readonly { readonly key: string; readonly value: string }[];
 }
 
-/** What is counted for one descriptor. */
 export interface Hit {
   readonly limit: DescriptorLimit;
   readonly key: string;
-  /** 0 to look without counting. */
   readonly hits: number;
 }
 
@@ -76,10 +74,13 @@ export function unitOf(name: string): Unit | undefined {
 /** @param nowMs unix ms */
 export function responseOf(
   hits: readonly (Hit | undefined)[],
-  decisions: readonly (Decision | undefined)[],
+  decisions: readonly (Decision | Uncounted | undefined)[],
   nowMs: number,
 ): RateLimitResponse {
-  const statuses = hits.map((hit, index) => (hit === undefined ? ADMITTED : statusFor(hit, decisions[index], nowMs)));
+  const statuses = hits.map((hit, index) => {
+    const decision = decisions[index];
+    return hit === undefined || decision?.away ? ADMITTED : statusFor(hit, decision, nowMs);
+  });
   const isOver = statuses.some(({ code }) => code === 'OVER_LIMIT');
   return {
     overall_code: isOver ? 'OVER_LIMIT' : 'OK',

@@ -5,6 +5,8 @@
 //
 // A limit is a keyed contract of its own. Calls obey the rules of the API: on loopback anyone may ask; elsewhere a key with the scope
 // `gate` comes along as the metadata `authorization`. What no limit is found for is admitted, as Envoy's own service does.
+import { once } from 'node:events';
+import { type AddressInfo, createServer, isIPv6 } from 'node:net';
 import {
   type handleUnaryCall,
   type Metadata,
@@ -15,13 +17,16 @@ import {
 } from '@grpc/grpc-js';
 import type { Logger } from 'pino';
 import { isLoopback } from '../../api/loopback.js';
+import type { Machine } from '../../host/machine.js';
 import { assert, Failure } from '../../schema/failure.js';
-import type { Decision } from '../decision.js';
+import type { Outcomes } from '../counting/counting.js';
+import type { Asked, Decision, Uncounted } from '../counting/decision.js';
 import type { Parts } from '../parts.js';
 import { Domain } from './domain.js';
 import type { DomainLimits } from './limits-file.js';
 import {
   ADMITTED,
+  type Hit,
   type RateLimitRequest,
   type RateLimitResponse,
   refuseFaults,
@@ -34,7 +39,6 @@ export interface RateLimitServiceOptions {
   /** 0: any that is free. */
   readonly port: number;
   readonly domains: readonly DomainLimits[];
-  /** Default: without TLS. */
   readonly credentials?: ServerCredentials | undefined;
 }
 
@@ -62,9 +66,8 @@ export async function startRateLimitService(
   const domains = new Map<string, Domain>();
   for (const limits of files) {
     if (domains.has(limits.domain)) throw twice(limits.domain);
-    domains.set(limits.domain, new Domain(parts, limits));
+    domains.set(limits.domain, await Domain.deploy(parts, limits));
   }
-  await parts.durability.commit();
   const service = new Service(parts, domains, !isLoopback(host), log);
   const server = new Server({
     'grpc.max_receive_message_length': MESSAGE_BYTES,
@@ -80,18 +83,22 @@ export async function startRateLimitService(
   add('grpc.health.v1.Health', {
     Check: ((_call, answer) =>
       answer(null, {
-        status: parts.isDraining() || parts.host.failure !== undefined ? 'NOT_SERVING' : 'SERVING',
+        status: parts.isDraining() || parts.counting.failure !== undefined ? 'NOT_SERVING' : 'SERVING',
       })) satisfies handleUnaryCall<unknown, unknown>,
   });
-  const name = host.includes(':') ? `[${host}]` : host;
-  const bound = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(`${name}:${port}`, credentials, (error, taken) =>
-      error === null ? resolve(taken) : reject(cannotListen(host, port, error)),
-    );
+  const injector = server.createConnectionInjector(credentials);
+  const listener = createServer((socket) => {
+    if (parts.sockets.admit(socket)) injector.injectConnection(socket);
   });
+  await once(listener.listen({ host, port }), 'listening').catch((error) => {
+    server.forceShutdown();
+    throw cannotListen(host, port, error);
+  });
+  const { address, port: bound } = listener.address() as AddressInfo;
   return {
-    address: `${name}:${bound}`,
+    address: `${isIPv6(address) ? `[${address}]` : address}:${bound}`,
     async close() {
+      listener.close();
       const finished = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
       const given = new AbortController();
       await Promise.race([finished, parts.clock.sleep(parts.limits.drainMs, given.signal)]);
@@ -128,9 +135,9 @@ class Service {
   };
 
   #answerTo(request: RateLimitRequest, metadata: Metadata): RateLimitResponse | Promise<RateLimitResponse> {
-    const { host, clock, work, durability } = this.#parts;
+    const { counting } = this.#parts;
     refuseFaults(request);
-    if (host.failure !== undefined) throw host.failure;
+    if (counting.failure !== undefined) throw counting.failure;
     const domain = this.#domains.get(request.domain);
     this.#refuseStrangers(metadata, domain);
     if (domain === undefined) {
@@ -138,14 +145,32 @@ class Service {
       return { overall_code: 'OK', statuses: request.descriptors.map(() => ADMITTED), response_headers_to_add: [] };
     }
     const hits = domain.hitsOf(request);
-    const { machine } = domain;
-    const nowMs = clock.now();
-    const decided = work.of(machine, (cycle) => domain.decide(hits, cycle));
-    const settled = (decisions: readonly (Decision | undefined)[]) => {
-      const response = responseOf(hits, decisions, nowMs);
-      return durability.afterCounts(machine, () => response);
+    const asked = hits.map((hit) => hit && domain.askedOf(hit));
+    if (asked.some((one) => one instanceof Promise))
+      return Promise.all(asked).then((made) => this.#count(domain.machine, hits, made));
+    return this.#count(domain.machine, hits, asked as (Asked | undefined)[]);
+  }
+
+  #count(
+    machine: Machine,
+    hits: readonly (Hit | undefined)[],
+    asked: readonly (Asked | undefined)[],
+  ): RateLimitResponse | Promise<RateLimitResponse> {
+    const counted = asked.filter((one) => one !== undefined);
+    const outcomes = this.#parts.counting.decideAll(machine, counted);
+    const answered = ({ each, nowMs }: Outcomes) => {
+      const decisions = each.map((decision, index) => this.#take(counted[index]!.n, decision));
+      let next = 0;
+      const inOrder = asked.map((one) => (one === undefined ? undefined : decisions[next++]));
+      return responseOf(hits, inOrder, nowMs);
     };
-    return decided instanceof Promise ? decided.then(settled) : settled(decided);
+    return outcomes instanceof Promise ? outcomes.then(answered) : answered(outcomes);
+  }
+
+  #take(n: number, decision: Outcomes['each'][number]): Decision | Uncounted {
+    if (decision instanceof Failure) throw decision;
+    if (n > 0) this.#parts.counts.took(n, decision);
+    return decision;
   }
 
   /** @throws Failure `credential_missing`, `credential_invalid`, `scope_missing`, `not_owner` */

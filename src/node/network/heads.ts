@@ -15,7 +15,6 @@ import type { RedisConnection } from '../../store/redis/connection.js';
 import type { Directory } from './directory.js';
 import { wasRemoved } from './known-machines.js';
 
-/** Machines that are compared in one cycle. */
 const AT_ONCE = 100;
 
 export class Heads {
@@ -61,7 +60,6 @@ export class Heads {
     return this.#missing.has(slug) || seq < (this.#host.machines.get(slug)?.head.seq ?? 0);
   }
 
-  /** A record was removed. */
   forget({ slug }: Machine): void {
     this.#missing.delete(slug);
     this.#gone.delete(slug);

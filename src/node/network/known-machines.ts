@@ -12,28 +12,18 @@ import type { ContractImage, MachineImage } from '../../store/store.js';
 import { instantText } from '../../time/cycle.js';
 
 /** Of a machine: what says that something came or went. */
-const STAMP = ['image', 'contracts', 'removed', 'end'] as const;
+const STAMP = ['image', 'contracts', 'changed', 'removed', 'end'] as const;
 
 export class KnownMachines {
-  /** Set by the node, as are those that follow. `bytes`: of the rows of its record so far. */
+  /** Set by the node. `bytes`: of the rows of its record so far. */
   onMachine: (machine: Machine, bytes: number) => void = () => {};
-  /** Contracts of a machine were deleted, and the host is about to let go of them. */
-  onContractsDeleted: (machine: Machine, contracts: readonly Contract[]) => void = () => {};
-  /** A machine was deleted: its record is left. */
-  onMachineDeleted: (machine: Machine) => void = () => {};
-  /** The record of a machine was removed. */
-  onRemoved: (machine: Machine) => void = () => {};
-  /** Machines of which the record is left. */
   readonly deleted = new Set<Machine>();
   readonly connection: RedisConnection;
   protected host: Host | undefined;
-  /** The stamp of a machine when it was read. */
   readonly #stamps = new Map<string, string>();
-  /** How many of its contracts were deleted by then. */
   readonly #removed = new Map<string, number>();
   /** The field of its machine that has a contract, by id. */
   readonly #places = new Map<string, string>();
-  /** Machines that are looked at in this turn of the loop. */
   readonly #looks = new Map<string, Promise<void>>();
 
   constructor(connection: RedisConnection) {
@@ -84,7 +74,13 @@ export class KnownMachines {
     return host.contract(id).plan;
   }
 
-  /** The field of its machine that has a contract. */
+  /** The text of a contract as Redis has it; empty where there is none. */
+  async textOf(contract: Contract): Promise<string> {
+    const prefix = prefixOf(contract.machine.slug);
+    const place = [`${prefix}m:${contract.machine.slug}`, this.placeOf(contract)];
+    return (await this.connection.command<string | null>(prefix, 'HGET', ...place)) ?? '';
+  }
+
   placeOf({ id }: Contract): string {
     return this.#places.get(id) ?? '';
   }
@@ -99,7 +95,6 @@ export class KnownMachines {
     this.deleted.delete(machine);
     this.#stamps.delete(slug);
     this.#removed.delete(slug);
-    this.onRemoved(machine);
     return true;
   }
 
@@ -109,7 +104,6 @@ export class KnownMachines {
     if (stampOf(values) !== this.#stamps.get(slug)) await this.learn(slug);
   }
 
-  /** Takes a machine and its contracts as Redis has them. */
   async learn(slug: string): Promise<void> {
     const prefix = prefixOf(slug);
     const reply = await this.connection.command(prefix, 'HGETALL', `${prefix}m:${slug}`);
@@ -135,10 +129,9 @@ export class KnownMachines {
     const removed = Number(fields.get('removed') ?? 0);
     if (removed > (this.#removed.get(slug) ?? 0)) {
       const ids = new Set(images.map(({ id }) => id));
-      this.#letGo(
-        machine,
-        machine.contracts.filter(({ id }) => !ids.has(id)),
-      );
+      const deleted = machine.contracts.filter(({ id }) => !ids.has(id));
+      host.unlearn(machine, deleted);
+      for (const { id } of deleted) this.#places.delete(id);
     }
     this.#removed.set(slug, removed);
     if (known === undefined) {
@@ -148,17 +141,9 @@ export class KnownMachines {
   }
 
   #end(machine: Machine, end: NonNullable<Machine['end']>): void {
-    this.#letGo(machine, [...machine.contracts]);
-    machine.end = end;
+    for (const { id } of machine.contracts) this.#places.delete(id);
+    this.host?.endLearned(machine, end);
     this.deleted.add(machine);
-    this.onMachineDeleted(machine);
-  }
-
-  #letGo(machine: Machine, contracts: readonly Contract[]): void {
-    if (contracts.length === 0) return;
-    this.onContractsDeleted(machine, contracts);
-    this.host?.unlearn(machine, contracts);
-    for (const { id } of contracts) this.#places.delete(id);
   }
 }
 

@@ -14,7 +14,7 @@ import { identityIn } from '../identity.js';
 import { Directory } from './directory.js';
 import { checkMark } from './heads.js';
 
-export interface NetworkGroundOptions {
+interface NetworkGroundOptions {
   /** See `redisPlace`. */
   readonly url: string;
   /** Folder of the key of this node, and of the last row of each record that it has seen; undefined: a new key, for as long as it runs. */

@@ -7,7 +7,7 @@ import { spanCycles } from '../../limiter/plan.js';
 import { Failure } from '../../schema/failure.js';
 import { prefixOf } from '../../store/redis/buckets.js';
 import type { RedisConnection } from '../../store/redis/connection.js';
-import { type OnceOnly, Replayed, reused } from '../idempotency.js';
+import { type OnceOnly, Replayed, reused } from '../counting/once-only.js';
 
 /** An answer is kept for the longest window of the machine, and between these, in ms. */
 const SHORTEST_MS = 60_000;

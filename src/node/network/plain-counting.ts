@@ -1,6 +1,6 @@
 // Decisions of contracts that Redis counts by itself: what a script says, in the words of the API.
 import type { Contract } from '../../host/contract.js';
-import { tooManyKeys } from '../../host/keyed-contract.js';
+import { tooManyKeys } from '../../host/contract-failures.js';
 import { type Move, whyNoTransition } from '../../host/manual-transition.js';
 import type { Failure } from '../../schema/failure.js';
 import { type CountBatch, type Counted, countedIn, type KeyParameters } from '../../store/redis/batch.js';
@@ -8,56 +8,23 @@ import { prefixOf } from '../../store/redis/buckets.js';
 import type { RedisConnection } from '../../store/redis/connection.js';
 import { GateBytes } from '../../store/redis/gate-bytes.js';
 import { cycleOf } from '../../time/cycle.js';
-import { type Decision, inFuture, type Listener, tooOld, whyNotSoMany } from '../decision.js';
-import { checkKey, nameOf } from '../keyed.js';
+import type { Outcome } from '../counting/counting.js';
+import type { Asked, Decision } from '../counting/decision.js';
+import { inFuture, tooOld } from '../counting/listeners.js';
 import type { PlainPlan } from './plain-plan.js';
 import { gateName, lost } from './turns.js';
 
-/** Events to be counted by a contract. */
-export interface Asked {
-  readonly contract: Contract;
-  /** Index into `plan.kinds`. */
-  readonly kind: number;
-  readonly n: number;
-  /** Of the key, by `nameOf`; undefined for a contract without keys. */
-  readonly name?: string | undefined;
-  /** The cycle that they bear; undefined for the running one. */
+/** How what is asked is to be counted. */
+export interface How {
+  /** The cycle that events bear; undefined for the running one. */
   readonly happened?: number | undefined;
-  /** Decided as if, and not counted. */
   readonly peek?: boolean;
+  /** How many are to be admitted together when they come again. Default: as many as now. */
+  readonly together?: number;
   /** It is of no use uncounted: refused while Redis is away, also where the contract is open then. */
   readonly mustCount?: boolean;
 }
 
-/** An event, for all who listen to it. @throws Failure for a key that does not fit, and for more at once than can be decided */
-export function askedOf(
-  listeners: readonly Listener[],
-  n: number,
-  key: string | undefined,
-  happened: number | undefined,
-  mustCount: boolean,
-): Asked[] {
-  checkKey(listeners, key);
-  const tooMany = whyNotSoMany(listeners, n);
-  if (tooMany !== undefined) throw tooMany;
-  return listeners.map((one) => ({ ...one, n, name: nameOf(one, key), happened, mustCount }));
-}
-
-/** Admitted while Redis is away, by a contract that is open then. */
-export interface Uncounted {
-  readonly id: string;
-  readonly key: string | undefined;
-  readonly admitted: number;
-  readonly limited: 0;
-  readonly retry_after_cycles: 0;
-  readonly away: true;
-}
-
-export type Outcome =
-  | Failure
-  | { readonly decision: Decision | Uncounted; readonly cycle: number; readonly nowMs: number };
-
-/** Gates whose past is remembered, all of one cycle. */
 const MOST_PASTS = 10_000;
 
 export class PlainCounting {
@@ -74,8 +41,9 @@ export class PlainCounting {
     this.#cycleMs = cycleMs;
   }
 
-  async decide(asked: Asked, plain: PlainPlan): Promise<Outcome> {
-    const { contract, n, name, happened, peek = false } = asked;
+  async decide(asked: Asked, plain: PlainPlan, how: How): Promise<Outcome> {
+    const { contract, n, name } = asked;
+    const { happened, peek = false, together = n } = how;
     const prefix = prefixOf(contract.machine.slug);
     const gate = gateName(contract, name);
     const key = name === undefined ? undefined : keyOf(contract, plain);
@@ -83,9 +51,9 @@ export class PlainCounting {
     const counted = isLate
       ? await this.#countLate(prefix, gate, n, happened, key)
       : await this.#batch.count(prefix, gate, peek ? 0 : n, key);
-    if (counted.admitted < 0) return whyNot(asked, plain, counted);
-    const after = await this.#retryAfter(prefix, gate, plain, counted, n);
-    return { decision: decisionOf(asked, plain, counted, after), cycle: counted.cycle, nowMs: counted.nowMs };
+    if (counted.admitted < 0) return whyNot(contract, happened, plain, counted);
+    const after = await this.#retryAfter(prefix, gate, plain, counted, together);
+    return { decision: decisionOf(asked, plain, counted, peek, after), cycle: counted.cycle, nowMs: counted.nowMs };
   }
 
   /**
@@ -109,7 +77,7 @@ export class PlainCounting {
     this.#connection.heard(now);
     if (number > 0) return number;
     if (number === -1) throw lost(contract);
-    if (number === -2) throw tooManyKeys(contract);
+    if (number === -2) throw tooManyKeys(contract.image);
     // Why is said of the state in which Redis found it: by now it may be in another one.
     throw whyNoTransition(contract.plan, target, to);
   }
@@ -168,9 +136,10 @@ function textsOf({ threshold, within, maxKeys, isShared }: KeyParameters): strin
 }
 
 function decisionOf(
-  { contract, n, name, peek = false }: Asked,
+  { contract, n, name }: Asked,
   { threshold, limiting }: PlainPlan,
   { admitted, count, isLimiting }: Counted,
+  peek: boolean,
   after: number | undefined,
 ): Decision {
   const { id, plan } = contract;
@@ -193,10 +162,10 @@ function decisionOf(
   };
 }
 
-function whyNot({ contract, happened = 0 }: Asked, { within }: PlainPlan, { admitted, cycle: now }: Counted): Failure {
+function whyNot(contract: Contract, happened = 0, { within }: PlainPlan, { admitted, cycle: now }: Counted): Failure {
   switch (admitted) {
     case -2:
-      return tooManyKeys(contract);
+      return tooManyKeys(contract.image);
     case -3:
       return happened > now ? inFuture(happened, now) : tooOld(contract, happened, now - within + 1);
     default:

@@ -1,7 +1,7 @@
 // Which contracts Redis counts by itself: two states, one that admits up to a threshold and one that limits above it, over one window. All others
 // are decided by the gate of this process.
 import type { IntegerSet } from '../../limiter/expression/integer-set.js';
-import type { Plan, PlannedTransition } from '../../limiter/plan.js';
+import type { CompiledTransition, Plan } from '../../limiter/plan.js';
 import { ko42 } from '../../operator/ko42.js';
 
 export interface PlainPlan {
@@ -9,8 +9,8 @@ export interface PlainPlan {
   readonly within: number;
   /** Index of the state that limits; the other is the initial one. */
   readonly limiting: number;
-  readonly entry: PlannedTransition;
-  readonly restore: PlannedTransition;
+  readonly entry: CompiledTransition;
+  readonly restore: CompiledTransition;
 }
 
 const known = new WeakMap<Plan, PlainPlan | null>();
@@ -27,24 +27,22 @@ export function plainPlan(plan: Plan): PlainPlan | undefined {
 
 function read({ states, transitions, initial, aggregates, kinds, rule }: Plan): PlainPlan | undefined {
   const [aggregate, ...others] = aggregates;
-  const limiting = 1 - initial;
   if (rule !== undefined || aggregate === undefined || others.length > 0 || kinds.length !== 1) return undefined;
-  if (states.length !== 2 || !states[initial]!.admits || states[limiting]!.admits) return undefined;
-  const entry = transitions.find(({ from }) => from === initial);
-  const restore = transitions.find(({ from }) => from === limiting);
+  const limiting = 1 - initial;
+  const [open, shut] = [states[initial]!, states[limiting]];
+  if (states.length !== 2 || !open.admits || shut === undefined || shut.admits) return undefined;
+  const [entry, restore] = [open.transitions[0], shut.transitions[0]];
   if (transitions.length !== 2 || entry === undefined || restore === undefined) return undefined;
   if (![entry, restore].every(isPlain) || entry.to !== limiting || restore.to !== initial) return undefined;
-  const [above, below] = [onlyRange(entry), onlyRange(restore)];
-  if (above === undefined || below === undefined) return undefined;
-  const threshold = below.hi;
-  if (below.lo !== 0 || above.lo !== threshold + 1 || above.hi !== Number.POSITIVE_INFINITY) return undefined;
-  return { threshold, within: aggregate.within, limiting, entry, restore };
+  const [below, above] = [onlyRange(open.quiet[0]!), onlyRange(shut.quiet[0]!)];
+  if (below?.lo !== 0 || above?.lo !== below.hi + 1 || above.hi !== Number.POSITIVE_INFINITY) return undefined;
+  return { threshold: below.hi, within: aggregate.within, limiting, entry, restore };
 }
 
-function isPlain({ operator, proofRequired, firesWhen, trigger }: PlannedTransition): boolean {
-  return operator === ko42 && !proofRequired && firesWhen === undefined && trigger !== undefined;
+function isPlain({ operator, proofRequired, asksFor, trigger }: CompiledTransition): boolean {
+  return operator === ko42 && !proofRequired && asksFor.fires_when === null && trigger !== undefined;
 }
 
-function onlyRange({ trigger }: PlannedTransition): IntegerSet[number] | undefined {
-  return trigger?.counts.length === 1 ? trigger.counts[0] : undefined;
+function onlyRange(band: IntegerSet): IntegerSet[number] | undefined {
+  return band.length === 1 ? band[0] : undefined;
 }

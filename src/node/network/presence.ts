@@ -63,7 +63,6 @@ export class Presence {
     await this.#connection.command(DIRECTORY, 'HSET', PLACE, this.#fingerprint, JSON.stringify(said));
   }
 
-  /** This node is shut down. @throws Failure `store_away` */
   async leave(): Promise<void> {
     this.#isThere = false;
     await this.#connection.command(DIRECTORY, 'HDEL', PLACE, this.#fingerprint);
@@ -111,7 +110,6 @@ export class Presence {
   }
 }
 
-/** Undefined for what no version of a node says. */
 function readSaid(text: string): Said | undefined {
   try {
     const said = JSON.parse(text) as Said;

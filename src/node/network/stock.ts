@@ -20,7 +20,6 @@ const UNBOUNDED = Number.MAX_SAFE_INTEGER;
 type Numbers = readonly number[];
 type Reply = readonly [nowMs: number, isDone: number, used?: Numbers, all?: Numbers, stale?: readonly string[]];
 
-/** Items whose room is freed in one call. */
 const FREED_AT_ONCE = 500;
 
 /** A machine as an item. The numbers of an owner are beside their items, by names that a slug may have. */
@@ -41,7 +40,7 @@ export class Stock {
 
   /**
    * Makes something within the bounds of its owner.
-   * @param item its name: `machineItem` of a machine, `slug/id` of a contract
+   * @param item its name: `machineItem` of a machine, `slug/id` of a contract, `slug/id/…` of what it takes later
    * @param make does it by an instant, by the clock of Redis; 0 where it was refused
    * @throws Failure `limit_reached`, `store_away`: then it may be there, and is looked up later
    */
@@ -55,27 +54,31 @@ export class Stock {
 
   /**
    * Deletes something, and frees its room; that of a node that ends in between is freed once somebody wants it.
-   * @param item as of `within` @param remove does it by an instant, by the clock of Redis; 0 where there is nothing
+   * @param item as of `within` @param hasMore whether it may have taken more later, as `item/…` @param remove does it by an instant, by the clock of Redis; 0 where there is nothing
    * @returns undefined where there was nothing @throws Failure `store_away`
    */
   async freeing(
     owner: string,
     item: string,
     remove: (untilMs: number) => Promise<number>,
+    hasMore = false,
   ): Promise<{ readonly number: number; readonly freed: Stocked } | undefined> {
     const untilMs = this.#until();
     await this.#connection.command(DIRECTORY, 'ZADD', `${DIRECTORY}claims`, String(untilMs), `${owner} ${item}`);
     const number = await remove(untilMs - MOST_APART_MS);
-    return number > 0 ? { number, freed: await this.#freeAll(owner, item) } : undefined;
+    return number > 0 ? { number, freed: await this.#freeAll(owner, item, hasMore) } : undefined;
   }
 
   /** What is not there any more takes no room, and nor does what was on a machine. */
-  async #freeAll(owner: string, item: string): Promise<Stocked> {
+  async #freeAll(owner: string, item: string, hasMore = false): Promise<Stocked> {
     const [slug = '', id = ''] = item.split('/');
     const fields =
-      id === '' ? await this.#connection.command<string[]>(DIRECTORY, 'HKEYS', `${DIRECTORY}u:${owner}`) : [];
+      id === '' || hasMore
+        ? await this.#connection.command<string[]>(DIRECTORY, 'HKEYS', `${DIRECTORY}u:${owner}`)
+        : [];
     // The machine goes last: its claim is open until all of it is free.
-    const items = [...fields.filter((field) => field !== item && field.startsWith(`${slug}/`)), item];
+    const below = id === '' ? `${slug}/` : `${item}/`;
+    const items = [...fields.filter((field) => field !== item && field.startsWith(below)), item];
     const freed = STOCK.map(() => 0);
     for (let from = 0; from < items.length; from += FREED_AT_ONCE) {
       const [, , some = []] = await this.#call('release', [owner, '', ...items.slice(from, from + FREED_AT_ONCE)]);
@@ -89,21 +92,19 @@ export class Stock {
     const place = `${DIRECTORY}stock`;
     if ((await this.#connection.command(DIRECTORY, 'GET', place)) !== null) return;
     for (const machine of host.machines.values()) if (!isReserved(machine.slug)) await this.#take(machine, usage);
-    await directory.countKeys();
+    await directory.credentials.countAll();
     await this.#connection.command(DIRECTORY, 'SET', place, '1');
   }
 
-  /** What an owner has, of whom it is, and all together. @throws Failure `store_away` */
-  async used(owner: string | undefined) {
+  /** What an owner has, and all together. @throws Failure `store_away` */
+  async used(owner = '') {
     const read = async (place: string) =>
       usedIn((await this.#connection.command<string[]>(DIRECTORY, 'HMGET', place, ...STOCK)).map(Number));
     const from = `(${this.#connection.nowMs()}`;
     const [all, of, keys] = await Promise.all([
       read(`${DIRECTORY}u`),
-      owner === undefined ? undefined : read(`${DIRECTORY}u:${owner}`),
-      owner === undefined
-        ? undefined
-        : this.#connection.command<number>(DIRECTORY, 'ZCOUNT', `${DIRECTORY}k:${owner}`, from, '+inf'),
+      read(`${DIRECTORY}u:${owner}`),
+      this.#connection.command<number>(DIRECTORY, 'ZCOUNT', `${DIRECTORY}k:${owner}`, from, '+inf'),
     ]);
     return { all, of, keys };
   }
@@ -117,12 +118,10 @@ export class Stock {
     }
   }
 
-  /** Until when what begins now may be done. */
   #until(): number {
     return Math.ceil(this.#connection.nowMs() + 2 * this.#connection.deadlineMs + MADE_WITHIN_MS);
   }
 
-  /** @returns until when it may be made */
   async #claim(wanted: Wanted, item: string): Promise<number> {
     for (let tries = 0; ; tries += 1) {
       const untilMs = this.#until();
@@ -149,11 +148,10 @@ export class Stock {
       const fields = ['HMGET', `${prefix}m:${slug}`, 'image', 'end'];
       const [image = null, end] = await this.#connection.command<(string | null)[]>(prefix, ...fields);
       isThere = image !== null && end === null && (JSON.parse(image) as { owner: string }).owner === owner;
-    } else isThere = (await this.#connection.command(prefix, 'EXISTS', `${prefix}g:${item}`)) === 1;
+    } else isThere = (await this.#connection.command(prefix, 'EXISTS', `${prefix}g:${slug}/${id}`)) === 1;
     if (isThere) await this.#settle(owner, item);
     else {
       const [, , freed] = await this.#call('release', [owner, String(untilMs), item]);
-      // What was on a machine that was deleted.
       if (id === '' && freed?.[0] === 1) await this.#freeAll(owner, item);
     }
   }

@@ -5,35 +5,32 @@
 //        └──────────────────────────────────────────────────────────────────────────────┘
 //
 // What the gate writes to its record is an entry, which is linked later; it becomes one in the same step as the state.
-import { deserialize, serialize } from 'node:v8';
 import { Contract } from '../../host/contract.js';
+import { tooManyKeys } from '../../host/contract-failures.js';
 import type { HostContext } from '../../host/host-context.js';
-import { tooManyKeys } from '../../host/keyed-contract.js';
 import { Chain, Ledger } from '../../host/ledger.js';
 import { Queue } from '../../host/queue.js';
 import { Wakes } from '../../host/wakes.js';
+import { goingOn } from '../../limiter/carry-over.js';
 import { spanCycles } from '../../limiter/plan.js';
 import type { AuditRow } from '../../record/row.js';
 import { Failure } from '../../schema/failure.js';
 import { prefixOf } from '../../store/redis/buckets.js';
 import type { RedisConnection } from '../../store/redis/connection.js';
 import { GateBytes } from '../../store/redis/gate-bytes.js';
-import type { ContractState, Store } from '../../store/store.js';
+import { stateFromText, stateToText } from '../../store/state-codec.js';
+import type { ContractState } from '../../store/store.js';
 import type { Clock } from '../../time/clock.js';
 import { cycleOf } from '../../time/cycle.js';
 
-/** How often a turn is taken again because another node was first. */
 const MOST_TRIES = 40;
 
-/** A contract at work for one turn, apart from all others. */
 interface Draft {
   readonly contract: Contract;
-  /** What it has written to its record. */
   readonly rows: AuditRow[];
 }
 
-/** What a turn did. */
-export interface TurnDone<T> {
+interface TurnDone<T> {
   readonly value: T;
   /** Number of its last entry; 0 for none. */
   readonly entry: number;
@@ -74,17 +71,27 @@ export class Turns {
     return turn;
   }
 
-  /** A contract, or one of its keys, as it is now: to be looked at. One that is not there is as it would be made. */
-  async look(image: Contract, name?: string): Promise<Contract> {
+  /**
+   * A contract, or one of its keys, as it is now: to be looked at. One that is not there is as it would be made.
+   * @param upTo a cycle beyond which it is not advanced: a contract without requests since is as it was then
+   */
+  async look(image: Contract, name?: string, upTo = Number.POSITIVE_INFINITY): Promise<Contract> {
     const { nowMs, saved } = await this.#read(image, name);
     const { contract } = this.#draft(image, name, nowMs, saved);
-    contract.advance(cycleOf(nowMs, this.#clock.cycleMs));
+    contract.advance(Math.min(upTo, cycleOf(nowMs, this.#clock.cycleMs)));
     return contract;
+  }
+
+  /** The version of the state of a contract, and the name of the state, once what is due has moved it. */
+  async settled(image: Contract): Promise<{ readonly version: number; readonly state: string }> {
+    await this.run(image, undefined, () => {});
+    const { version, saved } = await this.#read(image, undefined);
+    return { version, state: saved?.state ?? image.state };
   }
 
   /** The state with which a contract begins, for Redis. */
   static firstState(contract: Contract): string {
-    return textOf(contract.saved());
+    return stateToText(contract.saved());
   }
 
   async #run<T>(
@@ -109,7 +116,7 @@ export class Turns {
       }
       const [now, done, entry] = await this.#commit(image, name, gate, version, draft);
       this.#connection.heard(now!);
-      if (done === -1) throw tooManyKeys(image);
+      if (done === -1) throw tooManyKeys(image.image);
       if (done === -2) throw lost(image);
       if (done === 0) continue;
       if ('error' in ended) throw ended.error;
@@ -133,8 +140,11 @@ export class Turns {
     if (!Array.isArray(found) && (name === undefined || found === -1)) throw lost(image);
     if (!Array.isArray(found)) return { nowMs, version: 0, saved: undefined };
     const [version, state] = found as readonly [Buffer, Buffer];
-    const saved = deserialize(Buffer.from(state.toString('latin1'), 'base64')) as ContractState;
-    return { nowMs, version: Number(version.toString()), saved };
+    const stored = stateFromText({ id: image.id, key: name }, state.toString());
+    if (stored === undefined) throw damaged(image);
+    // It may have been stored by an earlier definition, or, until this node has heard of it, by a later one.
+    const gone = goingOn(stored, image.plan);
+    return { nowMs, version: Number(version.toString()), saved: gone && { ...stored, ...gone } };
   }
 
   #draft(image: Contract, name: string | undefined, nowMs: number, saved: ContractState | undefined): Draft {
@@ -145,12 +155,13 @@ export class Turns {
     const store = {
       append: (row: AuditRow) => void rows.push(row),
       putState() {},
+      forgetKey() {},
       commit: (settled: () => void) => settled(),
-    } as unknown as Store;
+    };
     const wakes = new Wakes(clock);
     wakes.hold();
     const context: HostContext = {
-      ...{ clock, store, wakes, keepsStates: false, inspect: undefined, mostAwake: 0 },
+      ...{ clock, store, wakes },
       ledger: new Ledger(clock, store),
       changed: new Queue(),
       busyMs: nowMs,
@@ -174,7 +185,7 @@ export class Turns {
     const { keyed } = image.image;
     const list = name === undefined || keyed === undefined ? '' : `${prefixOf(slug)}k:${slug}/${image.id}`;
     const reply = await this.#connection.call('commit', prefixOf(slug), [
-      ...[String(this.#connection.deadline()), String(cycleMs), gate, String(version), textOf(contract.saved())],
+      ...[String(this.#connection.deadline()), String(cycleMs), gate, String(version), stateToText(contract.saved())],
       ...[String(due), list, String(keyed?.maxKeys ?? 0), String(decided.cycle + spanCycles(contract.plan, cycleMs))],
       String(rows[0]?.cycle ?? decided.cycle),
       ...rows.map(
@@ -185,7 +196,6 @@ export class Turns {
   }
 }
 
-/** What the gate of a contract, or of one of its keys, is called in Redis. */
 export function gateName({ id, machine }: Pick<Contract, 'id' | 'machine'>, name?: string): string {
   return name === undefined ? `${machine.slug}/${id}` : `${machine.slug}/${id}/${name}`;
 }
@@ -199,11 +209,19 @@ export function lost({ id, machine }: Contract): Failure {
   });
 }
 
-function textOf(state: ContractState): string {
-  return serialize(state).toString('base64');
+/** For a contract that another node has deleted meanwhile. */
+export function unlessGone(error: unknown): undefined {
+  if (!(error instanceof Failure) || error.code !== 'contract_not_found') throw error;
 }
 
-/** A gate that Redis counts. */
+function damaged({ id, machine }: Contract): Failure {
+  return new Failure('store_damaged', {
+    what: `The state of contract "${id}" of machine "${machine.slug}" cannot be read.`,
+    why: 'What Redis holds does not fit its checksum.',
+    fix: 'Give Redis a copy of its data that is whole, or delete the contract and deploy it again.',
+  });
+}
+
 function stateOf({ id, plan }: Contract, bytes: Buffer): ContractState {
   const gate = new GateBytes(bytes);
   const state = plan.states[gate.isLimiting ? 1 - plan.initial : plan.initial]!.name;

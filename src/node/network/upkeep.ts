@@ -2,42 +2,37 @@
 // keys have all ended. Which one it is says a lease; what two do at once is done once, and does no harm.
 //
 //   cycle ─► lease free, or ours? ─► some records removed ─► some owners looked at ─► their machines deleted
-import type { Host } from '../../host/host.js';
 import type { Machine } from '../../host/machine.js';
-import type { Credentials } from '../../store/credential-store.js';
 import { DIRECTORY, prefixOf } from '../../store/redis/buckets.js';
-import { ORPHANS_AT_ONCE } from '../limits.js';
+import type { Orphans } from '../orphans.js';
 import type { Ownership } from '../ownership.js';
-import { isMinted } from '../secret.js';
+import type { Registry } from '../registry/registry.js';
 import type { Network } from './network.js';
 
 /** For how long a node does it without a word, in ms. */
 const LEASE_MS = 10_000;
 
-/** Records that are removed in one cycle. */
 const AT_ONCE = 20;
 
 const PLACE = `${DIRECTORY}upkeep`;
 
 interface UpkeepParts {
   readonly network: Network;
-  readonly host: Host;
+  readonly registry: Registry;
   readonly ownership: Ownership;
-  readonly credentials: Pick<Credentials, 'hasValidKey'>;
+  readonly orphans: Orphans;
   readonly retentionMs: number;
   readonly fingerprint: string;
 }
 
 export class Upkeep {
   readonly #parts: UpkeepParts;
-  #owners: Iterator<string> = [].values();
   #isBusy = false;
 
   constructor(parts: UpkeepParts) {
     this.#parts = parts;
   }
 
-  /** In each cycle. @throws Failure `store_away` */
   async tick(): Promise<void> {
     if (this.#isBusy || this.#parts.network.failure !== undefined) return;
     this.#isBusy = true;
@@ -80,25 +75,14 @@ export class Upkeep {
     });
   }
 
-  /** Others than minted owners have no key that could end: the operator has named them. */
   async #deleteOrphans(): Promise<void> {
-    const { network, ownership } = this.#parts;
-    for (let left = ORPHANS_AT_ONCE; left > 0; left -= 1) {
-      const { value: owner } = this.#owners.next();
-      if (owner === undefined) {
-        this.#owners = [...ownership.owners()].values();
-        return;
-      }
-      if (!this.#isOver(owner)) continue;
+    const { network, registry, ownership, orphans } = this.#parts;
+    const { connection, directory } = network;
+    for (const owner of orphans.look(connection.nowMs())) {
       // Another node may have made a key of theirs just now.
-      await network.directory.follow();
-      if (!this.#isOver(owner)) continue;
-      for (const machine of ownership.machinesOf(owner)) await network.entries.deleteMachine(machine);
+      await directory.follow();
+      if (!orphans.isOver(owner, connection.nowMs())) continue;
+      for (const machine of ownership.machinesOf(owner)) await registry.deleteMachine(machine);
     }
-  }
-
-  #isOver(owner: string): boolean {
-    const { credentials, network } = this.#parts;
-    return isMinted(owner) && !credentials.hasValidKey(owner, network.connection.nowMs());
   }
 }

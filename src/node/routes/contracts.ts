@@ -1,19 +1,17 @@
 // Routes of contracts: creating one from a definition, listing, looking at one.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { configOf } from '../../actor/contract-machine.js';
 import * as api from '../../api/contracts.js';
 import type { Contract } from '../../host/contract.js';
-import { KeyedContract } from '../../host/keyed-contract.js';
 import type { Plan } from '../../limiter/plan.js';
 import { rateLimiter } from '../../limiter/rate-limiter.js';
-import { planInSteps } from '../../limiter/validate.js';
+import { configOfPlan, planInSteps } from '../../limiter/validate.js';
 import { assert, Failure, type FailureCode } from '../../schema/failure.js';
-import type { Caller } from '../access.js';
+import type { Counting } from '../counting/counting.js';
 import { type KeyedFields, keyedImage, keyNameOf, refuseUnfit, splitBody } from '../keyed.js';
 import { answerInTurns, JSON_TYPE, someOf } from '../long-answer.js';
 import { contractOf } from '../ownership.js';
 import type { Parts } from '../parts.js';
-import * as remove from '../removal.js';
+import type { Caller } from '../permission.js';
 import { ofOwner, sourceOf } from '../request-source.js';
 import { route } from '../route.js';
 import { contractStatus, contractView } from '../views.js';
@@ -28,6 +26,7 @@ export const refusals = [
   'definition_unsound',
   'limit_reached',
   'too_many_requests',
+  'name_taken',
 ] as const satisfies readonly FailureCode[];
 
 export const createContract = route({
@@ -45,8 +44,8 @@ export const createContract = route({
     const { params, body, caller } = request;
     parts.ownership.owned(params.slug, caller);
     pay(parts, request, reply, Math.ceil(request.bodyLength / 1024));
-    const { definition, keyed } = splitBody(body);
-    const contract = await create(parts, caller, params.slug, definition, undefined, keyed);
+    const { definition, ...beside } = splitBody(body);
+    const contract = await create(parts, caller, params.slug, definition, beside);
     reply.code(201);
     return { ok: true, contract: contractView(contract) };
   },
@@ -61,20 +60,47 @@ export const listContracts = route({
   summary: 'Lists the contracts of a machine in order of creation, in pages.',
   errors: ['machine_not_found', 'contract_not_found'],
   example: { params: { slug: 'edge-gateway' }, query: { limit: '10' }, status: 200 },
-  async handle({ host, ownership, durability, turns, network }, request, reply) {
+  async handle({ host, ownership, counting, turns }, request, reply) {
     const { params, query, caller } = request;
     const machine = ownership.visible(params.slug, caller);
     const { after, limit = 100 } = query;
-    const from = after === undefined ? 0 : machine.contracts.indexOf(contractOf(host, machine, after)) + 1;
-    const page = machine.contracts.slice(from, from + limit);
-    const next = from + limit < machine.contracts.length ? { next: page.at(-1)!.id } : {};
+    const all = await listed(counting, machine.contracts, query);
+    const from = after === undefined ? 0 : all.indexOf(contractOf(host, machine, after)) + 1;
+    const page = all.slice(from, from + limit);
+    const next = from + limit < all.length ? { next: page.at(-1)!.id } : {};
     reply.header('content-type', JSON_TYPE);
-    const contracts = someOf((await network?.looks(page)) ?? page, contractView);
+    const contracts = someOf(await counting.states(page), contractView);
     const answer = await answerInTurns(turns, sourceOf(request), { ok: true, ...next }, { contracts });
-    await durability.ofRows(machine);
+    await counting.durable(machine);
     return answer;
   },
 });
+
+/** Contracts that are looked at to be sorted. */
+const SORTED = 1_000;
+
+/** The contracts that are asked for, in the order in which they are. */
+async function listed(
+  counting: Counting,
+  contracts: readonly Contract[],
+  { search, sort }: { readonly search?: string; readonly sort?: 'limiting' },
+): Promise<readonly Contract[]> {
+  const text = search?.toLowerCase();
+  const found =
+    text === undefined ? contracts : contracts.filter((one) => namesOf(one).some((name) => has(name, text)));
+  if (sort === undefined) return found;
+  const limiting = new Set<string>();
+  for (const one of await counting.states(found.slice(0, SORTED))) if (one.limiting > 0) limiting.add(one.id);
+  return [...found.filter(({ id }) => limiting.has(id)), ...found.filter(({ id }) => !limiting.has(id))];
+}
+
+function namesOf({ id, image: { name = '', definition } }: Contract): string[] {
+  return [id, name, definition.name];
+}
+
+function has(name: string, text: string): boolean {
+  return name.toLowerCase().includes(text);
+}
 
 export const getContract = route({
   ...api.getContract,
@@ -85,27 +111,15 @@ export const getContract = route({
   summary: 'Tells about a contract: its state, its window, when to come again, its last transitions.',
   errors: ['machine_not_found', 'contract_not_found', 'invalid_input', 'too_many_keys'],
   example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, query: {}, status: 200 },
-  async handle({ host, record, ownership, durability, work, network }, { params, query: { key }, caller }) {
+  async handle({ host, record, ownership, counting }, { params, query: { key }, caller }) {
     const machine = ownership.visible(params.slug, caller);
     const contract = contractOf(host, machine, params.contract_id);
     const name = key === undefined ? undefined : keyNameOf(contract, key);
-    const now = await network?.look(contract, name);
-    if (network !== undefined) await network.head(machine);
-    else
-      await work.of(machine, function* (cycle) {
-        if (contract.failure === undefined) contract.advance(cycle);
-        if (contract instanceof KeyedContract) contract.reach(cycle);
-        yield 1;
-      });
-    const status = contractStatus(contract, name, now);
-    const query = {
-      afterSeq: Math.max(0, machine.head.seq - api.LOOK_BACK),
-      limit: api.LOOK_BACK,
-      contractId: contract.id,
-    };
-    const transitions = await record.rows(machine.slug, { ...query, kind: 'transition' });
+    const status = contractStatus(contract, await counting.state(contract, name), name);
+    const { seq: toSeq } = await counting.head(machine);
+    const back = { afterSeq: Math.max(0, toSeq - api.LOOK_BACK), toSeq, limit: api.LOOK_BACK };
+    const transitions = await record.rows(machine.slug, { ...back, contractId: contract.id, kind: 'transition' });
     const last_transitions = transitions.slice(-api.MOST_TRANSITIONS);
-    await durability.ofRows(machine);
     return { ok: true, contract: { ...status, definition: contract.plan.definition, last_transitions } };
   },
 });
@@ -119,13 +133,11 @@ export const deleteContract = route({
   summary: 'Deletes a contract: a row of the record says so, and what it took is free.',
   errors: ['machine_not_found', 'machine_deleted', 'not_owner', 'contract_not_found'],
   example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, status: 200 },
-  async handle(parts, { params, caller }) {
-    const { host, ownership, durability } = parts;
+  async handle({ host, ownership, registry }, { params, caller }) {
     assert(caller !== undefined, 'a contract is deleted by its owner');
     const machine = ownership.toDelete(params.slug, caller);
     const contract = contractOf(host, machine, params.contract_id);
-    const freed = await remove.deleteContract(parts, contract, caller.key.id);
-    await durability.commit();
+    const freed = await registry.deleteContract(contract, caller.key.id);
     return { ok: true, freed };
   },
 });
@@ -139,35 +151,43 @@ export const showStateMachine = route({
   summary: 'Shows the XState machine that a contract runs, and the state in which it is.',
   errors: ['machine_not_found', 'contract_not_found'],
   example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, status: 200 },
-  async handle({ host, ownership, durability, network }, { params, caller }) {
+  async handle({ host, ownership, counting }, { params, caller }) {
     const machine = ownership.visible(params.slug, caller);
     const contract = contractOf(host, machine, params.contract_id);
-    const { plan, state } = (await network?.look(contract)) ?? contract;
-    await durability.ofRows(machine);
-    return { ok: true, state, machine: configOf(plan) };
+    const { plan } = contract;
+    const { stateIndex } = await counting.state(contract);
+    const { name: state } = plan.states[stateIndex]!;
+    await counting.durable(machine);
+    return { ok: true, state, machine: configOfPlan(plan) };
   },
 });
 
 /** Charges the check of a definition to the owner and the address, in KiB. @throws Failure `too_many_requests` */
 export function pay(
-  { definitionLimit }: Parts,
+  { rates }: Parts,
   { caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>,
   reply: FastifyReply,
   units: number,
 ): void {
   assert(caller !== undefined, 'a contract is created by an owner');
   const asked = { owner: caller.owner, ip, units, what: 'The check of the definition' };
-  definitionLimit.take(asked, (name, value) => reply.header(name, value));
+  rates.definitions.take(asked, (name, value) => reply.header(name, value));
+}
+
+/** What a contract has beside its definition. */
+interface Beside {
+  readonly templateId?: string;
+  readonly keyed?: KeyedFields | undefined;
+  readonly name?: string | undefined;
 }
 
 /** Makes a contract of a definition. */
 export async function create(
-  { host, ownership, durability, usage, work, turns, network, memory }: Parts,
+  { host, ownership, registry, turns, memory }: Parts,
   caller: Caller | undefined,
   slug: string,
   definition: unknown,
-  templateId?: string,
-  keyed?: KeyedFields,
+  { templateId, keyed, name }: Beside,
 ): Promise<Contract> {
   const machine = ownership.owned(slug, caller);
   assert(caller !== undefined, 'a contract is created by an owner');
@@ -175,23 +195,23 @@ export async function create(
   const plan = await turns.steps(ofOwner(caller.owner), planInSteps(definition, host.findOperator));
   refuseWithoutHold(plan);
   refuseUnfit(plan, keyed);
-  const wanted = usage.ofContract(caller.owner, plan, keyed?.max_keys);
-  const options = { templateId, by: caller.key.id, keyed: keyed && keyedImage(keyed) };
-  if (network !== undefined) return network.entries.createContract(machine, plan, options, wanted);
-  usage.refuse(wanted);
-  const contract = await work.of(machine, function* () {
-    yield 1;
-    return host.createPlanned(machine.slug, plan, options);
+  return registry.createContract(machine, plan, {
+    ...{ templateId, name, by: caller.key.id, keyed: keyed && keyedImage(keyed) },
   });
-  await durability.commit();
-  return contract;
 }
 
-/** Nobody says to the node that a request is over. */
-function refuseWithoutHold({ rule }: Plan): void {
+/** Nobody says to the node that a request is over; and a contract that limits nothing is none. */
+export function refuseWithoutHold({ rule }: Plan): void {
+  if (rule?.definition.primitive === 'none')
+    throw new Failure('invalid_definition', {
+      what: 'The limiter was refused.',
+      why: 'The limiter none admits everything.',
+      fix: "Give a limit, for example '100 in 60s'; with shadow it only says what it would limit.",
+      faults: [{ path: '/rule/primitive', message: 'is none, which limits nothing' }],
+    });
   if (rule?.lacksHold !== true) return;
   throw new Failure('invalid_definition', {
-    what: 'No contract was created.',
+    what: 'The limiter was refused.',
     why: `The rule ${rule.definition.primitive} limits what is in flight, and the node does not hear when a request is over.`,
     fix: 'Give hold_ms: how long a request is in flight, for example 100.',
     faults: [{ path: '/rule/hold_ms', message: 'is required for a limit on concurrency' }],

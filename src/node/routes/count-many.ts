@@ -3,16 +3,14 @@
 // It answers after the last line was read: a client that writes all lines before it reads anything is served, too.
 import type { Readable } from 'node:stream';
 import * as api from '../../api/events.js';
-import type { Machine } from '../../host/machine.js';
 import type { Steps } from '../../limiter/plan.js';
-import { Failure } from '../../schema/failure.js';
+import { assert, Failure } from '../../schema/failure.js';
 import { LineCutter } from '../../traffic/log/lines.js';
-import { BulkCount, LONGEST_LINE } from '../bulk.js';
-import { SLICE } from '../fair-queue.js';
-import { onceOnly, Replayed } from '../idempotency.js';
+import { type Lines, LONGEST_LINE } from '../counting/lines.js';
+import { onceOnly, Replayed } from '../counting/once-only.js';
 import { cutArray, opensArray } from '../json-array.js';
+import type { Limits } from '../limits.js';
 import { answerInTurns, JSON_TYPE, someOf } from '../long-answer.js';
-import type { Parts } from '../parts.js';
 import { failureFrom } from '../problem.js';
 import { sourceOf } from '../request-source.js';
 import { route } from '../route.js';
@@ -41,9 +39,9 @@ export const countMany = route({
   },
   takesStream: true,
   async handle(parts, request, reply) {
-    const { ownership, clock, host, durability, counts, limits } = parts;
+    const { ownership, clock, counting, counts, turns, limits } = parts;
     const machine = ownership.owned(request.params.slug, request.caller);
-    const bulk = new BulkCount(host, machine);
+    const lines = counting.lines(machine);
     const body = request.body as unknown as Readable;
     const chunks = chunksOf(body, () => parts.access.refuseEnded(request.caller, clock.now()));
     refuseAnnounced(request.headers['content-length'], limits.eventsBytes);
@@ -51,137 +49,66 @@ export const countMany = route({
     const header = request.headers['idempotency-key'];
     let answer: object | undefined;
     try {
-      if (header !== undefined) answer = await countOnce(parts, chunks, bulk, machine, header, isArray);
-      else if (isArray) await readArray(parts, chunks, bulk, machine);
-      else await readLines(parts, chunks, bulk, machine);
+      if (header !== undefined) answer = await countOnce(limits, chunks, lines, header, isArray);
+      else if (isArray) await lines.count(elementsOf(await wholeOf(chunks, limits.bodyBytes), lines));
+      else await countChunks(limits, chunks, lines);
     } catch (error) {
       // The rest is dropped, as Node drops what nobody begins to read: the next request of this connection comes behind it.
       request.raw.resume();
       throw error;
     } finally {
-      counts.decided(bulk.admitted + bulk.limited, bulk.admitted);
-      await durability.ofCounts(machine, clock.cycle());
+      counts.decided(lines.admitted + lines.limited, lines.admitted);
+      await lines.settled();
     }
     // The unread rest of the body would precede the next request of this connection.
     if (!body.readableEnded) reply.header('connection', 'close');
-    if (answer !== undefined && !(answer instanceof Replayed)) return answer;
+    if (answer instanceof Replayed) return answer.sentBy(reply);
+    if (answer !== undefined) return answer;
     reply.header('content-type', JSON_TYPE);
-    if (answer !== undefined) return answer.sentBy(reply);
-    const lists = { outcomes: someOf(bulk.outcomes, (outcome) => outcome), contracts: bulk.decisions() };
-    return answerInTurns(parts.turns, sourceOf(request), sumsOf(bulk, clock.cycle()), lists);
+    const lists = { outcomes: someOf(lines.outcomes, (outcome) => outcome), contracts: lines.decisions() };
+    return answerInTurns(turns, sourceOf(request), lines.sums(clock.cycle()), lists);
   },
 });
 
-function sumsOf(bulk: BulkCount, cycle: number): object {
-  const { stoppedBefore: next_line, lines, counted, refused, admitted, limited } = bulk;
-  return {
-    ...{ ok: true, cycle, lines, counted, refused, admitted, limited },
-    complete: next_line === undefined,
-    ...(next_line === undefined ? {} : { next_line }),
-  };
-}
-
-/** The answer as a whole, which is kept with its key. */
-function* answerOf(bulk: BulkCount, cycle: number): Steps<object> {
-  const next = bulk.decisions();
-  const contracts: unknown[] = [];
-  for (let some = next(); some.length > 0; some = next()) {
-    contracts.push(...some);
-    yield SLICE;
-  }
-  return { ...sumsOf(bulk, cycle), outcomes: bulk.outcomes, contracts };
-}
-
-/** Counts a body with an idempotency key, which is read as a whole before anything of it is counted. @returns the answer, or the one given before */
+/** Counts a body with an idempotency key, which is read as a whole before anything of it is counted. */
 async function countOnce(
-  { limits, work, idempotency, network }: Parts,
+  { bodyBytes }: Limits,
   body: AsyncIterable<Buffer>,
-  bulk: BulkCount,
-  machine: Machine,
+  lines: Lines,
   header: unknown,
   isArray: boolean,
 ): Promise<object> {
-  const content = await wholeOf(body, limits.bodyBytes);
+  const content = await wholeOf(body, bodyBytes);
   const once = onceOnly(header, ['events', String(isArray), content.toString('latin1')]);
-  if (network !== undefined)
-    return network.once(machine, once, async () => {
-      if (isArray) await work.of(machine, () => readElements(content, bulk));
-      else {
-        const cutter = cutterOf(bulk);
-        cutter.push(content);
-        cutter.end();
-      }
-      await bulk.countOver(network);
-      return work.of(machine, (cycle) => answerOf(bulk, cycle));
-    });
-  const count = function* (cycle: number): Steps<object> {
-    if (isArray) yield* countArray(content, bulk, cycle);
-    else {
-      const cutter = cutterOf(bulk);
-      yield* countLines(content, cutter, bulk, cycle);
-      cutter.end();
-      yield* bulk.count(cycle);
-    }
-    return yield* answerOf(bulk, cycle);
-  };
-  return work.of(machine, (cycle) =>
-    idempotency.once(
-      machine,
-      once,
-      cycle,
-      () => count(cycle),
-      () => bulk.contracts(),
-    ),
-  );
-}
-
-/** Bytes that are cut into lines and read in one go. */
-const PIECE = 512;
-
-/** Counts the lines that end in a chunk, a piece of it at a time. */
-function* countLines(chunk: Buffer, cutter: LineCutter, bulk: BulkCount, cycle: number): Steps<void> {
-  for (let from = 0; from < chunk.length && bulk.stoppedBefore === undefined; from += PIECE) {
-    cutter.push(chunk.subarray(from, from + PIECE));
-    yield* bulk.count(cycle);
-    yield 1;
-  }
+  assert(once !== undefined, 'a request with the header has a key');
+  const cutter = cutterOf(lines);
+  return lines.countOnce(isArray ? elementsOf(content, lines) : linesOf(content, cutter, lines, true), once);
 }
 
 /** Counts line by line as they come; holds no more than one chunk and one line. The lines of a chunk have the cycle in which it came. */
-async function readLines(parts: Parts, body: AsyncIterable<Buffer>, bulk: BulkCount, machine: Machine): Promise<void> {
-  const cutter = cutterOf(bulk);
+async function countChunks({ eventsBytes }: Limits, body: AsyncIterable<Buffer>, lines: Lines): Promise<void> {
+  const cutter = cutterOf(lines);
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
-    if (bytes > parts.limits.eventsBytes) return bulk.stop(cutter.lines + 1);
+    if (bytes > eventsBytes) return lines.stop(cutter.lines + 1);
     // Once counting has stopped the rest is read and dropped, so that the client reads the answer.
-    if (bulk.stoppedBefore !== undefined) continue;
-    if (parts.network !== undefined) {
-      cutter.push(chunk);
-      await bulk.countOver(parts.network);
-    } else await parts.work.of(machine, (cycle) => countLines(chunk, cutter, bulk, cycle));
+    if (lines.stoppedBefore === undefined) await lines.count(linesOf(chunk, cutter, lines, false));
   }
-  cutter.end();
-  await countRest(parts, bulk, machine);
+  await lines.count(linesOf(NOTHING, cutter, lines, true));
 }
 
-async function readArray(
-  { limits, work, network }: Parts,
-  body: AsyncIterable<Buffer>,
-  bulk: BulkCount,
-  machine: Machine,
-): Promise<void> {
-  const whole = await wholeOf(body, limits.bodyBytes);
-  if (network !== undefined) {
-    await work.of(machine, () => readElements(whole, bulk));
-    await bulk.countOver(network);
-  } else await work.of(machine, (cycle) => countArray(whole, bulk, cycle));
-}
+const NOTHING = Buffer.alloc(0);
 
-/** Counts the lines that were read last. */
-async function countRest({ network, work }: Parts, bulk: BulkCount, machine: Machine): Promise<void> {
-  if (network !== undefined) await bulk.countOver(network);
-  else await work.of(machine, (cycle) => bulk.count(cycle));
+const PIECE = 512;
+
+/** Reads the lines that end in a chunk. @param isLast whether its end is the end of a line */
+function* linesOf(chunk: Buffer, cutter: LineCutter, lines: Lines, isLast: boolean): Steps<void> {
+  for (let from = 0; from < chunk.length && lines.stoppedBefore === undefined; from += PIECE) {
+    cutter.push(chunk.subarray(from, from + PIECE));
+    yield 1;
+  }
+  if (isLast) cutter.end();
 }
 
 async function wholeOf(body: AsyncIterable<Buffer>, most: number): Promise<Buffer> {
@@ -195,34 +122,24 @@ async function wholeOf(body: AsyncIterable<Buffer>, most: number): Promise<Buffe
   return Buffer.concat(chunks);
 }
 
-function* countArray(whole: Buffer, bulk: BulkCount, cycle: number): Steps<void> {
-  yield* readElements(whole, bulk, () => bulk.count(cycle));
-  yield* bulk.count(cycle);
-}
-
-/** @param count counts what was read, a piece at a time */
-function* readElements(whole: Buffer, bulk: BulkCount, count: () => Steps<void> = nothing): Steps<void> {
+/** Reads the elements of an array. @throws Failure `invalid_json`, `invalid_input` */
+function* elementsOf(whole: Buffer, lines: Lines): Steps<void> {
   if (!opensArray(whole)) throw notAnArray(whole);
   // It is read twice, and the first time nothing is kept: one that is not JSON counts nothing, and 55,000 events kept until the end are
   // some 20 ms for the collector of garbage.
-  const check = (bytes: Buffer, from: number, to: number) => bulk.check(bytes, from, to);
-  const why = (yield* cutArray(whole, { element: check })) ?? bulk.notJson?.message;
+  const check = (bytes: Buffer, from: number, to: number) => lines.check(bytes, from, to);
+  const why = (yield* cutArray(whole, { element: check })) ?? lines.notJson?.message;
   if (why !== undefined) throw notJson(why);
   let number = 0;
   const element = (bytes: Buffer, from: number, to: number) => {
     number += 1;
-    return bulk.line(bytes, from, to, number);
+    return lines.line(bytes, from, to, number);
   };
-  for (const cost of cutArray(whole, { element })) {
-    yield cost;
-    yield* count();
-  }
+  yield* cutArray(whole, { element });
 }
 
-function* nothing(): Steps<void> {}
-
-function cutterOf(bulk: BulkCount): LineCutter {
-  return new LineCutter(bulk, { skip: (number) => bulk.refuse(number) });
+function cutterOf(lines: Lines): LineCutter {
+  return new LineCutter(lines, { skip: (number) => lines.refuse(number) });
 }
 
 /** The chunks of a body, each after a check of its sender; one that breaks off is a failure of its sender. The connection outlives the last chunk taken. */

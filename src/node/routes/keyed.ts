@@ -1,17 +1,13 @@
 // Routes of contracts with keys: the keys that are there, and many gates in one request.
 import type { FastifyReply } from 'fastify';
 import * as api from '../../api/keyed.js';
-import type { Contract } from '../../host/contract.js';
-import { KeyedContract } from '../../host/keyed-contract.js';
-import type { Machine } from '../../host/machine.js';
-import type { Steps } from '../../limiter/plan.js';
 import { Failure } from '../../schema/failure.js';
-import { countInSteps, decisionOf, gateOf, whyNotSoMany } from '../decision.js';
+import type { Outcomes } from '../counting/counting.js';
+import type { Asked } from '../counting/decision.js';
+import { askedOfGate } from '../counting/listeners.js';
 import { markAway } from '../gate-answer.js';
-import { keyNameOf } from '../keyed.js';
-import type { Network } from '../network/network.js';
+import type { Counts } from '../metrics.js';
 import { contractOf } from '../ownership.js';
-import type { Parts } from '../parts.js';
 import { route } from '../route.js';
 
 export const listContractKeys = route({
@@ -24,47 +20,15 @@ export const listContractKeys = route({
     'Lists the keys of a contract that counts each key separately, in pages, with state and count; none of any other.',
   errors: ['machine_not_found', 'not_owner', 'contract_not_found'],
   example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, query: { limit: '10' }, status: 200 },
-  async handle({ host, ownership, durability, work, network }, { params, query, caller }) {
+  async handle({ host, ownership, counting }, { params, query, caller }) {
     const machine = ownership.owned(params.slug, caller);
     const contract = contractOf(host, machine, params.contract_id);
-    const { after = 0, limit = 100, limited = false, contains = '' } = query;
-    if (network !== undefined) {
-      const { keys, ...page } = await network.listKeys(contract, after, limit);
-      const isAsked = ({ key, retry_after_cycles: wait }: (typeof keys)[number]) =>
-        key.includes(contains) && (!limited || wait !== 0);
-      return { ok: true, ...page, keys: keys.filter(isAsked) };
-    }
-    const answer = await work.of(machine, function* (cycle) {
-      if (!(contract instanceof KeyedContract)) return { ok: true, cycle, keys: [] };
-      const { table } = contract.keys;
-      const keys: object[] = [];
-      let number = after;
-      while (number < table.last && keys.length < limit) {
-        number += 1;
-        yield LOOK;
-        if (!table.has(number) || !table.nameOf(number).includes(contains)) continue;
-        if (limited && !contract.keys.isLimited(number)) continue;
-        const { key, state, count, remaining, retry_after_cycles } = decisionOf(
-          contract,
-          0,
-          0,
-          0,
-          table.nameOf(number),
-          cycle,
-        );
-        keys.push({ key, state, count, remaining, retry_after_cycles });
-        yield SHOW;
-      }
-      return { ok: true, cycle, keys, ...(number < table.last ? { next: number } : {}) };
-    });
-    await durability.ofRows(machine);
-    return answer;
+    const { after = 0, limit = 100, limited = false, search = '' } = query;
+    const page = await counting.keys(contract, { after, limit, limited, search });
+    await counting.durable(machine);
+    return { ok: true, ...page };
   },
 });
-
-/** What looking at a number costs in units, and showing a key. */
-const LOOK = 1 / 256;
-const SHOW = 1 / 4;
 
 export const gates = route({
   ...api.gates,
@@ -90,87 +54,36 @@ export const gates = route({
     const machine = parts.ownership.owned(params.slug, caller);
     const asked = body.requests.map(({ contract_id, key, n = 1 }, index) => {
       try {
-        const contract = contractOf(parts.host, machine, contract_id);
-        const kind = gateOf(contract);
-        const tooMany = whyNotSoMany([{ contract, kind }], n);
-        if (tooMany !== undefined) throw tooMany;
-        return { contract, kind, name: keyNameOf(contract, key), n };
+        return askedOfGate(machine, contractOf(parts.host, machine, contract_id), n, key);
       } catch (error) {
         throw error instanceof Failure ? atRequest(error, index) : error;
       }
     });
-    const answered = (answer: object) => parts.durability.afterCounts(machine, () => answer);
-    const { network } = parts;
-    if (network !== undefined) return decideOver(parts, network, asked, reply);
-    const answer = parts.work.of(machine, (cycle) => decideAll(parts, machine, asked, cycle));
-    return answer instanceof Promise ? answer.then(answered) : answered(answer);
+    const outcomes = parts.counting.decideAll(machine, asked);
+    if (outcomes instanceof Promise) return outcomes.then((decided) => answerTo(asked, decided, parts.counts, reply));
+    return answerTo(asked, outcomes, parts.counts, reply);
   },
 });
 
-interface Asked {
-  readonly contract: Contract;
-  readonly kind: number;
-  readonly name: string | undefined;
-  readonly n: number;
-}
-
-/** What a decision costs that moves nothing, in units: there is no request of its own to be read. */
-const QUIET = 1 / 16;
-
-/** As `decideAll`, by a network of nodes. */
-async function decideOver(
-  { counts, clock }: Parts,
-  network: Network,
-  asked: readonly Asked[],
-  reply: FastifyReply,
-): Promise<object> {
-  const outcomes = await network.decide(asked);
-  let cycle = 0;
-  const decisions = outcomes.map((outcome, index) => {
+function answerTo(asked: readonly Asked[], { cycle, each }: Outcomes, counts: Counts, reply: FastifyReply): object {
+  const decisions = each.map((decision, index) => {
     const { n } = asked[index]!;
-    if (outcome instanceof Failure) {
-      if (!isOfOne(outcome)) throw outcome;
-      return { admitted: 0, limited: n, code: outcome.code };
-    }
-    const { decision } = outcome;
-    if ('away' in decision) {
-      counts.away += n;
-      markAway(reply);
-      const { admitted, limited, retry_after_cycles, away } = decision;
-      return { admitted, limited, retry_after_cycles, away };
-    }
-    const { admitted, state, remaining, retry_after_cycles } = decision;
-    counts.decided(n, admitted);
-    cycle = Math.max(cycle, outcome.cycle);
-    return { admitted, limited: n - admitted, state, remaining, retry_after_cycles };
-  });
-  return { ok: true, cycle: cycle || clock.cycle(), decisions };
-}
-
-function* decideAll({ host, counts }: Parts, machine: Machine, asked: readonly Asked[], cycle: number): Steps<object> {
-  const decisions: object[] = [];
-  for (const { contract, kind, name, n } of asked) {
-    const { seq } = machine.head;
-    try {
-      const admitted = yield* countInSteps(host, machine, { contract, kind }, n, cycle, undefined, name);
-      counts.decided(n, admitted);
-      const { state, remaining, retry_after_cycles } = decisionOf(contract, kind, n, admitted, name);
-      decisions.push({ admitted, limited: n - admitted, state, remaining, retry_after_cycles });
-    } catch (error) {
-      if (!(error instanceof Failure) || !isOfOne(error)) throw error;
+    if (decision instanceof Failure) {
       // What cannot be counted is not let through; the others were counted, and are.
-      const { code, againCycle } = error;
+      const { code, againCycle } = decision;
       const retry_after_cycles = againCycle === undefined ? undefined : againCycle - cycle;
-      decisions.push({ admitted: 0, limited: n, code, retry_after_cycles });
+      return { admitted: 0, limited: n, code, retry_after_cycles };
     }
-    if (machine.head.seq === seq) yield QUIET;
-  }
+    counts.took(n, decision);
+    const { admitted, limited, retry_after_cycles } = decision;
+    if (decision.away) {
+      markAway(reply);
+      return { admitted, limited, retry_after_cycles, away: true };
+    }
+    const { state, remaining } = decision;
+    return { admitted, limited, state, remaining, retry_after_cycles };
+  });
   return { ok: true, cycle, decisions };
-}
-
-/** Whether a failure is of one request, and the others are counted. */
-function isOfOne({ code }: Failure): boolean {
-  return code === 'too_many_keys' || code === 'contract_failed' || code === 'memory_low';
 }
 
 function atRequest({ code, what, why, fix }: Failure, index: number): Failure {

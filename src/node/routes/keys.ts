@@ -5,9 +5,9 @@ import * as api from '../../api/keys.js';
 import { assert, Failure } from '../../schema/failure.js';
 import type { Key } from '../../store/credential-store.js';
 import { secondsUntil } from '../../time/cycle.js';
-import type { Caller } from '../access.js';
-import { MintLimit } from '../mint-limit.js';
+import { keySlugOf } from '../key-record.js';
 import type { Parts } from '../parts.js';
+import type { Caller } from '../permission.js';
 import { addressPool } from '../request-source.js';
 import { route } from '../route.js';
 import { newKey, newName, newOwner } from '../secret.js';
@@ -24,23 +24,20 @@ export const mintKey = route({
   errors: ['mint_off', 'too_many_requests'],
   example: { status: 201 },
   async handle(parts, request, reply) {
-    const { mintLimit, clock, durability, limits, memory } = parts;
+    const { mint, clock, registry, limits, memory } = parts;
     memory.refuse('No key was minted.');
     const nowMs = clock.now();
     const cycle = clock.cycle();
-    if (mintLimit === undefined) throw mintsNone();
-    const after = await mintLimit.retryAfterCycles(request.ip ?? '', cycle);
+    if (mint === undefined) throw mintsNone();
+    const after = await mint.retryAfterCycles(request.ip ?? '');
     if (after > 0) {
-      if (mintLimit instanceof MintLimit) await durability.ofRows(mintLimit.machine);
       reply.header('retry-after', secondsUntil(cycle + after, nowMs, clock.cycleMs));
       throw tooMany(limits.mint);
     }
-    const { key, secret } = await put(
-      parts,
-      { owner: newOwner(), scopes: ['admin'], machine: undefined, network: addressPool(request.ip ?? '') },
-      limits.keyLifetimeMs,
-    );
-    await durability.commit();
+    const rights = { owner: newOwner(), scopes: ['admin'], machine: undefined } as const;
+    const network = addressPool(request.ip ?? '');
+    const { key, secret } = newKeyOf({ ...rights, network }, nowMs, limits.keyLifetimeMs);
+    await registry.changeKeys({ made: key });
     reply.code(201);
     return madeView(key, secret);
   },
@@ -57,7 +54,7 @@ function mintsNone(): Failure {
 function tooMany({ threshold, within }: Parts['limits']['mint']): Failure {
   return new Failure('too_many_requests', {
     what: 'No key was minted.',
-    why: `An address mints ${threshold} keys within ${within} cycles, and refused requests count.`,
+    why: `An address mints ${threshold} keys within ${within} cycles, and refused requests count; a network of addresses has a part of them all.`,
     fix: 'Wait as long as Retry-After says; a key can be used for many machines.',
   });
 }
@@ -84,13 +81,10 @@ export const makeKey = route({
     parts.memory.refuse('No key was made.');
     if (machine !== undefined) parts.ownership.owned(machine, caller);
     const lifetimeMs = days === undefined ? parts.limits.keyLifetimeMs : days * DAY_MS;
-    const { key, secret } = await put(
-      parts,
-      { owner: caller.owner, scopes, machine, network: caller.key.network },
-      lifetimeMs,
-    );
-    parts.keyRecord.write(caller, { action: 'key_made', key_id: key.id, ...rights(key) });
-    await parts.durability.commit();
+    const { owner, key: by } = caller;
+    const { key, secret } = newKeyOf({ owner, scopes, machine, network: by.network }, parts.clock.now(), lifetimeMs);
+    const note = { owner, by: by.id, action: 'key_made', key_id: key.id, ...rights(key) } as const;
+    await parts.registry.changeKeys({ made: key, note });
     reply.code(201);
     return madeView(key, secret);
   },
@@ -101,7 +95,7 @@ export const listKeys = route({
   ...common,
   summary: 'Lists the keys of the owner, by id, without their secrets.',
   example: { query: { limit: '10' }, status: 200 },
-  handle({ credentials, clock, keyRecord }, { query, caller }) {
+  handle({ credentials, clock, host }, { query, caller }) {
     assert(caller !== undefined, 'keys are listed for their owner');
     const { after = '', limit = 100 } = query;
     const found = credentials.keysOf(caller.owner, after, limit + 1);
@@ -118,7 +112,7 @@ export const listKeys = route({
         revoked: isRevoked,
         is_own: id === caller.key.id,
       }));
-    const record = keyRecord.of(caller.owner)?.slug;
+    const record = host.machines.get(keySlugOf(caller.owner))?.slug;
     return {
       ok: true,
       keys,
@@ -141,12 +135,13 @@ export const rotateKey = route({
     const before = keyOf(parts, caller, params.key_id);
     const { overlap_seconds: overlap = 86_400, expires_in_days: days } = body;
     const lifetimeMs = days === undefined ? before.expiresAtMs - before.createdAtMs : days * DAY_MS;
-    const { key, secret } = await put(parts, before, lifetimeMs);
+    const { key, secret } = newKeyOf(before, parts.clock.now(), lifetimeMs);
     const endsAtMs = Math.min(before.expiresAtMs, key.createdAtMs + overlap * 1_000);
     // Without an overlap the old key stays in the list until it would have expired, as a revoked one.
-    change(parts, overlap === 0 ? { ...before, isRevoked: true } : { ...before, expiresAtMs: endsAtMs });
-    parts.keyRecord.write(caller, { action: 'key_rotated', key_id: before.id, next_key_id: key.id, ...rights(key) });
-    await parts.durability.commit();
+    const changed = [overlap === 0 ? { ...before, isRevoked: true } : { ...before, expiresAtMs: endsAtMs }];
+    const done = { action: 'key_rotated', key_id: before.id, next_key_id: key.id, ...rights(key) } as const;
+    const note = { owner: caller.owner, by: caller.key.id, ...done };
+    await parts.registry.changeKeys({ made: key, changed, note });
     reply.code(201);
     return { ...madeView(key, secret), previous: { key_id: before.id, expires_at: instant(endsAtMs) } };
   },
@@ -162,41 +157,22 @@ export const revokeKey = route({
   async handle(parts, { params, caller }, reply) {
     assert(caller !== undefined, 'a key is revoked by its owner');
     const key = keyOf(parts, caller, params.key_id);
-    change(parts, { ...key, isRevoked: true });
-    parts.keyRecord.write(caller, { action: 'key_revoked', key_id: key.id });
-    await parts.durability.commit();
+    const note = { owner: caller.owner, by: caller.key.id, action: 'key_revoked', key_id: key.id } as const;
+    await parts.registry.changeKeys({ changed: [{ ...key, isRevoked: true }], note });
     return reply.code(204).send();
   },
 });
 
 type Rights = Pick<Key, 'owner' | 'scopes' | 'machine' | 'network'>;
 
-/** Stores a new key. Its secret is in the answer and nowhere else. @throws Failure `limit_reached` where its owner has as many as it may */
-async function put(
-  { credentials, clock, limits, network }: Parts,
-  { owner, scopes, machine, network: pool }: Rights,
-  lifetimeMs: number,
-) {
+/** A key that is not stored yet. Its secret is in the answer and nowhere else. */
+function newKeyOf({ owner, scopes, machine, network }: Rights, nowMs: number, lifetimeMs: number) {
   const { text: secret, hash } = newKey();
-  const createdAtMs = Math.floor(clock.now());
+  const createdAtMs = Math.floor(nowMs);
   const times = { createdAtMs, expiresAtMs: createdAtMs + lifetimeMs };
-  const from = pool === undefined ? {} : { network: pool };
+  const from = network === undefined ? {} : { network };
   const key: Key = { id: newName('key'), hash, owner, scopes, machine, ...times, isRevoked: false, ...from };
-  const { keysPerOwner: most } = limits;
-  if (network !== undefined) {
-    if (!(await network.directory.makeKey(key, most))) throw tooManyKeys(most, 'network');
-  } else {
-    if (credentials.countKeys(owner) >= most) throw tooManyKeys(most, 'node');
-    credentials.putKey(key);
-  }
   return { key, secret };
-}
-
-/** Stores a key that ends sooner; whoever came in by it is asked again. */
-function change({ credentials, access, streams }: Parts, key: Key): void {
-  credentials.putKey(key);
-  access.forget(key.id);
-  if (key.isRevoked) streams.endOf(key.id);
 }
 
 /** @throws Failure `key_not_found`, also for a key of another owner and for one that has ended */
@@ -207,14 +183,6 @@ function keyOf({ credentials, clock }: Parts, { owner }: Caller, id: string): Ke
     what: `There is no key "${id.slice(0, 64)}" to change.`,
     why: 'It is not one of yours, or it has expired or was revoked.',
     fix: 'GET /api/keys lists your keys.',
-  });
-}
-
-function tooManyKeys(most: number, place: 'node' | 'network'): Failure {
-  return new Failure('limit_reached', {
-    what: 'No key was made.',
-    why: `An owner has up to ${most} keys on this ${place}, revoked ones too until they would have expired.`,
-    fix: 'Wait until one expires, or use those you have.',
   });
 }
 

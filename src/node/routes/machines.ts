@@ -1,14 +1,12 @@
 // Routes of machines: creating, listing, looking at one, the most active ones.
 import * as api from '../../api/machines.js';
-import { type Machine, slugTaken } from '../../host/machine.js';
+import type { Machine } from '../../host/machine.js';
 import { assert, Failure } from '../../schema/failure.js';
 import { answerInTurns, JSON_TYPE, someOf } from '../long-answer.js';
 import { isReserved } from '../ownership.js';
-import * as remove from '../removal.js';
 import { sourceOf } from '../request-source.js';
 import { route } from '../route.js';
-import { ofMachine } from '../usage.js';
-import { machineSummary, machineView } from '../views.js';
+import { CONTRACTS_SHOWN, machineSummary, machineView, shortView } from '../views.js';
 
 export const createMachine = route({
   ...api.createMachine,
@@ -21,27 +19,18 @@ export const createMachine = route({
   errors: ['slug_taken', 'limit_reached', 'too_many_requests'],
   example: { body: { slug: 'another-gateway', is_public: true, display_name: 'Another gateway' }, status: 201 },
   async handle(parts, { body, caller, ip }, reply) {
-    const { host, ownership, durability, memory } = parts;
+    const { host, registry, memory } = parts;
     memory.refuse('No machine was created.');
     assert(caller !== undefined, 'a machine has an owner');
     const { slug, is_public = false, display_name = slug } = body;
     if (host.failure !== undefined) throw host.failure;
     if (isReserved(slug)) throw reserved(slug);
-    if (parts.retention.isRemoving(slug)) throw slugTaken(slug);
     const { owner, key } = caller;
-    const wanted = ofMachine(owner);
-    if (parts.network === undefined) parts.usage.refuse(wanted);
-    else parts.usage.refuseBeyondDeleted(wanted);
     const asked = { owner, ip, units: 1, what: 'A further machine' };
-    parts.machineLimit.take(asked, (name, value) => reply.header(name, value));
-    const { network } = parts;
-    const image = { slug, owner, isPublic: is_public, displayName: display_name };
-    const machine =
-      network === undefined
-        ? host.createMachine({ ...image, by: key.id })
-        : await network.entries.createMachine(image, key.id, wanted);
-    if (network === undefined) ownership.add(machine);
-    await durability.commit();
+    parts.rates.machines.take(asked, (name, value) => reply.header(name, value));
+    const machine = await registry.createMachine({
+      ...{ slug, owner, isPublic: is_public, displayName: display_name, by: key.id },
+    });
     reply.code(201);
     return { ok: true, machine: machineView(machine, caller) };
   },
@@ -58,27 +47,45 @@ export const listMachines = route({
   domain: 'state machines',
   summary: 'Lists the public machines and your own, by slug.',
   example: { query: { limit: '10' }, status: 200 },
-  async handle({ ownership, durability, turns }, request, reply) {
+  async handle({ ownership, registry, turns }, request, reply) {
     const { query, caller } = request;
-    const { after = '', limit = 100, own = false } = query;
+    const { after = '', limit = 100, own = false, search = '', sort } = query;
+    const text = search.toLowerCase();
     const found: Machine[] = [];
-    let from: string | undefined = after;
+    // Those that are limiting come first: all that are sorted are looked at for each page.
+    let from: string | undefined = sort === undefined ? after : '';
+    const most = sort === undefined ? limit : SORTED;
     const look = () => {
       const { seen, last } = ownership.look(caller, from!, LOOKED_AT_ONCE);
-      for (const machine of seen) if (!own || machine.image.owner === caller?.owner) found.push(machine);
+      for (const machine of seen)
+        if ((!own || machine.image.owner === caller?.owner) && isCalled(machine, text)) found.push(machine);
       from = last;
-      return from !== undefined && found.length <= limit;
+      return from !== undefined && found.length <= most;
     };
     while (await turns.of(sourceOf(request), look));
-    const page = found.slice(0, limit);
-    const head = { ok: true, ...(found.length > limit ? { next: page.at(-1)!.slug } : {}) };
+    const sorted = sort === undefined ? found : limitingFirst(found);
+    const first = sort === undefined ? 0 : sorted.findIndex(({ slug }) => slug === after) + 1;
+    const page = sorted.slice(first, first + limit);
+    const head = { ok: true, ...(sorted.length > first + limit ? { next: page.at(-1)!.slug } : {}) };
     const machines = someOf(page, (machine) => machineSummary(machine, caller));
     reply.header('content-type', JSON_TYPE);
     const answer = await answerInTurns(turns, sourceOf(request), head, { machines });
-    await durability.commit();
+    await registry.settled();
     return answer;
   },
 });
+
+/** Machines that are sorted, at most. */
+const SORTED = 1_000;
+
+function limitingFirst(machines: readonly Machine[]): readonly Machine[] {
+  const isLimiting = ({ contracts }: Machine) => contracts.some(({ limiting }) => limiting > 0);
+  return [...machines.filter(isLimiting), ...machines.filter((machine) => !isLimiting(machine))];
+}
+
+function isCalled({ slug, image }: Machine, text: string): boolean {
+  return slug.includes(text) || image.displayName.toLowerCase().includes(text);
+}
 
 export const deleteMachine = route({
   ...api.deleteMachine,
@@ -89,13 +96,11 @@ export const deleteMachine = route({
   summary: 'Deletes a machine with its contracts: a last row ends its record, which is still read for some days.',
   errors: ['machine_not_found', 'machine_deleted', 'not_owner'],
   example: { params: { slug: 'edge-gateway' }, status: 200 },
-  async handle(parts, { params, caller }) {
-    const { ownership, durability, limits } = parts;
+  async handle({ ownership, registry, limits }, { params, caller }) {
     assert(caller !== undefined, 'a machine is deleted by its owner');
     const machine = ownership.toDelete(params.slug, caller);
-    const freed = await remove.deleteMachine(parts, machine, caller.key.id);
+    const freed = await registry.deleteMachine(machine, caller.key.id);
     assert(freed !== undefined, 'a machine is deleted once');
-    await durability.commit();
     const readable_until = new Date((machine.deletedMs ?? 0) + limits.retentionMs).toISOString();
     return { ok: true, freed, readable_until };
   },
@@ -110,11 +115,11 @@ export const getMachine = route({
   summary: 'Tells about a machine, its contracts and the end of its record.',
   errors: ['machine_not_found'],
   example: { params: { slug: 'edge-gateway' }, status: 200 },
-  async handle({ ownership, durability, network }, { params, caller }) {
+  async handle({ ownership, counting }, { params, caller }) {
     const machine = ownership.visible(params.slug, caller);
-    const view = machineView(machine, caller, await network?.shown(machine));
-    await durability.ofRows(machine);
-    return { ok: true, machine: view };
+    const shown = (await counting.states(machine.contracts.slice(0, CONTRACTS_SHOWN))).map(shortView);
+    const head = await counting.head(machine);
+    return { ok: true, machine: machineView(machine, caller, shown, head) };
   },
 });
 

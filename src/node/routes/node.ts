@@ -7,7 +7,6 @@ import { Type } from '../../schema/json-schema.js';
 import { startOf } from '../../time/cycle.js';
 import type { SharedRate } from '../limits.js';
 import { JSON_TYPE } from '../long-answer.js';
-import { documentsOf, openApiVersions } from '../openapi.js';
 import { overloaded } from '../overload.js';
 import { route } from '../route.js';
 import type { SourceLimit } from '../source-limit.js';
@@ -38,14 +37,7 @@ export const showOpenApi = route({
   ...common,
   path: '/api/openapi.json',
   tier: 'public',
-  summary:
-    'Describes every route of this node as an OpenAPI document: 3.1, or 3.0 for programs that read nothing newer.',
-  shapes: {
-    querystring: Type.Object(
-      { version: Type.Optional(Type.Enum(openApiVersions, { description: 'Of OpenAPI; 3.1 if none is given.' })) },
-      { additionalProperties: false },
-    ),
-  },
+  summary: 'Describes every route of this node as an OpenAPI 3.1 document.',
   answers: {
     200: {
       description: 'The document.',
@@ -53,9 +45,9 @@ export const showOpenApi = route({
     },
   },
   example: { status: 200 },
-  handle({ routes }, { server, query }, reply) {
+  handle({ openApi }, _, reply) {
     reply.header('content-type', JSON_TYPE);
-    return documentsOf(server, routes)[query.version ?? '3.1'];
+    return openApi();
   },
 });
 
@@ -80,8 +72,8 @@ export const listNodes = route({
   summary: 'Lists the nodes of a network: their keys, which are up, and since when.',
   errors: ['store_away'],
   example: { status: 200 },
-  async handle({ clock, network }) {
-    return { ok: true as const, cycle: clock.cycle(), nodes: (await network?.presence.nodes()) ?? [] };
+  async handle({ clock, registry }) {
+    return { ok: true as const, cycle: clock.cycle(), nodes: await registry.nodes() };
   },
 });
 
@@ -95,24 +87,15 @@ export const listLimits = route({
   example: { status: 200 },
   errors: ['store_away'],
   async handle(parts, { caller }) {
-    const { limits, usage, streams, credentials, sessionLimit, machineLimit, definitionLimit, network } = parts;
+    const { limits, streams, registry, sockets, rates } = parts;
     const owner = caller?.owner;
-    const shared = network === undefined ? 'node' : 'network';
-    const stock = await network?.stock.used(owner);
-    const of = owner === undefined ? undefined : { ...usage.of(owner), ...stock?.of };
-    const all = { ...usage.onNode, ...stock?.all };
-    const keys = owner === undefined ? undefined : (stock?.keys ?? credentials.countKeys(owner));
+    const shared = registry.place;
+    const { all, own } = await registry.used(owner);
     const room = (name: keyof typeof all) => {
       const { perOwner: most, onNode: on_node } = limits[name];
       const free_on_node = Math.max(0, on_node - Math.ceil(all[name]));
-      const used = of && Math.ceil(of[name]);
-      const left =
-        owner === undefined || used === undefined
-          ? undefined
-          : network === undefined
-            ? usage.leftOf(owner, name)
-            : Math.max(0, Math.min(most, free_on_node) - used);
-      return { per: shared, most, ...(used === undefined ? {} : { used, left }), on_node, free_on_node } as const;
+      const ofOwner = own === undefined ? {} : { used: Math.ceil(own.used[name]), left: own.left[name] };
+      return { per: shared, most, ...ofOwner, on_node, free_on_node } as const;
     };
     const bound = (per: 'node' | 'network', most: number, used: number | undefined) =>
       used === undefined ? { per, most } : { per, most, used };
@@ -129,11 +112,15 @@ export const listLimits = route({
       definition_bytes: room('definitionBytes'),
       rows: room('rows'),
       record_kib: room('recordKib'),
-      keys: bound(shared, limits.keysPerOwner, keys),
+      sockets: {
+        ...{ per: 'node', most: limits.sockets.perOwner, on_node: limits.sockets.onNode },
+        free_on_node: Math.max(0, limits.sockets.onNode - sockets.size),
+      } as const,
+      keys: bound(shared, limits.keysPerOwner, own?.keys),
       streams: bound('node', limits.readersPerCaller, owner === undefined ? undefined : streams.ofOwner(owner)),
-      sessions: rate(limits.sessions, sessionLimit),
-      new_machines: rate(limits.newMachines, machineLimit),
-      definition_kib: rate(limits.definitionKib, definitionLimit),
+      sessions: rate(limits.sessions, rates.sessions),
+      new_machines: rate(limits.newMachines, rates.machines),
+      definition_kib: rate(limits.definitionKib, rates.definitions),
       mint: { per: shared, threshold: limits.mint.threshold, within: limits.mint.within },
       node: {
         body_bytes: limits.bodyBytes,
@@ -143,7 +130,7 @@ export const listLimits = route({
         request_timeout_ms: limits.requestTimeoutMs,
         keep_alive_timeout_ms: limits.keepAliveTimeoutMs,
         idle_timeout_ms: limits.idleTimeoutMs,
-        sockets: limits.sockets,
+        retention_ms: limits.retentionMs,
         overload_after_ms: limits.overload.afterMs,
         gate_turn_ms: limits.overload.gateTurnMs,
         other_turn_ms: limits.overload.otherTurnMs,
@@ -202,9 +189,8 @@ export const ready = route({
     'rows_missing',
   ],
   example: { status: 200 },
-  handle({ host, isDraining, overload, network }) {
-    if (network?.failure !== undefined) throw network.failure;
-    if (host.failure !== undefined) throw host.failure;
+  handle({ counting, isDraining, overload }) {
+    if (counting.failure !== undefined) throw counting.failure;
     if (overload.isNow) throw overloaded();
     if (!isDraining()) return { ok: true, status: 'ready' };
     throw new Failure('node_draining', {
@@ -222,7 +208,7 @@ export const publicKey = route({
   domain: 'updates',
   summary: 'Shows the public key that signs the records of this node, and its version: to be pinned on first use.',
   example: { status: 200 },
-  handle({ signer, version, successions }) {
+  handle({ identity: { signer, version, successions } }) {
     const { publicKey: public_key, publicKeyPem: public_key_pem, fingerprint } = signer;
     return { ok: true, algorithm: 'Ed25519', public_key, public_key_pem, fingerprint, version, successions };
   },
@@ -235,7 +221,7 @@ export const proveKey = route({
   domain: 'updates',
   summary: 'Signs a nonce of the client, so that it knows who it is talking to before it sends a credential.',
   example: { query: { nonce: 'A'.repeat(43) }, status: 200 },
-  handle({ signer }, { query }) {
+  handle({ identity: { signer } }, { query }) {
     return { ok: true, public_key: signer.publicKey, signature: signProof(signer, query.nonce) };
   },
 });

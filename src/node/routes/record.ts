@@ -12,7 +12,7 @@ import type { RowQuery } from '../../store/store.js';
 import type { Turns } from '../fair-queue.js';
 import { arrayLast, ITEMS_AT_ONCE, JSON_TYPE, JsonItems } from '../long-answer.js';
 import type { Parts } from '../parts.js';
-import { sourceOf } from '../request-source.js';
+import { poolOfCaller, sourceOf } from '../request-source.js';
 import { type Asked, route } from '../route.js';
 
 const NDJSON = 'application/x-ndjson';
@@ -27,12 +27,10 @@ export const readRecord = route({
   errors: ['machine_not_found'],
   example: { params: { slug: 'edge-gateway' }, query: { kind: 'transition', limit: '10' }, status: 200 },
   async handle(parts, request, reply) {
-    const { ownership, record, durability, turns, network } = parts;
+    const { ownership, record, counting, turns } = parts;
     const machine = ownership.visible(request.params.slug, request.caller);
-    await network?.head(machine);
-    // No row is shown that is not durable: those that are appended meanwhile come with the next page.
-    const { head } = machine;
-    await durability.ofRows(machine);
+    // Rows that are appended meanwhile come with the next page.
+    const head = await counting.head(machine);
     const source = sourceOf(request);
     if (wantsAll(request)) return sendExport(parts, reply, machine, head.seq, source);
     const { limit = 100, ...filter } = request.query;
@@ -82,10 +80,10 @@ export const verifyRecord = route({
   summary: 'Walks the record: every hash, link, transition, proof, and the newest signed checkpoint.',
   errors: ['machine_not_found', 'node_overloaded'],
   example: { params: { slug: 'edge-gateway' }, status: 200 },
-  async handle({ ownership, verifications, durability }, { params, caller }) {
+  async handle({ ownership, verifications, counting }, { params, caller, ip }) {
     const machine = ownership.visible(params.slug, caller);
-    await durability.ofRows(machine);
-    return { ok: true, ...(await verifications.of(machine.slug)) };
+    await counting.durable(machine);
+    return { ok: true, ...(await verifications.of(machine.slug, poolOfCaller(caller, ip))) };
   },
 });
 
@@ -107,7 +105,7 @@ function queryOf(filter: Omit<Static<typeof api.readRecord.shapes.querystring>, 
 
 /** Sends the record up to a row, as fast as it is read and no faster. */
 function sendExport(
-  { record, signer, clock, successions, turns }: Parts,
+  { record, identity: { signer, successions }, clock, turns }: Parts,
   reply: FastifyReply,
   machine: Machine,
   toSeq: number,

@@ -65,9 +65,10 @@ export const deployRateLimiter = route({
   example: { body: { slug: 'edge-gateway', threshold: 100, within: 60 }, status: 201 },
   async handle(parts, request, reply) {
     const { body, caller } = request;
-    const { slug, rule, shadow, when_away, gate, keyed, ...parameters } = body;
+    const { slug, name, rule, limit, shadow, when_away, gate, keyed, ...parameters } = body;
     parts.ownership.owned(slug, caller);
-    const limiter = rule === undefined ? rateLimiter(parameters) : limiterIn(rule, parameters, parts.clock.cycleMs);
+    const asked = Object.entries({ ...parameters, rule, limit }).filter(([, value]) => value !== undefined);
+    const limiter = limiterIn(asked, parts.clock.cycleMs) ?? rateLimiter(parameters);
     const definition = {
       ...limiter,
       ...(shadow && { shadow }),
@@ -76,7 +77,7 @@ export const deployRateLimiter = route({
     };
     const template_id = definition.id ?? TEMPLATE_ID;
     pay(parts, request, reply, 1);
-    const contract = await create(parts, caller, slug, definition, template_id, keyed);
+    const contract = await create(parts, caller, slug, definition, { templateId: template_id, keyed, name });
     reply.code(201);
     return { ok: true, contract: contractView(contract), template_id };
   },
@@ -97,35 +98,37 @@ export const deployTemplate = route({
   },
   async handle(parts, request, reply) {
     const { params, body, caller } = request;
-    const { slug, shadow, when_away, gate, keyed, ...given } = body;
+    const { slug, name, shadow, when_away, gate, keyed, ...given } = body;
     parts.ownership.owned(slug, caller);
-    const { id = params.template_id, rule, name } = templateNamed(params.template_id);
+    const { id = params.template_id, rule, name: called } = templateNamed(params.template_id);
     assert(rule !== undefined, 'only the rate limiter has no rule, and it has a route of its own');
     const definition = {
-      ...ruleLimiter({ ...rule, ...given }, name),
+      ...ruleLimiter({ ...rule, ...given }, called),
       ...(shadow && { shadow }),
       ...(when_away && { when_away }),
       ...(gate && { gate }),
     };
     pay(parts, request, reply, 1);
-    const contract = await create(parts, caller, slug, definition, id, keyed);
+    const contract = await create(parts, caller, slug, definition, { templateId: id, keyed, name });
     reply.code(201);
     return { ok: true, contract: contractView(contract), template_id: id };
   },
 });
 
-/** @throws Failure `invalid_definition`, `invalid_input` */
-function limiterIn(rule: object, parameters: object, cycleMs: number): ContractDefinition {
-  const [other] = Object.keys(parameters);
+/** Undefined where the parameters are those of the window. @throws Failure `invalid_definition`, `invalid_input` */
+function limiterIn(asked: readonly (readonly [name: string, value: unknown])[], cycleMs: number) {
+  const [name, limiter] = asked.find(([one]) => one === 'rule' || one === 'limit') ?? [];
+  if (name === undefined) return undefined;
+  const other = asked.find(([one]) => one !== name)?.[0];
   if (other !== undefined) {
     throw new Failure('invalid_input', {
       what: 'No contract was created.',
-      why: `${other} belongs to the window of the template, and rule says what the contract follows instead.`,
+      why: `${other} and ${name} each say what the contract follows.`,
       fix: 'Give one of the two.',
-      faults: [{ path: `/${other}`, message: 'cannot be combined with rule' }],
+      faults: [{ path: `/${other}`, message: `cannot be combined with ${name}` }],
     });
   }
-  return limiterDefinition(checkLimiter(rule, '/rule'), cycleMs);
+  return limiterDefinition(checkLimiter(limiter, `/${name}`), cycleMs);
 }
 
 /** @throws Failure `template_not_found` */

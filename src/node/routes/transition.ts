@@ -1,6 +1,5 @@
 // The route that moves a contract, or one key of it, to another state.
 import * as api from '../../api/contracts.js';
-import { KeyedContract } from '../../host/keyed-contract.js';
 import { keyNameOf } from '../keyed.js';
 import { contractOf } from '../ownership.js';
 import { route } from '../route.js';
@@ -31,33 +30,22 @@ export const driveTransition = route({
     body: { to: 'limiting', hold_cycles: 5 },
     status: 200,
   },
-  async handle({ host, ownership, durability, work, network }, { params, body, caller }) {
+  async handle({ host, ownership, counting }, { params, body, caller }) {
     const machine = ownership.owned(params.slug, caller);
     const contract = contractOf(host, machine, params.contract_id);
     const { to, input = {}, hold_cycles: holdCycles = 0, key } = body;
-    const name = keyNameOf(contract, key);
-    try {
-      const move = { to, input, holdCycles, by: caller?.key.id };
-      const moved = function* (cycle: number) {
-        yield 1;
-        if (name === undefined || !(contract instanceof KeyedContract)) return host.transition(contract, move);
-        return contract.asKey(name, cycle, (one) => host.transition(one, move));
-      };
-      const row = await (network?.entries.transition(contract, name, move) ?? work.of(machine, moved));
-      return {
-        ok: true,
-        previous_state: row.from,
-        new_state: row.to,
-        cycle: row.cycle,
-        seq: row.seq,
-        hash: row.hash,
-        master_equation_block: row.master_equation_block,
-        proof_digest: row.proof_digest ?? null,
-        emitted: row.emitted,
-      };
-    } finally {
-      // The row of a refusal, too, is durable before the answer.
-      await durability.ofRows(machine);
-    }
+    const move = { to, input, holdCycles, by: caller?.key.id };
+    const row = await counting.move(contract, move, keyNameOf(contract, key));
+    return {
+      ok: true,
+      previous_state: row.from,
+      new_state: row.to,
+      cycle: row.cycle,
+      seq: row.seq,
+      hash: row.hash,
+      master_equation_block: row.master_equation_block,
+      proof_digest: row.proof_digest ?? null,
+      emitted: row.emitted,
+    };
   },
 });

@@ -7,7 +7,6 @@ import { shownContract } from '../reported.js';
 import { counted, number, plain } from '../words.js';
 import { COLUMNS, countSteps, cycleAxis, steppedLine, thresholdLine } from './cycle-axis.js';
 
-/** Undefined if there is only one arm. */
 export function comparisonChart({ outcome, timeline, predicted }: Reported): ChartSpec | undefined {
   const contract = shownContract(outcome);
   if (timeline === undefined || predicted === undefined || contract === undefined) return undefined;
@@ -28,7 +27,7 @@ export function comparisonChart({ outcome, timeline, predicted }: Reported): Cha
         ? `The count of the window in both arms. No difference${whose === '' ? '' : ' in this contract'}${differences_total > 0 ? `; ${number(differences_total)} elsewhere` : ''}.`
         : `The count of the window in both arms. ${counted(differences_total, 'difference')}; the first one in cycle ${number(first.cycle - axis.firstCycle)}: ${first.figure} predicted ${first.predicted ?? 'none'}, observed ${first.observed ?? 'none'}.`,
     x: axis,
-    yTitle: 'requests in the window',
+    yTitle: 'Requests in the window',
     yWhole: true,
     lines: [
       // The first line is drawn on top: the thin one over the broad one.

@@ -2,7 +2,7 @@
 import type { Outcome } from '../../outcome/outcome-schema.js';
 import type { Timeline, TimelineRow } from '../../outcome/timeline.js';
 import type { CycleAxis, Line, Mark, StateStrip } from '../../web/chart/spec.js';
-import { reduceIntervals, reduceMarks, reduceSteps, type Steps } from '../reduce.js';
+import { reduceIntervals, reduceMarks, reduceSteps, type StepLine } from '../reduce.js';
 import { limitingIntervals, limitingStates, stateIntervals } from '../reported.js';
 import { plain } from '../words.js';
 
@@ -17,7 +17,7 @@ export function cycleAxis({ first_cycle, last_cycle, cycle_ms }: Outcome): Cycle
 }
 
 /** The count of a contract's window over cycles, as steps; `pick` chooses the rows. */
-export function countSteps(timeline: Timeline, axis: CycleAxis, pick: (row: TimelineRow) => boolean): Steps {
+export function countSteps(timeline: Timeline, axis: CycleAxis, pick: (row: TimelineRow) => boolean): StepLine {
   const xs: number[] = [0];
   const ys: number[] = [0];
   for (const row of timeline.rows()) {
@@ -35,11 +35,10 @@ export function countSteps(timeline: Timeline, axis: CycleAxis, pick: (row: Time
   return { xs: [...reduced.xs, axis.to], ys: [...reduced.ys, reduced.ys.at(-1)!] };
 }
 
-export function steppedLine(label: string, tone: Line['tone'], steps: Steps, more: Partial<Line> = {}): Line {
+export function steppedLine(label: string, tone: Line['tone'], steps: StepLine, more: Partial<Line> = {}): Line {
   return { label, tone, xs: steps.xs, ys: steps.ys, stepped: true, ...more };
 }
 
-/** A level that is the same over the whole run. */
 export function level(label: string, tone: Line['tone'], value: number, { from, to }: CycleAxis): Line {
   return { label, tone, xs: [from, to], ys: [value, value], stepped: true };
 }
@@ -47,14 +46,13 @@ export function level(label: string, tone: Line['tone'], value: number, { from, 
 /** Multiple of the largest count. A threshold above it is not drawn, because the counts would be too flat. */
 const FAR = 10;
 
-/** Whether a threshold can be drawn beside counts up to `peak`. */
-export function isNear(threshold: number, peak: number): boolean {
+export function isThresholdNear(threshold: number, peak: number): boolean {
   return peak === 0 || threshold <= FAR * peak;
 }
 
 /** The line of a threshold; none if there is no threshold or it is too far above the counts. */
 export function thresholdLine(threshold: number | null, peak: number, axis: CycleAxis, label = 'threshold'): Line[] {
-  return threshold === null || !isNear(threshold, peak) ? [] : [level(label, 'threshold', threshold, axis)];
+  return threshold === null || !isThresholdNear(threshold, peak) ? [] : [level(label, 'threshold', threshold, axis)];
 }
 
 /** The limiting intervals of a contract on the axis, reduced for drawing. */

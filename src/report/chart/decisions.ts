@@ -49,7 +49,7 @@ export function decisionsChart({ outcome, totals, series }: Reported): ChartSpec
     title: 'Requests admitted and limited',
     about: `${number(outcome.admitted)} of ${counted(outcome.requests, 'request')} admitted, ${number(outcome.limited)} limited; ${number(busiest)} in the busiest cycle.${edge}${binWords}`,
     x: axis,
-    yTitle: bins.size === 1 ? 'requests per cycle' : `requests per cycle, mean of ${number(bins.size)}`,
+    yTitle: bins.size === 1 ? 'Requests per cycle' : `Requests per cycle, mean of ${number(bins.size)}`,
     yWhole: bins.size === 1,
     lines,
     shades: [],
@@ -58,7 +58,6 @@ export function decisionsChart({ outcome, totals, series }: Reported): ChartSpec
   };
 }
 
-/** Cycles of a bin: the last one may be cut by the end of the run. */
 function cyclesIn({ starts, size }: Bins, bin: number, { to }: CycleAxis): number {
   return Math.max(1, Math.min(size, to - starts[bin]!));
 }

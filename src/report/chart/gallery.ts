@@ -29,7 +29,6 @@ const limiters: readonly (readonly [title: string, limiter: object])[] = [
 const LENGTH_MS = 6_000;
 const BURST_AT_MS = 500;
 
-/** When requests come, in ms from the start. */
 function requests(): number[] {
   const times = new Array<number>(25).fill(BURST_AT_MS);
   for (let at = BURST_AT_MS; at < LENGTH_MS; ) {
@@ -39,7 +38,6 @@ function requests(): number[] {
   return times.filter((at) => at <= LENGTH_MS);
 }
 
-/** A panel for each limiter, all with the same axes. */
 export function galleryCharts(): ChartSpec[] {
   const times = requests();
   return limiters.map(([title, limiter], index): ChartSpec => {
@@ -49,8 +47,8 @@ export function galleryCharts(): ChartSpec[] {
       id: `panel-${index}`,
       title: `${title}: ${starts.length} of ${times.length}`,
       about: `Requests sent to ${title}, and those that it let start.`,
-      x: { kind: 'values', title: 'seconds', from: 0, to: LENGTH_MS / 1000 },
-      yTitle: '',
+      x: { kind: 'values', title: 'Seconds', from: 0, to: LENGTH_MS / 1000 },
+      yTitle: 'Requests',
       yWhole: true,
       yMax: times.length,
       lines: [

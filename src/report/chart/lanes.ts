@@ -1,10 +1,9 @@
 // The charts of many contracts: a lane for each, thick while it limits; and the number of contracts that limit at once.
 
 import type { ChartSpec } from '../../web/chart/spec.js';
-import { reduceIntervals } from '../reduce.js';
-import { limitingIntervals, limitingStates, type Reported } from '../reported.js';
+import type { Reported } from '../reported.js';
 import { counted, number, plain } from '../words.js';
-import { COLUMNS, countSteps, cycleAxis, steppedLine } from './cycle-axis.js';
+import { countSteps, cycleAxis, shadesOf, statesOf, steppedLine } from './cycle-axis.js';
 
 const MOST_LANES = 40;
 
@@ -13,31 +12,25 @@ export function lanesChart({ outcome }: Reported): ChartSpec | undefined {
   const limited = outcome.by_contract.filter(({ transitions }) => transitions.length > 0);
   if (outcome.contracts < 2 || limited.length === 0) return undefined;
   const axis = cycleAxis(outcome);
-  const limiting = limitingStates(outcome);
   const shown = limited.slice(0, MOST_LANES);
-  const intervals = shown.map(({ transitions }) =>
-    reduceIntervals(
-      limitingIntervals(transitions, limiting, axis.firstCycle + axis.to).map(([from, to]) => [
-        from - axis.firstCycle,
-        to - axis.firstCycle,
-      ]),
-      axis.from,
-      axis.to,
-      COLUMNS,
-    ),
-  );
+  const states = shown.map((contract) => {
+    const named = statesOf(outcome, contract, axis);
+    return named.length > 0
+      ? named
+      : [{ name: 'limiting', admits: false, intervals: shadesOf(outcome, contract, axis) }];
+  });
   const rest = outcome.contracts_limited - shown.length;
   return {
     id: 'lanes',
-    title: 'When each contract was limiting',
+    title: outcome.states === undefined ? 'When each contract was limiting' : 'States of each contract',
     about: `${number(outcome.contracts_limited)} of ${counted(outcome.contracts, 'contract')} had limited requests.${rest > 0 ? ` Shown are the ${number(shown.length)} with most of them.` : ''}`,
     x: axis,
-    yTitle: '',
+    yTitle: 'Contract',
     yWhole: true,
     lines: [],
     shades: [],
     marks: [],
-    lanes: { names: shown.map(({ id }) => plain(id)), intervals },
+    lanes: { names: shown.map(({ id }) => plain(id)), states },
     height: 130 + 22 * shown.length,
   };
 }
@@ -54,7 +47,7 @@ export function contractsChart({ outcome, totals }: Reported): ChartSpec | undef
     title: 'Contracts that limited at once',
     about: `At most ${number(most)} of ${number(outcome.contracts)} in the same cycle.`,
     x: axis,
-    yTitle: 'contracts limiting',
+    yTitle: 'Contracts limiting',
     yWhole: true,
     lines: [steppedLine('contracts limiting', 'limited', steps, { area: 'zero', hatched: true, width: 1.5 })],
     shades: [],

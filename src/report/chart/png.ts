@@ -1,8 +1,7 @@
 // Charts as PNG pictures. The font is part of the package (Inter, SIL Open Font License 1.1): without any font on the machine the
 // text would be missing silently.
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import type { Chart } from 'chart.js';
+import { packageFile } from '../../package-file.js';
 import { paint } from '../../web/chart/paint.js';
 import { palettes, type Theme } from '../../web/chart/palette.js';
 import type { ChartSpec } from '../../web/chart/spec.js';
@@ -12,7 +11,6 @@ import { ChartJSNodeCanvas, createCanvas, GlobalFonts, loadImage } from './canva
 export const PNG_WIDTH = 900;
 const PIXEL_RATIO = 2;
 
-/** A chart with its title and caption, on its background. */
 export function chartPng(spec: ChartSpec, theme: Theme, width = PNG_WIDTH): Buffer {
   const palette = palettes[theme];
   const font = chartFont();
@@ -60,7 +58,6 @@ export async function panelsPng(title: string, specs: readonly ChartSpec[], them
   return whole.toBuffer('image/png');
 }
 
-/** Height of the title above charts side by side, in CSS px. */
 const PANEL_HEAD = 36;
 
 // A new canvas loads Chart.js again, which takes longer than drawing.
@@ -90,10 +87,9 @@ let registered = false;
 /** The font families to use; the last is the system's, for scripts that Inter does not cover. */
 function chartFont(): string {
   if (!registered) {
-    const files = join(dirname(createRequire(import.meta.url).resolve('@fontsource/inter/package.json')), 'files');
     for (const [family, subset] of Object.entries(subsets)) {
       for (const weight of [400, 600])
-        GlobalFonts.registerFromPath(join(files, `inter-${subset}-${weight}-normal.woff2`), family);
+        GlobalFonts.registerFromPath(packageFile(`dist/fonts/inter-${subset}-${weight}-normal.woff2`), family);
     }
     registered = true;
   }

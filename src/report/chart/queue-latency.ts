@@ -7,7 +7,6 @@ import type { Reported } from '../reported.js';
 import { capital, counted, latency, number } from '../words.js';
 import { COLUMNS, cycleAxis } from './cycle-axis.js';
 
-/** Undefined if nothing waited and nothing was retried, or neither was measured. */
 export function queueChart({ outcome, series }: Reported): ChartSpec | undefined {
   if (series === undefined) return undefined;
   const axis = cycleAxis(outcome);
@@ -34,9 +33,9 @@ export function queueChart({ outcome, series }: Reported): ChartSpec | undefined
     title: level === undefined ? 'Retries' : most.retries === 0 ? level.name : `${level.name} and retries`,
     about: sentences.join(' '),
     x: axis,
-    yTitle: level === undefined ? 'retries per cycle' : level.tone === 'queue' ? 'requests waiting' : 'jobs open',
+    yTitle: level === undefined ? 'Retries per cycle' : level.tone === 'queue' ? 'Requests waiting' : 'Jobs open',
     yWhole: true,
-    ...(level === undefined || most.retries === 0 ? {} : { rightTitle: 'retries per cycle' }),
+    ...(level === undefined || most.retries === 0 ? {} : { rightTitle: 'Retries per cycle' }),
     lines: [
       ...(level === undefined ? [] : measured(level.label, level.tone, series, level.values, axis, { stepped: true })),
       ...(most.retries === 0
@@ -58,7 +57,6 @@ function mostOf(values: readonly (number | null)[] | undefined): number {
   return (values ?? []).reduce<number>((most, value) => Math.max(most, value ?? 0), 0);
 }
 
-/** Undefined if latency was not measured cycle by cycle, or all of it is 0. */
 export function latencyChart({ outcome, series }: Reported): ChartSpec | undefined {
   if (series === undefined) return undefined;
   const { latency_ms_p50, latency_ms_p99, latency_taken: taken, response_ms_p50 } = series;
@@ -74,7 +72,7 @@ export function latencyChart({ outcome, series }: Reported): ChartSpec | undefin
     title: 'Latency over time',
     about: `Median and 99th percentile of each cycle${taken === undefined ? '' : `, ${taken}`}; cycles without requests are blank.${isJobs ? ' The service also spends time on requests whose client has given up.' : ''}`,
     x: axis,
-    yTitle: unit,
+    yTitle: `Latency, ${unit}`,
     lines: [
       ...line(isJobs ? 'jobs, p50' : 'p50', 'median', latency_ms_p50),
       ...line(isJobs ? 'jobs, p99' : 'p99', 'tail', latency_ms_p99),
@@ -86,7 +84,6 @@ export function latencyChart({ outcome, series }: Reported): ChartSpec | undefin
   };
 }
 
-/** Long times are shown in seconds. */
 function unitFor(mostMs: number): { unit: 'ms' | 's'; inUnit: <T extends number | null>(ms: T) => T | number } {
   return mostMs >= 20_000
     ? { unit: 's', inUnit: (ms) => (ms === null ? ms : ms / 1000) }
@@ -106,7 +103,6 @@ function measured(
   if (values.includes(null)) return [{ label, tone, ...withGaps(xs, values, axis), stepped: false, ...more }];
   const steps = reduceSteps({ xs, ys: values as number[] }, axis.from, axis.to, COLUMNS);
   const last = steps.ys.at(-1);
-  // A level holds to the end of its cycle.
   const held =
     more.stepped === true && last !== undefined
       ? { xs: [...steps.xs, (xs.at(-1) ?? 0) + 1], ys: [...steps.ys, last] }
@@ -174,7 +170,7 @@ export function percentilesChart({ outcome }: Reported): ChartSpec | undefined {
     title: 'Latency by percentile',
     about: `${curves.map(([label, { n, p50, p99, max }]) => `${capital(label)}: p50 ${latency(p50)}, p99 ${latency(p99)}, max ${latency(max)} of ${number(n)}`).join('. ')}.`,
     x: { kind: 'percentiles', max: MAX_PLACE },
-    yTitle: unit,
+    yTitle: `Latency, ${unit}`,
     yLog: curves.every(([, { p50 }]) => p50 > 0),
     lines: curves.map(([label, quantiles], index) => ({
       label,

@@ -8,14 +8,12 @@ import { cycleAxis, thresholdLine } from './cycle-axis.js';
 
 const MOST_FIGURES = 16;
 
-/** The band of counts in which most runs lie; undefined if it was not recorded. */
 export function bandChart({ outcome, series }: Reported): ChartSpec | undefined {
   const band = series?.band;
   if (band === undefined) return undefined;
   const axis = cycleAxis(outcome);
   const xs = [...band.cycle.map((one) => one - axis.firstCycle), axis.to];
   const line = (label: string, ys: readonly number[], more: Partial<Line>): Line => {
-    // The last step ends with the run.
     const held = { xs, ys: [...ys, ys.at(-1) ?? 0] };
     return { label, tone: 'band', ...held, stepped: true, width: 1, ...more };
   };
@@ -26,7 +24,7 @@ export function bandChart({ outcome, series }: Reported): ChartSpec | undefined 
     title: 'The window over replications',
     about: `The largest count of each ${step}: in nine of ten of ${counted(band.runs, 'run')} it lay within the band.`,
     x: axis,
-    yTitle: 'requests in the window',
+    yTitle: 'Requests in the window',
     yWhole: true,
     lines: [
       line('median', band.middle, { tone: 'count', width: 2 }),
@@ -71,7 +69,7 @@ export function spreadChart({ outcome }: Reported): ChartSpec | undefined {
     about:
       'Beside each name its mean. The dot is the mean, the bar its 95 % interval, the thin line reaches from the smallest run to the largest.',
     x: { kind: 'percent', from: -reach, to: reach },
-    yTitle: '',
+    yTitle: 'Figure and its mean',
     lines: [],
     shades: [],
     marks: [],

@@ -7,14 +7,12 @@ import { countSteps, cycleAxis, steppedLine, thresholdLine } from './cycle-axis.
 /** More lines could not be distinguished. */
 const tones: readonly Tone[] = ['count', 'limited', 'median', 'tail', 'observed'];
 
-/** Undefined if no run has a timeline of its contracts. */
-export function runsChart(names: readonly string[], runs: readonly Reported[]): ChartSpec | undefined {
-  const drawable = runs.flatMap((reported, index) => {
-    const contract = shownContract(reported.outcome);
-    const { timeline, outcome } = reported;
-    return timeline === undefined || contract === undefined
-      ? []
-      : [{ name: names[index]!, timeline, outcome, contract }];
+export function runsChart(
+  runs: readonly { readonly name: string; readonly reported: Reported }[],
+): ChartSpec | undefined {
+  const drawable = runs.flatMap(({ name, reported: { timeline, outcome } }) => {
+    const contract = shownContract(outcome);
+    return timeline === undefined || contract === undefined ? [] : [{ name, timeline, outcome, contract }];
   });
   const first = drawable[0];
   if (first === undefined) return undefined;
@@ -29,7 +27,7 @@ export function runsChart(names: readonly string[], runs: readonly Reported[]): 
     title: 'Requests in the window',
     about: `The count of the most limited contract of ${counted(shown.length, 'run')}${drawable.length > shown.length ? ` of ${drawable.length}` : ''}, each from its own first cycle.`,
     x: axis,
-    yTitle: 'requests in the window',
+    yTitle: 'Requests in the window',
     yWhole: true,
     lines: [
       ...shown.map(({ name, timeline, outcome, contract }, index) =>

@@ -8,7 +8,7 @@ import {
   COLUMNS,
   countSteps,
   cycleAxis,
-  isNear,
+  isThresholdNear,
   shadesOf,
   statesOf,
   steppedLine,
@@ -16,7 +16,6 @@ import {
   transitionMarks,
 } from './cycle-axis.js';
 
-/** Undefined if the run has no timeline of its contracts. */
 export function windowChart({ outcome, timeline }: Reported): ChartSpec | undefined {
   const contract = shownContract(outcome);
   if (timeline === undefined || contract === undefined) return undefined;
@@ -24,7 +23,7 @@ export function windowChart({ outcome, timeline }: Reported): ChartSpec | undefi
   const { id, threshold, within, rule, entries, limiting_cycles, peak_count } = contract;
   const steps = countSteps(timeline, axis, (row) => row.contract === id);
   const whose = outcome.contracts > 1 ? ` of contract ${plain(id)}` : '';
-  const far = threshold === null || isNear(threshold, peak_count) ? '' : ', which lies far above the picture';
+  const far = threshold === null || isThresholdNear(threshold, peak_count) ? '' : ', which lies far above the picture';
   const bound = threshold === null ? '' : ` against the threshold of ${number(threshold)}${far}`;
   const limiting =
     entries === 0
@@ -45,7 +44,7 @@ export function windowChart({ outcome, timeline }: Reported): ChartSpec | undefi
     title: rule === undefined ? `Requests in the window${whose}` : `Used up of the rule${whose}`,
     about: `${what}${bound}; it peaked at ${number(peak_count)}. ${limiting}${stateWords}`,
     x: axis,
-    yTitle: rule === undefined ? `requests in ${spanWords(within, outcome.cycle_ms)}` : 'most requests in a cycle',
+    yTitle: rule === undefined ? `Requests in ${spanWords(within, outcome.cycle_ms)}` : 'Most requests in a cycle',
     yWhole: true,
     lines: [
       steppedLine('count', 'count', steps, { width: steps.xs.length > COLUMNS ? 1 : 2 }),

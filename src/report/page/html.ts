@@ -2,19 +2,18 @@
 import { createHash } from 'node:crypto';
 import { plain } from '../words.js';
 
-/** Text that is HTML. */
 export class Html {
   constructor(readonly text: string) {}
 }
 
-export type Part = Html | string | number | readonly Part[];
+export type HtmlPart = Html | string | number | readonly HtmlPart[];
 
 /** A template whose values are escaped. Values made with `html` are inserted unchanged, the elements of a list one after the other. */
-export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
+export function html(texts: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   return new Html(texts.map((text, index) => (index === 0 ? text : asHtml(parts[index - 1]!) + text)).join(''));
 }
 
-function asHtml(part: Part): string {
+function asHtml(part: HtmlPart): string {
   if (part instanceof Html) return part.text;
   if (typeof part === 'object') return part.map(asHtml).join('');
   return escaped(String(part));
@@ -48,7 +47,7 @@ export function hashed(text: string): string {
  * @param policy what it may load and do; it names the style by its hash
  * @param lines from the begin of its content to the end of the file
  */
-export function documentOf(title: string, policy: string, style: string, lines: readonly string[]): string {
+export function htmlDocument(title: string, policy: string, style: string, lines: readonly string[]): string {
   return [
     '<!doctype html>',
     '<html lang="en"><head><meta charset="utf-8">',

@@ -3,13 +3,10 @@ import type { Outcome } from '../../outcome/outcome-schema.js';
 import { bundled } from '../../web/bundled.js';
 import { themeStyle } from '../../web/chart/palette.js';
 import { counted, number, verdictView } from '../words.js';
-import { documentOf, type Html, hashed, html } from './html.js';
+import { type Html, hashed, html, htmlDocument } from './html.js';
 
-/** A report in the list. */
 export interface ListedReport {
-  /** Its folder, from that of the reports, with slashes. */
   readonly path: string;
-  /** When it was written, ISO 8601. */
   readonly writtenAt: string;
   /** What kind of report it is, for one that is not a single run. */
   readonly kind?: string;
@@ -33,7 +30,7 @@ export function reportsHtml(folder: string, reports: readonly ListedReport[], qu
 ${found.length === 0 ? html`<p>${reports.length === 0 ? 'There is no report yet: every run writes one.' : 'No report has these words.'}</p>` : listOf(found)}</main>`;
   const style = `${themeStyle}${bundled('report.css')}${own}`;
   const policy = `default-src 'none'; style-src ${hashed(style)}; base-uri 'none'; form-action 'self'`;
-  return documentOf('Reports', policy, style, [body.text, '</div></body></html>\n']);
+  return htmlDocument('Reports', policy, style, [body.text, '</div></body></html>\n']);
 }
 
 const hues = { good: 'ok', open: '', bad: 'no' } as const;

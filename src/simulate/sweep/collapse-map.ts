@@ -6,75 +6,67 @@
 //           |  . . . . #        collapsed   the smallest one does
 //           +-----------> load
 //
-// Few runs of a coarse lattice come first. A rectangle whose corners do not all agree is halved, down to neighbours; one whose corners agree
-// is taken to be the same inside, and its points are marked as inferred: an island smaller than the lattice is missed. Points at the
-// border get all their runs. What is stuck at the end of a run may only drain more slowly than the run lasts: where the scenario has a
-// warm-up, the smallest stuck trigger of a load is run again for eight times as long, with as long a measurement at the end. Where it has
-// recovered by then, so have smaller triggers, and a larger one is tried.
+// The map begins with few runs on a coarse lattice. A rectangle whose corners disagree is halved, down to neighbours. One whose corners
+// agree is assumed to be the same inside: an island smaller than the lattice is missed. Points at the border get all their runs. A run
+// that ends stuck may only drain slowly. If the scenario has a warm-up, the smallest stuck trigger of a load is therefore run for eight
+// times as long, with as long a measurement at the end. If it recovers, so do smaller triggers, and larger ones are tried.
 import { shareInterval } from '../../math/interval.js';
-import { Failure } from '../../schema/failure.js';
-import type { RunPlace } from '../run-pool.js';
-import { type Axis, type Json, parseAxis } from './axis.js';
+import type { RunPlace } from '../replication.js';
+import { openRunner } from '../runner.js';
 import { readFigureCondition } from './condition.js';
-import { type Cell, cellsOf } from './grid.js';
+import { type Axis, type Cell, cellsOf, type Json, parseAxis, wrongSweep } from './grid.js';
 import { type SweepPlan, scenarioOf } from './plan-sweep.js';
-import { openRunner, type RunSweepOptions, type SweepRow } from './sweep.js';
+import type { RunSweepOptions, SweepRow } from './sweep.js';
 
 export interface MapQuestion {
-  /** The axis of the load, as `arrivals.0.rate=2/s..10/s:1/s`. */
+  /** Axis of the load, for example `arrivals.0.rate=2/s..10/s:1/s`. */
   readonly across: string;
-  /** The axis of the trigger. */
   readonly up: string;
-  /** When a run counts as stuck: comparisons of its figures, for example `clients.succeeded < clients.jobs / 2`. */
+  /** A run is stuck if these comparisons of its figures hold, for example `clients.succeeded < clients.jobs / 2`. */
   readonly stuck: string;
-  /** Changes that may cure the scenario as it is written, each an axis from the weakest to the strongest. */
+  /** Possible cures of the scenario as written, each an axis from the weakest change to the strongest. */
   readonly cures?: readonly string[] | undefined;
 }
 
 type Zone = 'stable' | 'vulnerable' | 'collapsed';
 
-/** One load of one policy. */
-export interface MapColumn {
-  /** The policy and the load. */
+interface MapColumn {
   readonly set: Cell['set'];
   readonly zone: Zone;
   /** The smallest trigger that leaves it stuck in half of the runs; undefined for none. */
   readonly stuckFrom: Json | undefined;
-  /** The largest trigger that the runs of the scenario leave stuck, but not those that last `prolonged` times as long; undefined for none. */
+  /** The largest stuck trigger that recovers in a run of `prolonged` times the length; undefined for none. */
   readonly drainsUpTo: Json | undefined;
-  /** How many times longer a stuck trigger was run; 1 where it cannot be, for want of a warm-up. */
+  /** 1 without a warm-up. */
   readonly prolonged: number;
 }
 
-export interface Cure {
-  /** The smallest change that cures: stuck in at most one run of twenty. */
+interface Cure {
+  /** The smallest change with which at most one run of twenty is stuck. */
   readonly set: Cell['set'];
   readonly stuck: number;
   readonly n: number;
-  /** Goodput with it over goodput without, both under the smallest trigger: what it costs in quiet times. */
+  /** Goodput with the change over goodput without, under the smallest trigger: its cost in quiet times. */
   readonly goodput: number;
 }
 
 export interface CollapseMap {
-  /** All axes: policies, trigger, load. */
+  /** Policies, trigger, load. */
   readonly axes: readonly Axis[];
   /** A row for each point, with the figures `stuck` (share of runs, Wilson's 95 % interval) and `runs` (0 where inferred). */
   readonly rows: readonly SweepRow[];
   readonly columns: readonly MapColumn[];
-  /** From the cheapest; a change that does not cure is left out. */
+  /** Cheapest first, without changes that do not cure. */
   readonly cures: readonly Cure[];
-  /** Runs that were made, and those that all points would have needed. */
+  /** Runs made, and runs that all points would have needed. */
   readonly runs: number;
   readonly runsOfAll: number;
 }
 
-/** Runs of a point of the coarse lattice. */
 const FIRST_RUNS = 4;
-/** The coarse lattice has so many intervals in each direction. */
 const COARSE = 4;
-/** How many times longer a run is to last in which a trigger may only drain slowly. */
 const PROLONGED = 8;
-/** Stuck in at most this share of runs: cured. */
+/** The largest share of stuck runs. */
 const CURED = 0.05;
 const GOODPUT = 'clients.goodput_per_second';
 
@@ -87,7 +79,7 @@ interface Point {
 }
 
 /**
- * Maps each policy of the plan: its cells are the policies, its replications the runs of a point at the border. Undefined when stopped.
+ * Maps each policy of the plan: its cells are the policies, its replications the runs of a point at the border. Undefined if stopped.
  * @throws Failure `wrong_usage`
  */
 export async function mapCollapse(
@@ -96,16 +88,11 @@ export async function mapCollapse(
   { signal, onRun, ...place }: RunPlace & Pick<RunSweepOptions, 'signal' | 'onRun'> = {},
 ): Promise<CollapseMap | undefined> {
   const [across, up] = [question.across, question.up].map(steppedAxis) as [Stepped, Stepped];
-  const base = { ...plan.cells[0]?.set, [across.path]: across.values[0]!, [up.path]: up.values[0]! };
-  const { clients } = scenarioOf(plan, { cell: 0, set: base });
-  const condition = readFigureCondition(
-    question.stuck,
-    clients.map(({ name }) => name),
-  );
+  const least = { [across.path]: across.values[0]!, [up.path]: up.values[0]! };
+  const condition = readFigureCondition(question.stuck, plan, least);
   const runner = await openRunner(plan, place, { signal, runs: plan.replications });
   const most = Math.max(plan.replications, FIRST_RUNS);
   let [runs, number] = [0, 0];
-  /** The cells have numbers of their own: every variant that is run is one. */
   const numbers = new Map<string, number>();
   const add = async (point: Point, set: Cell['set'], n: number): Promise<void> => {
     const key = JSON.stringify(set);
@@ -121,7 +108,7 @@ export async function mapCollapse(
       onRun?.(run);
     }
   };
-  /** The last trigger that only drains slowly at a load; its points, and those of smaller triggers, are no longer stuck. */
+  /** The largest trigger that only drains slowly at a load. It and smaller triggers are no longer stuck. */
   const drained = async (points: Explored, x: number, height: number, setAt: (y: number) => Cell['set']) => {
     const { duration, warmUp } = scenarioOf(plan, { cell: 0, set: setAt(0) });
     const stuck = Array.from({ length: height }, (_, y) => y).filter((y) => shareAt(points, x, y) >= 0.5);
@@ -135,7 +122,7 @@ export async function mapCollapse(
       return false;
     };
     let [low, high] = [0, stuck.length];
-    // Most often the smallest one remains stuck.
+    // Usually the smallest one remains stuck.
     if (await remains(stuck[0]!)) high = 0;
     else low = 1;
     while (low < high) {
@@ -155,31 +142,19 @@ export async function mapCollapse(
     const rows: SweepRow[] = [];
     const columns: MapColumn[] = [];
     for (const { set } of plan.cells) {
-      const points = await explore(across.values.length, up.values.length, most, (point, x, y, n) =>
-        add(point, { ...set, [up.path]: up.values[y]!, [across.path]: across.values[x]! }, n),
-      );
-      const prolonged = Array.from(across.values, (_, x) => ({ x, ...notProlonged }));
-      for (const column of prolonged) {
-        const setAt = (y: number) => ({ ...set, [up.path]: up.values[y]!, [across.path]: across.values[column.x]! });
-        Object.assign(column, await drained(points, column.x, up.values.length, setAt));
-      }
-      if (signal?.aborted === true) return undefined;
-      for (const [y, trigger] of up.values.entries())
-        for (const [x, load] of across.values.entries())
-          rows.push(rowOf(rows.length, { ...set, [up.path]: trigger, [across.path]: load }, points, x, y));
+      const [width, height] = [across.values.length, up.values.length];
+      const setAt = (x: number, y: number) => ({ ...set, [up.path]: up.values[y]!, [across.path]: across.values[x]! });
+      const points = await explore(width, height, most, (point, x, y, n) => add(point, setAt(x, y), n));
       for (const [x, load] of across.values.entries()) {
+        const { upTo, times } = await drained(points, x, height, (y) => setAt(x, y));
         const first = up.values.findIndex((_, y) => shareAt(points, x, y) >= 0.5);
         const zone = first < 0 ? 'stable' : first === 0 ? 'collapsed' : 'vulnerable';
-        const { upTo, times } = prolonged[x]!;
-        const drainsUpTo = up.values[upTo];
-        columns.push({
-          set: { ...set, [across.path]: load },
-          zone,
-          stuckFrom: up.values[first],
-          drainsUpTo,
-          prolonged: times,
-        });
+        const at = { set: { ...set, [across.path]: load }, zone } as const;
+        columns.push({ ...at, stuckFrom: up.values[first], drainsUpTo: up.values[upTo], prolonged: times });
       }
+      if (signal?.aborted === true) return undefined;
+      for (let y = 0; y < height; y += 1)
+        for (let x = 0; x < width; x += 1) rows.push(rowOf(rows.length, setAt(x, y), points, x, y));
     }
     const cures = await findCures(question.cures ?? [], up, most, add);
     if (signal?.aborted === true) return undefined;
@@ -195,11 +170,11 @@ type Stepped = Axis & { readonly values: readonly Json[] };
 function steppedAxis(text: string): Stepped {
   const axis = parseAxis(text);
   if (axis.values === undefined || axis.values.length < 2)
-    throw wrong(`${axis.path} needs at least two values.`, 'Write for example arrivals.0.rate=2/s..10/s:1/s.');
+    throw wrongSweep(`${axis.path} needs at least two values.`, 'Write for example arrivals.0.rate=2/s..10/s:1/s.');
   return axis as Stepped;
 }
 
-/** By place `y * width + x`: what was sampled; undefined where the corners around agree, with the point that stands for it. */
+/** By place `y * width + x`. An inferred point has the corner that stands for it. */
 interface Explored {
   readonly width: number;
   readonly height: number;
@@ -213,9 +188,9 @@ async function explore(width: number, height: number, most: number, sample: Samp
   const sampled = new Map<number, Point>();
   const inferred = new Map<number, Point>();
   const at = (x: number, y: number) => y * width + x;
-  const sampleAll = (places: Iterable<number>, n: number) =>
+  const sampleAll = (places: readonly number[], n: number) =>
     Promise.all(
-      [...places].map((place) => {
+      places.map((place) => {
         const point = sampled.get(place) ?? { n: 0, stuck: 0, goodput: 0 };
         sampled.set(place, point);
         return sample(point, place % width, Math.floor(place / width), n);
@@ -319,8 +294,4 @@ async function findCures(
     }
   }
   return found.sort((a, b) => b.goodput - a.goodput);
-}
-
-function wrong(what: string, fix: string): Failure {
-  return new Failure('wrong_usage', { what, fix });
 }

@@ -1,35 +1,37 @@
-// A condition on the figures of runs, as searches and maps take it: `limited < 1%`, `clients.succeeded < clients.jobs / 2`.
+// Conditions on the figures of runs: `limited < 1%`, `clients.succeeded < clients.jobs / 2`.
 import { holds, namesIn } from '../../limiter/expression/evaluate.js';
 import { ExpressionError, parseCondition } from '../../limiter/expression/parse.js';
 import { wholeFigures } from '../../outcome/figure-names.js';
-import { Failure } from '../../schema/failure.js';
+import { type Cell, wrongSweep } from './grid.js';
+import { type SweepPlan, scenarioOf } from './plan-sweep.js';
 
 export interface FigureCondition {
-  /** The figures that it names. */
   readonly names: readonly string[];
   /**
    * @param figures by name
-   * @throws Failure `wrong_usage` if one that it names is not among them
+   * @throws Failure `wrong_usage` for a missing one
    */
   holds(figures: Readonly<Record<string, number>>): boolean;
 }
 
 /**
- * Reads a condition; a percentage is of all requests.
- * @param kinds names of the kinds of clients
+ * A percentage is of all requests.
+ * @param set fields of a cell: clients may be named
  * @throws Failure `wrong_usage`
  */
-export function readFigureCondition(text: string, kinds: readonly string[]): FigureCondition {
+export function readFigureCondition(text: string, plan: SweepPlan, set: Cell['set']): FigureCondition {
+  const { clients } = scenarioOf(plan, { cell: 0, set: { ...plan.cells[0]?.set, ...set } });
   const written = text.replace(/(\d+(?:\.\d+)?)\s*%/g, '($1 / 100 * requests)');
+  const kinds = clients.map(({ name }) => name);
   const node = parsed(text, written, kinds);
   const names = [...namesIn(node)];
-  if (names.length === 0) throw wrong(`"${text}" names no figure.`, SHOWN);
+  if (names.length === 0) throw wrongSweep(`"${text}" names no figure.`, SHOWN);
   return {
     names,
     holds(figures) {
       const missing = names.find((name) => !Object.hasOwn(figures, name));
       if (missing === undefined) return holds(node, (name) => figures[name]);
-      throw wrong(
+      throw wrongSweep(
         `"${text}" names ${missing}, which not every run has.`,
         `There are ${Object.keys(figures).join(', ')}.`,
       );
@@ -42,12 +44,8 @@ function parsed(text: string, written: string, kinds: readonly string[]) {
     return parseCondition(written, wholeFigures(kinds));
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    throw wrong(`The condition "${text}" cannot be read: ${error.message}.`, SHOWN);
+    throw wrongSweep(`The condition "${text}" cannot be read: ${error.message}.`, SHOWN);
   }
 }
 
 const SHOWN = "For example 'limited < 1%' or 'clients.succeeded < clients.jobs / 2'.";
-
-function wrong(what: string, fix: string): Failure {
-  return new Failure('wrong_usage', { what, fix });
-}

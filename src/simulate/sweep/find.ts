@@ -1,35 +1,35 @@
-// At which value of a field does a condition begin to hold? By bisection, where the answer changes only once along the axis.
+// At which value of a field does a condition begin to hold? By bisection, which needs the answer to change only once along the axis.
 //
 //   values   50   60   70   80   90  100
 //   holds     .    .    .    #    #    #        smallest 80: it fails at the first value and holds at the last
 //   holds     #    #    .    .    .    .        largest 60:  the other way round
 //
-// Whether it changes only once cannot be known without trying every value. After the bisection further values are tried, spread over
-// both sides; one that contradicts is reported, and there is no answer.
+// Between the two values of a range around the change, the search continues in finer steps, to three significant figures or the given
+// resolution; in whole numbers for a field of whole numbers. Then a few more values are tried on both sides. If one contradicts the
+// bisection, there is no answer.
 
 import { Failure } from '../../schema/failure.js';
-import type { RunPlace } from '../run-pool.js';
-import { type Axis, type Json, parseAxis } from './axis.js';
+import type { RunPlace } from '../replication.js';
+import { openRunner } from '../runner.js';
 import { type FigureCondition, readFigureCondition } from './condition.js';
-import type { Cell } from './grid.js';
+import { type Axis, type Cell, type Json, parseAxis, withUnit, wrongSweep } from './grid.js';
 import { type SweepPlan, scenarioOf } from './plan-sweep.js';
-import { openRunner, type RunSweepOptions, rowOf, type SweptFigure } from './sweep.js';
+import { type RunSweepOptions, rowOf, type SweptFigure } from './sweep.js';
 
 export interface Find {
   /**
-   * Comparisons of means over the replications, for example `limited < 1%` (a percentage is of all requests) or
-   * `clients.given_up == 0 && limited < 20`.
+   * Comparisons of means over the replications, for example `limited < 1%` (of all requests) or `clients.given_up == 0 && limited < 20`.
    */
   readonly condition: string;
-  /** The axis that is searched; a range without a step goes in whole numbers. */
+  /** The axis to search. A range without a step begins in whole numbers. */
   readonly over: string;
+  /** Largest distance between the answer and the change, above 0, in the unit of the axis. Default: 3 significant figures. */
+  readonly resolution?: number | undefined;
 }
 
-/** A value that was tried. */
 export interface Tried {
   readonly value: Json;
   readonly holds: boolean;
-  /** Those that the condition names. */
   readonly figures: Readonly<Record<string, SweptFigure>>;
 }
 
@@ -38,62 +38,67 @@ export interface Found {
   readonly set: Cell['set'];
   readonly over: string;
   /**
-   * `smallest` or `largest`: `value` is the smallest or largest at which the condition holds. `all`, `none`: it holds at both ends, or at
-   * neither. `not monotone`: it changes more than once, as `tried` shows.
+   * `smallest`, `largest`: `value` is the smallest or largest at which the condition holds. `all`, `none`: it holds, or fails, at both ends.
+   * `not monotone`: it changes more than once, as `tried` shows.
    */
   readonly answer: 'smallest' | 'largest' | 'all' | 'none' | 'not monotone';
-  /** Undefined where there is no answer. */
+  /** Undefined without an answer. */
   readonly value: Json | undefined;
-  /** The value beside it at which the condition fails: between the two nothing was tried. */
+  /** The nearest value that was tried at which the condition fails. */
   readonly next: Json | undefined;
-  /** In the order of the axis. */
+  /** Distance of the two, with the unit of the axis; undefined for a list, and without an answer. */
+  readonly resolution: Json | undefined;
   readonly tried: readonly Tried[];
 }
 
-/** How many further values are tried on each side. */
 const FURTHER = 3;
+const SIGNIFICANT_FIGURES = 3;
 
 /**
- * Searches for each cell of the plan; undefined when it was stopped.
+ * Searches for each cell of the plan, until it is stopped.
  * @throws Failure `wrong_usage`
  */
 export async function* findValues(
   plan: SweepPlan,
-  { condition: text, over }: Find,
+  { condition: text, over, resolution }: Find,
   { signal, ...place }: RunPlace & Pick<RunSweepOptions, 'signal'> = {},
 ): AsyncGenerator<Found, void, undefined> {
   const axis = searchedAxis(over);
   const values = axis.values!;
   if (plan.axes.some(({ path }) => path === axis.path))
-    throw wrong(`${axis.path} is set and searched.`, 'Name it in --over only.');
-  const { clients } = scenarioOf(plan, { cell: 0, set: { ...plan.cells[0]?.set, [axis.path]: values[0]! } });
-  const condition = readFigureCondition(
-    text,
-    clients.map(({ name }) => name),
-  );
+    throw wrongSweep(`${axis.path} is set and searched.`, 'Name it in --over only.');
+  const condition = readFigureCondition(text, plan, { [axis.path]: values[0]! });
   const runner = await openRunner(plan, place, { signal, runs: plan.replications });
   let number = 0;
   try {
     for (const { set } of plan.cells) {
+      /** By place on the axis; a fraction lies between two of its values. */
       const tried = new Map<number, Tried>();
-      const tryAt = async (index: number): Promise<boolean | undefined> => {
-        const known = tried.get(index);
+      const tryAt = async (place: number, value: Json): Promise<boolean | undefined> => {
+        const known = tried.get(place);
         if (known !== undefined) return known.holds;
-        const cell = { cell: number, set: { ...set, [axis.path]: values[index]! } };
+        const cell = { cell: number, set: { ...set, [axis.path]: value } };
         number += 1;
         const asked = Array.from({ length: plan.replications }, (_, replication) => runner.run(cell, replication));
         const runs = (await Promise.all(asked)).filter((run) => run !== undefined);
         if (runs.length < plan.replications) return undefined;
-        const one = judged(values[index]!, rowOf(cell, runs).figures, condition);
-        tried.set(index, one);
+        const one = judged(value, rowOf(cell, runs).figures, condition);
+        tried.set(place, one);
         return one.holds;
       };
-      const answer = await search(values.length - 1, tryAt);
+      const answer = await search(values.length - 1, (index) => tryAt(index, values[index]!));
       if (answer === undefined) return;
-      const ordered = [...tried].sort(([a], [b]) => a - b).map(([, one]) => one);
       const { side, at } = answer;
-      const next = at === undefined ? undefined : values[side === 'smallest' ? at - 1 : at + 1];
-      yield { set, over: axis.path, answer: side, value: values[at ?? -1], next, tried: ordered };
+      const isTaken = (value: Json) => isTakenBy(plan, { cell: 0, set: { ...set, [axis.path]: value } });
+      const gap = at === undefined ? undefined : gapOf(axis, side === 'smallest' ? at - 1 : at, isTaken, resolution);
+      if (gap !== undefined && !(await narrow(gap, tryAt))) return;
+      const ordered = [...tried].sort(([a], [b]) => a - b).map(([, one]) => one);
+      const place = ordered.findIndex(
+        ({ holds }, index) => at !== undefined && holds !== ordered[index + 1]?.holds && index + 1 < ordered.length,
+      );
+      const ends = at === undefined ? [] : [ordered[place]!.value, ordered[place + 1]!.value];
+      const [next, value] = side === 'smallest' ? ends : ends.toReversed();
+      yield { set, over: axis.path, answer: side, value, next, resolution: distance(axis, ends), tried: ordered };
     }
   } finally {
     await runner.close();
@@ -105,7 +110,6 @@ interface Answer {
   readonly at?: number;
 }
 
-/** Undefined when it was stopped. */
 async function search(
   last: number,
   tryAt: (index: number) => Promise<boolean | undefined>,
@@ -113,7 +117,7 @@ async function search(
   const first = await tryAt(0);
   const end = await tryAt(last);
   if (first === undefined || end === undefined) return undefined;
-  /** The values 0 .. low are as the first, high .. last as the last. */
+  /** The values 0 .. low are like the first, high .. last like the last. */
   let [low, high] = [0, last];
   while (first !== end && high - low > 1) {
     const middle = Math.floor((low + high) / 2);
@@ -137,11 +141,81 @@ async function search(
   return first ? { side: 'largest', at: low } : { side: 'smallest', at: high };
 }
 
+/** Two values around the change, and a step between them. */
+interface Gap {
+  /** Place of the lower one on the axis. */
+  readonly place: number;
+  readonly low: number;
+  readonly high: number;
+  readonly step: number;
+  readonly unit: string;
+}
+
+/** Undefined for a list. */
+function gapOf(
+  { values, unit }: Axis,
+  place: number,
+  isTaken: (value: Json) => boolean,
+  resolution: number | undefined,
+): Gap | undefined {
+  if (unit === undefined) return undefined;
+  const [low, high] = [numberOf(values![place]!), numberOf(values![place + 1]!)];
+  const wanted = resolution ?? 10 ** (exponentOf(Math.max(Math.abs(low), Math.abs(high))) - SIGNIFICANT_FIGURES + 1);
+  const between = multipleOf(wanted, Math.floor(low / wanted) + 1);
+  const isFine = Number.isInteger(wanted) || isTaken(withUnit(between < high ? between : low + (high - low) / 2, unit));
+  return { place, low, high, step: isFine ? wanted : Math.max(1, Math.round(wanted)), unit };
+}
+
+/** By bisection; false if stopped. */
+async function narrow(
+  { place, low, high, step, unit }: Gap,
+  tryAt: (place: number, value: Json) => Promise<boolean | undefined>,
+): Promise<boolean> {
+  const first = await tryAt(place, withUnit(low, unit));
+  let [below, above] = [Math.floor(low / step), Math.ceil(high / step)];
+  while (above - below > 1) {
+    const middle = Math.floor((below + above) / 2);
+    const value = multipleOf(step, middle);
+    const found = await tryAt(place + (value - low) / (high - low), withUnit(value, unit));
+    if (found === undefined) return false;
+    if (found === first) below = middle;
+    else above = middle;
+  }
+  return true;
+}
+
+function multipleOf(step: number, times: number): number {
+  return Number((times * step).toPrecision(12));
+}
+
+function numberOf(value: Json): number {
+  return Number.parseFloat(String(value));
+}
+
+function exponentOf(value: number): number {
+  return Number(value.toExponential().split('e')[1]);
+}
+
+function distance({ unit }: Axis, [low, high]: readonly Json[]): Json | undefined {
+  if (unit === undefined || low === undefined || high === undefined) return undefined;
+  return withUnit(Number((numberOf(high) - numberOf(low)).toPrecision(6)), unit);
+}
+
+function isTakenBy(plan: SweepPlan, cell: Cell): boolean {
+  try {
+    scenarioOf(plan, cell);
+    return true;
+  } catch (error) {
+    if (error instanceof Failure) return false;
+    throw error;
+  }
+}
+
 function searchedAxis(over: string): Axis {
   const axis = parseAxis(over);
   const stepped = axis.values === undefined ? parseAxis(`${over}:1`) : axis;
   if (stepped.values!.length < 2)
-    throw wrong(`${over} has one value only.`, 'Write for example --over limiter.threshold=1..1000.');
+    throw wrongSweep(`${over} has one value only.`, 'Write for example --over limiter.threshold=1..1000.');
   return stepped;
 }
 
@@ -152,8 +226,4 @@ function judged(value: Json, figures: Readonly<Record<string, SweptFigure>>, con
     holds: condition.holds(means),
     figures: Object.fromEntries(condition.names.map((name) => [name, figures[name]!])),
   };
-}
-
-function wrong(what: string, fix: string): Failure {
-  return new Failure('wrong_usage', { what, fix });
 }

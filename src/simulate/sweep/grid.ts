@@ -1,39 +1,36 @@
-// The cells of a sweep: for each the fields that it sets, and the scenario with them.
+// The cells of a sweep.
 //
-//   grid      every value of each axis with every value of the others, the last axis changes fastest
+//   grid      every combination of values; the last axis changes fastest
 //   random    n cells, each axis drawn on its own
 //   latin     n cells; each axis is cut into n equal parts, and each part is drawn from once
 //             (Latin hypercube: McKay, Beckman, Conover, Technometrics 21, 1979)
+import { readLimit } from '../../limiter/products/limit-text.js';
 import { RandomStream } from '../../math/random.js';
 import type { Seed } from '../../math/seed.js';
+import { readDocument } from '../../scenario/document.js';
 import { nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
-import { type Axis, type Json, parseAxis } from './axis.js';
 
 export interface Grid {
-  /** Axes as text (see axis.ts) or as values. */
+  /** As text (see `parseAxis`) or as values. */
   readonly set: readonly (string | Axis)[];
-  /** Draws so many cells instead of all combinations. */
+  /** Number of cells to draw, instead of all combinations. */
   readonly samples?: number | undefined;
-  /** How they are drawn. Default: latin. */
   readonly sampling?: 'latin' | 'random' | undefined;
 }
 
 export interface Cell {
-  /** From 0. */
   readonly cell: number;
-  /** The fields that are set, by path. */
   readonly set: Readonly<Record<string, Json>>;
 }
 
-/** The most cells of one sweep. */
 const MOST_CELLS = 1_000_000;
 
 /** @throws Failure `wrong_usage` */
 export function axesOf({ set }: Grid): Axis[] {
   const axes = set.map((axis) => (typeof axis === 'string' ? parseAxis(axis) : axis));
   const twice = axes.find(({ path }, index) => axes.findIndex((other) => other.path === path) < index);
-  if (twice !== undefined) throw wrong(`${twice.path} is set twice.`, 'Give all its values in one --set.');
+  if (twice !== undefined) throw wrongSweep(`${twice.path} is set twice.`, 'Give all its values in one --set.');
   return axes;
 }
 
@@ -44,10 +41,16 @@ export function cellsOf(axes: readonly Axis[], { samples, sampling = 'latin' }: 
     return shares.map((row, cell) => ({ cell, set: setOf(axes, (axis, index) => axis.at(row[index]!)) }));
   const open = axes.find(({ values }) => values === undefined);
   if (open !== undefined)
-    throw wrong(`${open.path} has a range without a step.`, 'Write 50..200:10, or draw from it with --samples 100.');
+    throw wrongSweep(
+      `${open.path} has a range without a step.`,
+      'Write 50..200:10, or draw from it with --samples 100.',
+    );
   const n = axes.reduce((product, { values }) => product * values!.length, 1);
   if (n > MOST_CELLS)
-    throw wrong(`The grid has ${n} cells, and at most ${MOST_CELLS} are run.`, 'Draw from it with --samples 1000.');
+    throw wrongSweep(
+      `The grid has ${n} cells, and at most ${MOST_CELLS} are run.`,
+      'Draw from it with --samples 1000.',
+    );
   return Array.from({ length: n }, (_, cell) => {
     let rest = cell;
     const places = axes
@@ -68,7 +71,7 @@ function setOf(axes: readonly Axis[], value: (axis: Axis, index: number) => Json
 
 function sharesOf(axes: readonly Axis[], n: number, sampling: 'latin' | 'random', seed: Seed): number[][] {
   if (!(Number.isInteger(n) && n >= 1 && n <= MOST_CELLS))
-    throw wrong(`samples must be a whole number from 1 to ${MOST_CELLS}.`, 'For example --samples 100.');
+    throw wrongSweep(`samples must be a whole number from 1 to ${MOST_CELLS}.`, 'For example --samples 100.');
   const columns = axes.map(({ path }) => {
     const draws = new RandomStream(seed, `sweep/${path}`);
     if (sampling === 'random') return Array.from({ length: n }, () => draws.uniform());
@@ -84,11 +87,14 @@ function sharesOf(axes: readonly Axis[], n: number, sampling: 'latin' | 'random'
 }
 
 /**
- * A scenario with some fields set. What is not on the way to them is shared with the original, which stays as it is.
+ * A copy of a scenario with some fields set. It shares unchanged parts with the original.
  * @throws Failure `wrong_usage` if the path leads nowhere
  */
 export function withFields(scenario: unknown, set: Readonly<Record<string, Json>>): unknown {
-  return Object.entries(set).reduce((whole, [path, value]) => withField(whole, path.split('.'), value, path), scenario);
+  const { limiter } = (scenario ?? {}) as { readonly limiter?: unknown };
+  const isRead = typeof limiter === 'string' && Object.keys(set).some((path) => path.startsWith('limiter.'));
+  const start = isRead ? { ...(scenario as object), limiter: readLimit(limiter) } : scenario;
+  return Object.entries(set).reduce((whole, [path, value]) => withField(whole, path.split('.'), value, path), start);
 }
 
 function withField(whole: unknown, [step = '', ...rest]: readonly string[], value: Json, path: string): unknown {
@@ -98,14 +104,17 @@ function withField(whole: unknown, [step = '', ...rest]: readonly string[], valu
     return whole.map((one, at) => (at === index ? inner(one) : one));
   }
   if (whole !== undefined && (typeof whole !== 'object' || whole === null))
-    throw wrong(`${path} cannot be set: ${JSON.stringify(step)} would be a field of ${JSON.stringify(whole)}.`, SHOWN);
+    throw wrongSweep(
+      `${path} cannot be set: ${JSON.stringify(step)} would be a field of ${JSON.stringify(whole)}.`,
+      SHOWN,
+    );
   const fields = (whole ?? {}) as Readonly<Record<string, unknown>>;
-  // A definite property, so that a field called __proto__ is refused as an unknown one.
+  // Defined as a property, so that a field called __proto__ is refused as unknown.
   const present = Object.hasOwn(fields, step) ? fields[step] : undefined;
   return Object.fromEntries([...Object.entries(fields), [step, inner(present)]]);
 }
 
-/** Entries of a list are named by their place, or by their `name`. */
+/** By index, or by `name`. */
 function indexIn(list: readonly unknown[], step: string, path: string): number {
   const names = list.map((one) => (one as { readonly name?: unknown } | null)?.name);
   const index = /^\d+$/.test(step) ? Number(step) : names.indexOf(step);
@@ -115,11 +124,148 @@ function indexIn(list: readonly unknown[], step: string, path: string): number {
   const advice = guess === undefined ? '' : ` Did you mean "${guess}"?`;
   const range = list.length === 0 ? 'the list is empty' : `there are 0 to ${list.length - 1}`;
   const choice = known.length === 0 ? range : `${range}, or by name ${known.join(', ')}`;
-  throw wrong(`${path} cannot be set: ${JSON.stringify(step)} is no entry of its list; ${choice}.${advice}`, SHOWN);
+  throw wrongSweep(
+    `${path} cannot be set: ${JSON.stringify(step)} is no entry of its list; ${choice}.${advice}`,
+    SHOWN,
+  );
 }
 
 const SHOWN = 'For example limiter.threshold or clients.0.backoff.policy.';
 
-function wrong(what: string, fix: string): Failure {
+export function wrongSweep(what: string, fix: string): Failure {
   return new Failure('wrong_usage', { what, fix });
+}
+
+// Axes: a field of a scenario and its values.
+//
+//   limiter.threshold=50..200:10              a range with its step: 50, 60, … 200
+//   limiter.threshold=1..1000:log7            7 values with equal ratios, both ends included
+//   clients.0.backoff.policy=none,full        a list
+//   arrivals.0.rate=10/s..50/s:10/s           a range with a unit
+//   limiter=[{threshold: 10}, {like: nginx}]  a list in YAML, for values with commas
+//   limiter.threshold=50..200                 a range without a step, for samples; also 1..1000:log
+
+/** The value of a field, as JSON. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
+
+export interface Axis {
+  readonly path: string;
+  /** In order; undefined for a range without a step, which needs samples. */
+  readonly values: readonly Json[] | undefined;
+  /** The value at a share of the range, 0 <= share < 1. */
+  readonly at: (share: number) => Json;
+  /** Suffix of the numbers of a range; undefined for a list. */
+  readonly unit: string | undefined;
+}
+
+const MOST_VALUES = 100_000;
+
+const NUMBER = '[+-]?\\d+(?:\\.\\d+)?';
+const RANGE = new RegExp(`^(${NUMBER})([^.:]*)\\.\\.(${NUMBER})([^.:]*)(?::(.+))?$`);
+const STEP = new RegExp(`^(${NUMBER})(.*)$`);
+const LOG = /^log(\d*)$/;
+
+/**
+ * Reads `path=values`.
+ * @throws Failure `wrong_usage`
+ */
+export function parseAxis(text: string): Axis {
+  const [, path = '', written = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  if (path.trim() === '' || written.trim() === '') throw refused(text, 'it is not path=values');
+  return { ...valuesOf(text, written.trim()), path: path.trim() };
+}
+
+/** @throws Failure `wrong_usage` if there are none */
+function listAxis(path: string, values: readonly Json[]): Axis {
+  if (values.length === 0) throw refused(path, 'it has no values');
+  if (values.length > MOST_VALUES) throw refused(path, `it has more than ${MOST_VALUES} values`);
+  return { path, values, at: (share) => values[Math.floor(share * values.length)]!, unit: undefined };
+}
+
+function valuesOf(text: string, written: string): Omit<Axis, 'path'> {
+  const range = RANGE.exec(written);
+  if (range !== null) return rangeOf(text, range);
+  if (!written.startsWith('[')) return listAxis(text, written.split(',').map(scalar));
+  try {
+    return listAxis(text, readDocument(written, text).value as Json[]);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'invalid_yaml') throw error;
+    throw refused(text, `its list cannot be read: ${error.why?.replace(/\.$/, '')}`);
+  }
+}
+
+const WORDS: Readonly<Record<string, boolean | null>> = { true: true, false: false, null: null };
+
+/** As in a scenario: `20` is a number, `20s` a text, `true` a boolean. */
+function scalar(word: string): Json {
+  const trimmed = word.trim();
+  if (trimmed !== '' && new RegExp(`^${NUMBER}$`).test(trimmed)) return Number(trimmed);
+  return Object.hasOwn(WORDS, trimmed) ? WORDS[trimmed]! : trimmed;
+}
+
+function rangeOf(text: string, [, from = '', unit = '', to = '', toUnit = '', step]: RegExpExecArray) {
+  if (unit.trim() !== toUnit.trim()) throw refused(text, `its ends have different units, "${unit}" and "${toUnit}"`);
+  const [low, high] = [Number(from), Number(to)];
+  if (!(low < high)) throw refused(text, `its range ends at ${to}, which is not above ${from}`);
+  const decimals = Math.max(decimalsOf(from), decimalsOf(to));
+  const asValue = (value: number) => withUnit(value, unit);
+  const log = step === undefined ? null : LOG.exec(step);
+  if (log !== null && low <= 0) throw refused(text, 'a logarithmic range begins above 0');
+  const isWhole = decimals === 0;
+  const rounded = (value: number) => (isWhole ? Math.round(value) : Number(value.toPrecision(6)));
+  const ratioAt = (share: number) => rounded(low * (high / low) ** share);
+  const at = (share: number) => {
+    if (log !== null) return asValue(ratioAt(share));
+    return asValue(isWhole ? low + Math.floor(share * (high - low + 1)) : rounded(low + share * (high - low)));
+  };
+  if (step === undefined || log?.[1] === '') return { values: undefined, at, unit };
+  if (log !== null) {
+    const n = Number(log[1]);
+    if (n < 2 || n > MOST_VALUES) throw refused(text, `log takes a number of values from 2 to ${MOST_VALUES}`);
+    const values = new Set(Array.from({ length: n }, (_, index) => ratioAt(index / (n - 1))));
+    return { values: [...values].map(asValue), at, unit };
+  }
+  return { values: steps(text, { low, high, decimals, unit, step }).map(asValue), at, unit };
+}
+
+export function withUnit(value: number, unit: string): Json {
+  return unit === '' ? value : `${value}${unit}`;
+}
+
+interface SteppedRange {
+  readonly low: number;
+  readonly high: number;
+  readonly decimals: number;
+  readonly unit: string;
+  readonly step: string;
+}
+
+/** In integers of the last decimal, so that 0.1, 0.2, … are exact. */
+function steps(text: string, { low, high, decimals, unit, step }: SteppedRange): number[] {
+  const [, size = '', stepUnit = ''] = STEP.exec(step) ?? [];
+  if (size === '' || Number(size) <= 0) throw refused(text, `"${step}" is no step: write 50..200:10 or 1..1000:log7`);
+  if (stepUnit.trim() !== '' && stepUnit.trim() !== unit.trim())
+    throw refused(text, `its step has the unit "${stepUnit}" and its ends "${unit}"`);
+  const places = Math.max(decimals, decimalsOf(size));
+  const scale = 10 ** places;
+  const [first, last, by] = [low, high, Number(size)].map((value) => Math.round(value * scale)) as [
+    number,
+    number,
+    number,
+  ];
+  const n = Math.floor((last - first) / by) + 1;
+  if (n > MOST_VALUES) throw refused(text, `it has more than ${MOST_VALUES} values`);
+  return Array.from({ length: n }, (_, index) => (first + index * by) / scale);
+}
+
+function decimalsOf(text: string): number {
+  return text.split('.')[1]?.length ?? 0;
+}
+
+function refused(text: string, why: string): Failure {
+  return new Failure('wrong_usage', {
+    what: `"${text}" is no axis of a sweep.`,
+    why: `${why.charAt(0).toUpperCase()}${why.slice(1)}.`,
+    fix: 'Write for example limiter.threshold=50..200:10, limiter.within=30,60,120 or limiter.threshold=1..1000:log7.',
+  });
 }

@@ -1,4 +1,4 @@
-// What a sweep is to run: the scenario, its cells, the seeds; checked before the first run.
+// The plan of a sweep: the scenario, its cells, the seeds; checked before the first run.
 
 import type { Seed } from '../../math/seed.js';
 import { readDocument } from '../../scenario/document.js';
@@ -7,52 +7,47 @@ import { parseScenario, type ScenarioObject } from '../../scenario/load-scenario
 import type { LoadedScenario } from '../../scenario/loaded-scenario.js';
 import { digestOf } from '../../schema/canonical.js';
 import { Failure } from '../../schema/failure.js';
-import type { Axis } from './axis.js';
-import { axesOf, type Cell, cellsOf, type Grid, withFields } from './grid.js';
+import { type Axis, axesOf, type Cell, cellsOf, type Grid, withFields, wrongSweep } from './grid.js';
 
 export interface SweepPlan {
-  /** Name of the scenario. */
   readonly name: string;
-  /** The file of the scenario: logs are read from its folder. */
   readonly path: string;
-  /** What the scenario says before anything is set. */
+  /** As written, before any field is set. */
   readonly scenario: unknown;
   readonly axes: readonly Axis[];
   readonly cells: readonly Cell[];
   readonly seed: Seed;
-  /** Runs of each cell. */
   readonly replications: number;
+  readonly notes: readonly string[];
   /** SHA-256 over all that determines the runs, except the content of logs. */
   readonly id: string;
 }
 
 export interface SweepOptions {
-  /** Instead of the seed of the scenario. */
   readonly seed?: Seed | undefined;
   /** Runs of each cell, a whole number from 1. Default: 1. */
   readonly replications?: number | undefined;
 }
 
-/** More cells than this are checked when they run. */
+/** Of more cells, only the values of each axis are checked before they run. */
 const MOST_CHECKED = 5_000;
 const MOST_REPLICATIONS = 100_000;
 
 /**
  * Reads the scenario and the grid, and checks every cell (of more than 5,000 the values of each axis).
  * @param source file of a scenario, or a scenario as a value
- * @throws Failure `wrong_usage`, or those of `loadScenario` with the cell that was refused
+ * @throws Failure `wrong_usage`, or those of `loadScenario` with the refused cell
  */
 export async function planSweep(
   source: string | ScenarioObject,
   grid: Grid,
   { seed, replications = 1 }: SweepOptions = {},
 ): Promise<SweepPlan> {
-  if (!(Number.isInteger(replications) && replications >= 1 && replications <= MOST_REPLICATIONS)) {
-    throw new Failure('wrong_usage', {
-      what: `Replications are a whole number from 1 to ${MOST_REPLICATIONS}.`,
-      fix: 'For example --replications 20.',
-    });
-  }
+  if (!(Number.isInteger(replications) && replications >= 1 && replications <= MOST_REPLICATIONS))
+    throw wrongSweep(
+      `Replications are a whole number from 1 to ${MOST_REPLICATIONS}.`,
+      'For example --replications 20.',
+    );
   const path = typeof source === 'string' ? source : 'scenario.yaml';
   const scenario = typeof source === 'string' ? readDocument(await readSource(source), source).value : source;
   const base = parseScenario(scenario as ScenarioObject, path);
@@ -60,12 +55,22 @@ export async function planSweep(
   const first = seed ?? base.seed;
   const cells = cellsOf(axes, grid, first);
   const checked = cells.length <= MOST_CHECKED ? cells : cornersOf(axes);
-  for (const cell of checked) scenarioOf({ scenario, path }, cell);
+  const notes = new Set(checked.flatMap((cell) => scenarioOf({ scenario, path }, cell).notes));
   const determined = { scenario: described(scenario), seed: String(first), replications, cells };
-  return { name: base.name, path, scenario, axes, cells, seed: first, replications, id: digestOf(determined) };
+  return {
+    name: base.name,
+    path,
+    scenario,
+    axes,
+    cells,
+    seed: first,
+    replications,
+    notes: [...notes],
+    id: digestOf(determined),
+  };
 }
 
-/** Each value of an axis that has values, else the ends of its range; the other axes at their first. */
+/** Each value of an axis, or the ends of its range, with the other axes at their first value. */
 function cornersOf(axes: readonly Axis[]): Cell[] {
   const first = Object.fromEntries(axes.map(({ path, at }) => [path, at(0)]));
   return axes.flatMap(({ path, values, at }) =>
@@ -73,7 +78,7 @@ function cornersOf(axes: readonly Axis[]): Cell[] {
   );
 }
 
-/** Functions, which only a scenario as a value has, by their text. */
+/** Functions of a scenario that is a value, by their text. */
 function described(value: unknown): unknown {
   if (typeof value === 'function') return String(value);
   if (Array.isArray(value)) return value.map(described);
@@ -83,7 +88,7 @@ function described(value: unknown): unknown {
   );
 }
 
-/** @throws Failure with the fields that the cell sets */
+/** @throws Failure with the fields of the cell */
 export function scenarioOf({ scenario, path }: Pick<SweepPlan, 'scenario' | 'path'>, { set }: Cell): LoadedScenario {
   try {
     return parseScenario(withFields(scenario, set) as ScenarioObject, path);

@@ -30,7 +30,7 @@ const SILENCE_MS = 10_000;
 /** Replies of this many ms decide how far the clocks are apart. */
 const CLOCK_SPAN_MS = 2_000;
 
-export interface RedisOptions {
+interface RedisOptions {
   readonly url: string;
   readonly onError?: (error: unknown) => void;
   /** Instead of that of the URL. */

@@ -16,6 +16,7 @@
 //   d:<slug>  gates that are due, by cycle      due  machines, by the cycle of their first due gate
 //   w:<slug>  entries that wait for their link, by cycle      todo  machines that have some      m:<slug>  the machine
 //   gone  contracts that were deleted and whose keys are being removed
+//   ended  machines that were deleted and whose gates may still be there: no gate of theirs is      over  those whose gates are being removed
 //
 // Time is that of Redis. Every function takes a deadline and does nothing after it. Every loop has a bound.
 
@@ -39,7 +40,7 @@ local HEAD, BYTES = '<dddddddd', 64
 local HEAD_FROM, HEAD_TO, TOTAL_FROM = '0', '63', '8'
 
 -- The gate at work. Functions run one at a time.
-local P, now, today, key, gate, slug, moves, isUnscheduled
+local P, now, today, key, gate, slug, moves, isUnscheduled, hasEnded
 local cycle, total, base, limiting, held, late, threshold, within
 
 local function nowMs()
@@ -47,18 +48,36 @@ local function nowMs()
   return time[1] * 1000 + floor(time[2] / 1000)
 end
 
-local function begin(prefix, deadline, cycleMs)
+-- Begins with the machines of a bucket.
+local function enterBucket(prefix)
   prepare()
-  P, now, moves = prefix, nowMs(), 0
+  P = prefix
+  hasEnded = call('EXISTS', P .. 'ended') == 1
+end
+
+local function begin(prefix, deadline, cycleMs)
+  enterBucket(prefix)
+  now, moves = nowMs(), 0
   today = floor(now / cycleMs)
   return deadline < now
 end
 
 local LATE = { err = 'WEIRLATE the deadline has passed' }
 
+-- Whether the machine of a gate was deleted.
+local function isOver(name)
+  return hasEnded and call('SISMEMBER', P .. 'ended', string.match(name, '^[^/]+')) == 1
+end
+
+-- Whether a contract is there, by the name of its gate.
+local function isThere(owner)
+  return call('EXISTS', P .. 'g:' .. owner) == 1 and not isOver(owner)
+end
+
 local function read(name)
   gate, key = name, P .. 'g:' .. name
   isUnscheduled = false
+  if isOver(name) then return false end
   local text = call('GETRANGE', key, HEAD_FROM, HEAD_TO)
   if #text < BYTES then return false end
   cycle, total, base, limiting, held, late, threshold, within = unpack(HEAD, text)
@@ -196,6 +215,31 @@ local function answer(reply, at, admitted)
   reply[at + 1] = total - base
   reply[at + 2] = cycle
   reply[at + 3] = limiting + (cycle < held and 2 or 0) + late * 4
+end
+
+-- The threshold and the window of a contract, by the name of its gate: its keys follow them. Nothing where it is gone.
+local function numbersOf(owner)
+  if isOver(owner) then return end
+  local text = call('GETRANGE', P .. 'g:' .. owner, '48', '63')
+  if #text == 16 then return unpack('<dd', text) end
+end
+
+-- The gate at work counts by other numbers from its cycle on.
+local function follow(most, length)
+  if threshold == most and within == length then return end
+  if within ~= length and total > 0 then
+    local ring, parts = call('GETRANGE', key, '64', '-1'), {}
+    local function at(c)
+      if c <= cycle - within then return base end
+      local from = (c % within) * 8 + 1
+      if #ring < from + 7 then return 0 end
+      return (unpack('<d', ring, from))
+    end
+    for c = cycle - length, cycle - 1 do parts[c % length + 1] = pack('<d', at(c)) end
+    base = at(cycle - length)
+    call('SET', key, string.rep('\0', BYTES) .. table.concat(parts))
+  end
+  threshold, within, isUnscheduled = most, length, true
 end
 
 local function make(name, most, length)

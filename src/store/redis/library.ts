@@ -26,6 +26,8 @@ export type FunctionName =
   | 'due'
   | 'machine'
   | 'contract'
+  | 'change'
+  | 'follow'
   | 'note'
   | 'endcontract'
   | 'endmachine'

@@ -25,7 +25,11 @@ local function makeMachine(keys, args)
   return { now, number }
 end
 
+-- The name that the owner of a contract gave it.
+local function nameIn(image) return string.match(image, '^{"id":"[^"]+","name":"([^"]+)"') end
+
 -- deadline, cycle ms, slug, id, image, entry, threshold or the first state, within or '', when it is due or -1
+-- Number of the entry; 0: there is no such machine, -1: the name is taken.
 local function makeContract(keys, args)
   if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
   slug = args[3]
@@ -33,6 +37,8 @@ local function makeContract(keys, args)
   local found = call('HMGET', machine, 'image', 'end')
   if not found[1] or found[2] then return { now, 0 } end
   local name = slug .. '/' .. args[4]
+  local called = nameIn(args[5])
+  if called and call('HSETNX', machine, 'n:' .. called, args[4]) == 0 then return { now, -1 } end
   if args[8] ~= '' then
     make(name, tonumber(args[7]), tonumber(args[8]))
     write()
@@ -57,19 +63,39 @@ local function note(keys, args)
   return { now, number }
 end
 
--- A contract counts no more; its keys are removed by and by.
-local function stop(id)
-  local name = slug .. '/' .. id
-  if call('UNLINK', P .. 'g:' .. name) == 0 then return false end
-  call('ZREM', P .. 'd:' .. slug, name, '!' .. name)
-  if call('EXISTS', P .. 'k:' .. name) == 1 then call('SADD', P .. 'gone', name) end
-  return true
-end
-
 -- The entry is behind all others of the machine.
 local function enterLast(entry)
   local last = call('ZRANGE', P .. 'w:' .. slug, -1, -1, 'WITHSCORES')
   return enter(max(today, tonumber(last[2] or 0), tonumber(call('HGET', P .. 'm:' .. slug, 'cycle') or 0)), entry)
+end
+
+-- Changes a contract: deadline, cycle ms, slug, id, the field that has it, its image, the new image, entry, then of a gate of the plain two
+-- states threshold, within and both states, the initial one first; of another its version.
+-- Number of the entry; 0: there is none, -1: it is another one by now, -2: the name is taken.
+local function changeContract(keys, args)
+  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
+  slug = args[3]
+  local machine, id, name = P .. 'm:' .. slug, args[4], args[3] .. '/' .. args[4]
+  if not isThere(name) then return { now, 0 } end
+  if call('HGET', machine, args[5]) ~= args[6] then return { now, -1 } end
+  if #args == 9 and call('HGET', P .. 'g:' .. name, 'v') ~= args[9] then return { now, -1 } end
+  local before, after, entry = nameIn(args[6]), nameIn(args[7]), args[8]
+  if after and after ~= before and call('HSETNX', machine, 'n:' .. after, id) == 0 then return { now, -2 } end
+  if before and after ~= before then call('HDEL', machine, 'n:' .. before) end
+  if #args > 9 then
+    read(name)
+    advance(today)
+    follow(tonumber(args[9]), tonumber(args[10]))
+    write()
+    schedule()
+    local state = '"' .. args[11 + limiting] .. '"'
+    entry = string.gsub(entry, '"@"', state, 2)
+  end
+  call('HSET', machine, args[5], args[7])
+  call('HINCRBY', machine, 'changed', 1)
+  local number = enter(today, entry)
+  announce()
+  return { now, number }
 end
 
 -- Deletes a contract: deadline, cycle ms, slug, entry, id, the field that has it
@@ -78,11 +104,13 @@ local function deleteContract(keys, args)
   if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
   slug = args[3]
   local machine, id = P .. 'm:' .. slug, args[5]
-  if call('EXISTS', P .. 'g:' .. slug .. '/' .. id) == 0 then return { now, 0 } end
+  if not isThere(slug .. '/' .. id) then return { now, 0 } end
   local image = call('HGET', machine, args[6])
   if not image or string.match(image, '^{"id":"([^"]+)"') ~= id then return { now, -1 } end
   stop(id)
   noteDue(slug)
+  local called = nameIn(image)
+  if called then call('HDEL', machine, 'n:' .. called) end
   call('HDEL', machine, args[6])
   call('HSET', machine, 'x:' .. id, image)
   call('HINCRBY', machine, 'removed', 1)
@@ -92,16 +120,14 @@ local function deleteContract(keys, args)
 end
 
 -- Deletes a machine with its contracts: deadline, cycle ms, slug, entry, when it ends, in unix ms, and the cycle. Number of the entry; 0: there is none
+-- Its contracts are not there from now on. What is kept of them is removed by and by, once the record has ended.
 local function deleteMachine(keys, args)
   if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
   slug = args[3]
   local machine = P .. 'm:' .. slug
-  local fields = call('HGETALL', machine)
-  for i = 1, #fields, 2 do if fields[i] == 'end' then return { now, 0 } end end
-  if #fields == 0 then return { now, 0 } end
-  for i = 1, #fields, 2 do
-    if string.sub(fields[i], 1, 2) == 'c:' then stop(string.match(fields[i + 1], '^{"id":"([^"]+)"')) end
-  end
+  local found = call('HMGET', machine, 'image', 'end')
+  if not found[1] or found[2] then return { now, 0 } end
+  call('SADD', P .. 'ended', slug)
   call('UNLINK', P .. 'd:' .. slug)
   noteDue(slug)
   call('HSET', machine, 'end', args[5])
@@ -110,10 +136,10 @@ local function deleteMachine(keys, args)
   return { now, number }
 end
 
--- Removes keys of contracts that were deleted: deadline, cycle ms, most keys. 1 where there are more.
+-- Removes what is left of what was deleted: deadline, cycle ms, most keys. 1 where there are more.
 local function sweep(keys, args)
   if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
-  return sweepKeys(tonumber(args[3]))
+  return sweepSome(tonumber(args[3]))
 end
 
 -- Removes the record of a machine that was deleted: deadline, cycle ms, slug, the instant up to which its end must lie. 1 where it did.
@@ -121,7 +147,7 @@ local function removeMachine(keys, args)
   if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
   slug = args[3]
   local ended = tonumber(string.match(call('HGET', P .. 'm:' .. slug, 'end') or '', '^%d+'))
-  if not (ended and ended <= tonumber(args[4])) or call('EXISTS', P .. 'w:' .. slug) == 1 then return 0 end
+  if not (ended and ended <= tonumber(args[4])) or call('EXISTS', P .. 'w:' .. slug) == 1 or isOver(slug) then return 0 end
   for _, kind in ipairs({ 'm:', 'r:', 'd:' }) do call('UNLINK', P .. kind .. slug) end
   call('SREM', P .. 'todo', slug)
   call('ZREM', P .. 'due', slug)
@@ -130,14 +156,15 @@ end
 
 -- (gate)...: of each the string of a plain one, or version and state of another; 0 for a key that is not there, -1 without its contract
 local function look(keys, args)
-  prepare()
+  enterBucket(keys[1])
   local reply = { nowMs() }
   for i = 1, #args do
-    local key = keys[1] .. 'g:' .. args[i]
+    local key = P .. 'g:' .. args[i]
     local kind = call('TYPE', key).ok
-    if kind == 'string' then reply[i + 1] = call('GET', key)
+    if isOver(args[i]) then reply[i + 1] = -1
+    elseif kind == 'string' then reply[i + 1] = call('GET', key)
     elseif kind == 'hash' then reply[i + 1] = call('HMGET', key, 'v', 's')
-    else reply[i + 1] = call('EXISTS', keys[1] .. 'g:' .. string.match(args[i], '^[^/]+/[^/]+')) - 1 end
+    else reply[i + 1] = call('EXISTS', P .. 'g:' .. string.match(args[i], '^[^/]+/[^/]+')) - 1 end
   end
   return reply
 end
@@ -149,7 +176,7 @@ local function commit(keys, args)
   local name = args[3]
   local key = P .. 'g:' .. name
   slug = string.match(name, '^[^/]+')
-  if call('EXISTS', P .. 'g:' .. string.match(name, '^[^/]+/[^/]+')) == 0 then return { now, -2 } end
+  if not isThere(string.match(name, '^[^/]+/[^/]+')) then return { now, -2 } end
   local version = tonumber(call('HGET', key, 'v') or 0)
   if version ~= tonumber(args[4]) then return { now, 0 } end
   local machine = P .. 'm:' .. slug
@@ -213,11 +240,7 @@ local function link(keys, args)
   for _, entry in ipairs(call('ZRANGE', P .. 'w:' .. slug, 0, most - 1)) do
     local deleted, rest = string.match(entry, '^%d+{"e":{"kind":"(%a+)_deleted"(.*)')
     if deleted == 'contract' then call('HDEL', machine, 'x:' .. string.match(rest, '^,"contract_id":"([^"]+)"')) end
-    if deleted == 'machine' then
-      for _, field in ipairs(call('HKEYS', machine)) do
-        if string.match(field, '^[cx]:') then call('HDEL', machine, field) end
-      end
-    end
+    if deleted == 'machine' then call('SADD', P .. 'over', slug) end
     if deleted or string.find(entry, '"cause":"manual"', 1, true) then
       local at = call('ZRANK', P .. 'w:' .. slug, entry)
       call('SET', P .. 's:' .. slug .. ':' .. tonumber(string.sub(entry, 1, 16)), tonumber(args[2]) + at + 1, 'PX', 60000)
@@ -232,6 +255,7 @@ end
 
 redis.register_function({ function_name = '$machine', callback = makeMachine })
 redis.register_function({ function_name = '$contract', callback = makeContract })
+redis.register_function({ function_name = '$change', callback = changeContract })
 redis.register_function({ function_name = '$note', callback = note })
 redis.register_function({ function_name = '$endcontract', callback = deleteContract, flags = { 'allow-oom' } })
 redis.register_function({ function_name = '$endmachine', callback = deleteMachine, flags = { 'allow-oom' } })

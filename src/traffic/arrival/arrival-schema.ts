@@ -11,7 +11,8 @@ import { placements } from './placement.js';
 
 const Rate = (description: string) => rateField(description, MOST_PER_CYCLE);
 
-const Requests = (description: string) => Type.Integer({ minimum: 0, maximum: MOST_PER_CYCLE, description });
+const Requests = (description: string) =>
+  Type.Integer({ minimum: 0, maximum: MOST_PER_CYCLE, description, examples: [120] });
 
 const Placed = (usual: string) =>
   Type.Optional(

@@ -13,7 +13,6 @@ import type { Curve } from './poisson.js';
 export interface BurstShape {
   readonly base: Rate;
   readonly burst: Rate;
-  /** First cycle of the first burst. */
   readonly at: number;
   /** Length of a burst in cycles; if absent, it never ends: a step. */
   readonly lasts?: number | undefined;

@@ -1,6 +1,7 @@
-// Makes the model of an arrival from its specification: parses texts, fills in defaults, creates a random stream for each purpose.
-import { RandomStream } from '../../math/random.js';
-import type { Seed } from '../../math/seed.js';
+// From the specification of an arrival to its model, in two steps:
+//
+//   specification ── plan, once ──► quantities in cycles, defaults filled in ── make, for each run ──► model with its random streams
+import type { Draws, RandomStream } from '../../math/random.js';
 import { Failure, unreachable } from '../../schema/failure.js';
 import { parseMeanTime, parseRate, parseTime, type Rate } from '../../schema/quantity.js';
 import { type Arrival, refuse } from './arrival.js';
@@ -18,153 +19,198 @@ import { CountsArrival, RecordedArrival, type Recording } from './recorded.js';
 import { SineArrival } from './sine.js';
 import { SpikesArrival } from './spikes.js';
 
-/** The parameters of the run that a model needs. */
-export interface ArrivalContext {
-  readonly seed: Seed;
-  /** Name of its random streams, for example `arrivals/0`: unique among the models of the run. */
-  readonly purpose: string;
-  /** Length of a cycle in ms, an integer >= 1. */
+export type LogSpec = Extract<ArrivalSpec, { model: 'log' }>;
+
+interface ArrivalSetting {
   readonly cycleMs: number;
-  /** Length of the run in cycles. */
-  readonly cycles: number;
   /** Length of the limiter's window in cycles. */
   readonly within: number;
-  /** For model `log`: the content of the log, read beforehand. */
-  readonly log?: Recording | undefined;
   /** JSON pointer to the specification, for failures. */
   readonly place?: string | undefined;
 }
 
+export interface ArrivalRun {
+  readonly draws: Draws;
+  /** Name of its random streams, for example `arrivals/0`: unique among the models of the run. */
+  readonly purpose: string;
+  /** Length of the run. */
+  readonly cycles: number;
+  /** For model `log`: the content of the log, read beforehand. */
+  readonly log?: Recording | undefined;
+}
+
+export interface ArrivalPlan {
+  /** The model sends in the cycles from .. to - 1 of the run; `to` is Infinity for the end of the run. */
+  readonly from: number;
+  readonly to: number;
+  /** Undefined for every other model. */
+  readonly log: LogSpec | undefined;
+  /** Whether a program gives the counts. */
+  readonly isCustom: boolean;
+  /** @throws Failure `invalid_input`, with the place of every fault, if a cycle has too many requests or fields contradict each other */
+  make(run: ArrivalRun): Arrival;
+}
+
 /**
- * Makes the model of an arrival that fits its schema.
- * @throws Failure `invalid_input`, with the place of every fault, if a rate or time cannot be read or fields contradict each other
+ * @param spec one that fits its schema
+ * @throws Failure `invalid_input`, with the place of every fault, if a rate or time cannot be read
  */
-export function makeArrival(spec: ArrivalSpec | CustomArrivalSpec, context: ArrivalContext): Arrival {
-  try {
-    const from = parseTime(spec.from ?? 0, context.cycleMs, '/from');
-    const to = spec.to === undefined ? Infinity : parseTime(spec.to, context.cycleMs, '/to');
-    return between(new Maker(context, Math.min(to, context.cycles) - from).make(spec), from, to);
-  } catch (error) {
-    throw error instanceof Failure ? placed(error, context.place ?? '') : error;
-  }
-}
-
-class Maker {
-  readonly #context: ArrivalContext;
-  readonly #length: number;
-
-  /** @param length cycles in which the model sends requests */
-  constructor(context: ArrivalContext, length: number) {
-    this.#context = context;
-    this.#length = length;
-  }
-
-  make(spec: ArrivalSpec | CustomArrivalSpec): Arrival {
-    switch (spec.model) {
-      case 'constant':
-        return new ConstantArrival(this.#rate(spec.rate, '/rate'), this.#placement(spec.placement ?? 'even'));
-      case 'poisson': {
-        const rate = this.#rate(spec.rate, '/rate');
-        return new PoissonArrival(rate, this.#stream('counts'), this.#placement(spec.placement ?? 'random'));
-      }
-      case 'ramp': {
-        const shape = {
-          start: this.#rate(spec.start_rate, '/start_rate'),
-          end: this.#rate(spec.end_rate, '/end_rate'),
-          over: this.#time(spec.over, '/over', 1) ?? Math.max(1, this.#length),
-          repeat: spec.repeat ?? false,
-        };
-        return this.#byLaw(spec, (placement) => new RampArrival(shape, placement));
-      }
-      case 'burst': {
-        const shape = {
-          base: this.#rate(spec.base_rate ?? 0, '/base_rate'),
-          burst: this.#rate(spec.burst_rate, '/burst_rate'),
-          at: this.#time(spec.at, '/at') ?? 0,
-          lasts: this.#time(spec.for, '/for', 1),
-          every: this.#time(spec.every, '/every', 1),
-        };
-        return this.#byLaw(spec, (placement) => new BurstArrival(shape, placement));
-      }
-      case 'spikes': {
-        const at = this.#time(spec.at, '/at') ?? 0;
-        const every = this.#time(spec.every, '/every', 1);
-        return new SpikesArrival({ requests: spec.requests, at, every }, this.#placement(spec.placement ?? 'start'));
-      }
-      case 'sine': {
-        const shape = {
-          mean: this.#rate(spec.rate, '/rate'),
-          amplitude: this.#rate(spec.amplitude, '/amplitude'),
-          period: parseTime(spec.period, this.#context.cycleMs, '/period', 1),
-          phase: spec.phase ?? 0,
-        };
-        return this.#byLaw(spec, (placement) => new SineArrival(shape, placement));
-      }
-      case 'onoff': {
-        const shape = {
-          on: this.#rate(spec.on_rate, '/on_rate'),
-          off: this.#rate(spec.off_rate ?? 0, '/off_rate'),
-          onFor: parseMeanTime(spec.on_for, this.#context.cycleMs, '/on_for', LEAST_SOJOURN),
-          offFor: parseMeanTime(spec.off_for, this.#context.cycleMs, '/off_for', LEAST_SOJOURN),
-        };
-        const [sojourns, counts] = [this.#stream('sojourns'), this.#stream('counts')];
-        return new OnOffArrival(shape, { sojourns, counts, instants: this.#stream('instants') });
-      }
-      case 'pareto':
-        return new ParetoArrival(this.#rate(spec.rate, '/rate'), spec.shape, this.#stream('gaps'));
-      case 'edge': {
-        const within = this.#time(spec.within, '/within', 1) ?? this.#context.within;
-        const shape = { requests: spec.requests, within, boundary: spec.boundary ?? 1 };
-        return new EdgeArrival(shape, this.#placement(spec.placement ?? 'start'));
-      }
-      case 'counts':
-        return new CountsArrival(spec.counts, spec.repeat ?? false, this.#placement(spec.placement ?? 'even'));
-      case 'log': {
-        const { log } = this.#context;
-        if (log === undefined) return refuse('/model', 'log has nothing to play: a log is read before the run');
-        return new RecordedArrival(log, this.#placement(spec.placement ?? 'even'));
-      }
-      case 'custom':
-        return this.#custom(spec);
-      default:
-        return unreachable(spec);
+export function planArrival(
+  spec: ArrivalSpec | CustomArrivalSpec,
+  { cycleMs, within, place = '' }: ArrivalSetting,
+): ArrivalPlan {
+  const placing = <T>(body: () => T): T => {
+    try {
+      return body();
+    } catch (error) {
+      throw error instanceof Failure ? placed(error, place) : error;
     }
-  }
+  };
+  return placing(() => {
+    const from = parseTime(spec.from ?? 0, cycleMs, '/from');
+    const to = spec.to === undefined ? Infinity : parseTime(spec.to, cycleMs, '/to');
+    const model = modelOf(spec, new Quantities(cycleMs), within);
+    return {
+      from,
+      to,
+      log: spec.model === 'log' ? spec : undefined,
+      isCustom: spec.model === 'custom',
+      make: ({ draws, purpose, cycles, log }) => {
+        const stream = (use: string) => draws(`${purpose}/${use}`);
+        const placement = (name: PlacementName) => makePlacement(name, () => stream('instants'));
+        const length = Math.min(to, cycles) - from;
+        return placing(() => between(model({ length, stream, placement, log }), from, to));
+      },
+    };
+  });
+}
 
-  #custom({ count }: CustomArrivalSpec): Arrival {
-    const stream = this.#stream('counts');
-    const counts = countsOf(count, this.#length, () => stream.uniform());
-    return new CountsArrival(counts, false, this.#placement('even'));
-  }
+/** What a model is made with in one run. */
+interface Making {
+  /** Cycles in which the model sends requests. */
+  readonly length: number;
+  readonly log: Recording | undefined;
+  stream(use: string): RandomStream;
+  placement(name: PlacementName): Placement;
+}
 
-  /** A model that follows its curve exactly, or randomly around it. */
-  #byLaw(
-    { law, placement }: { law?: 'exact' | 'poisson'; placement?: PlacementName },
-    make: (placement: Placement) => Arrival & Curve,
-  ): Arrival {
-    const around = this.#placement(placement ?? (law === 'poisson' ? 'random' : 'even'));
-    const curve = make(around);
-    return law === 'poisson' ? new PoissonAround(curve, this.#stream('counts'), around) : curve;
-  }
+type Model = (making: Making) => Arrival;
 
-  #rate(value: number | string, path: string): Rate {
-    return parseRate(value, this.#context.cycleMs, path);
-  }
-
-  #time(value: number | string | undefined, path: string, least = 0): number | undefined {
-    return value === undefined ? undefined : parseTime(value, this.#context.cycleMs, path, least);
-  }
-
-  #placement(name: PlacementName): Placement {
-    return makePlacement(name, () => this.#stream('instants'));
-  }
-
-  #stream(use: string): RandomStream {
-    return new RandomStream(this.#context.seed, `${this.#context.purpose}/${use}`);
+function modelOf(spec: ArrivalSpec | CustomArrivalSpec, read: Quantities, limiterWithin: number): Model {
+  switch (spec.model) {
+    case 'constant': {
+      const rate = read.rate(spec.rate, '/rate');
+      return ({ placement }) => new ConstantArrival(rate, placement(spec.placement ?? 'even'));
+    }
+    case 'poisson': {
+      const rate = read.rate(spec.rate, '/rate');
+      return ({ stream, placement }) =>
+        new PoissonArrival(rate, stream('counts'), placement(spec.placement ?? 'random'));
+    }
+    case 'ramp': {
+      const start = read.rate(spec.start_rate, '/start_rate');
+      const end = read.rate(spec.end_rate, '/end_rate');
+      const over = read.time(spec.over, '/over', 1);
+      const repeat = spec.repeat ?? false;
+      return byLaw(
+        spec,
+        (placement, length) => new RampArrival({ start, end, over: over ?? Math.max(1, length), repeat }, placement),
+      );
+    }
+    case 'burst': {
+      const shape = {
+        base: read.rate(spec.base_rate ?? 0, '/base_rate'),
+        burst: read.rate(spec.burst_rate, '/burst_rate'),
+        at: read.time(spec.at, '/at') ?? 0,
+        lasts: read.time(spec.for, '/for', 1),
+        every: read.time(spec.every, '/every', 1),
+      };
+      return byLaw(spec, (placement) => new BurstArrival(shape, placement));
+    }
+    case 'spikes': {
+      const at = read.time(spec.at, '/at') ?? 0;
+      const every = read.time(spec.every, '/every', 1);
+      const shape = { requests: spec.requests, at, every };
+      return ({ placement }) => new SpikesArrival(shape, placement(spec.placement ?? 'start'));
+    }
+    case 'sine': {
+      const shape = {
+        mean: read.rate(spec.rate, '/rate'),
+        amplitude: read.rate(spec.amplitude, '/amplitude'),
+        period: parseTime(spec.period, read.cycleMs, '/period', 1),
+        phase: spec.phase ?? 0,
+      };
+      return byLaw(spec, (placement) => new SineArrival(shape, placement));
+    }
+    case 'onoff': {
+      const shape = {
+        on: read.rate(spec.on_rate, '/on_rate'),
+        off: read.rate(spec.off_rate ?? 0, '/off_rate'),
+        onFor: parseMeanTime(spec.on_for, read.cycleMs, '/on_for', LEAST_SOJOURN),
+        offFor: parseMeanTime(spec.off_for, read.cycleMs, '/off_for', LEAST_SOJOURN),
+      };
+      return ({ stream }) =>
+        new OnOffArrival(shape, {
+          sojourns: stream('sojourns'),
+          counts: stream('counts'),
+          instants: stream('instants'),
+        });
+    }
+    case 'pareto': {
+      const rate = read.rate(spec.rate, '/rate');
+      return ({ stream }) => new ParetoArrival(rate, spec.shape, stream('gaps'));
+    }
+    case 'edge': {
+      const within = read.time(spec.within, '/within', 1) ?? limiterWithin;
+      const shape = { requests: spec.requests, within, boundary: spec.boundary ?? 1 };
+      return ({ placement }) => new EdgeArrival(shape, placement(spec.placement ?? 'start'));
+    }
+    case 'counts':
+      return ({ placement }) =>
+        new CountsArrival(spec.counts, spec.repeat ?? false, placement(spec.placement ?? 'even'));
+    case 'log':
+      return ({ log, placement }) =>
+        log === undefined
+          ? refuse('/model', 'log has nothing to play: a log is read before the run')
+          : new RecordedArrival(log, placement(spec.placement ?? 'even'));
+    case 'custom':
+      return ({ length, stream, placement }) => {
+        const draws = stream('counts');
+        return new CountsArrival(
+          countsOf(spec.count, length, () => draws.uniform()),
+          false,
+          placement('even'),
+        );
+      };
+    default:
+      return unreachable(spec);
   }
 }
 
-/** The same failure, with its places in the whole input. */
+/** A model that follows its curve exactly, or randomly around it. */
+function byLaw(
+  { law, placement }: { law?: 'exact' | 'poisson'; placement?: PlacementName },
+  make: (placement: Placement, length: number) => Arrival & Curve,
+): Model {
+  return (making) => {
+    const around = making.placement(placement ?? (law === 'poisson' ? 'random' : 'even'));
+    const curve = make(around, making.length);
+    return law === 'poisson' ? new PoissonAround(curve, making.stream('counts'), around) : curve;
+  };
+}
+
+class Quantities {
+  constructor(readonly cycleMs: number) {}
+
+  rate(value: number | string, path: string): Rate {
+    return parseRate(value, this.cycleMs, path);
+  }
+
+  time(value: number | string | undefined, path: string, least = 0): number | undefined {
+    return value === undefined ? undefined : parseTime(value, this.cycleMs, path, least);
+  }
+}
+
 function placed({ code, fix, faults, cause }: Failure, place: string): Failure {
   const all = faults.map(({ path, message }) => ({ path: `${place}${path}`, message }));
   return new Failure(code, {

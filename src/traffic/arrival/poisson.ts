@@ -28,7 +28,6 @@ export class PoissonArrival extends PlacedArrival {
   }
 }
 
-/** A rate that changes from cycle to cycle. */
 export interface Curve {
   /** The mean number of requests in this cycle. Pure: cycles may be asked for in any order. */
   meanIn(cycle: number): number;

@@ -8,7 +8,6 @@ import { PlacedArrival, type Placement } from './placement.js';
 
 interface SpikesShape {
   readonly requests: number;
-  /** Cycle of the first spike. */
   readonly at: number;
   /** Cycles from one spike to the next; if absent, there is one spike. */
   readonly every?: number | undefined;

@@ -5,7 +5,6 @@
 //   a + b  |....  .  |
 import type { Arrival } from './arrival.js';
 
-/** All models together; no requests for an empty list. */
 export function sum(arrivals: readonly Arrival[]): Arrival {
   const [only] = arrivals;
   return only !== undefined && arrivals.length === 1 ? only : new Sum(arrivals);

@@ -1,66 +1,83 @@
-// Chooses the fields of a log that say when, how many and who. The rules look at names and at the sampled values:
+// Chooses the fields of a log that say when, how many and who: by what the format says, then by usual names and the sampled values. Where
+// several could be the time, it asks.
 //
 //   time, when    0.25, 2015-05-17T10:05:03Z    the values that are dates: `when`
 //   n, ts         1, 2, 3 beside dates          a number that goes up by one is that of the row: no count
 //   count         3, "", 7, NaN, 12             mostly whole numbers: the count; the two rows are skipped
+import { nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
-import { hasPort, isIpLiteral, type Part } from './address.js';
-import { type Layout, mostly, valuesOf } from './layout.js';
+import { addressOf, isDressedAddress, methodOf, pathOf } from './address.js';
+import { dayFirstIn, isNumbered, readDate, type TimeStyle } from './instant.js';
+import { printable } from './intake.js';
+import { type Layout, mostly, type Role, valuesOf } from './layout.js';
 import type { FieldOptions, Warning } from './log-options.js';
-import { listed, missing, resolve, sameWord, shown } from './names.js';
-import { chooseTime, type TimeChoice } from './time-column.js';
-import { readCount } from './unix.js';
+import { areSerials, countOf, numberOf, type TimeUnit, unitOf, unitOfDate } from './unix.js';
 import type { Condition } from './where.js';
 
-/** A field, and what of it is read. */
+interface TimeChoice {
+  /** One field, or the date and the clock time. */
+  readonly names: readonly string[];
+  readonly style: TimeStyle;
+  readonly from: string;
+  readonly unit: TimeUnit | 'date';
+}
+
 export interface Wanted {
   readonly name: string;
-  readonly part: Part;
-  /** The field in words. */
+  /** What of the text it is; the whole where it is not there. */
+  readonly part?: ((text: string) => string) | undefined;
   readonly from: string;
 }
 
-/** The choice, and the words for a person. */
 export interface Columns {
   readonly time: TimeChoice;
   readonly count: string | undefined;
-  readonly countFrom: string | undefined;
   readonly key: Wanted | undefined;
+  /** Undefined for those that are not there. */
+  readonly also: readonly (Wanted | undefined)[];
   readonly where: readonly (Wanted & { readonly condition: Condition })[];
   readonly warnings: readonly Warning[];
 }
+
+const words = (...lines: string[]): string[] => lines.flatMap((line) => line.split(' '));
+
+/** What a time is called, the surest name first: a beginning before an end, the finer of nginx's two before the other. */
+const timeNames = words(
+  'edge_start_timestamp start_utc start_local msec timestamp startedDateTime datetime date_time time ts t time_iso8601 time_local',
+  'event_time start_time started_at created_at logged_at request_timestamp epoch unix unix_time period bucket starttime timestamp_start when',
+);
+/** What a part of a time is called, too: these are one when they have a date and a clock time. */
+const partNames = words('second minute hour day date');
+/** Names of which numbers may be dates, though they are none of the usual ones. */
+const TIMELY = /time|date|stamp|epoch|(^|_)(ts|at)$|At$/i;
+const BEGINNING = /start|begin/i;
 
 /** What a number of requests is called, whatever else the table has. */
 const requestNames = words(
   'requests request_count requestcount num_requests n_requests total_requests requests_total number_of_requests',
   'http_requests http_reqs reqs req_count num_reqs',
 );
-
 /** What a number of requests is called that may be a number of something else. */
 const countNames = words('count n hits cnt calls num_calls invocations events event_count freq frequency qty volume');
-
 /** Fields that belong to one single request: a table with one of them has a row for each. */
 const singleNames = words(
-  'request_id req_id trace_id span_id correlation_id session session_id user_agent http_user_agent useragent referer',
-  'referrer http_referer',
+  'request_id req_id trace_id span_id correlation_id session session_id user_agent http_user_agent useragent referer referrer http_referer',
 );
 
 const forwardedNames = words('forwarded x_forwarded_for http_x_forwarded_for xff forwarded_for fwd');
 
-/** What the client is called, the surest name first: beside a forwarded address, `host` is the server. */
-const clientNames = [
-  ...words(
-    'client client_ip client_addr client_address client_host remote_addr remote_address remote_ip remote_host',
-    'source_ip src_ip c_ip caller_ip client_ip_address source_ip_address ip ip_address addr address user_ip id_orig_h peer',
-  ),
-  ...forwardedNames,
-  'host',
-];
-
-/** Names that stand for a field in every format that has it, and what the field may be called. */
-const roles: Readonly<Record<string, readonly string[]>> = {
-  client: clientNames,
+/** What a field is called in formats that do not say it, the surest name first: beside an address, `host` is the server. */
+const roleNames: Readonly<Record<Role, readonly string[]>> = {
+  client: [
+    ...words(
+      'client client_ip client_addr client_address client_host remote_addr remote_address remote_ip remote_host',
+      'source_ip src_ip c_ip caller_ip client_ip_address source_ip_address ip ip_address addr address user_ip id_orig_h peer',
+    ),
+    ...forwardedNames,
+    'host',
+  ],
   forwarded: forwardedNames,
+  host: words('http_host server_name vhost virtual_host authority request_host cs_host domain_name host_name host'),
   method: words('method request_method http_method verb cs_method http_request_method req_method'),
   path: words(
     'path uri_path url_path request_path cs_uri_stem uri request_uri url request_url http_path endpoint route name',
@@ -69,16 +86,11 @@ const roles: Readonly<Record<string, readonly string[]>> = {
   status: words('status status_code response_code http_status sc_status code response_status origin_status'),
   duration: words('duration request_time elapsed response_time'),
 };
-
 /** Fields that hold a whole request line: `GET /a HTTP/1.1`. */
 const requestLineNames = words('request request_line http_request');
 
-function words(...lines: string[]): string[] {
-  return lines.flatMap((line) => line.split(' '));
-}
-
 /**
- * Chooses the fields. Named ones must exist (also in other letter case). Without a name,
+ * Named fields must exist, also in other letter case. Without a name,
  *
  * - the time is chosen by `chooseTime`;
  * - each row is one request, unless a field with a usual name for a number of requests holds mostly whole numbers, and not the
@@ -89,122 +101,281 @@ function words(...lines: string[]): string[] {
 export function chooseColumns(layout: Layout, options: FieldOptions, path: string): Columns {
   const warnings: Warning[] = layout.known?.warning === undefined ? [] : [layout.known.warning];
   const time = chooseTime(layout, options, path, warnings);
-  const count = countColumn(layout, options, path, time.names, warnings);
   return {
     time,
-    count,
-    countFrom: count === undefined ? undefined : `${layout.noun} ${shown(count)}`,
+    count: countColumn(layout, options, path, time.names, warnings),
     key: options.keyColumn === undefined ? undefined : wanted(layout, options.keyColumn, path, '--key'),
+    also: (options.alsoColumns ?? []).map((one) => alsoWanted(layout, one)),
     where: [
       ...(layout.known?.where ?? []).map(([field, value]) => ({
-        ...plainly(layout, field),
+        name: field,
+        from: inWords(layout, field),
         condition: { field, comparison: '=' as const, value },
       })),
-      ...(options.where ?? []).map((condition) => ({
-        ...wanted(layout, condition.field, path, '--where'),
-        condition,
-      })),
+      ...(options.where ?? []).map((condition) => ({ ...wanted(layout, condition.field, path, '--where'), condition })),
     ],
     warnings,
   };
 }
 
-function plainly(layout: Layout, name: string): Wanted {
-  return { name, part: 'whole', from: `${layout.noun} ${shown(name)}` };
+export function inWords({ noun }: Layout, name: string): string {
+  return `${noun} ${shown(name)}`;
 }
 
-/** The field that a person means. */
-function wanted(layout: Layout, told: string, path: string, option: string): Wanted {
-  const [, role = told, hop = '1'] = /^(forwarded|client):(-?[1-9]\d*)$/i.exec(told) ?? [];
-  const { names, known } = layout;
-  const named = resolve(layout, told);
-  if (role.toLowerCase() === 'client' && known?.client !== undefined) {
-    const part = addressPart(layout, known.client, Number(hop), known.clientHasPort === true);
-    return { name: known.client, part, from: known.clientFrom ?? `${layout.noun} ${shown(known.client)}` };
+/**
+ * The time of a log: the field that a person names, else the first of
+ *
+ * 1. a usual name whose values are dates, or numbers that are dates between 1990 and 2100
+ * 2. a date and a clock time in two fields
+ * 3. any name whose values are dates with a clock time; of several the only beginning
+ * 4. a usual name whose values are numbers: a clock that began at 0
+ * 5. dates without a clock time: all requests of a day come at its start, or spread over it
+ */
+function chooseTime(layout: Layout, options: FieldOptions, path: string, warnings: Warning[]): TimeChoice {
+  const [names, ...others] = timesIn(layout, options.timeColumn);
+  if (names !== undefined && others.length === 0) return choiceOf(layout, names, options, warnings);
+  if (options.timeColumn !== undefined) throw missing(layout, options.timeColumn, path, '--time');
+  if (names !== undefined) {
+    throw new Failure('invalid_input', {
+      what: `It is not clear which ${layout.noun} of ${path} is the time of a request.`,
+      why: `The ${layout.noun}s ${[names, ...others].flat().map(shown).join(', ')} hold times.`,
+      fix: 'Name the one at which requests come with --time.',
+    });
   }
-  const usual = Object.hasOwn(roles, role.toLowerCase()) ? roles[role.toLowerCase()] : undefined;
-  const name = named ?? (usual === undefined ? undefined : firstOf(names, usual));
-  const isMethod = role.toLowerCase() === 'method';
-  if (name === undefined && (isMethod || role.toLowerCase() === 'path')) {
-    const line = firstOf(names, requestLineNames);
-    const part = isMethod ? 'method' : 'path';
-    if (line !== undefined) return { name: line, part, from: `the ${part} in ${layout.noun} ${shown(line)}` };
-  }
-  if (name === undefined) throw missing(layout, told, path, option);
-  const from = `${layout.noun} ${shown(name)}`;
-  if (role.toLowerCase() === 'path') return { name, part: pathPart(layout, name), from };
-  const part = addressPart(layout, name, Number(hop), false);
-  return { name, part, from: hop === '1' ? from : `address ${hop} in ${from}` };
+  throw new Failure('invalid_input', {
+    what: `No ${layout.noun} of ${path} is known to be the time.`,
+    why: `It has ${listed(layout)}.`,
+    fix: `Name it with --time${layout.noun === 'column' ? '; a table needs a first line with its names' : ''}.`,
+  });
 }
 
-/** Addresses are read without port, and of a list one; anything else as it is. */
-function addressPart(layout: Layout, name: string, hop: number, always: boolean): Part {
-  if (always || hop !== 1) return { hop, hasPort: always };
-  const isAddress = (value: Buffer): boolean => {
-    const comma = value.indexOf(COMMA);
-    const first = comma < 0 ? value : value.subarray(0, comma);
-    return hasPort(first) || (comma > 0 && isIpLiteral(first, 0, first.length)) || first[0] === OPEN_BRACKET;
+/** The fields that may be the time, each as one name or as those of a date and a clock time; several if that is not clear. */
+export function timesIn(layout: Layout, named: string | undefined): readonly (readonly string[])[] {
+  if (named !== undefined) {
+    const whole = resolve(layout, named);
+    if (whole !== undefined) return [[whole]];
+    const parts = named.split('+').map((part) => resolve(layout, part));
+    return parts.length === 2 && !parts.includes(undefined) ? [parts as string[]] : [];
+  }
+  if (layout.known?.time !== undefined) return [[layout.known.time]];
+  const { names } = layout;
+  const seen = new Map<string, string[]>();
+  const of = (name: string): string[] => {
+    if (!seen.has(name)) seen.set(name, valuesOf(layout, name));
+    return seen.get(name)!;
   };
-  return valuesOf(layout, name).some(isAddress) ? { hop, hasPort: false } : 'whole';
+  const holds = (name: string, test: (value: string) => boolean) => of(name).length > 0 && mostly(of(name), test);
+  const called = (usual: readonly string[]) =>
+    usual.map((word) => sameWord(names, word)).filter((name) => name !== undefined);
+  const isDated = (name: string) => holds(name, (value) => isFullDate(value, true)) || areSerials(of(name), name);
+  const usual = called(timeNames);
+  const dated = usual.find(isDated);
+  if (dated !== undefined) return [[dated]];
+  const clock = names.find((name) => holds(name, (value) => CLOCK.test(value)));
+  const date = clock === undefined ? undefined : names.find((name) => holds(name, isDateAlone));
+  if (date !== undefined) return [[date, clock!]];
+  const part = called(partNames).find(isDated);
+  if (part !== undefined) return [[part]];
+  const others = names.filter((name) => holds(name, (value) => isFullDate(value, TIMELY.test(name))));
+  const beginnings = others.filter((name) => BEGINNING.test(name));
+  if (others.length > 0) return (beginnings.length === 1 ? beginnings : others).map((name) => [name]);
+  const last =
+    usual.find((name) => holds(name, (value) => isDate(value) || !Number.isNaN(numberOf(value.trim())))) ??
+    called(partNames).find((name) => holds(name, isDateAlone)) ??
+    usual[0];
+  return last === undefined ? [] : [[last]];
 }
 
-function pathPart(layout: Layout, name: string): Part {
-  const looksLike = (value: Buffer) => /^(\/|\w{2,7}:\/\/|[A-Z]+ \S)/.test(value.toString('latin1', 0, 64));
-  return mostly(valuesOf(layout, name), looksLike) ? 'path' : 'whole';
+const CLOCK = /^\s*\d{1,2}:\d\d(:\d\d([.,]\d+)?)?(\s*[ap]m)?\s*$/i;
+
+/** A date in letters, digits and separators, with or without a clock time: not a number. */
+function isDate(value: string): boolean {
+  if (!Number.isNaN(Number(value))) return false;
+  const text = value.replace(/^[\s[]+|[\s\]]+$/g, '');
+  const isRead = (dayFirst: boolean) => !Number.isNaN(readDate(text, { dayFirst, year: () => 2000 }));
+  return isRead(true) || isRead(false);
+}
+
+/** A date with a clock time, or where `numbersToo` a number that is a date. */
+export function isFullDate(value: string, numbersToo: boolean): boolean {
+  if (value.includes(':') || /^\d{8}T\d{4}/.test(value)) return value.length <= MAX_DATE && isDate(value);
+  return numbersToo && unitOfDate(Number(value || Number.NaN)) !== undefined;
+}
+
+const MAX_DATE = 64;
+
+function isDateAlone(value: string): boolean {
+  return !value.includes(':') && value.length <= 16 && !/^\d{8,}$/.test(value) && isDate(value);
+}
+
+function choiceOf(layout: Layout, names: readonly string[], options: FieldOptions, warnings: Warning[]): TimeChoice {
+  const [name = '', clock] = names;
+  const { nowMs, timeUnit = layout.known?.time === name ? layout.known.timeUnit : undefined } = options;
+  const values = valuesOf(layout, name).map((value) => value.trim());
+  const unit = timeUnit ?? unitOf(values, name);
+  const dayFirst = dayFirstIn(values);
+  const mayMix =
+    timeUnit === undefined && mostly(values, (text) => unitOfDate(Number(text || Number.NaN)) !== undefined);
+  if (dayFirst === undefined && values.some(isNumbered)) {
+    warnings.push({
+      code: 'day_or_month_first',
+      what: `The dates of ${inWords(layout, name)} may have the month first, as they were read, or the day first.`,
+    });
+  }
+  if (clock === undefined && mostly(values, isDateAlone)) {
+    warnings.push({
+      code: 'date_alone',
+      what: 'The time is a date without a clock time: all requests of a day come at its start, unless --count /24h is given.',
+    });
+  }
+  const isDates = clock !== undefined || mostly(values, isDate);
+  const number =
+    unit === 'serial' ? 'spreadsheet days' : ['s', 'ms', 'us', 'ns'].includes(unit) ? `unix ${unit}` : unit;
+  const plain = `${layout.noun}${clock === undefined ? '' : 's'} ${names.map(shown).join(' and ')} (${isDates ? 'date and time' : number})`;
+  return {
+    names,
+    style: { unit, mayMix, dayFirst: dayFirst ?? false, nowMs },
+    from: layout.known?.time === name && layout.known.timeFrom !== undefined ? layout.known.timeFrom : plain,
+    unit: isDates ? 'date' : unit,
+  };
+}
+
+function wanted(layout: Layout, named: string, path: string, option: string): Wanted {
+  const found = wantedIn(layout, named);
+  if (found === undefined) throw missing(layout, named, path, option);
+  return found;
+}
+
+/** Beside an address, a field `host` may be that of the client. */
+function alsoWanted(layout: Layout, named: string): Wanted | undefined {
+  const found = wantedIn(layout, named);
+  return named === 'host' && found?.name === wantedIn(layout, 'client')?.name ? undefined : found;
+}
+
+function wantedIn(layout: Layout, named: string): Wanted | undefined {
+  const [, word = named, hops = '1'] = /^(forwarded|client):(-?[1-9]\d*)$/i.exec(named) ?? [];
+  const { names, known } = layout;
+  const hop = Number(hops);
+  const role = Object.hasOwn(roleNames, word.toLowerCase()) ? (word.toLowerCase() as Role) : undefined;
+  const byFormat = role && known?.fields?.[role];
+  const literal = role === 'client' && byFormat !== undefined ? undefined : resolve(layout, named);
+  const name = literal ?? byFormat ?? (role && firstOf(names, roleNames[role]));
+  if (name === undefined) {
+    const line = role === 'method' || role === 'path' ? firstOf(names, requestLineNames) : undefined;
+    if (line === undefined) return undefined;
+    return { name: line, part: role === 'method' ? methodOf : pathOf, from: `the ${role} in ${inWords(layout, line)}` };
+  }
+  const isClient = role === 'client' && name === byFormat;
+  const from = isClient && known?.clientFrom !== undefined ? known.clientFrom : inWords(layout, name);
+  const hasPort = isClient && known?.clientHasPort === true;
+  const values = valuesOf(layout, name);
+  if (role === 'path') return { name, from, part: mostly(values, isUrl) ? pathOf : undefined };
+  const isAddress = hasPort || hop !== 1 || values.some(isDressedAddress);
+  return {
+    name,
+    from: hop === 1 ? from : `address ${hop} in ${from}`,
+    part: isAddress ? (text) => addressOf(text, hop, hasPort) : undefined,
+  };
+}
+
+function isUrl(value: string): boolean {
+  return /^(\/|\w{2,7}:\/\/|[A-Z]+ \S)/.test(value);
 }
 
 function countColumn(
   layout: Layout,
-  options: FieldOptions,
+  { countColumn: named, spreadMs = 0 }: FieldOptions,
   path: string,
   time: readonly string[],
   warnings: Warning[],
 ): string | undefined {
-  const told = options.countColumn;
-  if (told === false) return undefined;
-  if (told !== undefined) {
-    const found = resolve(layout, told);
-    if (found === undefined) throw missing(layout, told, path, '--count-column');
+  const { known, noun } = layout;
+  if (named === false) return undefined;
+  if (named !== undefined) {
+    const found = resolve(layout, named);
+    if (found === undefined) throw missing(layout, named, path, '--count');
     return found;
   }
-  if (layout.known?.count !== undefined) return layout.known.count;
-  const isSpread = (options.spreadMs ?? 0) > 0;
+  if (known?.unclearCount !== undefined) {
+    throw new Failure('invalid_input', {
+      what: `It is not clear what the values of ${path} count.`,
+      ...known.unclearCount,
+    });
+  }
+  if (known?.count !== undefined) return known.count;
   const others = layout.names.filter((name) => !time.includes(name));
   const find = (usual: readonly string[]): string | undefined =>
-    usual.map((word) => sameWord(others, word)).find((name) => name !== undefined && isCount(valuesOf(layout, name)));
+    usual.map((word) => sameWord(others, word)).find((name) => name !== undefined && areCounts(valuesOf(layout, name)));
   const sure = find(requestNames);
-  const likely = sure ?? find(countNames);
-  const isOneEach = !isSpread && firstOf(others, singleNames) !== undefined;
-  if (sure === undefined && likely !== undefined && isOneEach) {
-    warnings.push({
-      code: 'count_ignored',
-      what: `Each row counts as one request: ${layout.noun} ${shown(likely)} is not read as a number of requests, since the rows look like single requests. If it is one, name it with --count-column.`,
+  if (sure !== undefined) return sure;
+  const likely = find(countNames);
+  if (likely === undefined && spreadMs > 0) {
+    throw new Failure('invalid_input', {
+      what: `No ${noun} of ${path} is known to be the count that is to be spread.`,
+      why: `It has ${listed(layout)}.`,
+      fix: 'Name it with --count, as n/60s.',
     });
-    return undefined;
   }
-  if (likely !== undefined || !isSpread) return likely;
-  throw new Failure('invalid_input', {
-    what: `No ${layout.noun} of ${path} is known to be the count that is to be spread.`,
-    why: `It has ${listed(layout)}.`,
-    fix: 'Name it with --count-column, or leave out --spread.',
+  if (likely === undefined || spreadMs > 0 || firstOf(others, singleNames) === undefined) return likely;
+  warnings.push({
+    code: 'count_ignored',
+    what: `Each row counts as one request: ${inWords(layout, likely)} is not read as a number of requests, since the rows look like single requests. If it is one, name it with --count.`,
   });
-}
-
-/** Mostly whole numbers, and not 1, 2, 3: that is the number of the row. */
-function isCount(values: readonly Buffer[]): boolean {
-  const counts = values.map((value) => readCount(value, 0, value.length)).filter((count) => !Number.isNaN(count));
-  if (counts.length === 0 || counts.length * 2 <= values.length) return false;
-  const isNumbered = counts.length > 1 && counts.every((count, i) => i === 0 || count === counts[i - 1]! + 1);
-  return !isNumbered;
-}
-
-function firstOf(names: readonly string[], usual: readonly string[]): string | undefined {
-  for (const word of usual) {
-    const found = sameWord(names, word);
-    if (found !== undefined) return found;
-  }
   return undefined;
 }
 
-const COMMA = 0x2c;
-const OPEN_BRACKET = 0x5b;
+/** Mostly whole numbers, and not 1, 2, 3: that is the number of the row. */
+function areCounts(values: readonly string[]): boolean {
+  const counts = values.map(countOf).filter((count) => !Number.isNaN(count));
+  const isNumbered = counts.length > 1 && counts.every((count, i) => i === 0 || count === counts[i - 1]! + 1);
+  return counts.length > 0 && counts.length * 2 > values.length && !isNumbered;
+}
+
+/** A name given by a person: as it is, else but for letter case. */
+function resolve(layout: Layout, named: string): string | undefined {
+  if (layout.names.includes(named)) return named;
+  const other = layout.names.find((name) => name.toLowerCase() === named.toLowerCase());
+  return other ?? (valuesOf(layout, named).length > 0 ? named : undefined);
+}
+
+function firstOf(names: readonly string[], usual: readonly string[]): string | undefined {
+  return usual.map((word) => sameWord(names, word)).find((name) => name !== undefined);
+}
+
+/**
+ * The name that is the word but for letter case, a unit (`t_ms`), or how its parts are joined (`@timestamp`, `startTime`); of
+ * nested fields also their last part (`request.remote_ip`).
+ */
+function sameWord(names: readonly string[], word: string): string | undefined {
+  const plain = plainWord(word);
+  return (
+    names.find((name) => name.toLowerCase() === word.toLowerCase()) ??
+    names.find((name) => plainWord(name) === plain) ??
+    names.find((name) => plainWord(name.replace(/[ _(.-]+(s|ms|us|ns)\)?$/i, '')) === plain) ??
+    names.find((name) => name.includes('.') && plainWord(name.slice(name.lastIndexOf('.') + 1)) === plain)
+  );
+}
+
+function plainWord(name: string): string {
+  return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+}
+
+function missing(layout: Layout, named: string, path: string, option: string): Failure {
+  const guess = nearest(named, layout.names);
+  return new Failure('invalid_input', {
+    what: `${path} has no ${layout.noun} ${named}.`,
+    why: `It has ${listed(layout)}.`,
+    fix: guess === undefined ? `Name one of them with ${option}.` : `Did you mean ${option} ${shown(guess)}?`,
+  });
+}
+
+function listed({ names, noun }: Layout): string {
+  if (names.length === 0) return `no ${noun}s`;
+  const more = names.length - 20;
+  return `the ${noun}s ${names.slice(0, 20).map(shown).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+function shown(name: string): string {
+  const bytes = Buffer.from(name);
+  return name === '' ? '(empty)' : printable(bytes, 0, bytes.length);
+}

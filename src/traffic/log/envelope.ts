@@ -3,94 +3,83 @@
 //   Feb  6 12:14:14 web1 nginx[14389]: 192.0.2.1 - - [06/Feb/2009:12:14:14 +0000] "GET / HTTP/1.1" 200 12
 //   |------- envelope: syslog --------||------------------- the line: combined -------------------------|
 
-import { isObject, textIn } from './format/json.js';
-import { setFirstAddress } from './format/timed-lines.js';
-import { type Cutter, Field, type Known, type Layout, mostly } from './layout.js';
-
-export interface Envelope {
-  readonly name: string;
-  /** Matches an envelope at the start of a line; may name its `time`, `host`, `program` and `part` (P: the line goes on). */
-  readonly pattern: RegExp;
-}
+import { isObject, textIn } from './json.js';
+import { type Cutter, Field, type Layout, mostly } from './layout.js';
+import { MessageCutter } from './pattern.js';
 
 const ISO = '\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:\\d\\d:\\d\\d(?:[.,]\\d+)?(?: ?(?:Z|UTC|[+-]\\d\\d:?\\d\\d))?';
 const BSD = '[A-Z][a-z]{2} [ \\d]\\d (?:\\d{4} )?\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?';
-
 const COLOUR = '(?:\\x1b\\[[\\d;]*m)*';
+const RFC_5424_DATA = '(?:-|(?:\\[(?:[^\\]"\\\\]|"(?:[^"\\\\]|\\\\.)*"|\\\\.)*\\])+)';
 
-const envelopes: readonly Envelope[] = [
-  // docker compose logs:  web-1  | 192.0.2.1 - - [...
-  { name: 'docker compose', pattern: new RegExp(`^${COLOUR}(?<program>[\\w./-]+)\\s*\\|${COLOUR}\\s`) },
-  // Kubernetes CRI:  2016-10-06T00:17:09.669794202Z stdout F 192.0.2.1 - - [...
-  { name: 'CRI', pattern: new RegExp(`^(?<time>${ISO}) (?:stdout|stderr) (?<part>[FP])(?::\\w+)* `) },
-  // kubectl logs --prefix:  [pod/web-7c5/nginx] 192.0.2.1 - - [...
-  { name: 'kubectl', pattern: /^\[pod\/(?<program>[^\]\s]+)\] / },
-  // RFC 5424:  <13>1 2015-05-17T10:05:03.123Z web1 nginx 14389 - - 192.0.2.1 - - [...
-  {
-    name: 'syslog',
-    pattern: new RegExp(
-      `^(?:\\d+ )?<\\d{1,3}>1 (?<time>${ISO}|-) (?<host>\\S+) (?<program>\\S+) \\S+ \\S+ (?:-|(?:\\[(?:[^\\]"\\\\]|"(?:[^"\\\\]|\\\\.)*"|\\\\.)*\\])+)(?: (?:\\xef\\xbb\\xbf)?|$)`,
-    ),
-  },
-  // RFC 3164, journalctl in its short forms:  <34>May 17 10:05:03 web1 nginx[14389]: 192.0.2.1 - - [...
-  {
-    name: 'syslog',
-    pattern: new RegExp(
-      `^(?:<\\d{1,3}>)?(?:[A-Z][a-z]{2} (?=\\d{4}-))?(?<time>${BSD}|${ISO}|\\d{10}\\.\\d{6}) (?<host>[^\\s:\\[]+) (?<program>[^\\s:\\[]+)(?:\\[[^\\]]*\\])?: ?`,
-    ),
-  },
-  // Without a host, as to a local socket:  <34>May 17 10:05:03 nginx[14389]: 192.0.2.1 - - [...
-  {
-    name: 'syslog',
-    pattern: new RegExp(`^(?:<\\d{1,3}>)?(?<time>${BSD}) (?<program>[^\\s:\\[]+)(?:\\[[^\\]]*\\])?: ?`),
-  },
-  // Heroku, docker logs -t:  2015-05-17T10:05:03.123456789Z 192.0.2.1 - - [...
-  { name: 'timestamps', pattern: new RegExp(`^(?<time>${ISO}) (?:(?<program>\\w+\\[[\\w.-]+\\]): )?`) },
-];
-
-/** The envelope of most of the lines. */
-export function envelopesOf(lines: readonly Buffer[]): readonly Envelope[] {
-  return envelopes.filter(({ pattern }) => mostly(lines, (line) => pattern.test(headOf(line, 0, line.length))));
+interface Envelope {
+  readonly name: string;
+  /** Matches the start of a line; may name its `time`, `host`, `program` and `part` (P: the line goes on). */
+  readonly pattern: RegExp;
 }
 
-/** How long an envelope may be. */
+const envelope = (name: string, pattern: string): Envelope => ({ name, pattern: new RegExp(`^${pattern}`) });
+
+const envelopes: readonly Envelope[] = [
+  // web-1  | 192.0.2.1 - - [...
+  envelope('docker compose', `${COLOUR}(?<program>[\\w./-]+)\\s*\\|${COLOUR}\\s`),
+  // Kubernetes:  2016-10-06T00:17:09.669794202Z stdout F 192.0.2.1 - - [...
+  envelope('CRI', `(?<time>${ISO}) (?:stdout|stderr) (?<part>[FP])(?::\\w+)* `),
+  // kubectl logs --prefix:  [pod/web-7c5/nginx] 192.0.2.1 - - [...
+  envelope('kubectl', '\\[pod/(?<program>[^\\]\\s]+)\\] '),
+  // RFC 5424:  <13>1 2015-05-17T10:05:03.123Z web1 nginx 14389 - - 192.0.2.1 - - [...
+  envelope(
+    'syslog',
+    `(?:\\d+ )?<\\d{1,3}>1 (?<time>${ISO}|-) (?<host>\\S+) (?<program>\\S+) \\S+ \\S+ ${RFC_5424_DATA}(?: (?:\\xef\\xbb\\xbf)?|$)`,
+  ),
+  // RFC 3164, journalctl in its short forms:  <34>May 17 10:05:03 web1 nginx[14389]: 192.0.2.1 - - [...
+  envelope(
+    'syslog',
+    `(?:<\\d{1,3}>)?(?:[A-Z][a-z]{2} (?=\\d{4}-))?(?<time>${BSD}|${ISO}|\\d{10}\\.\\d{6}) (?<host>[^\\s:\\[]+) (?<program>[^\\s:\\[]+)(?:\\[[^\\]]*\\])?: ?`,
+  ),
+  // Without a host, as to a local socket:  <34>May 17 10:05:03 nginx[14389]: 192.0.2.1 - - [...
+  envelope('syslog', `(?:<\\d{1,3}>)?(?<time>${BSD}) (?<program>[^\\s:\\[]+)(?:\\[[^\\]]*\\])?: ?`),
+  // Heroku, docker logs -t:  2015-05-17T10:05:03.123456789Z 192.0.2.1 - - [...
+  envelope('timestamps', `(?<time>${ISO}) (?:(?<program>\\w+\\[[\\w.-]+\\]): )?`),
+];
+
 const MAX_ENVELOPE_BYTES = 2048;
 
-function headOf(bytes: Buffer, from: number, to: number): string {
-  return bytes.toString('latin1', from, Math.min(to, from + MAX_ENVELOPE_BYTES));
+function match({ pattern }: Envelope, bytes: Buffer, from: number, to: number): RegExpExecArray | null {
+  return pattern.exec(bytes.toString('latin1', from, Math.min(to, from + MAX_ENVELOPE_BYTES)));
+}
+
+export function envelopesOf(lines: readonly Buffer[]): readonly Envelope[] {
+  return envelopes.filter((one) => mostly(lines, (line) => match(one, line, 0, line.length) !== null));
 }
 
 /** The lines without the envelope; those that have none as they are. */
-export function without({ pattern }: Envelope, lines: readonly Buffer[]): Buffer[] {
-  return lines.map((line) => line.subarray(pattern.exec(headOf(line, 0, line.length))?.[0].length ?? 0));
+export function without(one: Envelope, lines: readonly Buffer[]): Buffer[] {
+  return lines.map((line) => line.subarray(match(one, line, 0, line.length)?.[0].length ?? 0));
 }
 
-/** The time of the envelope, among the fields of the line within. */
 const TIME = 'log_time';
 
-/** The layout of the lines with their envelope, by that of the lines within. */
-export function enveloped({ name, pattern }: Envelope, inner: Layout, lines: readonly Buffer[]): Layout {
-  const hasTime = pattern.source.includes('<time>');
+export function enveloped(one: Envelope, inner: Layout, lines: readonly Buffer[]): Layout {
   return {
     ...inner,
-    envelope: inner.envelope === undefined ? name : `${inner.envelope} in ${name}`,
-    names: [...inner.names, ...(hasTime ? [TIME] : [])],
+    envelope: inner.envelope === undefined ? one.name : `${inner.envelope} in ${one.name}`,
+    names: [...inner.names, ...(one.pattern.source.includes('<time>') ? [TIME] : [])],
     lines,
-    cutter: (names, fields) => new EnvelopeCutter(pattern, names, fields, inner),
+    cutter: (names, fields) => new EnvelopeCutter(one, inner.cutter(names, fields), fields[names.indexOf(TIME)]),
   };
 }
 
 class EnvelopeCutter implements Cutter {
-  readonly #pattern: RegExp;
+  readonly #envelope: Envelope;
   readonly #inner: Cutter;
   readonly #time: Field | undefined;
-  /** The start of a line of which the end has not come. */
   #held: Buffer | undefined;
 
-  constructor(pattern: RegExp, names: readonly string[], fields: readonly Field[], inner: Layout) {
-    this.#pattern = pattern;
-    this.#inner = inner.cutter(names, fields);
-    this.#time = fields[names.indexOf(TIME)];
+  constructor(one: Envelope, inner: Cutter, time: Field | undefined) {
+    this.#envelope = one;
+    this.#inner = inner;
+    this.#time = time;
   }
 
   get unixMs(): number | undefined {
@@ -98,81 +87,46 @@ class EnvelopeCutter implements Cutter {
   }
 
   cut(bytes: Buffer, from: number, to: number): string | undefined {
-    const match = this.#pattern.exec(headOf(bytes, from, to));
-    const start = from + (match?.[0].length ?? 0);
-    if (match?.groups?.['part'] === 'P') {
-      this.#held = Buffer.concat([this.#held ?? EMPTY, bytes.subarray(start, to)]);
-      return '';
-    }
-    const whole = this.#held === undefined ? undefined : Buffer.concat([this.#held, bytes.subarray(start, to)]);
-    this.#held = undefined;
-    const reason = whole === undefined ? this.#inner.cut(bytes, start, to) : this.#inner.cut(whole, 0, whole.length);
-    const time = match?.groups?.['time'];
-    if (time !== undefined) this.#time?.set(Buffer.from(time, 'latin1'), 0, time.length);
+    const found = match(this.#envelope, bytes, from, to);
+    const { part, time } = found?.groups ?? {};
+    const rest = bytes.subarray(from + (found?.[0].length ?? 0), to);
+    const line = this.#held === undefined ? rest : Buffer.concat([this.#held, rest]);
+    this.#held = part === 'P' ? Buffer.from(line) : undefined;
+    if (part === 'P') return '';
+    const reason = this.#inner.cut(line, 0, line.length);
+    if (time !== undefined) this.#time?.setText(time);
     return reason;
   }
 }
 
-const EMPTY = Buffer.alloc(0);
-
 /** Lines of which only the envelope is known, as of auth.log: each is a request of the first address in it. */
 export function envelopeAlone(lines: readonly Buffer[]): Layout | undefined {
-  const envelope = envelopesOf(lines).find(
-    ({ pattern }) => pattern.source.includes('<program>') && pattern.source.includes('<time>'),
-  );
-  if (envelope === undefined) return undefined;
-  const known: Known = {
-    time: 'time',
-    client: 'client',
-    clientFrom: 'the first address in each message',
-    warning: {
-      code: 'every_line',
-      what: "Every line counts as a request, whatever it says. Choose with --where program=NAME or --where 'message=*text*'.",
-    },
-  };
+  const found = envelopesOf(lines).find(({ pattern }) => /<program>.*<time>|<time>.*<program>/s.test(pattern.source));
+  if (found === undefined) return undefined;
+  const pattern = new RegExp(`${found.pattern.source}(?<text>.*)$`, 's');
   return {
     format: 'syslog',
     noun: 'field',
     names: ['time', 'host', 'program', 'client', 'user', 'message'],
     lines,
-    cutter: (names, fields) => new MessageCutter(envelope.pattern, names, fields),
-    known,
+    cutter: (names, fields) => {
+      const groups = names.map((name) => (name === 'message' ? 'text' : name));
+      return new MessageCutter(pattern, 'not a line of the format syslog', groups, fields);
+    },
+    known: {
+      time: 'time',
+      fields: { client: 'client' },
+      clientFrom: 'the first address in each message',
+      warning: {
+        code: 'every_line',
+        what: "Every line counts as a request, whatever it says. Choose with --where program=NAME or --where 'message=*text*'.",
+      },
+    },
   };
 }
 
-/** The user of a message of sshd, sudo or PAM. */
-const USER = /(?:\b(?:for (?:invalid user |user )?|user |user=)(\S+?))(?=[\s,;:)]|$)/;
-
-class MessageCutter implements Cutter {
-  readonly #pattern: RegExp;
-  readonly #names: readonly string[];
-  readonly #fields: readonly Field[];
-
-  constructor(pattern: RegExp, names: readonly string[], fields: readonly Field[]) {
-    this.#pattern = pattern;
-    this.#names = names;
-    this.#fields = fields;
-  }
-
-  cut(bytes: Buffer, from: number, to: number): string | undefined {
-    const match = this.#pattern.exec(headOf(bytes, from, to));
-    if (match === null) return 'not a line of the format syslog';
-    const start = from + match[0].length;
-    this.#names.forEach((name, i) => {
-      const field = this.#fields[i]!;
-      if (name === 'message') field.set(bytes, start, to);
-      else if (name === 'client') setFirstAddress(field, bytes, start, to);
-      else {
-        const text = name === 'user' ? USER.exec(bytes.toString('latin1', start, to))?.[1] : match.groups?.[name];
-        if (text !== undefined) field.set(Buffer.from(text, 'latin1'), 0, text.length);
-      }
-    });
-    return undefined;
-  }
-}
-
-/** Objects of a collector that hold a line of a log, and the field of it: docker's json-file, journalctl -o json, and others. */
-const lineFields = ['log', 'MESSAGE'];
+/** The field of a collector's objects that holds the line: docker's json-file, journalctl -o json, Loki, OpenTelemetry. */
+const lineFields = ['log', 'MESSAGE', 'line', 'body'];
 
 /** The lines within JSON objects; undefined when the objects are no envelope. */
 export function linesInJson(
@@ -180,8 +134,8 @@ export function linesInJson(
 ): { readonly field: string; readonly inner: Buffer[] } | undefined {
   const objects = lines.filter(isObject);
   for (const field of lineFields) {
-    const texts = objects.map((line) => textIn(line, field)).filter((text) => text !== undefined && text !== '');
-    if (texts.length * 2 > objects.length) return { field, inner: texts.map((text) => Buffer.from(text!.trimEnd())) };
+    const texts = objects.map((line) => textIn(line, field)?.trimEnd() ?? '').filter((text) => text !== '');
+    if (texts.length * 2 > objects.length) return { field, inner: texts.map((text) => Buffer.from(text)) };
   }
   return undefined;
 }
@@ -190,28 +144,34 @@ export function linesInJson(
 export function jsonEnveloped(objects: Layout, field: string, inner: Layout): Layout {
   return {
     ...inner,
-    envelope: 'json',
+    envelope: objects.format === 'ndjson' ? 'json' : objects.format,
     names: [...inner.names, ...objects.names.filter((name) => !inner.names.includes(name))],
     lines: objects.lines,
+    ...(objects.rowReader && { rowReader: objects.rowReader }),
     cutter: (names, fields) => {
       const line = new Field();
-      const within = names.map((name) => inner.names.includes(name));
-      const pick = <T>(all: readonly T[], inside: boolean) => all.filter((_, i) => within[i] === inside);
-      const outerCutter = objects.cutter([field, ...pick(names, false)], [line, ...pick(fields, false)]);
-      const innerCutter = inner.cutter(pick(names, true), pick(fields, true));
+      const outer = names.map((name) => !inner.names.includes(name));
+      const outerCutter = objects.cutter(
+        [field, ...names.filter((_, i) => outer[i])],
+        [line, ...fields.filter((_, i) => outer[i])],
+      );
+      const innerCutter = inner.cutter(
+        names.filter((_, i) => !outer[i]),
+        fields.filter((_, i) => !outer[i]),
+      );
       return {
         get unixMs() {
           return innerCutter.unixMs;
         },
         cut: (bytes, from, to) => {
-          line.from = line.to = 0;
+          line.clear();
           const reason = outerCutter.cut(bytes, from, to);
           if (reason !== undefined) return reason;
           let end = line.to;
           while (end > line.from && line.bytes[end - 1]! <= 0x20) end--;
           return innerCutter.cut(line.bytes, line.from, end);
         },
-      } as Cutter;
+      };
     },
   };
 }

@@ -1,136 +1,261 @@
-// Reads a time from bytes, in integers: ISO 8601, CLF, or a number. The calendar is in civil.ts, numbers in unix.ts.
-import { daysFromCivil, unixMsOf } from './civil.js';
-import { readUnix, type TimeUnit } from './unix.js';
+// Text of a time to unix milliseconds, rounded down. Numbers are in unix.ts.
+//
+//   2015-05-17T10:05:03.123+02:00   2015/5/17 9:05   20150517T100503Z   2015-05-17
+//   17/May/2015:10:05:03 +0000      17-May-2015 10:05:03.123      Sun, 17 May 2015 10:05:03 GMT
+//   Sun May 17 10:05:03 2015        May 17 10:05:03               the year is inferred
+//   05/17/2015 10:05:03 AM          17.05.2015 10:05:03           day or month first is inferred from the column
+//   1431857103.123                  1431857103123
+//
+// Without a zone it is UTC. Blanks and brackets around it do not matter.
+import { readUnix, type TimeUnit, timeUnits, unitOfDigits, wholeDigits } from './unix.js';
+
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+
+const CLOCK = '(\\d{1,2}):(\\d\\d)(?::(\\d\\d)(?:[.,](\\d+))?)?(?:\\s*([ap]m))?';
+const ZONE = '(?:\\s*(z|utc|gmt|[+-]\\d\\d(?::?\\d\\d)?))?';
+const WEEKDAY = '(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*[.,]?\\s+)?';
+const MONTH = '(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\\.?';
+
+/** A month with a leading zero has a day of two digits: `2015-05-1` was cut. */
+const YEAR_FIRST = new RegExp(
+  `^(?!\\d{4}.0\\d.\\d(?!\\d))(\\d{4})([/.-])(\\d{1,2})\\2(\\d{1,2})(?:,?[\\sT]\\s*${CLOCK}${ZONE})?$`,
+  'i',
+);
+const COMPACT = new RegExp(
+  `^(\\d{4})(-?)(\\d\\d)\\2(\\d\\d)T(\\d\\d)(\\d\\d)(?:(\\d\\d)(?:[.,](\\d+))?)?()${ZONE}$`,
+  'i',
+);
+const DAY_NAMED = new RegExp(`^${WEEKDAY}(\\d{1,2})[\\s/-]${MONTH}[\\s/-](\\d{4}),?[\\s:]\\s*${CLOCK}${ZONE}$`, 'i');
+const MONTH_NAMED = new RegExp(
+  `^${WEEKDAY}${MONTH}\\s+(\\d{1,2})(?:(?:,\\s*|\\s+)(\\d{4}))?,?\\s+${CLOCK}${ZONE}(?:\\s+(?:[a-z]{3,4}\\s+)?(\\d{4}))?$`,
+  'i',
+);
+const NUMBERED = new RegExp(`^(\\d{1,2})([/.-])(\\d{1,2})\\2(\\d{4})(?:,?[\\sT]\\s*${CLOCK}${ZONE})?$`, 'i');
+
+const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+
+/** What the text of a date may leave open. Without an answer such a date is not read. */
+interface DateStyle {
+  /** Whether 05/06/2015 is the 5th of June. */
+  readonly dayFirst?: boolean | undefined;
+  /** The year of a date that has none; `msIn` is its unix ms in a year. */
+  year?(msIn: (year: number) => number): number;
+}
+
+/** Unix ms of a date, alone or with a clock time; NaN for any other text and for a date that does not exist. */
+export function readDate(text: string, style: DateStyle = {}): number {
+  const yearFirst = YEAR_FIRST.exec(text) ?? COMPACT.exec(text);
+  if (yearFirst !== null) {
+    const [, year, , month, day, ...clock] = yearFirst;
+    return msOf(Number(year), Number(month), Number(day), clock);
+  }
+  const dayNamed = DAY_NAMED.exec(text);
+  if (dayNamed !== null) {
+    const [, day, month = '', year, ...clock] = dayNamed;
+    return msOf(Number(year), monthOf(month), Number(day), clock);
+  }
+  const monthNamed = MONTH_NAMED.exec(text);
+  if (monthNamed !== null) {
+    const [, month = '', day, early, ...clock] = monthNamed;
+    const year = early ?? clock[6];
+    const msIn = (of: number) => msOf(of, monthOf(month), Number(day), clock);
+    return msIn(year === undefined ? (style.year?.(msIn) ?? Number.NaN) : Number(year));
+  }
+  const [, first, , second, year, ...clock] = NUMBERED.exec(text) ?? [];
+  if (year === undefined || style.dayFirst === undefined) return Number.NaN;
+  const [day, month] = style.dayFirst ? [first, second] : [second, first];
+  return msOf(Number(year), Number(month), Number(day), clock);
+}
+
+/** Whether the texts put the day first: undefined if no number above 12 shows it. With dots it is first. */
+export function dayFirstIn(texts: readonly string[]): boolean | undefined {
+  for (const text of texts) {
+    const [, first, separator, second] = NUMBERED.exec(text) ?? [];
+    if (separator === '.' || Number(first) > 12) return true;
+    if (Number(second) > 12) return false;
+  }
+  return undefined;
+}
+
+/** Whether day and month of the date are both numbers, the year last. */
+export function isNumbered(text: string): boolean {
+  return NUMBERED.test(text);
+}
+
+function monthOf(name: string): number {
+  return months.indexOf(name.toLowerCase()) + 1;
+}
+
+/** @param clock hour, minute, second, fraction, am or pm, zone; all undefined for the start of the day */
+function msOf(year: number, month: number, day: number, clock: readonly (string | undefined)[]): number {
+  const [hour = '0', minute = '0', second = '0', fraction = '', half, zone = ''] = clock;
+  if (half && !(Number(hour) >= 1 && Number(hour) <= 12)) return Number.NaN;
+  const hours = half ? (Number(hour) % 12) + (half.toLowerCase() === 'pm' ? 12 : 0) : Number(hour);
+  const ms = Number(fraction.padEnd(3, '0').slice(0, 3));
+  return instantOf(dayStart(year, month, day), hours, Number(minute), Number(second), ms, zoneMinutes(zone));
+}
+
+function zoneMinutes(zone: string): number {
+  const [, sign, hours = '', minutes = '0'] = /^([+-])(\d\d):?(\d\d)?$/.exec(zone) ?? [];
+  if (sign === undefined) return 0;
+  const ahead = Number(hours) < 24 && Number(minutes) < 60 ? Number(hours) * 60 + Number(minutes) : Number.NaN;
+  return sign === '-' ? -ahead : ahead;
+}
+
+let lastDay = Number.NaN;
+let lastDayMs = Number.NaN;
+
+/** Unix ms of the beginning of a date in UTC; NaN if it does not exist. The last one is remembered: most lines have the same. */
+function dayStart(year: number, month: number, day: number): number {
+  const packed = (year * 100 + month) * 100 + day;
+  if (packed === lastDay) return lastDayMs;
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  if (year < 0 || date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return Number.NaN;
+  lastDay = packed;
+  lastDayMs = date.getTime();
+  return lastDayMs;
+}
 
 /**
- * Unix milliseconds, rounded down, of a time in any way a log writes it; NaN when it is none.
- *
- *   2015-05-17T10:05:03.1234567+02:00   2015/05/17 10:05:03,123   20150517T100503Z   2015-05-17
- *   17/May/2015:10:05:03 +0000          [17/May/2015:10:05:03 +0000]
- *   1431857103   1431857103.123   1431857103123
- *
- * Without a zone it is UTC. Blanks and brackets around it do not matter.
- * @param unit what a plain number counts
+ * NaN for a clock time that does not exist. A leap second (23:59:60 UTC) is the second that follows, as in POSIX; there is no 24:00.
+ * @param zone minutes ahead of UTC
  */
-export function readInstant(bytes: Uint8Array, from: number, to: number, unit: TimeUnit): number {
-  let start = from;
-  let end = to;
-  while (start < end && (bytes[start]! <= SPACE || bytes[start] === OPEN_BRACKET)) start++;
-  while (start < end && (bytes[end - 1]! <= SPACE || bytes[end - 1] === CLOSE_BRACKET)) end--;
-  return hasDate(bytes, start, end) ? readDateTime(bytes, start, end) : readUnix(bytes, start, end, unit);
+function instantOf(dayMs: number, hour: number, minute: number, second: number, ms: number, zone: number): number {
+  if (!(hour >= 0 && hour < 24 && minute >= 0 && minute < 60 && second >= 0 && second <= 60)) return Number.NaN;
+  const minuteMs = dayMs + (hour * 60 + minute - zone) * MINUTE_MS;
+  if (second === 60 && (minuteMs + MINUTE_MS) % DAY_MS !== 0) return Number.NaN;
+  return minuteMs + second * 1000 + ms;
 }
 
-/** Whether the text has the outline of a date, not of a number: it may still be none, as 31 February. */
-export function hasDate(bytes: Uint8Array, from: number, to: number): boolean {
-  return isoWidth(bytes, from, to) > 0 || isClf(bytes, from, to);
-}
-
-/** Unix milliseconds of a date, alone or with a clock time, ISO or CLF; NaN when it is none or does not exist. */
-export function readDateTime(bytes: Uint8Array, from: number, to: number): number {
-  return isClf(bytes, from, to) ? readClf(bytes, from, to) : readIso(bytes, from, to);
-}
-
-function isClf(bytes: Uint8Array, from: number, to: number): boolean {
-  return to - from >= 16 && (bytes[from + 2] === SLASH || bytes[from + 1] === SLASH);
-}
-
-/** `17/May/2015:10:05:03 +0000`, the day with one digit or two. */
-function readClf(bytes: Uint8Array, from: number, to: number): number {
-  const width = bytes[from + 1] === SLASH ? 1 : 2;
-  const at = from + width;
-  if (to - at < 14 || bytes[at + 4] !== SLASH || bytes[at + 9] !== COLON) return Number.NaN;
-  const day = width === 1 ? digit(bytes, from) : two(bytes, from);
-  return readClock(bytes, at + 10, to, daysFromCivil(four(bytes, at + 5), monthNamed(bytes, at + 1), day));
-}
-
-/** How many bytes the date at `from` takes: `2015-05-17` or `2015/05/17` 10, `20150517T...` 8, anything else 0. */
-function isoWidth(bytes: Uint8Array, from: number, to: number): number {
-  if (to - from < 10) return 0;
-  const separator = bytes[from + 4];
-  if (separator === MINUS || separator === SLASH) return bytes[from + 7] === separator ? 10 : 0;
-  return bytes[from + 8] === LETTER_T ? 8 : 0;
-}
-
+/** The usual ISO form without making a string, `2015-05-17T10:05:03.123Z`; NaN for any other, which `readDate` may know. */
 function readIso(bytes: Uint8Array, from: number, to: number): number {
-  const width = isoWidth(bytes, from, to);
-  if (width === 0) return Number.NaN;
-  const gap = width === 10 ? 1 : 0;
-  const month = two(bytes, from + 4 + gap);
-  const days = daysFromCivil(four(bytes, from), month, two(bytes, from + 6 + 2 * gap));
-  const at = from + width;
-  if (at === to) return unixMsOf(days, 0, 0, 0, 0, 0);
-  const between = bytes[at]!;
-  return between === SPACE || (between | LOWER) === (LETTER_T | LOWER)
-    ? readClock(bytes, at + 1, to, days)
-    : Number.NaN;
-}
-
-/** `10:05`, `10:05:03`, `10:05:03.1234567` (or with a comma, or all without colons), then a zone, up to `to` exactly. */
-function readClock(bytes: Uint8Array, from: number, to: number, days: number): number {
-  const gap = bytes[from + 2] === COLON ? 1 : 0;
-  if (to - from < 4 + gap) return Number.NaN;
-  let at = from + 4 + gap;
-  let second = 0;
+  if (to - from < 19 || bytes[from + 4] !== MINUS || bytes[from + 13] !== COLON) return Number.NaN;
+  if (bytes[from + 7] !== MINUS || bytes[from + 16] !== COLON) return Number.NaN;
+  if (bytes[from + 10] !== LETTER_T && bytes[from + 10] !== SPACE) return Number.NaN;
+  let at = from + 19;
   let ms = 0;
-  if (to - at >= 2 + gap && (gap === 1 ? bytes[at] === COLON : isDigit(bytes[at]!))) {
-    second = two(bytes, at + gap);
-    at += 2 + gap;
-    if (at < to && (bytes[at] === DOT || bytes[at] === COMMA)) {
-      const point = at++;
-      for (; at < to && isDigit(bytes[at]!); at++) if (at - point <= 3) ms = ms * 10 + bytes[at]! - ZERO;
-      if (at === point + 1) return Number.NaN;
-      for (let place = at - point; place <= 3; place++) ms *= 10;
-    }
+  if (at < to && (bytes[at] === DOT || bytes[at] === COMMA)) {
+    const point = at++;
+    for (; at < to && isDigit(bytes[at]!); at++) if (at - point <= 3) ms = ms * 10 + bytes[at]! - ZERO;
+    if (at === point + 1) return Number.NaN;
+    for (let place = at - point; place <= 3; place++) ms *= 10;
   }
-  return unixMsOf(days, two(bytes, from), two(bytes, from + 2 + gap), second, ms, readZone(bytes, at, to));
+  let zone = 0;
+  if (to - at === 6 && bytes[at + 3] === COLON && (bytes[at] === PLUS || bytes[at] === MINUS)) {
+    const [hours, minutes] = [twoDigits(bytes, at + 1), twoDigits(bytes, at + 4)];
+    if (!(hours >= 0 && hours < 24 && minutes >= 0 && minutes < 60)) return Number.NaN;
+    zone = bytes[at] === MINUS ? -(hours * 60 + minutes) : hours * 60 + minutes;
+  } else if (at !== to && !(at + 1 === to && bytes[at] === LETTER_Z)) return Number.NaN;
+  const century = twoDigits(bytes, from);
+  const year = twoDigits(bytes, from + 2);
+  if (century < 0 || year < 0) return Number.NaN;
+  const dayMs = dayStart(century * 100 + year, twoDigits(bytes, from + 5), twoDigits(bytes, from + 8));
+  return instantOf(
+    dayMs,
+    twoDigits(bytes, from + 11),
+    twoDigits(bytes, from + 14),
+    twoDigits(bytes, from + 17),
+    ms,
+    zone,
+  );
 }
 
-/** Minutes ahead of UTC: `Z`, `UTC`, `GMT`, `+hh`, `+hhmm`, `+hh:mm`, also after a blank; nothing is UTC. */
-function readZone(bytes: Uint8Array, from: number, to: number): number {
-  const at = from < to && bytes[from] === SPACE ? from + 1 : from;
-  if (at === to) return at === from ? 0 : Number.NaN;
-  const sign = bytes[at];
-  if (sign !== PLUS && sign !== MINUS) return /^(z|utc|gmt)$/i.test(letters(bytes, at, to)) ? 0 : Number.NaN;
-  const gap = bytes[at + 3] === COLON ? 1 : 0;
-  const length = to - at;
-  if (length !== 5 + gap && length !== 3) return Number.NaN;
-  const hour = two(bytes, at + 1);
-  const minute = length === 3 ? 0 : two(bytes, at + 3 + gap);
-  if (hour < 0 || hour > 23 || minute < 0 || minute > 59) return Number.NaN;
-  return sign === MINUS ? -(hour * 60 + minute) : hour * 60 + minute;
-}
-
-/** 1 to 12 for three letters of an English month in any case, 0 for anything else. */
-function monthNamed(bytes: Uint8Array, at: number): number {
-  const packed = ((bytes[at]! | LOWER) << 16) | ((bytes[at + 1]! | LOWER) << 8) | bytes[at + 2]! | LOWER;
-  return months.indexOf(packed) + 1;
-}
-
-const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'].map(
-  (name) => (name.charCodeAt(0) << 16) | (name.charCodeAt(1) << 8) | name.charCodeAt(2),
-);
-
-function letters(bytes: Uint8Array, from: number, to: number): string {
-  return to - from > 3 ? '' : String.fromCharCode(...bytes.subarray(from, to));
+export function twoDigits(bytes: Uint8Array, at: number): number {
+  const tens = bytes[at]! - ZERO;
+  const ones = bytes[at + 1]! - ZERO;
+  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : -1;
 }
 
 function isDigit(byte: number): boolean {
   return byte >= ZERO && byte <= ZERO + 9;
 }
 
-/** The number at `at` with as many digits as the name says; negative when one of them is no digit. */
-function digit(bytes: Uint8Array, at: number): number {
-  return isDigit(bytes[at]!) ? bytes[at]! - ZERO : -1;
+const MAX_DATE_BYTES = 64;
+
+/**
+ * Unix ms of a time in any of the ways above; NaN when it is none.
+ * @param unit what a plain number counts
+ */
+export function readInstant(bytes: Uint8Array, from: number, to: number, unit: TimeUnit, style?: DateStyle): number {
+  let start = from;
+  let end = to;
+  while (start < end && (bytes[start]! <= SPACE || bytes[start] === OPEN_BRACKET)) start++;
+  while (start < end && (bytes[end - 1]! <= SPACE || bytes[end - 1] === CLOSE_BRACKET)) end--;
+  const iso = readIso(bytes, start, end);
+  if (!Number.isNaN(iso)) return iso;
+  const number = readUnix(bytes, start, end, unit);
+  if (!Number.isNaN(number) || end - start > MAX_DATE_BYTES || start === end) return number;
+  return readDate(String.fromCharCode(...bytes.subarray(start, end)), style);
 }
 
-function two(bytes: Uint8Array, at: number): number {
-  return isDigit(bytes[at]!) && isDigit(bytes[at + 1]!) ? (bytes[at]! - ZERO) * 10 + bytes[at + 1]! - ZERO : -1;
+export interface TimeStyle {
+  /** What a plain number counts. */
+  readonly unit: TimeUnit;
+  /** Whether the numbers are dates of today: then a value of another size is in another unit. */
+  readonly mayMix: boolean;
+  readonly dayFirst: boolean;
+  /** The present time: dates without a year are the latest that do not lie after it. Without it they are in 2000. */
+  readonly nowMs: number | undefined;
 }
 
-function four(bytes: Uint8Array, at: number): number {
-  const high = two(bytes, at);
-  const low = two(bytes, at + 2);
-  return high < 0 || low < 0 ? -1 : high * 100 + low;
+const HALF_YEAR_MS = 182 * DAY_MS;
+const NO_CLOCK_YEAR = 2000;
+
+export class TimeReader implements DateStyle {
+  /** How many values were in another unit than the column. */
+  otherUnits = 0;
+  /** How many dates had no year. */
+  withoutYear = 0;
+  readonly dayFirst: boolean;
+  readonly #style: TimeStyle;
+  /** The digits of a number in the column's unit; 0 when units cannot be mixed. */
+  readonly #digits: number;
+  #year: number | undefined;
+  #lastMs = Number.NaN;
+
+  constructor(style: TimeStyle) {
+    this.#style = style;
+    this.dayFirst = style.dayFirst;
+    const coarseness = timeUnits.indexOf(style.unit);
+    this.#digits = style.mayMix && coarseness < 4 ? 10 + 3 * coarseness : 0;
+  }
+
+  read(bytes: Uint8Array, from: number, to: number): number {
+    let { unit } = this.#style;
+    if (this.#digits > 0) {
+      const digits = wholeDigits(bytes, from, to);
+      const isNumber = from + digits === to || bytes[from + digits] === DOT;
+      const own = digits === this.#digits || !isNumber ? undefined : unitOfDigits(digits);
+      if (own !== undefined) {
+        this.otherUnits++;
+        unit = own;
+      }
+    }
+    return readInstant(bytes, from, to, unit, this);
+  }
+
+  /**
+   * The latest year in which the date does not lie a day after the present. Going on from December to January is the next year; a line
+   * of December after one of January is late.
+   */
+  year(msIn: (year: number) => number): number {
+    this.withoutYear++;
+    const { nowMs } = this.#style;
+    if (this.#year === undefined) {
+      const now = nowMs === undefined ? NO_CLOCK_YEAR : new Date(nowMs).getUTCFullYear();
+      // The 29th of February exists in a leap year only.
+      const years = nowMs === undefined ? [now] : [now, now - 1, now - 2, now - 3, now - 4];
+      this.#year = years.find((year) => msIn(year) <= (nowMs ?? Number.POSITIVE_INFINITY) + DAY_MS) ?? now;
+    } else {
+      const ms = msIn(this.#year);
+      if (ms > this.#lastMs + HALF_YEAR_MS) return this.#year - 1;
+      if (ms < this.#lastMs - HALF_YEAR_MS) this.#year++;
+    }
+    this.#lastMs = msIn(this.#year);
+    return this.#year;
+  }
 }
 
 const SPACE = 0x20;
@@ -138,11 +263,9 @@ const PLUS = 0x2b;
 const COMMA = 0x2c;
 const MINUS = 0x2d;
 const DOT = 0x2e;
-const SLASH = 0x2f;
 const ZERO = 0x30;
 const COLON = 0x3a;
 const LETTER_T = 0x54;
+const LETTER_Z = 0x5a;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
-/** Or-ed to a letter's byte, it makes the letter lower case. */
-const LOWER = 0x20;

@@ -12,6 +12,8 @@ export interface RequestSink {
   request(unixMs: number, n: number, key: string, spreadMs: number): void;
   /** Where it is there: called when a log is opened, with what its numbers of time count, or `date`; undefined where that is not known yet. */
   opened?(timeUnit: string | undefined): void;
+  /** Where it is there: the texts of `alsoColumns` of the request that comes next. The array is used again. */
+  also?(texts: readonly string[]): void;
   /** Where it is there: the line of the request that comes next. The bytes are only valid during the call. */
   line?(number: number, bytes: Buffer, from: number, to: number): void;
 }
@@ -26,7 +28,6 @@ export interface SkippedLine {
   readonly text: string;
 }
 
-/** How many skipped lines are kept to be shown. */
 const KEPT_LINES = 5;
 
 const DAY_MS = 86_400_000;
@@ -35,6 +36,8 @@ const DAY_MS = 86_400_000;
 const MOST_DAYS = 100_000;
 
 export class Intake {
+  /** The interval over which the requests of a row are spread. */
+  spreadMs: number;
   requests = 0;
   firstMs = Number.POSITIVE_INFINITY;
   lastMs = Number.NEGATIVE_INFINITY;
@@ -45,25 +48,27 @@ export class Intake {
   /** Days since 1970 on which requests came, up to MOST_DAYS. */
   readonly days = new Set<number>();
   readonly #sink: RequestSink;
-  readonly #spreadMs: number;
   readonly #fromMs: number;
   readonly #toMs: number;
   #dayFromMs = Number.NaN;
 
   constructor(sink: RequestSink, spreadMs: number, fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY) {
     this.#sink = sink;
-    this.#spreadMs = spreadMs;
+    this.spreadMs = spreadMs;
     this.#fromMs = fromMs;
     this.#toMs = toMs;
   }
 
-  /** Whether the sink wants to see the lines. */
   get wantsLines(): boolean {
     return this.#sink.line !== undefined;
   }
 
   line(number: number, bytes: Buffer, from: number, to: number): void {
     this.#sink.line?.(number, bytes, from, to);
+  }
+
+  also(texts: readonly string[]): void {
+    this.#sink.also?.(texts);
   }
 
   /** n may be 0, as in a table of counts: a row that was read, and no request. */
@@ -73,12 +78,12 @@ export class Intake {
       this.filtered += n;
       return;
     }
-    const lastMs = n === 1 ? unixMs : unixMs + lastOffset(n, this.#spreadMs);
+    const lastMs = n === 1 ? unixMs : unixMs + lastOffset(n, this.spreadMs);
     if (unixMs < this.firstMs) this.firstMs = unixMs;
     if (lastMs > this.lastMs) this.lastMs = lastMs;
     if (!(unixMs >= this.#dayFromMs && unixMs < this.#dayFromMs + DAY_MS)) this.#enterDay(unixMs);
     this.requests += n;
-    this.#sink.request(unixMs, n, key, this.#spreadMs);
+    this.#sink.request(unixMs, n, key, this.spreadMs);
   }
 
   skip(line: number, reason: string, bytes: Buffer, from: number, to: number): void {
@@ -98,7 +103,6 @@ function lastOffset(n: number, spreadMs: number): number {
   return spreadMs - Math.ceil(spreadMs / n);
 }
 
-/** How much of a text is shown, in bytes. */
 const SHOWN_BYTES = 120;
 
 /** The start of a text on one line, without anything that a terminal would obey. */

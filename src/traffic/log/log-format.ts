@@ -6,58 +6,22 @@
 import { Failure } from '../../schema/failure.js';
 import type { Known } from './layout.js';
 
-/** What nginx and Apache call a field, and what it is called here; others keep their name. */
-const nginxNames: Readonly<Record<string, string>> = {
-  remote_addr: 'client',
-  remote_user: 'user',
-  time_local: 'time',
-  time_iso8601: 'time',
-  msec: 'time',
-  body_bytes_sent: 'bytes',
-  bytes_sent: 'bytes',
-  http_referer: 'referer',
-  http_user_agent: 'user_agent',
-  http_x_forwarded_for: 'forwarded',
-  proxy_add_x_forwarded_for: 'forwarded',
-  request_method: 'method',
-  request_uri: 'path',
-  uri: 'path',
-};
+/** What a server calls a field, and what it is called here; others keep their name. */
+const names = (pairs: string): ReadonlyMap<string, string> =>
+  new Map(pairs.split(' ').map((pair) => pair.split('=') as [string, string]));
 
-const apacheNames: Readonly<Record<string, string>> = {
-  h: 'client',
-  a: 'client',
-  l: 'ident',
-  u: 'user',
-  r: 'request',
-  s: 'status',
-  b: 'bytes',
-  B: 'bytes',
-  O: 'bytes_out',
-  I: 'bytes_in',
-  m: 'method',
-  U: 'path',
-  q: 'query',
-  H: 'protocol',
-  v: 'host',
-  V: 'host',
-  p: 'port',
-  P: 'pid',
-  D: 'duration_us',
-  T: 'duration_s',
-  A: 'local_addr',
-  L: 'log_id',
-  X: 'connection',
-  k: 'keepalive',
-  f: 'file',
-};
+const nginxNames = names(
+  'remote_addr=client remote_user=user time_local=time time_iso8601=time msec=time body_bytes_sent=bytes bytes_sent=bytes http_referer=referer http_user_agent=user_agent http_x_forwarded_for=forwarded proxy_add_x_forwarded_for=forwarded request_method=method request_uri=path uri=path',
+);
 
-const headerNames: Readonly<Record<string, string>> = {
-  referer: 'referer',
-  'user-agent': 'user_agent',
-  'x-forwarded-for': 'forwarded',
-  host: 'host',
-};
+/** Directives of mod_log_config without an argument. */
+const apacheNames = names(
+  'h=client a=client l=ident u=user r=request s=status b=bytes B=bytes O=bytes_out I=bytes_in m=method U=path q=query H=protocol v=host V=host p=port P=pid D=duration_us T=duration_s A=local_addr L=log_id X=connection k=keepalive f=file',
+);
+
+/** And with one: `%{User-Agent}i` is a header, `%{name}C` a cookie. */
+const headerNames = names('referer=referer user-agent=user_agent x-forwarded-for=forwarded host=host');
+const argumentNames = names('o=sent e=env n=note C=cookie T=duration');
 
 /** Whether a text is a format of this kind, and not the name of one. */
 export function isLogFormat(text: string): boolean {
@@ -82,12 +46,11 @@ export function templateOf(text: string): { readonly template: string; readonly 
     known: {
       time: 'time',
       timeFrom: isApache ? 'the time (%t)' : 'the time',
-      ...(hasName('client') ? { client: 'client' } : hasName('forwarded') && { client: 'forwarded' }),
+      ...(!hasName('client') && hasName('forwarded') && { fields: { client: 'forwarded' } }),
     },
   };
 }
 
-/** A field of a template. */
 function named(name: string): string {
   return `\${${name}}`;
 }
@@ -108,7 +71,7 @@ function bare(text: string): string {
 function fromNginx(format: string): string {
   return format.replace(/\$(?:\{(\w+)\}|(\w+))/g, (_, braced?: string, plain?: string) => {
     const name = braced ?? plain!;
-    return named(Object.hasOwn(nginxNames, name) ? nginxNames[name]! : name);
+    return named(nginxNames.get(name) ?? name);
   });
 }
 
@@ -119,15 +82,11 @@ function fromApache(format: string): string {
   return format.replace(DIRECTIVE, (whole, argument: string | undefined, letter: string) => {
     if (letter === '%') return '%';
     if (letter === 't') return argument === undefined ? `[${named('time')}]` : named('time');
-    if (argument !== undefined && letter === 'i') {
-      const header = argument.toLowerCase();
-      const known = Object.hasOwn(headerNames, header) ? headerNames[header] : undefined;
-      return named(known ?? `http_${header.replace(/\W/g, '_')}`);
-    }
-    if (argument !== undefined && Object.hasOwn(argumentNames, letter)) {
-      return named(`${argumentNames[letter]}_${argument.toLowerCase().replace(/\W/g, '_')}`);
-    }
-    const name = apacheNames[letter];
+    const plain = argument?.toLowerCase().replace(/\W/g, '_');
+    const header = letter === 'i' && argument !== undefined ? headerNames.get(argument.toLowerCase()) : undefined;
+    const kind = letter === 'i' ? 'http' : argumentNames.get(letter);
+    if (plain !== undefined && kind !== undefined) return named(header ?? `${kind}_${plain}`);
+    const name = apacheNames.get(letter);
     if (name !== undefined) return named(name);
     throw new Failure('wrong_usage', {
       what: `--log-format does not know ${whole}.`,
@@ -136,8 +95,6 @@ function fromApache(format: string): string {
     });
   });
 }
-
-const argumentNames: Readonly<Record<string, string>> = { o: 'sent', e: 'env', n: 'note', C: 'cookie', T: 'duration' };
 
 /** A name that comes again gets a number: the first is the one that counts. */
 function unique(template: string): string {

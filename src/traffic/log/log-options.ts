@@ -12,6 +12,8 @@ export interface FieldOptions {
    * the last), `method`, `path`, `user`, which are found in any format that has them.
    */
   readonly keyColumn?: string | undefined;
+  /** Further fields whose texts the sink is given before each request, named as for `keyColumn`; '' where the log has none. */
+  readonly alsoColumns?: readonly string[] | undefined;
   /** Only requests for which all of these hold are counted; fields are named as for `keyColumn`. */
   readonly where?: readonly Condition[] | undefined;
   /** The length of the interval that starts at a row's time, over which its requests are spread, in ms; 0, all at once. */
@@ -31,25 +33,12 @@ export interface LogOptions extends FieldOptions {
   readonly toMs?: number | undefined;
 }
 
-/** The names of the formats that are read. Apache's and nginx's own are alike. */
+/** The names of the formats that are read, in the order of the table (formats.ts). Apache's and nginx's own are alike. */
 export const logFormats = [
-  ...[
-    'common',
-    'combined',
-    'csv',
-    'tsv',
-    'ndjson',
-    'har',
-    'json',
-    'syslog',
-    'logfmt',
-    'w3c',
-    'zeek',
-    'lines',
-    'counts',
-  ],
-  ...['alb', 'nlb', 'elb', 's3', 'envoy', 'istio', 'haproxy', 'haproxy-tcp', 'squid'],
-  ...['vegeta', 'gatling', 'k6-json', 'k6-csv', 'locust'],
+  ...['combined', 'common', 'vegeta', 'gatling', 'alb', 'nlb', 'elb', 's3', 'istio', 'envoy'],
+  ...['haproxy', 'haproxy-tcp', 'squid', 'k6-json', 'aws-waf', 'api-gateway', 'gcp', 'azure-front-door'],
+  ...['azure-gateway', 'cloudflare', 'traefik', 'kong', 'caddy', 'ndjson', 'w3c', 'zeek', 'k6-csv', 'locust'],
+  ...['csv', 'tsv', 'logfmt', 'syslog', 'lines', 'counts', 'har', 'otlp', 'loki', 'prometheus', 'json'],
 ] as const;
 
 /** Something about a reading that is hardly meant so. */

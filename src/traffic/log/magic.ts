@@ -18,10 +18,8 @@ const kinds: readonly (readonly [start: string, what: string, fix: string])[] = 
   ['d4c3b2a1', 'a packet capture', ''],
 ];
 
-/** The longest start above, in bytes. */
 const START_BYTES = 13;
 
-/** What a file is that begins like this, or undefined when it may be text. */
 export function knownBinary(head: Buffer): { readonly what: string; readonly fix: string | undefined } | undefined {
   const start = head.toString('hex', 0, START_BYTES);
   const kind = kinds.find(([bytes]) => start.startsWith(bytes));

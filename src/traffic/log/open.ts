@@ -1,55 +1,27 @@
 // Finds the format of a log from its first bytes, and makes the reader for it.
 import { nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
-import { type Columns, chooseColumns } from './columns.js';
+import { plainClf } from './clf.js';
+import { type Columns, chooseColumns, inWords, timesIn } from './columns.js';
+import { counts } from './counts.js';
+import { evenTable, namedTable, namelessTable } from './delimited.js';
+import { type DocumentKind, DocumentReader, documentKinds, eachLine, recordsIn } from './documents.js';
 import { envelopeAlone, enveloped, envelopesOf, jsonEnveloped, linesInJson, without } from './envelope.js';
-import { alb } from './format/alb.js';
-import { combined, common, plainClf } from './format/clf.js';
-import { counts } from './format/counts.js';
-import { csv, evenTable, namedTable, namelessTable, tsv } from './format/delimited.js';
-import { w3c, zeek } from './format/directives.js';
-import { elb } from './format/elb.js';
-import { envoy, istio } from './format/envoy.js';
-import type { Format, Head } from './format/format.js';
-import { gatling } from './format/gatling.js';
-import { haproxyHttp, haproxyTcp } from './format/haproxy.js';
-import { ArrayReader } from './format/har.js';
-import { jsonLayout, ndjson } from './format/json.js';
-import { k6Csv, k6Json } from './format/k6.js';
-import { locust } from './format/locust.js';
-import { logfmt, timelessLogfmt } from './format/logfmt.js';
-import { nlb } from './format/nlb.js';
-import { s3 } from './format/s3.js';
-import { squid } from './format/squid.js';
-import { templateLayout } from './format/template.js';
-import { timedLines } from './format/timed-lines.js';
-import { vegeta } from './format/vegeta.js';
+import { accessFormats, type Format, formats, headedFormats, jsonFormats, serverFormats } from './formats.js';
 import { type Intake, printable } from './intake.js';
-import type { Layout } from './layout.js';
-import { LineCutter, type LogReader, startsWithMark } from './lines.js';
+import { isObject, jsonLayout } from './json.js';
+import type { Head, Layout, Recognise } from './layout.js';
+import { LineCutter, type LogReader } from './lines.js';
 import { isLogFormat, templateOf } from './log-format.js';
 import { type LogOptions, logFormats, type Warning } from './log-options.js';
 import { knownBinary, looksBinary } from './magic.js';
+import { logfmt, templateLayout, timedLines } from './pattern.js';
 import { RequestReader } from './request-reader.js';
-import { findTime } from './time-column.js';
 
-/** How much of a log is looked at. */
 export const HEAD_BYTES = 1 << 16;
 
-/** Texts of servers and proxies, each with a shape of its own: the longer before those they begin like. */
-const texts: readonly Format[] = [vegeta, gatling, alb, nlb, elb, s3, istio, envoy, haproxyHttp, haproxyTcp, squid];
+const allOf = (formats: readonly Format[]): Recognise[] => formats.map(({ open }) => open);
 
-/** What is tried last, since many a text looks like it. */
-const last: readonly Format[] = [logfmt, namelessTable, counts, timedLines, evenTable];
-
-/** What a person may name. Apache's and nginx's own are alike. */
-const byName: ReadonlyMap<string, Format> = new Map(
-  [common, combined, csv, tsv, ndjson, w3c, zeek, k6Json, k6Csv, locust, ...texts, logfmt, counts, timedLines].map(
-    (format) => [format.name, format] as const,
-  ),
-);
-
-/** How a log is read, in words and names. */
 export interface Origin {
   readonly format: string;
   /** As `docker compose`: what stands around each line. */
@@ -69,7 +41,6 @@ export interface Origin {
 
 export interface OpenLog {
   readonly reader: LogReader;
-  /** Known when all is read. */
   readonly origin: () => Origin;
 }
 
@@ -78,70 +49,60 @@ export interface OpenLog {
  * @throws Failure `unknown_format`; `invalid_input` for options that do not fit the log
  */
 export function openLog(head: Buffer, path: string, options: LogOptions, intake: Intake): OpenLog {
-  const format = formatOf(head, options, path);
-  if (format === 'empty') {
+  const found = formatOf(head, options, path);
+  if (found === 'empty') {
     const nothing = { line: () => undefined, end: () => undefined };
-    return { reader: new LineCutter(nothing, intake), origin: () => ({ ...noOrigin, format }) };
+    return { reader: new LineCutter(nothing, intake), origin: () => ({ ...noOrigin, format: found }) };
   }
-  if (typeof format !== 'string') {
-    const columns = chooseColumns(format, options, path);
-    const reader = new RequestReader(format, columns, intake);
-    return {
-      reader: new LineCutter(reader.lineReader(format), intake),
-      origin: () => originOf(format, columns, reader),
-    };
-  }
-  let origin: (() => Origin) | undefined;
-  const reader = new ArrayReader(path, (objects) => {
-    const layout = jsonLayout(format, objects);
+  let origin = (): Origin => ({ ...noOrigin, format: 'name' in found ? found.name : found.format });
+  const open = (layout: Layout): RequestReader => {
     const columns = chooseColumns(layout, options, path);
     const requests = new RequestReader(layout, columns, intake);
+    if (options.spreadMs === undefined) intake.spreadMs = layout.known?.spreadMs ?? 0;
     origin = () => originOf(layout, columns, requests);
     return requests;
-  });
-  return { reader, origin: () => origin?.() ?? { ...noOrigin, format } };
+  };
+  const reader =
+    'name' in found
+      ? new DocumentReader(found, path, (records) => open(documentLayout(found, records, options)))
+      : new LineCutter(open(found).lineReader(found), intake);
+  return { reader, origin: () => origin() };
 }
 
 const noOrigin = { timeFrom: 'nothing', columns: {}, warnings: [] };
 
-function originOf(layout: Layout, columns: Columns, { time }: RequestReader): Origin {
-  const { count, countFrom, key, where } = columns;
-  const warnings = [...columns.warnings];
-  if (time.otherUnits > 0) {
-    warnings.push({
-      code: 'mixed_units',
-      what: `${time.otherUnits} times are in another unit than ${columns.time.unit}, by their number of digits.`,
-    });
-  }
-  if (time.withoutYear > 0) {
-    warnings.push({
-      code: 'no_year',
-      what: 'The dates have no year: the latest that does not lie in the future is taken.',
-    });
-  }
+function originOf(layout: Layout, { time, count, key, where, warnings }: Columns, reader: RequestReader): Origin {
+  const { otherUnits, withoutYear } = reader.time;
+  const mixed = `${otherUnits} times are in another unit than ${time.unit}, by their number of digits.`;
+  const noYear = 'The dates have no year: the latest that does not lie in the future is taken.';
   return {
     format: layout.format,
     ...(layout.envelope !== undefined && { envelope: layout.envelope }),
-    timeFrom: columns.time.from,
-    ...(countFrom !== undefined && layout.format !== 'counts' && { countFrom }),
+    timeFrom: time.from,
+    ...(count !== undefined && layout.format !== 'counts' && { countFrom: inWords(layout, count) }),
     ...(key !== undefined && { keyFrom: key.from }),
     columns: {
-      time: columns.time.names.join('+'),
+      time: time.names.join('+'),
       ...(count !== undefined && { count }),
       ...(key !== undefined && { key: key.name }),
       ...(where.length > 0 && { where: where.map(({ name }) => name).join(', ') }),
     },
-    timeUnit: columns.time.unit,
-    warnings,
+    timeUnit: time.unit,
+    warnings: [
+      ...warnings,
+      ...(otherUnits > 0 ? [{ code: 'mixed_units', what: mixed }] : []),
+      ...(withoutYear > 0 ? [{ code: 'no_year', what: noYear }] : []),
+    ],
   };
 }
 
 /**
- * The layout of a log that begins with `head`; `har` or `json` for one JSON text, `empty` when it has nothing but blanks. In this order:
+ * The layout of a log that begins with `head`, or the kind of the one JSON text in it; `empty` when it has nothing but blanks. In this
+ * order:
  *
  * 1. a format that a person named: taken as it is
- * 2. one JSON text with an array
- * 3. a first line of names with a known time, directives, JSON lines
+ * 2. JSON: texts with many requests, on each line or as a whole, then objects on each line, perhaps with lines of another format in them
+ * 3. a first line of names with a known time, directives
  * 4. within an envelope, any of these and the texts of servers
  * 5. the texts of servers
  * 6. an envelope alone; words and tables in which a time can be found
@@ -149,85 +110,111 @@ function originOf(layout: Layout, columns: Columns, { time }: RequestReader): Or
  * @param head the first HEAD_BYTES, or all there is
  * @throws Failure `unknown_format`
  */
-export function formatOf(head: Buffer, options: LogOptions, path: string): Layout | 'har' | 'json' | 'empty' {
+export function formatOf(head: Buffer, options: LogOptions, path: string): Layout | DocumentKind | 'empty' {
   const binary = knownBinary(head);
   if (binary !== undefined) throw unknown(path, `It is ${binary.what}.`, binary.fix);
   const lines = linesOf(head);
   if (lines.length === 0 && !looksBinary(head)) return 'empty';
   const start = { bytes: wholeLines(head), lines, options };
-  if (options.format !== undefined) return toldFormat(options.format, start);
+  if (options.format !== undefined) return namedFormat(options.format, start);
   if (looksBinary(head)) throw unknown(path, 'It is not text.');
-  if (looksLikeHar(head)) return 'har';
-  const isJson = beginsJson(head);
-  const found = isJson ? jsonFormat(start) : (textFormat(start) ?? firstOf(last, start));
-  const isArray = isJson && isArrayOfObjects(head);
-  // One line may be one object with all requests in it.
-  if (found !== undefined && !(isArray && findTime(found, options.timeColumn) === undefined)) return found;
-  if (isArray) return 'json';
-  throw refusal(lines[0]!, path);
+  const found = beginsJson(head) ? jsonFormat(start, head) : (textFormat(start) ?? firstOf(last, start));
+  if (found === undefined) throw refusal(lines[0]!, path);
+  return found;
 }
 
+/** What is tried last, since many a text looks like it. */
+const last: readonly Recognise[] = [logfmt(true), namelessTable, counts, timedLines, evenTable];
+
 /** @throws Failure `wrong_usage` for a name that is none */
-function toldFormat(told: string, head: Head): Layout | 'har' | 'json' {
-  if (told === 'har' || told === 'json') return told;
-  if (isLogFormat(told)) {
-    const { template, known } = templateOf(told);
-    const plain = templateLayout('log-format', template, head.lines, known);
-    const around = envelopesOf(head.lines).find((envelope) => {
-      const inner = templateLayout('log-format', template, without(envelope, head.lines), known);
-      return matches(inner) > matches(plain);
-    });
-    if (around === undefined) return plain;
-    return enveloped(around, templateLayout('log-format', template, without(around, head.lines), known), head.lines);
-  }
-  if (told === 'syslog') return envelopeAlone(head.lines) ?? timedLines.open(head, true)!;
-  const format = byName.get(told);
+function namedFormat(name: string, head: Head): Layout | DocumentKind {
+  const kind = documentKinds.find((one) => one.name === name);
+  if (kind !== undefined) return eachLineOf(kind, head) ?? kind;
+  if (isLogFormat(name)) return templateFormat(name, head);
+  const format = formats.find((one) => one.name === name);
   if (format === undefined) {
-    const guess = nearest(told, logFormats);
+    const guess = nearest(name, logFormats);
     throw new Failure('wrong_usage', {
-      what: `There is no format "${told}".`,
+      what: `There is no format "${name}".`,
       why: `Formats are ${logFormats.join(', ')}, or a line as nginx or Apache describe theirs.`,
       ...(guess === undefined ? {} : { fix: `Did you mean "${guess}"?` }),
     });
   }
-  return format.open(head, true) ?? format.open({ ...head, lines: [] }, true) ?? jsonLayout(told, head.lines);
+  return format.open(head, true) ?? format.open({ ...head, lines: [] }, true) ?? jsonLayout(name, head.lines);
 }
 
-/** How many of the lines a layout can cut. */
+/** A line as nginx or Apache describe theirs, perhaps in an envelope. */
+function templateFormat(format: string, { lines }: Head): Layout {
+  const { template, known } = templateOf(format);
+  const layoutOf = (inner: readonly Buffer[]) => templateLayout('log-format', template, inner, known);
+  const plain = layoutOf(lines);
+  const around = envelopesOf(lines).find((envelope) => matches(layoutOf(without(envelope, lines))) > matches(plain));
+  return around === undefined ? plain : enveloped(around, layoutOf(without(around, lines)), lines);
+}
+
 function matches(layout: Layout): number {
   const cutter = layout.cutter([], []);
   return layout.lines.filter((line) => cutter.cut(line, 0, line.length) === undefined).length;
 }
 
-function firstOf(formats: readonly Format[], head: Head): Layout | undefined {
-  for (const format of formats) {
-    const layout = format.open(head, false);
+function firstOf(all: readonly Recognise[], head: Head): Layout | undefined {
+  for (const open of all) {
+    const layout = open(head, false);
     if (layout !== undefined) return layout;
   }
   return undefined;
 }
 
-function jsonFormat(head: Head): Layout | undefined {
-  const objects = firstOf([k6Json, ndjson], head);
-  if (objects === undefined || objects.format !== 'ndjson') return objects;
-  const within = linesInJson(head.lines);
-  if (within === undefined) return objects;
-  const inner = textFormat(headOf(within.inner, head.options));
-  return inner === undefined ? objects : jsonEnveloped(objects, within.field, inner);
+function jsonFormat(start: Head, head: Buffer): Layout | DocumentKind | undefined {
+  const text = head.toString('latin1').replace(/^\xef\xbb\xbf/, '');
+  const kind = documentKinds.find((one) => one.begins(text));
+  if (kind !== undefined && kind.name !== 'json') return eachLineOf(kind, start) ?? kind;
+  const found = jsonLines(start);
+  // One line may be one object with all requests in it.
+  return found !== undefined && (kind === undefined || timesIn(found, start.options.timeColumn).length > 0)
+    ? found
+    : kind;
+}
+
+/** JSON objects on most of the lines, perhaps with lines of another format in them. */
+function jsonLines({ lines, options }: Head): Layout | undefined {
+  const objects = lines.filter(isObject);
+  if (objects.length * 2 <= lines.length) return undefined;
+  const found = firstOf(allOf(jsonFormats), headOf(objects, options))!;
+  return found.format === 'ndjson' ? withLines(found, options) : found;
+}
+
+/** Objects that hold lines of a format, else the objects as they are. */
+function withLines(objects: Layout, options: LogOptions): Layout {
+  const within = linesInJson(objects.lines);
+  const inner = within && textFormat(headOf(within.inner, options));
+  return inner === undefined ? objects : jsonEnveloped(objects, within!.field, inner);
+}
+
+/** Texts with many requests on each line; undefined when they go over several. */
+function eachLineOf(kind: DocumentKind, { lines, options }: Head): Layout | undefined {
+  const records = kind.mayRepeat ? lines.flatMap((line) => recordsIn(kind, line)) : [];
+  if (records.length === 0) return undefined;
+  return { ...documentLayout(kind, records, options), rowReader: (_, reader) => eachLine(kind, reader) };
+}
+
+function documentLayout(kind: DocumentKind, records: readonly Buffer[], options: LogOptions): Layout {
+  const known = kind.known(records);
+  const product = kind.name === 'json' ? firstOf(allOf(jsonFormats), headOf(records, options))! : undefined;
+  if (product !== undefined && product.format !== 'ndjson') return product;
+  return withLines(jsonLayout(kind.name, records, known), options);
 }
 
 /** A format that a line has for sure, perhaps in envelopes. */
 function textFormat(head: Head, depth = 0): Layout | undefined {
-  const named = firstOf([plainClf, k6Json, ndjson, w3c, zeek, k6Csv, locust, namedTable], head);
+  const named = firstOf([plainClf], head) ?? jsonLines(head) ?? firstOf([...allOf(headedFormats), namedTable], head);
   if (named !== undefined) return named;
-  if (depth < MAX_ENVELOPES) {
-    for (const envelope of envelopesOf(head.lines)) {
-      const inner = headOf(without(envelope, head.lines), head.options);
-      const within = textFormat(inner, depth + 1) ?? firstOf([logfmt, timelessLogfmt], inner);
-      if (within !== undefined) return enveloped(envelope, within, head.lines);
-    }
+  for (const envelope of depth < MAX_ENVELOPES ? envelopesOf(head.lines) : []) {
+    const inner = headOf(without(envelope, head.lines), head.options);
+    const within = textFormat(inner, depth + 1) ?? logfmt(false)(inner, false);
+    if (within !== undefined) return enveloped(envelope, within, head.lines);
   }
-  return firstOf([...texts, combined, common], head) ?? envelopeAlone(head.lines);
+  return firstOf(allOf([...serverFormats, ...accessFormats]), head) ?? envelopeAlone(head.lines);
 }
 
 /** An envelope may stand in another: syslog in docker compose. */
@@ -255,24 +242,9 @@ function wholeLines(head: Buffer): Buffer {
   return head.length < HEAD_BYTES || end < 0 ? head : head.subarray(0, end + 1);
 }
 
-/** `{"log": {` at the start, and soon one of the names that HAR gives the parts of a log. */
-function looksLikeHar(head: Buffer): boolean {
-  const start = startsWithMark(head, 0, head.length) ? 3 : 0;
-  return /^\s*\{\s*"log"\s*:\s*\{\s*"(version|creator|browser|pages|entries|comment|_\w*)"/.test(
-    head.toString('latin1', start, start + 4096),
-  );
-}
-
 /** `{`, or `[` before another bracket or a quote; an access log may begin with an IPv6 address in brackets. */
 function beginsJson(head: Buffer): boolean {
   return /^(\xef\xbb\xbf)?\s*(\{|\[\s*(["{[]|$))/.test(head.toString('latin1', 0, 4096));
-}
-
-/** An array of objects, or an object that holds one; the first object may be cut by the end of the head. */
-function isArrayOfObjects(head: Buffer): boolean {
-  return (
-    /^(\xef\xbb\xbf)?\s*(\[\s*\{|\{\s*"[^"]*"\s*:|\{\s*$)/.test(head.toString('latin1', 0, 4096)) && head.includes('[')
-  );
 }
 
 function refusal(firstLine: Buffer, path: string): Failure {
@@ -292,7 +264,7 @@ function unknown(path: string, why: string, fix?: string): Failure {
     why,
     fix:
       fix ??
-      `Formats are ${logFormats.join(', ')}; name it with --log-format, or give a line of it as nginx or Apache describe theirs.`,
+      '`weir help logs` lists the formats. Name it with --log-format, or give a line of it as nginx or Apache describe theirs.',
   });
 }
 

@@ -1,6 +1,6 @@
 // How logs were read, in one record for an outcome: format, columns, unit, first and last instant, and what is hardly meant so.
 import type { Warning } from './log-options.js';
-import type { LogReading } from './read.js';
+import type { LogReading } from './read-bytes.js';
 
 export interface ReadSummary {
   /** As `combined`, `combined in syslog`; of several files each once. */
@@ -8,14 +8,11 @@ export interface ReadSummary {
   readonly columns: Readonly<Record<string, string>>;
   /** `date`, or what the numbers count. */
   readonly time_unit: string | null;
-  /** The field of the key, in words. */
   readonly key: string | null;
   readonly first_at: string | null;
   readonly last_at: string | null;
-  /** How many keys; null without one. */
   readonly keys: number | null;
   readonly skipped_lines: number;
-  /** Requests that --where, --from or --to left out. */
   readonly filtered: number;
   readonly warnings: Warning[];
 }
@@ -93,13 +90,13 @@ function timeWarnings(
   if (firstMs < YEAR_2000_MS && hasTimes) {
     warnings.push({
       code: 'before_2000',
-      what: `The first request is of ${instant(firstMs)}. If that is wrong, say what the time counts with --time-unit, or name its column with --time-column.`,
+      what: `The first request is of ${instant(firstMs)}. If that is wrong, say what the time counts with --time :ms, or name its column with --time.`,
     });
   }
   if (nowMs !== undefined && lastMs > nowMs + DAY_MS) {
     warnings.push({
       code: 'after_tomorrow',
-      what: `The last request is of ${instant(lastMs)}, which is still to come. If that is wrong, say what the time counts with --time-unit.`,
+      what: `The last request is of ${instant(lastMs)}, which is still to come. If that is wrong, say what the time counts with --time :ms.`,
     });
   }
   const days = Math.floor((lastMs - firstMs) / DAY_MS) + 1;

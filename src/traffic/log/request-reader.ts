@@ -1,77 +1,62 @@
 // Makes requests of the lines of any format: cuts a line into fields, tests the filters, reads time, count and key.
-import { narrow } from './address.js';
 import type { Columns, Wanted } from './columns.js';
+import { inWords } from './columns.js';
+import { TimeReader } from './instant.js';
 import { type Intake, NO_CLIENT } from './intake.js';
 import { type Cutter, Field, type Layout } from './layout.js';
 import type { LineReader } from './lines.js';
-import { TextPool } from './text-pool.js';
-import { TimeReader } from './time-reader.js';
 import { readCount } from './unix.js';
 import { conditionTest } from './where.js';
-
-/** A field of which the text is wanted. */
-interface Part extends Wanted {
-  readonly field: Field;
-  readonly texts: TextPool;
-}
-
-interface Filter extends Part {
-  readonly holds: (text: string) => boolean;
-}
 
 export class RequestReader implements LineReader {
   readonly time: TimeReader;
   readonly #intake: Intake;
   readonly #cutter: Cutter;
-  readonly #fields: readonly Field[];
+  readonly #fields: Field[] = [];
   /** Undefined where the cutter reads the time. */
   readonly #when: Field | undefined;
   readonly #clock: Field | undefined;
   readonly #count: Field | undefined;
-  readonly #key: Part | undefined;
-  readonly #filters: readonly Filter[];
+  readonly #key: FieldText | undefined;
+  readonly #also: readonly (FieldText | undefined)[];
+  readonly #alsoTexts: string[];
+  readonly #filters: readonly { readonly value: FieldText; readonly holds: (text: string) => boolean }[];
   readonly #totals: Totals | undefined;
   readonly #noTime: string;
   readonly #noCount: string;
   readonly #wantsLines: boolean;
-  /** A date and a clock time, put together. */
   readonly #joined = Buffer.alloc(128);
 
-  constructor(layout: Layout, columns: Columns, intake: Intake) {
-    const { time, count, key, where } = columns;
+  constructor(layout: Layout, { time, count, key, also, where }: Columns, intake: Intake) {
     const names: string[] = [];
-    const fields: Field[] = [];
     const fieldOf = (name: string): Field => {
+      const known = names.indexOf(name);
+      if (known >= 0) return this.#fields[known]!;
       names.push(name);
-      fields.push(new Field());
-      return fields.at(-1)!;
+      const field = new Field();
+      this.#fields.push(field);
+      return field;
     };
+    const textOf = (wanted: Wanted) => new FieldText(fieldOf(wanted.name), wanted.part);
+    const { known } = layout;
     this.time = new TimeReader(time.style);
     this.#intake = intake;
-    const isReadByCutter = layout.readsTime === true && time.names[0] === layout.known?.time;
-    this.#when = isReadByCutter ? undefined : fieldOf(time.names[0]!);
+    this.#when = layout.readsTime === true && time.names[0] === known?.time ? undefined : fieldOf(time.names[0]!);
     this.#clock = time.names[1] === undefined ? undefined : fieldOf(time.names[1]);
     this.#count = count === undefined ? undefined : fieldOf(count);
-    this.#key = key && { ...key, field: fieldOf(key.name), texts: new TextPool() };
-    this.#filters = where.map(({ condition, ...field }) => ({
-      ...field,
-      field: fieldOf(field.name),
-      texts: new TextPool(),
-      holds: conditionTest(condition),
-    }));
-    const { totals } = layout.known ?? {};
-    this.#totals =
-      totals === undefined || count !== layout.known?.count
-        ? undefined
-        : new Totals(fieldOf(totals.series), key === undefined, totals.all);
-    this.#fields = fields;
-    this.#cutter = layout.cutter(names, fields);
+    this.#key = key && textOf(key);
+    this.#also = also.map((one) => one && textOf(one));
+    this.#alsoTexts = also.map(() => '');
+    this.#filters = where.map((one) => ({ value: textOf(one), holds: conditionTest(one.condition) }));
+    if (known?.totals !== undefined && count === known.count) {
+      this.#totals = new Totals(fieldOf(known.totals.series), key === undefined, known.totals.all);
+    }
+    this.#cutter = layout.cutter(names, this.#fields);
     this.#noTime = `no time in ${layout.noun} ${time.names.join(' and ')}`;
-    this.#noCount = `no whole number in ${layout.noun} ${count}`;
+    this.#noCount = `no whole number in ${inWords(layout, count ?? '')}`;
     this.#wantsLines = intake.wantsLines;
   }
 
-  /** What the lines of the log are given to. */
   lineReader(layout: Layout): LineReader {
     return layout.rowReader?.(this.#cutter, this) ?? this;
   }
@@ -83,14 +68,13 @@ export class RequestReader implements LineReader {
 
   end(): void {}
 
-  /** Hands over the request, or says why there is none. */
   #read(bytes: Buffer, from: number, to: number, number: number): string | undefined {
     const fields = this.#fields;
     for (let i = 0; i < fields.length; i++) fields[i]!.from = fields[i]!.to = 0;
     const reason = this.#cutter.cut(bytes, from, to);
     if (reason !== undefined) return reason;
-    for (const filter of this.#filters) {
-      if (filter.holds(this.#text(filter))) continue;
+    for (const { value, holds } of this.#filters) {
+      if (holds(value.text())) continue;
       this.#intake.filtered++;
       return undefined;
     }
@@ -99,7 +83,11 @@ export class RequestReader implements LineReader {
     const n = this.#count === undefined ? 1 : this.#readCount(this.#count);
     if (Number.isNaN(n)) return this.#noCount;
     if (this.#wantsLines) this.#intake.line(number, bytes, from, to);
-    this.#intake.request(unixMs, n, this.#key === undefined ? '' : this.#text(this.#key) || NO_CLIENT);
+    if (this.#also.length > 0) {
+      for (let i = 0; i < this.#also.length; i++) this.#alsoTexts[i] = this.#also[i]?.text() ?? '';
+      this.#intake.also(this.#alsoTexts);
+    }
+    this.#intake.request(unixMs, n, this.#key === undefined ? '' : this.#key.text() || NO_CLIENT);
     return undefined;
   }
 
@@ -117,16 +105,57 @@ export class RequestReader implements LineReader {
     const n = readCount(field.bytes, field.from, field.to);
     return this.#totals === undefined ? n : this.#totals.added(n);
   }
+}
 
-  #text({ field, part, texts }: Part): string {
-    if (field.from === field.to) return '';
-    narrow(field, part);
-    const { bytes } = field;
-    let { from, to } = field;
+/** A power of two: how many texts are kept to be given out again. */
+const SLOTS = 1 << 14;
+/** Comparing a longer text costs as much as making it. */
+const MAX_POOLED_BYTES = 64;
+
+/**
+ * The text of a field, without blanks around it. Making a string takes a call into the engine and an allocation; one met not long
+ * ago is given again for the price of reading its bytes. Each slot keeps the last text whose hash led there, so memory is bounded.
+ */
+class FieldText {
+  readonly #field: Field;
+  readonly #part: Wanted['part'];
+  readonly #slots = new Array<string>(SLOTS).fill('');
+
+  constructor(field: Field, part: Wanted['part']) {
+    this.#field = field;
+    this.#part = part;
+  }
+
+  text(): string {
+    const { bytes } = this.#field;
+    let { from, to } = this.#field;
     while (from < to && bytes[from]! <= SPACE) from++;
     while (from < to && bytes[to - 1]! <= SPACE) to--;
-    return texts.text(bytes, from, to);
+    if (from === to) return '';
+    const text = to - from > MAX_POOLED_BYTES ? bytes.toString('utf8', from, to) : this.#pooled(bytes, from, to);
+    return this.#part === undefined ? text : this.#part(text);
   }
+
+  #pooled(bytes: Buffer, from: number, to: number): string {
+    let hash = to - from;
+    for (let at = from; at < to; at++) hash = (Math.imul(hash, 31) + bytes[at]!) | 0;
+    const slot = (hash ^ (hash >>> 13)) & (SLOTS - 1);
+    const pooled = this.#slots[slot]!;
+    if (isAsciiText(pooled, bytes, from, to)) return pooled;
+    const text = bytes.toString('utf8', from, to);
+    this.#slots[slot] = text;
+    return text;
+  }
+}
+
+/** Never true for bytes beyond ASCII, whose letters are not bytes. */
+function isAsciiText(text: string, bytes: Buffer, from: number, to: number): boolean {
+  if (text.length !== to - from) return false;
+  for (let i = 0; i < text.length; i++) {
+    const byte = bytes[from + i]!;
+    if (byte >= 0x80 || text.charCodeAt(i) !== byte) return false;
+  }
+  return true;
 }
 
 /**

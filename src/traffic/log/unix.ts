@@ -1,4 +1,4 @@
-// Times written as a decimal number, and which unit such a number is in. Calendar times are in instant.ts.
+// Times and counts written as a decimal number, and which unit a time is in. Dates are in instant.ts.
 //
 //   1700000000.123   s           1700000000123   ms          1700000000123456   us        1700000000123456789   ns
 //   133444736000000000   filetime, 100 ns since 1601         13344473600000000   webkit, us since 1601
@@ -9,62 +9,54 @@ export const timeUnits = ['s', 'ms', 'us', 'ns', 'filetime', 'webkit', 'ticks', 
 
 export type TimeUnit = (typeof timeUnits)[number];
 
-/** By how many decimal places a number in this unit is moved to become milliseconds. A serial is read on its own. */
-const placesToMs: Readonly<Record<TimeUnit, number>> = {
-  s: 3,
-  ms: 0,
-  us: -3,
-  ns: -6,
-  filetime: -4,
-  webkit: -3,
-  ticks: -4,
-  serial: 0,
-};
-
 const YEAR_1601_MS = -11_644_473_600_000;
 
-/** Where the count of a unit begins, in unix ms. */
-const epochMs: Readonly<Record<TimeUnit, number>> = {
-  s: 0,
-  ms: 0,
-  us: 0,
-  ns: 0,
-  filetime: YEAR_1601_MS,
-  webkit: YEAR_1601_MS,
-  ticks: -62_135_596_800_000,
-  serial: -2_209_161_600_000,
+/** By how many decimal places the point moves to the right to give ms, and where the count begins in unix ms. A serial is read on its own. */
+const scales: Readonly<Record<TimeUnit, { readonly places: number; readonly epochMs: number }>> = {
+  s: { places: 3, epochMs: 0 },
+  ms: { places: 0, epochMs: 0 },
+  us: { places: -3, epochMs: 0 },
+  ns: { places: -6, epochMs: 0 },
+  filetime: { places: -4, epochMs: YEAR_1601_MS },
+  webkit: { places: -3, epochMs: YEAR_1601_MS },
+  ticks: { places: -4, epochMs: -62_135_596_800_000 },
+  serial: { places: 0, epochMs: -2_209_161_600_000 },
 };
 
 const DAY_MS = 86_400_000;
 
 /** The last instant that is read, in ms from 1970 either way: 100 million days, the range of an ECMAScript date. */
 const MAX_MS = 8.64e15;
+/** As many digits as surely make a number of ms within MAX_MS. */
+const PLAIN_DIGITS = 15;
+const MAX_BYTES = 400;
 
-const DIGITS = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?$/;
+const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?$/;
 
 /**
- * Unix milliseconds, rounded down, of a decimal number; NaN when it is none or lies beyond 100 million days from 1970.
- * The point is moved within the text, so no digit is lost: `1447000000.0009999999999999` is one ms below `...001`.
- * A serial is a fraction of a day that a spreadsheet has rounded already: it is rounded to the nearest ms.
- * @param bytes text as `1446249504427`, `807256800.25`, `-0.5`, `1.4462495e9` from `from` up to `to`
+ * Unix milliseconds, rounded down, of a decimal number (`1446249504427`, `807256800.25`, `-0.5`, `1.4462495e9`); NaN when it is none or
+ * lies beyond 100 million days from 1970. No digit is lost: `1447000000.0009999999999999` is one ms below `...001`. A serial is a
+ * fraction of a day that a spreadsheet has rounded already: it is rounded to the nearest ms.
  */
 export function readUnix(bytes: Uint8Array, from: number, to: number, unit: TimeUnit): number {
-  if (unit === 'serial') return readSerial(bytes, from, to);
-  const plain = readPlain(bytes, from, to, placesToMs[unit]);
-  if (plain >= 0) return plain + epochMs[unit];
-  const decimal = decimalIn(bytes, from, to);
-  if (decimal === undefined) return Number.NaN;
-  const wholePlaces = decimal.wholePlaces + placesToMs[unit];
-  const kept = decimal.digits.slice(0, Math.max(0, wholePlaces)).padEnd(wholePlaces, '0');
-  const ms = Number(kept);
-  if (ms > MAX_MS) return Number.NaN;
-  const floored = decimal.negative && /[1-9]/.test(decimal.digits.slice(Math.max(0, wholePlaces))) ? ms + 1 : ms;
-  return (decimal.negative ? 0 - floored : ms) + epochMs[unit];
-}
-
-function readSerial(bytes: Uint8Array, from: number, to: number): number {
-  const days = numberIn(bytes, from, to);
-  return days >= 0 && days < MAX_MS / DAY_MS ? Math.round(days * DAY_MS) + epochMs.serial : Number.NaN;
+  const { places, epochMs } = scales[unit];
+  if (unit === 'serial') {
+    const days = numberOf(String.fromCharCode(...bytes.subarray(from, Math.min(to, from + MAX_BYTES))));
+    return days >= 0 && days < MAX_MS / DAY_MS ? Math.round(days * DAY_MS) + epochMs : Number.NaN;
+  }
+  const plain = readPlain(bytes, from, to, places);
+  if (plain >= 0) return plain + epochMs;
+  if (to - from > MAX_BYTES || !isNumeric(bytes, from, to)) return Number.NaN;
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    DECIMAL.exec(String.fromCharCode(...bytes.subarray(from, to))) ?? [];
+  if (whole + fraction === '') return Number.NaN;
+  const moved = places + Number(exponent) - fraction.length;
+  const divisor = 10n ** BigInt(Math.max(0, -moved));
+  const digits = BigInt(whole + fraction) * 10n ** BigInt(Math.max(0, moved));
+  if (digits > BigInt(MAX_MS) * divisor) return Number.NaN;
+  const roundsUp = sign === '-' && digits % divisor !== 0n;
+  const ms = Number(digits / divisor) + (roundsUp ? 1 : 0);
+  return (sign === '-' ? 0 - ms : ms) + epochMs;
 }
 
 /** The usual case without making a string: digits, perhaps with a point among them; -1 for everything else. */
@@ -87,122 +79,6 @@ function readPlain(bytes: Uint8Array, from: number, to: number, places: number):
   return ms;
 }
 
-/** As many digits as surely make a number of ms within MAX_MS. */
-const PLAIN_DIGITS = 15;
-
-/** How many digits a number has before its point; 0 when it does not begin with a digit. */
-export function wholeDigits(bytes: Uint8Array, from: number, to: number): number {
-  let at = from;
-  while (at < to && bytes[at]! >= ZERO && bytes[at]! <= ZERO + 9) at++;
-  return at - from;
-}
-
-/**
- * The unit of a number that counts from 1970 and lies between 2001 and 2286, by its digits before the point: 10 are s, 13 ms,
- * 16 us, 19 ns. Undefined for another number of digits, which says nothing.
- */
-export function unitOfDigits(digits: number): TimeUnit | undefined {
-  return digits >= 10 && digits <= 19 && digits % 3 === 1 ? timeUnits[(digits - 10) / 3] : undefined;
-}
-
-/** From 1990 to 2100: a number that falls there is hardly anything but a date. */
-const EARLIEST_MS = Date.UTC(1990, 0, 1);
-const LATEST_MS = Date.UTC(2100, 0, 1);
-
-const fromSerial = (ms: number) => (ms - epochMs.serial) / DAY_MS;
-
-/**
- * What a number is that lies between 1990 and 2100 in one of the units: no number lies there in two of them, but for serials,
- * which are as small as counts.
- */
-export function unitOfDate(value: number): TimeUnit | undefined {
-  for (const unit of datedUnits) {
-    const ms = value * 10 ** placesToMs[unit] + epochMs[unit];
-    if (ms >= EARLIEST_MS && ms < LATEST_MS) return unit;
-  }
-  return undefined;
-}
-
-/** Those counting from elsewhere first: FILETIME of today is also a number of ns in 1974, ticks are ns in 1990. */
-const datedUnits: readonly TimeUnit[] = ['filetime', 'webkit', 'ticks', 's', 'ms', 'us', 'ns'];
-
-/**
- * The unit that most of `samples` (texts of numbers) are written in: by the date they would give where that is plausible,
- * else by how big they are (as `unitOfDigits`, with all smaller numbers in s). Small numbers say little, since a clock may
- * have begun at 0. So for them a unit in the `name` of the column (`t_ms`, `startNs`) counts, unless they are too big for it.
- */
-export function unitOf(samples: readonly Uint8Array[], name: string): TimeUnit {
-  const numbers = samples
-    .map((bytes) => numberIn(bytes, 0, bytes.length))
-    .filter((value) => !Number.isNaN(value))
-    .sort((a, b) => a - b);
-  const median = numbers[Math.floor(numbers.length / 2)] ?? 0;
-  const dated = numbers.map(unitOfDate).filter((unit) => unit !== undefined);
-  if (dated.length * 2 > numbers.length) return mostFrequent(dated);
-  if (areSerials(samples, name)) return 'serial';
-  const places = median < 1 ? 0 : Math.trunc(median).toFixed(0).length;
-  const bySize = places <= 11 ? 0 : places <= 14 ? 1 : places <= 17 ? 2 : 3;
-  const byName = unitNames.findIndex((pattern) => pattern.test(name));
-  return timeUnits[Math.max(bySize, byName)]!;
-}
-
-/** Of those alike, the coarsest. */
-function mostFrequent(units: readonly TimeUnit[]): TimeUnit {
-  const times = timeUnits.map((unit) => units.filter((one) => one === unit).length);
-  return timeUnits[times.indexOf(Math.max(...times))]!;
-}
-
-/** How many decimals a serial has at least: one of four is exact to 9 s. */
-const SERIAL_DECIMALS = 4;
-const FEW_DAYS = 400;
-
-/**
- * Whether the numbers are dates of a spreadsheet. They lie between 1990 and 2100, and close together; and they are fractions
- * of days, or days in a column that is called so. (A clock that began at 0 is hardly at 33,000 in the first rows.)
- */
-export function areSerials(samples: readonly Uint8Array[], name: string): boolean {
-  const values = samples.map((bytes) => numberIn(bytes, 0, bytes.length)).filter((value) => !Number.isNaN(value));
-  if (values.length * 2 <= samples.length) return false;
-  const inside = values.filter((value) => value >= fromSerial(EARLIEST_MS) && value < fromSerial(LATEST_MS));
-  if (inside.length * 10 < values.length * 9 || inside.length === 0) return false;
-  const sorted = [...inside].sort((a, b) => a - b);
-  if (sorted.at(-1)! - sorted[0]! > FEW_DAYS) return false;
-  const fractional = samples.filter((bytes) => decimalsIn(bytes) >= SERIAL_DECIMALS).length;
-  return fractional * 2 > samples.length || /date|day/i.test(name);
-}
-
-function decimalsIn(bytes: Uint8Array): number {
-  const point = bytes.indexOf(DOT);
-  return point < 0 ? 0 : bytes.length - point - 1;
-}
-
-/** How a column's name ends when it names a unit, in the order of `timeUnits`. */
-const unitNames = [
-  /(?<![a-z])(s|secs?|seconds?)\)?$/i,
-  /((?<![a-z])([Mm][Ss]|m(illi)?secs?|milliseconds?)|[a-z]Ms|[Mm]illis)\)?$/,
-  /((?<![a-z])([Uu][Ss]|usecs?|microseconds?)|[a-z]Us|[Mm]icros)\)?$/,
-  /((?<![a-z])([Nn][Ss]|nsecs?|nanoseconds?)|[a-z]Ns|[Nn]anos)\)?$/,
-];
-
-/** A number as its digits without leading zeros, of which `wholePlaces` (may be negative) stand before the point. */
-interface Decimal {
-  readonly negative: boolean;
-  readonly digits: string;
-  readonly wholePlaces: number;
-}
-
-function decimalIn(bytes: Uint8Array, from: number, to: number): Decimal | undefined {
-  if (to - from > 400 || !isNumeric(bytes, from, to)) return undefined;
-  const parts = DIGITS.exec(String.fromCharCode(...bytes.subarray(from, to)));
-  if (parts === null) return undefined;
-  const [, sign, whole = '', fraction = '', exponent = '0'] = parts;
-  const all = whole + fraction;
-  if (all === '') return undefined;
-  const digits = all.replace(/^0+/, '');
-  const wholePlaces = digits === '' ? 0 : whole.length - (all.length - digits.length) + Number(exponent);
-  return { negative: sign === '-', digits, wholePlaces };
-}
-
 /** Whether every byte can be of a number: most dates are refused without making a string of them. */
 function isNumeric(bytes: Uint8Array, from: number, to: number): boolean {
   for (let at = from; at < to; at++) {
@@ -214,11 +90,86 @@ function isNumeric(bytes: Uint8Array, from: number, to: number): boolean {
 
 const NUMERIC_SIGNS = Buffer.from('+-.eE');
 
-/** The nearest double of a decimal number, NaN when it is none. */
-function numberIn(bytes: Uint8Array, from: number, to: number): number {
-  return decimalIn(bytes, from, to) === undefined
-    ? Number.NaN
-    : Number(String.fromCharCode(...bytes.subarray(from, to)));
+export function numberOf(text: string): number {
+  return DECIMAL.test(text) && /\d/.test(text) ? Number(text) : Number.NaN;
+}
+
+export function wholeDigits(bytes: Uint8Array, from: number, to: number): number {
+  let at = from;
+  while (at < to && bytes[at]! >= ZERO && bytes[at]! <= ZERO + 9) at++;
+  return at - from;
+}
+
+/**
+ * The unit of a number that counts from 1970 and lies between 2001 and 2286, by its digits before the point: 10 are s, 13 ms,
+ * 16 us, 19 ns. Undefined for another number of digits.
+ */
+export function unitOfDigits(digits: number): TimeUnit | undefined {
+  return digits >= 10 && digits <= 19 && digits % 3 === 1 ? timeUnits[(digits - 10) / 3] : undefined;
+}
+
+/** A number that falls between these is hardly anything but a date. */
+const EARLIEST_MS = Date.UTC(1990, 0, 1);
+const LATEST_MS = Date.UTC(2100, 0, 1);
+
+/** Those counting from elsewhere first: FILETIME of today is also a number of ns in 1974, ticks are ns in 1990. */
+const datedUnits: readonly TimeUnit[] = ['filetime', 'webkit', 'ticks', 's', 'ms', 'us', 'ns'];
+
+/** The unit in which a number lies between 1990 and 2100: there is at most one, but for serials, which are as small as counts. */
+export function unitOfDate(value: number): TimeUnit | undefined {
+  return datedUnits.find((unit) => {
+    const ms = value * 10 ** scales[unit].places + scales[unit].epochMs;
+    return ms >= EARLIEST_MS && ms < LATEST_MS;
+  });
+}
+
+/**
+ * The unit that most of the texts are written in: by the date that they would give where that is plausible, else by their size. Small
+ * numbers say little, since a clock may have begun at 0. For them a unit in the name of the column (`t_ms`, `startNs`) counts.
+ */
+export function unitOf(samples: readonly string[], name: string): TimeUnit {
+  const numbers = samples.map(numberOf).filter((value) => !Number.isNaN(value));
+  const median = numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
+  const dated = numbers.map(unitOfDate).filter((unit) => unit !== undefined);
+  if (dated.length * 2 > numbers.length) {
+    const times = timeUnits.map((unit) => dated.filter((one) => one === unit).length);
+    return timeUnits[times.indexOf(Math.max(...times))]!;
+  }
+  if (areSerials(samples, name)) return 'serial';
+  const places = median < 1 ? 0 : Math.trunc(median).toFixed(0).length;
+  const bySize = places <= 11 ? 0 : places <= 14 ? 1 : places <= 17 ? 2 : 3;
+  return timeUnits[
+    Math.max(
+      bySize,
+      unitNames.findIndex((pattern) => pattern.test(name)),
+    )
+  ]!;
+}
+
+/** How a column's name ends when it names a unit, in the order of `timeUnits`. */
+const unitNames = [
+  /(?<![a-z])(s|secs?|seconds?)\)?$/i,
+  /((?<![a-z])([Mm][Ss]|m(illi)?secs?|milliseconds?)|[a-z]Ms|[Mm]illis)\)?$/,
+  /((?<![a-z])([Uu][Ss]|usecs?|microseconds?)|[a-z]Us|[Mm]icros)\)?$/,
+  /((?<![a-z])([Nn][Ss]|nsecs?|nanoseconds?)|[a-z]Ns|[Nn]anos)\)?$/,
+];
+
+/** A serial of four decimals is exact to 9 s. */
+const SERIAL = /\.\d{4,}$/;
+const FEW_DAYS = 400;
+
+/**
+ * Whether the numbers are dates of a spreadsheet: most lie between 1990 and 2100 and close together, and they are fractions of days, or
+ * days in a column that is called so. A clock that began at 0 is hardly at 33,000 in the first rows.
+ */
+export function areSerials(samples: readonly string[], name: string): boolean {
+  const days = (ms: number) => (ms - scales.serial.epochMs) / DAY_MS;
+  const values = samples.map(numberOf).filter((value) => !Number.isNaN(value));
+  const inside = values.filter((value) => value >= days(EARLIEST_MS) && value < days(LATEST_MS));
+  if (inside.length === 0 || values.length * 2 <= samples.length || inside.length * 10 < values.length * 9)
+    return false;
+  if (Math.max(...inside) - Math.min(...inside) > FEW_DAYS) return false;
+  return samples.filter((text) => SERIAL.test(text)).length * 2 > samples.length || /date|day/i.test(name);
 }
 
 /** More requests than this in one row are refused: sums over a log stay exact. */
@@ -236,9 +187,11 @@ export function readCount(bytes: Uint8Array, from: number, to: number): number {
     count = count * 10 + digit;
   }
   if (at === to && to > from) return count;
-  if (to - from > 64) return Number.NaN;
-  const digits = WHOLE.exec(String.fromCharCode(...bytes.subarray(from, to)))?.[1];
-  const whole = digits === undefined ? Number.NaN : Number(digits);
+  return to - from > 64 ? Number.NaN : countOf(String.fromCharCode(...bytes.subarray(from, to)));
+}
+
+export function countOf(text: string): number {
+  const whole = Number(WHOLE.exec(text)?.[1] ?? Number.NaN);
   return whole <= MAX_COUNT ? whole : Number.NaN;
 }
 

@@ -4,7 +4,6 @@ import { Failure } from '../../schema/failure.js';
 const comparisons = ['=', '!=', '>=', '<=', '>', '<'] as const;
 
 export interface Condition {
-  /** Name of the field, as for a key. */
   readonly field: string;
   readonly comparison: (typeof comparisons)[number];
   /** With = and !=, `*` is any text. */

@@ -8,7 +8,6 @@ export function plainNumber(value: number): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
-/** The time of a number of cycles, in a unit for the length of the axis. */
 function cycleTime(cycles: number, { cycleMs, from, to }: CycleAxis): string {
   const spanS = ((to - from) * cycleMs) / 1000;
   const s = (cycles * cycleMs) / 1000;
@@ -22,30 +21,33 @@ function cycleTime(cycles: number, { cycleMs, from, to }: CycleAxis): string {
 const YEAR_MS = 31_536_000_000;
 const LAST_INSTANT_MS = 8.64e15;
 
-/** Whether a run is in the time of the world; others begin at cycle 0, or at a cycle of their own. */
 function isCalendar({ firstCycle, cycleMs, to }: CalendarAxis): boolean {
   return firstCycle * cycleMs > YEAR_MS && (firstCycle + (to ?? 0)) * cycleMs <= LAST_INSTANT_MS;
 }
 
-/** What is needed of an axis, or of a report, to say the time of a cycle. */
 type CalendarAxis = Pick<CycleAxis, 'firstCycle' | 'cycleMs'> & { readonly to?: number };
 
 /** 2026-01-01T10:00:00Z: when a cycle began, counted from the first of the run. */
-export function instantText({ firstCycle, cycleMs }: CalendarAxis, cycle: number): string {
+function axisInstant({ firstCycle, cycleMs }: CalendarAxis, cycle: number): string {
   return `${new Date((firstCycle + cycle) * cycleMs).toISOString().slice(0, 19)}Z`;
+}
+
+/** When the first cycle of the axis began; undefined for a run that has no date. */
+export function startInstant(x: CycleAxis): string | undefined {
+  return isCalendar(x) ? axisInstant(x, 0) : undefined;
 }
 
 /** When a cycle began, for the length of the axis: 10:00:00, 01-31 10:00 or 2026-01-31. Undefined for a run that has no date. */
 function clockTime(cycle: number, x: CycleAxis): string | undefined {
   if (!isCalendar(x)) return undefined;
   const hours = ((x.to - x.from) * x.cycleMs) / 3_600_000;
-  const text = instantText(x, Math.floor(cycle));
+  const text = axisInstant(x, Math.floor(cycle));
   return hours < 24 ? text.slice(11, 19) : hours < 24 * 60 ? text.slice(5, 16).replace('T', ' ') : text.slice(0, 10);
 }
 
 /** The time of a cycle since the start, and the date where there is one: for lists. */
 export function stopwatchText(at: CalendarAxis, cycle: number): string {
-  return `${stopwatch(cycle * at.cycleMs)}${isCalendar(at) ? `, ${instantText(at, cycle)}` : ''}`;
+  return `${stopwatch(cycle * at.cycleMs)}${isCalendar(at) ? `, ${axisInstant(at, cycle)}` : ''}`;
 }
 
 /** 3 d 04:05:06.7: the time since the start, with tenths of a second, for lists. */
@@ -57,12 +59,12 @@ function stopwatch(ms: number): string {
   return `${days > 0 ? `${days} d ` : ''}${two((s / 3600) % 24)}:${two((s / 60) % 60)}:${two(s % 60)}.${tenths}`;
 }
 
-/** The label of a tick of the x axis: a cycle with its time below, a percentile, or a percentage. */
+/** The label of a tick of the x axis: a time with its cycle below, a percentile, or a percentage. */
 export function xTick(spec: ChartSpec, value: number): string | string[] {
   const { x } = spec;
   switch (x.kind) {
     case 'cycles':
-      return Number.isInteger(value) ? [plainNumber(value), clockTime(value, x) ?? cycleTime(value, x)] : '';
+      return Number.isInteger(value) ? [clockTime(value, x) ?? cycleTime(value, x), plainNumber(value)] : '';
     case 'percentiles':
       return percentileName(value, x.max);
     case 'percent':
@@ -82,22 +84,21 @@ function percentileName(nines: number, max: number): string {
 export function xTitle({ x }: ChartSpec): string {
   switch (x.kind) {
     case 'cycles':
-      return `cycles from the start${isCalendar(x) ? `, ${instantText(x, 0)}` : ''}, with time (1 cycle = ${plainNumber(x.cycleMs)} ms)`;
+      return `${isCalendar(x) ? `Time (UTC, ${axisInstant(x, 0).slice(0, 10)})` : 'Time from the start'} and cycle (${plainNumber(x.cycleMs)} ms)`;
     case 'percentiles':
-      return 'percentile';
+      return 'Percentile';
     case 'percent':
-      return 'difference from the mean of the replications';
+      return 'Difference from the mean of the replications';
     case 'values':
       return x.title;
   }
 }
 
-/** The title of a tooltip. */
 export function placeName({ x }: ChartSpec, value: number): string {
   if (x.kind === 'percentiles') return percentileName(value, x.max);
   if (x.kind === 'percent') return '';
   if (x.kind === 'values') return `${x.title} ${x.names?.[value] ?? plainNumber(value)}`;
-  return `cycle ${plainNumber(value)}, ${isCalendar(x) ? instantText(x, value) : cycleTime(value, x)}`;
+  return `cycle ${plainNumber(value)}, ${isCalendar(x) ? axisInstant(x, value) : cycleTime(value, x)}`;
 }
 
 /** Place of a share on the percentile axis: -log10(1 - p). */

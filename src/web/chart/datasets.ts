@@ -1,7 +1,7 @@
 // The data sets of a chart for Chart.js: its lines, the entries of its legend, and empty data sets for what the overlay draws.
 import type { Chart, ChartDataset, LegendItem } from 'chart.js';
-import type { Palette } from './palette.js';
-import type { ChartSpec, Line, StateStrip } from './spec.js';
+import { type Palette, stateColors } from './palette.js';
+import type { ChartSpec, Line } from './spec.js';
 
 type LineDataset = ChartDataset<'line', { x: number; y: number | null }[]>;
 
@@ -69,19 +69,11 @@ export function legendItems(chart: Chart, { lines }: ChartSpec, palette: Palette
   });
 }
 
-/** The colour of each state; further states of a family share the last. */
-export function stateColors(states: readonly StateStrip[], { states: colors }: Palette) {
-  const next = { admits: 0, limits: 0 };
-  return states.map((state) => {
-    const family = state.admits ? 'admits' : 'limits';
-    const color = colors[family][Math.min(next[family], colors[family].length - 1)]!;
-    next[family] += 1;
-    return { ...state, color };
-  });
-}
-
 /** Empty data sets: they give shades and marks an entry in the legend, which can hide them. */
-export function signDatasets({ shades, marks, lanes, states = [] }: ChartSpec, palette: Palette): LineDataset[] {
+export function signDatasets(
+  { shades, marks, lanes, states = lanes?.states[0] ?? [] }: ChartSpec,
+  palette: Palette,
+): LineDataset[] {
   const sign = (
     label: string,
     style: 'rect' | 'triangle' | 'circle' | 'crossRot',
@@ -101,7 +93,6 @@ export function signDatasets({ shades, marks, lanes, states = [] }: ChartSpec, p
   const count = palette.tones.count.color;
   return [
     ...(shades.length > 0 ? [sign('limiting', 'rect', palette.shadeLine, palette.shade)] : []),
-    ...(lanes !== undefined ? [sign('limiting', 'rect', limited, limited)] : []),
     ...marks.map(({ kind }) =>
       kind === 'entry'
         ? sign('entry', 'triangle', limited, limited)
@@ -111,6 +102,8 @@ export function signDatasets({ shades, marks, lanes, states = [] }: ChartSpec, p
             ? sign('move', 'circle', palette.muted, palette.muted)
             : sign('difference', 'crossRot', palette.tones.difference.color, 'transparent'),
     ),
-    ...stateColors(states, palette).map(({ name, color }) => sign(`state ${name}`, 'rect', color, color)),
+    ...stateColors(states, palette).map(({ name, color }) =>
+      sign(lanes !== undefined && states.length === 1 ? name : `state ${name}`, 'rect', color, color),
+    ),
   ];
 }

@@ -93,7 +93,6 @@ function drawBorder(
 
 type Color = readonly [red: number, green: number, blue: number];
 
-/** Between the colours of the palette, by straight lines. */
 function colorAt(share: number, { heat }: Palette): Color {
   const place = Math.max(0, Math.min(1, share)) * (heat.length - 1);
   const index = Math.min(heat.length - 2, Math.floor(place));

@@ -1,7 +1,6 @@
 // Draws what Chart.js does not: shaded intervals, marks of transitions, hatching, lanes, ranges.
 import type { Chart } from 'chart.js';
-import { stateColors } from './datasets.js';
-import type { Palette } from './palette.js';
+import { type Palette, stateColors } from './palette.js';
 import type { ChartSpec, Line, Mark } from './spec.js';
 
 type Context = Chart['ctx'];
@@ -142,22 +141,30 @@ export function drawHatch(chart: Chart, line: Line, below: Line | undefined, col
   ctx.restore();
 }
 
-/** A thin line for each contract, thick while it limits. */
-export function drawLanes(chart: Chart, { lanes }: ChartSpec, palette: Palette): void {
+/** A thin line for each contract, thick while it limits, or in the colour of its state. */
+export function drawLanes(
+  chart: Chart,
+  { lanes }: ChartSpec,
+  palette: Palette,
+  isShown: (label: string) => boolean,
+): void {
   const { ctx, chartArea: area, scales } = chart;
   const x = scales['x'];
   const y = scales['y'];
   if (lanes === undefined || x === undefined || y === undefined) return;
   const height = Math.max(4, Math.min(14, (area.height / lanes.names.length) * 0.66));
   ctx.save();
-  lanes.intervals.forEach((intervals, lane) => {
+  lanes.states.forEach((states, lane) => {
     const middle = y.getPixelForValue(lane);
     ctx.fillStyle = palette.grid;
     ctx.fillRect(area.left, middle - 1, area.width, 2);
-    ctx.fillStyle = palette.tones.limited.color;
-    for (const [from, to] of intervals) {
-      const left = x.getPixelForValue(from);
-      ctx.fillRect(left, middle - height / 2, Math.max(1, x.getPixelForValue(to) - left), height);
+    for (const { name, intervals, color } of stateColors(states, palette)) {
+      if (!isShown(states.length === 1 ? name : `state ${name}`)) continue;
+      ctx.fillStyle = color;
+      for (const [from, to] of intervals) {
+        const left = x.getPixelForValue(from);
+        ctx.fillRect(left, middle - height / 2, Math.max(1, x.getPixelForValue(to) - left), height);
+      }
     }
   });
   ctx.restore();

@@ -7,16 +7,13 @@ import { drawHatch, drawLanes, drawMarks, drawRanges, drawShades, drawStrip } fr
 import type { Palette } from './palette.js';
 import type { ChartSpec } from './spec.js';
 
-/** The style and size of a drawing. */
 export interface Looks {
   readonly palette: Palette;
-  /** CSS font family. */
   readonly font: string;
   /** Width in px: narrow charts reserve less space for labels. */
   readonly width: number;
 }
 
-/** The configuration to give to `new Chart`. */
 export function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line', { x: number; y: number | null }[]> {
   const { palette, font, width } = looks;
   const narrow = width < 520;
@@ -86,7 +83,7 @@ export function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line',
                 reverse: true,
                 min: -0.6,
                 max: names.length - 0.4,
-                title: title(spec.heat === undefined ? '' : spec.yTitle),
+                title: title(spec.yTitle),
                 grid: { display: false },
                 border: { color: palette.muted },
                 afterBuildTicks: placeTicks(names.length),
@@ -182,10 +179,8 @@ function overlayPlugin(spec: ChartSpec, { palette, font }: Looks) {
       };
     },
     beforeDatasetsDraw: (chart: Chart) => {
-      if (shown(chart, 'limiting')) {
-        drawShades(chart, spec, palette);
-        drawLanes(chart, spec, palette);
-      }
+      if (shown(chart, 'limiting')) drawShades(chart, spec, palette);
+      drawLanes(chart, spec, palette, (label) => shown(chart, label));
       drawRanges(chart, spec, palette);
       drawHeat(chart, spec, palette, font);
     },

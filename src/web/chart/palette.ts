@@ -57,7 +57,10 @@ export const palettes: Readonly<Record<Theme, Palette>> = {
       response: { color: '#0072b2', dash: [2, 3] },
       band: { color: '#56a5d8', dash: solid },
     },
-    states: { admits: ['#00875f', '#6a4fb3', '#0072b2'], limits: ['#d55e00', '#8a6d00', '#b0407f'] },
+    states: {
+      admits: ['#00875f', '#6a4fb3', '#0072b2', '#5f7a00', '#00798c'],
+      limits: ['#d55e00', '#8a6d00', '#b0407f', '#a61c3c', '#6b4a2b'],
+    },
   },
   dark: {
     ground: '#14181d',
@@ -88,9 +91,26 @@ export const palettes: Readonly<Record<Theme, Palette>> = {
       response: { color: '#56b4e9', dash: [2, 3] },
       band: { color: '#2f7fb5', dash: solid },
     },
-    states: { admits: ['#1fb68a', '#b9a3ff', '#56b4e9'], limits: ['#f0823c', '#d9c04a', '#e08cbc'] },
+    states: {
+      admits: ['#1fb68a', '#b9a3ff', '#56b4e9', '#c5d86d', '#4dd0e1'],
+      limits: ['#f0823c', '#d9c04a', '#e08cbc', '#ff8a9a', '#c49a6c'],
+    },
   },
 };
+
+/** Each state with its colour: two families, of states that admit and of those that do not; further ones share the last. */
+export function stateColors<State extends { readonly admits: boolean }>(
+  states: readonly State[],
+  { states: colors }: Palette,
+): (State & { readonly color: string })[] {
+  const next = { admits: 0, limits: 0 };
+  return states.map((state) => {
+    const family = state.admits ? 'admits' : 'limits';
+    const color = colors[family][Math.min(next[family], colors[family].length - 1)]!;
+    next[family] += 1;
+    return { ...state, color };
+  });
+}
 
 /** The colours of a page as custom properties, by the switch of the page, else by the system. */
 export const themeStyle = `:root{${colors('light')}}
@@ -99,9 +119,25 @@ export const themeStyle = `:root{${colors('light')}}
 `;
 
 function colors(theme: Theme): string {
-  const { ground, ink, muted, grid, tones } = palettes[theme];
-  const panel = theme === 'light' ? '#f6f7f9' : '#1b2127';
-  // Text needs 4.5 : 1, which the tone of lines has on a dark ground alone.
-  const bad = theme === 'light' ? '#b54a00' : tones.limited.color;
-  return `color-scheme:${theme};--ground:${ground};--panel:${panel};--ink:${ink};--muted:${muted};--line:${grid};--link:${tones.count.color};--good:${tones.median.color};--bad:${bad};`;
+  const { ground, ink, muted, grid, shade, tones, states } = palettes[theme];
+  const isLight = theme === 'light';
+  const named = {
+    ground,
+    panel: isLight ? '#f6f7f9' : '#1b2127',
+    ink,
+    muted,
+    line: grid,
+    link: tones.count.color,
+    'link-soft': `${tones.count.color}26`,
+    'link-pale': `${tones.count.color}66`,
+    // Text needs 4.5 : 1, which these tones of lines have on a dark ground alone.
+    good: isLight ? '#007a55' : tones.median.color,
+    bad: isLight ? '#b54a00' : tones.limited.color,
+    'bad-soft': shade,
+    ...Object.fromEntries(states.admits.map((color, index) => [`admits-${index + 1}`, color])),
+    ...Object.fromEntries(states.limits.map((color, index) => [`limits-${index + 1}`, color])),
+  };
+  return `color-scheme:${theme};${Object.entries(named)
+    .map(([name, color]) => `--${name}:${color};`)
+    .join('')}`;
 }

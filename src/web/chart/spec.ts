@@ -12,6 +12,9 @@ export const chartIds = [
   'band',
   'replications',
   'rules',
+  'curve',
+  'timeline',
+  'hours',
 ] as const;
 
 /** The chart of a kind, or one of several charts side by side. */
@@ -39,7 +42,6 @@ export interface Line {
   readonly label: string;
   readonly tone: Tone;
   readonly xs: readonly number[];
-  /** null is a gap. */
   readonly ys: readonly (number | null)[];
   /** The value holds until the next x; otherwise the points are joined by straight lines. */
   readonly stepped: boolean;
@@ -105,10 +107,10 @@ export interface StateStrip {
   readonly intervals: readonly (readonly [from: number, to: number])[];
 }
 
-/** One row for each name, with its intervals. */
+/** One row for each name, with its states: all of a definition, or the limiting one of a rate limiter. */
 interface Lanes {
   readonly names: readonly string[];
-  readonly intervals: readonly (readonly (readonly [from: number, to: number])[])[];
+  readonly states: readonly (readonly StateStrip[])[];
 }
 
 /** Rows of intervals: a thin line from min to max, a bar from low to high, a dot at the middle. */

@@ -18,7 +18,7 @@ export interface SweepAxis {
 }
 
 /** Mean, and the ends of its 95 % interval; null where there is none. */
-export type SweepValue = readonly [mean: number, low: number | null, high: number | null];
+type SweepValue = readonly [mean: number, low: number | null, high: number | null];
 
 export interface SweepCell {
   /** By axis: the index of the value; of drawn cells of a range the value itself. */

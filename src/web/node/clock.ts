@@ -15,7 +15,7 @@ function pageMs(): number {
 }
 
 /** The cycle now, and how much of it is over, from 0 to 1. */
-export function nowOf({ cycle, cycleMs, endMs }: NodeClock): { readonly cycle: number; readonly share: number } {
+export function nodeNow({ cycle, cycleMs, endMs }: NodeClock): { readonly cycle: number; readonly share: number } {
   const passed = (pageMs() - endMs) / cycleMs;
   const whole = Math.floor(passed) + 1;
   return { cycle: cycle + whole, share: passed - whole + 1 };

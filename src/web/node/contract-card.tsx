@@ -1,14 +1,16 @@
 // One contract of a machine: its state, its count against the threshold as it moves, what it admitted and limited, its diagram.
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { COURSE_CYCLES, type NumberColumn } from '../../api/course.js';
 import { type LiveChart, liveChart } from '../live-chart.js';
-import { type Column, type Course, IN_VIEW, type StateSeen } from './course.js';
-import { Keys } from './keys.js';
-import { type Contract, figures, some, weir, wordsOf } from './node-client.js';
+import { CandidateRows } from './candidate.js';
+import type { Course, StateSeen } from './course.js';
+import { KeyRows } from './keys.js';
+import { figures, type ShownContract, some, weir, wordsOf } from './node-client.js';
 import { Scrolling } from './scrolling.js';
 import { StateDiagram, type StateMachine } from './state-diagram.js';
 
 interface CardProps {
-  readonly contract: Contract;
+  readonly contract: ShownContract;
   readonly state: string;
   readonly course: Course;
   /** The last cycle of the course: what the card is drawn again for. */
@@ -74,6 +76,15 @@ export function ContractCard({ contract, state, course, cycle, isOwn, cycleMs, i
             <b>{shown(course.now('limited'))}</b> <span class="quiet">{shown(course.sum('limited'))} in chart</span>
           </dd>
         </div>
+        {contract.candidate === undefined ? null : (
+          <div>
+            <dt>Candidate would limit</dt>
+            <dd>
+              <b>{shown(course.now('would_limit'))}</b>{' '}
+              <span class="quiet">{shown(course.sum('would_limit'))} in chart</span>
+            </dd>
+          </div>
+        )}
       </dl>
       {words.some((word) => word !== undefined) ? (
         <p class="quiet">{words.filter((word) => word !== undefined).join(' · ')}</p>
@@ -97,7 +108,8 @@ export function ContractCard({ contract, state, course, cycle, isOwn, cycleMs, i
       <div class="folds">
         <Figures course={course} isKeyed={keyed !== undefined} />
         <Diagram contract={contract} state={state} isOpen={isFew} />
-        {keyed === undefined ? null : <Keys contract={contract} isOwn={isOwn} />}
+        {keyed === undefined ? null : <KeyRows contract={contract} isOwn={isOwn} />}
+        {contract.candidate === undefined ? null : <CandidateRows contract={contract} isOwn={isOwn} />}
       </div>
     </article>
   );
@@ -112,7 +124,6 @@ interface ChartProps {
   readonly cycle: number | undefined;
   readonly threshold: number | undefined;
   readonly of: 'count' | 'limited_keys';
-  /** What the line counts. */
   readonly unit: string;
   readonly name: string;
   readonly cycleMs: number | undefined;
@@ -122,7 +133,7 @@ function CourseChart({ course, cycle, threshold, of, unit, name, cycleMs }: Char
   const place = useRef<HTMLDivElement>(null);
   const chart = useRef<LiveChart>(undefined);
   useEffect(() => {
-    const made = liveChart(place.current!, { threshold, unit, inView: IN_VIEW, cycleMs });
+    const made = liveChart(place.current!, { threshold, unit, inView: COURSE_CYCLES, cycleMs });
     chart.current = made;
     return () => made.close();
   }, [course, cycleMs]);
@@ -143,7 +154,7 @@ function CourseChart({ course, cycle, threshold, of, unit, name, cycleMs }: Char
     });
   }, [course, cycle, cycleMs]);
   const against = threshold === undefined ? '' : ` against the threshold of ${figures(threshold)}`;
-  const label = `${of === 'count' ? 'Count' : 'Limited keys'} of ${name} over the last ${IN_VIEW} cycles${against}, with the requests admitted and limited. The figures follow.`;
+  const label = `${of === 'count' ? 'Count' : 'Limited keys'} of ${name} over the last ${COURSE_CYCLES} cycles${against}, with the requests admitted and limited. The figures follow.`;
   return <div class="chart" ref={place} role="img" aria-label={label} />;
 }
 
@@ -158,7 +169,7 @@ function colouredStates(course: Course): readonly (StateSeen & { readonly colour
 }
 
 /** Colours of each family; further states share the last. */
-const STATE_COLOURS = 3;
+const STATE_COLOURS = 5;
 
 interface LegendProps {
   readonly course: Course;
@@ -168,12 +179,12 @@ interface LegendProps {
 
 /** What the lines, bars, marks and colours of the chart mean; of those that may be absent, what is in it. */
 function Legend({ course, of, hasThreshold }: LegendProps) {
-  const isSeen = (column: Column) => course.of(column).some((value) => value !== null && value > 0);
+  const isSeen = (column: NumberColumn) => course.of(column).some((value) => value !== null && value > 0);
   const states = of === 'count' ? colouredStates(course).filter(({ stretches }) => stretches.length > 0) : [];
   const signs: [sign: string, words: string, colour?: string][] = [
     ['line', of === 'count' ? 'count' : 'keys limiting'],
     ...(hasThreshold ? ([['dashes', 'threshold']] as [string, string][]) : []),
-    ['bar', 'admitted', 'water-pale'],
+    ['bar', 'admitted', 'link-pale'],
     ['bar', 'limited', 'bad'],
     ...(isSeen('limiting') ? ([['shade', 'limiting']] as [string, string][]) : []),
     ...(isSeen('entries') ? ([['down', 'entry']] as [string, string][]) : []),
@@ -193,7 +204,6 @@ function Legend({ course, of, hasThreshold }: LegendProps) {
   );
 }
 
-/** The same as the chart, to be read. */
 function Figures({ course, isKeyed }: { readonly course: Course; readonly isKeyed: boolean }) {
   const [isOpen, setIsOpen] = useState(false);
   const cycles = isOpen ? Array.from({ length: course.length }, (_, index) => course.length - 1 - index) : [];

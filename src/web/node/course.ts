@@ -3,22 +3,7 @@
 //   message   from 7: 3 4 5       from 9: 5 6            from 13: 2
 //   course    7 8 9 = 3 4 5       10 = 6 (9 is known)    11 12 = unknown, 13 = 2
 
-/** Cycles in view. */
-export const IN_VIEW = 600;
-
-/** What is known of a cycle, by name; the names are those of the message. */
-export const columns = [
-  'count',
-  'admitted',
-  'limited',
-  'entries',
-  'restores',
-  'limiting',
-  'keys',
-  'limited_keys',
-] as const;
-
-export type Column = (typeof columns)[number];
+import { COURSE_CYCLES, type NumberColumn, numberColumns } from '../../api/course.js';
 
 /** What a message `counts` says of one contract. */
 export type CourseNews = {
@@ -27,7 +12,7 @@ export type CourseNews = {
   /** The state at the end of each cycle. */
   readonly state?: readonly (string | null)[];
 } & {
-  readonly [Name in Column]?: readonly (number | null)[];
+  readonly [Name in NumberColumn]?: readonly (number | null)[];
 };
 
 /** A state that a contract was in, and when. */
@@ -42,7 +27,7 @@ type Stretch = readonly [from: number, to: number];
 export class Course {
   /** The cycle of the first value; the values of a cycle are null where they are not known. */
   first = 0;
-  readonly #values = new Map<Column, (number | null)[]>(columns.map((name) => [name, []]));
+  readonly #values = new Map<NumberColumn, (number | null)[]>(numberColumns.map((name) => [name, []]));
   /** The state at the end of each cycle; null where it is not known. */
   states: readonly (string | null)[] = [];
   /** States that are or were in view, in the order in which they came: a state keeps its place, and with it its colour. */
@@ -57,17 +42,17 @@ export class Course {
     return this.length === 0 ? undefined : this.first + this.length - 1;
   }
 
-  of(name: Column): readonly (number | null)[] {
+  of(name: NumberColumn): readonly (number | null)[] {
     return this.#values.get(name)!;
   }
 
   /** The newest value; null before the first, and where it is not known. */
-  now(name: Column): number | null {
+  now(name: NumberColumn): number | null {
     return this.of(name).at(-1) ?? null;
   }
 
   /** The sum of what is in view; null where nothing of it is known. */
-  sum(name: Column): number | null {
+  sum(name: NumberColumn): number | null {
     return this.of(name).reduce((sum, value) => (value === null ? sum : (sum ?? 0) + value), null);
   }
 
@@ -76,19 +61,19 @@ export class Course {
     const length = news.count?.length ?? 0;
     const known = this.last ?? news.from_cycle - 1;
     if (this.length === 0) this.first = news.from_cycle;
-    const unknown = Math.min(IN_VIEW, Math.max(0, news.from_cycle - known - 1));
+    const unknown = Math.min(COURSE_CYCLES, Math.max(0, news.from_cycle - known - 1));
     const skipped = Math.max(0, known + 1 - news.from_cycle);
-    for (const name of columns) {
+    for (const name of numberColumns) {
       const values = this.#values.get(name)!;
       for (let n = 0; n < unknown; n += 1) values.push(null);
       for (let index = skipped; index < length; index += 1) values.push(news[name]?.[index] ?? null);
-      if (values.length > IN_VIEW) values.splice(0, values.length - IN_VIEW);
+      if (values.length > COURSE_CYCLES) values.splice(0, values.length - COURSE_CYCLES);
     }
     const states = Array.from(
       { length: Math.max(0, length - skipped) },
       (_, index) => news.state?.[skipped + index] ?? null,
     );
-    this.states = [...this.states, ...Array<null>(unknown).fill(null), ...states].slice(-IN_VIEW);
+    this.states = [...this.states, ...Array<null>(unknown).fill(null), ...states].slice(-COURSE_CYCLES);
     for (const [index, name] of states.entries()) {
       const admits = news.limiting?.[skipped + index] === 0;
       if (name !== null && !this.#seen.has(name)) this.#seen.set(name, { admits });
@@ -97,7 +82,7 @@ export class Course {
   }
 
   /** The stretches of cycles in which a column is not 0, both ends included. */
-  stretches(name: Column): readonly Stretch[] {
+  stretches(name: NumberColumn): readonly Stretch[] {
     return this.#where(name, (value) => value !== null && value !== 0);
   }
 
@@ -115,7 +100,7 @@ export class Course {
     }));
   }
 
-  #where(name: Column, fits: (value: number | null) => boolean): readonly Stretch[] {
+  #where(name: NumberColumn, fits: (value: number | null) => boolean): readonly Stretch[] {
     return this.#stretches(this.of(name), fits);
   }
 

@@ -1,10 +1,10 @@
 // The form that creates a machine.
-import { Form, textOf } from './form.js';
+import { Form, fieldText } from './form.js';
 import { weir } from './node-client.js';
 
 export function CreateMachine() {
   const send = async (fields: FormData) => {
-    const [slug, display_name] = [textOf(fields, 'slug') ?? '', textOf(fields, 'name')];
+    const [slug, display_name] = [fieldText(fields, 'slug') ?? '', fieldText(fields, 'name')];
     const body = { slug, display_name, is_public: fields.has('public') };
     const { machine } = await weir.call('createMachine', { body });
     location.assign(`/m/${machine.slug}`);

@@ -5,7 +5,6 @@ import { wordsOf } from './node-client.js';
 
 interface FormProps {
   readonly title: string;
-  /** What the button says. */
   readonly verb: string;
   /** Asks the node; what it gives is said below the form. What it throws, too. */
   readonly send: (fields: FormData) => Promise<string>;
@@ -45,13 +44,13 @@ export function Form({ title, verb, send, children }: FormProps) {
 }
 
 /** The text of a field; undefined where it is empty. */
-export function textOf(fields: FormData, name: string): string | undefined {
+export function fieldText(fields: FormData, name: string): string | undefined {
   const text = String(fields.get(name) ?? '').trim();
   return text === '' ? undefined : text;
 }
 
 /** The number in a field; undefined where it is empty. */
-export function numberOf(fields: FormData, name: string): number | undefined {
-  const text = textOf(fields, name);
+export function fieldNumber(fields: FormData, name: string): number | undefined {
+  const text = fieldText(fields, name);
   return text === undefined ? undefined : Number(text);
 }

@@ -1,10 +1,9 @@
 // What every page of the node has: the head with the clock, how the connection is, and who is logged in.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type NodeClock, nowOf } from './clock.js';
+import { type NodeClock, nodeNow } from './clock.js';
 import { figures, weir, withKey, wordsOf } from './node-client.js';
 
-/** How the connection to the node is. */
 export interface Status {
   readonly is: 'connecting' | 'live' | 'lost';
   readonly words: string;
@@ -16,7 +15,7 @@ export const live: Status = { is: 'live', words: 'Live' };
 interface FrameProps {
   readonly clock: NodeClock | undefined;
   readonly status: Status;
-  readonly session: Session;
+  readonly session: BrowserSession;
   readonly children: ComponentChildren;
 }
 
@@ -50,7 +49,7 @@ function Clock({ clock }: Pick<FrameProps, 'clock'>) {
     const { cycleMs, endMs } = clock;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const show = () => {
-      const now = nowOf(clock);
+      const now = nodeNow(clock);
       cycle.current!.textContent = figures(now.cycle);
       timer = setTimeout(show, (1 - now.share) * cycleMs);
     };
@@ -83,13 +82,13 @@ function Clock({ clock }: Pick<FrameProps, 'clock'>) {
 }
 
 /** Who is logged in; `isIn` is undefined until it is known. */
-export interface Session {
+interface BrowserSession {
   readonly isIn: boolean | undefined;
   readonly change: () => void;
 }
 
 /** Asks the node whether the page has a session; `change` asks again. */
-export function useSession(): Session {
+export function useSession(): BrowserSession {
   const [isIn, setIsIn] = useState<boolean>();
   const [asked, setAsked] = useState(0);
   useEffect(() => {

@@ -122,7 +122,6 @@ function Ranking({ active: { machines, cycle, window_cycles } }: { readonly acti
   );
 }
 
-/** What a machine is doing. */
 function Now({ machine: { limiting, contracts, slug, display_name } }: { readonly machine: ActiveMachine }) {
   const words =
     limiting === undefined

@@ -4,10 +4,9 @@ import { useState } from 'preact/hooks';
 import type { AnswerOf } from '../../client/api-client.js';
 import type { Endpoints } from '../../client/route-table.js';
 import { useEvery } from './clock.js';
-import { type Contract, figures, some, weir, wordsOf } from './node-client.js';
+import { figures, type ShownContract, some, weir, wordsOf } from './node-client.js';
 import { Scrolling } from './scrolling.js';
 
-/** What is shown of a key. */
 type KeyLine = Pick<
   AnswerOf<Endpoints['listContractKeys']>['keys'][number],
   'key' | 'state' | 'count' | 'retry_after_cycles'
@@ -16,7 +15,7 @@ type KeyLine = Pick<
 const SHOWN = 50;
 const REFRESH_MS = 2_000;
 
-export function Keys({ contract, isOwn }: { readonly contract: Contract; readonly isOwn: boolean }) {
+export function KeyRows({ contract, isOwn }: { readonly contract: ShownContract; readonly isOwn: boolean }) {
   const [isOpen, setIsOpen] = useState(false);
   return (
     <details onToggle={(event) => setIsOpen((event.currentTarget as HTMLDetailsElement).open)}>
@@ -26,15 +25,15 @@ export function Keys({ contract, isOwn }: { readonly contract: Contract; readonl
   );
 }
 
-function KeyList({ contract: { machine: slug, id: contract_id } }: { readonly contract: Contract }) {
-  const [contains, setContains] = useState('');
+function KeyList({ contract: { machine: slug, id: contract_id } }: { readonly contract: ShownContract }) {
+  const [search, setSearch] = useState('');
   const [keys, setKeys] = useState<readonly KeyLine[]>([]);
   const [fault, setFault] = useState('');
   useEvery(
     REFRESH_MS,
     async () => {
       const find = (limited: boolean) => {
-        const query = { limit: SHOWN, ...(limited ? { limited } : {}), ...(contains === '' ? {} : { contains }) };
+        const query = { limit: SHOWN, ...(limited ? { limited } : {}), ...(search === '' ? {} : { search }) };
         return weir.call('listContractKeys', { params: { slug, contract_id }, query });
       };
       try {
@@ -47,18 +46,13 @@ function KeyList({ contract: { machine: slug, id: contract_id } }: { readonly co
         setFault(wordsOf(error));
       }
     },
-    contains,
+    search,
   );
   return (
     <>
       <label>
         Find keys that contain
-        <input
-          type="search"
-          maxlength={256}
-          value={contains}
-          onInput={(event) => setContains(event.currentTarget.value)}
-        />
+        <input type="search" maxlength={256} value={search} onInput={(event) => setSearch(event.currentTarget.value)} />
       </label>
       {fault === '' ? null : <p class="fault">{fault}</p>}
       <KeyTable keys={keys} />
@@ -66,7 +60,7 @@ function KeyList({ contract: { machine: slug, id: contract_id } }: { readonly co
   );
 }
 
-function OneKey({ contract: { machine: slug, id: contract_id } }: { readonly contract: Contract }) {
+function OneKey({ contract: { machine: slug, id: contract_id } }: { readonly contract: ShownContract }) {
   const [keys, setKeys] = useState<readonly KeyLine[]>([]);
   const [fault, setFault] = useState('');
   const look = async (event: SubmitEvent) => {

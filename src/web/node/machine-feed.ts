@@ -6,7 +6,7 @@ import type { Status } from './frame.js';
 import { connecting, live } from './frame.js';
 import { weir, wordsOf } from './node-client.js';
 
-export type Row = AnswerOf<Endpoints['readRecord']>['rows'][number];
+export type RecordRow = AnswerOf<Endpoints['readRecord']>['rows'][number];
 
 interface CountsData {
   readonly cycle: number;
@@ -30,7 +30,7 @@ export class MachineFeed {
     slug: string,
     seq: number,
     contracts: readonly string[],
-    readonly onRow: (row: Row) => void,
+    readonly onRow: (row: RecordRow) => void,
     readonly onChange: () => void,
   ) {
     this.seq = seq;
@@ -61,7 +61,7 @@ export class MachineFeed {
 
   #take(event: string, data: unknown): void {
     if (event === 'transition') {
-      const row = data as Row;
+      const row = data as RecordRow;
       this.seq = Math.max(this.seq, row.seq);
       this.onRow(row);
     } else if (event === 'cycle') {

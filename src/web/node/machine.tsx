@@ -8,7 +8,7 @@ import { ContractCard } from './contract-card.js';
 import { Course } from './course.js';
 import { connecting, Frame, type Status, useSession } from './frame.js';
 import { MachineFeed } from './machine-feed.js';
-import { type Contract, figures, some, weir, wordsOf } from './node-client.js';
+import { figures, type ShownContract, some, weir, wordsOf } from './node-client.js';
 import { OwnerForms } from './owner-forms.js';
 import { RecordPages, RecordTable } from './record-table.js';
 import { Verify } from './verify.js';
@@ -65,7 +65,6 @@ interface ViewProps {
   readonly machine: Machine;
   readonly cycleMs: number | undefined;
   readonly onStatus: (status: Status) => void;
-  /** The machine has other contracts than before. */
   readonly onChanged: () => void;
 }
 
@@ -73,14 +72,21 @@ function MachineView({ machine, cycleMs, onStatus, onChanged }: ViewProps) {
   const { display_name, is_public, is_own, created_cycle, contract_count } = machine;
   const pages = useMemo(() => new RecordPages(slug), []);
   const [after, setAfter] = useState<readonly string[]>([]);
-  const [contracts, setContracts] = useState<readonly Contract[]>();
+  const [contracts, setContracts] = useState<readonly ShownContract[]>();
+  const [search, setSearch] = useState('');
+  const [isSorted, setIsSorted] = useState(false);
   const [fault, setFault] = useState('');
   const feed = useRef<MachineFeed>(undefined);
   const [, setDrawn] = useState(0);
   const states = useMemo(() => new Map<string, string>(), []);
   const latest = after.at(-1);
   useEffect(() => {
-    const query = { limit: SHOWN, ...(latest === undefined ? {} : { after: latest }) };
+    const query = {
+      limit: SHOWN,
+      ...(latest === undefined ? {} : { after: latest }),
+      ...(search === '' ? {} : { search }),
+      ...(isSorted ? { sort: 'limiting' as const } : {}),
+    };
     let isOver = false;
     weir.call('listContracts', { params: { slug }, query }).then(
       ({ contracts: listed }) => {
@@ -93,7 +99,7 @@ function MachineView({ machine, cycleMs, onStatus, onChanged }: ViewProps) {
     return () => {
       isOver = true;
     };
-  }, [latest, machine]);
+  }, [latest, machine, search, isSorted]);
   useEffect(() => {
     if (contracts === undefined) return;
     let isDue = false;
@@ -161,7 +167,36 @@ function MachineView({ machine, cycleMs, onStatus, onChanged }: ViewProps) {
           </nav>
         )}
       </div>
-      {contracts?.length === 0 ? <p class="quiet">There are none yet.</p> : null}
+      {contract_count < FEW ? null : (
+        <div class="finding">
+          <label>
+            Find by name or id
+            <input
+              type="search"
+              maxlength={256}
+              value={search}
+              onInput={(event) => {
+                setAfter([]);
+                setSearch(event.currentTarget.value);
+              }}
+            />
+          </label>
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={isSorted}
+              onChange={() => {
+                setAfter([]);
+                setIsSorted(!isSorted);
+              }}
+            />
+            Limiting first
+          </label>
+        </div>
+      )}
+      {contracts?.length === 0 ? (
+        <p class="quiet">{search === '' ? 'There are none yet.' : 'No contract has this in its name or id.'}</p>
+      ) : null}
       <div class="contracts">
         {contracts?.map((contract) => {
           const course = courses?.get(contract.id) ?? none;

@@ -3,7 +3,7 @@ import type { AnswerOf } from '../../client/api-client.js';
 import type { Endpoints } from '../../client/route-table.js';
 import { WeirClient, WeirError } from '../../client/weir-client.js';
 
-export type Contract = AnswerOf<Endpoints['listContracts']>['contracts'][number];
+export type ShownContract = AnswerOf<Endpoints['listContracts']>['contracts'][number];
 
 export const weir = new WeirClient({ url: location.origin, retries: 1 });
 

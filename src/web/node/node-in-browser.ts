@@ -50,7 +50,6 @@ export function isUtf8(bytes: Uint8Array): boolean {
   }
 }
 
-/** SHA-256 alone. */
 export function createHash(_algorithm: 'sha256') {
   let bytes: Uint8Array = new Uint8Array(0);
   const hash = {

@@ -1,14 +1,10 @@
 // What the owner of a machine may do from its page: count events, move a contract, deploy one, create one from a definition. The node checks
 // all of it as it checks any other request.
 import { useState } from 'preact/hooks';
-import { Form, numberOf, textOf } from './form.js';
-import { type Contract, figures, some, weir } from './node-client.js';
-
-interface OwnerProps {
-  readonly slug: string;
-  readonly contracts: readonly Contract[];
-  readonly onChanged: () => void;
-}
+import { ChangeForm, CheckForm, DeleteForm } from './change-forms.js';
+import { ContractChoice, type OwnerProps } from './contract-choice.js';
+import { Form, fieldNumber, fieldText } from './form.js';
+import { figures, some, weir } from './node-client.js';
 
 export function OwnerForms(props: OwnerProps) {
   return (
@@ -18,6 +14,9 @@ export function OwnerForms(props: OwnerProps) {
         <Move {...props} />
         <Deploy {...props} />
         <FromDefinition {...props} />
+        <ChangeForm {...props} />
+        <CheckForm {...props} />
+        <DeleteForm {...props} />
       </div>
     </section>
   );
@@ -25,8 +24,8 @@ export function OwnerForms(props: OwnerProps) {
 
 function SendEvent({ slug, contracts }: OwnerProps) {
   const send = async (fields: FormData) => {
-    const [type, count] = [textOf(fields, 'type') ?? 'request', numberOf(fields, 'count')];
-    const [contract_id, key] = [textOf(fields, 'contract'), textOf(fields, 'key')];
+    const [type, count] = [fieldText(fields, 'type') ?? 'request', fieldNumber(fields, 'count')];
+    const [contract_id, key] = [fieldText(fields, 'contract'), fieldText(fields, 'key')];
     const event = { type, ...(count && { count }), ...(contract_id && { contract_id }), ...(key && { key }) };
     const answer = await weir.event(slug, event);
     return answer.contracts
@@ -65,7 +64,11 @@ function Move({ slug, contracts }: OwnerProps) {
     setStates(Object.keys(machine.states));
   };
   const send = async (fields: FormData) => {
-    const [to = '', hold_cycles, key] = [textOf(fields, 'to'), numberOf(fields, 'hold'), textOf(fields, 'key')];
+    const [to = '', hold_cycles, key] = [
+      fieldText(fields, 'to'),
+      fieldNumber(fields, 'hold'),
+      fieldText(fields, 'key'),
+    ];
     const body = { to, hold_cycles, key };
     const moved = await weir.call('driveTransition', { params: { slug, contract_id: id }, body });
     return `${moved.previous_state} → ${moved.new_state}, row ${figures(moved.seq)}`;
@@ -97,12 +100,13 @@ function Move({ slug, contracts }: OwnerProps) {
 
 function Deploy({ slug, onChanged }: OwnerProps) {
   const send = async (fields: FormData) => {
-    const max_keys = numberOf(fields, 'keys');
+    const max_keys = fieldNumber(fields, 'keys');
     const body = {
       slug,
-      threshold: numberOf(fields, 'threshold'),
-      within: numberOf(fields, 'within'),
-      near_limit: numberOf(fields, 'near'),
+      name: fieldText(fields, 'name'),
+      threshold: fieldNumber(fields, 'threshold'),
+      within: fieldNumber(fields, 'within'),
+      near_limit: fieldNumber(fields, 'near'),
       keyed: max_keys === undefined ? undefined : { max_keys },
     };
     const { contract } = await weir.call('deployRateLimiter', { body });
@@ -111,6 +115,10 @@ function Deploy({ slug, onChanged }: OwnerProps) {
   };
   return (
     <Form title="Deploy a rate limiter" verb="Deploy" send={send}>
+      <label>
+        Name
+        <input name="name" maxlength={64} autocomplete="off" />
+      </label>
       <label>
         Threshold, requests
         <input name="threshold" type="number" min={1} max={1_000_000_000} defaultValue={100} required />
@@ -133,7 +141,7 @@ function Deploy({ slug, onChanged }: OwnerProps) {
 
 function FromDefinition({ slug, onChanged }: OwnerProps) {
   const send = async (fields: FormData) => {
-    const body = JSON.parse(textOf(fields, 'definition') ?? '');
+    const body = JSON.parse(fieldText(fields, 'definition') ?? '');
     const { contract } = await weir.call('createContract', { params: { slug }, body });
     onChanged();
     return `${contract.name} ${contract.id} was created, ${some(Object.keys(body.states ?? {}).length, 'state')}.`;
@@ -145,28 +153,5 @@ function FromDefinition({ slug, onChanged }: OwnerProps) {
         <textarea name="definition" rows={8} required spellcheck={false} class="code" />
       </label>
     </Form>
-  );
-}
-
-interface ChoiceProps {
-  readonly contracts: readonly Contract[];
-  /** What no choice means; without it, one has to be chosen. */
-  readonly all?: string;
-  readonly onChoose?: (id: string) => void;
-}
-
-function ContractChoice({ contracts, all, onChoose }: ChoiceProps) {
-  return (
-    <label>
-      Contract
-      <select name="contract" onChange={(event) => onChoose?.(event.currentTarget.value)}>
-        {all === undefined ? null : <option value="">{all}</option>}
-        {contracts.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name} {id}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }

@@ -3,7 +3,7 @@
 //
 //   scrolled to 3,200 px ─► rows 100 to 112 from the top ─► seq head - 112 to head - 100 ─► page of 100 that holds them
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Row } from './machine-feed.js';
+import type { RecordRow } from './machine-feed.js';
 import { ago, figures, weir, wordsOf } from './node-client.js';
 import { Scrolling } from './scrolling.js';
 
@@ -12,24 +12,23 @@ const ROW_PX = 36;
 const MOST_PX = 8_000_000;
 const PAGE = 100;
 const SPARE = 6;
-/** Pages that are kept. */
 const KEPT = 50;
 
 /** The rows that are known, by page; rows of a record never change. */
 export class RecordPages {
   readonly #slug: string;
-  readonly #pages = new Map<number, readonly (Row | undefined)[]>();
+  readonly #pages = new Map<number, readonly (RecordRow | undefined)[]>();
   readonly #asked = new Set<number>();
 
   constructor(slug: string) {
     this.#slug = slug;
   }
 
-  row(seq: number): Row | undefined {
+  row(seq: number): RecordRow | undefined {
     return this.#pages.get(pageOf(seq))?.[(seq - 1) % PAGE];
   }
 
-  put(row: Row): void {
+  put(row: RecordRow): void {
     const page = pageOf(row.seq);
     const rows = [...(this.#pages.get(page) ?? [])];
     rows[(row.seq - 1) % PAGE] = row;
@@ -71,7 +70,6 @@ function pageOf(seq: number): number {
 
 interface RecordTableProps {
   readonly pages: RecordPages;
-  /** The last row. */
   readonly head: number;
   readonly cycle: number;
   readonly nameOf: (contractId: string) => string;
@@ -83,7 +81,7 @@ export function RecordTable({ pages, head, cycle, nameOf }: RecordTableProps) {
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(0);
   const [, setLoaded] = useState(0);
-  const [shown, setShown] = useState<Row>();
+  const [shown, setShown] = useState<RecordRow>();
   const [fault, setFault] = useState('');
   const before = useRef(head);
   const rows = Math.min(head, Math.floor(MOST_PX / ROW_PX));
@@ -109,7 +107,7 @@ export function RecordTable({ pages, head, cycle, nameOf }: RecordTableProps) {
       (error) => setFault(wordsOf(error)),
     );
   }, [newest, oldest, height]);
-  const open = (row: Row) => {
+  const open = (row: RecordRow) => {
     setShown(row);
     dialog.current?.showModal();
   };
@@ -170,7 +168,6 @@ export function RecordTable({ pages, head, cycle, nameOf }: RecordTableProps) {
   );
 }
 
-/** Rows that are not in sight. */
 function Space({ rows }: { readonly rows: number }) {
   return (
     <tr class="space">
@@ -181,10 +178,9 @@ function Space({ rows }: { readonly rows: number }) {
 
 interface RowLineProps extends Pick<RecordTableProps, 'cycle' | 'nameOf'> {
   readonly seq: number;
-  readonly row: Row | undefined;
-  /** Its place in the table, from 1. */
+  readonly row: RecordRow | undefined;
   readonly index: number;
-  readonly onOpen: (row: Row) => void;
+  readonly onOpen: (row: RecordRow) => void;
 }
 
 function RowLine({ seq, row, index, cycle, nameOf, onOpen }: RowLineProps) {
@@ -210,9 +206,14 @@ function RowLine({ seq, row, index, cycle, nameOf, onOpen }: RowLineProps) {
   );
 }
 
-function whatOf({ kind, from, to, contract_id: id = '', key, failure }: Row, nameOf: (id: string) => string): string {
+function whatOf(
+  { kind, from, to, contract_id: id = '', key, failure, changes = [] }: RecordRow,
+  nameOf: (id: string) => string,
+): string {
   const of = key === undefined ? nameOf(id) : `${nameOf(id)}, key ${key}`;
   switch (kind) {
+    case 'contract_changed':
+      return `${changes.map((one) => `${one.what} ${one.from ?? '–'} → ${one.to ?? '–'}`).join(', ')} · ${of}`;
     case 'machine_created':
       return 'machine created';
     case 'contract_created':
@@ -227,13 +228,13 @@ function whatOf({ kind, from, to, contract_id: id = '', key, failure }: Row, nam
 }
 
 /** What was computed, and the digest of its proof where it has one. */
-function proofOf({ operator, result, proof_digest: digest }: Row): string {
+function proofOf({ operator, result, proof_digest: digest }: RecordRow): string {
   if (operator === undefined) return '';
   return digest === undefined ? `${operator} = ${result?.toPrecision(6)}` : `${operator} ${digest.slice(0, 10)}`;
 }
 
 /** All that a row says, in the order in which one reads it. */
-function Proof({ row, name }: { readonly row: Row; readonly name: string }) {
+function Proof({ row, name }: { readonly row: RecordRow; readonly name: string }) {
   const facts: [string, string | undefined][] = [
     ['Contract', row.contract_id && `${name} (${row.contract_id})`],
     ['Key', row.key],

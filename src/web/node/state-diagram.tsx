@@ -83,7 +83,6 @@ export function StateDiagram({ machine, state }: { readonly machine: StateMachin
 interface LineProps {
   readonly arrow: Arrow;
   readonly number: number;
-  /** The edge of the states. */
   readonly x: number;
   readonly yOf: (index: number) => number;
 }

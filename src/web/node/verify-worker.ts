@@ -5,9 +5,7 @@ import { ExportVerifier, trustIn } from '../../record/verify-export.js';
 import { answered, Buffer } from './node-in-browser.js';
 
 export interface VerifyAsked {
-  /** Where the export is. */
   readonly url: string;
-  /** The pinned key, base64. */
   readonly key: string;
 }
 

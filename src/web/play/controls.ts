@@ -17,6 +17,8 @@ export interface Slider {
   /** What follows the number: `/s`, ` per 2 cycles`, `ms`. */
   readonly unit: string;
   readonly isWhole: boolean;
+  /** The step, if it is not chosen by the size of the value. */
+  readonly by?: number;
 }
 
 export interface Controls {
@@ -47,7 +49,9 @@ export function controlsOf(text: string): Controls | undefined {
   const { arrivals, limiter, clients, service, compare } = scenario as Readonly<Record<string, unknown>>;
   const at = atIn(scenario);
   const retrying = listed(clients).findIndex((client) => valueAt(client, ['kind']) === 'retrying');
-  const isWindow = !isObject(limiter) || !['like', 'primitive', 'paste', 'definition'].some((name) => name in limiter);
+  const isWindow =
+    limiter === undefined ||
+    (isObject(limiter) && !['like', 'primitive', 'paste', 'and', 'definition'].some((name) => name in limiter));
   const sliders = [
     ...listed(arrivals).flatMap((arrival, index) =>
       fields.arrivals.flatMap((field) =>
@@ -89,12 +93,10 @@ export function controlsOf(text: string): Controls | undefined {
   };
 }
 
-/** The text with another number at the place of a slider. */
 export function slid(text: string, { path, unit }: Slider, value: number): string {
   return written(text, path, unit === '' ? value : `${value}${unit}`);
 }
 
-/** The text with other rules to compare with. */
 export function comparing(text: string, names: readonly string[]): string {
   return names.length === 0 ? without(text, ['compare']) : written(text, ['compare'], [...names]);
 }
@@ -108,6 +110,16 @@ export function backingOff(text: string, policy: string | undefined): string {
   }
   if (retrying >= 0) return written(text, ['clients', retrying, 'backoff', 'policy'], policy);
   return written(text, ['clients'], [{ kind: 'retrying', max_attempts: 5, backoff: { policy, base: '5s' } }]);
+}
+
+/** One more request, at an instant in ms from the start. */
+export function askedAt(text: string, atMs: number): string {
+  const document = parseDocument(text, { logLevel: 'error' });
+  const arrivals = listed(valueAt(document.toJS(), ['arrivals']));
+  const one = document.createNode({ model: 'spikes', requests: 1, at: `${Math.floor(atMs)}ms` });
+  Object.assign(one, { flow: true });
+  document.setIn(['arrivals', arrivals.length], one);
+  return asText(document);
 }
 
 /** Replaces the characters of a value that is there; what is not there yet is added as YAML writes it. */

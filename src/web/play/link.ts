@@ -1,8 +1,18 @@
 // A scenario in a link: compressed and written with the letters of an address, behind the #, which no browser sends to anybody.
 
+/** The longest text of a link, inflated: a short link could hold gigabytes. */
+const MOST_BYTES = 1_000_000;
+
 const through = async (bytes: Uint8Array, stream: ReadableWritablePair<Uint8Array, BufferSource>) => {
-  const read = new Response(new Blob([bytes as BlobPart]).stream().pipeThrough(stream));
-  return new Uint8Array(await read.arrayBuffer());
+  const reader = new Blob([bytes as BlobPart]).stream().pipeThrough(stream).getReader();
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    length += read.value.length;
+    if (length > MOST_BYTES) throw new Error('The text of the link is too long.');
+    parts.push(read.value);
+  }
+  return new Uint8Array(await new Blob(parts as BlobPart[]).arrayBuffer());
 };
 
 export interface Linked {
@@ -18,7 +28,7 @@ export async function linkOf({ name, text }: Linked): Promise<string> {
   return `#${name}.${letters.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')}`;
 }
 
-/** The scenario of a link; undefined where there is none, or it was cut. */
+/** The scenario of a link; undefined where there is none, it was cut, or it is too long. */
 export async function linkedBy(link: string): Promise<Linked | undefined> {
   const [, name, letters] = /^#([a-z0-9][a-z0-9._-]{0,63})\.([\w-]+)$/.exec(link) ?? [];
   if (name === undefined || letters === undefined) return undefined;

@@ -11,19 +11,25 @@ const counted = (n: number, noun: string) => `${number.format(n)} ${noun}${n ===
 const ruleTones = ['threshold', 'limited', 'admitted', 'median', 'tail', 'band'] as const;
 const dashes = [[], [8, 3], [2, 3], [10, 3, 2, 3], [4, 4], [14, 4]];
 
-export function Pictures({ picture, theme }: { readonly picture: Picture; readonly theme: Theme }) {
+interface PicturesProps {
+  readonly picture: Picture;
+  readonly theme: Theme;
+  /** One chart by its name. Default: all that there are. */
+  readonly only?: string | undefined;
+}
+
+export function Pictures({ picture, theme, only }: PicturesProps) {
   const { outcome, window, xs, requests, admitted, rules, behind, columnCycles } = picture;
   const { tones } = palettes[theme];
-  // A threshold far above the count would press it flat.
-  const near =
-    window?.threshold != null && window.threshold <= 4 * Math.max(1, outcome.peak_count) ? window.threshold : null;
+  const near = picture.nearsLimit ? (window?.threshold ?? null) : null;
   const limited = requests.map((n, column) => n - admitted[column]!);
+  const shows = (name: string) => only === undefined || only === name;
   const each = columnCycles === 1 ? 'per cycle' : `per ${number.format(columnCycles)} cycles`;
   const of =
     window === undefined || outcome.contracts === 1 ? '' : ` of contract ${window.contract}, which is limited most`;
   return (
     <>
-      {window && (
+      {window && shows('window') && (
         <Plot
           id="window"
           title={outcome.by_contract[0]?.rule === undefined ? 'What the window counts' : 'What is used up of the limit'}
@@ -47,20 +53,24 @@ export function Pictures({ picture, theme }: { readonly picture: Picture; readon
           ]}
         />
       )}
-      <Plot
-        id="decisions"
-        title={`Requests ${each}`}
-        about={`${number.format(outcome.admitted)} admitted, ${number.format(outcome.limited)} limited.`}
-        theme={theme}
-        xs={xs}
-        height={170}
-        xTitle={rules.length > 0 || behind !== undefined ? undefined : 'cycles from the start'}
-        lines={[
-          { label: 'limited', color: tones.limited.color, ys: requests, shown: limited, area: 0.85, width: 1 },
-          { label: 'admitted', color: tones.admitted.color, ys: admitted, area: 1, width: 1 },
-        ]}
-      />
-      {rules.length > 0 && (
+      {shows('decisions') && (
+        <Plot
+          id="decisions"
+          title={`Requests ${each}`}
+          about={`${number.format(outcome.admitted)} admitted, ${number.format(outcome.limited)} limited.`}
+          theme={theme}
+          xs={xs}
+          height={170}
+          xTitle={
+            only === undefined && (rules.length > 0 || behind !== undefined) ? undefined : 'cycles from the start'
+          }
+          lines={[
+            { label: 'limited', color: tones.limited.color, ys: requests, shown: limited, area: 0.85, width: 1 },
+            { label: 'admitted', color: tones.admitted.color, ys: admitted, area: 1, width: 1 },
+          ]}
+        />
+      )}
+      {rules.length > 0 && shows('rules') && (
         <Plot
           id="rules"
           title="Limited so far, by rule"
@@ -80,7 +90,7 @@ export function Pictures({ picture, theme }: { readonly picture: Picture; readon
           )}
         />
       )}
-      {behind && (
+      {behind && shows('behind') && (
         <Plot
           id="behind"
           title="Behind the gate"
@@ -114,7 +124,7 @@ function behindWords({ clients, service }: Outcome): string {
   return `${words.join(', ')}.`;
 }
 
-export function Figures({ outcome }: { readonly outcome: Outcome }) {
+export function FigureTiles({ outcome }: { readonly outcome: Outcome }) {
   const { requests, limited, entries, peak_count, limiting_cycles, delayed } = outcome;
   const figures: [name: string, value: string, note: string][] = [
     ['requests', number.format(requests), ''],

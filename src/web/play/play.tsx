@@ -1,246 +1,130 @@
-// The playground: a scenario as sliders and as text, and what the limiter does with it, in the browser.
+// The page that explains: a story, the sandbox, all rules side by side, and challenges. One file, computed in the browser.
 //
-//   sliders ─► text ◄─ typing        the text is the scenario: everything else is read from it
-//                │
-//                └─► planScenario ─► simulate, in a worker ─► picture       a text that is refused leaves the last one
+//   #story/3    #rules    #challenges/end-the-storm    #burst.…  (a scenario in the sandbox)    #embed/requests/burst.…  (one figure)
 import { render } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
+import type { Theme } from '../chart/palette.js';
 import { element } from '../page-element.js';
-import { controlsOf } from './controls.js';
-import { type Linked, linkedBy, linkOf } from './link.js';
-import { Expectations, Figures, Pictures } from './pictures.js';
-import type { Picture } from './played.js';
-import { type Refusal, Runs } from './runs.js';
-import { Sliders } from './sliders.js';
+import { type Challenge, challenges } from './challenges.js';
+import { Embedded } from './embedded.js';
+import { type Linked, linkedBy } from './link.js';
+import { Rules } from './rules.js';
+import { Sandbox } from './sandbox.js';
+import { shipped } from './shipped.js';
+import { steps } from './steps.js';
+import { Story } from './story.js';
 import { useTheme } from './theme.js';
 
-/** The shipped scenarios, by name. */
-const shipped = JSON.parse(element('scenarios').textContent) as Readonly<Record<string, string>>;
-const names = Object.keys(shipped);
+type View =
+  | { readonly at: 'story'; readonly step: number }
+  | { readonly at: 'sandbox'; readonly first: Linked }
+  | { readonly at: 'rules' }
+  | { readonly at: 'challenges'; readonly challenge: Challenge; readonly first: Linked }
+  | { readonly at: 'embed'; readonly figure: string; readonly first: Linked };
 
-/** A run that takes longer gives way to the next change. */
-const PATIENCE_MS = 400;
-const LINK_AFTER_MS = 300;
+const burst: Linked = { name: 'burst', text: shipped['burst'] ?? '' };
 
-const nowMs = () => Number(document.timeline.currentTime);
-
-/** Runs the newest text; of those that come meanwhile only the last. */
-class Player {
-  readonly #runs = new Runs();
-  /** When the run began that goes on. */
-  #sinceMs: number | undefined;
-  #next: [text: string, name: string] | undefined;
-  onPicture: (picture: Picture) => void = () => {};
-  onRefusal: (refusal: Refusal | undefined) => void = () => {};
-  onShare: (share: number | undefined) => void = () => {};
-
-  play(text: string, name: string): void {
-    this.#next = [text, name];
-    if (this.#sinceMs === undefined) void this.#run();
-    else if (nowMs() - this.#sinceMs > PATIENCE_MS) this.#runs.stop();
+async function viewOf(hash: string): Promise<View> {
+  const [word = '', more = '', rest = ''] = hash.slice(1).split('/');
+  if (word === 'rules') return { at: 'rules' };
+  if (word === 'challenges') {
+    const challenge = challenges.find(({ name }) => name === more) ?? challenges[0]!;
+    return { at: 'challenges', challenge, first: challenge };
   }
-
-  async #run(): Promise<void> {
-    for (let next = this.#next; next !== undefined; next = this.#next) {
-      this.#next = undefined;
-      const sinceMs = nowMs();
-      this.#sinceMs = sinceMs;
-      const ended = await this.#runs.run(...next, (share) => nowMs() - sinceMs > PATIENCE_MS && this.onShare(share));
-      this.#sinceMs = undefined;
-      this.onShare(undefined);
-      if ('error' in ended) throw new Error(ended.error);
-      if ('refused' in ended) this.onRefusal(ended.refused);
-      else if (ended.picture !== undefined) {
-        this.onPicture(ended.picture);
-        this.onRefusal(undefined);
-      }
-    }
+  if (word === 'sandbox') return { at: 'sandbox', first: burst };
+  if (word === 'embed') return { at: 'embed', figure: more, first: (await linkedBy(`#${rest}`)) ?? burst };
+  const linked = await linkedBy(hash);
+  if (linked !== undefined) {
+    const challenge = challenges.find(({ name }) => name === linked.name);
+    return challenge === undefined ? { at: 'sandbox', first: linked } : { at: 'challenges', challenge, first: linked };
   }
+  return { at: 'story', step: Math.max(0, Math.min(steps.length, Number(more) || 1) - 1) };
 }
 
-const player = new Player();
-
-function Playground({ first }: { readonly first: Linked }) {
-  const [text, setText] = useState(first.text);
-  const [name, setName] = useState(first.name);
-  const [picture, setPicture] = useState<Picture>();
-  const [refusal, setRefusal] = useState<Refusal>();
-  const [share, setShare] = useState<number>();
-  const [said, setSaid] = useState('');
-  const [command, setCommand] = useState('');
+function App({ first }: { readonly first: View }) {
+  const [view, setView] = useState(first);
+  // Another scenario, challenge or view begins anew; the link of the sandbox follows its text and does not.
+  const [visit, setVisit] = useState(0);
   const [theme, setTheme] = useTheme();
-  const found = useMemo(() => controlsOf(text), [text]);
-  const lastControls = useRef(found);
-  const controls = found ?? lastControls.current;
-  lastControls.current = controls;
-  player.onPicture = setPicture;
-  player.onRefusal = setRefusal;
-  player.onShare = setShare;
-
-  const latest = useRef(first.text);
-  const change = (changed: string, from = name) => {
-    latest.current = changed;
-    setText(changed);
-    setSaid('');
-    setCommand('');
-    player.play(changed, from);
-  };
-  const open = (chosen: string) => {
-    setName(chosen);
-    change(shipped[chosen]!, chosen);
-  };
-  useEffect(() => player.play(text, name), []);
-  useEffect(() => {
-    const timer = setTimeout(async () => history.replaceState(null, '', await linkOf({ name, text })), LINK_AFTER_MS);
-    return () => clearTimeout(timer);
-  }, [name, text]);
   useEffect(() => {
     const onLink = async () => {
-      const linked = await linkedBy(location.hash);
-      if (linked === undefined || linked.text === text) return;
-      setName(linked.name);
-      change(linked.text, linked.name);
+      setView(await viewOf(location.hash));
+      setVisit((last) => last + 1);
     };
     addEventListener('hashchange', onLink);
     return () => removeEventListener('hashchange', onLink);
-  });
-
-  const copyLink = async () => {
-    history.replaceState(null, '', await linkOf({ name, text }));
-    setSaid(
-      (await copied(location.href))
-        ? 'The link is copied: it holds the whole scenario.'
-        : 'Copy the address of this page: it holds the whole scenario.',
-    );
+  }, []);
+  const toSandbox = (text: string, name: string) => {
+    setView({ at: 'sandbox', first: { text, name } });
+    setVisit((last) => last + 1);
+    scrollTo(0, 0);
   };
-  const runLive = async () => {
-    const line = liveCommand(text, name);
-    setCommand(line);
-    setSaid(
-      (await copied(line))
-        ? 'Copied. In a terminal it sends these requests to a live node, and compares.'
-        : 'In a terminal this sends the requests to a live node, and compares.',
-    );
-  };
-  const outcome = picture?.outcome;
+  if (view.at === 'embed') return <Embedded {...view} theme={theme} />;
+  const tabs = { story: 'Story', sandbox: 'Sandbox', rules: 'All rules', challenges: 'Challenges' } as const;
   return (
     <>
       <header>
         <h1>
           Weir <span>playground</span>
         </h1>
-        <label class="choice">
-          <span>scenario</span>
-          <select
-            value={shipped[name] === text ? name : ''}
-            onChange={({ currentTarget }) => open(currentTarget.value)}
-          >
-            {shipped[name] !== text && <option value="">your own</option>}
-            {names.map((one) => (
-              <option key={one} value={one}>
-                {one}
-              </option>
-            ))}
-          </select>
-        </label>
-        <div class="buttons">
-          <button type="button" onClick={copyLink}>
-            Copy link
-          </button>
-          <button type="button" class="live" onClick={runLive}>
-            Run it live
-          </button>
-          <button type="button" id="theme" onClick={() => setTheme(theme === 'dark' ? 'light' : 'dark')}>
-            {theme === 'dark' ? 'Light' : 'Dark'}
-          </button>
-        </div>
-      </header>
-      <p class="said" role="status">
-        {said}
-      </p>
-      {command !== '' && <pre class="command">{command}</pre>}
-      <main>
-        <div class="left">
-          {controls && <Sliders key={name} controls={controls} onEdit={(edit) => change(edit(latest.current))} />}
-        </div>
-        <div class="middle" data-digest={outcome?.digest} data-state={refusal === undefined ? 'played' : 'refused'}>
-          <p class="question">{outcome?.question}</p>
-          {outcome && <Figures outcome={outcome} />}
-          <div class="progress" hidden={share === undefined}>
-            <progress max={1} value={share ?? 0} aria-label="How far the run has come" />
-          </div>
-          {picture && <Pictures picture={picture} theme={theme} />}
-        </div>
-        <div class="right">
-          <section class="text" aria-labelledby="text-title">
-            <h2 id="text-title">
-              <label for="text">The scenario</label>
-            </h2>
-            <textarea
-              id="text"
-              value={text}
-              spellcheck={false}
-              autocomplete="off"
-              aria-invalid={refusal !== undefined}
-              aria-describedby="refused"
-              onInput={({ currentTarget }) => change(currentTarget.value)}
-            />
-            <div id="refused" role="alert">
-              {refusal && <Refused refusal={refusal} />}
-            </div>
-          </section>
-          {outcome && <Expectations outcome={outcome} />}
-          <footer>
-            Simulated in this page, as <code>weir simulate</code> does
-            {outcome && (
-              <>
-                : seed {outcome.seed}, <code>{outcome.digest.slice(0, 19)}…</code>
-              </>
-            )}
-            . Nothing is sent anywhere.
-          </footer>
-        </div>
-      </main>
-    </>
-  );
-}
-
-function Refused({ refusal: { what, why, fix, faults } }: { readonly refusal: Refusal }) {
-  return (
-    <>
-      <p>
-        <b>{what}</b> {faults.length > 1 ? '' : why}
-      </p>
-      {faults.length > 1 && (
-        <ul>
-          {faults.slice(0, 8).map(({ path, message }) => (
-            <li key={path}>
-              {path}: {message}
-            </li>
+        <nav aria-label="Views">
+          {Object.entries(tabs).map(([name, words]) => (
+            <a key={name} href={`#${name}`} aria-current={view.at === name ? 'page' : undefined}>
+              {words}
+            </a>
           ))}
-        </ul>
-      )}
-      {fix !== undefined && <p>{fix}</p>}
+        </nav>
+        <button type="button" id="theme" onClick={() => setTheme(theme === 'dark' ? 'light' : 'dark')}>
+          {theme === 'dark' ? 'Light' : 'Dark'}
+        </button>
+      </header>
+      <Shown key={visit} view={view} theme={theme} onView={setView} onSandbox={toSandbox} />
     </>
   );
 }
 
-/** A shipped scenario is in the package; another is written into a file first. */
-function liveCommand(text: string, name: string): string {
-  if (shipped[name] === text) return `weir init ${name}.yaml --from ${name}\nweir load ${name}.yaml`;
-  const body = text.endsWith('\n') ? text : `${text}\n`;
-  return `cat > ${name}.yaml <<'END'\n${body}END\nweir load ${name}.yaml`;
+interface ShownProps {
+  readonly view: Exclude<View, { at: 'embed' }>;
+  readonly theme: Theme;
+  readonly onView: (view: View) => void;
+  readonly onSandbox: (text: string, name: string) => void;
 }
 
-async function copied(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return false;
+function Shown({ view, theme, onView, onSandbox }: ShownProps) {
+  switch (view.at) {
+    case 'story': {
+      const onStep = (step: number) => {
+        history.replaceState(null, '', `#story/${step + 1}`);
+        onView({ at: 'story', step });
+      };
+      return <Story at={view.step} theme={theme} onStep={onStep} onSandbox={onSandbox} />;
+    }
+    case 'sandbox':
+      return <Sandbox first={view.first} theme={theme} />;
+    case 'rules':
+      return <Rules theme={theme} />;
+    case 'challenges':
+      return (
+        <>
+          <nav class="choices" aria-label="Challenges">
+            {challenges.map(({ name, title }) => (
+              <a
+                key={name}
+                href={`#challenges/${name}`}
+                aria-current={name === view.challenge.name ? 'page' : undefined}
+              >
+                {title}
+              </a>
+            ))}
+          </nav>
+          <Sandbox first={view.first} theme={theme} challenge={view.challenge} />
+        </>
+      );
+    default: {
+      const never: never = view;
+      return never;
+    }
   }
 }
 
-void linkedBy(location.hash).then((linked = { name: 'burst', text: shipped['burst'] ?? '' }) =>
-  render(<Playground first={linked} />, element('play')),
-);
+void viewOf(location.hash).then((first) => render(<App first={first} />, element('play')));

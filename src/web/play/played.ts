@@ -2,17 +2,35 @@
 //
 //   run     ─► rows of totals and of the contract that is limited most ─► at most 1,200 columns of whole cycles
 //   rules   ─► each run of its own, under the same seed ───────────────► refused so far
+import { lastValueFrom, tap } from 'rxjs';
+import { parseDocument } from 'yaml';
+import { isOnAggregate } from '../../limiter/definition.js';
+import { products } from '../../limiter/products/products.js';
+import type { CycleRow } from '../../outcome/cycle-row.js';
 import type { Outcome } from '../../outcome/outcome-schema.js';
 import type { Timeline } from '../../outcome/timeline.js';
 import type { LoadedScenario, RecordedLog, ScenarioSource } from '../../scenario/loaded-scenario.js';
 import { planScenario } from '../../scenario/plan-scenario.js';
 import { Failure } from '../../schema/failure.js';
-import { type Run, simulate } from '../../simulate/simulate.js';
+import { JourneyRecorder, type Journeys } from '../../simulate/journeys.js';
+import { type Run, type SimulatedRun, type SimulateOptions, simulate$, toRun } from '../../simulate/simulate.js';
+import { startOf } from '../../time/cycle.js';
+import type { LogSpec } from '../../traffic/arrival/make.js';
+import type { OwnLog } from './own-files.js';
 
 export interface Picture {
   readonly outcome: Outcome;
   readonly cycleMs: number;
-  /** Cycles in a column of a chart. */
+  /** Of the run, in unix ms and cycles. */
+  readonly startMs: number;
+  readonly cycles: number;
+  readonly journeys: Journeys;
+  readonly machine: MachineRun;
+  /** Whether the requests come near the limit: one of a million says nothing. */
+  readonly nearsLimit: boolean;
+  readonly service: { readonly servers: number } | undefined;
+  /** Whether clients react, and requests are not only counted. */
+  readonly hasClients: boolean;
   readonly columnCycles: number;
   /** First cycle of each column, from the start of the run. */
   readonly xs: readonly number[];
@@ -21,10 +39,28 @@ export interface Picture {
   readonly admitted: readonly number[];
   /** Of the contract that is limited most; undefined for a fleet of which no contract is recorded. */
   readonly window: Window | undefined;
-  /** Refused so far, by rule; empty where no rules are compared. */
-  readonly rules: readonly { readonly name: string; readonly refused: readonly number[] }[];
+  /** By rule; empty where no rules are compared. */
+  readonly rules: readonly RuleColumns[];
   /** Most of a column; undefined where no clients react. */
   readonly behind: Readonly<Record<'queue' | 'open jobs' | 'retries', readonly number[]>> | undefined;
+}
+
+/** What another limiter does with the same requests. */
+export interface RuleColumns {
+  readonly name: string;
+  /** Refused so far. */
+  readonly refused: readonly number[];
+  /** Sums of a column. */
+  readonly requests: readonly number[];
+  readonly admitted: readonly number[];
+}
+
+/** The state machine of the contract that is limited most, and its transitions in the run. */
+export interface MachineRun {
+  readonly states: readonly { readonly name: string; readonly admits: boolean }[];
+  readonly arrows: readonly { readonly from: string; readonly to: string; readonly label: string }[];
+  readonly initial: string;
+  readonly moves: readonly { readonly cycle: number; readonly to: string }[];
 }
 
 interface Window {
@@ -37,6 +73,8 @@ interface Window {
 }
 
 const MOST_COLUMNS = 1_200;
+/** They go from the worker to the page with each picture. */
+const MOST_JOURNEYS = 60_000;
 
 /** The most contracts, and cycles times contracts, that a page is asked for. */
 const MOST_CONTRACTS = 20_000;
@@ -46,21 +84,29 @@ const MOST_WORK = 50_000_000;
 const STEPS_PER_TURN = 2_000;
 const SLICES = 24;
 
-/** A page reads no files. */
+/** Files that a person gave to the page, by name. */
+export type OwnFiles = ReadonlyMap<string, OwnLog>;
+
+/** A page reads what it was given, and no other file. */
 class PageSource implements ScenarioSource {
   readonly path = 'scenario.yaml';
 
-  constructor(readonly name: string) {}
+  constructor(
+    readonly name: string,
+    readonly files: OwnFiles,
+  ) {}
 
   definition(file: string): string {
     throw new Error(`it is a file, and this page reads none; \`weir simulate\` does (${file})`);
   }
 
-  async recording({ file }: { readonly file: string }): Promise<RecordedLog> {
+  async recording(spec: LogSpec, cycleMs: number): Promise<RecordedLog> {
+    const own = this.files.get(spec.file);
+    if (own !== undefined) return own.recording(spec, cycleMs);
     throw new Failure('unreadable_file', {
-      what: `This scenario replays the log ${file}.`,
-      why: 'A page reads no files of the disk.',
-      fix: `Run it where the log is: weir simulate ${this.name}.yaml`,
+      what: `This scenario replays the log ${spec.file}.`,
+      why: 'A page reads no files of the disk but those that are dropped on it.',
+      fix: `Drop it here, or run it where the log is: weir simulate ${this.name}.yaml`,
     });
   }
 }
@@ -70,39 +116,59 @@ class PageSource implements ScenarioSource {
  * @param name of the scenario, unless it says one
  * @throws Failure with the words of `weir simulate`
  */
-export async function play(
+export async function playScenario(
   text: string,
   name: string,
   signal: AbortSignal,
   onShare: (share: number) => void,
+  { withProducts = false, files = new Map() }: { readonly withProducts?: boolean; readonly files?: OwnFiles } = {},
 ): Promise<Picture | undefined> {
-  const scenario = planScenario(text, new PageSource(name));
+  const scenario = planScenario(text, new PageSource(name, files));
   checkSize(scenario);
-  const { compared } = scenario;
-  const options = { signal, slices: SLICES, stepsPerTurn: STEPS_PER_TURN };
-  const all = 1 + compared.length;
-  const first = scenario.startCycle;
-  const onProgress = (done: number) => (cycle: number, last: number) =>
-    onShare((done + (cycle - first) / Math.max(1, last - first)) / all);
-  const run = await simulate(scenario, { ...options, onProgress: onProgress(0) });
+  const others = [
+    ...scenario.compared.map(({ rule, scenario: one }) => ({ name: rule, scenario: one })),
+    ...(withProducts ? productRuns(text, name, files) : []),
+  ];
+  const options = { seed: scenario.seed, signal, slices: SLICES, stepsPerTurn: STEPS_PER_TURN };
+  const all = 1 + others.length;
+  const journeys = new JourneyRecorder(MOST_JOURNEYS);
+  const ran = (done: number, one: LoadedScenario, more: Pick<SimulateOptions, 'journeys'> = {}) => {
+    let shown = 0;
+    const show = tap<CycleRow<SimulatedRun>>(({ cycle, run: { firstCycle, lastCycle } }) => {
+      const share = (cycle - firstCycle) / Math.max(1, lastCycle - firstCycle);
+      if (share < 1 && share < shown + 1 / SLICES) return;
+      shown = share;
+      onShare((done + share) / all);
+    });
+    return lastValueFrom(simulate$(one, { ...options, ...more }).pipe(show, toRun(one, options)));
+  };
+  const run = await ran(0, scenario, { journeys });
   if (signal.aborted) return undefined;
   const grid = new Grid(run.outcome);
-  const refused: { name: string; refused: number[] }[] = [];
-  for (const [index, one] of compared.entries()) {
-    const other = await simulate(one.scenario, { ...options, seed: scenario.seed, onProgress: onProgress(index + 1) });
+  const rules: RuleColumns[] = [];
+  for (const [index, other] of others.entries()) {
+    const { totals } = await ran(index + 1, other.scenario);
     if (signal.aborted) return undefined;
-    refused.push({ name: one.rule, refused: grid.soFar(other.totals) });
+    rules.push({ name: other.name, refused: grid.soFar(totals), ...grid.sums(totals) });
   }
   const { requests, admitted } = grid.sums(run.totals);
+  const window = grid.window(run, scenario);
   return {
     outcome: run.outcome,
     cycleMs: scenario.cycleMs,
+    startMs: startOf(scenario.startCycle, scenario.cycleMs),
+    cycles: grid.cycles,
+    journeys: journeys.columns,
+    machine: machineOf(scenario, run),
+    nearsLimit: window?.threshold == null || window.threshold <= 4 * Math.max(1, run.outcome.peak_count),
+    service: scenario.service && { servers: scenario.service.servers },
+    hasClients: scenario.senders.length > 0,
     columnCycles: grid.columnCycles,
     xs: grid.xs,
     requests,
     admitted,
-    window: grid.window(run, scenario),
-    rules: refused,
+    window,
+    rules,
     behind: grid.behind(run),
   };
 }
@@ -116,8 +182,37 @@ function checkSize({ contracts, duration = 0, drain }: LoadedScenario): void {
   });
 }
 
-/** The columns of a run. */
+/** The scenario with each product in the place of its limiter, with the limits of the product's example: mostly ten a second. */
+function productRuns(
+  text: string,
+  name: string,
+  files: OwnFiles,
+): { readonly name: string; readonly scenario: LoadedScenario }[] {
+  return Object.entries(products).map(([like, { example }]) => {
+    const document = parseDocument(text);
+    document.setIn(['limiter'], { like, ...example });
+    document.deleteIn(['compare']);
+    document.deleteIn(['expect']);
+    return { name: like, scenario: planScenario(document.toString(), new PageSource(name, files)) };
+  });
+}
+
+function machineOf({ plan, startCycle }: LoadedScenario, { outcome }: Run): MachineRun {
+  const { definition, states, initial } = plan;
+  return {
+    states: states.map(({ name, admits }) => ({ name, admits })),
+    initial: states[initial]!.name,
+    arrows: definition.transitions.map(({ from, to, trigger }) => ({
+      from,
+      to,
+      label: isOnAggregate(trigger) ? trigger.condition : 'asked for',
+    })),
+    moves: (outcome.by_contract[0]?.transitions ?? []).map(({ cycle, to }) => ({ cycle: cycle - startCycle, to })),
+  };
+}
+
 class Grid {
+  readonly cycles: number;
   readonly xs: number[];
   readonly columnCycles: number;
   readonly #first: number;
@@ -127,6 +222,7 @@ class Grid {
     this.#first = first_cycle ?? 0;
     this.#last = Math.max(this.#first, last_cycle ?? 0);
     const cycles = this.#last - this.#first + 1;
+    this.cycles = cycles;
     this.columnCycles = Math.ceil(cycles / MOST_COLUMNS);
     this.xs = Array.from({ length: Math.ceil(cycles / this.columnCycles) }, (_, column) => column * this.columnCycles);
   }

@@ -15,7 +15,7 @@ export interface PlotLine {
   readonly shown?: readonly (number | null)[];
 }
 
-export interface PlotProps {
+interface PlotProps {
   readonly id: string;
   readonly title: string;
   /** For people who do not see it, and below the title. */
@@ -27,6 +27,18 @@ export interface PlotProps {
   readonly xTitle?: string | undefined;
   readonly height: number;
 }
+
+/** A line through all charts of the page at the cycle that is played. */
+export function movePlayhead(cycle: number): void {
+  for (const chart of charts) {
+    const left = chart.valToPos(cycle, 'x');
+    const line = chart.over.querySelector<HTMLElement>('.playhead')!;
+    line.style.transform = `translateX(${left}px)`;
+    line.hidden = !(left >= 0 && left <= chart.over.clientWidth);
+  }
+}
+
+const charts = new Set<uPlot>();
 
 /** Charts with the same key show the same cycle under the pointer. */
 const together = uPlot.sync('cycles');
@@ -43,6 +55,11 @@ export function Plot(props: PlotProps) {
     const inside = place.current!;
     const made = new uPlot(optionsOf(latest, inside.clientWidth), dataOf(latest.current), inside);
     chart.current = made;
+    charts.add(made);
+    const line = document.createElement('div');
+    line.className = 'playhead';
+    line.hidden = true;
+    made.over.append(line);
     const observer = new ResizeObserver(() => {
       if (inside.clientWidth > 0 && inside.clientWidth !== made.width)
         made.setSize({ width: inside.clientWidth, height });
@@ -50,6 +67,7 @@ export function Plot(props: PlotProps) {
     observer.observe(inside);
     return () => {
       observer.disconnect();
+      charts.delete(made);
       made.destroy();
     };
   }, [look]);
@@ -136,7 +154,6 @@ function compact(value: number): string {
   return value >= 10_000 ? `${number.format(value / 1_000)} k` : number.format(value);
 }
 
-/** A colour of six digits with an opacity. */
 function withAlpha(color: string, alpha: number): string {
   return `${color}${Math.round(alpha * 255)
     .toString(16)

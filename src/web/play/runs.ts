@@ -4,24 +4,26 @@
 //          ─► undefined             ─► the run stops, and its picture is undefined
 import { Failure } from '../../schema/failure.js';
 import { element } from '../page-element.js';
-import { type Picture, play } from './played.js';
+import { type OwnLog, type Taken, taken } from './own-files.js';
+import { type OwnFiles, type Picture, playScenario } from './played.js';
 
 /** Why a text is not run, in the words of `weir simulate`. */
 export type Refusal = Pick<Failure, 'what' | 'why' | 'fix' | 'faults'>;
 
-export type Ended =
-  | { readonly picture: Picture | undefined }
-  | { readonly refused: Refusal }
-  | { readonly error: string };
+type Ended = { readonly picture: Picture | undefined } | { readonly refused: Refusal } | { readonly error: string };
 
-type Told = { readonly share: number } | Ended;
-type Asked = readonly [text: string, name: string] | undefined;
+/** A file that was dropped, and what it was taken for. */
+type TakenOrNot = { readonly taken: Taken } | { readonly refused: Refusal };
 
-/** The side of the page. */
+type Told = { readonly file: TakenOrNot } | { readonly share: number } | Ended;
+/** With products, also every product with the limits of its example. */
+export type Asked = readonly [text: string, name: string, withProducts?: boolean | undefined];
+
 export class Runs {
   readonly #worker: Worker;
   #ended: (ended: Ended) => void = () => {};
   #onShare: (share: number) => void = () => {};
+  #onTaken: (file: TakenOrNot) => void = () => {};
 
   constructor() {
     const program = new Blob([element('unpacked').textContent], { type: 'text/javascript' });
@@ -29,48 +31,75 @@ export class Runs {
     this.#worker = new Worker(url);
     this.#worker.onmessage = ({ data }: MessageEvent<Told>) => {
       if ('share' in data) this.#onShare(data.share);
+      else if ('file' in data) this.#onTaken(data.file);
       else this.#ended(data);
     };
     this.#worker.onerror = ({ message }) => this.#ended({ error: message });
   }
 
   /** Runs a text; the last one has ended. */
-  run(text: string, name: string, onShare: (share: number) => void): Promise<Ended> {
+  run(asked: Asked, onShare: (share: number) => void): Promise<Ended> {
     this.#onShare = onShare;
     return new Promise((resolve) => {
       this.#ended = resolve;
-      this.#worker.postMessage([text, name] satisfies Asked);
+      this.#worker.postMessage(asked);
     });
   }
 
-  /** Stops the run that goes on. */
+  /** Hands a file to the worker, which keeps it for scenarios that name it. */
+  take(file: File): Promise<TakenOrNot> {
+    return new Promise((resolve) => {
+      this.#onTaken = resolve;
+      this.#worker.postMessage(file);
+    });
+  }
+
   stop(): void {
-    this.#worker.postMessage(undefined satisfies Asked);
+    this.#worker.postMessage(undefined);
   }
 }
 
-/** The side of the worker. */
 export function serveRuns(): void {
   const tell = (told: Told) => postMessage(told);
+  const files = new Map<string, OwnLog>();
   let running: AbortController | undefined;
-  addEventListener('message', async ({ data }: MessageEvent<Asked>) => {
+  addEventListener('message', async ({ data }: MessageEvent<Asked | File | undefined>) => {
+    if (data instanceof File) {
+      tell({ file: await keep(data, files) });
+      return;
+    }
     running?.abort();
     if (data === undefined) return;
     running = new AbortController();
-    tell(await ended(data, running.signal, (share) => tell({ share })));
+    tell(await ended(data, files, running.signal, (share) => tell({ share })));
   });
 }
 
+async function keep(file: File, files: Map<string, OwnLog>): Promise<TakenOrNot> {
+  try {
+    const { taken: found, log } = await taken(file);
+    if (log !== undefined) files.set(file.name, log);
+    return { taken: found };
+  } catch (error) {
+    if (error instanceof Failure) return { refused: refusalOf(error) };
+    throw error;
+  }
+}
+
+function refusalOf({ what, why, fix, faults }: Failure): Refusal {
+  return { what, why, fix, faults };
+}
+
 async function ended(
-  [text, name]: NonNullable<Asked>,
+  [text, name, withProducts = false]: Asked,
+  files: OwnFiles,
   signal: AbortSignal,
   onShare: (share: number) => void,
 ): Promise<Ended> {
   try {
-    return { picture: await play(text, name, signal, onShare) };
+    return { picture: await playScenario(text, name, signal, onShare, { withProducts, files }) };
   } catch (error) {
     if (!(error instanceof Failure)) return { error: String(error) };
-    const { what, why, fix, faults } = error;
-    return { refused: { what, why, fix, faults } };
+    return { refused: refusalOf(error) };
   }
 }

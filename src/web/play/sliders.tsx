@@ -70,13 +70,13 @@ export function Sliders({ controls, onEdit }: SlidersProps) {
   );
 }
 
-function Slide({ slider, onValue }: { readonly slider: Slider; readonly onValue: (value: number) => void }) {
+export function Slide({ slider, onValue }: { readonly slider: Slider; readonly onValue: (value: number) => void }) {
   const { label, value, unit, isWhole } = slider;
   const most = useRef(0);
   // The end stays where it is while the slider moves: it would run away from the pointer otherwise.
   if (value > most.current) most.current = roundUp(4 * value);
   if (most.current === 0) most.current = 10;
-  const step = isWhole ? 1 : roundUp(most.current / 400);
+  const step = slider.by ?? (isWhole ? 1 : roundUp(most.current / 400));
   const words = `${value}${unit === '' ? '' : unit.startsWith(' ') ? unit : ` ${unit}`}`;
   const id = `slider-${slider.path.join('-')}`;
   return (

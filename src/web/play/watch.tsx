@@ -3,7 +3,7 @@ import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { palettes } from '../chart/palette.js';
 import { element } from '../page-element.js';
-import type { Watched, WatchedArm } from '../watched.js';
+import type { RunScreen, WatchedArm } from '../watched.js';
 import { Plot, type PlotLine } from './plot.js';
 import { useTheme } from './theme.js';
 
@@ -11,13 +11,13 @@ const number = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
 const REPORT_AFTER_MS = 600;
 
 function WatchPage() {
-  const [run, setRun] = useState<Watched>();
+  const [run, setRun] = useState<RunScreen>();
   const [isLost, setLost] = useState(false);
   const [theme, setTheme] = useTheme();
   useEffect(() => {
     const source = new EventSource('events');
     source.onmessage = ({ data }) => {
-      const watched = JSON.parse(data as string) as Watched;
+      const watched = JSON.parse(data as string) as RunScreen;
       setRun(watched);
       setLost(false);
       if (watched.ended === undefined) return;
@@ -94,7 +94,7 @@ function WatchPage() {
   );
 }
 
-function Charts({ run, theme }: { readonly run: Watched; readonly theme: 'light' | 'dark' }) {
+function Charts({ run, theme }: { readonly run: RunScreen; readonly theme: 'light' | 'dark' }) {
   const { predicted, running, columnCycles, cycles, threshold, isFleet, isLive } = run;
   const { tones } = palettes[theme];
   const xs = Array.from(

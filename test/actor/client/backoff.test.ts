@@ -64,6 +64,7 @@ describe('every pause lies within the bounds of its policy', () => {
             equal_jitter: [v(n, given) / 2, v(n, given)],
             full_jitter: [0, v(n, given)],
             decorrelated: [baseMs, Math.min(capMs, 3 * lastMs)],
+            geometric: [v(n - 1, given), v(n - 1, given)],
           }[policy] as [number, number];
           const rounding = 1e-9 * capMs;
           expect({

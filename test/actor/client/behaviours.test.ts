@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { pauses } from '../../../src/actor/client/backoff.js';
-import type { ClientEvent, Effect } from '../../../src/actor/client/behaviour.js';
+import { type Pauses, pauses } from '../../../src/actor/client/backoff.js';
+import { type ClientEvent, type Effect, setbackTypes } from '../../../src/actor/client/behaviour.js';
 import { behaviourOf, type ClientChart } from '../../../src/actor/client/client-chart.js';
 import { closed } from '../../../src/actor/client/closed.js';
+import { type BreakerEvent, breaker } from '../../../src/actor/client/gate/breaker.js';
+import type { ClientGate } from '../../../src/actor/client/gate/client-gate.js';
 import { type HoldingPlan, holding } from '../../../src/actor/client/holding.js';
 import { obedient, open, type RetryingPlan, retrying } from '../../../src/actor/client/requesting.js';
 import { RetryBudget } from '../../../src/actor/client/retry-budget.js';
@@ -11,18 +13,47 @@ import type { RandomStream } from '../../../src/math/random.js';
 import { constant } from '../../../src/math/time-law.js';
 import { interpreted, play, text } from './stage.js';
 
+/** A gate that opens every other time. */
+const everyOther = (): ClientGate => {
+  let isOpen = false;
+  return {
+    enter() {
+      isOpen = !isOpen;
+      return { type: isOpen ? 'open' : 'refused', ms: 0 };
+    },
+  };
+};
+
 type Story = readonly [
   rule: string,
   chart: () => ClientChart,
   script: string,
   lines: string,
-  budget?: () => RetryBudget,
+  budget?: (() => RetryBudget) | undefined,
+  gate?: () => ClientGate,
 ];
 
-const doubling = pauses({ policy: 'exponential', baseMs: 50, capMs: 150 });
+const everywhere = (pause: Pauses) => ({ limited: pause, failed: pause, lost: pause, timeout: pause });
+
+const told = {
+  policy: 'ignore',
+  limitMs: Number.POSITIVE_INFINITY,
+  above: 'cap',
+  slackMs: 0,
+  missing: 'backoff',
+} as const;
 
 const persistent = (plan: Partial<RetryingPlan> = {}) =>
-  retrying({ maxAttempts: 4, honoursRetryAfter: false, takesLateAnswers: false, ...plan }, doubling);
+  retrying({
+    maxAttempts: 4,
+    on: setbackTypes,
+    pauses: everywhere(pauses({ policy: 'exponential', baseMs: 50, capMs: 150 })),
+    retryAfter: told,
+    takesLateAnswers: false,
+    ...plan,
+  });
+
+const atOnce = everywhere(() => 0);
 
 const device = (plan: Partial<HoldingPlan> = {}) =>
   holding({ buffer: 3, batch: 2, spreadMs: 0, jitter: false, ...plan });
@@ -149,11 +180,7 @@ const stories: Record<string, readonly Story[]> = {
     ],
     [
       'without a pause it sends again at once',
-      () =>
-        retrying(
-          { maxAttempts: 3, honoursRetryAfter: false, takesLateAnswers: false },
-          pauses({ policy: 'none', baseMs: 50, capMs: 50 }),
-        ),
+      () => persistent({ maxAttempts: 3, pauses: atOnce }),
       `0 job
        1 failed
        1 failed
@@ -167,7 +194,7 @@ const stories: Record<string, readonly Story[]> = {
     ],
     [
       'honours Retry-After where it is longer than the pause, and only there',
-      () => persistent({ honoursRetryAfter: true }),
+      () => persistent({ retryAfter: { ...told, policy: 'floor' } }),
       `0 job
        0 limited 300
        300 limited 20
@@ -184,11 +211,7 @@ const stories: Record<string, readonly Story[]> = {
     ],
     [
       'gives up when the budget is used up: half a retry a request, and one on top',
-      () =>
-        retrying(
-          { maxAttempts: 9, honoursRetryAfter: false, takesLateAnswers: false },
-          pauses({ policy: 'none', baseMs: 0, capMs: 0 }),
-        ),
+      () => persistent({ maxAttempts: 9, pauses: atOnce }),
       `0 job
        1 failed
        2 failed
@@ -254,6 +277,66 @@ const stories: Record<string, readonly Story[]> = {
        20 job -> asking: send j2#1
        30 late j1#1 -> asking
        40 served j2#1 -> idle: j2 succeeded`,
+    ],
+  ],
+
+  'with a gate': [
+    [
+      'every attempt passes it; who is turned away gives up',
+      () => persistent({ gated: 'attempts' }),
+      `0 job
+       10 failed
+       200 job
+       210 served`,
+      `0 job -> entering: gate open
+       0 entered -> asking: send j1#1
+       10 failed j1#1 -> pausing: alarm at 110
+       110 wake -> entering: gate shut
+       110 turned_away -> idle: j1 given_up
+       200 job -> entering: gate open
+       200 entered -> asking: send j2#1
+       210 served j2#1 -> idle: j2 succeeded`,
+      undefined,
+      everyOther,
+    ],
+    [
+      'of retries lets first attempts pass',
+      () => persistent({ gated: 'retries' }),
+      `0 job
+       10 failed
+       120 failed`,
+      `0 job -> asking: send j1#1
+       10 failed j1#1 -> pausing: alarm at 110
+       110 wake -> entering: gate open
+       110 entered -> asking: send j1#2
+       120 failed j1#2 -> pausing: alarm at 270
+       270 wake -> entering: gate shut
+       270 turned_away -> idle: j1 given_up`,
+      undefined,
+      everyOther,
+    ],
+  ],
+
+  'with hedging': [
+    [
+      'sends another attempt while none is answered; the first one served ends the job',
+      () => persistent({ hedge: { afterMs: 50, most: 3 } }),
+      `0 job
+       60 failed j1#1
+       120 served j1#3
+       200 job
+       210 failed`,
+      `0 job -> asking: send j1#1, alarm at 50
+       50 wake -> asking: send j1#2, alarm at 100
+       60 failed j1#1 -> asking
+       100 wake -> asking: send j1#3, alarm at 150
+       120 served j1#3 -> idle: abandon j1#2, no alarm, j1 succeeded
+       200 job -> asking: send j2#1, alarm at 250
+       210 failed j2#1 -> pausing: alarm at 310
+       310 wake -> asking: send j2#2, alarm at 360
+       360 wake -> asking: send j2#3, alarm at 410
+       410 wake -> asking: send j2#4, alarm at 460
+       460 wake -> asking`,
     ],
   ],
 
@@ -508,19 +591,34 @@ const stories: Record<string, readonly Story[]> = {
 
 describe.each(Object.entries(stories))('%s', (_kind, all) => {
   const named = all.map((story) => [story[0], story] as const);
-  it.each(named)('%s', (_rule, [, chart, script, expected, budget]) => {
-    expect(play(behaviourOf(chart()), script, budget?.())).toBe(text(expected));
+  it.each(named)('%s', (_rule, [, chart, script, expected, budget, gate]) => {
+    expect(play(behaviourOf(chart()), script, budget?.(), gate?.())).toBe(text(expected));
     // And as XState interprets it, event for event.
-    expect(play(interpreted(chart()), script, budget?.())).toBe(text(expected));
+    expect(play(interpreted(chart()), script, budget?.(), gate?.())).toBe(text(expected));
   });
 });
 
 describe('a chart that is compiled', () => {
   const kinds = { open, obedient: () => obedient({ maxAttempts: 3, jitterMs: 10 }), retrying: persistent, device };
-  const late = () => persistent({ takesLateAnswers: true, honoursRetryAfter: true });
+  const late = () => persistent({ takesLateAnswers: true, retryAfter: { ...told, policy: 'floor' } });
   const spread = () => device({ spreadMs: 100, jitter: true });
-  const charts = { ...kinds, late, spread, closed: () => closed({ think: constant(50) }) };
-  const types = ['begin', 'job', 'served', 'limited', 'failed', 'lost', 'timeout', 'late', 'wake', 'no_retry'] as const;
+  const gated = () => persistent({ gated: 'attempts', takesLateAnswers: true, on: ['limited', 'timeout'] });
+  const hedged = () => persistent({ gated: 'retries', hedge: { afterMs: 20, most: 2 }, takesLateAnswers: true });
+  const charts = { ...kinds, late, spread, gated, hedged, closed: () => closed({ think: constant(50) }) };
+  const types = [
+    'begin',
+    'job',
+    'served',
+    'limited',
+    'failed',
+    'lost',
+    'timeout',
+    'late',
+    'wake',
+    'no_retry',
+    'entered',
+    'turned_away',
+  ] as const;
   const events = fc.array(
     fc.record({
       type: fc.constantFrom(...types, 'rate_limited' as const, 'rate_restored' as const),
@@ -548,6 +646,34 @@ describe('a chart that is compiled', () => {
     );
   });
 });
+
+it('a breaker that is compiled: any events give the same states and answers as XState', () => {
+  const chart = breaker({ share: 0.5, least: 2, openMs: 30, trials: 2 });
+  const event = fc.record({
+    type: fc.constantFrom('enter' as const, 'served' as const, 'setback' as const),
+    nowMs: fc.nat(100),
+    requests: fc.nat(5),
+    setbacks: fc.nat(5),
+  });
+  fc.assert(
+    fc.property(fc.array(event), (script) => {
+      const compiled = behaviourOf<BreakerEvent, object>(chart);
+      const drawn = interpreted<BreakerEvent, object>(chart);
+      let [one, other] = [compiled.initial, drawn.initial];
+      for (const next of script) {
+        const [state, answers] = compiled.on(one, next);
+        const [stateDrawn, answersDrawn] = drawn.on(other, next);
+        expect([answersDrawn, plainState(stateDrawn)]).toEqual([answers, state]);
+        [one, other] = [state, stateDrawn];
+      }
+    }),
+  );
+});
+
+/** XState keeps fields that are gone, undefined. */
+function plainState(state: object): object {
+  return Object.fromEntries(Object.entries(state).filter(([, value]) => value !== undefined));
+}
 
 /** A law that is drawn anew each time is the same if it draws the same. */
 function plain(effect: Effect) {

@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { InspectionEvent } from 'xstate';
+import { ActorSystem } from '../../../src/actor/actor-system.js';
 import type { Answer } from '../../../src/actor/client/behaviour.js';
 import type { SentAttempt, Transport } from '../../../src/actor/client/client.js';
 import { planClients } from '../../../src/actor/client/client-plan.js';
 import type { ClientSpec } from '../../../src/actor/client/client-schema.js';
 import { Population } from '../../../src/actor/client/population.js';
+import { drawsOf } from '../../../src/math/random.js';
 import { Bug } from '../../../src/schema/failure.js';
+import { isMessage } from '../../../src/simulate/trace.js';
 import { Rank } from '../../../src/time/rank.js';
 import { VirtualClock } from '../../../src/time/virtual.js';
 
@@ -31,7 +34,14 @@ class ScriptedTransport implements Transport {
 function stage(spec: ClientSpec, transport: ScriptedTransport, inspect?: (event: InspectionEvent) => void) {
   const clock = new VirtualClock(0, 777);
   const plans = planClients([spec], 777);
-  const population = new Population({ clock, transport, plans, seed: 1, contracts: 1, inspect });
+  const population = new Population({
+    clock,
+    transport,
+    plans,
+    draws: drawsOf(1),
+    contracts: 1,
+    actors: inspect && new ActorSystem(inspect),
+  });
   return { clock, population };
 }
 
@@ -116,7 +126,7 @@ describe('the actor', () => {
     const seen: string[] = [];
     const transport = new ScriptedTransport(() => ({ type: 'limited', retryAfterMs: 5 }));
     const { clock, population } = stage({ kind: 'obedient', max_attempts: 2 }, transport, (event) => {
-      if (event.type !== '@xstate.snapshot' || event.event.type.startsWith('xstate.')) return;
+      if (event.type !== '@xstate.snapshot' || !isMessage(event.event)) return;
       const { value } = event.snapshot as unknown as { value: string };
       seen.push(
         `${clock.now()} ${(event.actorRef as unknown as { id: string }).id} ${JSON.stringify(event.event)} ${value}`,

@@ -16,7 +16,13 @@ const complete: Record<keyof typeof clientKinds, ClientSpec> = {
     kind: 'retrying',
     backoff: { policy: 'decorrelated', base: '5ms', cap: '2s' },
     retry_budget: { share: 0.2, floor: '10/s', over: '10s' },
-    honours_retry_after: true,
+    retries_on: ['limited', 'timeout'],
+    backoff_after: { timeout: { policy: 'geometric', base: '1s', factor: 3, first: 0, shorten_by: 0.5, add: '1ms' } },
+    deadline: '10s',
+    gate: { kind: 'breaker', share: 0.5, over: '10s', least: 20, open: '5s', trials: 3, on: 'retries' },
+    hedge: { after: '1s', most: 3 },
+    instances: 9,
+    retry_after: 'floor',
     takes_late_answers: true,
   },
   holding: { kind: 'holding', count: 3, listens: false, buffer: 9, flush: { batch: 2, spread: 30, jitter: true } },
@@ -29,8 +35,8 @@ describe('what a scenario may say', () => {
   });
 
   it.each<[what: string, spec: unknown, faults: { path: string; message: string }[]]>([
-    ['no object', 'open', [{ path: '/clients/0', message: 'must be an object with a field kind' }]],
-    ['a list', [], [{ path: '/clients/0', message: 'must be an object with a field kind' }]],
+    ['no object', 'open', [{ path: '/clients/0', message: 'must be an object with a field kind or like' }]],
+    ['a list', [], [{ path: '/clients/0', message: 'must be an object with a field kind or like' }]],
     [
       'no kind',
       {},
@@ -58,7 +64,8 @@ describe('what a scenario may say', () => {
       [
         {
           path: '/clients/0/backoff/policy',
-          message: 'must be one of "none", "fixed", "exponential", "equal_jitter", "full_jitter", "decorrelated"',
+          message:
+            'must be one of "none", "fixed", "exponential", "equal_jitter", "full_jitter", "decorrelated", "geometric"',
         },
       ],
     ],
@@ -86,6 +93,37 @@ describe('what a scenario may say', () => {
       '/clients/0/retry_budget/over',
     ],
     ['a spread that is none', { kind: 'holding', count: 1, flush: { spread: 'long' } }, '/clients/0/flush/spread'],
+    [
+      'a field of another policy',
+      { kind: 'retrying', backoff: { policy: 'fixed', factor: 3 } },
+      '/clients/0/backoff/factor',
+    ],
+    [
+      'a pause after what is not retried',
+      { kind: 'retrying', retries_on: ['failed'], backoff_after: { limited: { policy: 'none' } } },
+      '/clients/0/backoff_after/limited',
+    ],
+    [
+      'slack without clamp',
+      { kind: 'retrying', retry_after: { policy: 'obey', slack: 3 } },
+      '/clients/0/retry_after/slack',
+    ],
+    [
+      'above without a limit',
+      { kind: 'retrying', retry_after: { policy: 'obey', above: 'stop' } },
+      '/clients/0/retry_after/above',
+    ],
+    [
+      'two limits of retries',
+      { kind: 'retrying', retry_budget: { share: 1 }, retry_quota: { capacity: 5 } },
+      '/clients/0/retry_quota',
+    ],
+    [
+      'a gate that is no limiter',
+      { kind: 'retrying', gate: { kind: 'limiter', limiter: '5 apples' } },
+      '/clients/0/gate/limiter',
+    ],
+    ['a deadline of nothing', { like: 'undici', deadline: 0 }, '/clients/0/deadline'],
     ['no time to think', { kind: 'closed', count: 1, think: 0 }, '/clients/0/think'],
     [
       'no time to think on average',
@@ -103,6 +141,14 @@ describe('what a scenario may say', () => {
     expect(failure).toBeInstanceOf(Failure);
     expect((failure as Failure).faults.map((fault) => fault.path)).toEqual([path]);
   });
+});
+
+it.each<[what: string, spec: unknown, path: string]>([
+  ['a library that is nearly one', { like: 'undichi' }, '/clients/0/like'],
+  ['a kind beside a library', { like: 'undici', kind: 'retrying' }, '/clients/0/kind'],
+  ['a kind of gate', { kind: 'retrying', gate: { kind: 'braker' } }, '/clients/0/gate/kind'],
+])('%s is refused in words', (_what, spec, path) => {
+  expect(clientFaults(spec, '/clients/0').map((fault) => fault.path)).toEqual([path]);
 });
 
 describe('names', () => {

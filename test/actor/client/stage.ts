@@ -4,10 +4,11 @@
 //   text     <ms> <event> -> <state>: <what it did>
 //
 // An answer concerns the oldest attempt without one, or the one named as j2#1: job 2, attempt 1. Alarms go off by themselves.
-import { transition } from 'xstate';
+import { type EventObject, transition } from 'xstate';
 import type { Attempt, Behaviour, ClientEvent, Effect, Job, Wait } from '../../../src/actor/client/behaviour.js';
 import { type ClientChart, machineOf } from '../../../src/actor/client/client-chart.js';
-import type { RetryBudget } from '../../../src/actor/client/retry-budget.js';
+import type { ClientGate } from '../../../src/actor/client/gate/client-gate.js';
+import type { RetryLimit } from '../../../src/actor/client/retry-limit.js';
 import type { RandomStream } from '../../../src/math/random.js';
 import type { Ticket } from '../../../src/time/agenda.js';
 import { Rank } from '../../../src/time/rank.js';
@@ -16,8 +17,8 @@ import { VirtualClock } from '../../../src/time/virtual.js';
 type State = { readonly at: string };
 
 /** Every uniform variate is 0.5. */
-export function play(behaviour: Behaviour<State>, script: string, budget?: RetryBudget): string {
-  const stage = new Stage(behaviour, budget);
+export function play(behaviour: Behaviour<State>, script: string, limit?: RetryLimit, gate?: ClientGate): string {
+  const stage = new Stage(behaviour, limit, gate);
   const lines = script
     .split('\n')
     .map((line) => line.trim())
@@ -32,14 +33,16 @@ export function play(behaviour: Behaviour<State>, script: string, budget?: Retry
 }
 
 /** A chart as XState runs it: one pure transition for each event. */
-export function interpreted(chart: ClientChart): Behaviour<State> {
+export function interpreted<Event extends { readonly type: string } = ClientEvent, Out = Effect>(
+  chart: ClientChart<Event['type']>,
+): Behaviour<State, Event, Out> {
   const machine = machineOf(chart);
   return {
     initial: { ...chart.config.context, at: chart.config.initial },
     on({ at, ...context }, event) {
-      const [next, actions] = transition(machine, machine.resolveState({ value: at, context }), event);
+      const [next, actions] = transition(machine, machine.resolveState({ value: at, context }), event as EventObject);
       const emitted = actions.filter(({ type }) => (type as string) === 'xstate.emit');
-      const effects = emitted.map(({ params }) => (params as { event: Effect }).event);
+      const effects = emitted.map(({ params }) => (params as unknown as { event: Out }).event);
       return [{ ...next.context, at: next.value as string }, effects];
     },
   };
@@ -56,7 +59,8 @@ class Stage {
 
   constructor(
     readonly behaviour: Behaviour<State>,
-    readonly budget: RetryBudget | undefined,
+    readonly limit: RetryLimit | undefined,
+    readonly gate: ClientGate | undefined,
   ) {
     this.#state = behaviour.initial;
   }
@@ -103,18 +107,24 @@ class Stage {
       case 'send_new':
         return [this.#send({ job: this.#newJob(), number: 1 })];
       case 'abandon': {
-        const name = nameOf(this.#open.at(-1)!);
-        this.#take(name);
-        return [`abandon ${name}`];
+        const names = this.#open.map(nameOf);
+        this.#open.length = 0;
+        return [names.map((name) => `abandon ${name}`).join(', ')];
       }
       case 'finish':
         return [`j${effect.job.number} ${effect.ending}`];
       case 'wait':
         return [this.#wait(drawn(effect.wait))];
       case 'retry': {
-        if (this.budget?.takeRetry(this.clock.now()) === false) return ['no retry left', { type: 'no_retry' }];
+        if (this.limit?.takeRetry(this.clock.now(), effect.after) === false)
+          return ['no retry left', { type: 'no_retry' }];
+        this.#cancel();
         const waitedMs = drawn(effect.wait);
         return waitedMs === 0 ? ['at once', { type: 'wake', waitedMs }] : [this.#wait(waitedMs)];
+      }
+      case 'enter': {
+        const entry = this.gate?.enter(this.clock.now(), half);
+        return entry?.type === 'refused' ? ['gate shut', { type: 'turned_away' }] : ['gate open', { type: 'entered' }];
       }
       case 'cancel_wait':
         return [this.#cancel() ? 'no alarm' : ''];
@@ -122,7 +132,7 @@ class Stage {
   }
 
   #send(attempt: Attempt): string {
-    if (attempt.number === 1) this.budget?.requested(this.clock.now());
+    if (attempt.number === 1) this.limit?.requested(this.clock.now());
     this.#open.push(attempt);
     return `send ${nameOf(attempt)}`;
   }

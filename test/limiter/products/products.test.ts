@@ -1,5 +1,7 @@
 // Products in their own words: what they translate to, held to the decisions of the real ones.
 import { describe, expect, it } from 'vitest';
+import { planRule } from '../../../src/limiter/planned-rule.js';
+import { gateways } from '../../../src/limiter/products/gateways.js';
 import { readStanza } from '../../../src/limiter/products/pasted.js';
 import { definitionOf, productOf, products } from '../../../src/limiter/products/products.js';
 import { profileOf } from '../../../src/limiter/products/profile.js';
@@ -158,8 +160,8 @@ describe('a product decides as the real one', () => {
     if (!silent(name)) expect(seen.reduce((sum, { wrongWaits }) => sum + wrongWaits, 0)).toBe(0);
   });
 
-  it('and every product but those without decisions is among them', () => {
-    const held = new Set(real.map(([{ like }]) => productOf(String(like)).name));
+  it('and every product is among them, or is stated by its documents in gateways.test.ts', () => {
+    const held = new Set([...real.map(([{ like }]) => productOf(String(like)).name), ...Object.keys(gateways)]);
     expect(Object.keys(products).filter((name) => !held.has(name))).toEqual(['cloudflare']);
   });
 });
@@ -265,8 +267,19 @@ describe('a stanza', () => {
     expect(readStanza(text)).toEqual({ limiters: [{ name: undefined, limits: expected }], notes: [] });
   });
 
+  it('of HAProxy says which conditions it leaves out', () => {
+    const text = `stick-table type ip size 1m expire 10s store http_req_rate(10s)
+  http-request track-sc0 src
+  http-request deny if { sc_http_req_rate(0) gt 20 } { path_beg /api } !office`;
+    expect(readStanza(text)).toMatchObject({
+      limiters: [{ name: '/api' }],
+      notes: ['Line 3: it applies only if !office; here it applies to every request of the place.'],
+    });
+  });
+
   it('with several limits is all of them', () => {
-    const paste = 'limit_req_zone $host zone=a:1m rate=1r/s; limit_req zone=a; limit_conn c 3;';
+    const paste =
+      'limit_req_zone $host zone=a:1m rate=1r/s; limit_conn_zone $host zone=c:1m; limit_req zone=a; limit_conn c 3;';
     expect(definitionOf({ paste }, 777)).toMatchObject({
       primitive: 'and',
       params: { of: [{ primitive: 'nginx_limit_req' }, { primitive: 'concurrency' }] },
@@ -321,7 +334,7 @@ http {
   limit_req_zone $binary_remote_addr zone=login:10m rate=5r/m;
   limit_req_zone $binary_remote_addr zone=spare:10m rate=1r/s;
   limit_conn_zone $binary_remote_addr zone=conns:10m;
-  include /etc/nginx/mime.types;
+  include /etc/nginx/local.conf;
   server {
     limit_conn conns 20;
     location /api { limit_req zone=api burst=20 nodelay; proxy_pass "http://{app}"; }
@@ -354,9 +367,8 @@ http {
 
   it('says what is not in them, with its line', () => {
     expect(readStanza(conf).notes).toEqual([
-      'Line 5: where $limit_key is empty, as for "~.+", nginx limits nothing; the limiter counts every request.',
-      'Line 9: the zone spare limits nothing: no limit_req in force names it.',
-      'Line 11: /etc/nginx/mime.types is included, and was not read.',
+      'Line 5: where $limit_key is empty, as for "~.+", nginx limits nothing; here every request is counted.',
+      'Line 11: /etc/nginx/local.conf is included, and was not read.',
       'Line 16: limit_req_dry_run is on: its limit_req refuse nothing, and are left out.',
     ]);
   });
@@ -393,9 +405,17 @@ http {
       'Line 1: limit_req_dry_run is on',
     ],
     ['limit_req_zone $host zone=a:1m rate=1r/s; location / { }', 'the zone a limits nothing'],
-    ['limit_req_zone $host zone=a:1m rate=1r/s; limit_req zone=a burst=$b;', 'Line 1: burst=$b is no number.'],
-    ['limit_req_zone $host zone=a:1m rate=1r/s;\nlimit_req zone=a', 'Line 2: limit_req has no semicolon.'],
+    ['limit_req_zone $host zone=a:1m rate=1r/s; limit_req zone=a burst=$b;', 'Line 1: burst=$b is not a number.'],
+    [
+      'limit_req_zone $host zone=a:1m rate=1r/s;\nlimit_req zone=a',
+      'Line 2: nginx refuses the file: limit_req has no semicolon.',
+    ],
   ])('refuses %j', (text, why) => {
     expect(() => readStanza(text)).toThrow(expect.objectContaining({ why: expect.stringContaining(why) }));
   });
+});
+
+it.each(Object.entries(products))('%s forgets a burst in a time that can be named', (name, { example }) => {
+  // Two years, the longest that is looked for: none was found. A run with such a rule would look on for as long.
+  expect(planRule(definitionOf({ like: name, ...example }, 777)).spanMs).toBeLessThan(2 ** 36);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../../src/schema/failure.js';
-import { parseAxis } from '../../../src/simulate/sweep/axis.js';
+import { parseAxis } from '../../../src/simulate/sweep/grid.js';
 
 describe('an axis', () => {
   it.each([

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { mapText } from '../../../src/report/sweep-text.js';
+import { mapBlocks } from '../../../src/report/sweep-document.js';
+import { blocksText } from '../../../src/report/terminal-blocks.js';
 import type { ScenarioObject } from '../../../src/scenario/load-scenario.js';
 import { type CollapseMap, type MapQuestion, mapCollapse } from '../../../src/simulate/sweep/collapse-map.js';
 import { planSweep } from '../../../src/simulate/sweep/plan-sweep.js';
@@ -101,7 +102,7 @@ it('takes for stable what only drains longer than the run, and says so', async (
     ['vulnerable', '16s', undefined, 8],
   ]);
   expect(map!.rows.map(({ figures }) => figures['stuck']!.mean)).toEqual([0, 0, 0, 1]);
-  expect(mapText(map!, { columns: 200, color: false, unicode: true })).toContain(
+  expect(blocksText(mapBlocks(map!), { columns: 200, color: false, unicode: true })).toContain(
     'arrivals.0.rate=140/s: the runs are too short. With faults.0.to=16s the service is not back at their end, but is in runs 8 times as long.',
   );
 });

@@ -1,7 +1,7 @@
 import { from, lastValueFrom, map, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { parseScenario, type ScenarioObject } from '../../../src/scenario/load-scenario.js';
-import { replicationSeed } from '../../../src/simulate/replicate.js';
+import { replicationSeed } from '../../../src/simulate/runner.js';
 import { simulate } from '../../../src/simulate/simulate.js';
 import { type Find, type Found, findValues } from '../../../src/simulate/sweep/find.js';
 import { planSweep } from '../../../src/simulate/sweep/plan-sweep.js';
@@ -109,11 +109,26 @@ describe('a sweep', () => {
 });
 
 describe('a search', () => {
-  const find = async (over: string, condition: string, set: string[] = [], source = scenario): Promise<Found[]> => {
+  const find = async (
+    over: string,
+    condition: string,
+    set: string[] = [],
+    source: ScenarioObject = scenario,
+    resolution?: number,
+  ): Promise<Found[]> => {
     const found: Found[] = [];
     const plan = await planSweep(source, { set });
-    for await (const one of findValues(plan, { over, condition } satisfies Find)) found.push(one);
+    for await (const one of findValues(plan, { over, condition, resolution } satisfies Find)) found.push(one);
     return found;
+  };
+  /** 1,000 cycles of 1 s: up to 10 / s are admitted, and the first refused request of a constant stream needs a little more. */
+  const steady: ScenarioObject = {
+    question: 'At which rate does a window of 1,000 requests in 100 s refuse?',
+    seed: 7,
+    cycle_ms: 1000,
+    duration: 1000,
+    limiter: { threshold: 1000, within: 100 },
+    arrivals: [{ model: 'constant', rate: '1/s' }, () => 0],
   };
 
   it('finds the value that trying all of them finds', async () => {
@@ -122,6 +137,27 @@ describe('a search', () => {
     const [found] = await find('limiter.threshold=1..60', 'limited < 5%');
     expect([found!.answer, found!.value]).toEqual(['smallest', first.set['limiter.threshold']]);
     expect(found!.tried.length).toBeLessThan(20);
+  });
+
+  it.each<[over: string, resolution: number | undefined, value: string, next: string, said: string | undefined]>([
+    ['arrivals.0.rate=2/s..20/s:1/s', undefined, '10.1/s', '10/s', '0.1/s'],
+    ['arrivals.0.rate=2/s..20/s', undefined, '10.1/s', '10/s', '0.1/s'],
+    ['arrivals.0.rate=2/s..20/s:3/s', 0.01, '10.01/s', '10/s', '0.01/s'],
+    ['arrivals.0.rate=2/s..20/s:1/s', 1, '11/s', '10/s', '1/s'],
+    ['arrivals.0.rate=2/s,10/s,11/s', undefined, '11/s', '10/s', undefined],
+  ])('goes on below the step of %s, resolution %s: %s', async (over, resolution, value, next, said) => {
+    const [found] = await find(over, 'limited > 0', [], steady, resolution);
+    expect(found).toMatchObject({ answer: 'smallest', value, next });
+    expect(found!.resolution).toBe(said);
+    expect(found!.tried.map((one) => Number.parseFloat(String(one.value)))).toEqual(
+      found!.tried.map((one) => Number.parseFloat(String(one.value))).toSorted((a, b) => a - b),
+    );
+  });
+
+  it('goes on in whole numbers where the field takes no others', async () => {
+    const [coarse] = await find('limiter.threshold=1..61:20', 'limited < 5%');
+    const [fine] = await find('limiter.threshold=1..60', 'limited < 5%');
+    expect([coarse!.value, coarse!.next, coarse!.resolution]).toEqual([fine!.value, fine!.next, 1]);
   });
 
   it.each([

@@ -156,4 +156,55 @@ describe.skipIf(!hasRedis)('counting in Redis (needs redis-server)', () => {
     await pause(12 * CYCLE_MS);
     expect((await count('c')).admitted).toBe(1);
   });
+
+  it('deletes a machine with many contracts at once for those who look, and in small pieces for itself', async () => {
+    const [node] = nodes;
+    const [big, many] = ['big', 60];
+    const at = prefixOf(big);
+    const ids = Array.from({ length: many }, (_, index) => `c${index}`);
+    const call = (name: Parameters<RedisConnection['call']>[0], ...args: string[]) =>
+      node!.call(name, at, [String(node!.deadline()), String(CYCLE_MS), ...args]) as Promise<number[] | number>;
+    const there = () => node!.command<number>(at, 'EXISTS', ...ids.map((id) => `${at}g:${big}/${id}`));
+    await call('machine', big, '{}', '{"e":0}', '0');
+    for (const id of ids) await call('contract', big, id, `{"id":"${id}"}`, '{"e":0}', '1', '9');
+    await call('keys', `${big}/c7/key`, '1', '1', '9', '5', '0');
+    const entry = (kind: string) => `{"e":{"kind":"${kind}"}}`;
+    const [, number] = (await call('endmachine', big, entry('machine_deleted'), '1 1')) as number[];
+    expect([number! > 0, await call('endmachine', big, entry('machine_deleted'), '1 1')]).toMatchObject([
+      true,
+      [{}, 0],
+    ]);
+    // All of it is kept, and nobody finds any.
+    const gone = async () => {
+      const gate = `${big}/c59`;
+      expect([
+        ((await call('count', gate, '1')) as number[])[1],
+        ((await call('keys', `${big}/c7/key`, '1', '1', '9', '5', '0')) as number[])[1],
+        ((await call('late', gate, '1', '1')) as number[])[1],
+        ((await call('move', gate, '1', '0', '')) as number[])[1],
+        ((await node!.call('look', at, [gate])) as number[])[1],
+        ((await call('endcontract', big, entry('contract_deleted'), 'c59', 'c:00000060')) as number[])[1],
+        ((await call('commit', gate, '0', 's', '-1', '', '0', '0', '0')) as number[])[1],
+        ((await call('contract', big, 'new', '{"id":"new"}', '{"e":0}', '1', '9')) as number[])[1],
+      ]).toEqual([-1, -1, -1, -1, -1, 0, -2, 0]);
+    };
+    await gone();
+    expect([await there(), await call('sweep', '1000'), await there()]).toEqual([many, 0, many]);
+    // Its record has ended with its row: from then on it is removed, a few contracts a call, whoever calls.
+    const waiting = await node!.command<string[]>(at, 'ZRANGE', `${at}w:${big}`, '0', '-1');
+    const head = [big, '0', '0', String(waiting.length), waiting.at(-1)!, 'checkpoint', '1', 'at', '1', 'hash', 'row'];
+    expect(await node!.call('link', at, head)).toBe(1);
+    expect([await call('sweep', '100'), await there()]).toEqual([1, many - 10]);
+    await gone();
+    expect(await call('remove', big, '1000')).toBe(0);
+    await call('due', '64');
+    expect(await there()).toBe(many - 20);
+    await gone();
+    while ((await call('sweep', '100')) === 1);
+    const left = ['g:big/c7/key', 'k:big/c7', 'gone', 'over', 'ended', 'd:big'].map((key) => `${at}${key}`);
+    expect([await there(), await node!.command(at, 'EXISTS', ...left)]).toEqual([0, 0]);
+    const fields = await node!.command<string[]>(at, 'HKEYS', `${at}m:${big}`);
+    expect(fields.filter((name) => /^[cx]:|swept/.test(name))).toEqual([]);
+    expect([await call('remove', big, '1000'), await node!.command(at, 'EXISTS', `${at}m:${big}`)]).toEqual([1, 0]);
+  });
 });

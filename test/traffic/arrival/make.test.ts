@@ -1,10 +1,19 @@
 // From what a scenario says to counts: units, defaults, refusals, and streams that do not disturb each other.
 import { describe, expect, it } from 'vitest';
+import { drawsOf } from '../../../src/math/random.js';
+import type { Seed } from '../../../src/math/seed.js';
 import { Failure } from '../../../src/schema/failure.js';
 import type { ArrivalSpec } from '../../../src/traffic/arrival/arrival-schema.js';
-import { type ArrivalContext, makeArrival } from '../../../src/traffic/arrival/make.js';
+import { type ArrivalRun, planArrival } from '../../../src/traffic/arrival/make.js';
 import { sum } from '../../../src/traffic/arrival/sum.js';
 import { countsOf, drawn, drawnInstants, instantsOf, total } from './draw.js';
+
+interface ArrivalContext extends Omit<ArrivalRun, 'draws'> {
+  readonly seed: Seed;
+  readonly cycleMs: number;
+  readonly within: number;
+  readonly place?: string;
+}
 
 const context: ArrivalContext = { seed: 7, purpose: 'arrivals/0', cycleMs: 1000, cycles: 12, within: 4 };
 const log = { cycles: Float64Array.of(100, 102), counts: Float64Array.of(3, 1), origin: 100 };
@@ -135,6 +144,10 @@ it.each<[spec: ArrivalSpec, path: string, message: RegExp]>([
   expect(failure?.why).toContain(`/arrivals/3${path} `);
   expect(failure?.fix).toBeDefined();
 });
+
+function makeArrival(spec: ArrivalSpec, { seed, ...context }: ArrivalContext) {
+  return planArrival(spec, context).make({ ...context, draws: drawsOf(seed) });
+}
 
 function failureOf(act: () => unknown): Failure | undefined {
   try {

@@ -44,6 +44,7 @@ describe('a line of an access log is a request if its address and its bracketed 
     ['a socket', `unix: - - ${time} ${rest}`, 'unix:'],
     ['letters beyond ASCII', `bücher.example - - ${time} ${rest}`, 'bücher.example'],
     ['a dash and more', `-host - - ${time} ${rest}`, '-host'],
+    ['a time with milliseconds of 0', `83.149.9.216 - - [17/May/2015:10:05:03.000 +0000] ${rest}`, '83.149.9.216'],
     ['a time in another zone', `83.149.9.216 - - [17/May/2015:06:05:03 -0400] ${rest}`, '83.149.9.216'],
     ['an ISO time', `83.149.9.216 - - [2015-05-17T12:05:03+02:00] ${rest}`, '83.149.9.216'],
     ['a second time in the request', `83.149.9.216 - - ${time} "GET /[18/May/2015:10:05:03 +0000]"`, '83.149.9.216'],
@@ -84,7 +85,21 @@ describe('a line is read as if it stood alone, whatever time the line before has
       often(':', ' ', 'T'),
       fc.tuple(two, two, two),
       often(':', '', '.', ';'),
-      often(' +0000', ' -0400', '+02:00', '.12345', ',12345', ' +9999', '', 'Z', ' +000]'),
+      often(
+        ' +0000',
+        '.123 +0000',
+        '.124 +0000',
+        '.12x +0000',
+        '.1234 +0000',
+        ' -0400',
+        '+02:00',
+        '.12345',
+        ',12345',
+        ' +9999',
+        '',
+        'Z',
+        ' +000]',
+      ),
     )
     .map(([date, between, clock, colon, zone]) => `${date}${between}${clock.join(colon)}${zone}`);
   const oddTime = fc.constantFrom(

@@ -226,19 +226,19 @@ describe('what is asked for and is not there is refused in words', () => {
       'a time column',
       'tme,url\n5,/a\n',
       { timeColumn: 'tmr' },
-      'log has no column tmr. It has the columns tme, url. Did you mean --time-column tme?',
+      'log has no column tmr. It has the columns tme, url. Did you mean --time tme?',
     ],
     [
       'a time column, nothing near',
       'a,b\n5,/a\n',
       { timeColumn: 'when' },
-      'log has no column when. It has the columns a, b. Name one of them with --time-column.',
+      'log has no column when. It has the columns a, b. Name one of them with --time.',
     ],
     [
       'a count column',
       'time,requests\n5,1\n',
       { countColumn: 'request' },
-      'log has no column request. It has the columns time, requests. Did you mean --count-column requests?',
+      'log has no column request. It has the columns time, requests. Did you mean --count requests?',
     ],
     [
       'a key',
@@ -256,13 +256,13 @@ describe('what is asked for and is not there is refused in words', () => {
       'a time',
       'seen,url\n5,/a\n',
       {},
-      'No column of log is known to be the time. It has the columns seen, url. Name it with --time-column; a table needs a first line with its names.',
+      'No column of log is known to be the time. It has the columns seen, url. Name it with --time; a table needs a first line with its names.',
     ],
     [
       'counts to spread',
       'time,url\n5,/a\n',
       { spreadMs: 1000 },
-      'No column of log is known to be the count that is to be spread. It has the columns time, url. Name it with --count-column, or leave out --spread.',
+      'No column of log is known to be the count that is to be spread. It has the columns time, url. Name it with --count, as n/60s.',
     ],
   ])('%s', async (_, text, options, message) => {
     const error: unknown = await readText(text, options).catch((caught: unknown) => caught);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { JsonWalk, locate, plainText, WantedField } from '../../../src/traffic/log/format/json-walk.js';
+import { JsonWalk, locate, plainText, WantedField } from '../../../src/traffic/log/json.js';
 
 /** The text of each wanted value in the object, undefined for one that is not there; or that the text is no object. */
 function found(text: string, names: readonly string[]): (string | undefined)[] | 'no object' {

@@ -2,7 +2,7 @@
 import { Intake } from '../../../src/traffic/log/intake.js';
 import type { LogOptions } from '../../../src/traffic/log/log-options.js';
 import { HEAD_BYTES, openLog } from '../../../src/traffic/log/open.js';
-import { type LogReading, readBytes } from '../../../src/traffic/log/read.js';
+import { type LogReading, readBytes } from '../../../src/traffic/log/read-bytes.js';
 
 /** One call of the sink: time, number, key. */
 export type Heard = readonly [unixMs: number, n: number, key: string];

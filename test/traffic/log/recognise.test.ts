@@ -9,7 +9,7 @@ const common = `1.2.3.4 - - ${time} "GET / HTTP/1.1" 200 12`;
 
 const format = (text: string | Buffer, options: LogOptions = {}): string => {
   const found = formatOf(Buffer.from(text as string), options, 'log');
-  return typeof found === 'string' ? found : found.format;
+  return typeof found === 'string' ? found : 'name' in found ? found.name : found.format;
 };
 
 describe('the format is told by the first lines', () => {
@@ -73,7 +73,7 @@ describe('what is no log is refused in words', () => {
     [
       'words',
       'It was a dark night;\nthe rain fell.\n',
-      /Its first line is `It was a dark night;`\. Formats are common, /,
+      /Its first line is `It was a dark night;`\. `weir help logs` lists the formats\. /,
     ],
     ['an array of access log lines', `["1.2.3.4 - - ${time}",\n"1.2.3.4 - - ${time}"]`, /It is JSON/],
     [

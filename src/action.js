@@ -1,0 +1,77 @@
+// The step of action.yml that runs a command of Weir on each file: a report for each, all of them in the summary of the job, and an
+// annotation at the file for what does not hold or cannot be read.
+//
+//   scenarios/a.yaml ─► weir simulate ─► reports/1 ─► summary
+//                                     └► ::error file=scenarios/a.yaml,line=3,col=12::…
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const { WEIR_COMMAND: command = '', WEIR_OPTIONS = '', RUNNER_TEMP, GITHUB_OUTPUT, GITHUB_STEP_SUMMARY } = process.env;
+const program = join(RUNNER_TEMP, 'weir/node_modules/@weir/cli/dist/cli/main.js');
+const reports = join(RUNNER_TEMP, 'weir-reports');
+const commands = ['simulate', 'replay', 'load'];
+const [files, options] = [process.argv.slice(2), WEIR_OPTIONS.split('\n')].map((lines) =>
+  lines.map((line) => line.trim()).filter((line) => line !== ''),
+);
+
+if (!commands.includes(command)) end(`The input command is "${command}". It takes ${commands.join(', ')}.`);
+if (files.length === 0) end('The input files names none.');
+appendFileSync(GITHUB_OUTPUT, `reports=${reports}\n`);
+let worst = 0;
+for (const [index, file] of files.entries()) worst = Math.max(worst, run(file, join(reports, String(index + 1))));
+process.exitCode = worst;
+
+function run(file, out) {
+  const { status, stdout } = weir([command, file, ...options, '--out', out, '--json'], ['ignore', 'pipe', 'inherit']);
+  for (const { message, ...place } of faultsIn(answerOf(stdout), status)) annotate(message, { file, ...place });
+  if (existsSync(join(out, 'outcome.json'))) {
+    weir(['report', out], 'inherit');
+    const summary = join(RUNNER_TEMP, 'weir-summary.md');
+    weir(['report', out, '--out', summary], 'pipe');
+    appendFileSync(GITHUB_STEP_SUMMARY, `${readFileSync(summary, 'utf8')}\n`);
+  }
+  return status ?? 70;
+}
+
+function weir(words, stdio) {
+  return spawnSync(process.execPath, [program, ...words], { stdio, encoding: 'utf8', maxBuffer: 2 ** 28 });
+}
+
+function answerOf(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}
+
+/** What an outcome did not hold, or why there is none. */
+function faultsIn({ ok, what = '', why = '', fix = '', errors = [], expectations = [], comparison, verdict }, status) {
+  if (ok === false && errors.length === 0)
+    return [{ message: [what, why, fix].filter((text) => text !== '').join(' ') }];
+  const read = errors.map(({ path, message }) => {
+    const [, line, col] = /^line (\d+), column (\d+)/.exec(path) ?? [];
+    return { message: `${what} ${path}: ${message}. ${fix}`, ...(line === undefined ? {} : { line, col }) };
+  });
+  const broken = expectations
+    .filter(({ held }) => held === false)
+    .map(({ name, expected, actual }) => ({ message: `${name ?? 'Expected'}: ${expected}, found ${actual}` }));
+  const compared =
+    verdict === 'differs' || verdict === 'invalid' ? [{ message: comparison?.reason ?? `The run is ${verdict}.` }] : [];
+  const found = [...read, ...broken, ...compared];
+  return found.length > 0 || status === 0 ? found : [{ message: `weir ${command} ended with exit code ${status}.` }];
+}
+
+/** A workflow command, as runners read it from standard output. */
+function annotate(message, properties) {
+  const escaped = (text) => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+  const value = (text) => escaped(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+  const named = Object.entries(properties).map(([name, text]) => `${name}=${value(text)}`);
+  process.stdout.write(`::error ${named.join(',')}::${escaped(message)}\n`);
+}
+
+function end(message) {
+  annotate(message, {});
+  process.exit(2);
+}

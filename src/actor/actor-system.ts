@@ -1,0 +1,78 @@
+// The actors of an inspected run: one XState system, in which every message has a sender.
+//
+//   send('agenda', 'phone/0', wake)   ─►   agenda: say { to, message }   ─►   phone/0: wake, sent by agenda
+//
+// XState names an actor as the sender of what an action of it sends. So each actor has a transition that sends what it is told to.
+import {
+  type Actor,
+  type AnyActorLogic,
+  type AnyActorRef,
+  createActor,
+  createMachine,
+  type EventObject,
+  type InspectionEvent,
+  type Observer,
+  type Snapshot,
+  sendTo,
+} from 'xstate';
+
+export type Inspect = Observer<InspectionEvent> | ((event: InspectionEvent) => void);
+
+/** An actor by its name, or a contract by its index. */
+export type Party = string | number;
+
+/** Type of the event that makes an actor send. Traces leave it out. */
+export const SAY = 'weir.say';
+
+interface Say extends EventObject {
+  readonly to: AnyActorRef;
+  readonly message: EventObject;
+}
+
+const say = sendTo(
+  ({ event }: { event: EventObject }) => (event as Say).to,
+  ({ event }: { event: EventObject }) => (event as Say).message,
+);
+
+/** For the root of a machine: lets its actor send in its own name. */
+export const speaks = { [SAY]: { actions: say } };
+
+/** What is not modelled as a machine: arrivals, agenda, network, service. */
+const bystander = createMachine({ on: speaks } as never);
+
+export class ActorSystem {
+  readonly #root: AnyActorRef;
+  readonly #actors = new Map<string, AnyActorRef>();
+  readonly #contracts: AnyActorRef[] = [];
+
+  constructor(inspect: Inspect) {
+    const root = createActor(bystander, { id: 'run', inspect });
+    // An error of a child is thrown by whoever sent to it, and not again in a later tick.
+    root.subscribe({ error: () => undefined });
+    this.#root = root.start();
+    this.#actors.set('run', this.#root);
+  }
+
+  add<Logic extends AnyActorLogic>(name: string, logic: Logic, snapshot?: Snapshot<unknown>): Actor<Logic> {
+    const options = { id: name, parent: this.#root, ...(snapshot === undefined ? {} : { snapshot }) };
+    const actor = createActor<AnyActorLogic>(logic, options) as Actor<Logic>;
+    this.#actors.set(name, actor);
+    return actor;
+  }
+
+  /** As `add`, for the next contract: it is also found by its index. */
+  addContract<Logic extends AnyActorLogic>(name: string, machine: Logic, snapshot: Snapshot<unknown>): Actor<Logic> {
+    const actor = this.add(name, machine, snapshot);
+    this.#contracts.push(actor);
+    return actor;
+  }
+
+  send<Message extends EventObject>(from: Party, to: Party | AnyActorRef, message: Message): void {
+    this.#of(from).send({ type: SAY, to: typeof to === 'object' ? to : this.#of(to), message } as EventObject);
+  }
+
+  #of(party: Party): AnyActorRef {
+    if (typeof party === 'number') return this.#contracts[party] ?? this.#of(`contract ${party}`);
+    return this.#actors.get(party) ?? this.add(party, bystander).start();
+  }
+}

@@ -1,0 +1,33 @@
+// What all requests of one process share: what limits its retries, and the gate on its side.
+import type { ClientGate, GatePlan } from './gate/client-gate.js';
+import type { AttemptEnd, RetryLimit } from './retry-limit.js';
+
+export interface InstancePlan {
+  /** How many there are. */
+  readonly count: number;
+  readonly limit: ((startMs: number) => RetryLimit) | undefined;
+  readonly gate: GatePlan | undefined;
+}
+
+export class Instance {
+  readonly limit: RetryLimit | undefined;
+  readonly gate: ClientGate | undefined;
+  /** Whether something hears how attempts end. */
+  readonly hears: boolean;
+
+  /** @param index among those of its kind */
+  constructor(
+    readonly index: number,
+    plan: Pick<InstancePlan, 'limit' | 'gate'> | undefined,
+    startMs: number,
+  ) {
+    this.limit = plan?.limit?.(startMs);
+    this.gate = plan?.gate?.make(startMs);
+    this.hears = this.limit?.ended !== undefined || this.gate?.ended !== undefined;
+  }
+
+  ended(end: AttemptEnd): void {
+    this.limit?.ended?.(end);
+    this.gate?.ended?.(end);
+  }
+}

@@ -1,0 +1,79 @@
+// The endpoints that change a contract in place: its name, its numbers, its rule, and the candidate that is checked beside it.
+import { ContractDefinition, Shadow } from '../limiter/definition.js';
+import { Type } from '../schema/json-schema.js';
+import { LimiterField, LimitText } from './contracts.js';
+import type { Endpoint } from './endpoint.js';
+import { ContractName, closed, limitOf, OfContract, Ok } from './shapes.js';
+import { ComparedKey, ContractView, compared, LimiterShown } from './views.js';
+
+const Value = Type.Optional(Type.Union([Type.String(), Type.Number(), Type.Boolean()]));
+
+const Changed = Type.Object({
+  ok: Ok,
+  contract: ContractView,
+  changes: Type.Array(Type.Object({ what: Type.String(), from: Value, to: Value }), {
+    description: 'As in the row of the record; empty, and no row is written, where nothing changes.',
+  }),
+  forgotten: Type.Optional(Type.String({ description: 'What of its counts could not be kept; absent for nothing.' })),
+});
+
+export const changeContract = {
+  method: 'PATCH',
+  path: '/api/chain/{slug}/contracts/{contract_id}',
+  takesLongBody: true,
+  shapes: {
+    params: OfContract,
+    body: Type.Object(
+      {
+        name: Type.Optional(Type.Union([Type.Null(), ContractName], { description: 'null removes it.' })),
+        threshold: Type.Optional(
+          Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'Request events a window may hold.' }),
+        ),
+        within: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000, description: 'Length of it in cycles.' })),
+        near_limit: Type.Optional(
+          Type.Union([Type.Null(), Type.Number({ minimum: 0.01, maximum: 0.99 })], {
+            description: 'As of a deploy; null: it has no state nearing.',
+          }),
+        ),
+        limiter: Type.Optional(LimiterField),
+        limit: Type.Optional(LimitText),
+        definition: Type.Optional(
+          Type.Object(ContractDefinition.properties, { ...closed, description: 'A definition of your own.' }),
+        ),
+        shadow: Type.Optional(Shadow),
+        candidate: Type.Optional(
+          Type.Union([Type.Null(), LimiterField, LimitText], {
+            description: 'A limiter that is only checked: what it would limit is counted. null removes it.',
+          }),
+        ),
+      },
+      { ...closed, minProperties: 1 },
+    ),
+  },
+  answers: { 200: { description: 'The contract as it is now.', schema: Changed } },
+} as const satisfies Endpoint;
+
+export const promoteCandidate = {
+  method: 'POST',
+  path: '/api/chain/{slug}/contracts/{contract_id}/promote',
+  shapes: { params: OfContract },
+  answers: { 200: { description: 'The contract as it is now.', schema: Changed } },
+} as const satisfies Endpoint;
+
+export const showCandidate = {
+  method: 'GET',
+  path: '/api/chain/{slug}/contracts/{contract_id}/candidate',
+  shapes: { params: OfContract, querystring: Type.Object({ limit: limitOf('Keys') }, closed) },
+  answers: {
+    200: {
+      description: 'What contract and candidate decided differently, and for whom.',
+      schema: Type.Object({
+        ok: Ok,
+        limiter: LimiterShown,
+        ...compared,
+        keys: Type.Integer({ description: 'Keys that they treated differently, of the first 10,000.' }),
+        by_key: Type.Array(ComparedKey, { description: 'Those with most differences first.' }),
+      }),
+    },
+  },
+} as const satisfies Endpoint;

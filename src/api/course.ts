@@ -1,0 +1,24 @@
+// The course of a contract: what a stream says of each cycle. Without schemas: pages show it, too.
+
+/** Cycles that a course goes back. */
+export const COURSE_CYCLES = 600;
+
+export const columns = [
+  'count',
+  'admitted',
+  'limited',
+  'entries',
+  'restores',
+  'limiting',
+  'state',
+  'keys',
+  'limited_keys',
+  'would_limit',
+] as const;
+
+export type Column = (typeof columns)[number];
+
+/** The columns of numbers. */
+export type NumberColumn = Exclude<Column, 'state'>;
+
+export const numberColumns = columns.filter((name): name is NumberColumn => name !== 'state');

@@ -1,0 +1,15 @@
+// What the build itself needs of the sources: bundle.js, declarations.js and site.js load it from build/.
+import { Identification } from './identify/identification.js';
+import { Outcome } from './outcome/outcome-schema.js';
+import { Series } from './outcome/series.js';
+import { Scenario } from './scenario/scenario-schema.js';
+
+export { commands } from './cli/commands.js';
+export { commandsPage } from './cli/help.js';
+export { escaped, hashed, htmlDocument, scriptJson } from './report/page/html.js';
+export { fieldPage, fieldPaths } from './schema/field-reference.js';
+export { topics } from './topics/topics.js';
+export { themeStyle } from './web/chart/palette.js';
+
+/** Published as `@weir/cli/schema/*.schema.json`. */
+export const schemas = { scenario: Scenario, outcome: Outcome, series: Series, identification: Identification };

@@ -1,0 +1,98 @@
+// What a client library does at failures and at a limiter, by simulation, for `weir client`.
+import { stringify } from 'yaml';
+import type { ClientLibrary } from '../actor/client/libraries.js';
+import { parseScenario } from '../scenario/load-scenario.js';
+import { JourneyRecorder } from '../simulate/journeys.js';
+import { simulate } from '../simulate/simulate.js';
+import { startOf } from '../time/cycle.js';
+import { facts } from './terminal.js';
+
+const SHARES = [0.1, 0.3, 0.5, 1];
+const BURST = 100;
+const MOST_BINS = 12;
+const WIDTH = 40;
+
+/** What it does, measured in simulations: as an answer, and in words. */
+export async function clientProfile(name: string, { library, held, client }: ClientLibrary) {
+  const atFailures = [];
+  for (const share of SHARES) atFailures.push({ share, attempts: (await run(failing(name, share))).amplification });
+  const burst = await run(bursting(name));
+  const answer = { name, library, held, client, at_failures: atFailures, burst };
+  const words = [
+    `${name}: ${library}`,
+    facts([
+      ['held to', held === 'run' ? 'the library itself, by a test' : held],
+      [
+        'attempts of a job',
+        `${atFailures.map(({ share, attempts }) => `${attempts.toFixed(2)} where ${100 * share} % fail`).join(', ')}`,
+      ],
+      [
+        `${BURST} at once`,
+        `at a limiter of 10/s with a burst of 10: ${burst.attempts} attempts, ${burst.succeeded} served, ${burst.givenUp} given up, the last attempt after ${(burst.lastMs / 1000).toFixed(1)} s`,
+      ],
+    ]),
+    'Attempts of that burst, by time:',
+    histogram(burst.sentMs, burst.lastMs),
+    `In a scenario \`clients: [{ like: ${name} }]\` is short for:`,
+    stringify({ clients: [{ kind: 'retrying', ...client }] }).trimEnd(),
+  ];
+  return { answer, words: words.join('\n\n') };
+}
+
+/** 600 jobs over 30 s; each attempt fails with the same probability. */
+function failing(like: string, share: number): object {
+  return {
+    question: 'How often does it try?',
+    duration: '30s',
+    drain: '10m',
+    limiter: { threshold: 1_000_000, within: 60 },
+    arrivals: [{ model: 'poisson', rate: '20/s' }],
+    clients: [{ like }],
+    service: { servers: 10_000, time: '1ms', fails: share },
+  };
+}
+
+function bursting(like: string): object {
+  return {
+    question: 'What does a limiter see of a burst?',
+    duration: '1s',
+    drain: '10m',
+    limiter: 'gcra 10/s burst=10',
+    arrivals: [{ model: 'spikes', requests: BURST, placement: 'start' }],
+    clients: [{ like }],
+  };
+}
+
+async function run(scenario: object) {
+  // JSON is YAML.
+  const loaded = parseScenario(JSON.stringify(scenario), 'client.yaml');
+  const journeys = new JourneyRecorder();
+  const { outcome } = await simulate(loaded, { journeys });
+  const [{ attempts, succeeded, given_up, retry_amplification }] = outcome.clients as [
+    NonNullable<typeof outcome.clients>[number],
+  ];
+  const startMs = startOf(loaded.startCycle, loaded.cycleMs);
+  const sentMs = journeys.decidedMs.map((ms) => ms - startMs);
+  return {
+    attempts,
+    succeeded,
+    givenUp: given_up,
+    amplification: retry_amplification,
+    sentMs,
+    lastMs: sentMs.at(-1) ?? 0,
+  };
+}
+
+/** A bar for each of some equal intervals. */
+function histogram(sentMs: readonly number[], lastMs: number): string {
+  const binMs = Math.max(100, Math.ceil(lastMs / MOST_BINS / 100) * 100);
+  const counts = new Array<number>(Math.floor(lastMs / binMs) + 1).fill(0);
+  for (const ms of sentMs) counts[Math.floor(ms / binMs)]! += 1;
+  const most = Math.max(...counts);
+  return counts
+    .map((n, index) => {
+      const bar = '#'.repeat(Math.max(n > 0 ? 1 : 0, Math.round((WIDTH * n) / most)));
+      return `  ${`${((index * binMs) / 1000).toFixed(1)} s`.padStart(8)}  ${bar.padEnd(WIDTH)}  ${n}`;
+    })
+    .join('\n');
+}

@@ -1,0 +1,48 @@
+// `weir limiter … -`: a limiter as a filter. A request a line comes in as JSON, its decision goes out as a line, in order.
+//
+//   {"t_ms": 1699999200000, "n": 1, "key": "a", "hold_ms": 0}
+//     -> {"admitted": true, "delay_ms": 0, "retry_after_ms": 0, "remaining": 9, "state": "allowing"}
+import { once } from 'node:events';
+import { Deciders } from '../limiter/products/deciders.js';
+import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
+import { LineCutter } from '../traffic/log/lines.js';
+import { say } from './say.js';
+
+const MOST_HELD = 1 << 16;
+
+/** @param madeMs when the limiter was made; undefined: at the first request */
+export async function decideStandardInput(rule: RuleDefinition, madeMs: number | undefined): Promise<void> {
+  const deciders = new Deciders(rule, madeMs);
+  let answers = '';
+  const answer = (one: object) => {
+    answers += `${JSON.stringify(one)}\n`;
+  };
+  const wrong = (line: number, code: string, what: string) => {
+    process.exitCode = 2;
+    answer({ line, code, what });
+  };
+  const cutter = new LineCutter(
+    {
+      line(bytes, from, to, number) {
+        const decided = deciders.decideLine(bytes.toString('utf8', from, to));
+        if ('code' in decided) wrong(number, decided.code, decided.what);
+        else answer(decided);
+      },
+      end() {},
+    },
+    { skip: (number, why) => wrong(number, 'invalid_json', `The line is ${why}.`) },
+  );
+  const flush = async () => {
+    const ready = answers;
+    answers = '';
+    if (ready !== '' && !say(ready)) await once(process.stdout, 'drain');
+  };
+  for await (const chunk of process.stdin) {
+    for (let at = 0; at < chunk.length; at += MOST_HELD) {
+      cutter.push((chunk as Buffer).subarray(at, at + MOST_HELD));
+      await flush();
+    }
+  }
+  cutter.end();
+  await flush();
+}

@@ -1,0 +1,108 @@
+// `weir diff`: what a change of a gateway's limits does, to bursts and to the requests of a log.
+import type { LimitsDiff } from '../report/diff-document.js';
+import { CYCLE_MS } from '../time/cycle.js';
+import { wallNowMs } from '../time/wall.js';
+import { command, flag, type GivenTo, type Options, several, text, value } from './command.js';
+import { exitOfStop, interruptible } from './interrupt.js';
+import { logName, logOptions, readingOptions, readingText } from './log-reading.js';
+import { json, readShare, top } from './options.js';
+import { Progress } from './progress.js';
+import { say } from './say.js';
+import { terminalAtHand } from './terminal.js';
+
+/** Options that have no effect without one. */
+function ofLog<Known extends Options>(options: Known): Known {
+  const entries = Object.entries(options).map(([name, option]) => [name, { ...option, needs: ['log'] }]);
+  return Object.fromEntries(entries) as Known;
+}
+
+const { log: _, cycleMs: __, ...fields } = readingOptions;
+
+const options = {
+  old: text('the limits as they are: a file or folder of a gateway, git:main, git:main:nginx.conf', {
+    place: true,
+    required: true,
+  }),
+  new: text('the limits as they would be', { place: true, required: true }),
+  log: several(text('access log that is put through both, also .gz; several times for several')),
+  ...ofLog({
+    ...fields,
+    key: text('the field that is the key of limits whose own key a log does not have, and the client if it has none'),
+    newlyRefusedBelow: value(
+      'a share, for example 0.1% or 0.001',
+      readShare,
+      'exit code 1 unless less than this share of the requests is newly refused',
+    ),
+    top,
+  }),
+  annotate: flag('print annotations of GitHub at the lines concerned, too', { local: true, without: ['json'] }),
+  markdown: text('file for the answer as Markdown, for a comment', { local: true }),
+  out: text('folder for the answer as a page, as Markdown and as JSON', { local: true }),
+  json,
+};
+
+type Given = GivenTo<typeof options>;
+
+export const diff = command({
+  options,
+  examples: [
+    ['diff git:main nginx.conf', 'which limits change, and what a burst lets through'],
+    ['diff git:main deploy/ --log access.log --newly-refused-below 0.1%', "which of last week's requests it refuses"],
+    ['diff old.yaml new.yaml --log access.log --key user --markdown comment.md', 'as a comment on a pull request'],
+  ],
+  run: async (given, line) => {
+    const [{ limitFiles }, { limitersInFiles }, { fittingLimits, limitChanges }, report, folders] = await Promise.all([
+      import('./limit-files.js'),
+      import('../gateway/limits-in.js'),
+      import('../sizing/limit-changes.js'),
+      import('../report/diff-document.js'),
+      import('../report/sizing-folder.js'),
+    ]);
+    const [old, fresh] = await Promise.all([limitFiles(given.old, given.new), limitFiles(given.new, given.old)]);
+    const sides = { old: fittingLimits(limitersInFiles(old)), new: fittingLimits(limitersInFiles(fresh)) };
+    const changes = limitChanges(sides.old, sides.new);
+    const folder = given.out === undefined ? undefined : await folders.openSizingFolder('diff', given.new, given.out);
+    const traffic = given.log === undefined ? undefined : await trafficOf(given, given.log, sides);
+    const found = {
+      names: { old: given.old, new: given.new },
+      ...sides,
+      changes,
+      traffic,
+      log: given.log && logName(given.log),
+      below: given.newlyRefusedBelow,
+      top: given.top,
+      command: line.repeat(),
+    };
+    const [document, answer] = [report.diffDocument(found), report.diffAnswer(found)];
+    process.exitCode = exitOfStop() ?? (document.verdict?.hue === 'bad' ? 1 : 0);
+    if (given.markdown !== undefined) await folders.writeComment(given.markdown, document);
+    const page = folder === undefined ? undefined : await folders.writeDiff(folder, document, answer);
+    if (given.json) {
+      say(`${JSON.stringify(answer)}\n`);
+      return;
+    }
+    const { documentText } = await import('../report/terminal-blocks.js');
+    const readings = (traffic?.readings ?? []).map((one) => `${readingText(one)}\n\n`);
+    say(`${readings.join('')}${documentText(document, terminalAtHand())}`);
+    if (given.annotate)
+      say(
+        report
+          .annotations(found)
+          .map((one) => `${one}\n`)
+          .join(''),
+      );
+    if (page !== undefined) say(`\nopen it here: ${page}\n`);
+  },
+});
+
+async function trafficOf(given: Given, log: readonly string[], sides: Pick<LimitsDiff, 'old' | 'new'>) {
+  const { diffLimits } = await import('../sizing/limit-diff.js');
+  const reading = new Progress(`reading ${logName(log)}`);
+  const { signal, release } = interruptible();
+  const onProgress = (done: number, total: number | undefined) =>
+    reading.show(total === undefined ? undefined : done / total, `${Math.round(done / 1e6)} MB`);
+  const options = { ...logOptions({ ...given, log: [...log] }, CYCLE_MS), nowMs: wallNowMs() };
+  const found = await diffLimits(log, sides, options, { signal, onProgress }).finally(() => reading.clear());
+  release();
+  return found;
+}

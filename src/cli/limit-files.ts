@@ -1,0 +1,104 @@
+// The files with the limits of a gateway: a file, a folder, or either at a revision of git.
+//
+//   nginx.conf    deploy/    git:main    git:v1.2:deploy/nginx.conf
+import { execFile } from 'node:child_process';
+import { readdirSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import type { Source } from '../gateway/found.js';
+import { Failure } from '../schema/failure.js';
+import { readText } from '../schema/text-file.js';
+
+const MOST_FILES = 5_000;
+const MOST_BYTES = 64 * 1024 * 1024;
+const NAMES =
+  /\.(?:conf|cfg|ya?ml|json|tf|caddy|md|j2|erb|mustache|tmpl|tpl|template)$|(?:^|\/)(?:Caddyfile|nginx[^/]*)$/i;
+const FOREIGN = new Set(['.git', 'node_modules', '.terraform', 'vendor', 'dist']);
+
+/**
+ * @param other the other version: where `path` is a revision without a path, what is read there
+ * @throws Failure `unreadable_file`, `wrong_usage`
+ */
+export async function limitFiles(path: string, other: string): Promise<Source[]> {
+  const files = path.startsWith('git:') ? await filesAt(path.slice(4), other) : filesIn(path);
+  if (files.length === 0)
+    throw new Failure('unreadable_file', {
+      what: `${path} has no file that a gateway may have.`,
+      fix: 'Name the file itself: its ending may be unusual.',
+    });
+  return files;
+}
+
+function filesIn(path: string): Source[] {
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (!isFolder) return [{ name: path, text: textOf(path) }];
+  const names: string[] = [];
+  const visit = (folder: string): void => {
+    for (const entry of readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      const name = join(folder, entry.name);
+      if (entry.isDirectory() && !FOREIGN.has(entry.name)) visit(name);
+      else if (entry.isFile() && NAMES.test(name)) names.push(name);
+      if (names.length > MOST_FILES) throw tooMany(path);
+    }
+  };
+  visit(path);
+  return names.map((name) => ({ name: relative('', name), text: textOf(name) }));
+}
+
+const textOf = (path: string) =>
+  readText(path, {
+    what: `The file ${path}`,
+    fix: 'Name a file or folder with the limits of a gateway, or git:REVISION.',
+  });
+
+function tooMany(path: string): Failure {
+  return new Failure('unreadable_file', {
+    what: `${path} has more than ${MOST_FILES} files.`,
+    fix: 'Name the folder of the gateway.',
+  });
+}
+
+/** `main`, `main:deploy`: the files of a revision, with the names that they have now. */
+async function filesAt(given: string, other: string): Promise<Source[]> {
+  const [, revision = '', own] = /^([^:]+)(?::(.*))?$/.exec(given) ?? [];
+  const isOption = revision === '' || revision.startsWith('-');
+  if (isOption || (own === undefined && other.startsWith('git:')))
+    throw new Failure('wrong_usage', {
+      what: `git:${given} ${isOption ? 'names no revision' : 'does not say which file or folder'}.`,
+      fix: 'For example `weir diff git:main nginx.conf`, or `weir diff git:v1:nginx.conf git:v2:nginx.conf`.',
+    });
+  const path = own ?? other;
+  const listed = await git(['ls-tree', '-r', '-z', '--name-only', '--full-tree', revision, '--', await fromTop(path)]);
+  const names = listed.split('\0').filter((name) => name !== '');
+  const isFile = names.length === 1 && names[0] === (await fromTop(path));
+  const wanted = isFile
+    ? names
+    : names.filter((name) => NAMES.test(name) && !name.split('/').some((part) => FOREIGN.has(part)));
+  if (wanted.length > MOST_FILES) throw tooMany(`git:${given}`);
+  const prefix = (await git(['rev-parse', '--show-prefix'])).trim();
+  return Promise.all(
+    wanted.map(async (name) => ({
+      name: name.startsWith(prefix) ? name.slice(prefix.length) : name,
+      text: await git(['show', `${revision}:${name}`]),
+    })),
+  );
+}
+
+/** From the top of the repository, as trees of git are. */
+async function fromTop(path: string): Promise<string> {
+  const prefix = (await git(['rev-parse', '--show-prefix'])).trim();
+  return join(prefix, path).replaceAll('\\', '/').replace(/\/$/, '') || '.';
+}
+
+async function git(words: readonly string[]): Promise<string> {
+  try {
+    return (await promisify(execFile)('git', [...words], { maxBuffer: MOST_BYTES, encoding: 'utf8' })).stdout;
+  } catch (error) {
+    const { stderr = '', message } = error as Error & { readonly stderr?: string };
+    throw new Failure('unreadable_file', {
+      what: `git ${words[0]} failed.`,
+      why: (stderr.trim().split('\n')[0] || message).replace(/^fatal: /, ''),
+      fix: 'Name a revision that is there: a shallow clone has only one (fetch-depth: 0).',
+    });
+  }
+}

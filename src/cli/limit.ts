@@ -1,0 +1,73 @@
+// `--limit`: a limiter as a text or in a file, the same for every command.
+import type { GatewayLimits } from '../gateway/found.js';
+import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
+import { Failure } from '../schema/failure.js';
+import { readText } from '../schema/text-file.js';
+import { text } from './command.js';
+import { usageFailure } from './ending.js';
+import { warn } from './say.js';
+
+/** A limiter as a scenario has it. */
+export type Limiter = Readonly<Record<string, unknown>>;
+
+export const LIMIT_WORDS = "'100 in 60s', 'nginx 10r/s burst=5', 'gcra 10/s burst=20', a file, none: weir help rules";
+
+export const limit = text(`the limiter: ${LIMIT_WORDS}`);
+
+/** @throws Failure `invalid_definition`, `unreadable_file`, `invalid_yaml` */
+export async function limiterGiven(given: string): Promise<Limiter> {
+  const { fileIn, limiterIn } = await import('../scenario/limit-file.js');
+  const fix = 'Give the path of a configuration, a limiter, a scenario or a definition.';
+  const read = (file: string) => readText(file, { what: `The limiter ${file}`, fix, isGiven: true });
+  if (fileIn(given) === undefined) return limiterIn(given, read);
+  const { limitersIn } = await import('../gateway/limits-in.js');
+  return limiterIn(given, read, (name, text, location) => limiterAt(name, limitersIn(text, name), location));
+}
+
+/** @throws Failure `invalid_definition` for none, and for several without the name of one */
+function limiterAt(file: string, { places, notUnderstood }: GatewayLimits, location: string | undefined): Limiter {
+  for (const { line, what } of notUnderstood) warn(`weir: ${file}, line ${line}: ${what}.\n`);
+  const all = places.flatMap(({ where, limiters }) => {
+    const limits = limiters.flatMap(({ limit, isDryRun }) => (limit === undefined || isDryRun ? [] : [limit]));
+    return limits.length === 0 ? [] : [{ where, limits }];
+  });
+  const asked = all.filter(({ where }) => location === undefined || where === location);
+  const [only, other] = asked;
+  if (only !== undefined && other === undefined)
+    return only.limits.length === 1 ? only.limits[0]! : { and: only.limits };
+  const wheres = all.map(({ where }) => where || 'everywhere');
+  throw new Failure('invalid_definition', {
+    what: all.length === 0 ? `No limit is read from ${file}.` : `${file} has ${all.length} places with limits.`,
+    why: all.length === 0 ? undefined : `They are: ${wheres.join('; ')}.`,
+    fix: all.length === 0 ? '`weir help rules` says what a file may hold.' : `Name one: '${file} at ${wheres[0]}'.`,
+  });
+}
+
+/** What was understood of a limiter, and what its configuration says beside it. */
+export async function limiterNotesOf(limiter: Limiter, cycleMs: number): Promise<string[]> {
+  const [{ limitSentence }, { limiterNotes }] = await Promise.all([
+    import('../limiter/products/limit-sentence.js'),
+    import('../limiter/products/limiter-spec.js'),
+  ]);
+  return [`Limiter ${limitSentence(limiter, cycleMs)}.`, ...limiterNotes(limiter)];
+}
+
+/**
+ * The rule of a limiter.
+ * @throws Failure `wrong_usage` for a definition with states of its own
+ */
+export async function ruleGiven(limiter: Limiter, cycleMs: number): Promise<RuleDefinition> {
+  const [{ definitionOf }, { limiterParameters }, { planContract }] = await Promise.all([
+    import('../limiter/products/products.js'),
+    import('../limiter/rate-limiter.js'),
+    import('../limiter/validate.js'),
+  ]);
+  if (!('definition' in limiter)) return definitionOf(limiter, cycleMs);
+  const { definition } = planContract(limiter['definition']);
+  const window = definition.rule ?? limiterParameters(definition);
+  if (window !== undefined) return definitionOf(window, cycleMs);
+  throw usageFailure(
+    `${definition.name} is a definition with states of its own, and follows no rule.`,
+    'Give it alone to `weir replay --limit`, or to a scenario.',
+  );
+}

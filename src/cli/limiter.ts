@@ -1,0 +1,197 @@
+// `weir limiter nginx 10r/s burst=5`: what a limiter lets through, in a few lines and one chart; several side by side; without one, all that
+// are known; with -, decisions for requests from standard input.
+import { writeFileSync } from 'node:fs';
+import type { Profile } from '../limiter/products/profile.js';
+import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
+import { Failure } from '../schema/failure.js';
+import { choice, command, decimal, flag, type GivenTo, several, text } from './command.js';
+import { usageFailure } from './ending.js';
+import { LIMIT_WORDS, type Limiter, limiterGiven, ruleGiven } from './limit.js';
+import { print } from './node-command.js';
+import { cycleMs, cycleMsOf, json } from './options.js';
+import { say, warn } from './say.js';
+import { facts, table } from './terminal.js';
+
+const options = {
+  limiter: several(text(`the limiter: ${LIMIT_WORDS}; - decides requests from standard input`, { place: true })),
+  stdin: flag('decide requests from standard input, a line of JSON each, as - does'),
+  made: decimal('with -: when the limiter was made, in ms (default: the first request)'),
+  cycleMs,
+  json: { ...json, without: ['chart'] },
+  chart: text('draw one burst through twelve limiters, into this PNG file', { without: ['limiter'] }),
+  theme: choice(['light', 'dark'], 'of the chart', { default: 'light', needs: ['chart'] }),
+};
+
+export const limiter = command({
+  options,
+  examples: [
+    ['limiter nginx 10r/s burst=5', 'a value without a name is the first parameter'],
+    ["limiter '100 in 60s' 'gcra 100 in 60s burst=20'", 'side by side'],
+    ['limiter nginx.conf', 'every limiter of a configuration'],
+    ['limiter', 'all products and rules, and what differs under a burst'],
+    ['limiter nginx 10r/s burst=5 - < requests.ndjson', 'a decision a line'],
+  ],
+  run: async (given) => {
+    const words = (given.limiter ?? []).filter((word) => word !== '-');
+    const decides = given.stdin || words.length < (given.limiter ?? []).length;
+    if (given.made !== undefined && !decides)
+      throw usageFailure('--made has no effect without -.', 'Add -, or leave --made out.');
+    if (words.length === 0) {
+      if (decides) throw usageFailure('A limiter is needed before -.', 'For example weir limiter nginx 10r/s -.');
+      if (given.cycleMs !== undefined) throw usageFailure('--cycle-ms has no effect without a limiter.');
+      return given.chart === undefined ? list(given.json) : draw(given.chart, given.theme);
+    }
+    const limiters = await limitersIn(words, given);
+    if (!decides) return explain(limiters, given);
+    const [only, other] = limiters;
+    if (other !== undefined) throw usageFailure('Requests are decided by one limiter, and several are given.');
+    for (const note of only!.notes) warn(`${note}\n`);
+    const { decideStandardInput } = await import('./decisions.js');
+    await decideStandardInput(only!.rule, given.made);
+  },
+});
+
+type Given = GivenTo<typeof options>;
+
+interface Shown {
+  readonly title: string;
+  readonly limiter: Limiter;
+  readonly rule: RuleDefinition;
+  readonly refused: string | undefined;
+  readonly notes: readonly string[];
+}
+
+/** A word with blanks, a file and a name each begin a limiter; all others belong to the one before. */
+async function limitersIn(words: readonly string[], given: Given): Promise<Shown[]> {
+  const [{ fileIn }, { isLimiterName }, { limiterNotes, windowsOf }, { productOf }, { limitText }, { placesIn }] =
+    await Promise.all([
+      import('../scenario/limit-file.js'),
+      import('../limiter/products/limit-text.js'),
+      import('../limiter/products/limiter-spec.js'),
+      import('../limiter/products/products.js'),
+      import('../limiter/products/limit-text.js'),
+      import('../limiter/products/pasted.js'),
+    ]);
+  const texts: string[] = [];
+  words.forEach((word, at) => {
+    const begins = /\s/.test(word) || fileIn(word) !== undefined || isLimiterName(word);
+    if (at === 0 || (begins && words[at - 1] !== 'and' && word !== 'and')) texts.push(word);
+    else texts.push(`${texts.pop()} ${word}`);
+  });
+  const limiters = await Promise.all(texts.map(async (one) => withExample(await limiterGiven(one), one)));
+  if (given.cycleMs !== undefined && limiters.flatMap(windowsOf).length === 0)
+    throw usageFailure('--cycle-ms has no effect on a limiter that counts no cycles.', 'Leave --cycle-ms out.');
+  const shown = await Promise.all(
+    texts.map(async (one, at) => {
+      const named = limiters[at]!;
+      const places = 'paste' in named && !('location' in named) ? placesIn(String(named['paste'])) : [];
+      const all = places.length > 1 ? places.map((location) => ({ ...named, location })) : [named];
+      return Promise.all(
+        all.map(async (limiter, index) => {
+          const { product, refused } = 'like' in limiter ? productOf(String(limiter['like'])).product : {};
+          const place = 'location' in limiter ? String(limiter['location']) : undefined;
+          return {
+            title: place ?? ('paste' in limiter ? one : [limitText(limiter), product].filter(Boolean).join(': ')),
+            limiter,
+            rule: await ruleGiven(limiter, cycleMsOf(given.cycleMs, windowsOf(limiter))),
+            refused: 'threshold' in limiter ? 'counts, too' : refused,
+            notes: index === all.length - 1 ? limiterNotes(limiter) : [],
+          };
+        }),
+      );
+    }),
+  );
+  return shown.flat();
+
+  /** A name alone is asked about with the parameters of its example. */
+  function withExample(limiter: Limiter, written: string): Limiter {
+    return isLimiterName(written.trim()) && 'like' in limiter
+      ? { ...limiter, ...productOf(written.trim()).product.example }
+      : limiter;
+  }
+}
+
+async function explain(limiters: readonly Shown[], { json }: Given): Promise<void> {
+  const [{ profileOf }, { burstChart, profileWords }] = await Promise.all([
+    import('../limiter/products/profile.js'),
+    import('../limiter/products/limiter-profile.js'),
+  ]);
+  const explained = limiters.map((one) => ({ ...one, profile: profileOf(one.rule) }));
+  const notes = limiters.flatMap((one) => one.notes);
+  const said = notes.length === 0 ? {} : { notes };
+  const answers = explained.map(({ limiter, rule, profile }) => ({ limiter, rule, profile }));
+  const answer = answers.length === 1 ? { ...answers[0]!, ...said } : { limiters: answers, ...said };
+  const blocks = explained.map(({ title, rule, profile, refused }) =>
+    [title, facts(profileWords(rule, profile, refused)), '', burstChart(rule, profile)].join('\n'),
+  );
+  const beside = explained.map(({ title, rule, refused, profile }) => rowOf(title, rule.primitive, profile, refused));
+  const all = explained.length === 1 ? blocks : [table(heads, beside), legend, ...blocks];
+  print({ answer, words: [...all, ...notes].join('\n\n') }, json);
+}
+
+const heads = ['limiter', 'rule', 'burst', 'most in 1 s', 'at its rate', 'at twice', 'a refused request'];
+const legend =
+  'burst: admitted at once (+ after a delay). most in 1 s: of one client; 20+ is at least 20, the best attack found. at its rate: of 40 sent evenly; at twice: of 60.';
+
+function rowOf(title: string, primitive: string, profile: Profile, refused = '-'): string[] {
+  const { atOnce, delayed } = profile.firstBurst;
+  const most =
+    profile.mostInASecond === null ? 'no limit' : `${profile.mostInASecond}${profile.mostIsExact ? '' : '+'}`;
+  const share = ({ sent, admitted }: Profile['atRate']) => `${admitted} of ${sent}`;
+  const burst = delayed === 0 ? String(atOnce) : `${atOnce} (+ ${delayed})`;
+  return [title, primitive, burst, most, share(profile.atRate), share(profile.atTwice), refused];
+}
+
+/** The longest text of an example in the list. */
+const MOST_SHOWN = 60;
+
+/** Every product and rule with an example of ten requests a second; everything is measured on the rule. */
+async function list(json: boolean): Promise<void> {
+  const [{ products }, { profileOf }, { templates }, { limitText }] = await Promise.all([
+    import('../limiter/products/products.js'),
+    import('../limiter/products/profile.js'),
+    import('../limiter/templates.js'),
+    import('../limiter/products/limit-text.js'),
+  ]);
+  const named = Object.entries(products).map(([name, { product, example, refused, rule }]) => {
+    const limiter = { like: name, ...example };
+    return { name, product, example: limitText(limiter), refused, rule: rule(example) };
+  });
+  const rules = [...templates.values()].flatMap(({ rule }) => rule ?? []);
+  const all = [
+    ...named,
+    ...rules.map((rule) => ({
+      name: rule.primitive,
+      product: 'rule',
+      example: limitText(rule),
+      refused: undefined,
+      rule,
+    })),
+  ];
+  const rows = all.map(({ rule, ...one }) => ({ ...one, primitive: rule.primitive, profile: profileOf(rule) }));
+  const cut = (text: string) => (text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text);
+  const cells = rows.map(({ example, primitive, profile, refused }) =>
+    rowOf(cut(example), primitive, profile, refused),
+  );
+  const below = `${legend} \`weir limiter <name>\` says more.`;
+  print({ answer: { limiters: rows }, words: `${table(heads, cells)}\n\n${below}` }, json);
+}
+
+/** @throws Failure `unwritable_folder` */
+async function draw(path: string, theme: 'light' | 'dark'): Promise<void> {
+  const [{ galleryCharts }, { panelsPng }] = await Promise.all([
+    import('../report/chart/gallery.js'),
+    import('../report/chart/drawing.js').then(({ drawing }) => drawing()),
+  ]);
+  const picture = await panelsPng('One burst, twelve limiters of ten requests a second', galleryCharts(), theme);
+  try {
+    writeFileSync(path, picture);
+  } catch (error) {
+    throw new Failure('unwritable_folder', {
+      what: `${path} cannot be written.`,
+      why: `${(error as Error).message}.`,
+      fix: 'Name another file with --chart.',
+    });
+  }
+  say(`${path}\n`);
+}

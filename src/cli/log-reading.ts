@@ -1,0 +1,122 @@
+// The options that describe a log, of every command that reads some, and the words about how it was read.
+import { basename } from 'node:path';
+import { counted } from '../report/words.js';
+import { parseTimeMs } from '../schema/quantity.js';
+import { readInstant } from '../traffic/log/instant.js';
+import type { LogOptions } from '../traffic/log/log-options.js';
+import type { LogReading } from '../traffic/log/read-bytes.js';
+import type { ReadSummary } from '../traffic/log/read-summary.js';
+import { timeUnits } from '../traffic/log/unix.js';
+import { parseCondition } from '../traffic/log/where.js';
+import { type GivenTo, several, text, value } from './command.js';
+import { cycleMs } from './options.js';
+
+export const readingOptions = {
+  log: several(text('log files, also .gz; - for standard input', { place: true, required: true })),
+  cycleMs,
+  logFormat: text(
+    'name of a format (weir help logs), or a line as nginx or Apache describe theirs; default: recognised',
+  ),
+  time: value(
+    'a column',
+    timeIn,
+    `column or field with the time; with what plain numbers count after a colon, as ts:ms or :ms (${timeUnits.join(', ')})`,
+  ),
+  count: value(
+    'a column',
+    countIn,
+    'column or field with a number of requests; with the time over which they are spread after a slash, as n/60s or /60s; none: each row is one',
+  ),
+  key: text(
+    'one contract for each client, forwarded address (forwarded:2, forwarded:-1), path, method, user, or value of a column',
+  ),
+  where: several(
+    value(
+      'a condition',
+      parseCondition,
+      "only requests for which it holds: method=POST, 'status>=500', 'path=/api/*'; several times for several",
+    ),
+  ),
+  from: value('a time as 2026-01-01T12:00:00Z, or seconds since 1970', instantIn, 'only requests from this time on'),
+  to: value('a time as 2026-01-01T12:00:00Z, or seconds since 1970', instantIn, 'only requests before this time'),
+};
+
+type GivenLog = GivenTo<typeof readingOptions>;
+
+/** @param cycleMs as the windows want it */
+export function logOptions(given: GivenLog, cycleMs: number): LogOptions {
+  const { logFormat, time, count, where, from, to } = given;
+  return {
+    format: logFormat,
+    timeColumn: time?.column,
+    countColumn: count?.column,
+    keyColumn: given.key,
+    where,
+    spreadMs: count?.spread === undefined ? undefined : parseTimeMs(count.spread, cycleMs, '--count'),
+    timeUnit: time?.unit,
+    fromMs: from,
+    toMs: to,
+  };
+}
+
+/** `ts`, `ts:ms`, `:ms`: a column may have colons in its name. */
+function timeIn(text: string) {
+  const at = text.lastIndexOf(':');
+  const unit = timeUnits.find((one) => at !== -1 && one === text.slice(at + 1));
+  const column = (unit === undefined ? text : text.slice(0, at)) || undefined;
+  return column === undefined && unit === undefined ? undefined : { column, unit };
+}
+
+/** `n`, `n/60s`, `/60s`, `none`. */
+function countIn(text: string) {
+  const [, name = '', spread] = /^(.*?)(?:\/(\d[\w. ]*))?$/.exec(text) ?? [];
+  const column = name === 'none' ? (false as const) : name || undefined;
+  return column === undefined && spread === undefined ? undefined : { column, spread };
+}
+
+function instantIn(text: string): number | undefined {
+  const bytes = Buffer.from(text);
+  const ms = readInstant(bytes, 0, bytes.length, 's');
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+export function readingLines(read: ReadSummary): string[] {
+  const { first_at, last_at, key, keys, filtered, warnings } = read;
+  const parts = [
+    ...(first_at === null ? [] : [`${first_at} to ${last_at}`]),
+    ...(key === null || keys === null ? [] : [counted(keys, 'key')]),
+    ...(filtered === 0 ? [] : [`${counted(filtered, 'request')} left out by filters`]),
+  ];
+  return [
+    ...(parts.length === 0 ? [] : [`  ${parts.join('; ')}`]),
+    ...warnings.map(({ code, what }) => `  warning ${code}: ${what}`),
+  ];
+}
+
+export function readingText({
+  path,
+  format,
+  envelope,
+  timeFrom,
+  countFrom,
+  keyFrom,
+  requests,
+  skippedLines,
+  skipped,
+}: LogReading): string {
+  const from = [
+    `time from ${timeFrom}`,
+    ...(countFrom === undefined ? [] : [`count from ${countFrom}`]),
+    ...(keyFrom === undefined ? [] : [`one key per ${keyFrom.replace(/^the /, '')}`]),
+  ];
+  const head = `${path}: read as ${format}${envelope === undefined ? '' : ` in ${envelope}`}: ${from.join(', ')}; ${requests} requests`;
+  if (skippedLines === 0) return head;
+  const shown = skipped.map(({ line, reason, text }) => `  line ${line}: ${reason}: ${text}`);
+  const more = skippedLines > skipped.length ? [`  and ${skippedLines - skipped.length} more`] : [];
+  return [`${head}; ${skippedLines} lines were skipped: they are not requests:`, ...shown, ...more].join('\n');
+}
+
+export function logName([first = 'log', ...more]: readonly string[]): string {
+  const name = first === '-' ? 'stdin' : basename(first);
+  return more.length === 0 ? name : `${name}-and-${more.length}-more`;
+}

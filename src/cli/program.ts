@@ -1,0 +1,102 @@
+// The program: finds the command that a command line names, and runs it or shows its help. Only the file of that command is loaded.
+import { nearest } from '../schema/did-you-mean.js';
+import { topics } from '../topics/topics.js';
+import { VERSION } from '../version.js';
+import { readArguments } from './arguments.js';
+import { commands, type ListedCommand } from './commands.js';
+import { candidates } from './complete.js';
+import { endWith, usageFailure } from './ending.js';
+import { formerCommand } from './former-names.js';
+import { commandPage, commandsPage, firstPage, groupPage } from './help.js';
+import { say } from './say.js';
+import { terminalAtHand } from './terminal.js';
+import { showPage, showTopic } from './topic.js';
+
+/**
+ * Runs the named command to its end, and reports its failure. It sets the exit code and does not exit the process.
+ * @param words the arguments after `weir`
+ */
+export async function runCommandLine(words: readonly string[]): Promise<void> {
+  try {
+    if (words[0] === '--version') say(`${VERSION}\n`);
+    else if (words[0] === '--complete') say(await candidates(words.slice(1)));
+    else if (words[0] === 'help') await help(words.slice(1));
+    else if (isHelp(words)) await help(words.filter((word) => !word.startsWith('-')));
+    else await runNamed(words);
+  } catch (error) {
+    endWith(error, words.includes('--json'));
+  }
+}
+
+async function runNamed(words: readonly string[]): Promise<void> {
+  const listed = commandIn(words);
+  if (listed === undefined) throw unknown(words);
+  const command = await listed.load();
+  const { given, line } = readArguments(listed.name, command.options, words.slice(listed.name.split(' ').length));
+  await command.run(given, line);
+}
+
+function isHelp(words: readonly string[]): boolean {
+  const ended = words.indexOf('--');
+  const before = ended === -1 ? words : words.slice(0, ended);
+  return words.length === 0 || before.some((word) => word === '--help' || word === '-h');
+}
+
+/** The command whose name the words begin with. */
+function commandIn(words: readonly string[]): ListedCommand | undefined {
+  return commands.find(({ name }) => `${words.join(' ')} `.startsWith(`${name} `));
+}
+
+function known(words: string): boolean {
+  return commands.some(({ name }) => `${name} `.startsWith(`${words} `));
+}
+
+/** The words that begin names of commands, as `node` and `node keys`. */
+function groupIn(words: readonly string[]): string | undefined {
+  const asked = [words.slice(0, 2), words.slice(0, 1)].map((part) => part.join(' '));
+  return asked.find((part) => part !== '' && known(part));
+}
+
+async function help(words: readonly string[]): Promise<void> {
+  const terminal = terminalAtHand();
+  const [first] = words;
+  const listed = commandIn(words);
+  const group = groupIn(words);
+  if (first === undefined) say(`${firstPage(commands, terminal)}\n`);
+  else if (listed !== undefined) say(`${commandPage(listed, await listed.load(), terminal)}\n`);
+  else if (group === words.join(' ')) say(`${groupPage(commands, group, terminal)}\n`);
+  else if (first === 'commands') await showPage(await commandsPage(commands));
+  else if (topics.some(({ name }) => name === first)) await showTopic(first, words[1]);
+  else throw unknown(words, 'topic and no command');
+}
+
+function unknown(words: readonly string[], what = 'command') {
+  const group = groupIn(words);
+  const at = group === undefined ? 0 : group.split(' ').length;
+  const word = words[at] ?? '';
+  const former = formerCommand(word) ?? (known(`node ${word}`) ? `It is \`weir node ${word}\` since 0.3.` : undefined);
+  if (group === undefined && former !== undefined)
+    return usageFailure(`There is no command "${word}" any more.`, former);
+  const see = `See \`weir ${group === undefined ? '' : `${group} `}--help\`.`;
+  if (word === '' || word.startsWith('-')) return usageFailure('Say what to do.', see);
+  const before = group === undefined ? '' : `${group} `;
+  const names = [
+    ...(group === undefined ? ['help'] : []),
+    ...commands.map(({ name }) => name).filter((name) => name.startsWith(before)),
+    ...(what === 'command' ? [] : topics.map(({ name }) => name)),
+  ];
+  const guess =
+    nearest(
+      word,
+      names.map((name) => name.slice(before.length)),
+    ) ??
+    nearest(
+      word,
+      names.map((name) => name.slice(name.lastIndexOf(' ') + 1)),
+    );
+  const meant = names.find((name) => name.slice(before.length) === guess || name.endsWith(` ${guess}`));
+  return usageFailure(
+    `There is no ${what} "${before}${word}".`,
+    `${meant === undefined ? '' : `Did you mean \`weir ${meant}\`? `}${see}`,
+  );
+}

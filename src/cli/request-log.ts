@@ -1,0 +1,45 @@
+// `weir simulate --log`: the requests of a scenario as lines of a combined log, no faster than they are taken.
+import { createWriteStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Seed } from '../math/seed.js';
+import type { LoadedScenario } from '../scenario/loaded-scenario.js';
+import { Failure } from '../schema/failure.js';
+import { requestsOf } from '../simulate/generate.js';
+import { combinedLine } from '../traffic/log/write.js';
+
+/** The time from which the first cycle begins. */
+const START_MS = Date.UTC(2026, 0, 1);
+const CHUNK = 64 * 1024;
+
+/** @param path `-` for standard output */
+export async function writeRequestLog(path: string, scenario: LoadedScenario, seed: Seed | undefined): Promise<void> {
+  const lines = Readable.from(chunksOf(scenario, seed));
+  try {
+    if (path === '-') await pipeline(lines, process.stdout, { end: false });
+    else await pipeline(lines, createWriteStream(path));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall === undefined || path === '-') throw error;
+    throw new Failure('unwritable_folder', {
+      what: `${path} cannot be written.`,
+      why: `${(error as Error).message}.`,
+      fix: 'Name another file with --log.',
+      cause: error,
+    });
+  }
+}
+
+async function* chunksOf(scenario: LoadedScenario, seed: Seed | undefined): AsyncGenerator<string> {
+  // The first cycle of the scenario begins with one of the clock: then a replay counts the same requests in each.
+  const startMs = Math.ceil(START_MS / scenario.cycleMs) * scenario.cycleMs;
+  let chunk = '';
+  let number = 0;
+  for await (const { ms, contract } of requestsOf(scenario, seed)) {
+    chunk += `${combinedLine(startMs + ms, contract, number)}\n`;
+    number += 1;
+    if (chunk.length < CHUNK) continue;
+    yield chunk;
+    chunk = '';
+  }
+  yield chunk;
+}

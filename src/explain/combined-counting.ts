@@ -1,0 +1,159 @@
+// Counting by rules made of rules: each member is counted by itself, all at the same instant.
+//
+//   or     a admits, or a refuses and b admits               refused: by both
+//   and    all admit                                         refused: by one at least; each is charged, or none
+import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
+import { ALWAYS, type Counted, type Counting, type Span } from './counting.js';
+
+const NOT_YET: Span = { from: Number.NEGATIVE_INFINITY, to: Number.NEGATIVE_INFINITY };
+
+type States = readonly unknown[];
+/** What becomes of one member: it admits, refuses, is refused without being told, or is not asked. */
+type Part = 'admits' | 'refuses' | 'would refuse' | 'is not asked';
+
+export function combinedCounting(
+  definition: RuleDefinition,
+  countingOf: (member: RuleDefinition) => Counting,
+): Counting<States> | undefined {
+  const { a, b, of = [], limits = [], align, edge } = definition.params as Params;
+  switch (definition.primitive) {
+    case 'or':
+      return new Combined(
+        [a!, b!].map(countingOf),
+        [
+          ['admits', 'is not asked'],
+          ['refuses', 'admits'],
+        ],
+        [['refuses', 'refuses']],
+      );
+    case 'and': {
+      const members = of.map(countingOf);
+      const refusals = members.map((_, k) =>
+        members.map((__, other): Part => (other === k ? 'would refuse' : 'is not asked')),
+      );
+      return new Combined(members, [members.map((): Part => 'admits')], refusals);
+    }
+    case 'and_all_charged': {
+      const windows = limits.map(([limit, window_ms]): RuleDefinition => {
+        const params = { limit, window_ms, count_refused: true, align, edge };
+        return { primitive: 'fixed_window', params };
+      });
+      const members = [...windows, ...of].map(countingOf);
+      const [admitted, ...refusals] = choices(members.length);
+      return new Combined(members, [admitted!], refusals);
+    }
+    default:
+      return undefined;
+  }
+}
+
+interface Params {
+  readonly a?: RuleDefinition;
+  readonly b?: RuleDefinition;
+  readonly of?: readonly RuleDefinition[];
+  readonly limits?: readonly (readonly [number, number])[];
+  readonly align?: string;
+  readonly edge?: string;
+}
+
+/** Every way in which `n` members may admit or refuse; that all admit comes first. */
+function choices(n: number): Part[][] {
+  if (n === 0) return [[]];
+  return (['admits', 'refuses'] as const).flatMap((part) => choices(n - 1).map((rest) => [part, ...rest]));
+}
+
+class Combined implements Counting<States> {
+  readonly stepMs: 0 | 1;
+  readonly isBounded: boolean;
+  readonly holds: Counting['holds'];
+  readonly #members: readonly Counting[];
+  readonly #admissions: readonly (readonly Part[])[];
+  readonly #refusals: readonly (readonly Part[])[];
+
+  constructor(
+    members: readonly Counting[],
+    admissions: readonly (readonly Part[])[],
+    refusals: readonly (readonly Part[])[],
+  ) {
+    this.#members = members;
+    this.#admissions = admissions;
+    this.#refusals = refusals;
+    this.isBounded = members.every(({ isBounded }) => isBounded);
+    this.stepMs = members.some(({ stepMs }) => stepMs === 1) ? 1 : 0;
+    const holding = members.filter(({ holds }) => holds !== 'none');
+    const isOrdered = holding.every(({ holds }) => holds === 'in order') && admissions.length === 1;
+    this.holds = holding.length === 0 ? 'none' : isOrdered ? 'in order' : 'in any order';
+  }
+
+  begin(tMs: number, longAgoMs: number): States[] {
+    const begins = this.#members.map((member) => member.begin(tMs, longAgoMs));
+    const most = begins.reduce((n, { length }) => Math.max(n, length), 1);
+    return Array.from({ length: most }, (_, k) => begins.map((states) => states[Math.min(k, states.length - 1)]!));
+  }
+
+  admit(states: States, span: Span, released: Span): Counted<States>[] {
+    const until = this.holds === 'in any order' ? ALWAYS : { from: ALWAYS.from, to: released.to };
+    return this.#admissions
+      .flatMap((parts) => this.#counted(states, span, parts, until))
+      .filter(({ released: { to } }) => to >= released.from);
+  }
+
+  refuse(states: States, span: Span, isCharged: boolean): Counted<States>[] {
+    return this.#refusals.flatMap((parts) => {
+      const charged = isCharged ? parts : parts.map((part) => (part === 'refuses' ? 'would refuse' : part));
+      return this.#counted(states, span, charged, ALWAYS).map((one) => ({ ...one, released: one.at }));
+    });
+  }
+
+  settled(states: States, tMs: number): States {
+    return states.map((state, k) => this.#members[k]!.settled(state, tMs));
+  }
+
+  key(states: States): string {
+    return states.map((state, k) => this.#members[k]!.key(state)).join('|');
+  }
+
+  join(one: States, other: States): States | undefined {
+    const joined = one.map((state, k) => this.#members[k]!.join(state, other[k]));
+    return joined.every((state) => state === undefined) ? undefined : joined.map((state, k) => state ?? one[k]);
+  }
+
+  /** All members at one instant: what one of them leaves of the span is what the others are given. */
+  #counted(states: States, span: Span, parts: readonly Part[], released: Span): Counted<States>[] {
+    return this.#narrowed(states, span, parts, released).flatMap((one) => {
+      const isWhole = one.at.from === span.from && one.at.to === span.to;
+      return isWhole ? [one] : this.#narrowed(states, one.at, parts, released);
+    });
+  }
+
+  #narrowed(states: States, span: Span, parts: readonly Part[], released: Span): Counted<States>[] {
+    let found: Counted<States>[] = [{ state: [], at: span, released: NOT_YET }];
+    parts.forEach((part, k) => {
+      found = found.flatMap((before) =>
+        this.#asked(k, states[k], before.at, part, released).map((one) => ({
+          state: [...before.state, one.state],
+          at: one.at,
+          released: {
+            from: Math.max(before.released.from, one.released.from),
+            to: Math.max(before.released.to, one.released.to),
+          },
+        })),
+      );
+    });
+    return found;
+  }
+
+  #asked(k: number, state: unknown, span: Span, part: Part, released: Span): Counted<unknown>[] {
+    const member = this.#members[k]!;
+    switch (part) {
+      case 'admits':
+        return member.admit(state, span, released);
+      case 'refuses':
+        return member.refuse(state, span, true);
+      case 'would refuse':
+        return member.refuse(state, span, false);
+      case 'is not asked':
+        return [{ state, at: span, released: span }];
+    }
+  }
+}

@@ -1,0 +1,55 @@
+// Which way of counting fits a rule.
+import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
+import { combinedCounting } from './combined-counting.js';
+import type { Counting, RuleClock } from './counting.js';
+import { exactCounting } from './exact-counting.js';
+import { guavaCounting } from './guava-counting.js';
+import { logCounting } from './log-counting.js';
+import { scheduleCounting } from './schedule-counting.js';
+import { windowCounting } from './window-counting.js';
+
+/** The limits on concurrency: their answers depend on how long each request is in flight, which is not seen from outside. */
+const notSeen = new Set(['concurrency', 'concurrency_queue', 'adaptive']);
+
+/** What the rule of a definition may do; undefined for one whose answers depend on what is not seen from outside. */
+export function countingOf(definition: RuleDefinition): Counting | undefined {
+  if (namesIn(definition).some((name) => notSeen.has(name))) return undefined;
+  return countingOn(definition, clockOf(definition)) as Counting;
+}
+
+/** The rules of a definition and of its members. */
+export function namesIn({ primitive, params }: RuleDefinition): string[] {
+  const { a, b, of = [] } = params as { a?: RuleDefinition; b?: RuleDefinition; of?: RuleDefinition[] };
+  return [primitive, ...[a, b, ...of].flatMap((one) => (one === undefined ? [] : namesIn(one)))];
+}
+
+function clockOf({ primitive, clock_resolution_ms, res, params }: RuleDefinition): RuleClock {
+  if (primitive === 'nginx_limit_req') return { stepMs: 1, resolutionMs: 1 };
+  const { resolution_us, align, refill } = params as ClockParams;
+  const resolutionMs = clock_resolution_ms ?? res ?? (resolution_us === undefined ? 0 : resolution_us / 1000);
+  // Where nothing but edges of its own cuts time, the phase of those is searched in whole ms.
+  const isOnGrid =
+    primitive === 'segmented_window' ||
+    (primitive === 'fixed_window' && align !== undefined && align !== 'first') ||
+    (primitive === 'token_bucket' && refill === 'interval' && align !== 'first');
+  return { stepMs: resolutionMs >= 1 || isOnGrid ? 1 : 0, resolutionMs };
+}
+
+interface ClockParams {
+  readonly resolution_us?: number;
+  readonly align?: string;
+  readonly refill?: string;
+}
+
+/** Members of a rule read the clock of the whole. */
+function countingOn(definition: RuleDefinition, clock: RuleClock): Counting<never> {
+  const found =
+    clock.resolutionMs > 1
+      ? undefined
+      : (scheduleCounting(definition, clock) ??
+        windowCounting(definition, clock) ??
+        logCounting(definition, clock) ??
+        guavaCounting(definition, clock) ??
+        combinedCounting(definition, (member) => countingOn(member, clock) as Counting));
+  return (found ?? exactCounting(definition, clock)) as Counting<never>;
+}

@@ -1,0 +1,192 @@
+// Counting by a log of instants: an entry stays for a window, and a request is admitted unless as many as the limit are there. A count over
+// whole cycles is such a log, read on a clock whose steps are cycles.
+import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
+import type { Counted, Counting, RuleClock, Span } from './counting.js';
+import { atOnce, type Bounds, firstAfter, grainOf, joined, lastBefore, onClock, spanOf, tickOf } from './span.js';
+
+/**
+ * The last entries of a log, oldest first: as many as the limit, in runs of which each entry lies between the same two instants. Both of them
+ * ascend.
+ */
+interface Entries {
+  readonly total: number;
+  readonly n: Float64Array;
+  readonly least: Float64Array;
+  readonly most: Float64Array;
+  /** The end of a block; none where it is -Infinity. */
+  readonly until: Bounds;
+}
+
+interface LogParams {
+  readonly limit: number;
+  readonly window_ms: number;
+  readonly count_refused?: boolean;
+  readonly dedup_same_time?: boolean;
+  readonly over_limit_cost_bug?: boolean;
+  readonly edge?: string;
+  readonly block_ms?: number;
+}
+
+interface CycleParams {
+  readonly threshold?: number;
+  readonly within?: number;
+  readonly cycle_ms?: number;
+}
+
+const NO_BLOCK = { least: Number.NEGATIVE_INFINITY, most: Number.NEGATIVE_INFINITY };
+const NONE = new Float64Array(0);
+const NO_ENTRIES: Entries = { total: 0, n: NONE, least: NONE, most: NONE, until: NO_BLOCK };
+
+export function logCounting({ primitive, params }: RuleDefinition, clock: RuleClock): Counting<Entries> | undefined {
+  switch (primitive) {
+    case 'sliding_log':
+    case 'sliding_log_block':
+      return countingBy(params as LogParams, clock);
+    case 'rolling_count': {
+      const { threshold: limit = 100, within = 60, cycle_ms = 777 } = params as CycleParams;
+      // Its phase is searched in whole ms.
+      const cycles: RuleClock = { stepMs: 1, resolutionMs: cycle_ms };
+      return countingBy({ limit, window_ms: within * cycle_ms, count_refused: true }, cycles);
+    }
+    default:
+      return undefined;
+  }
+}
+
+function countingBy(params: LogParams, clock: RuleClock): Counting<Entries> | undefined {
+  const { limit, window_ms, count_refused: all = false, edge, block_ms, dedup_same_time } = params;
+  if (dedup_same_time || limit < 1) return undefined;
+  const grainMs = grainOf(clock);
+  /** An entry has left at `entry + staysMs`, and no instant before. */
+  const staysMs = edge === 'expires_after_end' ? window_ms + (tickOf(clock) || grainMs) : window_ms;
+  const isFull = ({ total }: Entries) => total === limit;
+  const isBlocked = ({ until }: Entries) => until.most > Number.NEGATIVE_INFINITY;
+
+  const added = (entries: Entries, at: Span): Entries =>
+    withLast(isFull(entries) ? withoutFirst(entries, 1) : entries, at);
+
+  const admit = (entries: Entries, span: Span): Counted<Entries>[] => {
+    const { from, to } = onClock(span, clock);
+    if (isBlocked(entries)) {
+      const at = spanOf(Math.max(from, entries.until.least - grainMs), to);
+      return at === undefined ? [] : [atOnce(added(NO_ENTRIES, at), at)];
+    }
+    if (!isFull(entries)) return [atOnce(added(entries, { from, to }), { from, to })];
+    const at = spanOf(Math.max(from, entries.least[0]! + staysMs - grainMs), to);
+    return at === undefined ? [] : [atOnce(added(entries, at), at)];
+  };
+
+  const refuse = (entries: Entries, span: Span, isCharged: boolean): Counted<Entries>[] => {
+    const { from, to } = onClock(span, clock);
+    if (isBlocked(entries)) {
+      const at = spanOf(from, Math.min(to, lastBefore(entries.until.most, clock)));
+      if (at === undefined) return [];
+      const least = Math.max(entries.until.least, firstAfter(from, clock));
+      return [atOnce({ ...entries, until: { ...entries.until, least } }, at)];
+    }
+    if (!isFull(entries)) return [];
+    const at = spanOf(from, Math.min(to, lastBefore(entries.most[0]! + staysMs, clock)));
+    if (at === undefined) return [];
+    // The oldest has not left, so none of them can have come before the instant at which it would have.
+    const kept = { ...entries, least: raised(entries.least, firstAfter(from - staysMs, clock)) };
+    if (!isCharged) return [atOnce(kept, at)];
+    if (block_ms !== undefined) {
+      const until = { least: at.from + block_ms, most: at.to + block_ms };
+      return [atOnce({ ...NO_ENTRIES, until }, at)];
+    }
+    return [atOnce(all ? added(kept, at) : kept, at)];
+  };
+
+  return {
+    stepMs: clock.stepMs,
+    isBounded: true,
+    holds: 'none',
+    begin: () => [NO_ENTRIES],
+    admit,
+    refuse,
+    settled(entries, tMs) {
+      if (isBlocked(entries)) return entries.until.most <= tMs ? NO_ENTRIES : entries;
+      let left = 0;
+      for (let k = 0; k < entries.n.length && entries.most[k]! + staysMs <= tMs; k += 1) left += entries.n[k]!;
+      return left === 0 ? entries : withoutFirst(entries, left);
+    },
+    key: (entries) => `${entries.total}/${isBlocked(entries)}`,
+    join(one, other) {
+      const until = joined(one.until, other.until);
+      if (until === undefined && isWithin(one, other)) return undefined;
+      return { ...widened(one, other), until: until ?? one.until };
+    },
+  };
+}
+
+/** With one more at the end: no entry is older than the one before it, nor younger than the one after it. */
+function withLast({ total, n, least, most }: Entries, { from, to }: Span): Entries {
+  const last = n.length - 1;
+  const first = last < 0 ? from : Math.max(from, least[last]!);
+  const isSame = last >= 0 && least[last] === first && most[last]! >= to;
+  const length = isSame ? n.length : n.length + 1;
+  const grown = (values: Float64Array, value: number) => {
+    const next = new Float64Array(length);
+    next.set(values);
+    next[length - 1] = value;
+    return next;
+  };
+  const mosts = grown(most, to);
+  for (let k = length - 2; k >= 0 && mosts[k]! > to; k -= 1) mosts[k] = to;
+  const next = { n: grown(n, isSame ? n[last]! + 1 : 1), least: grown(least, first), most: mosts };
+  return { ...next, total: total + 1, until: NO_BLOCK };
+}
+
+function withoutFirst(entries: Entries, dropped: number): Entries {
+  let [left, k] = [dropped, 0];
+  while (k < entries.n.length && entries.n[k]! <= left) {
+    left -= entries.n[k]!;
+    k += 1;
+  }
+  const n = left === 0 ? entries.n.subarray(k) : entries.n.slice(k);
+  if (left > 0) n[0]! -= left;
+  const [least, most] = [entries.least.subarray(k), entries.most.subarray(k)];
+  return { ...entries, total: entries.total - dropped, n, least, most };
+}
+
+/** Calls for each run that both have in common, until it is given false: with how many there are, and with its place in each. */
+function everyRun(one: Entries, other: Entries, visit: (n: number, k: number, j: number) => boolean): boolean {
+  let [k, j] = [0, 0];
+  let [left, leftOther] = [one.n[0] ?? 0, other.n[0] ?? 0];
+  while (left > 0 && leftOther > 0) {
+    const n = Math.min(left, leftOther);
+    if (!visit(n, k, j)) return false;
+    left -= n;
+    leftOther -= n;
+    if (left === 0) left = one.n[++k] ?? 0;
+    if (leftOther === 0) leftOther = other.n[++j] ?? 0;
+  }
+  return true;
+}
+
+/** Whether the first holds all of the second. */
+function isWithin(one: Entries, other: Entries): boolean {
+  return everyRun(one, other, (_, k, j) => one.least[k]! <= other.least[j]! && one.most[k]! >= other.most[j]!);
+}
+
+/** What holds all of both. */
+function widened(one: Entries, other: Entries): Entries {
+  const [n, least, most]: [number[], number[], number[]] = [[], [], []];
+  everyRun(one, other, (count, k, j) => {
+    const from = Math.min(one.least[k]!, other.least[j]!);
+    const to = Math.max(one.most[k]!, other.most[j]!);
+    const last = n.length - 1;
+    if (last >= 0 && least[last] === from && most[last] === to) n[last]! += count;
+    else [n[last + 1], least[last + 1], most[last + 1]] = [count, from, to];
+    return true;
+  });
+  return { ...one, n: Float64Array.from(n), least: Float64Array.from(least), most: Float64Array.from(most) };
+}
+
+/** Ascending values, none of them below `least`. */
+function raised(values: Float64Array, least: number): Float64Array {
+  if (values.length === 0 || values[0]! >= least) return values;
+  const next = values.slice();
+  for (let k = 0; k < next.length && next[k]! < least; k += 1) next[k] = least;
+  return next;
+}

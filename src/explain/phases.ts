@@ -1,0 +1,119 @@
+// The phases of a limiter's clock against ours that make a difference.
+//
+// Rules cut time at instants of their own: windows at multiples since 1970 by a clock that is not ours, intervals since the start of a
+// process, seconds of a coarse clock. Only which requests lie on which side of an edge matters:
+//
+//   requests    |-|    |--|        |-|            an edge anywhere in a gap is the same as in the middle of it; within a request
+//   edges           ^    ^   ^                    each instant is tried
+import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
+import { modulo } from '../math/modulo.js';
+import { LONG_AGO_MS } from './counting.js';
+import { namesIn } from './counting-of.js';
+import type { QueueOptions } from './queues.js';
+import { behindMs, type SeenRequest } from './seen-request.js';
+
+const MOST_PHASES = 10_000;
+
+/** What the clock of a limiter may show when the first request is sent, and when it was made; in ms. */
+export interface Phase {
+  readonly startMs: number;
+  readonly longAgoMs: number;
+}
+
+/** Those with an edge in the gaps first; undefined where there are too many. */
+export function phasesOf(
+  requests: readonly SeenRequest[],
+  definition: RuleDefinition,
+  { slackMs, pauses = [] }: QueueOptions,
+): readonly Phase[] | undefined {
+  const periods = [...new Set(periodsOf(definition))];
+  if (periods.length === 0) return [startingAt(0, 1)];
+  // All edges lie on the grid of the common divisor, and come back with the common multiple.
+  const period = periods.reduce(commonDivisor);
+  const longest = periods.reduce((one, other) => (one * other) / commonDivisor(one, other));
+  const answered = requests.filter(({ answeredMs }) => Number.isFinite(answeredMs));
+  const fromMs = requests.reduce((least, { sentMs }) => Math.min(least, sentMs), Number.POSITIVE_INFINITY);
+  const lastMs = answered.reduce((most, { answeredMs }) => Math.max(most, answeredMs), fromMs);
+  const within = new Set<number>();
+  for (const { sentMs, answeredMs } of answered) {
+    const to = Math.min(answeredMs + slackMs, sentMs + period) - fromMs + 1;
+    for (let ms = Math.floor(sentMs - behindMs(pauses, sentMs) - fromMs - slackMs); ms <= to; ms += 1)
+      within.add(modulo(ms, period));
+  }
+  if (within.size === 0) return [startingAt(0, longest)];
+  const inOrder = [...within].sort((one, other) => one - other);
+  const isGraded = namesIn(definition).includes('sliding_counter');
+  // What such a rule counts of the window before follows its edge ms by ms.
+  if (isGraded && longest > 2)
+    return longest > MOST_PHASES ? undefined : Array.from({ length: longest }, (_, ms) => startingAt(ms, longest));
+  const between = inOrder.flatMap((ms, k) => {
+    const next = inOrder[k + 1] ?? inOrder[0]! + period;
+    return next - ms > 1 ? [modulo(Math.floor((ms + next) / 2), period)] : [];
+  });
+  const phases = [...between, ...inOrder];
+  // An edge of a longer period is one of the shortest; which one makes a difference while the run lasts.
+  const isNested = longest === Math.max(...periods);
+  const times = longest / period;
+  const others = isNested ? Math.min(times, Math.ceil((lastMs - fromMs) / period) + 2) : times;
+  if (!isNested && !(others * phases.length <= MOST_PHASES)) return undefined;
+  const starts = phases.flatMap((ms) => Array.from({ length: others }, (_, k) => modulo(-(ms + k * period), longest)));
+  return starts.map((ms) => startingAt(ms, longest));
+}
+
+/** So many ms after an edge of every period since a limiter was made, and since 1970. */
+function startingAt(ms: number, longest: number): Phase {
+  const longAgoMs = Math.ceil(LONG_AGO_MS / longest) * longest;
+  return { startMs: 2 * longAgoMs + ms, longAgoMs };
+}
+
+/** Lengths are known to a sixteenth of a ms. */
+function commonDivisor(one: number, other: number): number {
+  let [a, b] = [Math.round(one * 16), Math.round(other * 16)];
+  while (b > 0) [a, b] = [b, a % b];
+  return a / 16;
+}
+
+/** Periods of edges that lie at instants of the limiter's own, in ms. */
+function periodsOf({ primitive, params, clock_resolution_ms, res }: RuleDefinition): number[] {
+  const { align, window_ms, per_ms, refill, segments, cycle_ms, even_ms, a, b, of, limits } = params as Own;
+  const stepMs = clock_resolution_ms ?? res ?? 0;
+  const clock = stepMs > 1 ? [stepMs] : [];
+  const isOwn = align === 'epoch' || align === 'construction';
+  switch (primitive) {
+    case 'fixed_window':
+    case 'sliding_counter':
+      return [...clock, ...(isOwn ? [window_ms!] : []), ...(even_ms ? [2] : [])];
+    case 'token_bucket':
+      return [...clock, ...(refill === 'interval' && align !== 'first' ? [per_ms!] : [])];
+    case 'segmented_window':
+      return [...clock, window_ms! / segments!];
+    case 'rolling_count':
+      return [...clock, cycle_ms ?? 777];
+    case 'or':
+    case 'and':
+    case 'and_all_charged': {
+      const windows = isOwn ? (limits ?? []).map(([, ms]) => ms) : [];
+      return [
+        ...clock,
+        ...windows,
+        ...[a, b, ...(of ?? [])].flatMap((one) => (one === undefined ? [] : periodsOf(one))),
+      ];
+    }
+    default:
+      return clock;
+  }
+}
+
+interface Own {
+  readonly align?: string;
+  readonly window_ms?: number;
+  readonly per_ms?: number;
+  readonly refill?: string;
+  readonly segments?: number;
+  readonly cycle_ms?: number;
+  readonly even_ms?: boolean;
+  readonly a?: RuleDefinition;
+  readonly b?: RuleDefinition;
+  readonly of?: readonly RuleDefinition[];
+  readonly limits?: readonly (readonly [number, number])[];
+}

@@ -1,0 +1,351 @@
+// Searches for an order in which a limiter can have counted requests, so that its rule gives the answers that were seen.
+//
+//   a request        sent |-----------?-----------| answered        counted once, somewhere in between
+//   held             sent |-----?----------| released <= answered   the rule says when; at most `transportMs` before the answer
+//   without answer   sent |-----------?--------------------- ...    counted later, and answered either way, or never counted; where its
+//                                                                   answer is left out, in its time or never
+//
+// The requests of one answer are counted in the order of queues.ts. What is left to find is which kind is counted next, and when:
+//
+//   limited  3 |      x──x          each node: so many counted of each kind, the state of the rule, and the earliest instant of the
+//            2 |   x──x             next. A step counts one more, in all of the span that is left of its time.
+//            1 | x─┘                Nodes of one place that differ in instants alone are one node, with wider bounds.
+//              +------------        Where no node of a diagonal has a next one, no order explains the answers.
+//                1  2  3  4 admitted
+import { ALWAYS, type Counted, type Counting, type Span } from './counting.js';
+import { firstDifference, type Queue, type Queues, since } from './queues.js';
+
+interface SearchOptions {
+  /** What the clock of the rule shows when the first request is sent, and when the limiter was made if it was not made for it; in ms. */
+  readonly startMs: number;
+  readonly longAgoMs: number;
+  /** It may show up to so much more: all of these phases are searched as one, and none of them explains what this does not. Default: 0. */
+  readonly widthMs?: number | undefined;
+  /** After so many nodes the search ends. */
+  readonly mostNodes: number;
+  /** An order that explains nearly the same requests, by the same clock: what they have in common is not searched again. */
+  readonly near?: Explained | undefined;
+}
+
+interface Explained {
+  readonly type: 'explained';
+  readonly nodes: number;
+  readonly queues: Queues;
+  /** Some of the diagonals, the first ones first. */
+  readonly diagonals: readonly Diagonal[];
+}
+
+interface Diagonal {
+  readonly nodes: readonly Node[];
+  /** The most that any of its nodes has counted, of each kind. */
+  readonly most: Readonly<Record<keyof Queues, number>>;
+}
+
+export type Found =
+  | Explained
+  | { readonly type: 'refuted'; readonly nodes: number; readonly by: Contradiction }
+  | { readonly type: 'too many'; readonly nodes: number };
+
+/** Where the search came to an end. */
+interface Contradiction {
+  readonly sentMs: number;
+  /** The answer came before the rule would have released the request, or later than the transport allows. */
+  readonly isHeld: boolean;
+}
+
+interface Node {
+  readonly admitted: number;
+  readonly limited: number;
+  readonly unknown: number;
+  readonly state: unknown;
+  /** The next request is counted now or later. */
+  readonly nowMs: number;
+  /** When requests are released that are held, ascending: at the earliest and at the latest, of all ways that lead here. */
+  readonly soonest: readonly number[];
+  readonly latest: readonly number[];
+}
+
+const NONE: readonly number[] = [];
+/** About so many nodes are looked at for each that goes on. */
+const NODES_OF_STEP = 3;
+
+/** Nodes of one place and key are kept apart up to this number; more are joined with wider bounds. */
+const MOST_APART = 12;
+/** So many diagonals are kept for searches that are nearly the same. */
+const MOST_DIAGONALS = 64;
+
+export function searchOrder(queues: Queues, counting: Counting, options: SearchOptions): Found {
+  return new Search(queues, counting, options).run();
+}
+
+class Search {
+  readonly #counting: Counting;
+  readonly #queues: Queues;
+  readonly #admitted: Queue;
+  readonly #limited: Queue;
+  readonly #unknown: Queue;
+  readonly #options: SearchOptions;
+  #nodes = 0;
+
+  constructor(queues: Queues, counting: Counting, options: SearchOptions) {
+    this.#counting = counting;
+    this.#options = options;
+    this.#queues = queues;
+    const { admitted, limited, unknown } = since(options.startMs, options.widthMs ?? 0, queues);
+    this.#admitted = admitted;
+    this.#limited = limited;
+    this.#unknown = unknown;
+  }
+
+  run(): Found {
+    const total = this.#admitted.n + this.#limited.n + this.#unknown.n;
+    const diagonals: Diagonal[] = [];
+    if (this.#admitted.n + this.#limited.n === 0) return this.#explained(diagonals);
+    let layer = this.#beginning();
+    for (let n = 0; ; n += 1) {
+      if (n % Math.ceil(total / MOST_DIAGONALS) === 0) diagonals.push(diagonalOf(layer));
+      const next = new Layer(this.#counting, this.#apart(layer.length, total - n));
+      for (const node of layer) {
+        const following = this.#following(node);
+        this.#nodes += 1 + following.length;
+        if (this.#nodes > this.#options.mostNodes) return { type: 'too many', nodes: this.#nodes };
+        for (const one of following) {
+          if (this.#isOver(one)) return this.#explained(diagonals);
+          next.add(one, this.#settledAt(one));
+        }
+      }
+      const nodes = next.nodes();
+      if (nodes.length === 0) return { type: 'refuted', nodes: this.#nodes, by: this.#contradictionOf(layer) };
+      layer = nodes;
+    }
+  }
+
+  #explained(diagonals: readonly Diagonal[]): Explained {
+    return { type: 'explained', nodes: this.#nodes, queues: this.#queues, diagonals };
+  }
+
+  /** Before the first request, or as far as the order that is near is this one as well. */
+  #beginning(): readonly Node[] {
+    const { near } = this.#options;
+    const names = ['admitted', 'limited', 'unknown'] as const;
+    const alike = near && names.map((name) => [name, firstDifference(near.queues[name], this.#queues[name])] as const);
+    const known = near?.diagonals.findLast(({ most }) => alike!.every(([name, place]) => most[name] < place));
+    if (known !== undefined) return known.nodes;
+    const begin = Math.min(...names.map((name) => this.#queueOf(name).sent[0] ?? Infinity));
+    const none = { admitted: 0, limited: 0, unknown: 0, soonest: NONE, latest: NONE };
+    return this.#counting.begin(begin, this.#options.longAgoMs).map((state) => ({ ...none, state, nowMs: begin }));
+  }
+
+  #queueOf(name: keyof Queues): Queue {
+    return name === 'admitted' ? this.#admitted : name === 'limited' ? this.#limited : this.#unknown;
+  }
+
+  /** How many nodes of a place are kept apart, so that the nodes that are left last to the end. */
+  #apart(width: number, left: number): number {
+    const each = (this.#options.mostNodes - this.#nodes) / left;
+    return Math.max(1, Math.min(MOST_APART, Math.floor((MOST_APART * each) / (width * NODES_OF_STEP))));
+  }
+
+  /** All nodes that one more request leads to. */
+  #following(node: Node): Node[] {
+    const { admitted, limited, unknown, state, nowMs } = node;
+    const counting = this.#counting;
+    const found: Node[] = [];
+    const add = (counted: readonly Counted<unknown>[], one: Partial<Node>, isKnown: boolean) => {
+      for (const { state: after, at, released } of counted) {
+        const next = this.#withoutPast({ ...node, ...one, state: after, nowMs: at.from });
+        const seen = isKnown ? this.#released(next, released) : this.#released(next, undefined);
+        if (seen !== undefined && this.#isInTime(seen)) found.push(seen);
+      }
+    };
+    const span = this.#spanOfAdmitted(node);
+    if (span !== undefined) {
+      add(counting.admit(state, span, this.#releasedIn(admitted)), { admitted: admitted + 1 }, true);
+    }
+    const limitedIn = this.#spanOfLimited(node);
+    if (limitedIn !== undefined) add(counting.refuse(state, limitedIn, true), { limited: limited + 1 }, false);
+    // Whichever of them is counted next takes the first place that has time left.
+    const { sent, due } = this.#unknown;
+    const dueMs = this.#nextDue(node);
+    for (let place = unknown; place < sent.length && sent[place]! <= dueMs; place += 1) {
+      const earlier = place === unknown ? nowMs : due[place - 1]!;
+      const within = { from: Math.max(nowMs, sent[place]!, earlier), to: Math.min(dueMs, due[place]!) };
+      if (within.from <= within.to) {
+        add(counting.admit(state, within, ALWAYS), { unknown: place + 1 }, false);
+        add(counting.refuse(state, within, true), { unknown: place + 1 }, false);
+      }
+      if (due[place]! >= dueMs) break;
+    }
+    return found;
+  }
+
+  /** What may be left out, and can no longer be counted, is left out. */
+  #withoutPast(node: Node): Node {
+    let { unknown } = node;
+    while (unknown < this.#unknown.n && this.#unknown.due[unknown]! < node.nowMs) unknown += 1;
+    return unknown === node.unknown ? node : { ...node, unknown };
+  }
+
+  /** When the next admitted request can be counted; what is due comes first. */
+  #spanOfAdmitted(node: Node): Span | undefined {
+    const { n, sent, after } = this.#admitted;
+    if (node.admitted === n || after[node.admitted]! > node.limited) return undefined;
+    const span = { from: Math.max(node.nowMs, sent[node.admitted]!), to: this.#nextDue(node) };
+    return span.from <= span.to ? span : undefined;
+  }
+
+  #spanOfLimited(node: Node): Span | undefined {
+    const { n, sent, first, after } = this.#limited;
+    if (node.limited === n || after[node.limited]! > node.admitted) return undefined;
+    const from = Math.max(node.nowMs, sent[node.limited]!, first[node.limited]!);
+    const span = { from, to: this.#nextDue(node) };
+    return span.from <= span.to ? span : undefined;
+  }
+
+  /** The last instant for what is counted next, of those that have to be. */
+  #nextDue({ admitted, limited }: Node): number {
+    return Math.min(this.#admitted.due[admitted] ?? Infinity, this.#limited.due[limited] ?? Infinity);
+  }
+
+  #releasedIn(admitted: number): Span {
+    if (this.#counting.holds === 'in any order') return ALWAYS;
+    return { from: this.#admitted.first[admitted]!, to: this.#admitted.last[admitted]! };
+  }
+
+  /** With the release of the request that was counted last, where releases come in any order. Undefined where one is too early. */
+  #released(node: Node, released: Span | undefined): Node | undefined {
+    if (this.#counting.holds !== 'in any order') return node;
+    const { nowMs } = node;
+    const isHeld = (ms: number) => ms > nowMs;
+    const one = {
+      ...node,
+      soonest: (released === undefined ? node.soonest : inserted(node.soonest, released.from)).filter(isHeld),
+      latest: (released === undefined ? node.latest : inserted(node.latest, released.to)).filter(isHeld),
+    };
+    return this.#isTooEarly(one) ? undefined : one;
+  }
+
+  /** Whether more requests are released than the transport allows: their answers come too late for that. */
+  #isTooEarly({ admitted, latest, nowMs }: Node): boolean {
+    const { first } = this.#admitted;
+    const released = admitted - latest.length;
+    if (released > 0 && first[released - 1]! > nowMs) return true;
+    return latest.some((release, k) => first[released + k]! > release);
+  }
+
+  /** Whether everything was counted and released that was answered before now. */
+  #isInTime(node: Node): boolean {
+    const { admitted, soonest, nowMs } = node;
+    if (this.#nextDue(node) < nowMs) return false;
+    if (this.#counting.holds !== 'in any order') return true;
+    const { n, last } = this.#admitted;
+    const released = admitted - soonest.length;
+    return released === n || last[released]! >= nowMs;
+  }
+
+  /** Whether all is counted that was answered, and released in time. */
+  #isOver({ admitted, limited, soonest }: Node): boolean {
+    if (admitted < this.#admitted.n || limited < this.#limited.n) return false;
+    return soonest.every((release, k) => release <= this.#admitted.last[admitted - soonest.length + k]!);
+  }
+
+  /** Nothing is decided before the next request can be counted. */
+  #settledAt({ admitted, limited, unknown, nowMs }: Node): number {
+    const next = Math.min(
+      this.#admitted.sent[admitted] ?? Infinity,
+      this.#limited.sent[limited] ?? Infinity,
+      this.#unknown.sent[unknown] ?? Infinity,
+    );
+    return next === Infinity ? nowMs : Math.max(nowMs, next);
+  }
+
+  /** At the request that the furthest node could not count, or release, in time. */
+  #contradictionOf(nodes: readonly Node[]): Contradiction {
+    const furthest = nodes.reduce((best, one) => (one.nowMs > best.nowMs ? one : best));
+    const { admitted, limited } = furthest;
+    const isAdmitted =
+      this.#limited.n === 0 || (this.#admitted.due[admitted] ?? Infinity) <= (this.#limited.due[limited] ?? Infinity);
+    const { requests } = isAdmitted && this.#admitted.n > 0 ? this.#admitted : this.#limited;
+    const { sentMs } = requests[Math.min(isAdmitted ? admitted : limited, requests.length - 1)]!;
+    const span = isAdmitted ? this.#spanOfAdmitted(furthest) : undefined;
+    const isHeld = span !== undefined && this.#counting.admit(furthest.state, span, ALWAYS).length > 0;
+    return { sentMs, isHeld };
+  }
+}
+
+function diagonalOf(nodes: readonly Node[]): Diagonal {
+  const most = { admitted: 0, limited: 0, unknown: 0 };
+  for (const node of nodes) {
+    most.admitted = Math.max(most.admitted, node.admitted);
+    most.limited = Math.max(most.limited, node.limited);
+    most.unknown = Math.max(most.unknown, node.unknown);
+  }
+  return { nodes, most };
+}
+
+/** The nodes that have counted as many requests, those apart that cannot be one. */
+class Layer {
+  readonly #counting: Counting;
+  readonly #apart: number;
+  readonly #places = new Map<string, Node[]>();
+
+  constructor(counting: Counting, apart: number) {
+    this.#counting = counting;
+    this.#apart = apart;
+  }
+
+  add(node: Node, settledAt: number): void {
+    const state = this.#counting.settled(node.state, settledAt);
+    const key = `${node.admitted}/${node.limited}/${node.unknown}/${this.#counting.key(state)}`;
+    const one = { ...node, state };
+    const place = this.#places.get(key);
+    if (place === undefined) {
+      this.#places.set(key, [one]);
+      return;
+    }
+    let nearest = 0;
+    for (const [k, other] of place.entries()) {
+      if (this.#join(other, one) === undefined) return;
+      if (Math.abs(other.nowMs - one.nowMs) < Math.abs(place[nearest]!.nowMs - one.nowMs)) nearest = k;
+    }
+    const wider = place.findIndex((other) => this.#join(one, other) === undefined);
+    if (wider >= 0) place[wider] = one;
+    else if (place.length < this.#apart) place.push(one);
+    else place[nearest] = this.#join(place[nearest]!, one)!;
+  }
+
+  nodes(): Node[] {
+    return [...this.#places.values()].flat();
+  }
+
+  /** Undefined where the other adds nothing to the first. */
+  #join(one: Node, other: Node): Node | undefined {
+    const state = this.#counting.join(one.state, other.state);
+    const soonest = earlier(one.soonest, other.soonest);
+    const latest = later(one.latest, other.latest);
+    const isSooner = other.nowMs < one.nowMs;
+    if (state === undefined && !isSooner && soonest === one.soonest && latest === one.latest) return undefined;
+    return { ...one, state: state ?? one.state, nowMs: Math.min(one.nowMs, other.nowMs), soonest, latest };
+  }
+}
+
+function inserted(releases: readonly number[], release: number): readonly number[] {
+  const place = releases.findLastIndex((one) => one <= release) + 1;
+  return [...releases.slice(0, place), release, ...releases.slice(place)];
+}
+
+/** One by one from the last, the earlier of each; those of which there is none in one of the lists are released. The first list where it has them. */
+function earlier(one: readonly number[], other: readonly number[]): readonly number[] {
+  const held = Math.min(one.length, other.length);
+  const both = one.slice(one.length - held).map((release, k) => Math.min(release, other[other.length - held + k]!));
+  return both.length === one.length && both.every((release, k) => release === one[k]) ? one : both;
+}
+
+/** The same for the later of each. */
+function later(one: readonly number[], other: readonly number[]): readonly number[] {
+  const held = Math.max(one.length, other.length);
+  const all = Array.from({ length: held }, (_, k) =>
+    Math.max(one[one.length - held + k] ?? 0, other[other.length - held + k] ?? 0),
+  );
+  return all.length === one.length && all.every((release, k) => release === one[k]) ? one : all;
+}

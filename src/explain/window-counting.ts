@@ -1,0 +1,209 @@
+// Counting by a window: an exact count, and the end of the window within bounds. Also windows that hold, and those that block a key.
+//
+//   in the window    t < end       count + 1; what a refused request does to the end is up to the rule
+//   it is over       t >= end      count 1, and the end of the next window: from here, or the next edge of a grid
+import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
+import type { Counted, Counting, RuleClock, Span } from './counting.js';
+import { type Bounds, firstAfter, grainOf, joined, lastBefore, onClock, spanOf } from './span.js';
+
+interface WindowParams {
+  readonly limit?: number;
+  readonly free?: number;
+  readonly step_ms?: number;
+  readonly window_ms: number;
+  readonly align?: 'first' | 'epoch' | 'construction';
+  readonly phase_ms?: number;
+  readonly edge?: string;
+  readonly count_refused?: boolean;
+  readonly refused_restart_window?: boolean;
+  readonly every_hit_restarts_window?: boolean;
+  readonly refused_backoff?: number;
+  readonly block_ms?: number;
+  readonly local_block_ms?: number;
+  readonly refused_rearm?: boolean;
+  readonly state_ttl_from_last_admit_ms?: number;
+}
+
+interface Window {
+  readonly end: Bounds;
+  readonly count: number;
+  /** The end of a block in this process. */
+  readonly blocked: Bounds;
+}
+
+const PAST: Bounds = { least: Number.NEGATIVE_INFINITY, most: Number.NEGATIVE_INFINITY };
+
+export function windowCounting(definition: RuleDefinition, clock: RuleClock): Counting<Window> | undefined {
+  const params = definition.params as WindowParams;
+  if (params.state_ttl_from_last_admit_ms !== undefined) return undefined;
+  switch (definition.primitive) {
+    case 'fixed_window':
+      return new WindowCounting(params, clock);
+    case 'fixed_window_delay': {
+      const { free = 0, step_ms = 0, ...window } = params;
+      const heldMs = (count: number) => Math.max(0, count - free) * step_ms;
+      return new WindowCounting({ ...window, limit: Number.MAX_SAFE_INTEGER }, clock, ({ from, to }, count) => ({
+        from: from + heldMs(count),
+        to: to + heldMs(count),
+      }));
+    }
+    case 'fixed_window_exec_evenly':
+      return new WindowCounting({ ...params, count_refused: true }, clock, (at, count, end) =>
+        evenly(at, count, end, params),
+      );
+    default:
+      return undefined;
+  }
+}
+
+/** When a request is released that is the `count`-th of a window. */
+type ReleaseOf = (at: Span, count: number, end: Bounds) => Span;
+
+/** The rest of the window is shared by the requests that are left; a share below the mean is replaced by so many means. */
+function evenly({ from, to }: Span, count: number, end: Bounds, { limit = 0, window_ms }: WindowParams): Span {
+  if (count <= 1) return { from, to };
+  const mean = window_ms / limit;
+  const shares = limit - count + 2;
+  const shareMs = (leftMs: number) => Math.ceil(leftMs / shares);
+  const isShort = shareMs(end.least - to) < mean;
+  const isLong = shareMs(end.most - from) >= mean;
+  const short = { from: from + count * mean, to: to + count * mean };
+  const long = { from: from + shareMs(end.least - from), to: to + shareMs(end.most - to) };
+  if (!isLong) return short;
+  return isShort ? { from: Math.min(short.from, long.from), to: Math.max(short.to, long.to) } : long;
+}
+
+class WindowCounting implements Counting<Window> {
+  readonly stepMs: 0 | 1;
+  readonly isBounded = true;
+  readonly holds: Counting['holds'];
+  readonly #params: WindowParams & { readonly limit: number };
+  readonly #clock: RuleClock;
+  readonly #releaseOf: ReleaseOf | undefined;
+  /** How long after its end a window is over. */
+  readonly #lateMs: number;
+
+  constructor(params: WindowParams, clock: RuleClock, releaseOf?: ReleaseOf) {
+    this.stepMs = clock.stepMs;
+    this.holds = releaseOf === undefined ? 'none' : 'in any order';
+    this.#params = { ...params, limit: params.limit ?? 0 };
+    this.#clock = clock;
+    this.#releaseOf = releaseOf;
+    const atEnd = (params.edge ?? 'reset_at_end') === 'reset_at_end';
+    this.#lateMs = atEnd ? 0 : clock.stepMs || grainOf(clock);
+  }
+
+  begin(tMs: number, longAgoMs: number): Window[] {
+    const { align = 'first', phase_ms = 0 } = this.#params;
+    const endsAt = (ms: number): Window => ({ end: { least: ms, most: ms }, count: 0, blocked: PAST });
+    if (align !== 'construction') return [{ end: PAST, count: 0, blocked: PAST }];
+    return [endsAt(longAgoMs + phase_ms), endsAt(Math.floor(tMs) + phase_ms)];
+  }
+
+  admit(state: Window, span: Span): Counted<Window>[] {
+    return this.#inside(state, onClock(span, this.#clock))
+      .filter(({ count }) => count < this.#params.limit)
+      .map(({ at, end, blocked, count }) => {
+        const next = this.#params.every_hit_restarts_window ? this.#windowFrom(at) : end;
+        const released = this.#releaseOf?.(at, count + 1, next) ?? at;
+        return { state: { end: next, count: count + 1, blocked }, at, released };
+      });
+  }
+
+  refuse(state: Window, given: Span, isCharged: boolean): Counted<Window>[] {
+    const span = onClock(given, this.#clock);
+    const { local_block_ms: blockMs, refused_rearm: rearms } = this.#params;
+    const found: Counted<Window>[] = [];
+    const blocking = (one: Window, at: Span): Window =>
+      blockMs === undefined || !isCharged
+        ? one
+        : { ...one, blocked: { least: at.from + blockMs, most: at.to + blockMs } };
+    const at = spanOf(span.from, Math.min(span.to, lastBefore(state.blocked.most, this.#clock)));
+    if (at !== undefined) {
+      const least = Math.max(state.blocked.least, firstAfter(at.from, this.#clock));
+      const one = { ...state, blocked: { ...state.blocked, least } };
+      found.push({ state: rearms ? blocking(one, at) : one, at, released: at });
+    }
+    for (const one of this.#inside(state, span)) {
+      if (one.count < this.#params.limit) continue;
+      const next = isCharged ? blocking(this.#refused(one), one.at) : this.#asWas(state, one);
+      found.push({ state: next, at: one.at, released: one.at });
+    }
+    return found;
+  }
+
+  settled(state: Window, tMs: number): Window {
+    const { align = 'first' } = this.#params;
+    const isOver = state.end.most + this.#lateMs <= tMs;
+    const blocked = state.blocked.most <= tMs ? PAST : state.blocked;
+    if (isOver && align !== 'construction') return { end: PAST, count: 0, blocked };
+    return { ...state, blocked, count: isOver ? 0 : state.count };
+  }
+
+  key({ count, end, blocked }: Window): string {
+    const edge = this.#params.align === 'construction' ? end.least % this.#params.window_ms : '';
+    return `${count}/${end.most === PAST.most}/${blocked.most === PAST.most}/${edge}`;
+  }
+
+  join(one: Window, other: Window): Window | undefined {
+    const [end, blocked] = [joined(one.end, other.end), joined(one.blocked, other.blocked)];
+    if (end === undefined && blocked === undefined) return undefined;
+    return { ...one, end: end ?? one.end, blocked: blocked ?? one.blocked };
+  }
+
+  /** What a request finds that is counted in the span and not blocked: so many in the window before it, and where the window ends. */
+  #inside({ end, count, blocked }: Window, { from, to }: Span): (Window & { readonly at: Span })[] {
+    const open = { least: blocked.least, most: Math.min(blocked.most, to) };
+    const first = Math.max(from, open.least);
+    const found: (Window & { readonly at: Span })[] = [];
+    const inWindow = spanOf(first, Math.min(to, lastBefore(end.most + this.#lateMs, this.#clock)));
+    const least = Math.max(end.least, firstAfter(first - this.#lateMs, this.#clock));
+    if (inWindow !== undefined && least <= end.most) {
+      found.push({ at: inWindow, end: { least, most: end.most }, count, blocked: open });
+    }
+    const after = spanOf(Math.max(first, end.least + this.#lateMs), to);
+    if (after === undefined) return found;
+    for (const { at, end: next } of this.#windowsIn(after, end)) found.push({ at, end: next, count: 0, blocked: open });
+    return found;
+  }
+
+  #windowFrom({ from, to }: Span): Bounds {
+    const { window_ms } = this.#params;
+    return { least: from + window_ms, most: to + window_ms };
+  }
+
+  /** The windows in which a request can lie that is counted in the span, after one that ended at `end`. */
+  #windowsIn(span: Span, end: Bounds): { readonly at: Span; readonly end: Bounds }[] {
+    const { align = 'first', phase_ms = 0, window_ms } = this.#params;
+    if (align === 'first') return [{ at: span, end: this.#windowFrom(span) }];
+    const origin = align === 'epoch' ? phase_ms : end.least;
+    const late = this.#lateMs;
+    const found: { at: Span; end: Bounds }[] = [];
+    const first = Math.floor((span.from - origin - late) / window_ms);
+    for (let edge = origin + first * window_ms; edge <= span.to; edge += window_ms) {
+      const last = edge + window_ms;
+      const at = spanOf(Math.max(span.from, edge + late), Math.min(span.to, lastBefore(last + late, this.#clock)));
+      if (at !== undefined) found.push({ at, end: { least: last, most: last } });
+    }
+    return found;
+  }
+
+  /** Nothing is charged: of a window that is over a rule that was only asked knows no more than before. */
+  #asWas(state: Window, { end, count }: Window): Window {
+    return count === 0 ? state : { ...state, end };
+  }
+
+  #refused({ at, end, count, blocked }: Window & { readonly at: Span }): Window {
+    const { limit, window_ms, count_refused, block_ms = 0, refused_backoff: backoff } = this.#params;
+    const { refused_restart_window: restarts, every_hit_restarts_window: isElastic } = this.#params;
+    if (!count_refused) return { end, count, blocked };
+    const after = count + 1;
+    const endsIn = (ms: number) => ({ least: at.from + ms, most: at.to + ms });
+    // Beyond the limit the count decides nothing, unless the end follows from it.
+    const kept = backoff === undefined ? Math.min(after, limit + 1) : after;
+    if (isElastic || restarts) return { end: endsIn(window_ms), count: kept, blocked };
+    if (backoff !== undefined) return { end: endsIn(window_ms * backoff ** (after - limit - 1)), count: kept, blocked };
+    if (block_ms > 0 && count <= limit) return { end: endsIn(block_ms), count: kept, blocked };
+    return { end, count: kept, blocked };
+  }
+}

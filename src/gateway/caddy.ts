@@ -1,0 +1,141 @@
+// Limits of a Caddyfile: the directive rate_limit of the plugin mholt/caddy-ratelimit.
+//
+//   example.com {
+//     rate_limit { zone api { key {remote_host}  events 10  window 1m } }       { like: caddy, max_events: 10, window: 1m }
+//   }
+//
+// Source: the README of mholt/caddy-ratelimit; the grammar of caddyserver.com/docs/caddyfile.
+import {
+  everyone,
+  type FoundLimits,
+  type KeyPart,
+  type LimitKey,
+  type PathPattern,
+  type Source,
+  unknownKey,
+} from './found.js';
+
+interface CaddyLine {
+  readonly line: number;
+  readonly words: readonly string[];
+  readonly block: readonly CaddyLine[] | undefined;
+}
+
+export function looksLikeCaddy(text: string): boolean {
+  return /^\s*rate_limit\s*(?:[\w@/*]\S*\s*)?\{\s*$/m.test(text) && !/\brate_limits?:/.test(text);
+}
+
+/** What is deeper is read as lines. */
+const MOST_DEPTH = 200;
+
+function linesOf(text: string): CaddyLine[] {
+  const stack: CaddyLine[][] = [[]];
+  for (const [index, raw] of text.split('\n').entries()) {
+    const words = [...raw.matchAll(/#.*|"((?:\\.|[^"\\])*)"|`([^`]*)`|[^\s"`#]+[^\s]*/g)]
+      .filter(([token]) => !token.startsWith('#'))
+      .map(([token, quoted, ticked]) => quoted ?? ticked ?? token);
+    if (words[0] === '}' && stack.length > 1) {
+      stack.pop();
+      continue;
+    }
+    if (words.length === 0) continue;
+    const opens = words.at(-1) === '{' && stack.length < MOST_DEPTH;
+    const block: CaddyLine[] | undefined = opens ? [] : undefined;
+    stack.at(-1)!.push({ line: index + 1, words: opens ? words.slice(0, -1) : words, block });
+    if (block !== undefined) stack.push(block);
+  }
+  return stack[0]!;
+}
+
+const placeholders: Readonly<Record<string, readonly KeyPart[]>> = {
+  remote_host: ['client'],
+  'http.request.remote.host': ['client'],
+  client_ip: ['client'],
+  host: ['host'],
+  'http.request.host': ['host'],
+  path: ['path'],
+  'http.request.uri.path': ['path'],
+  method: ['method'],
+};
+
+export function readCaddy({ name: file, text }: Source, found: FoundLimits): void {
+  const visit = (lines: readonly CaddyLine[], site: readonly string[], paths: readonly PathPattern[]): void => {
+    for (const { words, block, line } of lines) {
+      const [name = ''] = words;
+      if (name === 'rate_limit') readZones(block ?? [], { file, site, paths, line }, found);
+      else if (block !== undefined && site.length === 0)
+        visit(
+          block,
+          words.map((word) => word.replace(/,$/, '')),
+          [],
+        );
+      else if (block !== undefined)
+        visit(
+          block,
+          site,
+          /^(?:handle|handle_path|route)$/.test(name) && words[1]?.startsWith('/') ? [pathOf(words[1])] : paths,
+        );
+    }
+  };
+  visit(linesOf(text), [], []);
+}
+
+const pathOf = (text: string): PathPattern =>
+  text.endsWith('*') ? { kind: 'prefix', text: text.slice(0, -1) } : { kind: 'exact', text };
+
+interface Place {
+  readonly file: string;
+  readonly site: readonly string[];
+  readonly paths: readonly PathPattern[];
+  readonly line: number;
+}
+
+function readZones(lines: readonly CaddyLine[], { file, site, paths }: Place, found: FoundLimits): void {
+  for (const { words, block = [], line } of lines) {
+    const [kind, name = 'zone'] = words;
+    if (kind === 'distributed')
+      found.refuse(file, line, 'the counts of other instances are added with a delay; here they count at once');
+    if (kind !== 'zone') continue;
+    const given = (...names: string[]) => block.find((one) => names.includes(one.words[0]!));
+    const [key, events, window, match] = [given('key'), given('events', 'max_events'), given('window'), given('match')];
+    const faults = [
+      ...block
+        .filter((one) => !['key', 'events', 'max_events', 'window', 'match'].includes(one.words[0]!))
+        .map((one) => [one, `${one.words[0]} is not an option of a zone`] as const),
+      ...[key, events, window]
+        .filter((one) => one !== undefined && one.words.length !== 2)
+        .map((one) => [one!, `${one!.words[0]} takes one value`] as const),
+    ];
+    for (const [one, what] of faults) found.refuse(file, one.line, `Caddy refuses the zone ${name}: ${what}`);
+    const [most, length] = [Number(events?.words[1]), window?.words[1] ?? ''];
+    const isRead = Number.isInteger(most) && most > 0 && /^\d+(?:\.\d+)?(?:ms|s|m|h|d)$/.test(length);
+    if (!isRead && faults.length === 0)
+      found.refuse(file, line, `the zone ${name} has no number of events or no window`);
+    if (!isRead || faults.length > 0) continue;
+    const inMatch = (match?.block ?? []).flatMap((one) => (one.words[0] === 'path' ? one.words.slice(1) : []));
+    const others = (match?.block ?? []).filter((one) => one.words[0] !== 'path');
+    if (others.length > 0)
+      found.refuse(
+        file,
+        others[0]!.line,
+        `it applies only to requests that match ${others.map((one) => one.words.join(' ')).join(', ')}; here to all`,
+      );
+    found.limiter(file, {
+      name,
+      line,
+      where: site.join(', '),
+      hosts: site.map((one) => one.replace(/^https?:\/\//, '').replace(/[:/].*$/, '')).filter((one) => one !== ''),
+      paths: inMatch.length > 0 ? inMatch.map(pathOf) : paths,
+      key: keyOf(key?.words[1]),
+      limit: { like: 'caddy', max_events: most, window: length },
+    });
+  }
+}
+
+/** A key without a placeholder is the same for all. */
+function keyOf(text: string | undefined): LimitKey {
+  if (text === undefined) return everyone;
+  const names = [...text.matchAll(/\{([^}]+)\}/g)].map(([, name]) => placeholders[name!]);
+  if (names.length === 0) return { text: `constant ${text}`, parts: [] };
+  return names.includes(undefined) ? unknownKey(text) : { text, parts: (names as KeyPart[][]).flat() };
+}

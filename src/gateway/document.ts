@@ -1,0 +1,115 @@
+// YAML, JSON and HCL as one tree: fields, items and values, each with its line.
+import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, parseAllDocuments, type Node as YamlNode } from 'yaml';
+import type { Source } from './found.js';
+
+export interface TreeEntry {
+  readonly file: string;
+  readonly line: number;
+  /** Text, number, true or false; undefined for fields, items, and what is only known later: see `expression`. */
+  readonly value: string | number | boolean | undefined;
+  /** What a program would have to evaluate: `var.limit`. */
+  readonly expression: string | undefined;
+  readonly fields: ReadonlyMap<string, TreeEntry>;
+  readonly items: readonly TreeEntry[];
+  /** Of a text over several lines: where its first line is in the file. */
+  readonly textLine: number;
+}
+
+const nothing: ReadonlyMap<string, TreeEntry> = new Map();
+
+export function entryOf(file: string, line: number, given: Partial<TreeEntry>): TreeEntry {
+  return { file, line, value: undefined, expression: undefined, fields: nothing, items: [], textLine: line, ...given };
+}
+
+/** `token_bucket` as JSON of Envoy has it: `tokenBucket`. */
+const camel = (name: string) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/** What is at the end of a path of names; of a list with one item, in that item. */
+export function at(entry: TreeEntry | undefined, ...names: readonly string[]): TreeEntry | undefined {
+  let here = entry;
+  for (const name of names) {
+    if (here !== undefined && here.fields.size === 0 && here.items.length === 1) here = here.items[0];
+    here = here?.fields.get(name) ?? here?.fields.get(camel(name));
+  }
+  return here;
+}
+
+/** The items of a list; what is there alone is a list of one, as blocks of Terraform are. */
+export function listAt(entry: TreeEntry | undefined, ...names: readonly string[]): readonly TreeEntry[] {
+  const found = at(entry, ...names);
+  if (found === undefined) return [];
+  return found.items.length > 0 || found.fields.size === 0 ? found.items : [found];
+}
+
+export function textAt(entry: TreeEntry | undefined, ...names: readonly string[]): string | undefined {
+  const found = at(entry, ...names);
+  const { value } = found?.items.length === 1 ? found.items[0]! : (found ?? { value: undefined });
+  return value === undefined ? undefined : String(value);
+}
+
+/** Also of a text in quotes. Undefined for what is no number. */
+export function numberAt(entry: TreeEntry | undefined, ...names: readonly string[]): number | undefined {
+  const text = textAt(entry, ...names)
+    ?.trim()
+    .replace(/^(\d+)_(?=\d)/, '$1');
+  const number = text === undefined || text === '' ? Number.NaN : Number(text);
+  return Number.isFinite(number) ? number : undefined;
+}
+
+export type Say = (line: number, what: string) => void;
+
+/** The documents of a YAML or JSON file; none where it is not one, which is said. */
+export function documentsOf({ name: file, text }: Source, say: Say): TreeEntry[] {
+  const lines = new LineCounter();
+  const documents = parseAllDocuments(text, { lineCounter: lines, merge: true, logLevel: 'silent' });
+  if (!Array.isArray(documents)) return [];
+  return documents.flatMap((document) => {
+    const [error] = document.errors;
+    if (error !== undefined) {
+      say(
+        lines.linePos(error.pos[0]).line,
+        `it is not valid YAML: ${error.message.split('\n')[0]!.replace(/ at line .*$/, '')}`,
+      );
+      return [];
+    }
+    // Aliases of aliases grow without bound.
+    let left = 200_000;
+    const entry = (node: YamlNode | null, depth: number): TreeEntry => {
+      const line = node?.range ? lines.linePos(node.range[0]).line : 1;
+      left -= 1;
+      if (depth > 200 || left < 0) return entryOf(file, line, {});
+      if (isAlias(node)) return { ...entry(node.resolve(document) ?? null, depth + 1), line };
+      if (isMap(node)) {
+        const fields = new Map<string, TreeEntry>();
+        for (const pair of node.items) {
+          if (!isPair(pair)) continue;
+          const key = pair.key as YamlNode | null;
+          const name = isScalar(key) ? String(key.value) : '';
+          const value = entry(pair.value as YamlNode | null, depth + 1);
+          const own = key?.range ? lines.linePos(key.range[0]).line : value.line;
+          if (name === '<<' && value.fields.size > 0)
+            for (const [one, merged] of value.fields) fields.set(one, fields.get(one) ?? merged);
+          else fields.set(name, { ...value, line: own });
+        }
+        return entryOf(file, line, { fields });
+      }
+      if (isSeq(node))
+        return entryOf(file, line, { items: node.items.map((item) => entry(item as YamlNode, depth + 1)) });
+      const value = isScalar(node) ? node.value : undefined;
+      const isBlock = isScalar(node) && (node.type === 'BLOCK_LITERAL' || node.type === 'BLOCK_FOLDED');
+      const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+      return entryOf(file, line, { value: isPlain ? value : undefined, textLine: isBlock ? line + 1 : line });
+    };
+    return document.contents === null ? [] : [entry(document.contents as YamlNode, 0)];
+  });
+}
+
+/** Every entry, with the names that lead to it. */
+export function* walk(
+  entry: TreeEntry,
+  names: readonly string[] = [],
+): Generator<readonly [entry: TreeEntry, names: readonly string[]]> {
+  yield [entry, names];
+  for (const [name, inner] of entry.fields) yield* walk(inner, [...names, name]);
+  for (const inner of entry.items) yield* walk(inner, names);
+}

@@ -1,0 +1,97 @@
+// The limits in files of gateways: which format a file has, by its content; what is in no format that is known is said with its line.
+//
+//   limitersIn(text, 'nginx.conf')          { limiters, places, notUnderstood, notApplied, appliesTo }
+//   limitersInFiles([zones, server])        files of one gateway together: zones are in one, what uses them in another
+
+import { readApisix } from './apisix.js';
+import { documentsOf, type TreeEntry, walk } from './document.js';
+import { readEnvoy } from './envoy.js';
+import { FoundLimits, type GatewayLimits, limitsOf, type Source } from './found.js';
+import { HclFault, hclOf } from './hcl.js';
+import { readKong } from './kong.js';
+import { readIngress } from './kubernetes.js';
+import { readPublished } from './published.js';
+import { readSpring } from './spring.js';
+import { isTemplate, looksLikeDocument, looksLikeLimits, readStanzas, refuseWords } from './stanzas.js';
+import { readTerraform } from './terraform.js';
+import { readTraefik } from './traefik.js';
+
+export function limitersIn(text: string, name: string): GatewayLimits {
+  return limitersInFiles([{ name, text }]);
+}
+
+const trees = [readEnvoy, readIngress, readKong, readApisix, readTraefik, readSpring, readPublished];
+
+export function limitersInFiles(files: readonly Source[]): GatewayLimits {
+  const found = new FoundLimits();
+  const sources = files.flatMap(pieces);
+  const whole = sources.filter((source) => /\.(?:md|tf|ya?ml|json)$/.test(source.name) || !isTemplate(source, found));
+  const documents = whole.filter(isDocument).flatMap((source) => documentsIn(source, found));
+  // Files in files: a ConfigMap has its texts as fields.
+  const inner = documents.flatMap((root) => [...textsIn(root)]).filter((source) => !isTemplate(source, found));
+  const all = [
+    ...whole.filter((source) => !isDocument(source)),
+    ...inner.filter(({ text }) => !looksLikeDocument(text)),
+  ];
+  const roots = [
+    ...documents,
+    ...inner.filter(({ text }) => looksLikeDocument(text)).flatMap((source) => documentsIn(source, found)),
+  ];
+  for (const read of trees) read(roots, found);
+  const blocks = all.filter(isHcl).flatMap((source) => hclIn(source, found));
+  readTerraform([...roots, ...blocks], found);
+  readStanzas(
+    all.filter((source) => !isHcl(source)),
+    found,
+  );
+  return limitsOf(found);
+}
+
+/** Fenced blocks of a page are files of their own, at the same lines. */
+function pieces(source: Source): Source[] {
+  if (!/\.(?:md|markdown)$/i.test(source.name)) return [source];
+  let line = 1;
+  return source.text.split(/^```.*$/m).flatMap((text, i) => {
+    const above = '\n'.repeat(line - 1);
+    line += text.split('\n').length - 1;
+    return i % 2 === 0 ? [] : [{ name: source.name, text: above + text }];
+  });
+}
+
+function isDocument({ name, text }: Source): boolean {
+  if (/\.(?:ya?ml|json)$/i.test(name)) return true;
+  if (/\.(?:conf|cfg|tf|rb|md|erb|j2)$|Caddyfile$/i.test(name)) return false;
+  return looksLikeDocument(text);
+}
+
+function documentsIn(source: Source, found: FoundLimits): TreeEntry[] {
+  let isRefused = false;
+  const roots = documentsOf(source, (line, what) => {
+    isRefused = true;
+    found.refuse(source.name, line, what);
+  });
+  if (isRefused) refuseWords(source, 'the file was not read', found);
+  return roots;
+}
+
+const isHcl = ({ name, text }: Source) => /\.tf$/.test(name) || /^\s*(?:resource|module)\s+"[\w-]+"/m.test(text);
+
+function hclIn(source: Source, found: FoundLimits): TreeEntry[] {
+  try {
+    return [hclOf(source)];
+  } catch (error) {
+    if (!(error instanceof HclFault)) throw error;
+    found.refuse(source.name, error.line, `it is not valid HCL: ${error.message}`);
+    return [];
+  }
+}
+
+/** Texts of a document that are files themselves, with their lines. */
+function* textsIn(root: TreeEntry): Generator<Source> {
+  for (const [entry, names] of walk(root)) {
+    const { value, textLine, file } = entry;
+    if (typeof value !== 'string' || !value.includes('\n')) continue;
+    const text = '\n'.repeat(textLine - 1) + value;
+    if (!/-snippet$/.test(names.at(-1) ?? '') && looksLikeLimits(value)) yield { name: file, text };
+  }
+}

@@ -1,0 +1,100 @@
+// Which location of nginx answers a request.
+//
+//   server     by name: exact, then *.suffix, then prefix.*, then expressions, else the default
+//   location   = exact; else the longest prefix, in it its own; then expressions in order, unless the prefix has ^~
+//
+// Source: ngx_http_core_find_location of nginx 1.22. A log has no port: of servers with the same name, one with limits has precedence.
+import { expressionOf, type FoundLimiter, isHost, isPath, type LimitRoute, type PathPattern } from './found.js';
+
+export interface NginxLocation {
+  /** After `location`: `= /login`, `~* \.png$`. Empty for the server. */
+  readonly words: string;
+  readonly limiters: readonly FoundLimiter[];
+  readonly locations: readonly NginxLocation[];
+}
+
+export interface NginxServer {
+  readonly names: readonly string[];
+  readonly ports: readonly string[];
+  readonly place: NginxLocation;
+}
+
+interface Compiled {
+  readonly pattern: PathPattern;
+  readonly isFinal: boolean;
+  readonly location: NginxLocation;
+  readonly inner: readonly Compiled[];
+}
+
+export function nginxRoute(servers: readonly NginxServer[]): LimitRoute {
+  const trees = new Map(servers.map((server) => [server, compiled(server.place.locations)]));
+  return (host, path) => {
+    const server = serverOf(servers, host);
+    if (server === undefined) return [];
+    const found = find(trees.get(server)!, path) ?? server.place;
+    return found.limiters;
+  };
+}
+
+function compiled(locations: readonly NginxLocation[]): readonly Compiled[] {
+  return locations
+    .filter(({ words }) => !words.startsWith('@'))
+    .map((location) => {
+      const [, sign = '', text = ''] = /^(=|\^~|~\*|~)?\s*(.*)$/.exec(location.words)!;
+      const kind = sign === '=' ? 'exact' : sign.startsWith('~') ? 'regex' : 'prefix';
+      return {
+        pattern: { kind, text, ignoresCase: sign === '~*' },
+        isFinal: sign === '^~',
+        location,
+        inner: compiled(location.locations),
+      };
+    });
+}
+
+function find(locations: readonly Compiled[], path: string): NginxLocation | undefined {
+  let longest: Compiled | undefined;
+  for (const one of locations) {
+    if (one.pattern.kind === 'regex' || !isPath(one.pattern, path)) continue;
+    if (one.pattern.kind === 'exact') return one.location;
+    if (longest === undefined || one.pattern.text.length > longest.pattern.text.length) longest = one;
+  }
+  const within = longest === undefined ? undefined : find(longest.inner, path);
+  const isExpression = within !== undefined && isFromExpression(longest!.inner, within);
+  if (isExpression || longest?.isFinal === true) return within ?? longest?.location;
+  for (const one of locations)
+    if (one.pattern.kind === 'regex' && isPath(one.pattern, path)) return find(one.inner, path) ?? one.location;
+  return within ?? longest?.location;
+}
+
+function isFromExpression(locations: readonly Compiled[], found: NginxLocation): boolean {
+  return locations.some(
+    ({ location, pattern, inner }) =>
+      (location === found && pattern.kind !== 'prefix') || isFromExpression(inner, found),
+  );
+}
+
+function serverOf(servers: readonly NginxServer[], host: string | undefined): NginxServer | undefined {
+  const name = host?.toLowerCase().replace(/:\d+$/, '');
+  const fits = (test: (pattern: string) => boolean) => servers.filter(({ names }) => names.some(test));
+  const named =
+    name === undefined
+      ? undefined
+      : [
+          fits((pattern) => pattern.toLowerCase() === name),
+          fits((pattern) => /^[*.]/.test(pattern) && isHost(pattern, name)),
+          fits((pattern) => pattern.endsWith('*') && isHost(pattern, name)),
+          fits((pattern) => pattern.startsWith('~') && expressionOf(pattern.slice(1), true)?.test(name) === true),
+        ].find((some) => some.length > 0);
+  const some = name === undefined ? servers : (named ?? defaultsOf(servers));
+  // Of servers with one name on several ports, one redirects to the other: the requests that matter meet the limits.
+  return some.find(({ place }) => hasLimits(place)) ?? some[0];
+}
+
+function defaultsOf(servers: readonly NginxServer[]): readonly NginxServer[] {
+  const marked = servers.filter(({ ports }) => ports.some((port) => /\bdefault(?:_server)?\b/.test(port)));
+  return marked.length > 0 ? marked : servers;
+}
+
+function hasLimits({ limiters, locations }: NginxLocation): boolean {
+  return limiters.length > 0 || locations.some(hasLimits);
+}

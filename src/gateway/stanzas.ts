@@ -1,0 +1,66 @@
+// The formats that are lines of text: nginx, HAProxy, Caddy. They are read without a library, as a command line starts.
+import { looksLikeCaddy, readCaddy } from './caddy.js';
+import { FoundLimits, type GatewayLimits, limitsOf, type Source } from './found.js';
+import { looksLikeHaproxy, readHaproxy } from './haproxy.js';
+import { looksLikeNginx, readNginx } from './nginx.js';
+
+/** The limits of a piece of nginx, HAProxy or Caddy. */
+export function stanzaLimits(text: string): GatewayLimits {
+  const found = new FoundLimits();
+  const source = { name: 'paste', text };
+  if (!isTemplate(source, found)) readStanzas([source], found);
+  return limitsOf(found);
+}
+
+export function readStanzas(sources: readonly Source[], found: FoundLimits): void {
+  const caddy = sources.filter(({ text, name }) => looksLikeCaddy(text) || /(?:^|\/)Caddyfile$|\.caddy$/.test(name));
+  for (const source of caddy) readCaddy(source, found);
+  const left = sources.filter((source) => !caddy.includes(source));
+  const haproxy = left.filter(({ text }) => looksLikeHaproxy(text) && !NGINX.test(text));
+  for (const source of haproxy) readHaproxy(source, found);
+  const nginx = left.filter((source) => !haproxy.includes(source) && looksLikeNginx(source.text));
+  if (nginx.length > 0) readNginx(nginx, found);
+  for (const source of left)
+    if (!haproxy.includes(source) && !nginx.includes(source))
+      refuseWords(source, 'it is in no format that is read', found);
+}
+
+const NGINX = /^[^#\n]*\blimit_(?:req|conn)(?:_zone)?\s/m;
+
+/** Words of a file that limits. */
+const WORDS =
+  /\blimit_(?:req|conn)(?:_zone)?\s|\bstick-table\b|\btrack-sc\d|http_req_rate|conn_(?:rate|cur)\b|\bdescriptors:|\brate_limit\b|local_ratelimit|token_bucket:|requests_per_unit|rate-limiting|limit-(?:count|req|conn|rps|rpm)\b|rateLimit:|RequestRateLimiter|rate_based_statement|throttle\b.*\blimit/;
+
+/** Whether a text may be a file that limits. */
+export function looksLikeLimits(text: string): boolean {
+  return WORDS.test(text) || looksLikeHaproxy(text);
+}
+
+const MARKER = /\{\{|\{%|<%/;
+
+export function looksLikeDocument(text: string): boolean {
+  return (
+    /^\s*[{[]\s*["{[\]}]/.test(text) ||
+    (/^[\w.@"-]+:(?:\s|$)/m.test(text) && !/;\s*$/m.test(text) && !/^\s*(?:frontend|backend|stick-table)\b/m.test(text))
+  );
+}
+
+/** A template is refused where it says something of a limit, since its values are known once it is filled in. */
+export function isTemplate(source: Source, found: FoundLimits): boolean {
+  const { name, text } = source;
+  const lines = text.split('\n');
+  const isRuby = /\.rb$/.test(name);
+  const isNamed = /\.(?:j2|jinja2?|erb|mustache|hbs|tmpl|tpl|template|gotmpl|ejs)$/i.test(name);
+  const first = lines.findIndex((line) => MARKER.test(line.replace(/(?:^|\s)#.*$/, '')));
+  const isSure = isRuby || (first >= 0 && isNamed);
+  if (!isSure && (first < 0 || looksLikeDocument(text) || looksLikeCaddy(text))) return false;
+  refuseWords(source, isRuby ? 'it is a program' : 'it is in a template', found);
+  if (first >= 0) found.refuse(name, first + 1, `the file is a template: ${lines[first]!.trim().slice(0, 60)}`);
+  return true;
+}
+
+export function refuseWords({ name, text }: Source, why: string, found: FoundLimits): void {
+  for (const [index, line] of text.split('\n').entries())
+    if (WORDS.test(line) && !/^\s*(?:#|\/\/)/.test(line))
+      found.refuse(name, index + 1, `${why}: ${line.trim().slice(0, 100)}`);
+}

@@ -1,0 +1,368 @@
+// Limits of clouds, as Terraform declares them: in HCL, in JSON, and in the JSON of a plan.
+//
+//   resource "aws_wafv2_web_acl" "api" { rule { statement { rate_based_statement { limit = 2000 … } } } }
+//   { like: aws-waf, limit: 2000 }             more than 2000 in 300 s, the default, by an estimate
+//
+// Sources: the references of the providers aws, cloudflare, google, azurerm and kong-gateway at registry.terraform.io.
+import { at, listAt, numberAt, type TreeEntry, textAt, walk } from './document.js';
+import {
+  everyone,
+  type FoundLimits,
+  type KeyPart,
+  type LimitKey,
+  type PathPattern,
+  perClient,
+  unknownKey,
+} from './found.js';
+import { readPlugin } from './kong.js';
+
+interface Resource {
+  readonly type: string;
+  readonly name: string;
+  readonly body: TreeEntry;
+}
+
+const readers: readonly (readonly [type: RegExp, read: (resource: Resource, found: FoundLimits) => void])[] = [
+  [/^aws_wafv2_(?:web_acl|rule_group)$/, readWebAcl],
+  [/^aws_api_gateway_usage_plan$/, readUsagePlan],
+  [/^aws_api_gateway_method_settings$|^aws_apigatewayv2_stage$/, readStage],
+  [/^cloudflare_ruleset$/, readRuleset],
+  [/^google_compute_security_policy$/, readSecurityPolicy],
+  [/^azurerm_(?:web_application|frontdoor|cdn_frontdoor)_firewall_policy$/, readFirewallPolicy],
+  [/^kong(?:-gateway)?_plugin_rate_limiting(?:_advanced)?$/, readKongPlugin],
+];
+
+export function readTerraform(roots: readonly TreeEntry[], found: FoundLimits): void {
+  for (const root of roots) {
+    for (const resource of resourcesOf(root)) {
+      const reader = readers.find(([type]) => type.test(resource.type));
+      if (reader === undefined) continue;
+      const before = found.limiters.length;
+      reader[1](resource, found);
+      for (const name of ['count', 'for_each']) {
+        const given = at(resource.body, name);
+        if (given?.expression !== undefined && found.limiters.length > before)
+          found.refuse(given.file, given.line, `it is there only as ${name} = ${given.expression} says; here it is`);
+      }
+    }
+    for (const module of listAt(root, 'module')) readModule(module, found);
+  }
+}
+
+function* resourcesOf(root: TreeEntry): Generator<Resource> {
+  for (const block of listAt(root, 'resource')) {
+    const labels = block.fields.get('')?.items.map(({ value }) => String(value));
+    if (labels !== undefined) yield { type: labels[0] ?? '', name: labels[1] ?? '', body: block };
+    else for (const [type, named] of block.fields) for (const [name, body] of named.fields) yield { type, name, body };
+  }
+  const modules = [at(root, 'planned_values', 'root_module')];
+  for (const module of modules) {
+    modules.push(...listAt(module, 'child_modules'));
+    for (const one of listAt(module, 'resources'))
+      yield { type: textAt(one, 'type') ?? '', name: textAt(one, 'address') ?? '', body: at(one, 'values') ?? one };
+  }
+}
+
+/** A number that is written out; else it is refused. */
+function written(entry: TreeEntry | undefined, what: string, from: TreeEntry, found: FoundLimits): number | undefined {
+  const number = numberAt(entry);
+  if (number !== undefined) return number;
+  const given = entry?.expression === undefined ? 'not there' : entry.expression;
+  found.refuse(
+    from.file,
+    entry?.line ?? from.line,
+    `${what} is ${given}: it is known only once Terraform has evaluated it`,
+  );
+  return undefined;
+}
+
+function readWebAcl({ name, body }: Resource, found: FoundLimits): void {
+  for (const rule of listAt(body, 'rule')) {
+    const statement = at(rule, 'statement', 'rate_based_statement');
+    if (statement !== undefined) readRateBased(statement, rule, `web ACL ${name}`, found);
+  }
+}
+
+function readRateBased(statement: TreeEntry, rule: TreeEntry, where: string, found: FoundLimits): void {
+  const limit = written(at(statement, 'limit'), 'the limit', statement, found);
+  const window = at(statement, 'evaluation_window_sec');
+  const seconds = window === undefined ? undefined : written(window, 'evaluation_window_sec', statement, found);
+  if (limit === undefined || (window !== undefined && seconds === undefined)) return;
+  const scope = at(statement, 'scope_down_statement');
+  if (scope !== undefined && isGiven(scope))
+    found.refuse(scope.file, scope.line, 'only requests of scope_down_statement count; here all do');
+  const type = textAt(statement, 'aggregate_key_type') ?? 'IP';
+  const action = at(rule, 'action');
+  const isCount =
+    textAt(rule, 'action') === 'count' || (at(action, 'count') !== undefined && isGiven(at(action, 'count')!));
+  const status = numberAt(action, 'block', 'custom_response', 'response_code') ?? 403;
+  found.limiter(statement.file, {
+    name: textAt(rule, 'name') ?? 'rate_based_statement',
+    line: statement.line,
+    where,
+    key:
+      type === 'CONSTANT'
+        ? everyone
+        : type === 'IP' || type === 'FORWARDED_IP'
+          ? { ...perClient, text: type }
+          : unknownKey(type),
+    limit: { like: 'aws-waf', limit, ...(seconds !== undefined && { evaluation_window_sec: seconds }) },
+    status,
+    isDryRun: isCount,
+  });
+}
+
+/** Plans have empty lists where nothing is given. */
+const isGiven = (entry: TreeEntry) => entry.fields.size > 0 || entry.items.length > 0 || entry.value !== undefined;
+
+function readUsagePlan({ name, body }: Resource, found: FoundLimits): void {
+  const add = (settings: TreeEntry, where: string, paths: readonly PathPattern[]) =>
+    throttle(
+      settings,
+      'rate_limit',
+      'burst_limit',
+      { name: 'throttle_settings', where, paths, key: unknownKey('API key') },
+      found,
+    );
+  const title = `usage plan ${textAt(body, 'name') ?? name}`;
+  for (const settings of listAt(body, 'throttle_settings')) add(settings, title, []);
+  for (const stage of listAt(body, 'api_stages'))
+    for (const one of listAt(stage, 'throttle'))
+      add(one, `${title}, ${textAt(one, 'path') ?? ''}`, pathOf(textAt(one, 'path') ?? ''));
+  for (const quota of listAt(body, 'quota_settings')) {
+    const limit = written(at(quota, 'limit'), 'the quota', quota, found);
+    const period = textAt(quota, 'period') ?? '';
+    if (limit === undefined) continue;
+    if (!['DAY', 'WEEK', 'MONTH'].includes(period))
+      found.refuse(quota.file, quota.line, `the period ${period} is not read`);
+    else
+      found.limiter(quota.file, {
+        name: 'quota_settings',
+        line: quota.line,
+        where: title,
+        key: unknownKey('API key'),
+        limit: { like: 'aws-quota', limit, period },
+      });
+  }
+}
+
+type ThrottlePlace = {
+  readonly name: string;
+  readonly where: string;
+  readonly paths: readonly PathPattern[];
+  readonly key: LimitKey;
+};
+
+function throttle(
+  settings: TreeEntry,
+  rateName: string,
+  burstName: string,
+  place: ThrottlePlace,
+  found: FoundLimits,
+): void {
+  if (!isGiven(settings)) return;
+  const rate_limit = written(at(settings, rateName), rateName, settings, found);
+  const burst_limit = written(at(settings, burstName), burstName, settings, found);
+  if (rate_limit === undefined || burst_limit === undefined) return;
+  found.limiter(settings.file, {
+    ...place,
+    line: settings.line,
+    limit: { like: 'aws-api-gateway', rate_limit, burst_limit },
+  });
+}
+
+/** `/orders/POST` */
+function pathOf(path: string): PathPattern[] {
+  const [, own = ''] = /^(\/.*)\/[A-Z]+$/.exec(path) ?? [];
+  return own === '' ? [] : [{ kind: 'exact', text: own }];
+}
+
+function readStage({ name, body }: Resource, found: FoundLimits): void {
+  const place = {
+    name: 'throttling',
+    where: `stage ${textAt(body, 'stage_name') ?? textAt(body, 'name') ?? name}`,
+    paths: [],
+    key: everyone,
+  };
+  for (const settings of [...listAt(body, 'settings'), ...listAt(body, 'default_route_settings')])
+    if (at(settings, 'throttling_rate_limit') !== undefined)
+      throttle(settings, 'throttling_rate_limit', 'throttling_burst_limit', place, found);
+}
+
+const characteristics: Readonly<Record<string, readonly KeyPart[]>> = {
+  'ip.src': ['client'],
+  'cf.colo.id': [],
+  'http.host': ['host'],
+  'http.request.uri.path': ['path'],
+  'http.request.method': ['method'],
+};
+
+function readRuleset({ name, body }: Resource, found: FoundLimits): void {
+  for (const rule of listAt(body, 'rules')) {
+    const limit = at(rule, 'ratelimit');
+    if (limit === undefined || !isGiven(limit)) continue;
+    const title = textAt(rule, 'description') ?? textAt(rule, 'ref') ?? 'ratelimit';
+    const { file, line } = limit;
+    const requests = written(at(limit, 'requests_per_period'), 'requests_per_period', limit, found);
+    const period = written(at(limit, 'period'), 'period', limit, found);
+    const timeout = at(limit, 'mitigation_timeout');
+    const block = timeout === undefined ? undefined : written(timeout, 'mitigation_timeout', limit, found);
+    if (requests === undefined || period === undefined || (timeout !== undefined && block === undefined)) continue;
+    const keys = listAt(limit, 'characteristics').map(({ value }) => String(value));
+    const known = keys.map((one) => characteristics[one]);
+    const like = {
+      like: 'cloudflare',
+      requests_per_period: requests,
+      period,
+      ...(block !== undefined && { mitigation_timeout: block }),
+    };
+    const key = { text: keys.join(', '), parts: known.includes(undefined) ? undefined : (known as KeyPart[][]).flat() };
+    if (textAt(rule, 'enabled') === 'false') {
+      found.unused(file, { name: title, line, what: `${title} limits nothing: it is not enabled`, key, limit: like });
+      continue;
+    }
+    const counting = at(limit, 'counting_expression');
+    if (counting !== undefined && (textAt(counting) ?? 'given') !== '')
+      found.refuse(file, counting.line, 'only requests of counting_expression count; here all do');
+    found.limiter(file, {
+      name: title,
+      line,
+      where: `ruleset ${textAt(body, 'name') ?? name}`,
+      ...reachOf(at(rule, 'expression'), found),
+      key,
+      limit: like,
+      isDryRun: textAt(rule, 'action') === 'log',
+    });
+  }
+}
+
+const HOST = /http\.host\s+eq\s+"([^"]+)"/g;
+const EXACT = /http\.request\.uri\.path\s+eq\s+"([^"]+)"/g;
+const PREFIX = /starts_with\(http\.request\.uri\.path,\s*"([^"]+)"\)/g;
+
+/** Of an expression: `http.host eq "a"`, and paths that are equal or start with a text, joined by `and`. */
+function reachOf(expression: TreeEntry | undefined, found: FoundLimits): { hosts: string[]; paths: PathPattern[] } {
+  const text = textAt(expression) ?? expression?.expression ?? 'true';
+  const all = (term: RegExp) => [...text.matchAll(term)].map(([, given]) => given!);
+  const reach = {
+    hosts: all(HOST),
+    paths: [
+      ...all(EXACT).map((path): PathPattern => ({ kind: 'exact', text: path })),
+      ...all(PREFIX).map((path): PathPattern => ({ kind: 'prefix', text: path })),
+    ],
+  };
+  const rest = [HOST, EXACT, PREFIX, /\band\b|\btrue\b|[()\s]/g].reduce((left, term) => left.replace(term, ''), text);
+  if (rest === '') return reach;
+  found.refuse(expression!.file, expression!.line, `only requests of ${text} count; here all do`);
+  return { hosts: [], paths: [] };
+}
+
+function readSecurityPolicy({ name, body }: Resource, found: FoundLimits): void {
+  for (const rule of listAt(body, 'rule')) {
+    const action = textAt(rule, 'action') ?? '';
+    const options = at(rule, 'rate_limit_options');
+    if (!/^(?:throttle|rate_based_ban)$/.test(action) || options === undefined) continue;
+    const { file, line } = options;
+    const count = written(at(options, 'rate_limit_threshold', 'count'), 'count', options, found);
+    const interval = written(at(options, 'rate_limit_threshold', 'interval_sec'), 'interval_sec', options, found);
+    const isBan = action === 'rate_based_ban';
+    const ban = isBan ? written(at(options, 'ban_duration_sec'), 'ban_duration_sec', options, found) : undefined;
+    if (count === undefined || interval === undefined || (isBan && ban === undefined)) continue;
+    if (at(options, 'ban_threshold') !== undefined && isGiven(at(options, 'ban_threshold')!))
+      found.refuse(
+        file,
+        at(options, 'ban_threshold')!.line,
+        'ban_threshold is not read: a client is banned as soon as it exceeds the rate',
+      );
+    const expression = textAt(rule, 'match', 'expr', 'expression');
+    const ranges = listAt(rule, 'match', 'config', 'src_ip_ranges').map(({ value }) => String(value));
+    if (expression !== undefined || (ranges.length > 0 && !ranges.includes('*')))
+      found.refuse(
+        file,
+        at(rule, 'match')!.line,
+        `only requests of ${expression ?? ranges.join(', ')} count; here all do`,
+      );
+    const by = textAt(options, 'enforce_on_key') ?? 'ALL';
+    found.limiter(file, {
+      name: textAt(rule, 'description') ?? `priority ${textAt(rule, 'priority') ?? ''}`,
+      line,
+      where: `security policy ${textAt(body, 'name') ?? name}`,
+      key:
+        by === 'ALL' || by === ''
+          ? everyone
+          : by === 'IP' || by === 'XFF_IP'
+            ? { ...perClient, text: by }
+            : by === 'HTTP_PATH'
+              ? { text: by, parts: ['path'] }
+              : unknownKey(by),
+      limit: {
+        like: 'google-cloud-armor',
+        count,
+        interval_sec: interval,
+        ...(ban !== undefined && { ban_duration_sec: ban }),
+      },
+      status: Number(/\d+/.exec(textAt(options, 'exceed_action') ?? '')?.[0] ?? 429),
+      isDryRun: textAt(rule, 'preview') === 'true',
+    });
+  }
+}
+
+function readFirewallPolicy({ name, body }: Resource, found: FoundLimits): void {
+  for (const rule of [...listAt(body, 'custom_rule'), ...listAt(body, 'custom_rules')]) {
+    if (!/RateLimit/i.test(textAt(rule, 'type') ?? textAt(rule, 'rule_type') ?? '')) continue;
+    const threshold = written(at(rule, 'rate_limit_threshold'), 'rate_limit_threshold', rule, found);
+    const given = textAt(rule, 'rate_limit_duration_in_minutes') ?? textAt(rule, 'rate_limit_duration') ?? '1';
+    const minutes = { OneMin: 1, FiveMins: 5 }[given] ?? Number(given);
+    if (threshold === undefined) continue;
+    if (minutes !== 1 && minutes !== 5) {
+      found.refuse(rule.file, rule.line, `a duration of ${given} is not read`);
+      continue;
+    }
+    const condition = at(rule, 'match_condition') ?? at(rule, 'match_conditions');
+    if (condition !== undefined)
+      found.refuse(rule.file, condition.line, 'only requests of its conditions count; here all do');
+    const by = textAt(rule, 'group_rate_limit_by') ?? 'ClientAddr';
+    found.limiter(rule.file, {
+      name: textAt(rule, 'name') ?? 'rate limit',
+      line: rule.line,
+      where: `firewall policy ${textAt(body, 'name') ?? name}`,
+      key: by === 'None' ? everyone : by === 'ClientAddr' ? perClient : unknownKey(by),
+      limit: { like: 'azure-front-door', threshold, minutes },
+      status: numberAt(body, 'custom_block_response_status_code') ?? 403,
+      isDryRun: textAt(rule, 'action') === 'Log',
+    });
+  }
+}
+
+function readKongPlugin({ type, name, body }: Resource, found: FoundLimits): void {
+  const bound = (['route', 'service', 'consumer'] as const)
+    .map((one) => [one, at(body, one)] as const)
+    .find(([, given]) => given !== undefined && isGiven(given));
+  const id = bound && at(bound[1], 'id');
+  const target =
+    bound === undefined
+      ? 'global'
+      : `${bound[0]} ${(id?.expression ?? textAt(id) ?? '').split('.').at(-2) ?? ''}`.trim();
+  const kind = type.endsWith('advanced') ? 'rate-limiting-advanced' : 'rate-limiting';
+  const plugin = {
+    ...body,
+    fields: new Map([...body.fields, ['name', { ...body, fields: new Map(), value: kind }]]),
+  } as TreeEntry;
+  readPlugin(plugin, { where: target, hosts: [], paths: [] }, found, name);
+}
+
+/** A module is in another folder or repository: what is written out of the rules of a web ACL is read, the rest is refused. */
+function readModule(module: TreeEntry, found: FoundLimits): void {
+  const name = module.fields.get('')?.items[0]?.value ?? '';
+  for (const [entry, names] of walk(module)) {
+    const last = names.at(-1) ?? '';
+    if (at(entry, 'rate_based_statement') !== undefined && entry.items.length === 0)
+      readRateBased(at(entry, 'rate_based_statement')!, entry, `module ${name}`, found);
+    else if (/rate_?limit/.test(last) && names.length === 1)
+      found.refuse(
+        entry.file,
+        entry.line,
+        `${last} is an input of the module ${name}: the limit is in ${textAt(module, 'source') ?? 'another file'}`,
+      );
+  }
+}

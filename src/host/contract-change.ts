@@ -1,0 +1,196 @@
+// A contract that changes in place: its id stays, a row says from what to what, and what counts by it counts on as far as it can.
+//
+//   name, plan, candidate ─► gates taken over (take-over.ts) ─► image and state stored ─► row ─► durable with the next commit
+import { carried, carryOver } from '../limiter/carry-over.js';
+import type { GateImage } from '../limiter/gate.js';
+import type { Plan, Steps } from '../limiter/plan.js';
+import type { AuditEntry, ValueChange } from '../record/row.js';
+import { digestOf } from '../schema/canonical.js';
+import { Failure } from '../schema/failure.js';
+import type { ContractImage, Store } from '../store/store.js';
+import { beginCandidate } from './candidate.js';
+import type { Contract } from './contract.js';
+import { changesBetween } from './contract-values.js';
+import type { Ledger } from './ledger.js';
+import type { Machine } from './machine.js';
+import type { SharedPlans } from './shared-plans.js';
+import { becomeInSteps, type Convert } from './take-over.js';
+
+/** New values of a contract; absent fields stay. */
+export interface ContractChange {
+  /** null: without a name. */
+  readonly name?: string | null | undefined;
+  readonly plan?: Plan | undefined;
+  /** null: without a candidate. */
+  readonly candidate?: Plan | null | undefined;
+  readonly promotes?: boolean;
+  readonly by?: string | undefined;
+}
+
+export interface Changed {
+  readonly changes: readonly ValueChange[];
+  readonly forgotten: string | undefined;
+  readonly resets: boolean;
+}
+
+interface ChangeParts {
+  readonly plans: SharedPlans;
+  readonly ledger: Ledger;
+  readonly store: Store;
+}
+
+/**
+ * Changes a contract. Nothing else may happen on its machine until it is done.
+ * @param cycle of the machine
+ * @throws Failure `invalid_definition` for a plan that counts other events, `no_candidate`, and that of a contract that has stopped
+ */
+export function* changeContract(
+  { plans, ledger, store }: ChangeParts,
+  machine: Machine,
+  contract: Contract,
+  asked: ContractChange,
+  cycle: number,
+): Steps<Changed> {
+  if (contract.failure !== undefined) throw contract.failure;
+  contract.advance(cycle);
+  contract.beside?.advance(cycle);
+  const { plan: before, image: was, beside, state: from } = contract;
+  const [plan, candidate] = plansOf(plans, contract, asked);
+  for (const one of [plan, candidate]) if (one !== undefined) refuseOtherEvents(before, one);
+  const image = changedImage(was, asked.name, plan, candidate);
+  const changes = changesBetween(was, image);
+  if (changes.length === 0) return { changes, forgotten: undefined, resets: false };
+  const kept = asked.promotes === true ? undefined : carryOver(before, plan);
+  const old = { image: contract.gate.image(), keys: contract.keys };
+  if (plan === before) contract.image = image;
+  else {
+    const source = kept === undefined && beside !== undefined ? beside : contract;
+    const convert: Convert = kept === undefined ? inInitialState(plan) : (gate) => carried(gate, kept, plan);
+    yield* becomeInSteps(contract, image, plan, source, convert);
+    plans.take(plan);
+    plans.release(before);
+  }
+  if (candidate === beside?.plan) beside?.restart(cycle);
+  else {
+    beside?.stop();
+    if (beside !== undefined) plans.release(beside.plan);
+    contract.beside = candidate && (yield* beginCandidate(contract, candidate, machine.parts, old, before));
+    if (candidate !== undefined) plans.take(candidate);
+  }
+  const resets = kept === undefined || kept.resets;
+  store.changeContract(image, contract.saved(), !resets);
+  ledger.write(machine, {
+    ...{ cycle: Math.max(cycle, contract.cycle), from, to: contract.state },
+    ...changeRow(contract, plan, changes, asked),
+    ...(resets ? { resets } : {}),
+    ...(kept?.forgotten === undefined ? {} : { forgotten: kept.forgotten }),
+  });
+  return { changes, forgotten: kept?.forgotten, resets };
+}
+
+/**
+ * Another store has changed a contract that is described here, and decided there.
+ * @returns the plans that it had; undefined where nothing changed
+ */
+export function relearn(
+  plans: SharedPlans,
+  machine: Machine,
+  contract: Contract,
+  image: ContractImage,
+): readonly Plan[] | undefined {
+  const { plans: before, image: was } = contract;
+  if ((image.revision ?? 0) <= (was.revision ?? 0)) return undefined;
+  const plan = plans.ofStored(image.definition);
+  contract.become(image, plan, undefined, contract.makeKeys(image, plan, contract.cycle));
+  plans.take(plan);
+  for (const one of before) plans.release(one);
+  machine.rename(contract, was.name);
+  return before;
+}
+
+/** The row of a change, without what every row has. */
+export function changeRow(
+  { id }: Contract,
+  plan: Plan,
+  changes: readonly ValueChange[],
+  { by }: Pick<ContractChange, 'by'>,
+): Pick<AuditEntry, 'kind' | 'contract_id' | 'definition_digest' | 'changes' | 'states' | 'cause' | 'by' | 'emitted'> {
+  const states = [plan.states[plan.initial]!, ...plan.states.filter((_, index) => index !== plan.initial)];
+  return {
+    kind: 'contract_changed',
+    ...{
+      contract_id: id,
+      definition_digest: digestOf(plan.definition),
+      changes,
+      states: states.map(({ name }) => name),
+    },
+    cause: 'manual',
+    ...(by === undefined ? {} : { by }),
+    emitted: [],
+  };
+}
+
+export function plansAfter({ plan, beside }: Contract, change: ContractChange): readonly Plan[] {
+  const candidate = change.candidate === undefined ? beside?.plan : change.candidate;
+  return [change.plan ?? plan, ...(candidate ? [candidate] : [])];
+}
+
+/** The limiter that it is to follow, and the candidate. @throws Failure `no_candidate` */
+function plansOf(
+  plans: SharedPlans,
+  contract: Contract,
+  { plan = contract.plan, candidate, promotes = false }: ContractChange,
+): [plan: Plan, candidate: Plan | undefined] {
+  const checked = contract.beside?.plan;
+  if (promotes) {
+    if (checked === undefined) throw noCandidate(contract);
+    return [checked, contract.plan];
+  }
+  const wanted = candidate === undefined ? checked : candidate;
+  return [plans.of(plan).plan, wanted ? plans.of(wanted).plan : undefined];
+}
+
+/** The counts are those of the candidate. Its states are in no record, so that each gate moves from the initial one. */
+function inInitialState({ states, initial }: Plan): Convert {
+  return ({ windows, rule }): GateImage => ({
+    state: states[initial]!.name,
+    heldUntilCycle: windows[0]?.cycle ?? 0,
+    windows,
+    ...(rule === undefined ? {} : { rule }),
+  });
+}
+
+export function changedImage(
+  was: ContractImage,
+  name: string | null | undefined,
+  plan: Plan,
+  candidate: Plan | undefined,
+): ContractImage {
+  const { name: formerName, candidate: _, revision = 0, ...left } = was;
+  const named = name === undefined ? formerName : (name ?? undefined);
+  return {
+    ...left,
+    definition: plan.definition,
+    ...(named === undefined ? {} : { name: named }),
+    ...(candidate === undefined ? {} : { candidate: candidate.definition }),
+    revision: revision + 1,
+  };
+}
+
+/** Requests in progress hold the index of their kind of event. */
+export function refuseOtherEvents({ kinds }: Plan, plan: Plan): void {
+  const [before, after] = [kinds, plan.kinds].map((all) => all.map(({ event }) => event).join(', '));
+  if (before === after) return;
+  throw new Failure('invalid_definition', {
+    what: 'The contract was not changed.',
+    why: `It counts ${before || 'nothing'}, and the new definition counts ${after || 'nothing'}: a contract counts the same events as long as it is there.`,
+    fix: 'Deploy another contract for them.',
+  });
+}
+
+export function noCandidate({ id }: Contract): Failure {
+  return new Failure('no_candidate', {
+    what: `The contract ${id} has no candidate.`,
+    fix: 'Give it one first: PATCH …/contracts/{contract_id} with `candidate`.',
+  });
+}

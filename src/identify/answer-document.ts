@@ -1,0 +1,92 @@
+// An answer as a document. Pure.
+import { type Block, type ReportDocument, sentence } from '../report/block.js';
+import type { Answer, Rule } from './answer.js';
+import type { Volley } from './probe.js';
+import type { Telling } from './telling.js';
+
+const MOST_RULES = 6;
+
+const units: Readonly<Record<string, string>> = { window_ms: 'ms', token_ms: 'ms', block_ms: 'ms', phase_ms: 'ms' };
+
+/** @param target that was asked, or the file that was read */
+export function answerDocument(answer: Answer, target: string): ReportDocument {
+  const { verdict, rules, remarks, telling, requests, seconds } = answer;
+  const isExplained = rules.every(({ offMs }) => offMs === 0);
+  const heads: Readonly<Record<Answer['verdict'], string>> = {
+    'one rule': `One rule was found that ${isExplained ? 'explains every answer' : 'comes near the answers'}.`,
+    several:
+      rules.length === 1
+        ? 'One rule was found that explains every answer, and others may.'
+        : `${rules.length} rules were found that explain every answer${isExplained ? '' : ', or come near'}.`,
+    'nothing fits': 'No rule was found that explains every answer.',
+    'never limited': 'No limit was met.',
+    undecided: 'The answers say too little.',
+  };
+  const left = rules.length - MOST_RULES;
+  return {
+    title: `What limits ${target}`,
+    sentence: `${heads[verdict]} ${requests} requests in ${seconds} s.`,
+    blocks: [
+      ...rules.slice(0, MOST_RULES).flatMap(ruleBlocks),
+      ...(left > 0 ? [sentence(`and ${left} more; --json lists them.`)] : []),
+      ...(telling === undefined ? [] : [tellingBlock(telling)]),
+      ...remarks.map((remark) => sentence(remark)),
+    ],
+  };
+}
+
+function ruleBlocks({ words, parameters, limiter, products, isExact }: Rule): Block[] {
+  const rows = Object.entries(parameters).map(([name, { value, least, most }]) => {
+    const unit = units[name] === undefined ? '' : ` ${units[name]}`;
+    const range = most - least < 1e-9 ? undefined : `between ${short(least)} and ${short(most)}`;
+    return { label: name.replace(/_ms$/, ''), value: `${short(value)}${unit}`, beside: range };
+  });
+  const like = products.length === 0 ? undefined : `like ${products.join(', ')}`;
+  return [
+    sentence(`${words}${isExact ? '' : ' (times are not yet as exact as asked)'}`),
+    { kind: 'figures', rows },
+    { kind: 'code', text: `limiter: ${JSON.stringify(limiter)}`, below: like },
+  ];
+}
+
+function short(value: number): string {
+  return String(Number(value.toPrecision(6)));
+}
+
+/** What to send, and what each rule would make of it. */
+function tellingBlock({ restMs, volleys, counts, expected, tellsAll }: Telling): Block {
+  const before = restMs === 0 ? 'with a new key' : `after ${s(restMs)} without a request`;
+  const requests = volleys.reduce((sum, volley) => sum + volley.n, 0);
+  const verb = counts === 'admitted' ? 'admits' : 'holds';
+  return {
+    kind: 'table',
+    title: `This would distinguish ${tellsAll ? 'them' : 'some of them'}, with ${requests} requests: ${before}, ${volleysText(volleys)}.`,
+    columns: [`${verb}${volleys.length === 1 ? '' : ' of the last'}`, 'rule'],
+    rows: expected.map(({ words, least, most }) => [
+      least === most ? `${least === 0 ? 'none' : least}` : `${least} to ${most}`,
+      words,
+    ]),
+  };
+}
+
+/** Volleys of as many requests at the same distance are said together. */
+function volleysText(volleys: readonly Volley[]): string {
+  const parts: string[] = [];
+  for (let k = 0; k < volleys.length; k += 1) {
+    const { atMs, n } = volleys[k]!;
+    const stepMs = (volleys[k + 1]?.atMs ?? atMs) - atMs;
+    let last = k;
+    while (volleys[last + 1]?.n === n && Math.abs(volleys[last + 1]!.atMs - volleys[last]!.atMs - stepMs) <= 1)
+      last += 1;
+    if (k === 0) parts.push(n === 1 ? 'one request' : `${n} requests at once`);
+    else if (last - k >= 2) {
+      parts.push(`${last - k + 1} times ${n}, each ${s(stepMs)}, from ${s(atMs)} on`);
+      k = last;
+    } else parts.push(`${n} more at ${s(atMs)}`);
+  }
+  return parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
+}
+
+function s(ms: number): string {
+  return `${Number((ms / 1000).toFixed(3))} s`;
+}

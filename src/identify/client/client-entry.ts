@@ -1,0 +1,99 @@
+// The policy that was found as a client of a scenario.
+import type { ClientSpec } from '../../actor/client/client-schema.js';
+import type { BackoffSpec, RetryAfterSpec } from '../../actor/client/retry-schema.js';
+import { type Backoff, backoffFor, type RetryPolicy } from './retry-policy.js';
+import { roundNear } from './wait-fit.js';
+import { type WaitParameters, type WaitStructure, waitLaw } from './wait-law.js';
+
+/** How answers are called in a scenario. */
+const setbackNames: readonly (readonly ['limited' | 'failed' | 'lost' | 'timeout', RegExp])[] = [
+  ['limited', /^429/],
+  ['failed', /^50\d/],
+  ['lost', /^reset$/],
+  ['timeout', /^timeout$/],
+];
+
+/** @returns undefined where a scenario has no fields for it */
+export function clientEntry(policy: RetryPolicy): ClientSpec | undefined {
+  const { retried, attempts, advice, backoffs, timeout, deadline } = policy;
+  const retries_on = setbackNames.flatMap(([name, of]) => (retried.always.some((one) => of.test(one)) ? [name] : []));
+  const timeoutMs =
+    timeout?.most === undefined || timeout.most === Infinity
+      ? {}
+      : { timeout: ms(roundNear(timeout.least, timeout.most, timeout.most)) };
+  if (retries_on.length === 0) return { kind: 'open', ...timeoutMs };
+  const max_attempts = attempts.least;
+  const [way] = advice;
+  const isOnlyAdvised = !retried.always.includes('429') && retries_on.includes('limited');
+  if (backoffs.length === 0) {
+    const jitter = way?.way === 'later' ? { jitter: ms(way.reachMs!) } : {};
+    return { kind: 'obedient', max_attempts, ...jitter, ...timeoutMs };
+  }
+  if (backoffs.some(({ fits: [fit] }) => fit!.structure.growth === 'linear')) return undefined;
+  const retry_after = retryAfter(policy, isOnlyAdvised);
+  const failed = backoffFor('failed', backoffs)!;
+  const limited = backoffFor('limited', backoffs)!;
+  return {
+    kind: 'retrying',
+    max_attempts,
+    retries_on,
+    backoff: backoffSpec(failed, attempts.least, way?.way === 'scaled'),
+    ...(limited === failed ? {} : { backoff_after: { limited: backoffSpec(limited, attempts.least, false) } }),
+    ...(retry_after === undefined ? {} : { retry_after }),
+    ...(deadline === undefined ? {} : { deadline: ms((deadline.least + deadline.most) / 2) }),
+    ...timeoutMs,
+  };
+}
+
+function retryAfter({ advice: [way] }: RetryPolicy, isOnlyAdvised: boolean): RetryAfterSpec | undefined {
+  if (way === undefined || way.way === 'ignored') return undefined;
+  const policy = { obeyed: 'obey', later: 'obey', floor: 'floor', scaled: 'floor', near: 'clamp' } as const;
+  const above = { capped: 'cap', own: 'ignore', stops: 'stop' } as const;
+  const spec = {
+    policy: policy[way.way],
+    ...(way.end === undefined ? {} : { limit: ms(way.end.atMs), above: above[way.end.above] }),
+    ...(way.way === 'near' ? { slack: ms(way.reachMs!) } : {}),
+    ...(isOnlyAdvised ? { missing: 'stop' as const } : {}),
+  };
+  return Object.keys(spec).length === 1 ? spec.policy : spec;
+}
+
+/** The longest pause that a scenario has without `cap`. */
+const USUAL_CAP_MS = 20_000;
+
+/** @param lengthens whether the jitter is written as what a wait is longer */
+function backoffSpec({ fits: [fit] }: Backoff, attempts: number, lengthens: boolean): BackoffSpec {
+  const { structure, parameters } = fit!;
+  if (structure.growth === 'none') return { policy: 'none' };
+  const { baseMs, factor, low, plusMs, capMs } = parameters;
+  if (structure.jitter === 'decorrelated')
+    return { policy: 'decorrelated', base: ms(baseMs), ...cap(capMs, structure, parameters, attempts) };
+  const scale = lengthens ? low : 1;
+  const first = structure.skipsFirst ? { first: '0ms' } : {};
+  return {
+    policy: 'geometric',
+    base: ms((scale * baseMs) / (structure.skipsFirst ? factor : 1)),
+    ...(factor === 2 ? {} : { factor }),
+    ...cap(scale * capMs, structure, parameters, attempts),
+    ...first,
+    ...(low < 1 && !lengthens ? { shorten_by: rounded(1 - low) } : {}),
+    ...(low < 1 && lengthens ? { lengthen_by: rounded(1 / low - 1) } : {}),
+    ...(structure.jitter === 'plus' ? { add: ms(plusMs) } : {}),
+  };
+}
+
+function cap(capMs: number, structure: WaitStructure, parameters: WaitParameters, attempts: number): { cap?: string } {
+  if (capMs !== Infinity) return { cap: ms(capMs) };
+  const longest = waitLaw(structure, parameters, { k: Math.max(1, attempts - 1), lastMs: 0 }).at(-1)!.toMs;
+  return longest > USUAL_CAP_MS || structure.jitter === 'decorrelated' ? { cap: '1h' } : {};
+}
+
+function rounded(share: number): number {
+  return Number(share.toPrecision(3));
+}
+
+/** 500ms, 30s, 1.5s */
+export function ms(value: number): string {
+  const whole = Math.max(0, Math.round(value));
+  return whole >= 1000 && whole % 100 === 0 ? `${whole / 1000}s` : `${whole}ms`;
+}

@@ -1,0 +1,190 @@
+// Which scripts are played next, until what they can show is known. Pure: a generator that yields scripts and is given the calls they made.
+//
+//   one call that is served ─► each answer once, waits announced, calls that always fail ─► long waits announced ─┐
+//                                   ▲                                                                              │
+//                                   └── more calls where an interval is wide, waits between two that differ ◄──────┘
+import type { RandomStream } from '../../math/random.js';
+import {
+  type Backoff,
+  backoffFor,
+  type RetryPolicy,
+  retryPolicyOf,
+  type SetbackGroup,
+  setbacks,
+} from './retry-policy.js';
+import type { Call, Reply, Script } from './script.js';
+import { waitLaw } from './wait-law.js';
+
+export interface Played {
+  readonly calls: readonly Call[];
+  /** Left of the time for all, in ms. */
+  readonly leftMs: number;
+  /** How late the timers of this machine were at most, in ms. */
+  readonly lagMs: number;
+  /** Whether the investigation is to end. */
+  readonly isOver?: boolean | undefined;
+}
+
+export type ClientInvestigation = Generator<readonly Script[], RetryPolicy, Played>;
+
+const surveyed: readonly Reply['status'][] = [500, 502, 504, 408, 400, 'reset'];
+const status: Readonly<Record<SetbackGroup, number>> = { limited: 429, failed: 503 };
+/** Seconds that are announced first, and later. */
+const SHORT = [0, 1, 2, 5];
+const LONG = [15, 32, 65, 130, 300, 900, 3600];
+/** Calls that always fail, per round. */
+const SAMPLE = 8;
+const ENOUGH_GAPS = 160;
+/** A client that waits longer before its first retry, or hangs up later, is not watched to the end. */
+const PATIENCE_MS = 12_000;
+const CAP_PATIENCE_MS = 62_000;
+/** A client that is silent for so much longer than its own wait obeys, in ms. */
+const SHORT_PATIENCE_MS = 7_000;
+/** How long an answer is held to see whether the program hangs up. */
+const HELD_MS = 15_000;
+const MOST_ROUNDS = 6;
+
+const once = (reply: Reply, patienceMs = PATIENCE_MS): Script => ({
+  name: `once ${reply.status}${reply.told === undefined ? '' : ` ${reply.told.form} ${reply.told.seconds}`}`,
+  replies: [reply, { status: 200 }],
+  patienceMs,
+});
+const always = (reply: Reply): Script => ({
+  name: `always ${reply.status}`,
+  replies: [reply],
+  patienceMs: PATIENCE_MS,
+});
+const alwaysAdvised: Script = {
+  name: 'always 429 seconds 1',
+  replies: [{ status: 429, told: { form: 'seconds', seconds: 1 } }],
+  patienceMs: PATIENCE_MS,
+};
+const advised = (setback: SetbackGroup, seconds: number, patienceMs?: number) =>
+  once({ status: status[setback], told: { form: 'seconds', seconds } }, patienceMs);
+const times = <T>(n: number, of: () => T) => Array.from({ length: n }, of);
+
+export function* investigateClient(draw: RandomStream): ClientInvestigation {
+  const calls: Call[] = [];
+  const play = function* (scripts: readonly Script[]): Generator<readonly Script[], Played, Played> {
+    const played = yield scripts;
+    calls.push(...played.calls);
+    return played;
+  };
+  let { leftMs, lagMs, isOver } = yield* play([{ name: 'served', replies: [{ status: 200 }], patienceMs: 2_000 }]);
+  let scripts = survey();
+  let policy: RetryPolicy | undefined;
+  for (let round = 0; round < MOST_ROUNDS && scripts.length > 0 && isOver !== true; round += 1) {
+    ({ leftMs, lagMs, isOver } = yield* play(scripts));
+    policy = retryPolicyOf(calls, draw, lagMs);
+    scripts = leftMs < PATIENCE_MS ? [] : further(policy, calls);
+  }
+  return policy ?? retryPolicyOf(calls, draw, lagMs);
+}
+
+function survey(): Script[] {
+  return [
+    once({ status: 200, heldMs: HELD_MS }),
+    ...SHORT.map((seconds) => advised('limited', seconds)),
+    once({ status: 429, told: { form: 'date', seconds: 4 } }),
+    advised('failed', 2),
+    ...surveyed.map((one) => once({ status: one })),
+    ...times(SAMPLE, () => [always({ status: 503 }), always({ status: 429 })]).flat(),
+  ];
+}
+
+/** What tells most: where the policy is still open. */
+function further(policy: RetryPolicy, calls: readonly Call[]): Script[] {
+  const played = (name: string) => calls.some(({ script }) => script.name === name);
+  const longest = Math.max(0, ...policy.backoffs.map(longestFirstWait));
+  const soonMs = longest + SHORT_PATIENCE_MS;
+  const waits = setbacks.flatMap((setback): Script[] => {
+    const [way] = policy.advice;
+    if (way === undefined || !policy.advisedAfter.includes(setback)) return [];
+    if (setback !== policy.advisedAfter[0]) return [advised(setback, 1), advised(setback, 32, soonMs)];
+    if (way.way === 'ignored') return [advised(setback, 65, soonMs)];
+    const long = LONG.map((seconds) => advised(setback, seconds, seconds === 65 ? CAP_PATIENCE_MS : soonMs));
+    // What is random beyond the announcement has an edge to be found.
+    const more = way.way === 'later' ? times(4 * SAMPLE, () => ({ ...advised(setback, 1), name: 'more' })) : [];
+    const short = SHORT.slice(1).map((seconds) => advised(setback, seconds));
+    return [
+      ...short,
+      ...long,
+      ...whileItWaits(setback, policy),
+      ...more,
+      ...between(way.end).map((seconds) => advised(setback, seconds, soonMs)),
+    ];
+  });
+  const samples = policy.backoffs.flatMap((backoff) => {
+    if (!isOpen(backoff)) return [];
+    const [setback] = backoff.after.filter((one) => policy.retried.always.includes(`${status[one]}`));
+    const other = policy.retried.always.find((name) => !name.includes(' ') && name !== 'timeout');
+    const reply = setback === undefined ? other : `${status[setback]}`;
+    if (reply === undefined) return [];
+    return times(2 * SAMPLE, () => always({ status: reply === 'reset' ? reply : Number(reply) }));
+  });
+  const held = policy.attempts.most > 1 && !played('slowly 503') ? [slowly(policy)] : [];
+  const isOnlyAdvised = policy.backoffs.length === 0 && policy.retried.always.includes('429 with Retry-After');
+  if (isOnlyAdvised) samples.push(...times(3, () => alwaysAdvised));
+  return [
+    ...waits.filter(({ name }) => !played(name)),
+    ...held,
+    ...samples.filter(({ name }) => !name.includes('seconds') || !played(name)),
+  ];
+}
+
+/** An announcement that is shorter than the wait of its own, where there is one, tells a floor from obedience. */
+function whileItWaits(setback: SetbackGroup, { backoffs, attempts }: RetryPolicy): Script[] {
+  const [fit] = backoffFor(setback, backoffs)?.fits ?? [];
+  if (fit === undefined) return [];
+  const own = (k: number) => waitLaw(fit.structure, fit.parameters, { k, lastMs: 2 * fit.parameters.baseMs });
+  const k = Array.from({ length: attempts.least - 1 }, (_, i) => i + 1).find((one) => own(one)[0]!.fromMs > 1_300);
+  if (k === undefined) return [];
+  const [plain, told] = [
+    { status: status[setback] },
+    { status: status[setback], told: { form: 'seconds', seconds: 1 } as const },
+  ];
+  const replies = [...times(k - 1, () => plain), told, { status: 200 }];
+  return [{ name: `late ${status[setback]} seconds 1`, replies, patienceMs: PATIENCE_MS }];
+}
+
+/** Answers that come so late that a bound on the time in all shows. */
+function slowly({ backoffs, attempts }: RetryPolicy): Script {
+  const spanMs = backoffs[0] === undefined ? 0 : longestFirstWait(backoffs[0]) * attempts.least;
+  const setback = backoffs[0]?.after.at(-1) ?? 'failed';
+  const heldMs = Math.min(4_000, Math.max(500, spanMs));
+  return { name: 'slowly 503', replies: [{ status: status[setback], heldMs }], patienceMs: PATIENCE_MS };
+}
+
+/** A limit lies between two announcements: round numbers of seconds between them. */
+function between(
+  end: { readonly above: string; readonly leastMs: number; readonly mostMs: number } | undefined,
+): number[] {
+  if (end === undefined || end.above === 'capped') return [];
+  const [from, to] = [end.leastMs / 1000, end.mostMs / 1000];
+  if (to - from <= Math.max(1, 0.02 * from)) return [];
+  const points = times(7, () => 0).map((_, i) => Math.round(from + ((i + 1) / 8) * (to - from)));
+  const round = [10, 20, 30, 31, 45, 60, 61, 90, 100, 120, 121, 180, 240, 600, 601, 1800, 1801];
+  return [...new Set([...points, ...round])].filter((seconds) => seconds > from && seconds < to);
+}
+
+function longestFirstWait({ fits: [fit] }: Backoff): number {
+  return waitLaw(fit!.structure, fit!.parameters, { k: 1, lastMs: 0 }).at(-1)!.toMs;
+}
+
+const NARROW = 0.06;
+
+function isOpen({ fits, gaps }: Backoff): boolean {
+  const [fit] = fits;
+  const { low, baseMs, plusMs, factor } = fit!.narrower;
+  const isWide = ({ least, most }: { least: number; most: number }) => most - least > NARROW * most + 4;
+  const isJittered = fit!.structure.jitter !== 'none';
+  return (
+    gaps.length < ENOUGH_GAPS &&
+    (fits.length > 1 ||
+      (isJittered &&
+        (isWide(baseMs) ||
+          low.most - low.least > NARROW ||
+          isWide(plusMs) ||
+          factor.most > (1 + NARROW) * factor.least)))
+  );
+}

@@ -1,0 +1,101 @@
+// Replays the calls that were seen through a client of a scenario: whether it could have made each of them.
+import type { Behaviour, Effect, Job, Wait } from '../../actor/client/behaviour.js';
+import type { ClientState } from '../../actor/client/client.js';
+import { planClients } from '../../actor/client/client-plan.js';
+import type { ClientSpec } from '../../actor/client/client-schema.js';
+import { clientLibraries, type LibraryName } from '../../actor/client/libraries.js';
+import type { RandomStream } from '../../math/random.js';
+import { CYCLE_MS } from '../../time/cycle.js';
+import { backoffFor, type RetryPolicy, setbackOf } from './retry-policy.js';
+import { type Call, hasGivenUp, type Reply } from './script.js';
+import { latestMs, waitLaw } from './wait-law.js';
+
+const job: Job = { number: 1, contract: 0, bornMs: 0 };
+
+/** The shortest and the longest wait before each retry that follows these replies; undefined where the job is given up. */
+function waitsOf(
+  { initial, on }: Behaviour<ClientState>,
+  replies: readonly Reply[],
+  gapsMs: readonly number[],
+): (readonly [leastMs: number, mostMs: number] | undefined)[] {
+  const entered = (state: ClientState, effects: readonly Effect[]) =>
+    effects.some(({ type }) => type === 'enter') ? on(state, { type: 'entered' }) : ([state, effects] as const);
+  let [state] = entered(...on(initial, { type: 'job', job }));
+  const waits: ReturnType<typeof waitsOf> = [];
+  for (const [i, reply] of replies.entries()) {
+    const attempt = { job, number: i + 1 };
+    const retryAfterMs = reply.told && reply.told.seconds * 1000;
+    const type = reply.status === 'reset' ? 'lost' : setbackOf(reply);
+    const [next, effects] = on(state, type === 'limited' ? { type, retryAfterMs, attempt } : { type, attempt });
+    const retry = effects.find((effect) => effect.type === 'retry');
+    if (retry === undefined) return [...waits, undefined];
+    const ends = [0, 1 - 1e-9].map((u) => drawn(retry.wait, u)).sort((a, b) => a - b);
+    waits.push([ends[0]!, ends[1]!]);
+    [state] = entered(...on(next, { type: 'wake', waitedMs: gapsMs[i] ?? ends[1]! }));
+  }
+  return waits;
+}
+
+function drawn(wait: Wait, uniform: number): number {
+  return typeof wait === 'number' ? wait : wait.drawMs({ uniform: () => uniform } as RandomStream);
+}
+
+/** Of each edge of a wait, or in ms for short ones. */
+const CLOSE = { share: 0.06, ms: 3 };
+
+/**
+ * Whether a client explains each call that a scenario can describe: of limited and failed answers, and waits that limiters announce.
+ * @param policy for how late this machine was
+ */
+export function explainsCalls(spec: ClientSpec, calls: readonly Call[], policy: RetryPolicy): boolean {
+  const { behaviour } = planClients([spec], CYCLE_MS)[0]!;
+  return calls.every((call) => {
+    const { attempts, script, place } = call;
+    const setbacks = attempts.filter(({ reply }) => reply.status !== 200).map(({ reply }) => reply);
+    const isDescribed = ({ status, told, heldMs }: Reply) =>
+      (status === 429 || (status === 503 && told === undefined)) &&
+      heldMs === undefined &&
+      told?.form !== 'date' &&
+      told?.seconds !== 0;
+    if (place > 0 || setbacks.length === 0 || !script.replies.every((one) => one.status === 200 || isDescribed(one)))
+      return true;
+    const gaps = attempts.slice(1).map(({ arrivedMs }, i) => arrivedMs - attempts[i]!.endedMs);
+    const waits = waitsOf(behaviour, setbacks, gaps);
+    return setbacks.every((reply, i) => {
+      const [wait, gapMs] = [waits[i], gaps[i]];
+      const fit = backoffFor(setbackOf(reply), policy.backoffs)?.fits[0];
+      const late = latestMs((i === 0 ? fit?.first : fit?.later) ?? { offsetMs: 0, spreadMs: 20 });
+      if (gapMs === undefined) return wait === undefined || !(hasGivenUp(call) || wait[1] + late < call.silentMs);
+      if (wait === undefined) return false;
+      const close = (ms: number) => CLOSE.ms + CLOSE.share * ms;
+      return gapMs > wait[0] - close(wait[0]) && gapMs < wait[1] + close(wait[1]) + late;
+    });
+  });
+}
+
+/** Whether the waits of its own have the same edges as those that were found. */
+function hasEdges(spec: ClientSpec, { backoffs }: RetryPolicy): boolean {
+  const { behaviour } = planClients([spec], CYCLE_MS)[0]!;
+  return backoffs.every(({ after, fits: [fit], gaps }) =>
+    after.every((setback) => {
+      const retries = Math.max(...gaps.map(({ k }) => k));
+      const replies = Array.from({ length: retries }, () => ({ status: setback === 'limited' ? 429 : 503 }));
+      const waits = waitsOf(behaviour, replies, []);
+      return waits.every((wait, i) => {
+        const own = waitLaw(fit!.structure, fit!.parameters, { k: i + 1, lastMs: waits[i - 1]?.[1] ?? 0 });
+        if (wait === undefined) return false;
+        const isClose = (a: number, b: number) => Math.abs(a - b) < CLOSE.ms + CLOSE.share * wait[1];
+        return isClose(wait[0], own[0]!.fromMs) && isClose(wait[1], own.at(-1)!.toMs);
+      });
+    }),
+  );
+}
+
+/** Libraries that would have made the same calls, with waits of the same law. */
+export function librariesLike(calls: readonly Call[], policy: RetryPolicy): LibraryName[] {
+  const { retried } = policy;
+  if (retried.always.length === 0) return [];
+  return (Object.keys(clientLibraries) as LibraryName[]).filter(
+    (like) => hasEdges({ like }, policy) && explainsCalls({ like }, calls, policy),
+  );
+}

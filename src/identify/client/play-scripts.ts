@@ -1,0 +1,245 @@
+// Plays the scripts of an investigation to a program: one that is started again and again, or whatever calls a port.
+//
+//   start k ─► http://127.0.0.1:PORT/weir-k/…      its calls are those below its path; several starts run at once
+//   a start ends with its process, once its calls are served, or after a silence
+import { type ChildProcess, spawn } from 'node:child_process';
+import { Failure } from '../../schema/failure.js';
+import { WallClock } from '../../time/wall.js';
+import type { ClientInvestigation, Played } from './client-investigation.js';
+import type { RetryPolicy } from './retry-policy.js';
+import { type Call, failsAlways, lastGapMs, type Script, SILENCE } from './script.js';
+import { type OpenCall, ScriptedServer, seenCall } from './scripted-server.js';
+
+interface PlayOptions {
+  readonly port: number;
+  /** Below the path of a call, as `/v1/items?x=1`; empty for none. */
+  readonly urlPath: string;
+  /** Program and arguments, `{url}` in them replaced; undefined to wait for calls. */
+  readonly command: readonly string[] | undefined;
+  /** For the whole investigation, in ms. */
+  readonly timeMs: number;
+  readonly signal: AbortSignal;
+  readonly onReady: (url: string) => void;
+  readonly onProgress: (share: number, words: string) => void;
+}
+
+interface PlayedPolicy {
+  readonly policy: RetryPolicy;
+  readonly calls: readonly Call[];
+  readonly seconds: number;
+  /** Whether calls of one path overlapped, so that their attempts could not be told apart. */
+  readonly isMixed: boolean;
+}
+
+/** Starts that run at once; each waits most of its time. */
+const MOST_STARTS = 16;
+const TICK_MS = 50;
+/** A round is not watched for longer, in ms. */
+const ROUND_MS = 70_000;
+/** A program whose calls are all served has this long to end or to call again, in ms. */
+const GRACE_MS = 1_500;
+/** A program that has not called after this long is given up, in ms. */
+const START_MS = 30_000;
+
+interface Start {
+  readonly script: Script;
+  readonly number: number;
+  readonly startedMs: number;
+  readonly child: ChildProcess | undefined;
+  readonly calls: OpenCall[];
+  stderr: string;
+  /** Whether the program has ended by itself. */
+  hasEnded: boolean;
+  /** Until when it was watched, if it was stopped. */
+  untilMs?: number;
+}
+
+/**
+ * @throws Failure `port_in_use`; `wrong_usage` for a command that cannot be started; `answer_unreadable` where it makes no request
+ */
+export async function playScripts(investigation: ClientInvestigation, options: PlayOptions): Promise<PlayedPolicy> {
+  let lagMs = 0;
+  const clock = new WallClock(1_000, {
+    onError: (error) => {
+      throw error;
+    },
+    onLag: (ms) => {
+      lagMs = Math.max(lagMs, ms);
+    },
+  });
+  const player = new Player(clock, options);
+  const url = await player.listen();
+  options.onReady(url);
+  clock.start();
+  const beganMs = clock.monotonicMs();
+  const all: Call[] = [];
+  try {
+    let next = investigation.next();
+    while (next.done !== true) {
+      lagMs = 0;
+      const leftMs = () => options.timeMs - (clock.monotonicMs() - beganMs);
+      const calls = await player.play(next.value, Math.min(ROUND_MS, leftMs()));
+      all.push(...calls);
+      options.onProgress(1 - leftMs() / options.timeMs, `${all.length} calls seen`);
+      const played: Played = { calls, leftMs: leftMs(), lagMs, isOver: options.signal.aborted || leftMs() <= 0 };
+      next = investigation.next(played);
+    }
+    const seconds = (clock.monotonicMs() - beganMs) / 1000;
+    return { policy: next.value, calls: all, seconds, isMixed: player.isMixed };
+  } finally {
+    clock.stop();
+    await player.close();
+  }
+}
+
+class Player {
+  readonly #clock: WallClock;
+  readonly #options: PlayOptions;
+  readonly #server: ScriptedServer;
+  #url = '';
+  #started = 0;
+  #waiting: Script[] = [];
+  #running: Start[] = [];
+  /** Whether the program calls below the path that it is given: else calls are recognised by the only start that runs. */
+  #keepsPath = true;
+
+  constructor(clock: WallClock, options: PlayOptions) {
+    this.#clock = clock;
+    this.#options = options;
+    this.#server = new ScriptedServer(clock, (segment) => this.#assign(segment));
+    this.#server.onCall = (call) => this.#startOf(call.start)?.calls.push(call);
+  }
+
+  get isMixed(): boolean {
+    return this.#server.isMixed;
+  }
+
+  async listen(): Promise<string> {
+    this.#url = await this.#server.listen(this.#options.port);
+    return `${this.#url}${this.#options.urlPath}`;
+  }
+
+  async close(): Promise<void> {
+    for (const start of this.#running) this.#end(start);
+    await this.#server.close();
+  }
+
+  async play(scripts: readonly Script[], mostMs: number): Promise<Call[]> {
+    this.#waiting = [...scripts];
+    this.#running = [];
+    const done: Start[] = [];
+    const untilMs = this.#clock.monotonicMs() + mostMs;
+    const { signal, command } = this.#options;
+    while (this.#waiting.length + this.#running.length > 0 && !signal.aborted) {
+      const nowMs = this.#clock.monotonicMs();
+      // A program that nobody starts may take its time for the first call.
+      if (nowMs > untilMs && (command !== undefined || this.#running.length > 0 || done.length > 0)) break;
+      if (command !== undefined) this.#startNext();
+      await this.#clock.sleep(TICK_MS, signal);
+      const over = this.#running.filter((start) => this.#isOver(start));
+      for (const start of over) this.#end(start);
+      done.push(...over);
+      this.#running = this.#running.filter((start) => !over.includes(start));
+    }
+    for (const start of this.#running) this.#end(start);
+    return [...done, ...this.#running.splice(0)].flatMap(({ calls, hasEnded, untilMs }) =>
+      calls.filter(({ attempts }) => attempts.length > 0).map((call) => seenCall(call, hasEnded ? Infinity : untilMs!)),
+    );
+  }
+
+  /** One at a time: a program that starts takes a core, and would make the others late. */
+  #startNext(): void {
+    const isStarting = this.#running.some(({ calls }) => calls.length === 0);
+    const most = this.#keepsPath ? MOST_STARTS : 1;
+    if (isStarting || this.#running.length >= most || this.#waiting.length === 0) return;
+    const [file, ...rest] = this.#options.command!;
+    const number = this.#started++;
+    const url = `${this.#url}/weir-${number}${this.#options.urlPath}`;
+    const child = spawn(
+      file!,
+      rest.map((word) => word.replaceAll('{url}', url)),
+      // A group of its own: what it starts ends with it.
+      { detached: true, stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, WEIR_URL: url } },
+    );
+    const start = this.#begin(this.#waiting.shift()!, number, child);
+    child.on('error', (error) => {
+      start.stderr = error.message;
+      start.hasEnded = true;
+    });
+    child.on('exit', () => {
+      start.hasEnded = start.untilMs === undefined;
+    });
+    child.stderr?.on('data', (data: Buffer) => {
+      start.stderr = `${start.stderr}${data}`.slice(-500);
+    });
+  }
+
+  #begin(script: Script, number: number, child?: ChildProcess): Start {
+    const startedMs = this.#clock.monotonicMs();
+    const start: Start = { script, number, startedMs, child, calls: [], stderr: '', hasEnded: false };
+    this.#running.push(start);
+    return start;
+  }
+
+  #startOf(number: number): Start | undefined {
+    return this.#running.find((start) => start.number === number);
+  }
+
+  #assign(segment: string): Pick<OpenCall, 'script' | 'start' | 'place'> | undefined {
+    const isStarted = this.#options.command !== undefined;
+    if (!isStarted) {
+      const script = this.#waiting.shift();
+      if (script === undefined) return undefined;
+      const { number } = this.#begin(script, this.#started++);
+      // The first call of the program carries what it compiles and connects.
+      return { script, start: number, place: number === 0 ? 0 : 1 };
+    }
+    const named = /^weir-(\d+)$/.exec(segment);
+    if (named === null && this.#running.length === 1) this.#keepsPath = false;
+    const start = named === null ? this.#running[0] : this.#startOf(Number(named[1]));
+    return start === undefined ? undefined : { script: start.script, start: start.number, place: start.calls.length };
+  }
+
+  #end(start: Start): void {
+    start.untilMs = this.#clock.monotonicMs();
+    end(start);
+    for (const call of start.calls) this.#server.forget(call);
+  }
+
+  #isOver(start: Start): boolean {
+    const { calls, hasEnded, startedMs, stderr } = start;
+    const nowMs = this.#clock.monotonicMs();
+    if (calls.length === 0) {
+      if (!hasEnded && nowMs - startedMs < START_MS) return false;
+      throw noRequest(stderr);
+    }
+    if (hasEnded) return calls.every(({ waiting }) => waiting === 0);
+    return calls.every((call) => isQuiet(call, nowMs));
+  }
+}
+
+function isQuiet({ script, attempts, waiting }: OpenCall, nowMs: number): boolean {
+  const last = attempts.at(-1);
+  if (waiting > 0 || last === undefined) return false;
+  const silentMs = nowMs - last.endedMs;
+  if (last.reply.status === 200 && !last.hungUp) return silentMs > GRACE_MS;
+  return silentMs > Math.max(script.patienceMs, failsAlways(script) ? SILENCE.factor * lastGapMs({ attempts }) : 0);
+}
+
+function end({ child, hasEnded }: Start): void {
+  if (child?.pid === undefined || hasEnded) return;
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+function noRequest(stderr: string): Failure {
+  const last = stderr.trim().split('\n').at(-1);
+  return new Failure('answer_unreadable', {
+    what: 'The program made no request.',
+    why: last === undefined || last === '' ? 'It ended, or was silent for 30 s.' : `It said: ${last}`,
+    fix: 'Write {url} where its arguments have the address, or let it read the environment variable WEIR_URL.',
+  });
+}

@@ -1,0 +1,147 @@
+// What a client makes of Retry-After: which of the ways below explains every wait that followed one.
+//
+//   told t         ignored   own wait             own: the wait that it would take without
+//                  obeyed    t
+//                  floor     max(t, own)
+//                  later     t and up to some time, by chance
+//                  scaled    t x the jitter of its own waits
+//                  near      max(t, own), at most own + some time
+//   beyond an end  capped at it; or own wait; or no further attempt
+import { log } from '../../math/elementary.js';
+import { HIDDEN, roundNear } from './wait-fit.js';
+import { cut, densityOf, type Lateness, latestMs, type Piece } from './wait-law.js';
+
+/** One call that was given a wait. */
+export interface Advised {
+  readonly toldMs: number;
+  /** Undefined if no attempt followed. */
+  readonly gapMs: number | undefined;
+  /** How long that was watched, in ms; Infinity if the program had ended. */
+  readonly watchedMs: number;
+  readonly late: Lateness;
+  /** The wait that the client would take without. */
+  readonly own: readonly Piece[];
+}
+
+export const ways = ['ignored', 'obeyed', 'floor', 'later', 'scaled', 'near'] as const;
+
+export interface AdviceTaken {
+  readonly way: (typeof ways)[number];
+  /** Of `near`: how far beyond its own wait; of `later`: beyond what was announced. */
+  readonly reachMs?: number | undefined;
+  /** Whether 0 counts as no announcement. */
+  readonly ignoresZero?: boolean | undefined;
+  readonly end?:
+    | {
+        readonly above: 'capped' | 'own' | 'stops';
+        /** The cap, or the longest wait that is still obeyed. */
+        readonly atMs: number;
+        readonly leastMs: number;
+        readonly mostMs: number;
+      }
+    | undefined;
+}
+
+/** Logarithm of the likelihood that a further parameter has to gain. */
+const PARAMETER = 3;
+
+/**
+ * The ways that explain all of it, the most likely first; none if nothing does.
+ * @param scale the jitter of its own waits, as parts of the shortest; 1 for none
+ */
+export function adviceTaken(seen: readonly Advised[], scale: number): AdviceTaken[] {
+  const scored = ways
+    .filter((way) => way !== 'scaled' || scale > 1)
+    .flatMap((way) => withEnds(way, seen))
+    .flatMap((advice) => [advice, { ...advice, ignoresZero: true }])
+    .map((advice) => ({ advice, score: scoreOf(advice, seen, scale) }))
+    .filter(({ score }) => score > -Infinity)
+    .sort((a, b) => b.score - a.score);
+  const near = scored.filter(({ score }) => score > scored[0]!.score - PARAMETER).map(({ advice }) => advice);
+  return near.filter((one, i) => near.findIndex(({ way }) => way === one.way) === i);
+}
+
+function withEnds(way: AdviceTaken['way'], seen: readonly Advised[]): AdviceTaken[] {
+  if (way === 'ignored') return [{ way }];
+  const gaps = seen.flatMap(({ gapMs, late, ...rest }) =>
+    gapMs === undefined ? [] : [{ ...rest, latestMs: latestMs(late), gapMs: gapMs - Math.max(0, late.offsetMs) }],
+  );
+  const shorter = gaps.filter(({ gapMs, toldMs }) => gapMs < toldMs - 1);
+  if (way === 'near') {
+    const most = Math.min(...shorter.map(({ gapMs, own }) => gapMs - own[0]!.fromMs));
+    const least = Math.max(0, ...shorter.map(({ gapMs, own }) => gapMs - own.at(-1)!.toMs));
+    return shorter.length === 0 ? [] : [{ way, reachMs: roundNear(least, most, Math.max(1, (least + most) / 2)) }];
+  }
+  const told = [...new Set(seen.map(({ toldMs }) => toldMs))].sort((a, b) => a - b);
+  const splits = told.slice(1).map((mostMs, i) => ({ leastMs: told[i]!, mostMs }));
+  const ends = [
+    undefined,
+    ...splits.flatMap(({ leastMs, mostMs }) =>
+      (['own', 'stops'] as const).map((above) => ({
+        above,
+        atMs: roundNear(leastMs, mostMs - 1, leastMs),
+        leastMs,
+        mostMs,
+      })),
+    ),
+    ...shorter.map(({ gapMs, latestMs: lateMs }) => {
+      const [leastMs, mostMs] = [Math.max(0, gapMs - lateMs), gapMs + 1];
+      return { above: 'capped' as const, atMs: roundNear(leastMs, mostMs, gapMs), leastMs, mostMs };
+    }),
+  ];
+  const beyond = gaps
+    .filter(({ gapMs, toldMs }) => toldMs > 0 && gapMs > toldMs)
+    .map(({ gapMs, toldMs }) => gapMs - toldMs);
+  // What is less may be lateness.
+  const hidden =
+    way === 'later' && Math.max(0, ...beyond) < HIDDEN * Math.max(...seen.map(({ late }) => late.spreadMs));
+  if (hidden) return [];
+  // The width of a uniform law by its range: what all are late drops out.
+  const n = Math.max(2, beyond.length);
+  const widthMs = ((Math.max(...beyond) - Math.min(...beyond)) * (n + 1)) / (n - 1);
+  const reachMs = way === 'later' ? widthMs : undefined;
+  return ends.map((end) => ({ way, end, reachMs }));
+}
+
+/** @returns -Infinity where something is not explained */
+function scoreOf(advice: AdviceTaken, seen: readonly Advised[], scale: number): number {
+  let score =
+    -PARAMETER *
+    (Number(advice.end !== undefined) + Number(advice.reachMs !== undefined) + Number(advice.ignoresZero === true));
+  for (const one of seen) {
+    const { toldMs, gapMs, watchedMs, late } = one;
+    const pieces = waitAfter(advice, one, scale);
+    if (gapMs === undefined) {
+      // Silence may be a wait that was not watched to its end; a program that has ended has given up.
+      if (!(pieces.length === 0 ? watchedMs > toldMs : pieces.at(-1)!.toMs > watchedMs)) return -Infinity;
+      continue;
+    }
+    const [first, last] = [pieces[0], pieces.at(-1)];
+    if (first === undefined || gapMs < first.fromMs - 2 || gapMs > last!.toMs * 1.01 + latestMs(late)) return -Infinity;
+    score += log(densityOf(pieces, gapMs, late));
+  }
+  return score;
+}
+
+/** The wait after an announcement; no piece if there is no further attempt. */
+function waitAfter(
+  { way, reachMs = 0, end, ignoresZero }: AdviceTaken,
+  { toldMs, own }: Advised,
+  scale: number,
+): readonly Piece[] {
+  const isBeyond = end !== undefined && toldMs > end.atMs;
+  if (isBeyond && end.above === 'stops') return [];
+  if (way === 'ignored' || (isBeyond && end.above === 'own') || (toldMs === 0 && ignoresZero === true)) return own;
+  const t = isBeyond ? end.atMs : toldMs;
+  if (way === 'scaled' || way === 'later') {
+    const floor = way === 'scaled' ? Math.max(t, own[0]!.fromMs) : t;
+    return [{ share: 1, fromMs: floor, toMs: way === 'scaled' ? floor * scale : t + reachMs }];
+  }
+  const of = (ms: number) => {
+    if (way === 'obeyed') return t;
+    return way === 'near' ? Math.min(Math.max(t, ms), ms + reachMs) : Math.max(t, ms);
+  };
+  return own.flatMap(({ share, fromMs, toMs }) =>
+    cut(fromMs, toMs, [t, t - reachMs], of).map((piece) => ({ ...piece, share: piece.share * share })),
+  );
+}

@@ -1,0 +1,327 @@
+// What the calls that were seen say about the retry policy of a program: pure, `(calls) -> policy`.
+import type { RandomStream } from '../../math/random.js';
+import { type AdviceTaken, type Advised, adviceTaken } from './retry-after.js';
+import {
+  type Call,
+  failsAlways,
+  hasGivenUp,
+  lastGapMs,
+  type Reply,
+  replyAt,
+  type Script,
+  type Told,
+} from './script.js';
+import { fitWaits, type Interval, type WaitFit } from './wait-fit.js';
+import { type Gap, latestMs, waitLaw } from './wait-law.js';
+
+/** Answers with a back-off of their own: limited, and all else. */
+export const setbacks = ['limited', 'failed'] as const;
+export type SetbackGroup = (typeof setbacks)[number];
+
+export function setbackOf({ status }: Reply): SetbackGroup {
+  return status === 429 ? 'limited' : 'failed';
+}
+
+/** Answers that were tried, by what came of them. */
+export interface Retried {
+  readonly always: readonly string[];
+  readonly never: readonly string[];
+  /** Some calls went on and others did not: a quota, or chance. */
+  readonly sometimes: readonly string[];
+}
+
+export interface Backoff {
+  /** After which setbacks. */
+  readonly after: readonly SetbackGroup[];
+  /** The most likely first; the others are not clearly less so. */
+  readonly fits: readonly WaitFit[];
+  readonly gaps: readonly Gap[];
+  /** Gaps that the first of them does not explain. */
+  readonly unexplained: readonly Gap[];
+  /** Whether waits are spread over their law evenly, as far as can be seen. */
+  readonly isEven: boolean;
+}
+
+export interface RetryPolicy {
+  readonly methods: readonly string[];
+  readonly calls: number;
+  /** With their first answers: 429, 503, reset, 429 Retry-After. */
+  readonly retried: Retried;
+  /** Attempts of a call that always fails; `most` is Infinity if no call was seen to its end. */
+  readonly attempts: Interval;
+  readonly backoffs: readonly Backoff[];
+  /** Ways that explain what followed `Retry-After` in seconds, the most likely first; empty if none does, or no attempt followed. */
+  readonly advice: readonly AdviceTaken[];
+  /** Setbacks after which it is so. */
+  readonly advisedAfter: readonly SetbackGroup[];
+  /** Whether a date is obeyed; undefined where it was not seen. */
+  readonly obeysDate: boolean | undefined;
+  /** How long an answer is waited for, in ms; `most` is Infinity if it was never given up. */
+  readonly timeout: Interval | undefined;
+  /** Gives up after this time in all, in ms, whatever the attempts. */
+  readonly deadline: Interval | undefined;
+  /** Retries that all calls of one process may make together, before each call has one attempt only. */
+  readonly quota: Readonly<Partial<Record<SetbackGroup, Interval>>>;
+}
+
+/** Where a wait is longer than the spread by this factor, how evenly it is drawn can be seen. */
+const WIDE = 20;
+const EARLY_MS = 2;
+/** How much longer than it seems a program waited for an answer. */
+const TIMEOUT = { share: 1.01, ms: 30 };
+/** A wait that is announced to be no longer says that an answer is retried. */
+const SOON_S = 2;
+/** Kolmogorov's limit for 1 in 1,000. */
+const UNEVEN = 1.95;
+const FEW = 8;
+/** Announced waits that were all exceeded, by times that differ by less than this, were obeyed. */
+const OBEYED_MS = 60;
+
+/** @param lagMs how late the timers of this machine were at most */
+export function retryPolicyOf(calls: readonly Call[], draw: RandomStream, lagMs = 0): RetryPolicy {
+  const backoffs = backoffsOf(calls, draw, lagMs);
+  const advised = setbacks.map((one) => advisedOf(calls, one, 'seconds', backoffs));
+  const retried = retriedOf(calls);
+  return {
+    methods: [...new Set(calls.map(({ method }) => method))],
+    calls: calls.length,
+    retried,
+    attempts: attemptsOf(calls),
+    backoffs,
+    ...adviceFor(advised, backoffs),
+    obeysDate: obeysAll(setbacks.flatMap((one) => advisedOf(calls, one, 'date', backoffs))),
+    timeout: timeoutOf(calls),
+    deadline: deadlineOf(calls),
+    quota: Object.fromEntries(setbacks.map((one) => [one, quotaOf(calls, one)])),
+  };
+}
+
+function replyName({ status, told }: Reply): string {
+  return told === undefined ? `${status}` : `${status} with Retry-After`;
+}
+
+function retriedOf(calls: readonly Call[]): Retried {
+  const by = new Map<string, boolean[]>();
+  for (const call of calls) {
+    const { reply, hungUp } = call.attempts[0]!;
+    const isRetried = call.attempts.length > 1;
+    const isSetback = reply.status !== 200 || hungUp;
+    // What is stopped above a limit, and what a quota leaves, are for others to say.
+    const isAside = (reply.told?.seconds ?? 0) > SOON_S || (call.place > 0 && failsAlways(call.script));
+    if (!isSetback || isAside || !(isRetried || hasGivenUp(call))) continue;
+    const name = hungUp ? 'timeout' : replyName(reply);
+    by.set(name, [...(by.get(name) ?? []), isRetried]);
+  }
+  const named = (is: (seen: readonly boolean[]) => boolean) => [...by].filter(([, seen]) => is(seen)).map(([n]) => n);
+  return {
+    always: named((seen) => !seen.includes(false)),
+    never: named((seen) => !seen.includes(true)),
+    sometimes: named((seen) => seen.includes(true) && seen.includes(false)),
+  };
+}
+
+function attemptsOf(calls: readonly Call[]): Interval {
+  const failing = calls.filter(
+    ({ script, attempts, place }) => isQuick(script) && place === 0 && (attempts.length > 1 || attempts[0]!.reply.told),
+  );
+  const ended = failing.filter(hasGivenUp).map(({ attempts }) => attempts.length);
+  if (ended.length > 0) return { least: Math.min(...ended), most: Math.max(...ended) };
+  const seen = Math.max(1, ...failing.map(({ attempts }) => attempts.length));
+  return { least: seen, most: failing.length === 0 ? 1 : Infinity };
+}
+
+function isQuick(script: Script): boolean {
+  return failsAlways(script) && replyAt(script, 0).heldMs === undefined;
+}
+
+// ---- back-off ------------------------------------------------------------------------------------------------------------
+
+/** Gaps after answers that announce nothing; after one that does, a client may count anew. */
+export function gapsOf(calls: readonly Call[], setback?: SetbackGroup): Gap[] {
+  return calls.flatMap(({ attempts, place }) => {
+    const gaps: Gap[] = [];
+    for (let k = 1; k < attempts.length; k += 1) {
+      const { reply, endedMs, hungUp } = attempts[k - 1]!;
+      if (reply.told !== undefined || reply.status === 200 || hungUp) break;
+      if (setback !== undefined && setbackOf(reply) !== setback) break;
+      const ms = attempts[k]!.arrivedMs - endedMs;
+      gaps.push({ k, ms, lastMs: gaps.at(-1)?.ms ?? 0, isFirst: k === 1 && place === 0 });
+    }
+    return gaps;
+  });
+}
+
+/** Waits of whole seconds that were obeyed at once show how late gaps are. */
+function known(calls: readonly Call[]): Gap[] {
+  const first = calls.flatMap(({ attempts, place }): Gap[] => {
+    const [one, two] = attempts;
+    // Longer ones may be beyond what is obeyed.
+    if (two === undefined || one!.reply.told?.form !== 'seconds' || one!.reply.told.seconds > 5) return [];
+    const knownMs = one!.reply.told.seconds * 1000;
+    return [{ k: 1, ms: two.arrivedMs - one!.endedMs, lastMs: 0, isFirst: place === 0, knownMs }];
+  });
+  const lates = first.filter(({ knownMs }) => knownMs! >= 500).map(({ ms, knownMs }) => ms - knownMs!);
+  const [least, most] = [Math.min(...lates), Math.max(...lates)];
+  return lates.length > 2 && least > -EARLY_MS && most - least < OBEYED_MS
+    ? first.filter(({ knownMs }) => knownMs! > 0)
+    : [];
+}
+
+function backoffsOf(calls: readonly Call[], draw: RandomStream, lagMs: number): Backoff[] {
+  const late = known(calls);
+  const of = (after: readonly SetbackGroup[]): Backoff => {
+    const gaps = after.flatMap((setback) => gapsOf(calls, setback));
+    const fits = fitWaits([...gaps, ...late], draw);
+    return { after, fits, gaps, ...explained(gaps, fits[0]!, lagMs) };
+  };
+  const seen = setbacks.filter((setback) => gapsOf(calls, setback).length > 0);
+  const [limited, failed] = setbacks.map((setback) => gapsOf(calls, setback));
+  if (seen.length === 0) return [];
+  return differ(limited!, failed!) ? seen.map((setback) => of([setback])) : [of(seen)];
+}
+
+/** Whether gaps before the same retry are of two laws: Kolmogorov and Smirnov, and by more than lateness would make of one law. */
+function differ(some: readonly Gap[], others: readonly Gap[]): boolean {
+  return [1, 2].some((retry) => {
+    const [a, b] = [some, others].map((gaps) =>
+      gaps.flatMap(({ k, ms }) => (k === retry ? [ms] : [])).sort((x, y) => x - y),
+    ) as [number[], number[]];
+    if (Math.min(a.length, b.length) < FEW) return false;
+    const below = (sorted: readonly number[], ms: number) => sorted.filter((one) => one <= ms).length / sorted.length;
+    const distance = Math.max(...[...a, ...b].map((ms) => Math.abs(below(a, ms) - below(b, ms))));
+    const [x, y] = [a[a.length >> 1]!, b[b.length >> 1]!];
+    return (
+      distance * Math.sqrt((a.length * b.length) / (a.length + b.length)) > UNEVEN &&
+      Math.abs(x - y) > 5 + 0.1 * Math.max(x, y)
+    );
+  });
+}
+
+function explained(gaps: readonly Gap[], fit: WaitFit, lagMs: number): Pick<Backoff, 'unexplained' | 'isEven'> {
+  const { structure, parameters } = fit;
+  const places: number[] = [];
+  const unexplained = gaps.filter((gap) => {
+    const pieces = waitLaw(structure, parameters, gap);
+    const late = gap.isFirst ? fit.first : fit.later;
+    const { offsetMs, spreadMs } = late;
+    const [fromMs, toMs] = [pieces[0]!.fromMs, pieces.at(-1)!.toMs];
+    // A rounded edge may lie within what a millisecond, or a hundredth of a wait, makes of it.
+    const by = EARLY_MS + 0.01 * toMs;
+    if (pieces.length === 1 && toMs - fromMs > WIDE * spreadMs)
+      places.push(Math.min(1, Math.max(0, (gap.ms - offsetMs - spreadMs / 2 - fromMs) / (toMs - fromMs))));
+    return gap.ms < fromMs + Math.min(0, offsetMs) - by || gap.ms > toMs + latestMs(late) + by + lagMs;
+  });
+  places.sort((a, b) => a - b);
+  const n = places.length;
+  const distance = Math.max(0, ...places.map((x, i) => Math.max((i + 1) / n - x, x - i / n)));
+  return { unexplained, isEven: n < FEW || distance * Math.sqrt(n) < UNEVEN };
+}
+
+// ---- Retry-After ---------------------------------------------------------------------------------------------------------
+
+function advisedOf(
+  calls: readonly Call[],
+  setback: SetbackGroup,
+  form: Told['form'],
+  backoffs: readonly Backoff[],
+): Advised[] {
+  const fit = backoffFor(setback, backoffs)?.fits[0];
+  return calls.flatMap((call): Advised[] => {
+    const { attempts, place } = call;
+    const at = attempts.findIndex(({ reply }) => reply.told?.form === form && setbackOf(reply) === setback);
+    if (at < 0) return [];
+    const [one, two] = [attempts[at]!, attempts[at + 1]];
+    const late = fit === undefined ? { offsetMs: 0, spreadMs: 20 } : place + at === 0 ? fit.first : fit.later;
+    const k = at + 1;
+    // Without a back-off of its own, a client waits as announced, or not at all.
+    const own =
+      fit === undefined
+        ? [{ share: 1, fromMs: 0, toMs: 0 }]
+        : waitLaw(fit.structure, fit.parameters, {
+            k,
+            lastMs: at === 0 ? 0 : one.arrivedMs - attempts[at - 1]!.endedMs,
+          });
+    const gapMs = two === undefined ? undefined : two.arrivedMs - one.endedMs;
+    const watchedMs = call.ending === 'silent' ? call.silentMs : Infinity;
+    return [{ toldMs: one.reply.told!.seconds * 1000, gapMs, watchedMs, late, own }];
+  });
+}
+
+export function backoffFor(setback: SetbackGroup, backoffs: readonly Backoff[]): Backoff | undefined {
+  return backoffs.find(({ after }) => after.includes(setback)) ?? backoffs[0];
+}
+
+/** Of both setbacks alike, or else of limited answers. */
+function adviceFor(
+  advised: readonly (readonly Advised[])[],
+  backoffs: readonly Backoff[],
+): Pick<RetryPolicy, 'advice' | 'advisedAfter'> {
+  const low = backoffs[0]?.fits[0]?.parameters.low ?? 1;
+  const scale = low > 0 && low < 1 ? 1 / low : 1;
+  const after = setbacks.filter((_, i) => advised[i]!.some(({ gapMs }) => gapMs !== undefined));
+  for (const advisedAfter of [after, after.slice(0, 1)]) {
+    const seen = advisedAfter.flatMap((one) => advised[setbacks.indexOf(one)]!);
+    const advice = seen.length === 0 ? [] : adviceTaken(seen, scale);
+    if (advice.length > 0) return { advice, advisedAfter };
+  }
+  return { advice: [], advisedAfter: after };
+}
+
+function obeysAll(seen: readonly Advised[]): boolean | undefined {
+  const answered = seen.filter(({ gapMs, watchedMs }) => gapMs !== undefined || watchedMs === Infinity);
+  if (answered.length === 0) return undefined;
+  // A date is cut to its second.
+  return answered.every(
+    ({ gapMs, toldMs, late }) =>
+      gapMs !== undefined && gapMs >= toldMs - 1000 && gapMs <= 1.3 * toldMs + latestMs(late),
+  );
+}
+
+// ---- how long, and how many in all ---------------------------------------------------------------------------------------
+
+function timeoutOf(calls: readonly Call[]): Interval | undefined {
+  const held = calls.flatMap(({ attempts }) => attempts.filter(({ reply }) => (reply.heldMs ?? 0) > 0));
+  if (held.length === 0) return undefined;
+  const ms = held.map(({ arrivedMs, endedMs, hungUp }) => ({ ms: endedMs - arrivedMs, hungUp }));
+  const gone = ms.filter(({ hungUp }) => hungUp).map((one) => one.ms);
+  const waited = Math.max(0, ...ms.filter(({ hungUp }) => !hungUp).map((one) => one.ms));
+  if (gone.length === 0) return { least: waited, most: Infinity };
+  // The program began to wait before its request arrived.
+  return { least: Math.max(waited, Math.min(...gone)), most: Math.max(...gone) * TIMEOUT.share + TIMEOUT.ms };
+}
+
+/** A call with slow answers had fewer attempts than others: the time in all is bounded. */
+function deadlineOf(calls: readonly Call[]): Interval | undefined {
+  const span = ({ attempts }: Call) => attempts.at(-1)!.endedMs - attempts[0]!.arrivedMs;
+  const { least } = attemptsOf(calls);
+  const fewer = calls.filter(
+    (call) =>
+      failsAlways(call.script) &&
+      !isQuick(call.script) &&
+      hasGivenUp(call) &&
+      call.attempts.length > 1 &&
+      call.attempts.length < least &&
+      !call.attempts.at(-1)!.hungUp,
+  );
+  if (fewer.length === 0) return undefined;
+  const reached = calls
+    .filter(({ attempts }) => attempts.length > 1)
+    .map(({ attempts }) => attempts.at(-1)!.arrivedMs - attempts[0]!.arrivedMs);
+  const mostMs =
+    Math.min(...fewer.map(span)) + Math.max(...calls.filter((call) => isQuick(call.script)).map(lastGapMs)) * 2;
+  return { least: Math.max(0, ...reached.filter((ms) => ms < mostMs)), most: mostMs };
+}
+
+/** In a process whose calls all fail, later calls have fewer attempts and at last one. */
+function quotaOf(calls: readonly Call[], setback: SetbackGroup): Interval | undefined {
+  const starts = new Map<number, Call[]>();
+  for (const call of calls)
+    if (failsAlways(call.script) && setbackOf(call.attempts[0]!.reply) === setback)
+      starts.set(call.start, [...(starts.get(call.start) ?? []), call]);
+  const used = [...starts.values()].flatMap((one) => {
+    const retries = one.sort((a, b) => a.place - b.place).map(({ attempts }) => attempts.length - 1);
+    const isUsedUp = retries.length > 2 && retries[0]! > 0 && retries.slice(-2).every((n) => n === 0);
+    return isUsedUp ? [retries.reduce((sum, n) => sum + n, 0)] : [];
+  });
+  return used.length === 0 ? undefined : { least: Math.min(...used), most: Math.max(...used) };
+}

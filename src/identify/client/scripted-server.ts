@@ -1,0 +1,147 @@
+// The limiter and the service that a program under test meets: each of its calls is answered by a script.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Failure } from '../../schema/failure.js';
+import { Rank } from '../../time/rank.js';
+import { type WallClock, wallNowMs } from '../../time/wall.js';
+import { type Call, type Reply, replyAt, type Script, type SeenAttempt } from './script.js';
+
+/** A call while it is answered. */
+export interface OpenCall {
+  readonly script: Script;
+  readonly method: string;
+  readonly start: number;
+  readonly place: number;
+  readonly attempts: SeenAttempt[];
+  /** Attempts without an answer yet. */
+  waiting: number;
+}
+
+/** The script of a new call, and whose it is; undefined to serve it and forget it. */
+type Assign = (segment: string) => Pick<OpenCall, 'script' | 'start' | 'place'> | undefined;
+
+/** Headers by which libraries name a call, the same in each attempt. */
+const callIds = ['amz-sdk-invocation-id', 'idempotency-key'];
+/** Headers that count the attempts of a call, as they are in the first. */
+const firstAttempt: readonly (readonly [string, RegExp])[] = [
+  ['x-stainless-retry-count', /^0$/],
+  ['amz-sdk-request', /\battempt=1\b/],
+];
+
+export class ScriptedServer {
+  readonly #clock: WallClock;
+  readonly #server: Server;
+  readonly #assign: Assign;
+  readonly #open = new Map<string, OpenCall>();
+  /** Whether two attempts of one path were in progress at once, without a header that says which call they are of. */
+  isMixed = false;
+
+  constructor(clock: WallClock, assign: Assign) {
+    this.#clock = clock;
+    this.#assign = assign;
+    this.#server = createServer((request, response) => this.#receive(request, response));
+    // A connection that is seenCall while a program waits would be one more setback.
+    this.#server.keepAliveTimeout = 3_600_000;
+  }
+
+  /** @throws Failure `port_in_use` */
+  async listen(port: number): Promise<string> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', (error: NodeJS.ErrnoException) =>
+        reject(
+          error.code === 'EADDRINUSE'
+            ? new Failure('port_in_use', { what: `Port ${port} is in use.`, fix: 'Give another one with --port.' })
+            : error,
+        ),
+      );
+      this.#server.listen(port, '127.0.0.1', resolve);
+    });
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  #receive(request: IncomingMessage, response: ServerResponse): void {
+    const arrivedMs = this.#clock.monotonicMs();
+    const { url = '/', method = 'GET', headers } = request;
+    const header = (name: string) => String(headers[name] ?? '');
+    const id = callIds.map(header).find((value) => value !== '');
+    const key = id ?? `${method} ${url}`;
+    const isFirst = firstAttempt.some(([name, pattern]) => pattern.test(header(name)));
+    let call = isFirst ? undefined : this.#open.get(key);
+    if (id === undefined && (call?.waiting ?? 0) > 0) this.isMixed = true;
+    if (call === undefined || call.attempts.at(-1)?.reply.status === 200) {
+      const assigned = this.#assign(url.split(/[/?]/)[1] ?? '');
+      if (assigned === undefined) {
+        answer(request, response, { status: 200 });
+        return;
+      }
+      call = { ...assigned, method, attempts: [], waiting: 0 };
+      this.#open.set(key, call);
+      this.onCall(call);
+    }
+    this.#play(call, arrivedMs, request, response);
+  }
+
+  /** What comes for it from now on is a new call. */
+  forget(call: OpenCall): void {
+    for (const [key, one] of this.#open) if (one === call) this.#open.delete(key);
+  }
+
+  /** Called with each new call. */
+  onCall: (call: OpenCall) => void = () => {};
+
+  #play(call: OpenCall, arrivedMs: number, request: IncomingMessage, response: ServerResponse): void {
+    const reply = replyAt(call.script, call.attempts.length + call.waiting);
+    call.waiting += 1;
+    let isOver = false;
+    const end = (hungUp: boolean) => {
+      if (isOver) return;
+      isOver = true;
+      call.waiting -= 1;
+      call.attempts.push({ arrivedMs, endedMs: this.#clock.monotonicMs(), reply, hungUp });
+    };
+    response.on('close', () => end(true));
+    request.resume();
+    request.on('end', () => {
+      const send = () => {
+        if (isOver) return;
+        end(false);
+        answer(request, response, reply);
+      };
+      const heldMs = reply.heldMs ?? 0;
+      if (heldMs === 0) send();
+      else this.#clock.agenda.at(this.#clock.now() + heldMs, Rank.client, send);
+    });
+  }
+}
+
+function answer({ socket }: IncomingMessage, response: ServerResponse, { status, told }: Reply): void {
+  if (status === 'reset') {
+    socket.resetAndDestroy();
+    return;
+  }
+  const after = told?.form === 'date' ? dateIn(told.seconds) : told?.seconds;
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    ...(after === undefined ? {} : { 'retry-after': `${after}` }),
+  });
+  response.end('{}');
+}
+
+function dateIn(seconds: number): string {
+  return new Date(wallNowMs() + seconds * 1000).toUTCString();
+}
+
+/** @param endedMs when the watch ended; Infinity if the program itself has ended */
+export function seenCall({ waiting: _, ...call }: OpenCall, endedMs: number): Call {
+  const last = call.attempts.at(-1)!;
+  const isServed = last.reply.status === 200 && !last.hungUp;
+  if (isServed || endedMs === Infinity)
+    return { ...call, ending: isServed ? 'served' : 'given up', silentMs: Infinity };
+  return { ...call, ending: 'silent', silentMs: endedMs - last.endedMs };
+}

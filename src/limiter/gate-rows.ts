@@ -1,0 +1,175 @@
+// Many gates of one plan as rows of a table. While no guard can hold, events are counted and decided on the row. For anything else a gate
+// is made from the row, and written back.
+//
+//   window   oldest ─► | cycle 12 | 1 | ─► | 40 | 3 |     the busy cycles, one list for each aggregate
+//   rule     { refused, atMs, state }
+//   aside    holds, and refusals of operators: few rows have any
+import { startOf } from '../time/cycle.js';
+import { GateHead } from './fast-path.js';
+import { Gate, type GateImage, type GateOwner } from './gate.js';
+import type { RuleImage } from './gauge.js';
+import { type Plan, quietBand } from './plan.js';
+import { LIMITED, NEVER } from './rule/rule.js';
+import { SparseWindows } from './sparse-windows.js';
+import { ownCells } from './window.js';
+
+/** Nothing was counted: a gate has to decide. */
+const UNCOUNTED = -1;
+/** The event was counted, and a guard may hold now: see `Gate.decideCounted`. */
+export const UNEVALUATED = -2;
+
+type RuleRow = { -readonly [Field in keyof RuleImage]: RuleImage[Field] };
+
+interface Aside {
+  readonly heldUntilCycle: number;
+  readonly refusals: number;
+}
+
+export class GateRows {
+  /** How long the last event was delayed that a rule decided on its row, in ms. */
+  delayMs = 0;
+  readonly #plan: Plan;
+  readonly #cycleMs: number;
+  /** One for each aggregate; none where a rule counts. */
+  readonly #windows: readonly SparseWindows[];
+  readonly #rules: (RuleRow | undefined)[] = [];
+  readonly #aside = new Map<number, Aside>();
+
+  /** @param most the largest number of a row */
+  constructor(plan: Plan, cycleMs: number, most: number) {
+    this.#plan = plan;
+    this.#cycleMs = cycleMs;
+    const isByRule = plan.rule !== undefined;
+    this.#windows = isByRule ? [] : plan.aggregates.map(({ within }) => new SparseWindows(within, most));
+  }
+
+  /** Begins a row, as of a gate that is made now. */
+  begin(row: number, nowMs: number): void {
+    for (const windows of this.#windows) windows.reach(row);
+    const { rule } = this.#plan;
+    if (rule !== undefined) this.#rules[row] = { refused: 0, atMs: nowMs, state: rule.rule.fresh(nowMs) };
+  }
+
+  /** Whether `n` events of a kind can be counted without a guard that holds, before or after. False for a rule: it has to be asked. */
+  isQuiet(row: number, state: number, n: number, cycle: number, kind: number): boolean {
+    const plan = this.#plan;
+    if (this.#aside.has(row) || plan.rule !== undefined) return false;
+    const windows = this.#windows;
+    const fed = plan.kinds[kind]!.aggregates;
+    for (let aggregate = 0; aggregate < windows.length; aggregate += 1) {
+      const count = windows[aggregate]!.advance(row, cycle);
+      const band = quietBand(plan, state, aggregate, count);
+      if (band === undefined || (count + n > band.hi && fed.includes(aggregate))) return false;
+    }
+    return true;
+  }
+
+  /**
+   * Counts `n` events of a kind at an instant in a cycle, and decides them.
+   * @returns how many were admitted; UNCOUNTED or UNEVALUATED where a guard may hold
+   */
+  decide(row: number, state: number, n: number, cycle: number, kind: number, ms: number): number {
+    const { rule, kinds, states, isShadow } = this.#plan;
+    const admitted = isShadow || states[state]!.admits ? n : 0;
+    if (rule !== undefined) return this.#charge(row, state, n, ms) ?? admitted;
+    if (!this.isQuiet(row, state, n, cycle, kind)) return UNCOUNTED;
+    for (const aggregate of kinds[kind]!.aggregates) this.#windows[aggregate]!.add(row, n, cycle);
+    return admitted;
+  }
+
+  /** @returns undefined where it was counted and nothing else happens */
+  #charge(row: number, state: number, n: number, ms: number): number | undefined {
+    const { rule, holdMs } = this.#plan.rule!;
+    const own = this.#rules[row]!;
+    const band = quietBand(this.#plan, state, 0, own.refused);
+    // After a rule that hastens, the gate has to be woken anew.
+    if (n !== 1 || band === undefined || rule.hastens || this.#aside.has(row)) return UNCOUNTED;
+    own.atMs = Math.max(own.atMs, ms);
+    const delay = rule.decide(own.state, own.atMs, 1, holdMs);
+    own.refused = delay === LIMITED ? 1 : 0;
+    this.delayMs = Math.max(0, delay);
+    return band.lo <= own.refused && own.refused <= band.hi ? undefined : UNEVALUATED;
+  }
+
+  /** The count of the first window; undefined where a gate has to be asked. */
+  count(row: number, cycle: number): number | undefined {
+    return this.#plan.aggregates.length === 0 ? 0 : this.#windows[0]?.advance(row, cycle);
+  }
+
+  /** When the gate may fire by itself, in unix ms, seen from `cycle`; Infinity for never. */
+  wakeMs(row: number, state: number, cycle: number): number {
+    const { heldUntilCycle = cycle } = this.#aside.get(row) ?? {};
+    if (cycle < heldUntilCycle) return startOf(heldUntilCycle, this.#cycleMs);
+    const { rule } = this.#plan;
+    if (rule !== undefined) {
+      const { refused, atMs, state: own } = this.#rules[row]!;
+      const band = quietBand(this.#plan, state, 0, refused);
+      if (band === undefined) return startOf(cycle + 1, this.#cycleMs);
+      return refused === 0 || band.lo <= 0 ? NEVER : Math.max(atMs, rule.rule.nextAdmission(own, atMs, 1));
+    }
+    let first = Number.POSITIVE_INFINITY;
+    for (const [aggregate, windows] of this.#windows.entries()) {
+      const band = quietBand(this.#plan, state, aggregate, windows.advance(row, cycle));
+      if (band === undefined) first = cycle + 1;
+      else if (band.lo > 0) first = Math.min(first, windows.fallsBelow(row, band.lo, cycle));
+    }
+    return startOf(first, this.#cycleMs);
+  }
+
+  /** Whether it is neither held nor with refusals behind it. */
+  isFree(row: number): boolean {
+    return !this.#aside.has(row);
+  }
+
+  /** Whether a free row in the initial state remembers nothing. */
+  isEmpty(row: number, cycle: number): boolean {
+    const { rule } = this.#plan;
+    if (rule === undefined) return this.#windows.every((windows) => windows.advance(row, cycle) === 0);
+    const { refused, atMs, state } = this.#ruleAt(row, cycle)!;
+    return refused === 0 && rule.rule.nextChange(state, atMs) === NEVER;
+  }
+
+  /** The state of a rule is not copied. */
+  image(row: number, state: number, cycle: number): GateImage {
+    const { heldUntilCycle = cycle, refusals = 0 } = this.#aside.get(row) ?? {};
+    const rule = this.#ruleAt(row, cycle);
+    return {
+      state: this.#plan.states[state]!.name,
+      heldUntilCycle,
+      windows: rule === undefined ? this.#windows.map((one) => one.image(row, cycle)) : [{ cycle, counts: [] }],
+      ...(rule === undefined ? {} : { rule }),
+      ...(refusals === 0 ? {} : { refusals }),
+    };
+  }
+
+  /** What a rule remembers at the beginning of a cycle, if it has not been asked since. */
+  #ruleAt(row: number, cycle: number): RuleImage | undefined {
+    const own = this.#rules[row];
+    if (own === undefined) return undefined;
+    const { refused, state } = own;
+    const atMs = Math.max(own.atMs, startOf(cycle, this.#cycleMs));
+    const isOver = refused === 1 && this.#plan.rule!.rule.nextAdmission(state, atMs, 1) <= atMs;
+    return { refused: isOver ? 0 : refused, atMs, state };
+  }
+
+  gate(row: number, state: number, cycle: number, owner?: GateOwner): Gate {
+    const cycleMs = this.#cycleMs;
+    const image = this.image(row, state, cycle);
+    const head = new GateHead(this.#plan, cycle, ownCells);
+    return new Gate(this.#plan, { cycle, cycleMs, nowMs: startOf(cycle, cycleMs), owner, image, head });
+  }
+
+  /** Takes over what a gate has become at a cycle. */
+  put(row: number, { heldUntilCycle, refusals = 0, windows, rule }: GateImage, cycle: number): void {
+    this.clear(row);
+    for (const [aggregate, own] of this.#windows.entries()) own.restore(row, windows[aggregate]!);
+    if (rule !== undefined) this.#rules[row] = { ...rule };
+    if (cycle < heldUntilCycle || refusals > 0) this.#aside.set(row, { heldUntilCycle, refusals });
+  }
+
+  clear(row: number): void {
+    for (const windows of this.#windows) windows.clear(row);
+    if (row < this.#rules.length) this.#rules[row] = undefined;
+    this.#aside.delete(row);
+  }
+}

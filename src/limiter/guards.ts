@@ -1,0 +1,106 @@
+// What the machine of a contract hears, and what its guards and actions mean. XState runs these functions (actor/contract-machine.ts),
+// and a gate runs what compile.ts makes of them.
+//
+//   event                                        guard                                    actions
+//   aggregate {cycle, counts}                    held                                     none: nothing moves a held contract
+//                                                countIn {aggregate, ranges}              fire, hold, emit ...
+//   move {to, cycle, counts, input, holdCycles}  asksFor {to, aggregate, fires_when}      fire, hold, emit ...
+//   refused {cycle, holdCycles}                                                           hold
+//
+// The first transition whose guard holds is taken. Time comes as the cycle of an event, never by a timer.
+import { holds } from './expression/evaluate.js';
+import type { IntegerSet } from './expression/integer-set.js';
+import { type ConditionNode, parseCondition } from './expression/parse.js';
+
+/** The counts have changed: after an event was counted, and at the start of a cycle. */
+export interface AggregateEvent {
+  readonly type: 'aggregate';
+  readonly cycle: number;
+  /** One for each aggregate, in order of first use by the triggers. Of a rule: 1 while it refuses, else 0. */
+  readonly counts: readonly number[];
+}
+
+/** A request for a state, regardless of the counts. */
+export interface MoveEvent {
+  readonly type: 'move';
+  readonly to: string;
+  readonly cycle: number;
+  readonly counts: readonly number[];
+  readonly input: Readonly<Record<string, number>>;
+  /** Cycles for which no aggregate moves the contract afterwards; 0 for none. */
+  readonly holdCycles: number;
+  /** Who asked: the id of a key. */
+  readonly by?: string | undefined;
+}
+
+/** An operator refused the transition that was due: it is due again when the hold is over. */
+export interface RefusedEvent {
+  readonly type: 'refused';
+  readonly cycle: number;
+  readonly holdCycles: number;
+}
+
+export type ContractEvent = AggregateEvent | MoveEvent | RefusedEvent;
+
+export interface ContractEmitted {
+  readonly type: string;
+  readonly cycle: number;
+  readonly count: number;
+}
+
+/** `ranges`: closed ranges of counts, [lo, hi]; hi is null where the range has no upper end. */
+export type CountIn = Looked & {
+  readonly aggregate: number;
+  readonly ranges: readonly (readonly [lo: number, hi: number | null])[];
+};
+/** What is looked at: the count of a window, or whether the rule refuses. */
+type Looked = { readonly event: string } & ({ readonly within: number } | { readonly refused: true });
+/** `fires_when`: the further condition as the definition writes it; null for none. `aggregate`: the one that its `count` means. */
+export type AsksFor = { readonly to: string; readonly aggregate: number; readonly fires_when: string | null };
+/** `transition`: its place in the definition, from 0. */
+export type Fire = {
+  readonly transition: number;
+  readonly operator: string;
+  readonly inputs: Readonly<Record<string, number>>;
+  readonly proof_required: boolean;
+};
+export type Emit = { readonly event: string; readonly aggregate: number };
+
+/** Guard `held`: no evaluation moves the contract before this cycle. */
+export function held(heldUntilCycle: number, { cycle }: ContractEvent): boolean {
+  return cycle < heldUntilCycle;
+}
+
+/** Guard `countIn`: the counts for which it holds. */
+export function countsOf({ ranges }: CountIn): IntegerSet {
+  return ranges.map(([lo, hi]) => ({ lo, hi: hi ?? Number.POSITIVE_INFINITY }));
+}
+
+export function asksFor(params: AsksFor, event: ContractEvent): boolean {
+  if (event.type !== 'move' || event.to !== params.to) return false;
+  const { fires_when: text, aggregate } = params;
+  if (text === null) return true;
+  const node = conditions.get(params) ?? parseCondition(text, { names: ['count', 'refused'], prefixes: [INPUT] });
+  conditions.set(params, node);
+  return holds(node, (name) => {
+    if (!name.startsWith(INPUT)) return event.counts[aggregate];
+    const field = name.slice(INPUT.length);
+    // Not what every object has, as `constructor`.
+    return Object.hasOwn(event.input, field) ? event.input[field] : undefined;
+  });
+}
+
+export const INPUT = 'input.';
+
+/** Conditions by the parameters that hold them: each is parsed once. */
+const conditions = new WeakMap<AsksFor, ConditionNode>();
+
+/** Action `hold`: the cycle from which evaluations move the contract again. */
+export function heldUntil(event: ContractEvent): number {
+  return event.cycle + (event.type === 'aggregate' ? 0 : event.holdCycles);
+}
+
+/** Action `emit`: the count of a transition, 1 where the contract counts nothing. */
+export function countAt(event: ContractEvent, aggregate: number): number {
+  return event.type === 'refused' ? 1 : (event.counts[aggregate] ?? 1);
+}

@@ -1,0 +1,198 @@
+// The machine of a definition as a config of XState: plain JSON, so it can be stored, sent and opened in XState's visual tools. All that
+// decides is compiled from it (compile.ts). What its guards and actions mean: guards.ts.
+import type { FindOperator } from '../operator/operator.js';
+import type { Fault } from '../schema/failure.js';
+import {
+  aggregateWords,
+  type ContractDefinition,
+  isOnAggregate,
+  type OnAggregate,
+  type TransitionDefinition,
+} from './definition.js';
+import { ALL, type IntegerSet, intersection } from './expression/integer-set.js';
+import { ExpressionError, parseCondition, type Vocabulary } from './expression/parse.js';
+import { solveForCount } from './expression/solve.js';
+import { type AsksFor, type CountIn, type Emit, type Fire, INPUT } from './guards.js';
+import type { Steps } from './plan.js';
+
+interface Taken {
+  readonly target: string;
+  readonly actions: readonly [
+    { readonly type: 'fire'; readonly params: Fire },
+    'hold',
+    ...{ readonly type: 'emit'; readonly params: Emit }[],
+  ];
+  readonly description: string;
+}
+
+type Held = { readonly guard: 'held'; readonly description: string };
+type OnCounts = Taken & { readonly guard: { readonly type: 'countIn'; readonly params: CountIn } };
+type OnMove = Taken & { readonly guard: { readonly type: 'asksFor'; readonly params: AsksFor } };
+
+interface StateConfig {
+  readonly description: string;
+  /** `admits`: requests that find the contract in this state are admitted. */
+  readonly tags: readonly 'admits'[];
+  readonly on: { readonly aggregate: readonly [Held, ...OnCounts[]]; readonly move: readonly OnMove[] };
+}
+
+export interface MachineConfig {
+  readonly id: string;
+  readonly description: string;
+  readonly meta: object;
+  readonly initial: string;
+  readonly context: { readonly heldUntilCycle: number };
+  readonly on: object;
+  readonly states: Readonly<Record<string, StateConfig>>;
+}
+
+/** Which guards and actions the config needs, and where they are. */
+const needs = {
+  guards: ['held', 'countIn', 'asksFor'],
+  actions: ['fire', 'hold', 'emit'],
+  from: '@weir/cli',
+  run: "import { createActor } from 'xstate'; import { contractMachine } from '@weir/cli'; createActor(contractMachine(config)).start()",
+};
+
+/**
+ * The config of a definition that fits its schema, one transition a step; `faults` are the conditions that cannot be read.
+ * @param findOperator says which operators always need a proof
+ */
+export function* configOf(
+  definition: ContractDefinition,
+  findOperator: FindOperator,
+): Steps<{ readonly config: MachineConfig; readonly faults: readonly Fault[] }> {
+  const { states, transitions, ...rest } = definition;
+  const conditions = new Conditions(definition);
+  const edges: { readonly from: string; readonly onCounts: OnCounts | undefined; readonly onMove: OnMove }[] = [];
+  for (const [index, transition] of transitions.entries()) {
+    const { from, to: target, trigger, fires_when: further = null } = transition;
+    const countIn = conditions.countIn(index, transition);
+    const aggregate = countIn?.aggregate ?? 0;
+    const actions = actionsOf(index, transition, aggregate, findOperator);
+    const looked = isOnAggregate(trigger) ? `${trigger.condition} (${aggregateWords(trigger, definition)})` : '';
+    edges.push({
+      from,
+      onCounts: countIn && {
+        ...{ guard: { type: 'countIn', params: countIn }, target, actions },
+        description: further === null ? looked : `${looked} and ${further}`,
+      },
+      onMove: {
+        guard: { type: 'asksFor', params: { to: target, aggregate, fires_when: further } },
+        ...{ target, actions },
+        description: further === null ? `asked for ${target}` : `asked for ${target}, if ${further}`,
+      },
+    });
+    yield 1 + ((further?.length ?? 0) + looked.length) / CHARACTERS_A_UNIT;
+  }
+  const names = Object.keys(states);
+  const config: MachineConfig = {
+    id: definition.name,
+    description: `Contract ${definition.name} ${definition.version}. Its guards and actions are those of @weir/cli: see meta.needs.`,
+    meta: { definition: rest, needs },
+    initial: names.find((name) => states[name]!.initial === true) ?? '',
+    context: { heldUntilCycle: Number.MIN_SAFE_INTEGER },
+    on: { refused: { description: 'The operator refused; due again after the hold.', actions: ['hold'] } },
+    states: Object.fromEntries(
+      names.map((name) => {
+        const { initial = false, admits = initial } = states[name]!;
+        const leaving = edges.filter(({ from }) => from === name);
+        const onCounts = leaving.flatMap((edge) => edge.onCounts ?? []);
+        return [
+          name,
+          stateOf(
+            admits,
+            onCounts,
+            leaving.map((edge) => edge.onMove),
+          ),
+        ];
+      }),
+    ),
+  };
+  return { config, faults: conditions.faults };
+}
+
+/** Characters of a condition that take a unit to read. */
+const CHARACTERS_A_UNIT = 100;
+
+function stateOf(admits: boolean, onCounts: readonly OnCounts[], move: readonly OnMove[]): StateConfig {
+  const held = { guard: 'held', description: 'No evaluation moves a contract that is held.' } as const;
+  return {
+    description: admits ? 'Requests are admitted.' : 'Requests are limited.',
+    tags: admits ? ['admits'] : [],
+    on: { aggregate: [held, ...onCounts], move },
+  };
+}
+
+function actionsOf(
+  index: number,
+  { operator, inputs = {}, proof_required, post_actions = [] }: TransitionDefinition,
+  aggregate: number,
+  findOperator: FindOperator,
+): Taken['actions'] {
+  const needsProof = proof_required ?? findOperator(operator)?.proofRequired ?? false;
+  const fire: Fire = { transition: index, operator, inputs: { ...inputs }, proof_required: needsProof };
+  return [
+    { type: 'fire', params: fire },
+    'hold',
+    ...post_actions.map(({ emit: event }) => ({ type: 'emit' as const, params: { event, aggregate } })),
+  ];
+}
+
+const COUNT: Vocabulary = { names: ['count'] };
+const REFUSED: Vocabulary = { names: ['refused'] };
+
+class Conditions {
+  readonly faults: Fault[] = [];
+  /** What triggers look at, in order of first use. Triggers that look at the same share an aggregate. */
+  readonly #aggregates: string[] = [];
+  readonly #looksAt: Vocabulary;
+  readonly #withInput: Vocabulary;
+
+  constructor({ rule, transitions }: ContractDefinition) {
+    this.#looksAt = rule === undefined ? COUNT : REFUSED;
+    const counts = transitions.some(({ trigger }) => isOnAggregate(trigger));
+    this.#withInput = { names: counts ? this.#looksAt.names : [], prefixes: [INPUT] };
+  }
+
+  /** The guard of a trigger; undefined without one. The further condition is checked in any case. */
+  countIn(index: number, { trigger, fires_when: further }: TransitionDefinition): CountIn | undefined {
+    const counts = (field: string, text: string) =>
+      this.#read(`/transitions/${index}/${field}`, () => solveForCount(parseCondition(text, this.#looksAt)));
+    if (!isOnAggregate(trigger)) {
+      const path = `/transitions/${index}/fires_when`;
+      if (further != null) this.#read(path, () => parseCondition(further, this.#withInput));
+      return undefined;
+    }
+    // A trigger fires where nobody gives an input, so a further condition beside it speaks of what the trigger looks at alone.
+    const also = further == null ? undefined : counts('fires_when', further);
+    const fires = counts('trigger/condition', trigger.condition) ?? ALL;
+    const { event } = trigger;
+    return {
+      ...(trigger.aggregate === 'count' ? { event, within: trigger.within } : { event, refused: true }),
+      aggregate: this.#place(trigger),
+      ranges: rangesOf(also === undefined ? fires : intersection(fires, also)),
+    };
+  }
+
+  #read<T>(path: string, parse: () => T): T | undefined {
+    try {
+      return parse();
+    } catch (error) {
+      if (!(error instanceof ExpressionError)) throw error;
+      this.faults.push({ path, message: `cannot be read: ${error.message}` });
+      return undefined;
+    }
+  }
+
+  #place(trigger: OnAggregate): number {
+    const looked = trigger.aggregate === 'count' ? `${trigger.event} ${trigger.within}` : trigger.event;
+    const found = this.#aggregates.indexOf(looked);
+    return found >= 0 ? found : this.#aggregates.push(looked) - 1;
+  }
+}
+
+function rangesOf(counts: IntegerSet): CountIn['ranges'] {
+  // `+ 0`: JSON has no -0.
+  return counts.map(({ lo, hi }) => [lo + 0, hi === Number.POSITIVE_INFINITY ? null : hi + 0]);
+}

@@ -1,0 +1,45 @@
+// A limiter in one sentence: what was understood, and what it lets through.
+import { parseTime } from '../../schema/quantity.js';
+import { planRule } from '../planned-rule.js';
+import { ratePerMs } from '../rule/rule-definition.js';
+import { limitText } from './limit-text.js';
+import { followsRule } from './limiter-spec.js';
+import { definitionOf } from './products.js';
+
+type Limiter = Readonly<Record<string, unknown>>;
+
+/** Its text, what a new client gets at once, and the rate in the long run. The limiter was checked. */
+export function limitSentence(limiter: Limiter, cycleMs: number): string {
+  if ('definition' in limiter) {
+    const { name, id, states } = limiter['definition'] as { name?: string; id?: string; states: object };
+    return `${name ?? id ?? 'definition'}: a definition with the states ${Object.keys(states).join(', ')}`;
+  }
+  if (!followsRule(limiter)) {
+    const { threshold = 100, within = 60 } = limiter as {
+      readonly threshold?: number;
+      readonly within?: number | string;
+    };
+    const cycles = parseTime(within, cycleMs, '/within', 1);
+    const span = `${(cycles * cycleMs) / 1000} s, ${cycles} cycles of ${cycleMs} ms`;
+    return `${limitText(limiter)}: ${threshold} requests in a rolling window of ${span}; refused requests count`;
+  }
+  const rule = definitionOf(limiter, cycleMs);
+  const { most } = planRule(rule);
+  const perMs = ratePerMs(rule);
+  const burst = Number.isFinite(most) ? `a new client gets ${most} at once` : 'refuses nothing';
+  return [
+    `${limitText(limiter)}: ${burst}`,
+    ...(perMs === undefined ? [] : [`${rateText(perMs)} in the long run`]),
+  ].join(', ');
+}
+
+function rateText(perMs: number): string {
+  const [ms, unit] = (
+    [
+      [1000, 's'],
+      [60_000, 'min'],
+      [3_600_000, 'h'],
+    ] as const
+  ).find(([one]) => perMs * one >= 1) ?? [86_400_000, 'd'];
+  return `${Number((perMs * ms).toPrecision(4))}/${unit}`;
+}

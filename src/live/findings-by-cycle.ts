@@ -1,0 +1,91 @@
+// What a node's answers show, held against the model cycle by cycle: it says in which cycle it counted each request, and at which count.
+import type { Plan } from '../limiter/plan.js';
+import { compare, type Models } from './compare.js';
+import type { Findings } from './judge.js';
+import { type LiveSeen, transitionsIn } from './live-run.js';
+import { explainLost } from './lost-answers.js';
+import type { Model, ModelOptions } from './model.js';
+import type { Cell } from './request-log.js';
+
+interface Subject {
+  readonly names: readonly string[];
+  readonly plan: Plan;
+}
+
+export async function findingsByCycle(
+  seen: LiveSeen,
+  { names, plan }: Subject,
+  cells: readonly Cell[],
+  model: Model,
+  modelOptions: ModelOptions,
+): Promise<Findings> {
+  const transitions = seen.streamLost ? undefined : seen.heard?.map(transitionsIn);
+  const events = seen.streamLost
+    ? undefined
+    : seen.heard?.map((all) => all.filter(({ event }) => event !== 'transition'));
+  const lost = lostCycles(seen);
+  const told = toldBefore(seen);
+  const common = {
+    initial: plan.states[plan.initial]!.name,
+    emits: (from: string | undefined, to: string) => emittedBy(plan, from, to),
+    unknownFrom: () => told,
+  };
+  const whole = cells.filter(({ contract }) => !lost.has(contract));
+  const known = <T>(all: readonly (readonly T[])[] | undefined) =>
+    all?.map((own, contract) => (lost.has(contract) ? [] : own));
+  const sure: Models = {
+    ...common,
+    model: { answers: model.answers, transitions: known(model.transitions)! },
+  };
+  const differences = compare(names, { cells: whole, transitions: known(transitions), events: known(events) }, sure);
+  let isGivenUp = false;
+  for (const [contract, cycles] of lost) {
+    const own = { cells: cells.filter((cell) => cell.contract === contract), lost: cycles };
+    const found = await explainLost(own, { ...modelOptions, names: [names[contract]!] }, (one) =>
+      compare(
+        [names[contract]!],
+        {
+          cells: own.cells.map((cell) => ({ ...cell, contract: 0 })),
+          transitions: transitions && [transitions[contract]!],
+          events: events && [events[contract]!],
+        },
+        { ...common, model: one },
+      ),
+    );
+    if (found === undefined) isGivenUp = true;
+    else differences.push(...found);
+  }
+  return { differences, tolerance: toleranceOf(lost.size, isGivenUp), tooUncertain: undefined };
+}
+
+/** By contract: the cycles in which requests were sent that the target may have counted, and did not answer; ascending. */
+function lostCycles({ requestLog, lastCycle }: LiveSeen): Map<number, number[]> {
+  const lost = new Map<number, number[]>();
+  for (const { contract, cycle, kind } of requestLog.faults) {
+    if (kind === 'refused' || cycle > lastCycle) continue;
+    lost.set(
+      contract,
+      [...(lost.get(contract) ?? []), cycle].sort((a, b) => a - b),
+    );
+  }
+  return lost;
+}
+
+/** The first cycle of which the target may not have reported everything: it went away, or the stream was lost. */
+function toldBefore({ requestLog, gone, lastCycle, toldBefore: told }: LiveSeen): number {
+  if (gone === undefined) return told;
+  return Math.min(told, requestLog.faults.reduce((least, { cycle }) => Math.min(least, cycle), lastCycle) - 1);
+}
+
+function emittedBy({ states }: Plan, from: string | undefined, to: string): readonly string[] {
+  const left = states.find(({ name }) => name === from);
+  return left?.transitions.find((transition) => states[transition.to]!.name === to)?.emits ?? [];
+}
+
+function toleranceOf(lostContracts: number, isGivenUp: boolean): string {
+  if (lostContracts === 0) return 'none';
+  return (
+    `Requests without a decision may have been counted, in any cycle from their sending on, or not: for ${lostContracts} contracts every ` +
+    `such world was compared${isGivenUp ? ' unless there were too many, and then nothing is concluded' : ''}.`
+  );
+}

@@ -1,0 +1,165 @@
+// What the answers of a target show that does not say when it counts a request, held against a rule: a difference, or how sure it is that
+// there is none.
+
+import { type Explanation, explain, type Refuted, saysEnough } from '../explain/explain.js';
+import { behindMs, byContract, type Pause, quickestMs, type SeenRequest, wayWords } from '../explain/seen-request.js';
+import type { Plan } from '../limiter/plan.js';
+import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
+import type { Difference } from '../outcome/outcome-schema.js';
+import { cycleOf } from '../time/cycle.js';
+import type { Findings } from './judge.js';
+import type { LiveSeen } from './live-run.js';
+import { PAUSE_MS } from './pause-watch.js';
+import { ForeignTarget } from './target.js';
+import { waitsInWords } from './told-waits.js';
+
+const TOLERANCE =
+  'Every instant between sending and answer at which a request can have been counted, every order of them (whether they are linearisable), ' +
+  'and every phase of the clock of the limiter, at the edges of cycles too, were taken into account. The keys were taken to be unused for long before the run.';
+
+/** The rules that a target may follow, and whether one state counts all contracts. */
+export interface Followed {
+  readonly rules: readonly RuleDefinition[];
+  readonly isShared: boolean;
+}
+
+/** A count over whole cycles, or the same to the ms. */
+export function windowRules({ thresholds, aggregates }: Plan, cycleMs: number): Followed {
+  const [threshold = Number.POSITIVE_INFINITY] = thresholds;
+  const within = aggregates[0]?.within ?? 1;
+  const byCycle = { threshold, within, cycle_ms: cycleMs };
+  const byMs = { limit: threshold, window_ms: within * cycleMs, count_refused: true };
+  return {
+    rules: [
+      { primitive: 'rolling_count', params: byCycle },
+      { primitive: 'sliding_log', params: byMs },
+    ],
+    isShared: true,
+  };
+}
+
+export function findingsByOrder(
+  { requestLog, time, slackMs, target, lagMs: { most: lagMs }, pauses: seenPauses, apartMs }: LiveSeen,
+  { names }: { readonly names: readonly string[] },
+  { rules, isShared }: Followed,
+): Findings {
+  const promisedMs = target instanceof ForeignTarget ? target.transportMs : undefined;
+  const longestMs = longestLimitedMs(requestLog.seen);
+  const transportMs = promisedMs === undefined ? undefined : Math.max(promisedMs, longestMs) + lagMs + 2 * apartMs;
+  const pauses = [...seenPauses, ...pausesOf(requestLog.seen, promisedMs)];
+  const differences: Difference[] = [];
+  let tooUncertain: string | undefined;
+  let remark: string | undefined;
+  let wayMs = 0;
+  const each = isShared ? [requestLog.seen] : byContract(requestLog.seen, names.length);
+  each.forEach((requests, index) => {
+    if (requests.length === 0) return;
+    remark ??= waitsInWords(requests);
+    const found = explain(requests, rules, { slackMs, transportMs, pauses });
+    if (found.type === 'refuted') differences.push(differenceOf(found, names[index]!, time.cycleMs));
+    else if (found.type === 'explained' && saysEnough(found)) wayMs = Math.max(wayMs, found.wayMs);
+    else tooUncertain ??= uncertaintyOf(found, requests, pauses);
+  });
+  const tolerance = wayMs === 0 ? TOLERANCE : `${TOLERANCE} ${wayWords(wayMs, quickestMs(requestLog.seen))}`;
+  return { differences, tolerance, tooUncertain, remark };
+}
+
+/**
+ * What is limited is not held: an answer that took longer than the transport was said to take shows that it takes longer. Nor can the
+ * generator see an answer while it is held up itself.
+ */
+function longestLimitedMs(requests: readonly SeenRequest[]): number {
+  return requests.reduce(
+    (most, { decision, sentMs, answeredMs }) => (decision === 'limited' ? Math.max(most, answeredMs - sentMs) : most),
+    0,
+  );
+}
+
+function differenceOf({ settled, isHeld }: Refuted, contract: string, cycleMs: number): Difference {
+  const { last, set } = settled();
+  const common = { cycle: cycleOf(last.sentMs, cycleMs), contract };
+  const these = set === undefined ? 'the answers up to here' : wordsOf(set);
+  if (isHeld && last.decision === 'admitted') {
+    return {
+      ...common,
+      figure: 'answer time',
+      predicted: 'another delay',
+      observed: `${Math.round(last.answeredMs - last.sentMs)} ms`,
+      note: `no counting order can explain the times of ${these}`,
+    };
+  }
+  return {
+    ...common,
+    figure: 'decision',
+    predicted: last.decision === 'admitted' ? 'limited' : 'admitted',
+    observed: last.decision,
+    note: `no counting order can explain ${these}`,
+  };
+}
+
+function wordsOf(set: readonly SeenRequest[]): string {
+  const n = (of: SeenRequest['decision']) => set.filter(({ decision }) => decision === of).length;
+  const kinds = (['admitted', 'limited'] as const).filter((of) => n(of) > 0).map((of) => `${n(of)} ${of}`);
+  const seconds = (set.at(-1)!.sentMs - set[0]!.sentMs) / 1000;
+  return `these answers: ${kinds.join(' and ')}, sent within ${seconds.toFixed(3)} s`;
+}
+
+/** Where each limited answer came later than promised, by long enough for the clock of a limiter to have stood still. */
+function pausesOf(seen: readonly SeenRequest[], promisedMs = Number.POSITIVE_INFINITY): Pause[] {
+  const pauses: { fromMs: number; toMs: number }[] = [];
+  const late = seen.filter(
+    ({ decision, sentMs, answeredMs }) => decision === 'limited' && answeredMs - sentMs >= promisedMs + PAUSE_MS,
+  );
+  for (const { sentMs, answeredMs } of late.sort((a, b) => a.sentMs - b.sentMs)) {
+    const last = pauses.at(-1);
+    if (last === undefined || last.toMs < sentMs) pauses.push({ fromMs: sentMs, toMs: answeredMs });
+    else last.toMs = Math.max(last.toMs, answeredMs);
+  }
+  return pauses;
+}
+
+function pausedWords(pauses: readonly Pause[]): string {
+  const [total, times] = [
+    behindMs(pauses, Number.POSITIVE_INFINITY).toFixed(0),
+    pauses.length === 1 ? '' : ` in ${pauses.length} pauses`,
+  ];
+  return (
+    `No counting order can explain the answers of a limiter with a running clock. This machine was stopped for up to ${total} ms${times}: ` +
+    'a limiter that runs here and whose clock stopped with it could have answered so.'
+  );
+}
+
+/** Why the answers say too little. */
+function uncertaintyOf(
+  found: Exclude<Explanation, Refuted>,
+  requests: readonly SeenRequest[],
+  pauses: readonly Pause[],
+): string {
+  const longestMs = requests
+    .filter(({ decision }) => decision !== 'unknown')
+    .reduce((most, { sentMs, answeredMs }) => Math.max(most, answeredMs - sentMs), 0);
+  const took = `answers took up to ${longestMs.toFixed(0)} ms`;
+  if (found.type === 'unknown') {
+    if (found.why === 'paused') return pausedWords(pauses);
+    return found.why === 'too many'
+      ? `The requests could have been counted in too many orders to look at all of them: ${took}, and at most ${mostAtOnce(requests)} were under way at once.`
+      : 'What the rule decides follows from how long each request is in flight at the target, which is not seen from outside.';
+  }
+  return (
+    `The answers would fit too many limiters: of ${found.looked} requests that were looked at ${found.undecided} could have been ` +
+    `admitted or limited alike, since ${took}.`
+  );
+}
+
+function mostAtOnce(requests: readonly SeenRequest[]): number {
+  const ends = requests.flatMap(({ sentMs, answeredMs }) => [
+    { atMs: sentMs, by: 1 },
+    { atMs: answeredMs, by: -1 },
+  ]);
+  let [now, most] = [0, 0];
+  for (const { by } of ends.sort((a, b) => a.atMs - b.atMs || a.by - b.by)) {
+    now += by;
+    most = Math.max(most, now);
+  }
+  return most;
+}

@@ -1,0 +1,92 @@
+// The rows of a live run, each when its cycle has closed: what had been answered and heard by then. The outcome is made of all that arrived
+// until the end; an answer that comes after its cycle has closed is in no row.
+import type { Plan } from '../limiter/plan.js';
+import { type CycleRow, RowBuilder, type RunShape, shapeOf } from '../outcome/cycle-row.js';
+import type { Heard } from './event-listener.js';
+import type { Latency } from './latency.js';
+import type { RequestLog } from './request-log.js';
+
+/** What the rows of a live run refer to. */
+export interface LiveRun extends RunShape {
+  /** In cycles of the target. */
+  readonly firstCycle: number;
+  /** Where the run ends unless it is stopped. */
+  readonly lastCycle: number;
+  /** The sending of a cycle, and the delays of the run so far. */
+  readonly sending: (cycle: number) => CycleSending;
+}
+
+interface CycleSending {
+  readonly planned: number;
+  readonly sent: number;
+  readonly sendLagMsP99: number;
+  readonly latencyMsP99: number;
+}
+
+interface LiveRowsOptions {
+  readonly plan: Plan;
+  readonly names: readonly string[];
+  readonly firstCycle: number;
+  readonly lastCycle: number;
+  readonly requestLog: RequestLog;
+  readonly latency: Latency;
+}
+
+export class LiveRows {
+  readonly #requestLog: RequestLog;
+  readonly #builder: RowBuilder<LiveRun>;
+  readonly #states: { readonly name: string; readonly admits: boolean }[];
+  /** Transitions that are in no row yet, by contract. */
+  readonly #heard: (readonly [contract: number, heard: Heard])[] = [];
+  /** By contract: the last cycle with requests. */
+  readonly #lastRequests: number[] = [];
+  /** Rows whose requests are still in the windows. */
+  readonly #inWindow: CycleRow[] = [];
+
+  constructor({ plan, names, firstCycle, lastCycle, requestLog, latency }: LiveRowsOptions) {
+    const shape = shapeOf(names, plan);
+    this.#requestLog = requestLog;
+    this.#states = [...shape.states];
+    const sending = (cycle: number) => {
+      const { planned, sent } = requestLog.of(cycle);
+      const sendLagMsP99 = latency.sendLag.quantileMs(0.99);
+      return { planned, sent, sendLagMsP99, latencyMsP99: latency.latency.quantileMs(0.99) };
+    };
+    this.#builder = new RowBuilder({ ...shape, states: this.#states, firstCycle, lastCycle, sending });
+  }
+
+  /** A transition was heard of. */
+  moved(contract: number, heard: Heard): void {
+    this.#heard.push([contract, heard]);
+  }
+
+  /** The row of a cycle that is over. Cycles are closed in order. */
+  close(cycle: number): CycleRow<LiveRun> {
+    const builder = this.#builder;
+    const { names, within } = builder.run;
+    for (let [first] = this.#inWindow; first !== undefined && first.cycle + within <= cycle; [first] = this.#inWindow) {
+      this.#inWindow.shift();
+      for (const [index, contract] of first.contracts.entries()) builder.left(contract, first.requests[index]!);
+    }
+    for (let contract = 0; contract < names.length; contract += 1) {
+      const answers = this.#requestLog.answersOf(cycle, contract);
+      if (answers.length === 0) continue;
+      builder.requested(contract, answers.length, answers.filter(({ admitted }) => admitted).length);
+      this.#lastRequests[contract] = cycle;
+    }
+    for (let [first] = this.#heard; first !== undefined && first[1].cycle <= cycle; [first] = this.#heard) {
+      this.#heard.shift();
+      const [contract, { to, count = 0 }] = first;
+      builder.moved(contract, this.#stateOf(to), count, this.#lastRequests[contract]);
+    }
+    const row = builder.take(cycle);
+    this.#inWindow.push(row);
+    return row;
+  }
+
+  /** A target may report states that the plan does not have; they admit nothing. */
+  #stateOf(name: string): number {
+    const known = this.#states.findIndex((state) => state.name === name);
+    return known >= 0 ? known : this.#states.push({ name, admits: false }) - 1;
+  }
+}

@@ -1,0 +1,89 @@
+// Requests without an answer were counted, in some cycle from their sending on, or never. A contract differs from the model only if it
+// does in each of these worlds.
+//
+//   sent in cycle 3, no answer      3? 4? 5? ... never       world: the cycles in which the lost requests were counted
+//
+// A world that differs first in cycle d can be mended only by another request counted up to d. What was counted raises counts and never
+// lowers one, so a world that differs sooner with that request than without it is left out with all that follow from it.
+import type { Difference } from '../outcome/outcome-schema.js';
+import { arrivedIn, type Model, type ModelOptions, modelOf } from './model.js';
+import type { Cell } from './request-log.js';
+
+export interface LostAnswers {
+  /** Of one contract. */
+  readonly cells: readonly Cell[];
+  /** The cycles in which the requests without an answer were sent, ascending. */
+  readonly lost: readonly number[];
+}
+
+interface World {
+  /** By request: the cycle in which it was counted, if it was. */
+  readonly counted: readonly (number | undefined)[];
+  readonly differences: readonly Difference[];
+  /** The cycle of the first difference; Infinity without one. */
+  readonly first: number;
+}
+
+/** How many worlds are looked at. */
+const MOST_WORLDS = 300;
+
+/**
+ * The differences of the contract in the world that agrees with the model for longest; none if one agrees. Undefined if there are too
+ * many worlds to look at all of them.
+ * @param options for a model of this contract alone
+ */
+export async function explainLost(
+  { cells, lost }: LostAnswers,
+  options: ModelOptions,
+  compare: (model: Model) => readonly Difference[],
+): Promise<readonly Difference[] | undefined> {
+  const arrived = arrivedIn(cells).map((one) => ({ ...one, contract: 0 }));
+  const known = new Set<string>();
+  const worldOf = async (counted: World['counted']): Promise<World> => {
+    const more = counted.flatMap((cycle) => (cycle === undefined ? [] : [{ cycle, contract: 0, n: 1 }]));
+    const differences = compare(await modelOf(merged([...arrived, ...more]), options));
+    return { counted, differences, first: firstOf(differences) };
+  };
+  const open = [await worldOf(lost.map(() => undefined))];
+  let best = open[0]!;
+  for (let world = open.pop(); world !== undefined; world = open.pop()) {
+    if (world.first > best.first) best = world;
+    if (world.first === Number.POSITIVE_INFINITY) return [];
+    for (const counted of followingWorlds(world, lost)) {
+      const key = counted.join();
+      if (known.has(key)) continue;
+      if (known.size >= MOST_WORLDS) return undefined;
+      known.add(key);
+      const next = await worldOf(counted);
+      if (next.first >= world.first) open.push(next);
+    }
+    open.sort((a, b) => a.first - b.first);
+  }
+  return best.differences;
+}
+
+/** The worlds with one more request counted, in a cycle up to the first difference. Of requests sent in one cycle the first is taken. */
+function followingWorlds({ counted, first }: World, lost: readonly number[]): (number | undefined)[][] {
+  return lost.flatMap((sent, k) => {
+    const isSame = lost.findIndex((one, other) => one === sent && counted[other] === undefined) !== k;
+    if (counted[k] !== undefined || isSame || sent > first) return [];
+    return Array.from({ length: first - sent + 1 }, (_, after) => counted.with(k, sent + after));
+  });
+}
+
+function firstOf(differences: readonly Difference[]): number {
+  return differences.reduce((least, { cycle }) => Math.min(least, cycle), Number.POSITIVE_INFINITY);
+}
+
+/** Each cycle once. */
+function merged(
+  arrived: readonly { readonly cycle: number; readonly contract: number; readonly n: number }[],
+): { cycle: number; contract: number; n: number }[] {
+  const byCycle = new Map<number, { cycle: number; contract: number; n: number }>();
+  for (const { cycle, contract, n } of arrived) {
+    const one = byCycle.get(cycle) ?? { cycle, contract, n: 0 };
+    one.n += n;
+    byCycle.set(cycle, one);
+  }
+  return [...byCycle.values()];
+}

@@ -1,0 +1,96 @@
+// The scenario that `weir load URL` asks: the options of a load tool as a scenario with a target.
+//
+//   weir load http://127.0.0.1:8080/ --rate 50/s --for 30s        |..|..|..|    a constant rate, open loop, in whole cycles
+import type { ScenarioObject } from '../scenario/load-scenario.js';
+import { Failure } from '../schema/failure.js';
+import { cycleMsFor, parseRate, parseTime } from '../schema/quantity.js';
+import { CYCLE_MS } from '../time/cycle.js';
+import type { PoolRequest } from './http-pool.js';
+
+export interface UrlLoad {
+  readonly url: string;
+  /** `50/s`, `300/min`; a number alone counts requests per second. */
+  readonly rate: string;
+  /** `30s`, `5m`; a number alone counts seconds. */
+  readonly duration: string;
+  readonly method?: PoolRequest['method'] | undefined;
+  /** `Name: value`, each. */
+  readonly headers: readonly string[];
+  readonly body?: string | undefined;
+  /** Statuses that mean limited. Default: 429. */
+  readonly limited?: readonly number[] | undefined;
+  /** As a scenario has it; undefined where nothing is predicted. */
+  readonly limiter?: Readonly<Record<string, unknown>> | undefined;
+  readonly windows: readonly (number | string | undefined)[];
+  readonly cycleMs?: number | undefined;
+}
+
+const STATUSES = Array.from({ length: 500 }, (_, k) => 100 + k);
+
+/** @throws Failure `wrong_usage` */
+export function scenarioOfUrl(asked: UrlLoad): ScenarioObject {
+  const { url, method, body, limiter, windows, limited = [429] } = asked;
+  const rate = /^[\d.]+$/.test(asked.rate) ? `${asked.rate}/s` : asked.rate;
+  const duration = /^[\d.]+$/.test(asked.duration) ? `${asked.duration}s` : asked.duration;
+  const cycleMs = asked.cycleMs ?? cycleMsFor([...windows, duration], CYCLE_MS);
+  checked(`--rate takes how often, not "${asked.rate}".`, '50/s or 300/min', () => parseRate(rate, cycleMs).requests);
+  checked(`--for takes how long, not "${asked.duration}".`, '30s or 5m', () => parseTime(duration, cycleMs, '', 1));
+  const headers = headersIn(asked.headers);
+  return {
+    question: `How does ${url} answer ${rate} for ${duration}?`,
+    name: hostIn(url),
+    cycle_ms: cycleMs,
+    duration,
+    drain: 0,
+    limiter: (limiter ?? { primitive: 'none', params: {} }) as NonNullable<ScenarioObject['limiter']>,
+    arrivals: [{ model: 'constant', rate }],
+    target: {
+      url,
+      ...(method !== undefined || body !== undefined ? { method: method ?? 'POST' } : {}),
+      ...(headers === undefined ? {} : { headers }),
+      ...(body === undefined ? {} : { body }),
+      limited_status: [...limited],
+      // Without a prediction every other status is an answer like any.
+      ...(limiter === undefined ? { admitted_status: STATUSES.filter((status) => !limited.includes(status)) } : {}),
+    },
+  };
+}
+
+/** @throws Failure `wrong_usage` for what cannot be read, and for nothing */
+function checked(what: string, example: string, read: () => number): void {
+  let why = 'Nothing would be sent.';
+  try {
+    if (read() > 0) return;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    why = error.why ?? why;
+  }
+  throw new Failure('wrong_usage', { what, why, fix: `For example ${example}.` });
+}
+
+/** A name that a scenario may have: `127.0.0.1:8080` is `127-0-0-1-8080`. */
+function hostIn(url: string): string {
+  const host = URL.canParse(url) ? new URL(url).host : 'url';
+  return (
+    host
+      .toLowerCase()
+      .replace(/[^a-z0-9-]+/g, '-')
+      .replace(/^-+|-+$/g, '') || 'url'
+  );
+}
+
+/** @throws Failure `wrong_usage` for a line that is no header, and for a name given twice */
+function headersIn(lines: readonly string[]): Record<string, string> | undefined {
+  if (lines.length === 0) return undefined;
+  const headers = new Map<string, string>();
+  for (const line of lines) {
+    const [, name, value = ''] = /^([A-Za-z0-9-]{1,64})\s*:\s*(.*)$/.exec(line) ?? [];
+    const refuse = (what: string) =>
+      new Failure('wrong_usage', { what, fix: "For example --header 'Authorization: Bearer abc'." });
+    if (name === undefined) throw refuse(`--header takes "Name: value", not ${JSON.stringify(line)}.`);
+    if ([...headers.keys()].some((one) => one.toLowerCase() === name.toLowerCase()))
+      throw refuse(`--header ${name} was given more than once.`);
+    headers.set(name, value);
+  }
+  return Object.fromEntries(headers);
+}

@@ -1,0 +1,259 @@
+// Counting many events: each line is counted or refused by itself, and every line has an outcome.
+//
+//   line     1 … 100     101 … 5000    5001      5002 …        neighbours with the same outcome share one entry, so that the
+//   outcome  admitted    limited       refused   admitted …    answer stays small however many lines there are
+import type { Contract } from '../../host/contract.js';
+import type { Host } from '../../host/host.js';
+import type { Machine } from '../../host/machine.js';
+import type { Steps } from '../../limiter/plan.js';
+import { Failure } from '../../schema/failure.js';
+import type { LineReader } from '../../traffic/log/lines.js';
+import { EventLine } from '../event-line.js';
+import { SLICE } from '../fair-queue.js';
+import { costOf, type Decision } from './decision.js';
+import { type Listener, listenersOf } from './listeners.js';
+import type { OnceOnly, Replayed } from './once-only.js';
+
+/** Entries after which no further line is read. */
+const MOST_OUTCOMES = 20_000;
+
+/** Refused lines after which no further line is read: refusing is slow, and something is wrong with the sender. */
+const MOST_REFUSED = 10_000;
+
+/** Bytes of a line, or of an element of an array, that is read. No event has as many. */
+export const LONGEST_LINE = 4_096;
+
+const READ = 1 / 4;
+
+export type Read = EventRead | { readonly number: number; readonly failure: unknown };
+
+export interface EventRead {
+  readonly number: number;
+  readonly type: string;
+  readonly count: number;
+  readonly cycle: number | undefined;
+  readonly contractId: string | undefined;
+  readonly key: string | undefined;
+}
+
+/** What became of neighbouring lines: all their events admitted, all limited, some of each (one line), or nothing counted. */
+interface LineOutcome {
+  readonly from_line: number;
+  to_line: number;
+  readonly outcome: 'admitted' | 'limited' | 'mixed' | 'refused';
+  admitted: number;
+  limited: number;
+  /** Of the first of the refused lines. */
+  readonly code?: string;
+  readonly detail?: string;
+}
+
+interface KeyedSum {
+  readonly id: string;
+  readonly keys: number;
+  readonly admitted: number;
+  readonly limited: number;
+}
+
+export interface Sum {
+  readonly kind: number;
+  events: number;
+  admitted: number;
+}
+
+export abstract class Lines implements LineReader {
+  readonly outcomes: LineOutcome[] = [];
+  /** Lines with an event; blank ones are none. */
+  lines = 0;
+  counted = 0;
+  refused = 0;
+  /** Of the lines that were counted. An event that several contracts count is admitted if all of them admit it. */
+  admitted = 0;
+  limited = 0;
+  /** Why the first line that is not JSON is none. */
+  notJson: Failure | undefined;
+  /** The line before which reading stopped; undefined when all were read. */
+  stoppedBefore: number | undefined;
+  protected readonly host: Host;
+  protected readonly machine: Machine;
+  readonly #line = new EventLine();
+  #unreadable = 0;
+  #read: Read[] = [];
+  readonly #sums = new Map<Contract, Sum>();
+  #listeners: readonly Listener[] | undefined;
+  #type = '';
+  #contractId: string | undefined;
+
+  constructor(host: Host, machine: Machine) {
+    this.host = host;
+    this.machine = machine;
+  }
+
+  /** Counts what is read, a piece at a time: all of it in the running cycle. @throws Failure `store_failed`, and what reading throws */
+  abstract count(reading: Steps<void>): void | Promise<void>;
+
+  /** As `count`, once: repeated, it has the same answer. @throws Failure as `Counting.event` */
+  abstract countOnce(reading: Steps<void>, once: OnceOnly): LinesAnswer | Replayed | Promise<LinesAnswer | Replayed>;
+
+  /** Resolves once what was counted is as durable as the node promises. */
+  abstract settled(): void | Promise<void>;
+
+  /** What is said of a contract without keys that has counted. */
+  protected abstract decisionOn(contract: Contract, sum: Sum): Decision;
+
+  /** @returns what reading it cost, in units */
+  line(bytes: Buffer, from: number, to: number, number: number): number {
+    if (this.stoppedBefore !== undefined || this.#unreadable > MOST_REFUSED) return 0;
+    if (to - from > LONGEST_LINE) {
+      this.refuse(number);
+      return READ;
+    }
+    try {
+      this.#line.read(bytes, from, to);
+      const { type, count, cycle, contractId, key } = this.#line;
+      this.#read.push({ number, type, count, cycle, contractId, key });
+      return READ;
+    } catch (failure) {
+      this.#read.push({ number, failure });
+      this.#unreadable += 1;
+      return 1;
+    }
+  }
+
+  /** Looks whether a line is JSON, and keeps nothing of it. @returns what that cost, in units */
+  check(bytes: Buffer, from: number, to: number): number {
+    if (to - from > LONGEST_LINE || this.notJson !== undefined) return 0;
+    try {
+      this.#line.read(bytes, from, to);
+      return READ;
+    } catch (failure) {
+      if (failure instanceof Failure && failure.code === 'invalid_json') this.notJson = failure;
+      return 1;
+    }
+  }
+
+  end(): void {}
+
+  refuse(number: number): void {
+    this.#read.push({ number, failure: tooLong() });
+  }
+
+  /** Counts no line from this one on. */
+  stop(before: number): void {
+    this.stoppedBefore ??= before;
+  }
+
+  contracts(): Iterable<Contract> {
+    return this.#sums.keys();
+  }
+
+  /** What is said of every contract that counted, with all that it admitted and limited here: a slice at a time, none at the end. */
+  decisions(): () => readonly (Decision | KeyedSum)[] {
+    const sums = [...this.#sums];
+    let at = 0;
+    return () => {
+      const some: (Decision | KeyedSum)[] = [];
+      for (let cost = 0; at < sums.length && cost < SLICE; at += 1) {
+        const [contract, sum] = sums[at]!;
+        cost += 1;
+        if (contract.keys === undefined) {
+          const decision = this.decisionOn(contract, sum);
+          some.push(decision);
+          cost += costOf(contract, decision);
+        } else {
+          const { events, admitted } = sum;
+          some.push({ id: contract.id, keys: contract.keys.table.size, admitted, limited: events - admitted });
+        }
+      }
+      return some;
+    };
+  }
+
+  sums(cycle: number) {
+    const { stoppedBefore: next_line, lines, counted, refused, admitted, limited } = this;
+    const complete = next_line === undefined;
+    return { ok: true, cycle, lines, counted, refused, admitted, limited, complete, ...(!complete && { next_line }) };
+  }
+
+  protected *answer(cycle: number): Steps<LinesAnswer> {
+    const next = this.decisions();
+    const contracts: unknown[] = [];
+    for (let some = next(); some.length > 0; some = next()) {
+      contracts.push(...some);
+      yield SLICE;
+    }
+    return { ...this.sums(cycle), outcomes: this.outcomes, contracts };
+  }
+
+  protected takeRead(): readonly Read[] {
+    const read = this.#read;
+    if (read.length > 0) this.#read = [];
+    return read;
+  }
+
+  protected mayGoOn(number: number): boolean {
+    if (this.stoppedBefore !== undefined) return false;
+    if (this.outcomes.length < MOST_OUTCOMES && this.refused < MOST_REFUSED) return true;
+    this.stop(number);
+    return false;
+  }
+
+  /** Looked up once for all lines that ask for the same. @throws Failure as `listenersOf` */
+  protected listenersOf({ type, contractId }: EventRead): readonly Listener[] {
+    if (this.#listeners !== undefined && this.#type === type && this.#contractId === contractId) return this.#listeners;
+    this.#listeners = listenersOf(this.host, this.machine, type, contractId);
+    this.#type = type;
+    this.#contractId = contractId;
+    return this.#listeners;
+  }
+
+  protected forgetListeners(): void {
+    this.#listeners = undefined;
+  }
+
+  protected sumOf({ contract, kind }: Listener): Sum {
+    let sum = this.#sums.get(contract);
+    if (sum === undefined) {
+      sum = { kind, events: 0, admitted: 0 };
+      this.#sums.set(contract, sum);
+    }
+    return sum;
+  }
+
+  /** A line of n events was counted; `least`: how many all contracts admitted. */
+  protected took(number: number, n: number, least: number): void {
+    this.lines += 1;
+    this.counted += 1;
+    this.admitted += least;
+    this.limited += n - least;
+    const outcome = least === n ? 'admitted' : least === 0 ? 'limited' : 'mixed';
+    const last = this.outcomes.at(-1);
+    if (last !== undefined && last.outcome === outcome && outcome !== 'mixed') {
+      last.to_line = number;
+      last.admitted += least;
+      last.limited += n - least;
+    } else {
+      this.outcomes.push({ from_line: number, to_line: number, outcome, admitted: least, limited: n - least });
+    }
+  }
+
+  protected refuseWith(number: number, { code, message: detail }: Failure): void {
+    this.lines += 1;
+    this.refused += 1;
+    const last = this.outcomes.at(-1);
+    if (last !== undefined && last.code === code) last.to_line = number;
+    else {
+      const place = { from_line: number, to_line: number };
+      this.outcomes.push({ ...place, outcome: 'refused', admitted: 0, limited: 0, code, detail });
+    }
+  }
+}
+
+export type LinesAnswer = ReturnType<Lines['sums']> & {
+  readonly outcomes: readonly LineOutcome[];
+  readonly contracts: readonly unknown[];
+};
+
+function tooLong(): Failure {
+  return new Failure('body_too_large', { what: 'The line was not counted.', why: 'It is longer than any event.' });
+}

@@ -1,0 +1,135 @@
+// Events on their way to contracts: who listens, for which key, and why an event cannot be counted.
+import type { Static } from 'typebox';
+import type { EventShape } from '../../api/events.js';
+import type { Contract } from '../../host/contract.js';
+import type { Host } from '../../host/host.js';
+import type { Machine } from '../../host/machine.js';
+import { nearest } from '../../schema/did-you-mean.js';
+import { Failure } from '../../schema/failure.js';
+import { checkKey, keyNameOf, nameOf } from '../keyed.js';
+import { contractOf } from '../ownership.js';
+import type { Asked } from './decision.js';
+
+export type Event = Static<typeof EventShape>;
+
+/** A contract, and the index of the kind of event in its plan. */
+export type Listener = Pick<Asked, 'contract' | 'kind'>;
+
+/**
+ * The contracts that count events of a kind: one, or all of the machine that listen and have not stopped.
+ * @throws Failure `contract_not_found`, `contract_failed` (all have stopped), `unknown_event_type`
+ */
+export function listenersOf(host: Host, machine: Machine, event: string, contractId?: string): Listener[] {
+  const asked = contractId === undefined ? machine.contracts : [contractOf(host, machine, contractId)];
+  const listeners: Listener[] = [];
+  let stopped: Failure | undefined;
+  for (const contract of asked) {
+    const kind = contract.listensTo(event);
+    if (kind < 0) continue;
+    if (contract.failure === undefined) listeners.push({ contract, kind });
+    else stopped = contract.failure;
+  }
+  if (listeners.length > 0) return listeners;
+  throw stopped ?? nobodyListens(asked, event);
+}
+
+/** What an event asks of those who listen. @throws Failure for a key that does not fit, and for more at once than can be decided */
+export function askedBy(machine: Machine, listeners: readonly Listener[], n: number, key: string | undefined): Asked[] {
+  checkKey(listeners, key);
+  const tooMany = whyNotSoMany(listeners, n);
+  if (tooMany !== undefined) throw tooMany;
+  return listeners.map(({ contract, kind }) => ({ machine, contract, kind, n, name: nameOf(contract, key) }));
+}
+
+const REQUEST = 'request';
+
+/** As `askedBy`, of one contract by its gate. @throws Failure `unknown_event_type`, `key_missing`, `invalid_input` */
+export function askedOfGate(machine: Machine, contract: Contract, n: number, key: string | undefined): Asked {
+  const kind = contract.listensTo(REQUEST);
+  if (kind < 0) throw noGate(contract);
+  const asked = { machine, contract, kind, n, name: keyNameOf(contract, key) };
+  const tooMany = n === 1 ? undefined : whyNotSoMany([asked], n);
+  if (tooMany !== undefined) throw tooMany;
+  return asked;
+}
+
+function noGate({ id, plan }: Contract): Failure {
+  const known = plan.kinds.map(({ event }) => event).join(', ') || 'nothing';
+  return new Failure('unknown_event_type', {
+    what: `The contract ${id} has no gate.`,
+    why: `It listens to ${known}, and a gate counts "${REQUEST}".`,
+    fix: 'Send its own kind of event to POST …/event.',
+  });
+}
+
+/**
+ * Why events of an earlier cycle cannot be counted by all of these; undefined when they can.
+ * @param cycle the running one
+ */
+export function whyNotAt(listeners: readonly Listener[], happened: number, cycle: number): Failure | undefined {
+  for (const { contract, kind } of listeners) {
+    const { plan } = contract;
+    const now = Math.max(cycle, contract.cycle);
+    if (happened > now) return inFuture(happened, now);
+    if (plan.rule !== undefined && happened < now) return decidedSince(contract, happened);
+    const within = plan.kinds[kind]!.aggregates.reduce((most, one) => Math.max(most, plan.aggregates[one]!.within), 0);
+    if (now - happened >= within) return tooOld(contract, happened, now - within + 1);
+  }
+  return undefined;
+}
+
+/** A rule decides requests one by one, and others wait meanwhile. */
+const MOST_AT_ONCE = 1_000;
+
+/** Why so many events cannot be counted at once by all of these; undefined when they can. */
+export function whyNotSoMany(listeners: readonly Listener[], n: number): Failure | undefined {
+  if (n <= MOST_AT_ONCE || listeners.every(({ contract }) => contract.plan.rule === undefined)) return undefined;
+  return new Failure('invalid_input', {
+    what: `The ${n} events were not counted.`,
+    why: `A contract here follows a rule, which decides one after the other, and takes up to ${MOST_AT_ONCE} at once.`,
+    fix: 'Send them in parts.',
+    faults: [{ path: '/count', message: `must be at most ${MOST_AT_ONCE} for a contract with a rule` }],
+  });
+}
+
+/** Whether a failure is that of one contract or key, and others are counted all the same. */
+export function isOfOne({ code }: Failure): boolean {
+  return code === 'too_many_keys' || code === 'contract_failed' || code === 'memory_low';
+}
+
+function nobodyListens(asked: readonly Contract[], event: string): Failure {
+  const known = [...new Set(asked.flatMap(({ plan }) => plan.kinds.map((kind) => kind.event)))];
+  const guess = nearest(event, known);
+  return new Failure('unknown_event_type', {
+    what: `Nothing counted the event of type "${event}".`,
+    why: known.length === 0 ? 'No contract here counts events.' : `The contracts here listen to: ${known.join(', ')}.`,
+    fix:
+      guess !== undefined
+        ? `Did you mean "${guess}"?`
+        : 'Deploy a contract that listens to it, for example with POST /api/contracts/templates/rate-limiter/deploy.',
+  });
+}
+
+export function inFuture(happened: number, now: number): Failure {
+  return new Failure('event_in_future', {
+    what: `The event of cycle ${happened} was not counted.`,
+    why: `It is now cycle ${now}.`,
+    fix: 'Read GET /api/clock, and send the event once its cycle has come.',
+  });
+}
+
+function decidedSince({ id, plan }: Contract, happened: number): Failure {
+  return new Failure('event_too_old', {
+    what: `The event of cycle ${happened} was not counted.`,
+    why: `The contract ${id} follows a rule (${plan.rule?.definition.primitive}), which decides requests in the order in which they come.`,
+    fix: 'Send events as they happen, or name a contract that counts over a window in `contract_id`.',
+  });
+}
+
+export function tooOld(contract: Contract, happened: number, first: number): Failure {
+  return new Failure('event_too_old', {
+    what: `The event of cycle ${happened} was not counted.`,
+    why: `The window of contract ${contract.id} reaches back to cycle ${first}.`,
+    fix: 'Send what was batched before it is older than the window, or name a contract with a longer one in `contract_id`.',
+  });
+}

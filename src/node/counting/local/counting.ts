@@ -1,0 +1,164 @@
+// Counting by the host of this process: at once where nothing waits, else when the turn of the machine comes.
+import type { Contract } from '../../../host/contract.js';
+import type { Host } from '../../../host/host.js';
+import type { KeyState } from '../../../host/keys.js';
+import type { Machine } from '../../../host/machine.js';
+import type { Move } from '../../../host/manual-transition.js';
+import type { Steps } from '../../../limiter/plan.js';
+import type { AuditRow } from '../../../record/row.js';
+import type { Failure } from '../../../schema/failure.js';
+import type { Clock } from '../../../time/clock.js';
+import { cycleOf } from '../../../time/cycle.js';
+import type { Durability } from '../../durability.js';
+import type { MachineWork } from '../../machine-work.js';
+import type { Counting, EventAnswer, KeyPage, KeysShown, MaybePromise, Outcome, Outcomes } from '../counting.js';
+import type { Asked } from '../decision.js';
+import type { Lines } from '../lines.js';
+import { type Event, listenersOf } from '../listeners.js';
+import type { OnceOnly, Replayed } from '../once-only.js';
+import type { Samples } from '../samples.js';
+import { countEvent, decideEach, decideInTurn, decideNow, looksFar } from './deciding.js';
+import { keyPage } from './key-pages.js';
+import { LocalLines, type LocalParts } from './lines.js';
+import { LocalSamples } from './samples.js';
+
+/** Every so many cycles it is looked whether a contract has keys to forget: at others each cycle. */
+const LOOK_CYCLES = 64;
+
+/** Keys that are looked at in one step: each that is forgotten is removed from the database. */
+const KEYS_AT_ONCE = 16;
+
+export class LocalCounting implements Counting {
+  readonly samples: Samples;
+  readonly #parts: LocalParts;
+  readonly #host: Host;
+  readonly #clock: Clock;
+  readonly #work: MachineWork;
+  readonly #durability: Durability;
+
+  constructor(parts: LocalParts) {
+    const { host, clock, work, durability } = parts;
+    this.samples = new LocalSamples(host);
+    this.#parts = parts;
+    this.#host = host;
+    this.#clock = clock;
+    this.#work = work;
+    this.#durability = durability;
+  }
+
+  get failure(): Failure | undefined {
+    return this.#host.failure;
+  }
+
+  decide(asked: Asked): MaybePromise<Outcome> {
+    return this.#decideOne(asked, false);
+  }
+
+  peek(asked: Asked): MaybePromise<Outcome> {
+    return this.#decideOne(asked, true);
+  }
+
+  decideAll(machine: Machine, asked: readonly Asked[]): MaybePromise<Outcomes> {
+    const nowMs = this.#clock.now();
+    return this.#counted(machine, (cycle) => decideEach(asked, cycle, nowMs));
+  }
+
+  event(machine: Machine, event: Event, once?: OnceOnly): MaybePromise<EventAnswer | Replayed> {
+    const host = this.#host;
+    if (once === undefined) return this.#counted(machine, (cycle) => countEvent(host, machine, event, cycle));
+    const windows = () => listenersOf(host, machine, event.type, event.contract_id).map(({ contract }) => contract);
+    return this.#counted(machine, (cycle) =>
+      this.#parts.idempotency.once(machine, once, cycle, () => countEvent(host, machine, event, cycle), windows),
+    );
+  }
+
+  lines(machine: Machine): Lines {
+    return new LocalLines(this.#parts, machine);
+  }
+
+  state(contract: Contract, name?: string): MaybePromise<KeyState> {
+    return this.#work.of(this.#machineOf(contract), function* (cycle) {
+      yield 1;
+      if (contract.failure === undefined) contract.advance(cycle);
+      return contract.stateOf(name, contract.cycle);
+    });
+  }
+
+  states(contracts: readonly Contract[]): readonly Contract[] {
+    return contracts;
+  }
+
+  keys(contract: Contract, page: KeyPage): MaybePromise<KeysShown> {
+    return this.#work.of(this.#machineOf(contract), (cycle) => keyPage(contract, page, cycle));
+  }
+
+  durable(machine: Machine): void | Promise<void> {
+    return this.#durability.ofRows(machine);
+  }
+
+  head(machine: Machine): MaybePromise<Machine['head']> {
+    const { head } = machine;
+    const durable = this.#durability.ofRows(machine);
+    return durable === undefined ? head : durable.then(() => head);
+  }
+
+  async move(contract: Contract, move: Move, name?: string): Promise<AuditRow> {
+    const host = this.#host;
+    const machine = this.#machineOf(contract);
+    const moved = function* () {
+      yield 1;
+      return host.transition(contract, move, name);
+    };
+    try {
+      return await this.#work.of(machine, moved);
+    } finally {
+      await this.#durability.ofRows(machine);
+    }
+  }
+
+  tick(cycle: number): void {
+    if (this.failure !== undefined) return;
+    this.#forgetKeys(cycle);
+    this.#parts.idempotency.purge(cycle);
+    this.#durability.saveCounts();
+  }
+
+  /** Forgets keys that have been idle for long enough. A contract that new keys come to does so itself, too. */
+  #forgetKeys(cycle: number): void {
+    let index = cycle;
+    for (const contract of this.#host.keyed) {
+      index += 1;
+      const { keys, failure } = contract;
+      if (index % LOOK_CYCLES !== 0 || keys === undefined || keys.table.size === 0 || failure !== undefined) continue;
+      const done = this.#work.of(this.#machineOf(contract), function* (now) {
+        contract.advance(now);
+        while (keys.forgetIdle(KEYS_AT_ONCE) === KEYS_AT_ONCE) yield KEYS_AT_ONCE;
+      });
+      if (done instanceof Promise) done.catch(this.#parts.onError);
+    }
+  }
+
+  #decideOne(asked: Asked, peek: boolean): MaybePromise<Outcome> {
+    const { machine, n } = asked;
+    const nowMs = this.#clock.now();
+    if ((n > 1 && !peek) || looksFar(asked) || !this.#work.isFree(machine, nowMs))
+      return this.#counted(machine, (cycle) => decideInTurn(asked, peek, cycle, nowMs));
+    return this.#onceDurable(machine, decideNow(asked, peek, cycleOf(nowMs, this.#clock.cycleMs), nowMs));
+  }
+
+  #counted<T>(machine: Machine, work: (cycle: number) => Steps<T>): MaybePromise<T> {
+    const done = this.#work.of(machine, work);
+    if (done instanceof Promise) return done.then((value) => this.#onceDurable(machine, value));
+    return this.#onceDurable(machine, done);
+  }
+
+  /** What was counted, once it is durable as the mode has it. */
+  #onceDurable<T>(machine: Machine, value: T): MaybePromise<T> {
+    const durable = this.#durability.ofCounts(machine, this.#clock.cycle());
+    return durable === undefined ? value : durable.then(() => value);
+  }
+
+  #machineOf({ machine }: Contract): Machine {
+    return this.#host.machine(machine.slug);
+  }
+}

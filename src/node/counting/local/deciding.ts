@@ -1,0 +1,121 @@
+// What the contracts of this process decide: at once for one, in steps for several.
+import type { Host } from '../../../host/host.js';
+import type { Machine } from '../../../host/machine.js';
+import { type Steps, windowCycles } from '../../../limiter/plan.js';
+import { Failure } from '../../../schema/failure.js';
+import { SLICE } from '../../fair-queue.js';
+import { claimPlaces } from '../../keyed.js';
+import { costSince } from '../../machine-work.js';
+import type { EventAnswer, Outcome, Outcomes } from '../counting.js';
+import { type Asked, costOf, type Decision, decisionOf, foreseen, gateDecisionOf } from '../decision.js';
+import { askedBy, type Event, isOfOne, listenersOf, whyNotAt } from '../listeners.js';
+
+/** Decides in `cycle`, at `nowMs`. @param peek whether nothing is counted */
+export function decideNow(asked: Asked, peek: boolean, cycle: number, nowMs: number): Outcome {
+  try {
+    const decision = peek
+      ? foreseen(asked, cycle)
+      : gateDecisionOf(asked, asked.contract.decide(asked.n, cycle, asked.kind, asked.name), cycle);
+    return { decision, cycle: asked.contract.cycle, nowMs };
+  } catch (error) {
+    return ofOne(error);
+  }
+}
+
+/** As `decideNow`, in a turn of its own where it takes long. */
+export function* decideInTurn(asked: Asked, peek: boolean, cycle: number, nowMs: number): Steps<Outcome> {
+  yield looksFar(asked) ? SLICE : 1;
+  if (peek || asked.n === 1) return decideNow(asked, peek, cycle, nowMs);
+  const { each } = yield* decideEach([asked], cycle, nowMs);
+  const [one] = each;
+  return one instanceof Failure ? one : { decision: one!, cycle: asked.contract.cycle, nowMs };
+}
+
+export function* decideEach(asked: readonly Asked[], cycle: number, nowMs: number): Steps<Outcomes> {
+  const each: Outcomes['each'][number][] = [];
+  for (const one of asked) {
+    const { machine, contract, kind, n, name } = one;
+    const { seq } = machine.head;
+    try {
+      const admitted = n === 1 ? contract.decide(1, cycle, kind, name) : yield* countInSteps(one, cycle);
+      const decision = n === 0 ? foreseen({ ...one, n: 1 }, cycle) : gateDecisionOf(one, admitted, cycle);
+      each.push(decision);
+      yield quietOr(machine, seq, name) + costOf(contract, decision);
+    } catch (error) {
+      each.push(ofOne(error));
+    }
+  }
+  return { cycle, nowMs, each };
+}
+
+/** Counts an event in all who listen, in `cycle` or in the one that it bears. @throws Failure as `Counting.event` */
+export function* countEvent(host: Host, machine: Machine, event: Event, cycle: number): Steps<EventAnswer> {
+  const { type, count: n = 1, cycle: happened, contract_id, key } = event;
+  const listeners = listenersOf(host, machine, type, contract_id);
+  const asked = askedBy(machine, listeners, n, key);
+  const failure = happened === undefined ? undefined : whyNotAt(listeners, happened, cycle);
+  if (failure !== undefined) throw failure;
+  claimPlaces(listeners, key, cycle);
+  const contracts: Decision[] = [];
+  for (const one of asked) {
+    const { contract, name } = one;
+    const { seq } = machine.head;
+    try {
+      const admitted = n === 1 ? countIn(one, 1, cycle, happened) : yield* countInSteps(one, cycle, happened);
+      const decision = decisionOf(one, admitted, contract.stateOf(name, 0));
+      contracts.push(decision);
+      yield quietOr(machine, seq, name) + costOf(contract, decision);
+    } catch (error) {
+      // A contract that stops at this very event does not take the event from the others.
+      if (error instanceof Failure && error.code === 'contract_failed' && contracts.length > 0) continue;
+      throw error;
+    }
+  }
+  return { ok: true, cycle, contracts };
+}
+
+/** Counts `n` of what is asked in `cycle`, or in that which they bear, for which `whyNotAt` found nothing. @returns how many were admitted */
+export function countIn({ contract, kind, name }: Asked, n: number, cycle: number, happened?: number): number {
+  if (happened === undefined) return contract.decide(n, cycle, kind, name);
+  const now = Math.max(cycle, contract.cycle);
+  return happened === now ? contract.decide(n, now, kind, name) : contract.decideLate(n, happened, now, kind, name);
+}
+
+/** Events that a rule decides for the cost of a unit: it decides them one by one. */
+const DECISIONS_A_UNIT = 16;
+
+/** As `countIn`, in steps with at most one transition each. Counting events together or one by one makes no difference. */
+export function* countInSteps(asked: Asked, cycle: number, happened?: number): Steps<number> {
+  const { machine, contract, kind, n, name } = asked;
+  let admitted = 0;
+  for (let left = n; left > 0; ) {
+    const { seq } = machine.head;
+    const step = contract.stepOf(left, cycle, kind, name);
+    admitted += countIn(asked, step, cycle, happened);
+    left -= step;
+    yield quietOr(machine, seq, name) + (contract.plan.rule === undefined ? 0 : step / DECISIONS_A_UNIT);
+  }
+  return admitted;
+}
+
+/** Cells that a forecast looks at in some 0.1 ms. */
+const NEAR = 8_192;
+
+/** Whether it may take a forecast over a long window to say when to come again: that waits for a turn of its own. */
+export function looksFar({ contract, n }: Asked): boolean {
+  if (windowCycles(contract.plan) <= NEAR) return false;
+  if (contract.keys !== undefined) return n > 1 || contract.keys.limited > 0;
+  return !contract.gate.admits || contract.gate.remaining <= n;
+}
+
+/** What a decision of a key costs that moves nothing, in units. */
+const QUIET_KEY = 1 / 16;
+
+function quietOr(machine: Machine, seq: number, name: string | undefined): number {
+  return name !== undefined && machine.head.seq === seq ? QUIET_KEY : costSince(machine, seq);
+}
+
+function ofOne(error: unknown): Failure {
+  if (error instanceof Failure && isOfOne(error)) return error;
+  throw error;
+}

@@ -1,0 +1,146 @@
+// Many events, counted by the host of this process: in steps, at the turn of the machine.
+import type { Contract } from '../../../host/contract.js';
+import type { Host } from '../../../host/host.js';
+import type { Machine } from '../../../host/machine.js';
+import type { Steps } from '../../../limiter/plan.js';
+import { Failure } from '../../../schema/failure.js';
+import type { Clock } from '../../../time/clock.js';
+import type { Durability } from '../../durability.js';
+import { SLICE } from '../../fair-queue.js';
+import { checkKey, claimPlaces, nameOf } from '../../keyed.js';
+import { costSince, type MachineWork } from '../../machine-work.js';
+import type { MaybePromise } from '../counting.js';
+import { type Decision, decisionOf } from '../decision.js';
+import { type EventRead, Lines, type LinesAnswer, type Sum } from '../lines.js';
+import { type Listener, whyNotAt, whyNotSoMany } from '../listeners.js';
+import type { OnceOnly, Replayed } from '../once-only.js';
+import { countIn, countInSteps } from './deciding.js';
+import type { Idempotency } from './once.js';
+
+export interface LocalParts {
+  readonly host: Host;
+  readonly clock: Clock;
+  readonly work: MachineWork;
+  readonly durability: Durability;
+  readonly idempotency: Idempotency;
+  /** Receives what goes wrong where nobody waits. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** What counting one event in a contract costs, in units, where nothing moves and no decision is shown. */
+const QUIET = 1 / 32;
+
+const QUIET_BY_RULE = 1;
+
+export class LocalLines extends Lines {
+  readonly #parts: LocalParts;
+
+  constructor(parts: LocalParts, machine: Machine) {
+    super(parts.host, machine);
+    this.#parts = parts;
+  }
+
+  count(reading: Steps<void>): MaybePromise<void> {
+    return this.#parts.work.of(this.machine, (cycle) => this.#countAll(reading, cycle));
+  }
+
+  countOnce(reading: Steps<void>, once: OnceOnly): MaybePromise<LinesAnswer | Replayed> {
+    const { work, idempotency } = this.#parts;
+    const { machine } = this;
+    const windows = () => this.contracts();
+    return work.of(machine, (cycle) =>
+      idempotency.once(machine, once, cycle, () => this.#answerTo(reading, cycle), windows),
+    );
+  }
+
+  settled(): MaybePromise<void> {
+    const { durability, clock } = this.#parts;
+    return durability.ofCounts(this.machine, clock.cycle());
+  }
+
+  protected decisionOn(contract: Contract, { kind, events: n, admitted }: Sum): Decision {
+    return decisionOf({ contract, kind, n, name: undefined }, admitted, contract);
+  }
+
+  *#answerTo(reading: Steps<void>, cycle: number): Steps<LinesAnswer> {
+    yield* this.#countAll(reading, cycle);
+    return yield* this.answer(cycle);
+  }
+
+  *#countAll(reading: Steps<void>, cycle: number): Steps<void> {
+    for (const cost of reading) {
+      yield* this.#countRead(cycle);
+      yield cost;
+    }
+    yield* this.#countRead(cycle);
+  }
+
+  *#countRead(cycle: number): Steps<void> {
+    let cost = 0;
+    for (const read of this.takeRead()) {
+      if (!this.mayGoOn(read.number)) return;
+      const { seq } = this.machine.head;
+      try {
+        if ('failure' in read) throw read.failure;
+        yield* this.#countLine(read, this.#readyFor(read, cycle), cycle);
+      } catch (error) {
+        this.#failed(read.number, error);
+      }
+      cost += costSince(this.machine, seq);
+      if (cost < SLICE / 4) continue;
+      yield cost;
+      cost = 0;
+    }
+  }
+
+  /** Who counts an event, each with a place for its key. @throws Failure */
+  #readyFor(read: EventRead, cycle: number): readonly Listener[] {
+    const listeners = this.listenersOf(read);
+    checkKey(listeners, read.key);
+    const late = read.cycle === undefined ? undefined : whyNotAt(listeners, read.cycle, cycle);
+    const failure = late ?? whyNotSoMany(listeners, read.count);
+    if (failure !== undefined) throw failure;
+    claimPlaces(listeners, read.key, cycle);
+    return listeners;
+  }
+
+  *#countLine(
+    { number, count: n, cycle: happened, key }: EventRead,
+    listeners: readonly Listener[],
+    cycle: number,
+  ): Steps<void> {
+    const { machine } = this;
+    let least = n;
+    let cost = 0;
+    for (const listener of listeners) {
+      const { seq } = machine.head;
+      const { contract, kind } = listener;
+      const name = nameOf(contract, key);
+      // Nothing to be cut in one event of the running cycle, which is what most lines have.
+      const admitted =
+        n === 1 && happened === undefined
+          ? contract.decide(1, cycle, kind, name)
+          : n === 1
+            ? countIn({ machine, contract, kind, n, name }, 1, cycle, happened)
+            : yield* countInSteps({ machine, contract, kind, n, name }, cycle, happened);
+      cost += (contract.plan.rule === undefined ? QUIET : QUIET_BY_RULE) + costSince(machine, seq) - 1;
+      if (cost >= SLICE / 4) {
+        yield cost;
+        cost = 0;
+      }
+      if (admitted < least) least = admitted;
+      const sum = this.sumOf(listener);
+      sum.events += n;
+      sum.admitted += admitted;
+    }
+    this.took(number, n, least);
+  }
+
+  /** A failed store and internal errors fail the whole request. */
+  #failed(number: number, error: unknown): void {
+    if (!(error instanceof Failure) || error.code === 'store_failed' || error.code === 'disk_full') throw error;
+    // A contract that stopped does not listen any more.
+    this.forgetListeners();
+    this.refuseWith(number, error);
+  }
+}

@@ -1,0 +1,162 @@
+// A request with an idempotency key is counted once (draft-ietf-httpapi-idempotency-key-header). Its answer is kept for as long as the
+// longest window that counted it reaches: after that a repeated request could not change what is decided.
+//
+//   first     key unknown ─► counted ─► counts and answer written in one transaction ─► answer
+//   repeated  key known, same request ─► the same answer, with Idempotent-Replayed: true
+//             key known, other request ─► 422 idempotency_key_reused
+//
+// What holds after `kill -9`: counts and key are on disk together or not at all, so a repeated request counts once, in both modes of
+// durability, however many contracts and keys of the machine others have changed: those are written first, in pieces. One exception: a
+// request whose counting costs more than MOST_IN_ONE_TURN, or that changes more contracts and keys than MOST_SAVED, is several transactions.
+import type { Contract } from '../../../host/contract.js';
+import type { Host } from '../../../host/host.js';
+import type { Machine } from '../../../host/machine.js';
+import type { Steps } from '../../../limiter/plan.js';
+import { spanCycles } from '../../../limiter/plan.js';
+import { Failure } from '../../../schema/failure.js';
+import type { KeptAnswers } from '../../../store/kept-answers.js';
+import { type Limits, poolOf } from '../../limits.js';
+import { type OnceOnly, Replayed, reused } from '../once-only.js';
+
+/** Units of work that one turn of the event loop does for a request with a key: some milliseconds. */
+const MOST_IN_ONE_TURN = 1_024;
+
+const MOST_SAVED = 1_024;
+
+const SAVED = 4;
+
+const OVERHEAD = 256;
+
+/** An answer beyond this is kept without its lists, in characters. */
+const LONGEST_ANSWER = 64 << 10;
+
+/** Items of a list that are looked at for that. */
+const LONGEST_LIST = 1_024;
+
+/** No window is kept for longer, in cycles. */
+const LONGEST_CYCLES = 100_000;
+
+const PURGED_AT_ONCE = 2_000;
+
+export class Idempotency {
+  readonly #host: Host;
+  readonly #answers: KeptAnswers;
+  readonly #limits: Pick<Limits, 'answersKib' | 'answersKibPerOwner'>;
+  /** Bytes of what is kept, by machine, with its owner; and by owner, and of all. */
+  readonly #byMachine = new Map<string, { readonly owner: string; bytes: number }>();
+  readonly #bytes = new Map<string, number>();
+  readonly #byPool = new Map<string, number>();
+  readonly #poolName: (owner: string) => string;
+  #all = 0;
+
+  constructor(
+    host: Host,
+    answers: KeptAnswers,
+    limits: Pick<Limits, 'answersKib' | 'answersKibPerOwner'>,
+    poolName = (owner: string) => owner,
+  ) {
+    this.#host = host;
+    this.#poolName = poolName;
+    this.#answers = answers;
+    this.#limits = limits;
+    for (const { machine, count, length } of answers.sizes()) this.#add(machine, length + count * OVERHEAD);
+  }
+
+  /**
+   * Counts by `count`, unless the request was counted before.
+   * @returns what `count` gives, or the kept answer as JSON
+   * @throws Failure `idempotency_key_reused`, `too_many_requests`, and what `count` throws: then nothing is kept
+   */
+  *once<T extends object>(
+    machine: Machine,
+    once: OnceOnly,
+    cycle: number,
+    count: () => Steps<T>,
+    windows: () => Iterable<Contract>,
+  ): Steps<T | Replayed> {
+    const kept = this.#answers.find(machine.slug, once.key);
+    if (kept !== undefined && kept.untilCycle > cycle) {
+      if (kept.request !== once.request) throw reused();
+      return new Replayed(kept.answer);
+    }
+    this.#refuseTooMany(machine);
+    // Then what is left to be written is what this request has changed. Nobody else counts on the machine meanwhile.
+    while (this.#host.saveOne(machine) !== undefined) yield SAVED;
+    const answer = yield* inOneTurn(count());
+    const untilCycle = cycle + reachOf(windows(), machine.parts.clock.cycleMs);
+    const text = textOf(answer);
+    if (kept !== undefined) this.#add(machine.slug, -kept.answer.length - OVERHEAD);
+    this.#answers.put({ machine: machine.slug, ...once, untilCycle, answer: text });
+    this.#add(machine.slug, text.length + OVERHEAD);
+    for (let left = MOST_SAVED; left > 0 && this.#host.saveOne(machine) !== undefined; left -= 1);
+    return answer;
+  }
+
+  /** Forgets what has expired, as much as one turn of the event loop may. */
+  purge(cycle: number): void {
+    if (this.#all === 0) return;
+    for (const { machine, length } of this.#answers.purge(cycle, PURGED_AT_ONCE))
+      this.#add(machine, -length - OVERHEAD);
+  }
+
+  forget(slug: string): void {
+    this.#add(slug, -(this.#byMachine.get(slug)?.bytes ?? 0));
+  }
+
+  #add(slug: string, bytes: number): void {
+    const of = this.#byMachine.get(slug) ?? { owner: this.#host.machines.get(slug)?.image.owner ?? '', bytes: 0 };
+    // What is purged of a machine that is being removed was counted with it.
+    if (of.bytes + bytes < 0) return;
+    of.bytes += bytes;
+    if (of.bytes === 0) this.#byMachine.delete(slug);
+    else this.#byMachine.set(slug, of);
+    for (const [sums, name] of [
+      [this.#bytes, of.owner],
+      [this.#byPool, this.#poolName(of.owner)],
+    ] as const) {
+      const sum = (sums.get(name) ?? 0) + bytes;
+      if (sum === 0) sums.delete(name);
+      else sums.set(name, sum);
+    }
+    this.#all += bytes;
+  }
+
+  #refuseTooMany({ image }: Machine): void {
+    const { answersKib, answersKibPerOwner } = this.#limits;
+    const isOwner = (this.#bytes.get(image.owner) ?? 0) >= answersKibPerOwner * 1024;
+    const pool = this.#byPool.get(this.#poolName(image.owner)) ?? 0;
+    const room = poolOf({ perOwner: answersKibPerOwner * 1024, onNode: answersKib * 1024 }, this.#all - pool);
+    if (!isOwner && pool < room) return;
+    throw new Failure('too_many_requests', {
+      what: 'Nothing was counted.',
+      why: `As many answers as ${isOwner ? 'an owner' : 'this node, or one network of addresses,'} may have are kept under idempotency keys.`,
+      fix: 'Wait until the windows that they are kept for have passed, or send fewer requests with more events each.',
+    });
+  }
+}
+
+function reachOf(contracts: Iterable<Contract>, cycleMs: number): number {
+  let reach = 1;
+  for (const { plan } of contracts) reach = Math.max(reach, spanCycles(plan, cycleMs));
+  return Math.min(LONGEST_CYCLES, reach);
+}
+
+/** The same work in one turn of the event loop, up to a budget. */
+function* inOneTurn<T>(steps: Steps<T>): Steps<T> {
+  for (let cost = 0; ; ) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    cost += step.value;
+    if (cost < MOST_IN_ONE_TURN) continue;
+    yield cost;
+    cost = 0;
+  }
+}
+
+function textOf(answer: object): string {
+  const isLong = Object.values(answer).some((value) => Array.isArray(value) && value.length > LONGEST_LIST);
+  const text = isLong ? '' : JSON.stringify(answer);
+  if (text !== '' && text.length <= LONGEST_ANSWER) return text;
+  const short = Object.entries(answer).map(([name, value]) => [name, Array.isArray(value) ? [] : value]);
+  return JSON.stringify(Object.fromEntries(short));
+}

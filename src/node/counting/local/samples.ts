@@ -1,0 +1,80 @@
+// The figures of contracts of this process, taken when a cycle is over and nothing of the next has happened: Rank.close of the machine's own order
+// of time.
+import { COURSE_CYCLES } from '../../../api/course.js';
+import type { Contract } from '../../../host/contract.js';
+import type { Host } from '../../../host/host.js';
+import type { Machine } from '../../../host/machine.js';
+import type { Sleeper } from '../../../host/wakes.js';
+import { cycleOf, startOf } from '../../../time/cycle.js';
+import { Rank } from '../../../time/rank.js';
+import { figuresOf, type Sampled, type Samples } from '../samples.js';
+
+export class LocalSamples implements Samples {
+  readonly mostUnwatched = Number.POSITIVE_INFINITY;
+  readonly #host: Host;
+  readonly #samplers = new Map<Machine, Sampler>();
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  begin(sampled: Sampled): void {
+    const machine = this.#host.machine(sampled.contract.image.machine);
+    let sampler = this.#samplers.get(machine);
+    if (sampler === undefined) {
+      sampler = new Sampler(machine);
+      this.#samplers.set(machine, sampler);
+    }
+    sampler.sampled.add(sampled);
+    sampled.begin(figuresNow(sampled.contract));
+  }
+
+  end(sampled: Sampled): void {
+    const machine = this.#host.machines.get(sampled.contract.image.machine);
+    const sampler = machine && this.#samplers.get(machine);
+    if (machine === undefined || sampler === undefined) return;
+    sampler.sampled.delete(sampled);
+    if (sampler.sampled.size > 0) return;
+    machine.parts.wakes.forget(sampler);
+    this.#samplers.delete(machine);
+  }
+}
+
+class Sampler implements Sleeper {
+  readonly rank = Rank.close;
+  readonly sampled = new Set<Sampled>();
+  wakeMs = 0;
+  readonly #machine: Machine;
+
+  constructor(machine: Machine) {
+    this.#machine = machine;
+    this.#next(machine.cycle + 1);
+  }
+
+  wake(ms: number): void {
+    const { clock } = this.#machine.parts;
+    const over = cycleOf(ms, clock.cycleMs) - 1;
+    for (const one of this.sampled) {
+      const { contract } = one;
+      if (contract.failure === undefined) contract.advance(over);
+      one.take(over, figuresNow(contract));
+    }
+    // After a night's suspension only the cycles that a course holds are taken.
+    this.#next(Math.max(over + 2, clock.cycle() - COURSE_CYCLES));
+  }
+
+  #next(cycle: number): void {
+    const { clock, wakes } = this.#machine.parts;
+    this.wakeMs = startOf(cycle, clock.cycleMs);
+    wakes.schedule(this);
+  }
+}
+
+function figuresNow(contract: Contract): number[] {
+  const { gate, tally, stateIndex: state, keys, beside } = contract;
+  const { admitted, limited, entries, restores } = tally;
+  const checked = beside === undefined ? {} : { would_limit: beside.wouldLimit };
+  const limiting = contract.limiting > 0 ? 1 : 0;
+  const ofKeys = { keys: keys?.table.size ?? 0, limited_keys: keys?.limited ?? 0 };
+  return figuresOf({ count: gate.count, admitted, limited, entries, restores, limiting, state, ...ofKeys, ...checked });
+}

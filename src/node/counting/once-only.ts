@@ -1,0 +1,54 @@
+// A request with an idempotency key (draft-ietf-httpapi-idempotency-key-header), and its answer when it is repeated.
+import type { FastifyReply } from 'fastify';
+import { canonicalJson, sha256Hex } from '../../schema/canonical.js';
+import { Failure } from '../../schema/failure.js';
+import { JSON_TYPE } from '../long-answer.js';
+
+export interface OnceOnly {
+  readonly key: string;
+  readonly request: string;
+}
+
+export class Replayed {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** The body, and the headers that say what it is. */
+  sentBy(reply: Pick<FastifyReply, 'header'>): Buffer {
+    reply.header('idempotent-replayed', 'true').header('content-type', JSON_TYPE);
+    return Buffer.from(this.#text);
+  }
+}
+
+/**
+ * The key of a request, from its header: a string of the draft, or the same without its quotes.
+ * @param content the request: its path and body
+ * @throws Failure `invalid_input`
+ */
+export function onceOnly(header: unknown, content: readonly unknown[]): OnceOnly | undefined {
+  if (header === undefined) return undefined;
+  const key =
+    typeof header === 'string'
+      ? /^(?:"([\x20\x21\x23-\x5b\x5d-\x7e]{1,128})"|([\x21\x23-\x7e]{1,128}))$/.exec(header)
+      : null;
+  if (key === null)
+    throw new Failure('invalid_input', {
+      what: 'Nothing was counted.',
+      why: 'The header Idempotency-Key is no string of 1 to 128 printable ASCII characters.',
+      fix: 'Send for example Idempotency-Key: "8e03978e-40d5-43dd-bc93-6894a57f9324".',
+      faults: [{ path: '/Idempotency-Key', message: 'must be 1 to 128 printable ASCII characters in quotes' }],
+    });
+  const request = sha256Hex(content.map((part) => (typeof part === 'string' ? part : canonicalJson(part))).join('\n'));
+  return { key: sha256Hex(key[1] ?? key[2]!).slice(0, 32), request: request.slice(0, 32) };
+}
+
+export function reused(): Failure {
+  return new Failure('idempotency_key_reused', {
+    what: 'Nothing was counted.',
+    why: 'The same Idempotency-Key came with another request before.',
+    fix: 'Make a new key for each request, and repeat a request as it was.',
+  });
+}

@@ -1,0 +1,47 @@
+// Ends an owner, for the operator.
+import type { Host } from '../host/host.js';
+import { Failure } from '../schema/failure.js';
+import type { Credentials } from '../store/credential-store.js';
+import type { Ownership } from './ownership.js';
+import type { Registry } from './registry/registry.js';
+
+interface EvictionParts {
+  readonly host: Host;
+  readonly ownership: Ownership;
+  readonly registry: Registry;
+  readonly credentials: Pick<Credentials, 'keyById' | 'keysOf'>;
+}
+
+export interface Evicted {
+  readonly owner: string;
+  readonly keys: number;
+  readonly machines: number;
+  readonly contracts: number;
+}
+
+/**
+ * Ends an owner, for the operator: revokes their keys, with sessions and streams, and deletes their machines.
+ * @param named the owner, the id of one of their keys, or the slug of one of their machines
+ * @throws Failure `owner_not_found`, `store_away`
+ */
+export async function evict(parts: EvictionParts, named: string): Promise<Evicted> {
+  const { host, credentials, ownership, registry } = parts;
+  await registry.follow?.();
+  const owner = credentials.keyById(named)?.owner ?? host.machines.get(named)?.image.owner ?? named;
+  const keys = credentials.keysOf(owner, '', Number.MAX_SAFE_INTEGER).filter(({ isRevoked }) => !isRevoked);
+  const machines = [...ownership.machinesOf(owner)];
+  if (keys.length === 0 && machines.length === 0) throw ownerNotFound(named);
+  // Before: a machine whose owner has no key any more may be deleted by the node meanwhile.
+  const contracts = machines.reduce((sum, machine) => sum + machine.contracts.length, 0);
+  await registry.changeKeys({ changed: keys.map((key) => ({ ...key, isRevoked: true })) });
+  for (const machine of machines) await registry.deleteMachine(machine);
+  return { owner, keys: keys.length, machines: machines.length, contracts };
+}
+
+function ownerNotFound(named: string): Failure {
+  return new Failure('owner_not_found', {
+    what: 'No owner was evicted.',
+    why: `"${named}" is no owner with keys or machines, no id of a key, and no slug of a machine.`,
+    fix: 'The log of the node names owners; GET /api/chain/state-machines lists public machines.',
+  });
+}

@@ -1,0 +1,131 @@
+// How many keys are minted for an address, and for a network of addresses: two rate limiters with keys, on a private machine of the node's own.
+// They are made by the first node that is asked. Their record has addresses as their keyed hash.
+//
+//   asked ─► network of addresses full? ─► counted for the address ─ admitted ─► counted for its network
+//
+// So refused requests of an address count for that address alone, and a network of addresses takes no more than its part of the addresses that
+// are counted at a time.
+import type { Contract } from '../host/contract.js';
+import type { Host } from '../host/host.js';
+import type { Machine } from '../host/machine.js';
+import { rateLimiter, TEMPLATE_ID } from '../limiter/rate-limiter.js';
+import { planContract } from '../limiter/validate.js';
+import { Failure } from '../schema/failure.js';
+import { networkOf } from '../traffic/network.js';
+import type { Counting } from './counting/counting.js';
+import { keyedImage } from './keyed.js';
+import { type Limits, poolOf } from './limits.js';
+import type { Registry } from './registry/registry.js';
+import { addressPool } from './request-source.js';
+
+export const MINT_MACHINE = 'weir-mint';
+
+const BY_ADDRESS = 'rate_limiter';
+const BY_POOL = 'rate_limiter_of_networks';
+
+interface MintParts {
+  readonly host: Host;
+  readonly registry: Pick<Registry, 'createMachine' | 'createContract' | 'deleteContract'>;
+  readonly counting: Pick<Counting, 'decide' | 'peek'>;
+  readonly limits: Limits['mint'];
+}
+
+interface Limiters {
+  readonly machine: Machine;
+  readonly byAddress: Contract;
+  readonly byPool: Contract;
+}
+
+export class Mint {
+  readonly #parts: MintParts;
+  /** Keys for a network of addresses: a part of the addresses that are counted, and never fewer than for an address. */
+  readonly #ofPool: number;
+  #making: Promise<Limiters> | undefined;
+
+  constructor(parts: MintParts) {
+    this.#parts = parts;
+    const { threshold, addresses } = parts.limits;
+    this.#ofPool = Math.max(threshold, Math.floor(poolOf({ perOwner: 1, onNode: addresses }, 0)));
+  }
+
+  /**
+   * Counts a request of an address.
+   * @returns 0 if it is admitted; otherwise the cycles after which one is admitted if nothing else arrives
+   * @throws Failure `store_failed`, `store_away`
+   */
+  async retryAfterCycles(address: string): Promise<number> {
+    const { machine, byAddress, byPool } = this.#found() ?? (await this.#limiters());
+    const pool = byPool.nameOf(addressPool(address));
+    const own = byAddress.nameOf(networkOf(address));
+    return (
+      (await this.#ask('peek', machine, byPool, pool)) ||
+      (await this.#ask('decide', machine, byAddress, own)) ||
+      this.#ask('decide', machine, byPool, pool)
+    );
+  }
+
+  async #ask(how: 'peek' | 'decide', machine: Machine, contract: Contract, name: string | undefined): Promise<number> {
+    const { counting, limits } = this.#parts;
+    const outcome = await counting[how]({ machine, contract, kind: 0, n: 1, name });
+    if (!(outcome instanceof Failure)) {
+      const { limited, retry_after_cycles: after = limits.within } = outcome.decision;
+      return limited === 0 ? 0 : Math.max(1, after);
+    }
+    // A new one waits until the window of another is empty.
+    if (outcome.code === 'too_many_keys') return limits.within;
+    throw outcome;
+  }
+
+  /** The first that there are, so that all nodes have the same, also where two made them at once. */
+  #limiters(): Promise<Limiters> {
+    this.#making ??= this.#make().finally(() => {
+      this.#making = undefined;
+    });
+    return this.#making;
+  }
+
+  async #make(): Promise<Limiters> {
+    const { host, registry, limits } = this.#parts;
+    const asked = { slug: MINT_MACHINE, owner: 'node', displayName: 'Keys minted by address' };
+    const machine =
+      host.machines.get(MINT_MACHINE) ?? (await registry.createMachine(asked).catch((error) => this.#other(error)));
+    const { within, addresses } = limits;
+    for (const { name, threshold } of this.#definitions()) {
+      if (this.#contractOf(name, threshold) !== undefined) continue;
+      const keyed = keyedImage({ max_keys: addresses, idle_cycles: within, store_keys: 'hashed' });
+      const plan = planContract({ ...rateLimiter({ threshold, within }), name });
+      await registry.createContract(machine, plan, { templateId: TEMPLATE_ID, keyed });
+    }
+    // A version before this one had one contract for each address.
+    const former = machine.contracts.filter(({ keys }) => keys === undefined);
+    void Promise.all(former.map((contract) => registry.deleteContract(contract))).catch(() => {});
+    return this.#found()!;
+  }
+
+  #other(error: unknown): Machine {
+    if (!(error instanceof Failure) || error.code !== 'slug_taken') throw error;
+    return this.#parts.host.machine(MINT_MACHINE);
+  }
+
+  #found(): Limiters | undefined {
+    const machine = this.#parts.host.machines.get(MINT_MACHINE);
+    const [byAddress, byPool] = this.#definitions().map(({ name, threshold }) => this.#contractOf(name, threshold));
+    return machine && byAddress && byPool && { machine, byAddress, byPool };
+  }
+
+  #definitions() {
+    return [
+      { name: BY_ADDRESS, threshold: this.#parts.limits.threshold },
+      { name: BY_POOL, threshold: this.#ofPool },
+    ];
+  }
+
+  /** A node that was started with other limits before has contracts that speak of those. */
+  #contractOf(name: string, threshold: number): Contract | undefined {
+    const { host, limits } = this.#parts;
+    return host.machines.get(MINT_MACHINE)?.contracts.find(({ plan, keys, failure }) => {
+      const isIt = plan.definition.name === name && keys !== undefined && failure === undefined;
+      return isIt && plan.thresholds[0] === threshold && plan.aggregates[0]?.within === limits.within;
+    });
+  }
+}

@@ -1,0 +1,92 @@
+// What of a contract can change on a network of nodes: what keeps the counts that Redis has.
+//
+//   threshold, window     the gate in Redis follows at once, its keys with their next event or within the next cycles
+//   numbers of a rule     each turn goes on from the state as it is
+//   name, shadow          as on a single node
+//
+// Refused: another rule, or states of its own, which count in another way, and a candidate, which would have to be asked at every decision.
+import type { Contract } from '../../host/contract.js';
+import { type ContractChange, changedImage, refuseOtherEvents } from '../../host/contract-change.js';
+import { changesBetween } from '../../host/contract-values.js';
+import { carryOver } from '../../limiter/carry-over.js';
+import type { CompiledTransition, Plan } from '../../limiter/plan.js';
+import type { ValueChange } from '../../record/row.js';
+import { canonicalJson } from '../../schema/canonical.js';
+import { Failure } from '../../schema/failure.js';
+import type { ContractImage } from '../../store/store.js';
+import { plainPlan } from './plain-plan.js';
+
+/** A longer window is not turned into another one: Redis would stand still for it. */
+const LONGEST_TURNED = 10_000;
+
+export interface KeptChange {
+  readonly plan: Plan;
+  readonly image: ContractImage;
+  readonly changes: readonly ValueChange[];
+  readonly forgotten: string | undefined;
+}
+
+/** @throws Failure `not_on_network`, `invalid_definition` */
+export function plannedChange(
+  contract: Contract,
+  { plan = contract.plan, candidate, promotes, name }: ContractChange,
+): KeptChange {
+  if (candidate || promotes === true) throw noCandidates();
+  refuseOtherEvents(contract.plan, plan);
+  const { forgotten, resets } = carryOver(contract.plan, plan);
+  const why = resets ? forgotten : whyAnotherGate(contract.plan, plan);
+  if (why !== undefined) throw notKept(contract, why);
+  const image = changedImage(contract.image, name, plan, undefined);
+  return { plan, image, changes: changesBetween(contract.image, image), forgotten };
+}
+
+/** Why the gates in Redis cannot go on by another plan; undefined where they can. */
+function whyAnotherGate(before: Plan, after: Plan): string | undefined {
+  const [was, is] = [plainPlan(before), plainPlan(after)];
+  if (was === undefined && is === undefined) return undefined;
+  if (was === undefined || is === undefined || movesOf(before) !== movesOf(after))
+    return 'Redis counts the one by itself, and not the other, or by other states.';
+  if (was.within === is.within || Math.max(was.within, is.within) <= LONGEST_TURNED) return undefined;
+  return `A window of more than ${LONGEST_TURNED} cycles keeps its length.`;
+}
+
+/** Rows of moves that wait for their link are made by the plan of the moment: these must be the same. */
+function movesOf({ states, transitions }: Plan): string {
+  const move = ({ from, to, operator, inputs, emits }: CompiledTransition) => ({
+    from,
+    to,
+    operator: operator.id,
+    inputs,
+    emits,
+  });
+  return canonicalJson([states.map(({ name }) => name), transitions.map(move)]);
+}
+
+/** The functions of Redis read id and name at the beginning. */
+export function asStored({ id, name, ...image }: ContractImage): ContractImage {
+  return { id, ...(name === undefined ? {} : { name }), ...image };
+}
+
+function notKept({ id }: Contract, why: string): Failure {
+  return new Failure('not_on_network', {
+    what: `The contract ${id} was not changed.`,
+    why: `On a network of nodes it changes in place only where its counts can be kept. ${why}`,
+    fix: 'Deploy another contract, let gateways ask that one, and delete this one.',
+  });
+}
+
+function noCandidates(): Failure {
+  return new Failure('not_on_network', {
+    what: 'The contract has no candidate.',
+    why: 'On a network of nodes a second rule would be a second question to Redis at every decision, and the differences of all nodes another write.',
+    fix: 'Check it on a single node, or with `weir replay --compare` on a log.',
+  });
+}
+
+export function changedElsewhere({ id }: Contract): Failure {
+  return new Failure('node_overloaded', {
+    what: `The contract ${id} was not changed.`,
+    why: 'It moved, or another node changed it, each time before this one did.',
+    fix: 'Try again.',
+  });
+}

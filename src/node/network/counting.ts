@@ -1,0 +1,183 @@
+// Counting by Redis: over several nodes, by the clock of Redis.
+//
+//   plain contract   ─► micro-batch ─► counted, decided and moved by a script
+//   other contract   ─► a turn: the gate of this process, by compare-and-set
+import type { Contract } from '../../host/contract.js';
+import type { Host } from '../../host/host.js';
+import type { KeyState } from '../../host/keys.js';
+import type { Machine } from '../../host/machine.js';
+import type { Move } from '../../host/manual-transition.js';
+import type { AuditRow } from '../../record/row.js';
+import { Failure } from '../../schema/failure.js';
+import { prefixOf } from '../../store/redis/buckets.js';
+import type { Counting, EventAnswer, KeyPage, KeysShown, Outcome, Outcomes } from '../counting/counting.js';
+import { type Asked, decisionOf, foreseen } from '../counting/decision.js';
+import type { Lines } from '../counting/lines.js';
+import { askedBy, type Event, inFuture, isOfOne, listenersOf } from '../counting/listeners.js';
+import type { OnceOnly, Replayed } from '../counting/once-only.js';
+import type { Turns as FairTurns } from '../fair-queue.js';
+import { NetworkLines } from './lines.js';
+import type { Network } from './network.js';
+import { doOnce } from './once.js';
+import type { How } from './plain-counting.js';
+import { plainPlan } from './plain-plan.js';
+import { NetworkSamples } from './samples.js';
+import { gateName, type Turns, unlessGone } from './turns.js';
+
+export class NetworkCounting implements Counting {
+  readonly #network: Network;
+  readonly #host: Host;
+  readonly #turns: Turns;
+  readonly #fair: FairTurns;
+
+  constructor(network: Network, host: Host, fair: FairTurns) {
+    this.#network = network;
+    this.#host = host;
+    this.#turns = network.turns;
+    this.#fair = fair;
+  }
+
+  readonly samples = new NetworkSamples((contracts, over) => this.#states(contracts, over));
+
+  tick(cycle: number): Promise<void> {
+    return this.samples.take(cycle - 1);
+  }
+
+  get failure(): Failure | undefined {
+    return this.#network.failure;
+  }
+
+  decide(asked: Asked): Promise<Outcome> {
+    return this.#count(asked, {});
+  }
+
+  peek(asked: Asked): Promise<Outcome> {
+    return this.#count(asked, { peek: true });
+  }
+
+  async decideAll(_machine: Machine, asked: readonly Asked[]): Promise<Outcomes> {
+    const { connection, clock } = this.#network;
+    const outcomes = await Promise.all(
+      asked.map((one) => (one.n === 0 ? this.peek({ ...one, n: 1 }) : this.decide(one))),
+    );
+    const failure = outcomes.find((outcome) => outcome instanceof Failure && !isOfOne(outcome));
+    if (failure instanceof Failure) throw failure;
+    const cycle = outcomes.reduce((newest, one) => Math.max(newest, 'cycle' in one ? one.cycle : 0), 0);
+    const each = outcomes.map((outcome) => (outcome instanceof Failure ? outcome : outcome.decision));
+    return { cycle: cycle || clock.cycle(), nowMs: connection.nowMs(), each };
+  }
+
+  event(machine: Machine, event: Event, once?: OnceOnly): Promise<EventAnswer | Replayed> {
+    return doOnce(this.#network.connection, machine, once, () => this.#countEvent(machine, event));
+  }
+
+  lines(machine: Machine): Lines {
+    const parts = { network: this.#network, host: this.#host, turns: this.#fair };
+    return new NetworkLines({ ...parts, count: (asked, how) => this.#count(asked, how) }, machine);
+  }
+
+  /** What cannot be counted is a failure. @throws Failure `store_away` unless the contract is open then */
+  async #count(asked: Asked, how: How): Promise<Outcome> {
+    try {
+      const plain = plainPlan(asked.contract.plan);
+      return plain === undefined
+        ? await this.#decideInTurn(asked, how)
+        : await this.#network.plain.decide(asked, plain, how);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      if (error.code !== 'store_away') return error;
+      if (how.mustCount || asked.contract.plan.definition.when_away !== 'open') throw error;
+      return this.#admitUncounted(asked);
+    }
+  }
+
+  state(contract: Contract, name?: string): Promise<KeyState> {
+    return this.#turns.look(contract, name);
+  }
+
+  states(contracts: readonly Contract[]): Promise<readonly Contract[]> {
+    return this.#states(contracts);
+  }
+
+  /** By the cycle of their last count; `next` is how many to skip. Redis does not know names by a part of them: a page is sifted after it is read. */
+  async keys(contract: Contract, { after, limit, limited, search }: KeyPage): Promise<KeysShown> {
+    const { connection, clock } = this.#network;
+    const prefix = prefixOf(contract.machine.slug);
+    const range = [String(after), String(after + limit)];
+    const all = await connection.command<string[]>(prefix, 'ZRANGE', `${prefix}k:${gateName(contract)}`, ...range);
+    const names = all.map((gate) => gate.slice(gateName(contract).length + 1));
+    const page = await Promise.all(names.slice(0, limit).map((name) => this.#turns.look(contract, name)));
+    const keys = page.flatMap((one, index) => {
+      const key = names[index]!;
+      if (!key.includes(search) || (limited && one.admits)) return [];
+      const none = { contract: one, kind: 0, n: 0, name: key };
+      const { state, count, remaining, retry_after_cycles } = decisionOf(none, 0, one);
+      return [{ key, state, count, remaining, retry_after_cycles }];
+    });
+    return { cycle: clock.cycle(), keys, ...(names.length > limit ? { next: after + limit } : {}) };
+  }
+
+  /** What a node of many knows of a record is in Redis. */
+  durable(): void {}
+
+  async head(machine: Machine): Promise<Machine['head']> {
+    await this.#network.head(machine);
+    return machine.head;
+  }
+
+  move(contract: Contract, move: Move, name?: string): Promise<AuditRow> {
+    return this.#network.entries.transition(contract, name, move);
+  }
+
+  /** In all who listen, also a contract that another node has made just now. */
+  async #countEvent(machine: Machine, event: Event): Promise<EventAnswer> {
+    const { type, count: n = 1, cycle: happened, contract_id, key } = event;
+    const how = { happened, together: 1, mustCount: happened !== undefined };
+    const askedNow = () => askedBy(machine, listenersOf(this.#host, machine, type, contract_id), n, key);
+    const newest = machine.contracts.at(-1);
+    const first = askedNow();
+    const countAll = (asked: readonly Asked[]) => Promise.all(asked.map((one) => this.#count(one, how)));
+    // What is away is said by the decisions.
+    const [outcomes] = await Promise.all([countAll(first), this.#network.directory.look(machine).catch(() => {})]);
+    if (machine.contracts.at(-1) !== newest) {
+      const decided = new Set(first.map(({ contract }) => contract));
+      // One may be new, and others may be deleted by now.
+      const later = machine.contracts.some((contract) => !decided.has(contract)) ? askedNow() : [];
+      outcomes.push(...(await countAll(later.filter(({ contract }) => !decided.has(contract)))));
+    }
+    const counted = outcomes.flatMap((outcome) => (outcome instanceof Failure ? [] : [outcome]));
+    const [failure] = outcomes;
+    if (counted.length === 0) throw failure;
+    return { ok: true, cycle: counted[0]!.cycle, contracts: counted.map(({ decision }) => decision) };
+  }
+
+  async #states(contracts: readonly Contract[], upTo?: number): Promise<readonly Contract[]> {
+    const look = (contract: Contract) => this.#turns.look(contract, undefined, upTo).catch(unlessGone);
+    const looked = await Promise.all(contracts.map(look));
+    return looked.filter((one) => one !== undefined);
+  }
+
+  /** Nothing is kept of it: once Redis is back, contracts go on with what was counted. */
+  #admitUncounted({ contract, n, name }: Asked): Outcome {
+    const said = { admitted: n, limited: 0, retry_after_cycles: 0, away: true } as const;
+    const { connection, clock } = this.#network;
+    return { decision: { id: contract.id, key: name, ...said }, cycle: clock.cycle(), nowMs: connection.nowMs() };
+  }
+
+  async #decideInTurn(asked: Asked, { peek = false, happened, together = asked.n }: How): Promise<Outcome> {
+    const { contract, kind, n, name } = asked;
+    const nowMs = this.#network.connection.nowMs();
+    if (peek) {
+      const now = await this.#turns.look(contract, name);
+      const { cycle } = now.gate;
+      return { decision: foreseen({ ...asked, contract: now }, cycle), cycle, nowMs };
+    }
+    const { value } = await this.#turns.run(contract, name, (fresh, cycle) => {
+      if (happened !== undefined && happened > cycle) throw inFuture(happened, cycle);
+      const isNow = happened === undefined || happened === cycle;
+      const admitted = isNow ? fresh.decide(n, cycle, kind) : fresh.decideLate(n, happened, cycle, kind);
+      return { decision: decisionOf({ ...asked, contract: fresh }, admitted, fresh, together), cycle, nowMs };
+    });
+    return value;
+  }
+}

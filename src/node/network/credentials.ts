@@ -1,0 +1,158 @@
+// Keys and sessions of a network. Each node knows all of them: it reads them as a whole at the start and once a minute, and hears of changes by the
+// log of the directory.
+import type { Key, Session } from '../../store/credential-store.js';
+import { MemoryCredentials } from '../../store/memory-credentials.js';
+import { DIRECTORY } from '../../store/redis/buckets.js';
+import type { RedisConnection } from '../../store/redis/connection.js';
+
+export const LOG_LENGTH = 10_000;
+const SCANNED = 200;
+const PAGE = 1_000;
+
+export type CredentialChange =
+  | { readonly kind: 'key'; readonly key: Key }
+  | { readonly kind: 'session'; readonly session: Session }
+  | { readonly kind: 'session_ended'; readonly hash: string };
+
+export class NetworkCredentials extends MemoryCredentials {
+  /** Hears of each key that has changed, and of each session that has ended, whichever node did it. */
+  onKey: (key: Key) => void = () => {};
+  onSessionEnded: (hash: string) => void = () => {};
+  readonly #connection: RedisConnection;
+  readonly #log: (change: CredentialChange) => Promise<void>;
+
+  /** @param log tells all nodes of a change */
+  constructor(connection: RedisConnection, log: (change: CredentialChange) => Promise<void>) {
+    super();
+    this.#connection = connection;
+    this.#log = log;
+  }
+
+  /**
+   * Writes a key to Redis, unless it is new and its owner has `most` of them.
+   * @returns whether it is there now @throws Failure `store_away`
+   */
+  async writeKey(key: Key, most = -1): Promise<boolean> {
+    const { id, owner, expiresAtMs } = key;
+    const change: CredentialChange = { kind: 'key', key };
+    const [, isDone] = (await this.#connection.call('putkey', DIRECTORY, [
+      ...[String(this.#connection.deadline()), '1', owner, id, String(expiresAtMs), String(most)],
+      ...[JSON.stringify(key), JSON.stringify(change), String(LOG_LENGTH)],
+    ])) as number[];
+    if (isDone === 1) this.take(change);
+    return isDone === 1;
+  }
+
+  /** @throws Failure `store_away` */
+  async writeSession(session: Session): Promise<void> {
+    const place = `${DIRECTORY}sessions`;
+    await this.#connection.command(DIRECTORY, 'HSET', place, session.hash, JSON.stringify(session));
+    await this.#announce({ kind: 'session', session });
+  }
+
+  /** @throws Failure `store_away` */
+  async endSession(hash: string): Promise<void> {
+    await this.#connection.command(DIRECTORY, 'HDEL', `${DIRECTORY}sessions`, hash);
+    await this.#announce({ kind: 'session_ended', hash });
+  }
+
+  async #announce(change: CredentialChange): Promise<void> {
+    await this.#log(change);
+    this.take(change);
+  }
+
+  /** Forgets what has expired, here and in Redis. @throws Failure `store_away` */
+  async forgetExpired(nowMs: number): Promise<void> {
+    const expired = this.expired(nowMs);
+    this.purgeExpired(nowMs);
+    for (const [place, names] of Object.entries(expired))
+      for (let from = 0; from < names.length; from += PAGE)
+        await this.#connection.command(DIRECTORY, 'HDEL', `${DIRECTORY}${place}`, ...names.slice(from, from + PAGE));
+  }
+
+  /** Counts the keys of owners, once for a network: of one that a version before this one began. */
+  async countAll(): Promise<void> {
+    const keys = (await this.#connection.command(DIRECTORY, 'HVALS', `${DIRECTORY}keys`)) as string[];
+    for (const text of keys) {
+      const { owner, id, expiresAtMs } = JSON.parse(text) as Key;
+      await this.#connection.command(DIRECTORY, 'ZADD', `${DIRECTORY}k:${owner}`, 'NX', String(expiresAtMs), id);
+    }
+  }
+
+  /**
+   * Reads keys and sessions as Redis has them. Sessions that it does not have any more have ended.
+   * @param reading calls what reads one of them; what cannot be read is skipped
+   */
+  async readAll(reading: (what: string, read: () => void) => void): Promise<void> {
+    const known = this.sessionHashes();
+    const eachIn = async (place: 'keys' | 'sessions', changeOf: (text: string, name: string) => CredentialChange) => {
+      for await (const [name, text] of this.#pairsOf(place))
+        reading(`${name} of the ${place}`, () => this.take(changeOf(text, name)));
+    };
+    await eachIn('keys', (text) => ({ kind: 'key', key: JSON.parse(text) }));
+    const found = new Set<string>();
+    await eachIn('sessions', (text, hash) => {
+      found.add(hash);
+      return { kind: 'session', session: JSON.parse(text) };
+    });
+    for (const hash of known) if (!found.has(hash)) this.take({ kind: 'session_ended', hash });
+  }
+
+  async *#pairsOf(place: 'keys' | 'sessions'): AsyncGenerator<readonly [name: string, text: string]> {
+    let cursor = '0';
+    do {
+      const scan = ['HSCAN', `${DIRECTORY}${place}`, cursor, 'COUNT', String(SCANNED)];
+      const [next, pairs] = await this.#connection.command<[string, string[]]>(DIRECTORY, ...scan);
+      for (let at = 0; at < pairs.length; at += 2) yield [pairs[at]!, pairs[at + 1]!];
+      cursor = next;
+    } while (cursor !== '0');
+  }
+
+  /** What this node or another one has written. @throws Error for what cannot be read */
+  take(change: CredentialChange): void {
+    switch (change.kind) {
+      case 'key': {
+        const key = keyIn(change.key);
+        const known = this.keyById(key.id);
+        // What is read may be older than what this node has just written: a key that is revoked stays so.
+        if (known !== undefined && (known.isRevoked || isSame(known, key))) return;
+        this.putKey(key);
+        if (known !== undefined) this.onKey(key);
+        return;
+      }
+      case 'session': {
+        const { hash, keyId, expiresAtMs } = change.session;
+        checkTexts(hash, keyId);
+        if (this.keyById(keyId) !== undefined) this.putSession({ hash, keyId, expiresAtMs });
+        return;
+      }
+      case 'session_ended':
+        this.deleteSession(change.hash);
+        this.onSessionEnded(change.hash);
+        return;
+      default:
+        throw new Error('it is no change that this version knows');
+    }
+  }
+}
+
+/** JSON leaves out a field that is undefined. */
+function keyIn(parsed: Key): Key {
+  checkTexts(parsed.id, parsed.hash, parsed.owner, ...parsed.scopes);
+  return { ...parsed, machine: parsed.machine };
+}
+
+function isSame(a: Key, b: Key): boolean {
+  return (
+    a.hash === b.hash &&
+    a.owner === b.owner &&
+    a.machine === b.machine &&
+    a.expiresAtMs === b.expiresAtMs &&
+    a.isRevoked === b.isRevoked &&
+    a.scopes.join() === b.scopes.join()
+  );
+}
+
+function checkTexts(...fields: unknown[]): void {
+  if (!fields.every((field) => typeof field === 'string')) throw new Error('a field is missing');
+}

@@ -1,0 +1,358 @@
+// The registry of a network of nodes: Redis, of which the host of this process knows what there is.
+//
+//   asked ─► room claimed ─► entry, by a function of Redis ─► all nodes hear of it ─► row linked ─► answer
+import { randomBytes } from 'node:crypto';
+import type { Observable } from 'rxjs';
+import { Contract } from '../../host/contract.js';
+import { type Changed, type ContractChange, changeRow, plansAfter } from '../../host/contract-change.js';
+import type { ContractOptions, NewMachine } from '../../host/host-context.js';
+import { keyedFields } from '../../host/keys.js';
+import type { Happening } from '../../host/ledger.js';
+import { type Machine, nameTaken, slugTaken } from '../../host/machine.js';
+import type { Plan } from '../../limiter/plan.js';
+import { type AuditRow, GENESIS } from '../../record/row.js';
+import { digestOf } from '../../schema/canonical.js';
+import { Failure } from '../../schema/failure.js';
+import type { Session } from '../../store/credential-store.js';
+import type { MissingRows } from '../../store/head-mark.js';
+import { whileStarting } from '../../store/redis/away.js';
+import { prefixOf } from '../../store/redis/buckets.js';
+import type { ContractImage, MachineImage } from '../../store/store.js';
+import { keyMachineOf, keySlugOf } from '../key-record.js';
+import { Orphans } from '../orphans.js';
+import { deleted } from '../ownership.js';
+import {
+  type InUse,
+  type KeyChange,
+  keyLimitReached,
+  type NodeShown,
+  type Registry,
+  type RegistryParts,
+} from '../registry/registry.js';
+import { freedOf, ofMachine, usedBy, type Wanted } from '../usage.js';
+import { asStored, changedElsewhere, type KeptChange, plannedChange } from './contract-change.js';
+import type { Network } from './network.js';
+import { plainPlan } from './plain-plan.js';
+import { machineItem } from './stock.js';
+import { lost, Turns } from './turns.js';
+import { Upkeep } from './upkeep.js';
+
+/** How often a change is tried again because the contract moved meanwhile. */
+const CHANGE_TRIES = 10;
+
+/** Keys of what was deleted that are removed in one call: it keeps Redis from others for some 2 µs each. */
+const SWEPT_AT_ONCE = 500;
+
+interface NetworkParts extends RegistryParts {
+  readonly network: Network;
+}
+
+export class NetworkRegistry implements Registry {
+  readonly place = 'network';
+  readonly happenings: Observable<Happening>;
+  readonly #parts: NetworkParts;
+  readonly #upkeep: Upkeep;
+
+  constructor(parts: NetworkParts) {
+    this.#parts = parts;
+    const { network, host, ownership, credentials, signer, limits } = parts;
+    this.happenings = network.happenings;
+    Object.assign(network.directory.credentials, parts.listener);
+    this.#upkeep = new Upkeep({
+      ...{ network, ownership, registry: this, orphans: new Orphans(ownership, credentials) },
+      retentionMs: limits.retentionMs,
+      fingerprint: signer.fingerprint,
+    });
+    network.directory.onMachine = (machine, bytes) => parts.usage.addRows(machine, machine.head.seq, bytes);
+    host.changes.subscribe(({ kind, machine }) => {
+      if (kind === 'machine_forgotten') network.heads.forget(machine);
+    });
+  }
+
+  readonly follow = () => this.#parts.network.directory.follow();
+
+  async createMachine({ slug, owner = '', isPublic = false, displayName = slug, by }: NewMachine): Promise<Machine> {
+    const { network, clock, usage } = this.#parts;
+    const { directory, entries } = network;
+    const wanted = by === undefined ? undefined : ofMachine(owner);
+    if (wanted !== undefined) usage.refuseBeyondDeleted(wanted);
+    const cycle = clock.cycle();
+    const e = { cycle, at: entries.at(), kind: 'machine_created', cause: 'manual', ...(by && { by }), emitted: [] };
+    const image: MachineImage = { slug, owner, isPublic, displayName, createdCycle: cycle };
+    const args = [JSON.stringify(image), JSON.stringify({ e }), GENESIS];
+    const make = (untilMs?: number) => entries.made('machine', slug, args, untilMs);
+    const number = await this.#within(wanted, machineItem(slug), make);
+    // Also where it was made by a node that ended before it could announce it.
+    await directory.announce(slug);
+    if (number > 0) await entries.linked(slug, number);
+    await directory.learn(slug);
+    if (number === 0) throw slugTaken(slug);
+    return directory.machine(slug);
+  }
+
+  async createContract(machine: Machine, plan: Plan, options: ContractOptions): Promise<Contract> {
+    const { network, usage } = this.#parts;
+    const { directory, entries } = network;
+    const { slug } = machine;
+    const wanted =
+      options.by === undefined ? undefined : usage.ofContract(machine.image.owner, plan, options.keyed?.maxKeys);
+    const id = randomBytes(8).toString('hex');
+    const args = this.#contractArgs(id, machine, plan, options);
+    const make = (untilMs?: number) => entries.made('contract', slug, args, untilMs);
+    const number = await this.#within(wanted, `${slug}/${id}`, make);
+    if (number === -1) throw nameTaken(slug, options.name ?? '');
+    if (number === 0) throw await this.#whyNot(slug, machineLost(slug));
+    await directory.announce(slug);
+    await entries.linked(slug, number);
+    return directory.contract(slug, id);
+  }
+
+  #contractArgs(id: string, machine: Machine, plan: Plan, { templateId, by, keyed, name }: ContractOptions): string[] {
+    const { clock, network } = this.#parts;
+    const cycle = clock.cycle();
+    const { definition } = plan;
+    const image: ContractImage = {
+      ...{ id, machine: machine.slug, definition, templateId, createdCycle: cycle, firstFireCycle: cycle + 1, keyed },
+      ...(name === undefined ? {} : { name }),
+    };
+    const first = new Contract(image, plan, machine, cycle, machine.parts);
+    const e = {
+      ...{ cycle, at: network.entries.at(), kind: 'contract_created', contract_id: id, to: first.state },
+      definition_digest: digestOf(definition),
+      ...keyedFields(keyed),
+      ...(name === undefined ? {} : { name }),
+      ...{ cause: 'manual', ...(by && { by }), emitted: [] },
+    };
+    const plain = plainPlan(plan);
+    const start = plain === undefined ? [Turns.firstState(first), ''] : [String(plain.threshold), String(plain.within)];
+    return [id, JSON.stringify(asStored(image)), JSON.stringify({ e }), ...start];
+  }
+
+  async changeContract(contract: Contract, change: ContractChange): Promise<Changed> {
+    const { network, host, usage } = this.#parts;
+    const { directory, entries } = network;
+    const { slug, image: owned } = host.machine(contract.machine.slug);
+    const wanted = usage.ofChange(owned.owner, contract, plansAfter(contract, change));
+    for (let tries = 0; tries < CHANGE_TRIES; tries += 1) {
+      const planned = plannedChange(contract, change);
+      const text = await directory.textOf(contract);
+      if (text !== '' && JSON.parse(text).revision !== contract.image.revision) {
+        await directory.learn(slug);
+        continue;
+      }
+      if (planned.changes.length === 0) return { changes: [], forgotten: undefined, resets: false };
+      const args = await this.#changeArgs(contract, text, planned, change);
+      const make = (untilMs?: number) => entries.made('change', slug, args, untilMs);
+      const item = `${slug}/${contract.id}/r${planned.image.revision}`;
+      const number = await this.#within(wanted.asked.length === 0 ? undefined : wanted, item, make);
+      if (number === 0) throw await this.#whyNot(slug, lost(contract));
+      if (number === -2) throw nameTaken(slug, change.name ?? '');
+      if (number > 0) {
+        await directory.announceGone(slug);
+        await entries.linked(slug, number);
+        void network.followKeys(contract);
+        return { ...planned, resets: false };
+      }
+      // Another node has changed it, or moved it.
+      await directory.learn(slug);
+    }
+    throw changedElsewhere(contract);
+  }
+
+  /** Of the function that changes a contract. */
+  async #changeArgs(
+    contract: Contract,
+    text: string,
+    { image, plan, changes, forgotten }: KeptChange,
+    change: ContractChange,
+  ) {
+    const { network, clock } = this.#parts;
+    const plain = plainPlan(plan);
+    const { version, state } = plain === undefined ? await network.turns.settled(contract) : { version: 0, state: '@' };
+    const said = forgotten === undefined ? {} : { forgotten };
+    // Redis writes the state of a gate that it counts where an @ is.
+    const e = { from: state, to: state, cycle: clock.cycle(), at: network.entries.at() };
+    const entry = { e: { ...e, ...changeRow(contract, plan, changes, change), ...said } };
+    const limiting = plain && plan.states[plain.limiting]!.name;
+    const { name: initial } = plan.states[plan.initial]!;
+    return [
+      ...[contract.id, network.directory.placeOf(contract), text],
+      ...[JSON.stringify(asStored(image)), JSON.stringify(entry)],
+      ...(plain === undefined
+        ? [String(version)]
+        : [String(plain.threshold), String(plain.within), initial, limiting!]),
+    ];
+  }
+
+  /** No gate counts it from then on. */
+  async deleteContract(contract: Contract, by?: string) {
+    const { network, host } = this.#parts;
+    const { directory, entries, stock } = network;
+    const { slug, image } = host.machine(contract.machine.slug);
+    const e = this.#deletion({ kind: 'contract_deleted', contract_id: contract.id }, by);
+    const remove = async (untilMs: number) => {
+      for (let tries = 0; tries < 2; tries += 1) {
+        const args = [JSON.stringify({ e }), contract.id, directory.placeOf(contract)];
+        const number = await entries.made('endcontract', slug, args, untilMs);
+        if (number >= 0) return number;
+        await directory.learn(slug);
+      }
+      return 0;
+    };
+    const done = await stock.freeing(
+      image.owner,
+      `${slug}/${contract.id}`,
+      remove,
+      contract.image.revision !== undefined,
+    );
+    if (done === undefined) throw await this.#whyNot(slug, lost(contract));
+    await this.#gone(slug, done.number);
+    return freedOf(done.freed);
+  }
+
+  async changeKeys({ made, changed = [], note }: KeyChange): Promise<void> {
+    const { host, network, limits } = this.#parts;
+    const { credentials } = network.directory;
+    const { keysPerOwner: most } = limits;
+    if (made !== undefined && !(await credentials.writeKey(made, most))) throw keyLimitReached(most, this.place);
+    await Promise.all(changed.map((key) => credentials.writeKey(key)));
+    if (note === undefined) return;
+    const { owner, ...action } = note;
+    const slug = keySlugOf(owner);
+    if (!host.machines.has(slug)) {
+      await this.createMachine(keyMachineOf(owner)).catch((error) => {
+        // Another node was first.
+        if (!(error instanceof Failure) || error.code !== 'slug_taken') throw error;
+      });
+    }
+    await network.entries.note(slug, action);
+  }
+
+  openSession(session: Session): Promise<void> {
+    return this.#parts.network.directory.credentials.writeSession(session);
+  }
+
+  endSession(hash: string): Promise<void> {
+    return this.#parts.network.directory.credentials.endSession(hash);
+  }
+
+  /** While Redis is away, each node forgets them by itself; Redis forgets what another node finds there. */
+  forgetExpired(): void {
+    const { network, clock } = this.#parts;
+    void network.directory.credentials.forgetExpired(clock.now()).catch(() => {});
+  }
+
+  async deleteMachine({ slug, image }: Machine, by?: string) {
+    const { directory, entries, stock } = this.#parts.network;
+    const e = this.#deletion({ kind: 'machine_deleted' }, by);
+    const args = [JSON.stringify({ e }), `${Date.parse(e.at)} ${e.cycle}`];
+    const remove = (untilMs: number) => entries.made('endmachine', slug, args, untilMs);
+    const done = await stock.freeing(image.owner, machineItem(slug), remove);
+    if (done !== undefined) await this.#gone(slug, done.number);
+    else if (by !== undefined) throw await this.#whyNot(slug, machineLost(slug));
+    else await directory.learn(slug);
+    return done && { machines: done.freed.machines, ...freedOf(done.freed) };
+  }
+
+  async used(owner: string | undefined): Promise<InUse> {
+    const { network, usage, limits } = this.#parts;
+    const stock = await network.stock.used(owner);
+    const all = { ...usage.onNode, ...stock.all };
+    if (owner === undefined) return { all };
+    const used = { ...usage.of(owner), ...stock.of };
+    const left = usedBy((name) => {
+      const { perOwner, onNode } = limits[name];
+      const most = Math.min(perOwner, Math.max(0, onNode - Math.ceil(all[name])));
+      return Math.max(0, most - Math.ceil(used[name]));
+    });
+    return { all, own: { used, left, keys: stock.keys } };
+  }
+
+  nodes(): Promise<readonly NodeShown[]> {
+    return this.#parts.network.presence.nodes();
+  }
+
+  /** Who links a row signs it. */
+  take(row: AuditRow): void {
+    this.#parts.usage.takeRow(row);
+  }
+
+  tick(): Promise<void> {
+    this.#parts.network.tick();
+    return this.#upkeep.tick();
+  }
+
+  async start(lost: readonly MissingRows[]): Promise<void> {
+    const { network, host, usage } = this.#parts;
+    const { directory, stock, entries } = network;
+    try {
+      await directory.load(host);
+      await stock.begin(host, usage, directory);
+      await network.start();
+      for (const { machine, toSeq } of lost) if (host.machines.has(machine)) await entries.noteLoss(machine, toSeq);
+    } catch (error) {
+      throw whileStarting(error);
+    }
+  }
+
+  /** Each change resolves once it is in Redis. */
+  async settled(): Promise<void> {}
+
+  come(address: string | undefined): Promise<void> {
+    return this.#parts.network.presence.come(address);
+  }
+
+  /** While Redis is away nobody is told: the others see that it is silent. */
+  leave(): Promise<void> {
+    return this.#parts.network.presence.leave().catch(() => {});
+  }
+
+  async save(): Promise<void> {}
+
+  close(): void {
+    this.#parts.network.heads.close();
+    this.#parts.network.connection.close();
+  }
+
+  /** The functions of Redis read the first fields. */
+  #deletion(what: Pick<AuditRow, 'kind' | 'contract_id'>, by: string | undefined) {
+    const { clock, network } = this.#parts;
+    const cause = by === undefined ? 'system' : 'manual';
+    return { ...what, cause, ...(by && { by }), emitted: [], cycle: clock.cycle(), at: network.entries.at() };
+  }
+
+  /** Something of a machine is gone: all nodes hear of it, its row is linked, and what is left of it is removed. */
+  async #gone(slug: string, number: number): Promise<void> {
+    const { directory, entries } = this.#parts.network;
+    await directory.announceGone(slug);
+    await entries.linked(slug, number);
+    while (await this.#sweep(prefixOf(slug)));
+  }
+
+  async #sweep(prefix: string): Promise<boolean> {
+    const { network, clock } = this.#parts;
+    const { connection } = network;
+    const args = [String(connection.deadline()), String(clock.cycleMs), String(SWEPT_AT_ONCE)];
+    return (await connection.call('sweep', prefix, args)) === 1;
+  }
+
+  /** Why nothing could be done on a machine, as Redis has it now. */
+  async #whyNot(slug: string, otherwise: Failure): Promise<Failure> {
+    const { network, host } = this.#parts;
+    await network.directory.learn(slug);
+    const machine = host.machine(slug);
+    return machine.deletedMs === undefined ? otherwise : deleted(machine);
+  }
+
+  #within(wanted: Wanted | undefined, item: string, make: (untilMs?: number) => Promise<number>): Promise<number> {
+    return wanted === undefined ? make() : this.#parts.network.stock.within(wanted, item, make);
+  }
+}
+
+function machineLost(slug: string): Failure {
+  return new Failure('machine_not_found', {
+    what: `There is no machine "${slug}" any more.`,
+    why: 'Redis has lost it.',
+    fix: 'Give Redis a copy of its data that has it, or create another one.',
+  });
+}

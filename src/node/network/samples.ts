@@ -1,0 +1,49 @@
+// The figures of contracts that Redis counts: count and state are looked up when a cycle begins. Requests admitted and limited by all nodes are not
+// kept there by cycle, and are unknown.
+import type { Contract } from '../../host/contract.js';
+import { figuresOf, type Sampled, type Samples } from '../counting/samples.js';
+
+/** Contracts as they were at the end of a cycle. */
+type States = (contracts: readonly Contract[], cycle: number) => Promise<readonly Contract[]>;
+
+export class NetworkSamples implements Samples {
+  /** Some 3 ms of this process in each cycle, and 80 calls of Redis a second. */
+  readonly mostUnwatched = 64;
+  readonly #states: States;
+  readonly #sampled = new Set<Sampled>();
+  #isLooking = false;
+
+  constructor(states: States) {
+    this.#states = states;
+  }
+
+  begin(sampled: Sampled): void {
+    this.#sampled.add(sampled);
+    sampled.begin(figuresOf({}));
+  }
+
+  end(sampled: Sampled): void {
+    this.#sampled.delete(sampled);
+  }
+
+  async take(over: number): Promise<void> {
+    if (this.#isLooking || this.#sampled.size === 0) return;
+    this.#isLooking = true;
+    try {
+      const all = [...this.#sampled];
+      const looked = await this.#states(
+        all.map(({ contract }) => contract),
+        over,
+      );
+      const now = new Map(looked.map((contract) => [contract.id, contract]));
+      for (const one of all) {
+        const seen = now.get(one.contract.id);
+        if (seen === undefined) continue;
+        const { gate, admits, stateIndex: state } = seen;
+        one.take(over, figuresOf({ count: gate.count, limiting: admits ? 0 : 1, state }));
+      }
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+}

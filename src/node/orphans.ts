@@ -1,0 +1,34 @@
+// Minted owners whose keys have all ended: nobody can ask for what they have left. Others have no key that could end: the operator has named them.
+import type { Credentials } from '../store/credential-store.js';
+import type { Ownership } from './ownership.js';
+import { isMinted } from './secret.js';
+
+/** Owners that are looked at in one cycle. */
+const AT_ONCE = 20;
+
+export class Orphans {
+  readonly #ownership: Ownership;
+  readonly #credentials: Pick<Credentials, 'hasValidKey'>;
+  #owners: Iterator<string> = [].values();
+
+  constructor(ownership: Ownership, credentials: Pick<Credentials, 'hasValidKey'>) {
+    this.#ownership = ownership;
+    this.#credentials = credentials;
+  }
+
+  /** The next owners, of those with machines, whose keys have all ended. */
+  *look(nowMs: number): Generator<string> {
+    for (let left = AT_ONCE; left > 0; left -= 1) {
+      const { value: owner } = this.#owners.next();
+      if (owner === undefined) {
+        this.#owners = [...this.#ownership.owners()].values();
+        return;
+      }
+      if (this.isOver(owner, nowMs)) yield owner;
+    }
+  }
+
+  isOver(owner: string, nowMs: number): boolean {
+    return isMinted(owner) && !this.#credentials.hasValidKey(owner, nowMs);
+  }
+}

@@ -1,0 +1,56 @@
+// For whom a route is, and what a caller may do.
+import { Failure } from '../schema/failure.js';
+import type { Key, Scope } from '../store/credential-store.js';
+
+/** Whom a route is for. */
+export type Auth =
+  /** Anyone; credentials are not looked at. */
+  | 'public'
+  /** Anyone where the machine is public, its owner alone where it is private. */
+  | 'public_or_owner'
+  | 'key'
+  | 'session'
+  | 'key_or_session'
+  /** A key; a session that comes along has to be good, too, and of the same owner. */
+  | 'key_and_session';
+
+/**
+ * For whom a route is. `scope`: what a credential must be allowed to do. `ofOwner`: it is about the owner as a whole, so that a key of
+ * one machine is not enough.
+ */
+export type Permission =
+  | { readonly auth: 'public'; readonly scope?: undefined; readonly ofOwner?: undefined }
+  | { readonly auth: Exclude<Auth, 'public'>; readonly scope: RouteScope; readonly ofOwner?: boolean };
+
+/** `any`: every valid credential will do. */
+type RouteScope = Scope | 'any';
+
+/** Who is asking, by a credential that holds until `expiresAtMs`. */
+export interface Caller {
+  readonly owner: string;
+  readonly key: Key;
+  /** There when the caller came with a session: what it is kept under. */
+  readonly sessionHash?: string;
+  /** Unix ms. */
+  readonly expiresAtMs: number;
+}
+
+/** @throws Failure `scope_missing` */
+export function refuseBeyondScope({ key }: Caller, { scope = 'any', ofOwner = false }: Permission): void {
+  if (ofOwner && key.machine !== undefined) throw beyondMachine(key.machine);
+  if (scope === 'any' || key.scopes.includes(scope) || key.scopes.includes('admin')) return;
+  throw new Failure('scope_missing', {
+    what: 'The request was refused.',
+    why: `It needs a key with the scope "${scope}", and this key has ${key.scopes.map((one) => `"${one}"`).join(', ')}.`,
+    fix: 'A key with the scope "admin" makes others: POST /api/keys.',
+  });
+}
+
+/** For a key of one machine that is sent for anything else. */
+export function beyondMachine(machine: string): Failure {
+  return new Failure('scope_missing', {
+    what: 'The request was refused.',
+    why: `The key opens the machine "${machine}" and nothing else.`,
+    fix: 'Send a key that opens every machine of its owner.',
+  });
+}

@@ -1,0 +1,215 @@
+// The registry of a single node: the host of this process, with the store behind it.
+import type { Observable } from 'rxjs';
+import type { Contract } from '../../host/contract.js';
+import { type Changed, type ContractChange, plansAfter } from '../../host/contract-change.js';
+import type { ContractOptions, NewMachine } from '../../host/host-context.js';
+import type { Happening } from '../../host/ledger.js';
+import { type Machine, slugTaken } from '../../host/machine.js';
+import type { Plan } from '../../limiter/plan.js';
+import type { AuditRow } from '../../record/row.js';
+import type { Session } from '../../store/credential-store.js';
+import type { MissingRows } from '../../store/head-mark.js';
+import type { Store } from '../../store/store.js';
+import { Checkpoints } from '../checkpoints.js';
+import type { Durability } from '../durability.js';
+import type { Turns } from '../fair-queue.js';
+import { keyMachineOf, keySlugOf } from '../key-record.js';
+import type { MachineWork } from '../machine-work.js';
+import { Orphans } from '../orphans.js';
+import { contractOf, deleted } from '../ownership.js';
+import { Retention } from '../retention.js';
+import { ofMachine } from '../usage.js';
+import {
+  type InUse,
+  type KeyChange,
+  keyLimitReached,
+  type NodeShown,
+  type Registry,
+  type RegistryParts,
+} from './registry.js';
+
+interface LocalParts extends RegistryParts {
+  readonly store: Store;
+  readonly durability: Pick<Durability, 'commit'>;
+  readonly turns: Turns;
+  /** What is done on a machine waits for what it is doing. */
+  readonly work: MachineWork;
+  readonly keepRows: number | undefined;
+}
+
+export class LocalRegistry implements Registry {
+  readonly place = 'node';
+  readonly happenings: Observable<Happening>;
+  readonly #parts: LocalParts;
+  readonly #retention: Retention;
+  readonly #checkpoints: Checkpoints;
+  readonly #orphans: Orphans;
+
+  constructor(parts: LocalParts) {
+    this.#parts = parts;
+    const { host, store, signer, usage, ownership, credentials, limits } = parts;
+    this.happenings = host.happenings;
+    this.#checkpoints = new Checkpoints(host, store, signer);
+    this.#orphans = new Orphans(ownership, credentials);
+    this.#retention = new Retention({
+      ...parts,
+      retentionMs: limits.retentionMs,
+      onRemoved: (machine, rows, bytes) => usage.addRows(machine, -rows, -bytes),
+    });
+  }
+
+  async createMachine(asked: NewMachine): Promise<Machine> {
+    const { host, usage, durability } = this.#parts;
+    if (host.failure !== undefined) throw host.failure;
+    if (this.#retention.isRemoving(asked.slug)) throw slugTaken(asked.slug);
+    if (asked.by !== undefined) usage.refuse(ofMachine(asked.owner ?? ''));
+    const machine = host.createMachine(asked);
+    await durability.commit();
+    return machine;
+  }
+
+  async createContract(machine: Machine, plan: Plan, options: ContractOptions): Promise<Contract> {
+    const { host, usage, work, durability } = this.#parts;
+    const contract = await work.of(machine, function* () {
+      yield 1;
+      if (machine.deletedMs !== undefined) throw deleted(machine);
+      if (options.by !== undefined) usage.refuse(usage.ofContract(machine.image.owner, plan, options.keyed?.maxKeys));
+      return host.createPlanned(machine.slug, plan, options);
+    });
+    await durability.commit();
+    return contract;
+  }
+
+  async changeContract(contract: Contract, change: ContractChange): Promise<Changed> {
+    const { host, work, durability } = this.#parts;
+    const machine = host.machine(contract.machine.slug);
+    const changed = await work.of(machine, () => this.#change(machine, contract, change));
+    await durability.commit();
+    return changed;
+  }
+
+  *#change(machine: Machine, contract: Contract, change: ContractChange) {
+    const { host, usage } = this.#parts;
+    yield 1;
+    contractOf(host, machine, contract.id);
+    usage.refuse(usage.ofChange(machine.image.owner, contract, plansAfter(contract, change)));
+    return yield* host.changeContract(contract, change);
+  }
+
+  async deleteContract(contract: Contract, by?: string) {
+    const { host, usage, work, durability } = this.#parts;
+    const machine = host.machine(contract.machine.slug);
+    const taken = await work.of(machine, function* () {
+      yield 1;
+      // It may be gone by now.
+      contractOf(host, machine, contract.id);
+      return usage.freedBy(machine.image.owner, () => host.deleteContract(contract, by));
+    });
+    await durability.commit();
+    const { machines: _, ...freed } = taken;
+    return freed;
+  }
+
+  async changeKeys({ made, changed = [], note }: KeyChange): Promise<void> {
+    const { host, credentials, listener, limits, durability } = this.#parts;
+    if (host.failure !== undefined) throw host.failure;
+    if (made !== undefined) {
+      const { keysPerOwner: most } = limits;
+      if (credentials.countKeys(made.owner) >= most) throw keyLimitReached(most, this.place);
+      credentials.putKey(made);
+    }
+    for (const key of changed) {
+      credentials.putKey(key);
+      listener.onKey(key);
+    }
+    if (note !== undefined) {
+      const { owner, ...action } = note;
+      const machine = host.machines.get(keySlugOf(owner)) ?? host.createMachine(keyMachineOf(owner));
+      host.note(machine, action);
+    }
+    await durability.commit();
+  }
+
+  async openSession(session: Session): Promise<void> {
+    this.#parts.credentials.putSession(session);
+    await this.#parts.durability.commit();
+  }
+
+  async endSession(hash: string): Promise<void> {
+    const { credentials, listener, durability } = this.#parts;
+    credentials.deleteSession(hash);
+    listener.onSessionEnded(hash);
+    await durability.commit();
+  }
+
+  forgetExpired(): void {
+    this.#parts.credentials.purgeExpired(this.#parts.clock.now());
+  }
+
+  async deleteMachine(machine: Machine, by?: string) {
+    const { host, usage, work, durability } = this.#parts;
+    const freed = await work.of(machine, function* () {
+      yield 1;
+      if (machine.deletedMs === undefined)
+        return usage.freedBy(machine.image.owner, () => host.deleteMachine(machine, by));
+      if (by === undefined) return undefined;
+      throw deleted(machine);
+    });
+    await durability.commit();
+    return freed;
+  }
+
+  used(owner: string | undefined): InUse {
+    const { usage, credentials } = this.#parts;
+    const all = usage.onNode;
+    if (owner === undefined) return { all };
+    return { all, own: { used: usage.of(owner), left: usage.leftOf(owner), keys: credentials.countKeys(owner) } };
+  }
+
+  nodes(): readonly NodeShown[] {
+    return [];
+  }
+
+  take(row: AuditRow): void {
+    this.#parts.usage.takeRow(row);
+    this.#checkpoints.take(row);
+    this.#retention.take(row);
+  }
+
+  async tick(cycle: number): Promise<void> {
+    const { host, ownership, clock } = this.#parts;
+    if (host.failure !== undefined) return;
+    this.#checkpoints.sign(cycle);
+    this.#retention.cut(cycle);
+    const left = [...this.#orphans.look(clock.now())].flatMap((owner) => ownership.machinesOf(owner));
+    await Promise.all(left.map((machine) => this.deleteMachine(machine)));
+  }
+
+  async start(lost: readonly MissingRows[]): Promise<void> {
+    const { host } = this.#parts;
+    for (const { machine: slug, toSeq } of lost) {
+      const machine = host.machines.get(slug);
+      if (machine !== undefined) host.noteLoss(machine, toSeq);
+    }
+  }
+
+  settled(): Promise<void> {
+    return this.#parts.durability.commit();
+  }
+
+  async come(): Promise<void> {}
+
+  async leave(): Promise<void> {}
+
+  async save(): Promise<void> {
+    const { host, clock, durability } = this.#parts;
+    if (host.failure !== undefined) return;
+    this.#checkpoints.signAll(clock.cycle());
+    host.saveWindows();
+    await durability.commit();
+  }
+
+  close(): void {
+    this.#parts.store.close();
+  }
+}

@@ -1,0 +1,193 @@
+// Routes that change a contract in place, and those of its candidate.
+import type { Static } from 'typebox';
+import * as api from '../../api/changes.js';
+import type { Beside, Compared } from '../../host/beside.js';
+import type { Contract } from '../../host/contract.js';
+import { type ContractChange, noCandidate } from '../../host/contract-change.js';
+import { candidateOf } from '../../host/contract-values.js';
+import type { ContractDefinition } from '../../limiter/definition.js';
+import type { Plan } from '../../limiter/plan.js';
+import { checkLimiter, limiterDefinition } from '../../limiter/products/limiter-spec.js';
+import { limiterParameters, rateLimiter } from '../../limiter/rate-limiter.js';
+import { planInSteps } from '../../limiter/validate.js';
+import { assert, Failure, type FailureCode } from '../../schema/failure.js';
+import { refuseUnfit } from '../keyed.js';
+import { contractOf } from '../ownership.js';
+import type { Parts } from '../parts.js';
+import type { Caller } from '../permission.js';
+import { ofOwner } from '../request-source.js';
+import { route } from '../route.js';
+import { comparedView, contractView } from '../views.js';
+import { pay, refusals, refuseWithoutHold } from './contracts.js';
+
+const changing = {
+  auth: 'key_or_session',
+  scope: 'admin',
+  tier: 'machine',
+  domain: 'contracts',
+} as const;
+
+const errors = [
+  ...refusals,
+  'contract_not_found',
+  'contract_failed',
+  'invalid_input',
+  'name_taken',
+  'no_candidate',
+  'not_on_network',
+] as const satisfies readonly FailureCode[];
+
+export const changeContract = route({
+  ...api.changeContract,
+  ...changing,
+  summary:
+    'Changes a contract in place: its id and, where they can be, its counts stay. A row of the record says from what to what.',
+  errors,
+  example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, body: { threshold: 200 }, status: 200 },
+  async handle(parts, request, reply) {
+    const { params, body, caller } = request;
+    const machine = parts.ownership.owned(params.slug, caller);
+    const contract = contractOf(parts.host, machine, params.contract_id);
+    pay(parts, request, reply, Math.max(1, Math.ceil(request.bodyLength / 1024)));
+    const { cycleMs } = parts.clock;
+    const definition = definitionIn(contract, body, cycleMs);
+    const plan = definition && (await planOf(parts, caller, contract, definition));
+    const { candidate: asked } = body;
+    const limiter = asked == null ? undefined : limiterIn(asked, '/candidate', cycleMs);
+    const candidate = limiter && (await planOf(parts, caller, contract, limiter));
+    return change(parts, caller, contract, { name: body.name, plan, candidate: asked === null ? null : candidate });
+  },
+});
+
+export const promoteCandidate = route({
+  ...api.promoteCandidate,
+  ...changing,
+  summary: 'Makes the candidate of a contract its limiter, with its counts, and the limiter the candidate.',
+  errors,
+  example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, status: 200 },
+  handle(parts, { params, caller }) {
+    const machine = parts.ownership.owned(params.slug, caller);
+    return change(parts, caller, contractOf(parts.host, machine, params.contract_id), { promotes: true });
+  },
+});
+
+/** Compared by the sum of their differences. */
+const differing = ([, a]: Row, [, b]: Row) => b.only_limiter + b.only_candidate - (a.only_limiter + a.only_candidate);
+type Row = readonly [key: string, compared: Readonly<Compared>];
+
+export const showCandidate = route({
+  ...api.showCandidate,
+  ...changing,
+  scope: 'read',
+  summary: 'Says what a contract and its candidate decided differently, and for which keys.',
+  errors: ['machine_not_found', 'not_owner', 'contract_not_found', 'no_candidate'],
+  example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, query: {}, status: 200 },
+  handle({ ownership, host }, { params, query: { limit = 100 }, caller }) {
+    const machine = ownership.owned(params.slug, caller);
+    const contract = contractOf(host, machine, params.contract_id);
+    const { beside } = contract;
+    if (beside === undefined) throw noCandidate(contract);
+    const keys = [...beside.byKey].sort(differing);
+    const by_key = keys.slice(0, limit).map(([key, { both, only_limiter, only_candidate }]) => {
+      return { key, both, only_limiter, only_candidate };
+    });
+    return { ok: true, limiter: limiterOf(beside), ...comparedView(beside), keys: keys.length, by_key };
+  },
+});
+
+function limiterOf({ plan }: Beside): object {
+  return candidateOf(plan.definition);
+}
+
+async function change(
+  { registry, memory }: Parts,
+  caller: Caller | undefined,
+  contract: Contract,
+  asked: ContractChange,
+): Promise<{ ok: true; contract: object; changes: object[]; forgotten?: string }> {
+  assert(caller !== undefined, 'a contract is changed by its owner');
+  memory.refuse('The contract was not changed.');
+  const { changes, forgotten } = await registry.changeContract(contract, { ...asked, by: caller.key.id });
+  const said = changes.map((one) => ({ ...one }));
+  return {
+    ok: true,
+    contract: contractView(contract),
+    changes: said,
+    ...(forgotten === undefined ? {} : { forgotten }),
+  };
+}
+
+async function planOf(
+  { turns, host }: Parts,
+  caller: Caller | undefined,
+  contract: Contract,
+  definition: unknown,
+): Promise<Plan> {
+  assert(caller !== undefined, 'a contract is changed by its owner');
+  const plan = await turns.steps(ofOwner(caller.owner), planInSteps(definition, host.findOperator));
+  refuseWithoutHold(plan);
+  refuseUnfit(plan, contract.image.keyed, 'The contract was not changed.');
+  return plan;
+}
+
+type Body = Static<typeof api.changeContract.shapes.body>;
+
+/** The definition that is asked for; undefined where it stays as it is. @throws Failure `invalid_input`, `invalid_definition` */
+function definitionIn({ plan: { definition: was } }: Contract, body: Body, cycleMs: number): object | undefined {
+  const { threshold, within, near_limit, limiter, limit, definition, shadow } = body;
+  const given = Object.entries({ threshold, within, near_limit }).filter(([, value]) => value !== undefined);
+  const ways = [given[0]?.[0], limiter && 'limiter', limit && 'limit', definition && 'definition'].filter(
+    (one) => one !== undefined,
+  );
+  if (ways.length > 1) throw notBoth(ways as [string, string]);
+  if (definition !== undefined) return shadow === undefined ? definition : { ...definition, shadow };
+  const asked = limiter ?? limit;
+  if (asked === undefined && given.length === 0 && shadow === undefined) return undefined;
+  const place = limit === undefined ? '/limiter' : '/limit';
+  const next = asked === undefined ? withNumbers(was, body) : limiterIn(asked, place, cycleMs);
+  const { shadow: own, ...left } = next;
+  const { when_away, gate } = was;
+  return {
+    ...left,
+    ...((shadow ?? own ?? was.shadow) ? { shadow: true } : {}),
+    ...(when_away && { when_away }),
+    ...(gate && { gate }),
+  };
+}
+
+function withNumbers(was: ContractDefinition, { threshold, within, near_limit: near }: Body): ContractDefinition {
+  if (threshold === undefined && within === undefined && near === undefined) return was;
+  const before = limiterParameters(was);
+  if (before === undefined) throw noNumbers(was);
+  const { near_limit, ...numbers } = before;
+  const share = near === undefined ? near_limit : (near ?? undefined);
+  return rateLimiter({
+    ...numbers,
+    ...(threshold === undefined ? {} : { threshold }),
+    ...(within === undefined ? {} : { within }),
+    ...(share === undefined ? {} : { near_limit: share }),
+  });
+}
+
+/** @throws Failure `invalid_definition`, `invalid_input` */
+function limiterIn(limiter: object | string, place: string, cycleMs: number): ContractDefinition {
+  return limiterDefinition(checkLimiter(limiter, place), cycleMs);
+}
+
+function noNumbers({ name }: ContractDefinition): Failure {
+  return new Failure('invalid_input', {
+    what: 'The contract was not changed.',
+    why: `threshold, within and near_limit belong to the template rate-limiter, and this contract follows ${name}.`,
+    fix: 'Give limiter, for example { "primitive": "token_bucket", "params": { … } }, or a whole definition.',
+    faults: [{ path: '/threshold', message: 'is not a number of this contract' }],
+  });
+}
+
+function notBoth([one, other]: readonly [string, string]): Failure {
+  return new Failure('invalid_input', {
+    what: 'The contract was not changed.',
+    why: `${one} and ${other} each say what it is to follow.`,
+    fix: 'Give one of them.',
+    faults: [{ path: `/${other}`, message: `cannot be combined with ${one}` }],
+  });
+}

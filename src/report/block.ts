@@ -1,0 +1,146 @@
+// What an answer of a command consists of. Every renderer (terminal, Markdown, page, JUnit) shows every kind of block; text in blocks is
+// raw, and each renderer makes it safe for its medium.
+//
+//   outcome ──► document: title, verdict, blocks ──► terminal · Markdown · page · JUnit
+import type { ChartSpec } from '../web/chart/spec.js';
+import { number } from './words.js';
+
+export interface ReportDocument {
+  readonly title: string;
+  /** Beside the title, for example the seed. */
+  readonly besides?: string | undefined;
+  readonly verdict?: VerdictMark | undefined;
+  /** The answer in one or two sentences. */
+  readonly sentence: string;
+  readonly question?: string | undefined;
+  /** What it is about, for documents: span, seed, length of a cycle. */
+  readonly facts?: string | undefined;
+  readonly blocks: readonly Block[];
+  /** The command that repeats it, and what identifies the result; for documents. */
+  readonly again?: { readonly command: string; readonly facts?: string } | undefined;
+  /** Facts for machines, for example the digest. */
+  readonly properties?: Readonly<Record<string, string | number>>;
+}
+
+export interface VerdictMark {
+  /** So that colour is not the only difference. */
+  readonly sign: string;
+  readonly words: string;
+  readonly hue: 'good' | 'open' | 'bad';
+}
+
+export type Block = Sentence | Figures | CheckList | Table | Chart | Code;
+
+/** Documents are Markdown and pages. */
+export type Medium = 'terminal' | 'documents' | 'junit';
+
+interface Common {
+  readonly title?: string | undefined;
+  /** Only there; default: everywhere. */
+  readonly where?: Medium;
+  /** Collapsed where the medium can. */
+  readonly folded?: boolean;
+}
+
+interface Sentence extends Common {
+  readonly kind: 'sentence';
+  readonly text: string;
+  readonly hue?: 'good' | 'bad';
+}
+
+export interface Figures extends Common {
+  readonly kind: 'figures';
+  /** The title of a third column; undefined if no figure has one. */
+  readonly meanTitle?: string | undefined;
+  readonly rows: readonly {
+    readonly label: string;
+    readonly value: string;
+    readonly beside?: string | undefined;
+    readonly mean?: string | undefined;
+  }[];
+}
+
+/** What is demanded, and whether it is met. In JUnit each row is a test case. */
+export interface CheckList extends Common {
+  readonly kind: 'checks';
+  readonly rows: readonly CheckRow[];
+}
+
+export interface CheckRow {
+  readonly name: string;
+  readonly condition?: string;
+  readonly found?: string | undefined;
+  readonly result: 'passed' | 'failed' | 'error' | 'skipped';
+  /** Why, for JUnit. */
+  readonly message?: string;
+  readonly details?: string | undefined;
+}
+
+export interface Table extends Common {
+  readonly kind: 'table';
+  readonly columns: readonly TableColumn[];
+  readonly rows: readonly (readonly Cell[])[];
+  /** Rows shown in a terminal and in Markdown; default: all. */
+  readonly brief?: number;
+  /** If there are more rows than those given: how many in all. */
+  readonly total?: number;
+  /** What further rows are: `and 5 more differences`. */
+  readonly more?: string;
+  /** A table that is too wide for a terminal is split between columns, each part with this many of the first. Default: text is cut. */
+  readonly keep?: number;
+}
+
+/** Columns of numbers are aligned to the right. */
+export type TableColumn = string | { readonly title: string; readonly right: true };
+
+/** Numbers are grouped. */
+export type Cell =
+  | string
+  | number
+  | { readonly text: string; readonly beside?: string | undefined; readonly hue?: 'good' | 'bad' | undefined };
+
+export interface Chart extends Common {
+  readonly kind: 'chart';
+  readonly spec: ChartSpec;
+}
+
+export interface Code extends Common {
+  readonly kind: 'code';
+  readonly text: string;
+  readonly language?: string;
+  /** What is to be known of it. */
+  readonly below?: string | undefined;
+}
+
+export function right(title: string): TableColumn {
+  return { title, right: true };
+}
+
+export function sentence(text: string, more: Partial<Sentence> = {}): Sentence {
+  return { kind: 'sentence', text, ...more };
+}
+
+export function cellOf(cell: Cell): Exclude<Cell, string | number> {
+  if (typeof cell === 'number') return { text: number(cell) };
+  return typeof cell === 'string' ? { text: cell } : cell;
+}
+
+export function shownIn(blocks: readonly Block[], medium: Medium): Block[] {
+  return blocks.filter(({ where = medium }) => where === medium);
+}
+
+export function chartsIn({ blocks }: ReportDocument): ChartSpec[] {
+  return shownIn(blocks, 'documents').flatMap((block) => (block.kind === 'chart' ? [block.spec] : []));
+}
+
+/** The picture of a chart in the folder of a report. */
+export function chartFile({ id }: ChartSpec): string {
+  return `charts/${id}.png`;
+}
+
+/** Rows of a table in a terminal or in Markdown, and the line below for those left out. */
+export function briefRows({ rows, brief = rows.length, total = rows.length, more = 'rows' }: Table) {
+  const shown = rows.slice(0, brief);
+  const left = total - shown.length;
+  return { shown, rest: left > 0 ? `and ${number(left)} more ${more}` : undefined };
+}

@@ -1,0 +1,24 @@
+// Drawing loads a canvas and fonts: only when a picture is made. Weir can be installed without the canvas.
+import { Failure } from '../../schema/failure.js';
+import { needing } from '../../schema/optional-package.js';
+
+type Drawing = typeof import('./png.js');
+
+/** @throws Failure `package_missing` */
+export function drawing(): Promise<Drawing> {
+  return needing('charts', import('./png.js'));
+}
+
+let isWarned = false;
+
+/** For pictures that are files of a report: without the canvas they are left out, and the first time the process is warned. */
+export async function drawingIfInstalled(): Promise<Drawing | undefined> {
+  try {
+    return await drawing();
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    if (!isWarned) process.emitWarning(`${error.what} ${error.why} ${error.fix}`, { code: error.code });
+    isWarned = true;
+    return undefined;
+  }
+}

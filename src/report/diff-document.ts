@@ -1,0 +1,280 @@
+// What a change of a gateway's limits does: which limits differ, what bursts pass, whom it would newly refuse.
+import type { GatewayLimits } from '../gateway/found.js';
+import type { LimitChange } from '../sizing/limit-changes.js';
+import type { LimitDiff, NamedCounts } from '../sizing/limit-diff.js';
+import type { LeftOut } from '../sizing/limit-sides.js';
+import { VERSION } from '../version.js';
+import { type Block, type ReportDocument, right, sentence, type Table } from './block.js';
+import { counted, number, percent } from './words.js';
+
+export interface LimitsDiff {
+  readonly names: { readonly old: string; readonly new: string };
+  readonly old: GatewayLimits;
+  readonly new: GatewayLimits;
+  readonly changes: readonly LimitChange[];
+  /** Undefined without a log. */
+  readonly traffic: LimitDiff | undefined;
+  /** Its name. */
+  readonly log: string | undefined;
+  /** Less than this share of the requests may be newly refused. */
+  readonly below: number | undefined;
+  readonly top: number;
+  readonly command: string;
+}
+
+const BRIEF = 10;
+
+export function diffDocument(diff: LimitsDiff): ReportDocument {
+  const { names, changes, traffic, below, command } = diff;
+  return {
+    title: `Limits of ${names.new}`,
+    verdict: verdictOf(diff),
+    sentence: [changesSentence(changes), ...(traffic === undefined ? [] : [trafficSentence(traffic)])].join(' '),
+    blocks: [
+      ...(below === undefined ? [] : [budgetBlock(diff)]),
+      ...changeBlocks(changes),
+      ...(traffic === undefined ? [] : trafficBlocks(traffic, diff)),
+      ...unreadBlocks(diff),
+    ],
+    again: { command },
+  };
+}
+
+const shareOf = ({ newly_refused, requests }: LimitDiff) => (requests === 0 ? 0 : newly_refused / requests);
+
+function verdictOf({ changes, traffic, below }: LimitsDiff): ReportDocument['verdict'] {
+  if (traffic !== undefined && below !== undefined)
+    return shareOf(traffic) < below
+      ? { sign: '✔', words: 'within the budget', hue: 'good' }
+      : { sign: '✘', words: 'over the budget', hue: 'bad' };
+  return changes.length === 0
+    ? { sign: '✔', words: 'no limit changes', hue: 'good' }
+    : { sign: '–', words: 'limits change', hue: 'open' };
+}
+
+function changesSentence(changes: readonly LimitChange[]): string {
+  const some = (kind: LimitChange['kind']) => changes.filter((one) => one.kind === kind).length;
+  const words = (['changed', 'added', 'removed'] as const).filter((kind) => some(kind) > 0);
+  if (words.length === 0) return 'No limit differs.';
+  const [first = 'changed', ...others] = words;
+  return `${[`${counted(some(first), 'limit')} ${first}`, ...others.map((kind) => `${some(kind)} ${kind}`)].join(', ')}.`;
+}
+
+function trafficSentence({ requests, clients, newly_refused, newly_admitted, ...traffic }: LimitDiff): string {
+  const of = (n: number, keys: number) => `${counted(n, 'request')} of ${counted(keys, 'client')}`;
+  const refused =
+    newly_refused === 0
+      ? 'nothing'
+      : `${of(newly_refused, traffic.clients_newly_refused)} (${percent(newly_refused / requests)})`;
+  const admitted =
+    newly_admitted === 0 ? '' : ` Newly admitted: ${of(newly_admitted, traffic.clients_newly_admitted)}.`;
+  return `Newly refused: ${refused}.${admitted} In all ${of(requests, clients)}.`;
+}
+
+function budgetBlock({ traffic, below = 0 }: LimitsDiff): Block {
+  const share = traffic === undefined ? 0 : shareOf(traffic);
+  return {
+    kind: 'checks',
+    rows: [
+      {
+        name: 'newly refused',
+        condition: `below ${percent(below)}`,
+        found: percent(share),
+        result: share < below ? 'passed' : 'failed',
+      },
+    ],
+  };
+}
+
+function changeBlocks(changes: readonly LimitChange[]): Block[] {
+  if (changes.length === 0) return [];
+  const burst = ({ burst: found }: LimitChange) =>
+    found === undefined ? '-' : `of ${number(found.sent)}: ${number(found.old)} → ${number(found.new)}`;
+  return [
+    {
+      kind: 'table',
+      title: 'Limits',
+      columns: ['limit', 'where', 'change', 'at once', 'line'],
+      rows: changes.map((one) => [one.name, one.where, changeWords(one), burst(one), `${one.file}:${one.line}`]),
+    },
+  ];
+}
+
+function changeWords({ kind, old, new: fresh, differs }: LimitChange): string {
+  return kind === 'added' ? `added: ${fresh}` : kind === 'removed' ? `removed: ${old}` : differs.join('; ');
+}
+
+function trafficBlocks(traffic: LimitDiff, { top, changes, new: fresh }: LimitsDiff): Block[] {
+  const { by_client, by_path, by_minute, by_limiter } = traffic;
+  const figures: Block = {
+    kind: 'figures',
+    rows: [
+      { label: 'requests', value: number(traffic.requests) },
+      ...(['refused_old', 'refused_new'] as const).map((name) => ({
+        label: name === 'refused_old' ? 'refused before' : 'refused after',
+        value: number(traffic[name]),
+        beside: percent(traffic.requests === 0 ? 0 : traffic[name] / traffic.requests),
+      })),
+    ],
+  };
+  const limits: Table = {
+    kind: 'table',
+    title: 'Newly refused by',
+    columns: ['limit', 'where', 'line', right('requests')],
+    rows: [...by_limiter]
+      .sort(([, a], [, b]) => b - a)
+      .map(([one, n]) => [one.name, one.where, `${one.file}:${one.line}`, n]),
+  };
+  const isLeftOut = changes.length > 0 && fresh.limiters.length > 0;
+  return [
+    figures,
+    ...(limits.rows.length === 0 ? [] : [limits]),
+    ...countsTable('Clients', 'client', by_client, top),
+    ...countsTable('Paths', 'path', by_path, top),
+    ...countsTable('Minutes', 'minute', by_minute, top, true),
+    ...traffic.warnings.map(({ what }) => sentence(what)),
+    ...(isLeftOut ? leftOutBlocks(traffic.left_out) : []),
+  ];
+}
+
+function countsTable(title: string, head: string, all: readonly NamedCounts[], top: number, folded = false): Block[] {
+  if (all.length === 0) return [];
+  const change = ({ requests, refused_old, refused_new }: NamedCounts) =>
+    `${percent(refused_old / requests)} → ${percent(refused_new / requests)}`;
+  return [
+    {
+      kind: 'table',
+      title,
+      folded,
+      columns: [head, ...['requests', 'newly refused', 'newly admitted'].map(right), 'refused'],
+      rows: all
+        .slice(0, top)
+        .map((one) => [one.name, one.requests, one.newly_refused, one.newly_admitted, change(one)]),
+      brief: BRIEF,
+      total: all.length,
+      more: title.toLowerCase(),
+    },
+  ];
+}
+
+function leftOutBlocks({ old, new: fresh }: LimitDiff['left_out']): Block[] {
+  const words = new Set(
+    [...old, ...fresh].map(
+      ({ limiter, why }) => `${limiter.name}${limiter.where === '' ? '' : `, ${limiter.where}`}: ${why}`,
+    ),
+  );
+  if (words.size === 0) return [];
+  return [
+    {
+      kind: 'table',
+      title: 'Not put through the log',
+      folded: true,
+      columns: ['limit'],
+      rows: [...words].map((one) => [one]),
+    },
+  ];
+}
+
+/** Of the new files, and what only the old have. */
+function unreadBlocks({ old, new: fresh }: LimitsDiff): Block[] {
+  const table = (title: string, rows: readonly { file: string; line: number; what: string }[]): Block[] =>
+    rows.length === 0
+      ? []
+      : [
+          {
+            kind: 'table',
+            title,
+            folded: true,
+            columns: ['line', 'what'],
+            rows: rows.map(({ file, line, what }) => [`${file}:${line}`, what]),
+            brief: BRIEF,
+            more: 'lines',
+          },
+        ];
+  const before = old.notUnderstood.filter(({ what }) => !fresh.notUnderstood.some((one) => one.what === what));
+  return [
+    ...table('Not understood', fresh.notUnderstood),
+    ...table('Not understood in the old files', before),
+    ...table('Defined and not applied', fresh.notApplied),
+  ];
+}
+
+interface ShownSide {
+  readonly limiters: GatewayLimits['limiters'];
+  readonly not_understood: GatewayLimits['notUnderstood'];
+  readonly not_applied: GatewayLimits['notApplied'];
+}
+
+/** The file diff.json, and what `weir diff --json` prints. */
+export function diffAnswer({ names, changes, traffic, below, log, top, ...sides }: LimitsDiff) {
+  const shown = (side: GatewayLimits): ShownSide => ({
+    limiters: side.limiters,
+    not_understood: side.notUnderstood,
+    not_applied: side.notApplied,
+  });
+  const leftOut = (some: readonly LeftOut[]) =>
+    some.map(({ limiter, why }) => ({ name: limiter.name, where: limiter.where, why }));
+  return {
+    weir: VERSION,
+    kind: 'diff',
+    names,
+    changes,
+    old: shown(sides.old),
+    new: shown(sides.new),
+    ...(traffic && {
+      traffic: {
+        log,
+        requests: traffic.requests,
+        clients: traffic.clients,
+        refused_old: traffic.refused_old,
+        refused_new: traffic.refused_new,
+        newly_refused: traffic.newly_refused,
+        newly_admitted: traffic.newly_admitted,
+        newly_refused_share: shareOf(traffic),
+        clients_newly_refused: traffic.clients_newly_refused,
+        clients_newly_admitted: traffic.clients_newly_admitted,
+        by_client: traffic.by_client.slice(0, top),
+        by_path: traffic.by_path.slice(0, top),
+        by_minute: traffic.by_minute,
+        by_limiter: [...traffic.by_limiter].map(([{ name, where, file, line }, newly_refused]) => ({
+          name,
+          where,
+          file,
+          line,
+          newly_refused,
+        })),
+        left_out: { old: leftOut(traffic.left_out.old), new: leftOut(traffic.left_out.new) },
+        warnings: traffic.warnings,
+      },
+    }),
+    ...(below !== undefined &&
+      traffic !== undefined && { budget: { newly_refused_below: below, held: shareOf(traffic) < below } }),
+  };
+}
+
+/** Workflow commands of GitHub: an error where a limit newly refuses more than the budget, else notices. */
+export function annotations({ changes, traffic, below, new: fresh }: LimitsDiff): string[] {
+  const isOver = traffic !== undefined && below !== undefined && shareOf(traffic) >= below;
+  const changeOf = ({ name, where }: { name: string; where: string }) =>
+    changes.find((one) => one.name === name && one.where === where && one.kind !== 'removed');
+  const refusals = [...(traffic?.by_limiter ?? [])].map(([limiter, n]) => {
+    const { file, line } = changeOf(limiter) ?? limiter;
+    const { name, where } = limiter;
+    const words = `${name}${where === '' ? '' : `, ${where}`} newly refuses ${counted(n, 'request')}`;
+    return { at: `${file}:${line}`, command: annotation(isOver ? 'error' : 'warning', file, line, words) };
+  });
+  const said = new Set(refusals.map(({ at }) => at));
+  return [
+    ...refusals.map(({ command }) => command),
+    ...changes
+      .filter(({ kind, file, line }) => kind !== 'removed' && !said.has(`${file}:${line}`))
+      .map((one) => annotation('notice', one.file, one.line, `${one.name}: ${changeWords(one)}`)),
+    ...fresh.notUnderstood.map(({ file, line, what }) => annotation('notice', file, line, what)),
+  ];
+}
+
+function annotation(level: 'error' | 'warning' | 'notice', file: string, line: number, text: string): string {
+  const data = (given: string) => given.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+  const property = (given: string) => data(given).replaceAll(':', '%3A').replaceAll(',', '%2C');
+  return `::${level} file=${property(file)},line=${line}::${data(text)}`;
+}

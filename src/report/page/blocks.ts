@@ -1,0 +1,128 @@
+// Blocks as HTML.
+import type { ChartSpec } from '../../web/chart/spec.js';
+import {
+  type Block,
+  type CheckList,
+  type Code,
+  cellOf,
+  type Figures,
+  shownIn,
+  type Table,
+  type TableColumn,
+} from '../block.js';
+import { number } from '../words.js';
+import { Html, type HtmlPart, html, unbroken } from './html.js';
+
+export function blocksHtml(blocks: readonly Block[]): Html[] {
+  return shownIn(blocks, 'documents').flatMap((block) => [
+    ...(block.title === undefined ? [] : [html`<h2>${block.title}</h2>\n`]),
+    blockHtml(block),
+  ]);
+}
+
+function blockHtml(block: Block): Html {
+  switch (block.kind) {
+    case 'sentence':
+      return html`<p${block.hue === 'bad' ? html` class="warning"` : ''}>${unbroken(block.text)}</p>\n`;
+    case 'figures':
+      return figuresHtml(block);
+    case 'checks':
+      return checksHtml(block);
+    case 'table':
+      return tableHtml(block);
+    case 'chart':
+      return chartFigure(block.spec);
+    case 'code':
+      return codeHtml(block);
+  }
+}
+
+function figuresHtml({ rows, meanTitle }: Figures): Html {
+  return html`<dl class="figures">${rows.map(({ label, value, beside, mean }) => {
+    const below = beside === undefined ? '' : html`<small>${beside}</small>`;
+    const means = mean === undefined || meanTitle === undefined ? '' : html`<small>${meanTitle}: ${mean}</small>`;
+    return html`<div><dt>${label}</dt><dd>${value}${below}${means}</dd></div>`;
+  })}</dl>\n`;
+}
+
+function checksHtml({ rows, title = 'Expectations' }: CheckList): Html {
+  const words = { passed: '✔ yes', failed: '✘ no', error: '! error', skipped: '– not yet' };
+  const hues = { passed: 'ok', failed: 'no', error: 'no', skipped: '' };
+  return tableOf(
+    title,
+    ['held', 'expectation', 'condition', { title: 'found', right: true }],
+    rows.map(({ name, condition = '', found = '', result }) => [
+      html`<td data-title="held" class="${hues[result]}">${words[result]}</td>`,
+      html`<td data-title="expectation">${name}</td>`,
+      html`<td data-title="condition"><code>${condition}</code></td>`,
+      html`<td data-title="found" class="n">${found}</td>`,
+    ]),
+  );
+}
+
+function tableHtml({ columns, rows, keep, title = 'Table', total = rows.length }: Table): Html {
+  const body = rows.map((row) =>
+    row.map((cell, index) => {
+      const column = columns[index]!;
+      const { text, beside, hue } = cellOf(cell);
+      const classes = [typeof column === 'string' ? '' : 'n', hue === undefined ? '' : { good: 'ok', bad: 'no' }[hue]];
+      const small = beside === undefined || beside === '' ? '' : html`<small>${beside}</small>`;
+      if (index === 0 && keep !== undefined) return html`<th scope="row">${text}</th>`;
+      return html`<td${classOf(classes)} data-title="${titleOf(column)}"><span>${unbroken(text)}${small}</span></td>`;
+    }),
+  );
+  const rest =
+    total > rows.length ? html`<p class="facts">The first ${number(rows.length)} of ${number(total)}.</p>` : '';
+  return html`${tableOf(title, columns, body, keep === undefined)}${rest}`;
+}
+
+/** @param stacks whether a cell is a line of its own on a narrow screen */
+function tableOf(
+  label: string,
+  columns: readonly TableColumn[],
+  rows: readonly (readonly Html[])[],
+  stacks = true,
+): Html {
+  const heads = columns.map(
+    (column) => html`<th scope="col"${classOf([typeof column === 'string' ? '' : 'n'])}>${titleOf(column)}</th>`,
+  );
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table${classOf([stacks ? 'stack' : ''])}><thead><tr>${heads}</tr></thead>
+<tbody>${rows.map((row) => html`<tr>${row}</tr>\n`)}</tbody></table></div>\n`;
+}
+
+function classOf(names: readonly string[]): HtmlPart {
+  const given = names.filter((name) => name !== '').join(' ');
+  return given === '' ? '' : html` class="${given}"`;
+}
+
+function titleOf(column: TableColumn): string {
+  return typeof column === 'string' ? column : column.title;
+}
+
+/** Control characters in foreign text become a dot; this one stays. */
+const LINE_FEED = new Html('\n');
+
+export function codeHtml({ text, language, below }: Pick<Code, 'text' | 'language' | 'below'>): Html {
+  const lines = text.split('\n').map((line, index) => html`${index === 0 ? '' : LINE_FEED}${line}`);
+  // An option of a command and its value stay on one line.
+  const parts = text
+    .split(/ (?=--)/)
+    .map((part, index) => html`${index === 0 ? '' : ' '}<span class="whole">${part}</span>`);
+  return html`<pre tabindex="0">${language === 'sh' ? parts : lines}</pre>\n${below === undefined ? '' : html`<p class="facts">${below}</p>\n`}`;
+}
+
+export function chartFigure({
+  id,
+  title,
+  about,
+  height,
+}: Pick<ChartSpec, 'title' | 'about' | 'height'> & { readonly id: string }): Html {
+  // Heights are classes, because the policy of the page forbids inline styles.
+  return html`<figure><h3>${title}</h3><figcaption>${unbroken(about)}</figcaption><div class="chart h${Math.ceil(height / HEIGHT_STEP)}"><canvas id="chart-${id}" role="img" aria-label="${title}. ${about}"></canvas></div></figure>\n`;
+}
+
+const HEIGHT_STEP = 40;
+export const heightStyle = Array.from(
+  { length: 27 },
+  (_, index) => `.h${index + 3}{height:${(index + 3) * HEIGHT_STEP}px}`,
+).join('');

@@ -1,0 +1,291 @@
+// A run as a document, and several runs as a table with a line for each.
+import type { Outcome } from '../outcome/outcome-schema.js';
+import { answerBlocks } from './answer-blocks.js';
+import { type Block, type CheckRow, type Medium, type ReportDocument, right, sentence, type Table } from './block.js';
+import { chartsOf } from './chart/charts.js';
+import { isThresholdNear } from './chart/cycle-axis.js';
+import { windowChart } from './chart/window-count.js';
+import { figures, figureText, meanText, meanTitle } from './figures.js';
+import { commandOf, limitingIntervals, limitingStates, type Reported, shownContract } from './reported.js';
+import { rulesBlocks } from './rules-document.js';
+import { documentText } from './terminal-blocks.js';
+import type { Terminal } from './terminal-text.js';
+import {
+  counted,
+  cycleWords,
+  duration,
+  foundWords,
+  instantOf,
+  number,
+  readSentences,
+  share,
+  spanWords,
+  verdictSentence,
+  verdictView,
+} from './words.js';
+
+const MOST_DIFFERENCES = 200;
+const MOST_IN_JUNIT = 50;
+const MOST_BRIEF = 10;
+
+/** Ends with a line feed. */
+export function reportText(reported: Reported, terminal?: Terminal): string {
+  return documentText(runDocument(reported, 'terminal'), terminal);
+}
+
+/** @param medium for which charts are made: drawing data of long runs takes time */
+export function runDocument(reported: Reported, medium: Medium): ReportDocument {
+  const { outcome } = reported;
+  const { scenario, seed, question, kind, notes = [], compared } = outcome;
+  const charts = medium === 'documents' ? chartsOf(reported) : [];
+  // Without a limiter there is no count to draw.
+  const isLimited = outcome.by_contract.some(({ rule }) => rule !== 'none');
+  const window = medium === 'terminal' && isLimited ? windowChart(reported) : undefined;
+  return {
+    title: scenario,
+    besides: kind === 'replay' ? undefined : `seed ${seed}`,
+    verdict: verdictView(outcome),
+    sentence: verdictSentence(outcome),
+    question,
+    facts: factsOf(outcome),
+    properties: propertiesOf(outcome),
+    again: { command: commandOf(reported), facts: `weir ${outcome.weir}, seed ${seed}, digest ${outcome.digest}` },
+    blocks: [
+      ...notes.map((note) => sentence(note)),
+      ...readSentences(outcome).map((text) => sentence(text, { where: 'documents' })),
+      ...expectationBlocks(outcome),
+      { kind: 'checks', rows: runChecks(outcome), where: 'junit' },
+      ...answerBlocks(outcome),
+      ...(window === undefined ? [] : [{ kind: 'chart', spec: window } as const]),
+      ...farThreshold(outcome),
+      figureBlock(outcome),
+      ...entryBlocks(outcome),
+      ...contractBlocks(outcome),
+      ...differenceBlocks(outcome),
+      ...(compared === undefined ? [] : rulesBlocks(compared.rules, 'Other rules, fitted to the same rate')),
+      ...charts.map((spec, index): Block => ({ kind: 'chart', spec, title: index === 0 ? 'Charts' : undefined })),
+    ],
+  };
+}
+
+function propertiesOf(outcome: Outcome) {
+  const { weir, kind, seed, digest, requests, admitted, limited, entries, first_cycle, last_cycle, cycle_ms } = outcome;
+  const cycles = first_cycle === null || last_cycle === null ? 0 : last_cycle - first_cycle + 1;
+  const run_seconds = ((cycles * cycle_ms) / 1000).toFixed(3);
+  return { weir, kind, seed, digest, requests, admitted, limited, entries, run_seconds };
+}
+
+function factsOf(outcome: Outcome): string {
+  const { kind, arm, seed, first_cycle: first, last_cycle: last, cycle_ms } = outcome;
+  const from = first === null ? undefined : instantOf(first, outcome);
+  const when = from === undefined || last === null ? '' : `, ${from} to ${instantOf(last, outcome) ?? ''}`;
+  const span = first === null || last === null ? 'no cycle' : spanWords(last - first + 1, cycle_ms);
+  return `${kind}, ${arm}; ${kind === 'replay' ? '' : `seed ${seed}; `}${span}${when}; 1 cycle = ${cycle_ms} ms`;
+}
+
+function farThreshold({ ...outcome }: Outcome): Block[] {
+  const contract = shownContract(outcome);
+  if (contract === undefined || contract.threshold === null || outcome.first_cycle === null) return [];
+  if (isThresholdNear(contract.threshold, contract.peak_count)) return [];
+  return [sentence(`The threshold of ${number(contract.threshold)} is far above the counts.`, { where: 'terminal' })];
+}
+
+function expectationBlocks(outcome: Outcome): Block[] {
+  const { expectations, partial } = outcome;
+  if (expectations.length === 0) return [];
+  const rows = expectations.map((one): CheckRow => {
+    const found = foundWords(one, outcome);
+    const message = !one.held
+      ? `expected ${one.expected}, ${found}`
+      : partial === true
+        ? 'held so far: the run was stopped before its end'
+        : '';
+    return {
+      name: one.name,
+      condition: one.expected,
+      found: found.replace(/^found /, ''),
+      result: !one.held ? 'failed' : partial === true ? 'skipped' : 'passed',
+      message,
+    };
+  });
+  return [{ kind: 'checks', rows, title: 'Expectations' }];
+}
+
+/** At least one: readers of JUnit treat an empty suite as an error. */
+function runChecks(outcome: Outcome): CheckRow[] {
+  const { comparison, partial } = outcome;
+  const end: CheckRow = {
+    name: 'the run came to its end',
+    result: partial === true ? 'skipped' : 'passed',
+    message: partial === true ? verdictSentence(outcome) : '',
+  };
+  if (comparison === undefined) return [end];
+  const { verdict, reason, differences, differences_total } = comparison;
+  const listed = differences
+    .slice(0, MOST_IN_JUNIT)
+    .map(
+      ({ cycle, contract, figure, predicted, observed }) =>
+        `cycle ${cycle}, contract ${contract}: ${figure} predicted ${predicted ?? 'none'}, observed ${observed ?? 'none'}`,
+    );
+  const agrees: CheckRow = {
+    name: 'observed agrees with predicted',
+    result: verdict === 'agrees' ? 'passed' : verdict === 'node differs' ? 'failed' : 'error',
+    message: reason,
+    details: listed.length === 0 ? undefined : [...listed, `${differences_total} in all`].join('\n'),
+  };
+  return [agrees, end];
+}
+
+function figureBlock(outcome: Outcome): Block {
+  const { replications, requests, skipped_lines, cycle_ms } = outcome;
+  const rows = figures.flatMap((figure) => {
+    const value = figure.of(outcome);
+    if (value === undefined) return [];
+    const [main = '', cycles] = figureText(figure, value, cycle_ms).split(' (');
+    const isShare = figure.name === 'admitted' || figure.name === 'limited';
+    const beside = cycles?.slice(0, -1) ?? (isShare ? share(value, requests) : undefined);
+    return [{ label: figure.label, value: main, beside, mean: meanText(figure, outcome) }];
+  });
+  const skipped = { label: 'skipped lines', value: number(skipped_lines), beside: undefined, mean: undefined };
+  return {
+    kind: 'figures',
+    title: 'Figures',
+    meanTitle: replications && meanTitle(replications),
+    rows: skipped_lines > 0 ? [...rows, skipped] : rows,
+  };
+}
+
+/** When the limiting began and how long it lasted, for runs in calendar time. Pages have all transitions. */
+function entryBlocks(outcome: Outcome): Table[] {
+  const { by_contract, contracts, cycle_ms, first_cycle, last_cycle } = outcome;
+  const limiting = limitingStates(outcome);
+  const entries = by_contract
+    .flatMap(({ id, rule, transitions }) =>
+      limitingIntervals(transitions, limiting, last_cycle ?? 0).flatMap(([cycle, end]) => {
+        const at = instantOf(cycle, outcome);
+        const count = transitions.find((one) => one.cycle === cycle && limiting.has(one.to))?.count ?? 0;
+        return at === undefined ? [] : [{ id, rule, cycle, at, count, cycles: end - cycle }];
+      }),
+    )
+    .sort((a, b) => a.cycle - b.cycle);
+  if (entries.length === 0) return [];
+  // Of a rule the count only says that it refused.
+  const hasCounts = entries.every(({ rule }) => rule === undefined);
+  const isSeveral = contracts > 1;
+  return [
+    {
+      kind: 'table',
+      where: 'terminal',
+      columns: [
+        'limiting from',
+        right('cycle'),
+        'for',
+        ...(hasCounts ? [right('count')] : []),
+        ...(isSeveral ? ['contract'] : []),
+      ],
+      rows: entries
+        .slice(0, MOST_BRIEF)
+        .map(({ id, cycle, at, count, cycles }) => [
+          at,
+          cycle - (first_cycle ?? 0),
+          cycles === 0 ? 'less than a cycle' : spanWords(cycles, cycle_ms),
+          ...(hasCounts ? [count] : []),
+          ...(isSeveral ? [id] : []),
+        ]),
+      total: entries.length,
+      more: 'entries into limiting',
+    },
+  ];
+}
+
+/** The limited contracts, if there are several contracts. */
+function contractBlocks({ contracts, by_contract, cycle_ms }: Outcome): Table[] {
+  const limited = by_contract.filter((contract) => contract.limited > 0);
+  if (contracts < 2 || limited.length === 0) return [];
+  return [
+    {
+      kind: 'table',
+      title: 'Contracts with most limited requests',
+      folded: true,
+      columns: ['contract', ...['requests', 'limited', 'share', 'entries', 'limiting', 'peak'].map(right)],
+      rows: limited.map(({ id, requests, limited: n, entries, limiting_cycles, peak_count }) => [
+        id,
+        requests,
+        n,
+        share(n, requests),
+        entries,
+        duration(limiting_cycles * cycle_ms),
+        peak_count,
+      ]),
+      brief: MOST_BRIEF,
+      more: 'with limited requests',
+    },
+  ];
+}
+
+function differenceBlocks(outcome: Outcome): Block[] {
+  const { comparison } = outcome;
+  if (comparison === undefined) return [];
+  const { reason, compared_cycles, compared_decisions, tolerance, differences, differences_total } = comparison;
+  const compared = `${reason} Compared: ${counted(compared_cycles, 'cycle')}, ${counted(compared_decisions, 'decision')}; tolerance: ${tolerance}.`;
+  const summary = sentence(compared, { title: 'Predicted and observed', where: 'documents' });
+  if (differences.length === 0) return [summary];
+  const hasNotes = differences.some(({ note }) => note !== undefined);
+  return [
+    summary,
+    {
+      kind: 'table',
+      columns: ['contract', right('cycle'), 'figure', 'predicted', 'observed', ...(hasNotes ? ['note'] : [])],
+      rows: differences
+        .slice(0, MOST_DIFFERENCES)
+        .map(({ contract, cycle, figure, predicted, observed, note }) => [
+          contract,
+          cycleWords(cycle, outcome),
+          figure,
+          String(predicted ?? 'none'),
+          String(observed ?? 'none'),
+          ...(hasNotes ? [note ?? ''] : []),
+        ]),
+      brief: MOST_BRIEF,
+      total: differences_total,
+      more: 'differences',
+    },
+  ];
+}
+
+/** Several runs: what failed of each, and a table with a line for each. */
+export function runsDocument(outcomes: readonly Outcome[]): ReportDocument {
+  const broken = outcomes.filter(({ verdict }) => verdict !== 'held' && verdict !== 'nothing expected');
+  const words =
+    broken.length > 0
+      ? `${broken.length} of ${counted(outcomes.length, 'run')} did not hold.`
+      : outcomes.every((outcome) => verdictView(outcome).hue === 'good')
+        ? `All of ${counted(outcomes.length, 'run')} held.`
+        : 'Nothing that was expected failed.';
+  const failed = broken.flatMap((outcome) => [
+    sentence(`${outcome.scenario}:`),
+    ...expectationBlocks({ ...outcome, expectations: outcome.expectations.filter(({ held }) => !held) }),
+  ]);
+  const columns = ['requests', 'limited', 'share', 'entries', 'limiting', 'peak', 'expectations'].map(right);
+  const rows = outcomes.map((outcome) => {
+    const { sign, words, hue } = verdictView(outcome);
+    const { scenario, requests, limited, entries, limiting_cycles, cycle_ms, peak_count, expectations } = outcome;
+    const held = expectations.filter((one) => one.held).length;
+    return [
+      { text: `${sign} ${words}`, hue: hue === 'open' ? undefined : hue },
+      scenario,
+      requests,
+      limited,
+      share(limited, requests),
+      entries,
+      duration(limiting_cycles * cycle_ms),
+      peak_count,
+      expectations.length === 0 ? '–' : `${held}/${expectations.length}`,
+    ];
+  });
+  return {
+    title: '',
+    sentence: '',
+    blocks: [...failed, { kind: 'table', columns: ['verdict', 'scenario', ...columns], rows }, sentence(words)],
+  };
+}

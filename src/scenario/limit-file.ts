@@ -1,0 +1,78 @@
+// A limiter as a text, or in a file that the text names: a configuration of nginx or HAProxy, a limiter or a scenario in YAML or JSON, a
+// definition, the JSON of an XState machine.
+import { readLimit } from '../limiter/products/limit-text.js';
+import { Failure } from '../schema/failure.js';
+import { readDocument } from './document.js';
+
+type Limiter = Readonly<Record<string, unknown>>;
+
+const FILE = /^(?:\.{0,2}\/|[A-Za-z]:[\\/]).*|.*\.(?:conf|cfg|ya?ml|json|tf)$|.*\bCaddyfile$/;
+
+/** Fields of a limiter, a scenario, a definition: a document without any is a file of a gateway. */
+const OWN =
+  /^(?:threshold|within|near_limit|shadow|template|primitive|like|paste|and|definition|limiter|arrivals|question|states)$/;
+
+/** Reads the limiter of a gateway's file, the one at `location` where there are several. */
+type GatewayReader = (name: string, text: string, location: string | undefined) => Limiter;
+
+/**
+ * The file that a text names, and which of its limiters: `nginx.conf at location /api`. Undefined for a text that is a limiter itself: a
+ * file ends as one of a configuration, or begins with `./`, so that no file can take the place of a name.
+ */
+export function fileIn(text: string): { readonly file: string; readonly location: string | undefined } | undefined {
+  const [, before, location] = /^(\S.*?)\s+at\s+(\S.*)$/.exec(text.trim()) ?? [];
+  const file = before ?? text.trim();
+  return !file.includes('\n') && FILE.test(file) ? { file, location } : undefined;
+}
+
+/**
+ * The limiter that a text says, as a scenario has it.
+ * @param read the text of a file
+ * @param gateway for files of other gateways than nginx, HAProxy and Caddy; without it they are refused
+ * @throws Failure `invalid_definition`, `invalid_yaml`, and those of `read`
+ */
+export function limiterIn(text: string, read: (file: string) => string, gateway?: GatewayReader): Limiter {
+  const named = fileIn(text);
+  if (named === undefined) return readLimit(text);
+  const { file, location } = named;
+  const content = read(file);
+  if (gateway !== undefined && !isStanzas(file, content) && !isOwn(file, content))
+    return gateway(file, content, location);
+  if (isStanzas(file, content)) return location === undefined ? { paste: content } : { paste: content, location };
+  const refused = (why: string) =>
+    new Failure('invalid_definition', {
+      what: `${file} is no limiter.`,
+      why,
+      fix: 'It holds for example { like: nginx, rate: 10r/s }, a scenario with a limiter, or a definition.',
+      faults: [{ path: '', message: `${file} is no limiter: ${why}` }],
+    });
+  if (location !== undefined)
+    throw refused(`Only a configuration has several, of which "at ${location}" would name one.`);
+  const { value } = readDocument(content, file);
+  if (typeof value === 'string') return readLimit(value);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refused('It has no fields.');
+  if ('states' in value) return { definition: value };
+  const { limiter = 'arrivals' in value ? {} : value } = value as { readonly limiter?: unknown };
+  const beside = (other: string) =>
+    read(/^\//.test(other) ? other : `${file.slice(0, file.lastIndexOf('/') + 1)}${other}`);
+  if (typeof limiter === 'string') return limiterIn(limiter, beside, gateway);
+  const { definition } = (limiter ?? {}) as { readonly definition?: unknown };
+  return typeof definition === 'string'
+    ? { definition: readDocument(beside(definition), definition).value }
+    : (limiter as Limiter);
+}
+
+function isStanzas(file: string, content: string): boolean {
+  if (/\.(?:ya?ml|json|tf)$/.test(file)) return false;
+  return /\.(?:conf|cfg)$|Caddyfile$/.test(file) || !/^\s*[{[]|^\s*[\w-]+\s*:/m.test(content);
+}
+
+function isOwn(file: string, content: string): boolean {
+  try {
+    const { value } = readDocument(content, file);
+    return typeof value !== 'object' || value === null || Object.keys(value).some((name) => OWN.test(name));
+  } catch {
+    // Terraform, or several documents of YAML.
+    return false;
+  }
+}

@@ -1,0 +1,200 @@
+// The reference of a JSON Schema, a page for each field, made from its descriptions.
+//
+//   arrivals            a list of choices: burst, constant, ...
+//   arrivals.burst      the fields of one of them, with an example
+//   arrivals.burst.at   one field
+//
+// Items of lists and values of records need no part of the path of their own. A choice is named by its constant field (`model: burst`).
+import { stringify } from 'yaml';
+import { nearest } from './did-you-mean.js';
+import { Failure } from './failure.js';
+
+interface Schema {
+  readonly type?: string;
+  readonly description?: string;
+  readonly const?: string | number | boolean;
+  readonly enum?: readonly (string | number)[];
+  readonly examples?: readonly unknown[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly patternProperties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+}
+
+interface Entry {
+  readonly name: string;
+  readonly schema: Schema;
+  /** Whether it is one of several objects, and not a field. */
+  readonly isChoice: boolean;
+}
+
+/** More are counted and not listed. */
+const MOST_NAMES = 20;
+
+/** The name of a record's entry, in examples. */
+const ANY_NAME = 'busy';
+
+/**
+ * A page in Markdown about one field: what it is, what it takes, and an example.
+ * @param path names separated by dots; '' for all fields at the top
+ * @throws Failure `wrong_usage` for a path that the schema does not have
+ */
+export function fieldPage(root: object, path: string): string {
+  const parts = path === '' ? [] : path.split('.');
+  const steps: Schema[] = [root as Schema];
+  for (const [index, part] of parts.entries()) {
+    const entries = entriesIn(steps[index]!);
+    const found = entries.find(({ name }) => name === part);
+    if (found === undefined) throw unknownField(parts.slice(0, index), part, entries);
+    steps.push(found.schema);
+  }
+  const schema = steps.at(-1)!;
+  const entries = entriesIn(schema);
+  const choices = entries.filter(({ isChoice }) => isChoice);
+  const fields = entries.filter(({ isChoice, schema: { const: value } }) => !isChoice && value === undefined);
+  const example = exampleAt(parts, steps);
+  return [
+    `# ${path || 'Fields of a scenario'}`,
+    [schema.description, valueWords(schema)].filter(Boolean).join(' '),
+    ...table('choice', choices, schema),
+    ...table('field', fields, schema),
+    furtherWords(path, fields),
+    ...(example === undefined ? [] : [`\`\`\`yaml\n${stringify(example).trimEnd()}\n\`\`\``]),
+  ]
+    .filter((block) => block !== '')
+    .join('\n\n');
+}
+
+/** Every path that has a page with fields or choices of its own, in order of the schema. */
+export function fieldPaths(root: object): readonly string[] {
+  const below = (schema: Schema, path: string): string[] =>
+    entriesIn(schema).flatMap(({ name, schema: inner }) => {
+      const here = path === '' ? name : `${path}.${name}`;
+      return entriesIn(inner).length === 0 ? [] : [here, ...below(inner, here)];
+    });
+  return below(root as Schema, '');
+}
+
+/** What can follow a path: fields of the object, choices by name, and the fields of choices without a name. */
+function entriesIn(schema: Schema): readonly Entry[] {
+  const { examples = [{}], items, anyOf = [], properties = {}, patternProperties = {} } = schema;
+  // It is mostly written as a text, such as the name of a file.
+  if (typeof examples[0] !== 'object') return [];
+  if (items !== undefined) return entriesIn(items);
+  const values = Object.values(patternProperties);
+  if (values.length > 0) return values.flatMap(entriesIn);
+  const fields = Object.entries(properties).map(([name, field]) => ({ name, schema: field, isChoice: false }));
+  const objects = anyOf.filter(({ type }) => type === 'object');
+  const inChoices = anyOf.flatMap((one): readonly Entry[] => {
+    const name = objects.length > 1 ? choiceName(one) : undefined;
+    return name === undefined ? entriesIn(one) : [{ name, schema: one, isChoice: true }];
+  });
+  const seen = new Set<string>();
+  return [...fields, ...inChoices].filter(({ name }) => !seen.has(name) && seen.add(name));
+}
+
+/** The constant by which an object differs from the others, or the first of its names; where it has many, the field of the name. */
+function choiceName({ properties = {} }: Schema): string | undefined {
+  const constant = Object.entries(properties).find(([, one]) => one.const !== undefined || one.enum !== undefined);
+  if (constant === undefined) return undefined;
+  const [field, { const: value, enum: names = [] }] = constant;
+  return names.length > MOST_NAMES ? field : String(value ?? names[0]);
+}
+
+function table(head: string, entries: readonly Entry[], { required = [] }: Schema): string[] {
+  if (entries.length === 0) return [];
+  const rows = entries.map(({ name, schema }) => {
+    const about = [required.includes(name) ? 'Required.' : '', schema.description ?? '', valueWords(schema)];
+    return `| \`${name}\` | ${about.filter(Boolean).join(' ').replaceAll('|', '\\|')} |`;
+  });
+  return [`| ${head} | |\n| --- | --- |\n${rows.join('\n')}`];
+}
+
+/** Which fields have pages with more. */
+function furtherWords(path: string, fields: readonly Entry[]): string {
+  const names = fields.filter(({ schema }) => entriesIn(schema).length > 0).map(({ name }) => name);
+  if (names.length === 0) return '';
+  const inner = [path, names[0]].filter(Boolean).join('.');
+  return `Fields of their own: ${list(names)}. See \`weir help fields ${inner}\`.`;
+}
+
+/** What a value may be, where the description leaves it open. */
+function valueWords({ enum: values, type, minimum, maximum, minItems, maxItems }: Schema): string {
+  if (values !== undefined)
+    return values.length > MOST_NAMES ? `One of ${values.length} names.` : `One of ${list(values)}.`;
+  const [least, most, of] = type === 'array' ? [minItems, maxItems, ' entries'] : [minimum, maximum, ''];
+  if (least === undefined && most === undefined) return '';
+  if (most === undefined) return `At least ${figure(least!)}${of}.`;
+  return least === undefined ? `At most ${figure(most)}${of}.` : `${figure(least)} to ${figure(most)}${of}.`;
+}
+
+const figure = (value: number) => value.toLocaleString('en');
+const list = (values: readonly (string | number)[]) => values.map((value) => `\`${value}\``).join(', ');
+
+/** The smallest value at this path that is valid, inside the objects and lists around it but for the whole; undefined for that. */
+function exampleAt(parts: readonly string[], steps: readonly Schema[]): unknown {
+  let value = exampleOf(steps.at(-1)!);
+  for (let at = parts.length - 1; at >= 0; at -= 1) {
+    const part = parts[at]!;
+    const around = steps[at]!;
+    const entry = entriesIn(around).find(({ name }) => name === part)!;
+    const holder = entry.isChoice || at === 0 ? {} : (exampleOf(holderOf(around, part)) as object);
+    const object = entry.isChoice ? value : { ...holder, [part]: value };
+    value = wrapped(around, object);
+  }
+  return parts.length === 0 ? undefined : value;
+}
+
+/** The object of a union that has the field. */
+function holderOf(schema: Schema, field: string): Schema {
+  const { items, anyOf, properties, patternProperties } = schema;
+  if (items !== undefined) return holderOf(items, field);
+  if (properties !== undefined) return properties[field] === undefined ? { type: 'object' } : schema;
+  const inner = anyOf ?? Object.values(patternProperties ?? {});
+  const found = inner.find((one) => entriesIn(one).some(({ name }) => name === field));
+  return found === undefined ? { type: 'object' } : holderOf(found, field);
+}
+
+/** An object as the value of the field around it: a list or a record of it, where that is one. */
+function wrapped({ items, patternProperties, anyOf }: Schema, value: unknown): unknown {
+  if (items !== undefined) return [wrapped(items, value)];
+  if (patternProperties !== undefined) return { [ANY_NAME]: value };
+  const inner = anyOf?.find((one) => entriesIn(one).length > 0);
+  return inner?.items === undefined ? value : wrapped(inner, value);
+}
+
+/** The first example of the schema, else the smallest value that it takes: required fields alone. */
+export function exampleOf(schema: Schema): unknown {
+  const { examples, anyOf, items, properties, patternProperties, required = [], type } = schema;
+  if (examples !== undefined) return examples[0];
+  if (schema.const !== undefined) return schema.const;
+  if (schema.enum !== undefined) return schema.enum[0];
+  if (anyOf !== undefined) return exampleOf(anyOf[0]!);
+  if (items !== undefined) return [exampleOf(items)];
+  if (patternProperties !== undefined) return { [ANY_NAME]: exampleOf(Object.values(patternProperties)[0]!) };
+  if (properties !== undefined) {
+    return Object.fromEntries(required.map((name) => [name, exampleOf(properties[name]!)]));
+  }
+  if (type === 'boolean') return true;
+  return type === 'string' ? 'text' : (schema.minimum ?? 0);
+}
+
+function unknownField(above: readonly string[], part: string, entries: readonly Entry[]): Failure {
+  const names = entries.map(({ name }) => name);
+  const at = above.join('.');
+  const guess = nearest(part, names);
+  const whole = (name: string) => [...above, name].join('.');
+  return new Failure('wrong_usage', {
+    what: at === '' ? `A scenario has no field "${part}".` : `${at} has no field "${part}".`,
+    why: names.length === 0 ? `${at} has no fields.` : `It has ${names.join(', ')}.`,
+    fix:
+      guess === undefined
+        ? `See \`weir help fields${at === '' ? '' : ` ${at}`}\`.`
+        : `Did you mean \`weir help fields ${whole(guess)}\`?`,
+  });
+}

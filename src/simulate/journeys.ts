@@ -1,0 +1,132 @@
+// What becomes of each request of a run, for pictures of single requests.
+//
+//   sent ──► decided ── admitted ──► (held) ──► started ──► ended            served, failed
+//               └─────── limited ──► ended                                   the client may send it again: the next attempt of its job
+//
+// A run with clients knows all of it. Without clients requests of a rule are decided one by one; those of a window are counted by cycle,
+// and are spread evenly over theirs here.
+import type { SentAttempt } from '../actor/client/client.js';
+import type { CycleRow } from '../outcome/cycle-row.js';
+import type { Clock } from '../time/clock.js';
+import { startOf } from '../time/cycle.js';
+
+export const fates = ['open', 'served', 'limited', 'failed', 'lost', 'abandoned'] as const;
+export type Fate = (typeof fates)[number];
+
+/** One entry a request, in order of decision; times in unix ms, NaN for what did not happen. */
+export interface Journeys {
+  readonly decidedMs: readonly number[];
+  /** When it passed the gate, after it was held. */
+  readonly admittedMs: readonly number[];
+  readonly startedMs: readonly number[];
+  /** When the client gave up; the service may work on it until `endedMs`. */
+  readonly abandonedMs: readonly number[];
+  readonly endedMs: readonly number[];
+  /** Indexes into `fates`. */
+  readonly fates: readonly number[];
+  /** 1 for the first attempt of a job. */
+  readonly attempts: readonly number[];
+  readonly jobs: readonly number[];
+  /** Requests that were not kept, because there are too many. */
+  readonly left: number;
+}
+
+export class JourneyRecorder implements Journeys {
+  readonly decidedMs: number[] = [];
+  readonly admittedMs: number[] = [];
+  readonly startedMs: number[] = [];
+  readonly abandonedMs: number[] = [];
+  readonly endedMs: number[] = [];
+  readonly fates: number[] = [];
+  readonly attempts: number[] = [];
+  readonly jobs: number[] = [];
+  left = 0;
+  readonly #open = new Map<SentAttempt, number>();
+  readonly #most: number;
+
+  /** @param most how many requests are kept: the first */
+  constructor(most = 200_000) {
+    this.#most = most;
+  }
+
+  /** The entries alone, as data. */
+  get columns(): Journeys {
+    const { decidedMs, admittedMs, startedMs, abandonedMs, endedMs, attempts, jobs, left } = this;
+    return { decidedMs, admittedMs, startedMs, abandonedMs, endedMs, fates: this.fates, attempts, jobs, left };
+  }
+
+  /** @param heldMs how long the limiter holds it; undefined: it was limited */
+  decided(attempt: SentAttempt, clock: Clock, heldMs: number | undefined): void {
+    const nowMs = clock.now();
+    const index = this.#add(
+      nowMs,
+      heldMs === undefined ? Number.NaN : nowMs + heldMs,
+      attempt.number,
+      attempt.job.number,
+    );
+    if (index !== undefined) this.#open.set(attempt, index);
+  }
+
+  started(attempt: SentAttempt, clock: Clock): void {
+    const index = this.#open.get(attempt);
+    if (index !== undefined) this.startedMs[index] = clock.now();
+  }
+
+  abandoned(attempt: SentAttempt, clock: Clock): void {
+    const index = this.#open.get(attempt);
+    if (index === undefined) return;
+    this.abandonedMs[index] = clock.now();
+    this.fates[index] = fates.indexOf('abandoned');
+  }
+
+  /** Answered; of an abandoned one, the service has finished it. */
+  ended(attempt: SentAttempt, clock: Clock, fate: Fate): void {
+    const index = this.#open.get(attempt);
+    if (index === undefined) return;
+    this.#open.delete(attempt);
+    this.#end(index, clock.now(), fate);
+  }
+
+  /** The requests of a cycle of a run without clients. */
+  row({ cycle, totals, decisions }: CycleRow, cycleMs: number): void {
+    const { requests, limited } = totals;
+    if (decisions !== undefined) {
+      for (const [index, atMs] of decisions.atMs.entries()) this.#pass(atMs, decisions.delaysMs[index]!);
+      return;
+    }
+    const fromMs = startOf(cycle, cycleMs);
+    for (let k = 0; k < requests; k += 1) {
+      this.#pass(fromMs + ((k + 0.5) / requests) * cycleMs, k < requests - limited ? 0 : Number.NaN);
+    }
+  }
+
+  /** @param heldMs NaN: limited */
+  #pass(atMs: number, heldMs: number): void {
+    const index = this.#add(atMs, atMs + heldMs, 1, this.decidedMs.length);
+    if (index === undefined) return;
+    if (Number.isNaN(heldMs)) this.#end(index, atMs, 'limited');
+    else this.#end(index, atMs + heldMs, 'served');
+  }
+
+  #add(decidedMs: number, admittedMs: number, attempt: number, job: number): number | undefined {
+    const index = this.decidedMs.length;
+    if (index === this.#most) {
+      this.left += 1;
+      return undefined;
+    }
+    this.decidedMs.push(decidedMs);
+    this.admittedMs.push(admittedMs);
+    this.startedMs.push(Number.NaN);
+    this.abandonedMs.push(Number.NaN);
+    this.endedMs.push(Number.NaN);
+    this.fates.push(0);
+    this.attempts.push(attempt);
+    this.jobs.push(job);
+    return index;
+  }
+
+  #end(index: number, ms: number, fate: Fate): void {
+    this.endedMs[index] = ms;
+    if (Number.isNaN(this.abandonedMs[index]!)) this.fates[index] = fates.indexOf(fate);
+  }
+}

@@ -1,0 +1,80 @@
+// The runs of one scenario: of its cells, and of each cell under the seeds s, s/1, s/2, …
+//
+//   cell, replication ─► threads of this process          ─┐
+//                    └─► queue ─► weir worker, weir worker ┴─► the same results
+import type { Seed } from '../math/seed.js';
+import { Failure } from '../schema/failure.js';
+import { type Replicate, type RunPlace, runReplication } from './replication.js';
+import { openRunPool } from './run-pool.js';
+import { type Cell, withFields, wrongSweep } from './sweep/grid.js';
+import { type SweepPlan, scenarioOf } from './sweep/plan-sweep.js';
+
+export interface CellRun extends Replicate {
+  readonly cell: number;
+  readonly replication: number;
+}
+
+interface Runner {
+  /** The most runs to ask for at once. */
+  readonly most: number;
+  /** Undefined if it was stopped. */
+  run(cell: Cell, replication: number): Promise<CellRun | undefined>;
+  close(): Promise<void>;
+}
+
+interface RunnerOptions {
+  readonly signal: AbortSignal | undefined;
+  /** The most runs that will be asked for. */
+  readonly runs: number;
+  readonly withPeaks?: boolean | undefined;
+}
+
+/** The first replication has the seed itself. */
+export function replicationSeed(seed: Seed, index: number): Seed {
+  return index === 0 ? seed : `${seed}/${index}`;
+}
+
+/**
+ * To be closed by the caller.
+ * @throws Failure `store_away`, `wrong_usage`: of workers
+ */
+export async function openRunner(
+  plan: Pick<SweepPlan, 'path' | 'scenario' | 'seed'>,
+  place: RunPlace,
+  { signal, runs, withPeaks = false }: RunnerOptions,
+): Promise<Runner> {
+  const { path, scenario } = plan;
+  const isHere = !isPlain(scenario);
+  if (isHere && place.workers !== undefined)
+    throw wrongSweep('A scenario with functions cannot be sent to workers.', 'Leave `workers` out.');
+  // No threads if all runs are known.
+  const pool = isHere || runs === 0 ? undefined : await openRunPool(place, runs, signal);
+  return {
+    most: pool?.most ?? 1,
+    async run(cell, replication) {
+      const seed = replicationSeed(plan.seed, replication);
+      const of = { cell: cell.cell, replication };
+      if (pool === undefined) return { ...of, ...(await runReplication(scenarioOf(plan, cell), seed, withPeaks)) };
+      const value = withFields(scenario, cell.set);
+      try {
+        return { ...of, ...(await pool.run({ path, scenario: value, seed, withPeaks })) };
+      } catch (error) {
+        if (signal?.aborted === true) return undefined;
+        if (error instanceof Failure) throw error;
+        // An error loses its class on the way from a thread: parsing again gives the failure of a scenario that is refused.
+        scenarioOf(plan, cell);
+        throw error;
+      }
+    },
+    close: async () => pool?.close(),
+  };
+}
+
+function isPlain(value: unknown): boolean {
+  try {
+    structuredClone(value);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,155 @@
+// Which limits of a gateway's files changed, how, and what a burst lets through before and after.
+//
+//   old   location /api: api 10r/s burst=20        changed: burst 20 → 5; of 100 at once 21 → 6
+//   new   location /api: api 10r/s burst=5
+import type { FoundLimiter, GatewayLimits } from '../gateway/found.js';
+import { namedText } from '../limiter/products/limit-words.js';
+import { definitionOf } from '../limiter/products/products.js';
+import { play } from '../limiter/products/profile.js';
+import { LIMITED } from '../limiter/rule/rule.js';
+import { limitsFlight, type RuleDefinition, ruleOf } from '../limiter/rule/rule-definition.js';
+import { Failure } from '../schema/failure.js';
+import { CYCLE_MS } from '../time/cycle.js';
+
+export interface LimitChange {
+  readonly kind: 'added' | 'removed' | 'changed';
+  readonly name: string;
+  readonly where: string;
+  /** In the new files; of a removed one in the old. */
+  readonly file: string;
+  readonly line: number;
+  /** Undefined where there was none, or is none any more. */
+  readonly old: string | undefined;
+  readonly new: string | undefined;
+  /** What differs, in words. */
+  readonly differs: readonly string[];
+  /** What passes of requests at once, with or without a delay; undefined where a limit does not count requests. */
+  readonly burst: { readonly sent: number; readonly old: number; readonly new: number } | undefined;
+}
+
+export function limitChanges(old: GatewayLimits, fresh: GatewayLimits): LimitChange[] {
+  const left = new Map(old.limiters.map((one, index) => [one, nameOf(old.limiters, one, index)]));
+  const changes = fresh.limiters.flatMap((one, index): LimitChange[] => {
+    const name = nameOf(fresh.limiters, one, index);
+    const before = [...left].find(([, other]) => other === name)?.[0] ?? moved(left, one);
+    if (before !== undefined) left.delete(before);
+    const differs = before === undefined ? [] : differences(before, one);
+    if (before !== undefined && differs.length === 0) return [];
+    return [changeOf(before === undefined ? 'added' : 'changed', before, one, differs)];
+  });
+  return [...changes, ...[...left.keys()].map((one) => changeOf('removed', one, undefined, []))];
+}
+
+/** Limits with one name in one place are numbered in their order. */
+function nameOf(all: readonly FoundLimiter[], one: FoundLimiter, index: number): string {
+  const same = (other: FoundLimiter) => other.name === one.name && other.where === one.where;
+  return JSON.stringify([one.where, one.name, all.slice(0, index).filter(same).length]);
+}
+
+/** One of another name that is otherwise the same: its zone was renamed, or its place. */
+function moved(left: ReadonlyMap<FoundLimiter, string>, one: FoundLimiter): FoundLimiter | undefined {
+  const alike = [...left.keys()].filter(
+    (other) => (other.where === one.where || other.name === one.name) && limitWords(other) === limitWords(one),
+  );
+  return alike.length === 1 ? alike[0] : undefined;
+}
+
+function changeOf(
+  kind: LimitChange['kind'],
+  old: FoundLimiter | undefined,
+  fresh: FoundLimiter | undefined,
+  differs: readonly string[],
+): LimitChange {
+  const one = (fresh ?? old)!;
+  const { name, where } = one;
+  const isDefined = differs.length > 0 && differs.every((what) => DEFINED.test(what));
+  const { file, line } = (isDefined ? one.defined : undefined) ?? one;
+  return {
+    kind,
+    name,
+    where,
+    file,
+    line,
+    old: old && limitWords(old),
+    new: fresh && limitWords(fresh),
+    differs,
+    burst: burstOf(old, fresh),
+  };
+}
+
+/** What is written where a limit is defined, and not where it is applied. */
+const DEFINED = /^(?:rate|key|period|expire) /;
+
+/** The limit as `--limit` takes it, and what is special of it. */
+function limitWords({ limit, isDryRun }: FoundLimiter): string {
+  const { like = 'none', ...parameters } = limit ?? {};
+  return `${namedText(String(like), parameters)}${isDryRun ? ', dry run' : ''}`;
+}
+
+function differences(old: FoundLimiter, fresh: FoundLimiter): string[] {
+  const rows: readonly (readonly [what: string, of: (one: FoundLimiter) => unknown])[] = [
+    ['product', ({ limit }) => limit?.like ?? 'none'],
+    ...[...new Set([...Object.keys(old.limit ?? {}), ...Object.keys(fresh.limit ?? {})])]
+      .filter((name) => name !== 'like')
+      .map((name) => [name, ({ limit }: FoundLimiter) => limit?.[name]] as const),
+    ['key', ({ key }) => key.text],
+    ['status', ({ status }) => status ?? 'closed'],
+    ['dry run', ({ isDryRun }) => (isDryRun ? 'on' : 'off')],
+    ['name', ({ name }) => name],
+    ['place', ({ where }) => where],
+    ['hosts', ({ hosts }) => hosts.join(', ')],
+    ['paths', ({ paths }) => paths.map(({ text }) => text).join(', ')],
+  ];
+  const shown = (value: unknown) => (value === undefined || value === '' ? 'none' : String(value));
+  return rows.flatMap(([what, of]) => {
+    const [before, after] = [shown(of(old)), shown(of(fresh))];
+    return before === after ? [] : [`${what} ${before} → ${after}`];
+  });
+}
+
+const SMALLEST_BURST = 100;
+const LARGEST_BURST = 1_000_000;
+
+/** A burst that is not let through whole by both. */
+function burstOf(old: FoundLimiter | undefined, fresh: FoundLimiter | undefined): LimitChange['burst'] {
+  const sides = [old, fresh].map((one) => (one?.limit === undefined || one.isDryRun ? undefined : ruleIn(one)));
+  if (sides.some((one) => one !== undefined && limitsFlight(one))) return undefined;
+  for (let sent = SMALLEST_BURST; ; sent *= 10) {
+    const [before, after] = sides.map((one) => (one === undefined ? sent : passed(one, sent)));
+    if (Math.min(before!, after!) < sent || sent >= LARGEST_BURST) return { sent, old: before!, new: after! };
+  }
+}
+
+function passed(rule: RuleDefinition, sent: number): number {
+  return play(
+    ruleOf(rule),
+    Array.from({ length: sent }, () => 0),
+  ).filter((delay) => delay !== LIMITED).length;
+}
+
+/** Without those whose parameters are out of bounds, which are not understood then. */
+export function fittingLimits(gateway: GatewayLimits): GatewayLimits {
+  const faults = gateway.limiters.flatMap((limiter) => {
+    try {
+      if (limiter.limit !== undefined) ruleIn(limiter);
+      return [];
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      return [{ limiter, what: `${limiter.name}: ${error.why ?? error.what}`.replace(/\.$/, '') }];
+    }
+  });
+  const bad = new Set(faults.map(({ limiter }) => limiter));
+  return {
+    ...gateway,
+    limiters: gateway.limiters.filter((one) => !bad.has(one)),
+    notUnderstood: [
+      ...gateway.notUnderstood,
+      ...faults.map(({ limiter: { file, line }, what }) => ({ file, line, what })),
+    ],
+  };
+}
+
+/** @throws Failure `invalid_definition` where a parameter is out of its bounds */
+export function ruleIn({ limit }: FoundLimiter): RuleDefinition {
+  return definitionOf(limit, CYCLE_MS);
+}

@@ -1,0 +1,278 @@
+// The access log of Apache and nginx, common and combined.
+//
+//   83.149.9.216 - frank [17/May/2015:10:05:03 +0000] "GET / HTTP/1.1" 200 2326 "-" "Mozilla/5.0"
+//   |client|       |user| |--------- time ---------|  only read where asked for: it may be cut, unquoted or garbage
+//
+// Also read: a virtual host before the address (`example.org:443 83.149.9.216 - - [...`), quotes around the line or the
+// address, another time in the brackets, a list of forwarded addresses (the first is the client), a port after the address.
+//
+// Nearly every line is plain: it is read from its bytes. Any other is read by regular expressions.
+import { isIP } from 'node:net';
+import { addressOf } from './address.js';
+import { readDate, twoDigits } from './instant.js';
+import type { Cutter, Field, Layout, Recognise } from './layout.js';
+
+/** A combined line has three quoted parts after its time, a common one has one. The last quote may be missing. */
+const COMBINED_QUOTES = 5;
+
+const TAIL = ['request', 'status', 'bytes', 'referer', 'user_agent', 'forwarded'];
+
+/** One line of the format is enough: logs of programs have others among them. */
+export function clf(format: 'common' | 'combined'): Recognise {
+  return ({ lines }, isNamed) => {
+    if (isNamed) return clfLayout(format, lines);
+    const cutter = new ClfCutter([], []);
+    const first = lines.find((line) => cutter.cut(line, 0, line.length) === undefined);
+    if (first === undefined) return undefined;
+    const isCombined = first.filter((byte) => byte === QUOTE).length >= COMBINED_QUOTES;
+    return isCombined === (format === 'combined') ? clfLayout(format, lines) : undefined;
+  };
+}
+
+/** As nearly all of these logs are: an IPv4 address, no identity, a user without blanks, the usual time. */
+const PLAIN = /^\d{1,3}(?:\.\d{1,3}){3} - \S+ \[\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}\] "/;
+
+/** Where every line is plainly one of these, no other format has to be tried: that takes as long as reading 100,000 lines. */
+export const plainClf: Recognise = (head) => {
+  const isPlain = (line: Buffer) => PLAIN.test(line.toString('latin1', 0, 128));
+  if (head.options.timeColumn !== undefined || !head.lines.every(isPlain)) return undefined;
+  return clf('combined')(head, false) ?? clf('common')(head, false);
+};
+
+function clfLayout(format: string, lines: readonly Buffer[]): Layout {
+  return {
+    format,
+    noun: 'field',
+    names: ['client', 'user', 'time', ...(format === 'common' ? TAIL.slice(0, 3) : TAIL)],
+    lines,
+    readsTime: true,
+    cutter: (names, fields) => new ClfCutter(names, fields),
+    known: {
+      time: 'time',
+      timeFrom: 'the bracketed timestamp',
+      fields: { client: 'client' },
+      clientFrom: 'the client address',
+    },
+  };
+}
+
+/** The first word of a line, past quotes around the whole line and NULs that log rotation left, and what follows up to the brackets. */
+const SENDER = /^[\0-\x20"']*([^\0-\x20\x7f]+)([\0-\x20\x7f].*)$/s;
+const USER = /^\s+-\S*\s+(.*\S)\s*$/s;
+
+class ClfCutter implements Cutter {
+  unixMs = Number.NaN;
+  readonly #time = new BracketedTime();
+  readonly #client: Field | undefined;
+  readonly #user: Field | undefined;
+  readonly #when: Field | undefined;
+  readonly #tail: readonly (Field | undefined)[];
+
+  constructor(names: readonly string[], fields: readonly Field[]) {
+    const fieldOf = (name: string) => fields[names.indexOf(name)];
+    this.#client = fieldOf('client');
+    this.#user = fieldOf('user');
+    this.#when = fieldOf('time');
+    const tail = TAIL.map(fieldOf);
+    this.#tail = tail.slice(0, tail.findLastIndex((field) => field !== undefined) + 1);
+  }
+
+  cut(bytes: Buffer, from: number, to: number): string | undefined {
+    const time = this.#time;
+    if (!time.find(bytes, from, to)) {
+      return time.open < 0 ? 'no time in brackets' : 'the text in brackets is not a timestamp';
+    }
+    if (!this.#hasPlainSender(bytes, from, time.open) && !this.#readSender(bytes.toString('latin1', from, time.open))) {
+      return 'no address before the time';
+    }
+    this.unixMs = time.unixMs;
+    this.#when?.set(bytes, time.open + 1, time.close);
+    if (this.#tail.length > 0) this.#readTail(bytes, time.close + 1, to);
+    return undefined;
+  }
+
+  /** Whether the line begins with an address, `-` and blanks, as nearly every one does; then the client is set. */
+  #hasPlainSender(bytes: Buffer, from: number, open: number): boolean {
+    const first = bytes[from]!;
+    if (this.#user !== undefined || first <= MINUS || first === OPEN_BRACKET || first === DELETE) return false;
+    if (open === from || bytes[open - 1] !== SPACE) return false;
+    if (this.#client === undefined) return true;
+    let colons = 0;
+    let end = from;
+    for (let byte = first; byte > SPACE; byte = bytes[++end]!) {
+      if (byte === COLON) colons++;
+      else if (byte === QUOTE || byte === COMMA || byte === DELETE || byte === APOSTROPHE) return false;
+    }
+    // One colon is that of a port.
+    if (colons === 1 || bytes[end + 1] !== MINUS || bytes[end + 2] !== SPACE) return false;
+    this.#client.set(bytes, from, end);
+    return true;
+  }
+
+  #readSender(text: string): boolean {
+    const [, word = '', rest = ''] = SENDER.exec(text) ?? [];
+    if (!isAddress(word)) return false;
+    this.#client?.setText(clientOf(word, rest), 'latin1');
+    const user = USER.exec(rest)?.[1] ?? rest.trimEnd().split(/\s+/).at(-1)!;
+    this.#user?.setText(user === '' ? word : user, 'latin1');
+    return true;
+  }
+
+  #readTail(bytes: Buffer, from: number, to: number): void {
+    let at = from;
+    for (const field of this.#tail) {
+      while (at < to && bytes[at]! <= SPACE) at++;
+      const isQuoted = at < to && bytes[at] === QUOTE;
+      const start = isQuoted ? at + 1 : at;
+      const end = isQuoted ? quoteEnd(bytes, start, to) : wordEnd(bytes, start, to);
+      field?.set(bytes, start, end);
+      at = isQuoted ? end + 1 : end;
+    }
+  }
+}
+
+/** Where the quote at the end of a value stands; `\"` is none. */
+function quoteEnd(bytes: Buffer, from: number, to: number): number {
+  let at = from;
+  while (at < to && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  return Math.min(at, to);
+}
+
+function wordEnd(bytes: Buffer, from: number, to: number): number {
+  let at = from;
+  while (at < to && bytes[at]! > SPACE && bytes[at] !== DELETE) at++;
+  return at;
+}
+
+/** More than the `-` that stands for nothing. */
+function isAddress(word: string): boolean {
+  return !/^-?[,"']*$/.test(word);
+}
+
+/** The first word, or the second when the first is a virtual host. */
+function clientOf(word: string, rest: string): string {
+  const [second = '', ...more] = rest.trim().split(/[\0-\x20\x7f]+/);
+  const isHost =
+    !word.endsWith(',') &&
+    (isIP(second) > 0 || (/[^:\]]:\d+$|\]:\d+$/.test(word) && more.length >= 2 && isAddress(second)));
+  return addressOf(isHost ? second : word.split(',', 1)[0]!, 1, false);
+}
+
+/** The first brackets of a line that hold a readable time: a user's name may have brackets too. */
+class BracketedTime {
+  unixMs = Number.NaN;
+  close = -1;
+  /** Where they open; the last that do when none holds a time, or -1. */
+  open = -1;
+  readonly #sameDay = new SameDay();
+
+  find(bytes: Buffer, from: number, to: number): boolean {
+    this.open = -1;
+    for (let at = from; at < to; at++) {
+      if (bytes[at] !== OPEN_BRACKET) continue;
+      this.open = at;
+      const fraction = fractionAt(bytes, at);
+      this.unixMs = this.#sameDay.read(bytes, at, to, fraction);
+      if (!Number.isNaN(this.unixMs)) {
+        this.close = at + USUAL_CLOSE + fraction;
+        return true;
+      }
+      const close = closing(bytes, at + 1, to);
+      if (close < 0) continue;
+      this.unixMs = readDate(bytes.toString('latin1', at + 1, close).trim());
+      this.close = close;
+      if (Number.isNaN(this.unixMs)) continue;
+      this.#sameDay.learn(bytes, at, close, this.unixMs);
+      return true;
+    }
+    return false;
+  }
+}
+
+/** How far from the opening bracket the seconds of a usual time end, and where it closes. */
+const CLOCK_END = 21;
+const USUAL_CLOSE = 27;
+
+/** How many bytes `.123` takes in the brackets that open at `open`: none where they hold whole seconds. */
+function fractionAt(bytes: Buffer, open: number): number {
+  return bytes[open + CLOCK_END] === DOT ? 4 : 0;
+}
+
+/**
+ * Reads a usual time of the date and zone of one before by its clock alone, and one of the same second by comparing it.
+ *
+ *   [17/May/2015:10:05:03 +0000]        [17/May/2015:10:05:03.123 +0000]
+ *   0           12       21    27
+ */
+class SameDay {
+  /** The brackets that were read last, without the fraction. */
+  readonly #text = new Uint8Array(USUAL_CLOSE + 1);
+  #dayMs = Number.NaN;
+  #secondMs = Number.NaN;
+
+  /** NaN for a time of another date or zone, or one that is written in another way. */
+  read(bytes: Buffer, open: number, to: number, fraction: number): number {
+    if (to - open <= USUAL_CLOSE + fraction) return Number.NaN;
+    const text = this.#text;
+    for (let i = USUAL_CLOSE; i >= CLOCK_END; i--) if (bytes[open + fraction + i] !== text[i]) return Number.NaN;
+    for (let i = 12; i > 0; i--) if (bytes[open + i] !== text[i]) return Number.NaN;
+    for (let i = CLOCK_END - 1; i > 12; i--) {
+      if (bytes[open + i] === text[i]) continue;
+      const ms = clockMs(bytes, open + 13);
+      if (Number.isNaN(ms)) return ms;
+      for (let at = 13; at < CLOCK_END; at++) text[at] = bytes[open + at]!;
+      this.#secondMs = this.#dayMs + ms;
+      break;
+    }
+    return fraction === 0 ? this.#secondMs : this.#secondMs + thousandths(bytes, open + CLOCK_END + 1);
+  }
+
+  learn(bytes: Buffer, open: number, close: number, unixMs: number): void {
+    const fraction = fractionAt(bytes, open);
+    if (close - open !== USUAL_CLOSE + fraction || bytes[open + 3] !== SLASH) return;
+    const ms = clockMs(bytes, open + 13);
+    if (Number.isNaN(ms)) return;
+    this.#text.set(bytes.subarray(open, open + CLOCK_END));
+    this.#text.set(bytes.subarray(open + CLOCK_END + fraction, close + 1), CLOCK_END);
+    this.#secondMs = unixMs - (fraction === 0 ? 0 : thousandths(bytes, open + CLOCK_END + 1));
+    this.#dayMs = this.#secondMs - ms;
+  }
+}
+
+function thousandths(bytes: Buffer, at: number): number {
+  const tens = twoDigits(bytes, at);
+  const ones = bytes[at + 2]! - ZERO;
+  return tens >= 0 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN;
+}
+
+function clockMs(bytes: Buffer, at: number): number {
+  const hour = twoDigits(bytes, at);
+  const minute = twoDigits(bytes, at + 3);
+  const second = twoDigits(bytes, at + 6);
+  const hasColons = bytes[at - 1] === COLON && bytes[at + 2] === COLON && bytes[at + 5] === COLON;
+  const isClock = hasColons && hour >= 0 && hour < 24 && minute >= 0 && minute < 60 && second >= 0 && second < 60;
+  return isClock ? ((hour * 60 + minute) * 60 + second) * 1000 : Number.NaN;
+}
+
+/** The longest time that is looked for between brackets, in bytes: ISO with nanoseconds and zone takes 35. */
+const MAX_TIME_BYTES = 48;
+
+function closing(bytes: Buffer, from: number, to: number): number {
+  const last = Math.min(to, from + MAX_TIME_BYTES);
+  for (let at = from; at < last; at++) if (bytes[at] === CLOSE_BRACKET) return at;
+  return -1;
+}
+
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const APOSTROPHE = 0x27;
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const DOT = 0x2e;
+const SLASH = 0x2f;
+const ZERO = 0x30;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const DELETE = 0x7f;

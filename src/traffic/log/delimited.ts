@@ -1,0 +1,285 @@
+// Rows of fields: CSV, TSV and their kin, after a first row with their names or without one; and logs that name their fields in a comment.
+//
+//   time,client,path             1431857103,192.0.2.1,"/a,b"        #Fields: date time c-ip cs-method cs-uri-stem sc-status
+//   1431857103,192.0.2.1,/a      without names: columns 1, 2, 3     2015-05-17 10:05:03 192.0.2.1 GET /a 200
+import { isIP } from 'node:net';
+import { isFullDate, timesIn } from './columns.js';
+import type { Cutter, Field, Known, Layout, Recognise } from './layout.js';
+import { LineCutter, type LineReader } from './lines.js';
+import { RowCutter, RowScanner } from './rows.js';
+import { countOf } from './unix.js';
+
+interface Table {
+  readonly delimiter: string;
+  readonly names: readonly string[];
+  readonly rows: readonly Row[];
+  readonly hasNames: boolean;
+}
+
+interface Row {
+  readonly bytes: Buffer;
+  readonly cells: readonly string[];
+}
+
+const delimiters = [',', '\t', ';', '|'];
+const SAMPLED_ROWS = 200;
+
+/** A table whose first row names a column that is known to be a time, or that a person named as one. */
+export const namedTable: Recognise = ({ bytes, options }) => {
+  const layout = tableLayout(undefined, tableIn(bytes));
+  const times = timesIn(layout, options.timeColumn);
+  // A date is no name: then the first row is one of data.
+  return times.length === 0 || times.flat().some((name) => isFullDate(name, false)) ? undefined : layout;
+};
+
+/** A table without names: most rows have as many fields as the first, and a date in the same one. */
+export const namelessTable: Recognise = ({ bytes }) => {
+  for (const delimiter of delimiters) {
+    const rows = sampleRows(bytes, delimiter);
+    const width = rows[0]?.cells.length ?? 0;
+    if (width < 2 || rows.filter(({ cells }) => cells.length === width).length * 2 <= rows.length) continue;
+    const names = Array.from({ length: width }, (_, i) => `${i + 1}`);
+    const column = (holds: (cell: string) => boolean): number =>
+      names.findIndex((_, i) => {
+        const seen = rows.map(({ cells }) => cells[i] ?? '');
+        return holds(seen[0]!) && seen.filter(holds).length * 2 > seen.length;
+      });
+    const time = column((cell) => isFullDate(cell, true));
+    if (time < 0) continue;
+    const client = names[column((cell) => isIP(cell) > 0)];
+    const isCounted = width === 2 && rows.every(({ cells }) => !Number.isNaN(countOf(cells[1 - time] ?? '')));
+    const table = { delimiter, names, rows, hasNames: false };
+    return tableLayout(undefined, table, {
+      time: names[time]!,
+      ...(isCounted && { count: names[1 - time]! }),
+      ...(client !== undefined && { fields: { client } }),
+    });
+  }
+  return undefined;
+};
+
+/** A table by the evenness of its rows alone: its time has still to be named. */
+export const evenTable: Recognise = ({ bytes }) => {
+  const table = tableIn(bytes);
+  return table.names.length > 1 && evenness(table) >= 0.5 ? tableLayout(undefined, table) : undefined;
+};
+
+/** Named by a person: a comma and a tab are not the only delimiters of either. */
+export function toldTable(format: 'csv' | 'tsv'): Recognise {
+  return (head, isNamed) => {
+    const named = tableLayout(format, tableIn(head.bytes));
+    if (timesIn(named, head.options.timeColumn).length > 0) return named;
+    const nameless = namelessTable(head, isNamed);
+    return nameless === undefined ? named : { ...nameless, format };
+  };
+}
+
+export function tableWith(format: string, columns: readonly string[], known: Known): Recognise {
+  return ({ bytes }) => {
+    const table = tableIn(bytes);
+    return columns.every((name) => table.names.includes(name)) ? tableLayout(format, table, known) : undefined;
+  };
+}
+
+/** A table without names, each row of which begins like this. */
+export function tableOf(
+  format: string,
+  delimiter: string,
+  start: RegExp,
+  names: readonly string[],
+  known: Known,
+): Recognise {
+  return ({ bytes, lines }, isNamed) => {
+    const begins = (line: Buffer) => start.test(line.toString('latin1', 0, 256));
+    if (!isNamed && !lines.slice(0, 1).every(begins)) return undefined;
+    const rows = sampleRows(bytes, delimiter);
+    if (!isNamed && !rows.every((row) => begins(row.bytes))) return undefined;
+    const width = Math.max(3, ...rows.map(({ cells }) => cells.length));
+    return tableLayout(format, { delimiter, names: names.slice(0, width), rows, hasNames: false }, known);
+  };
+}
+
+/** Gatling's simulation.log: versions differ in the columns before the start of a request, which is the first time in ms. */
+export const gatling: Recognise = ({ bytes, lines }, isNamed) => {
+  const isRow = (line: Buffer) => /^(RUN|USER|REQUEST|GROUP)\t/.test(line.toString('latin1', 0, 16));
+  if (!isNamed && lines.filter(isRow).length * 2 <= lines.length) return undefined;
+  const rows = sampleRows(bytes, '\t');
+  const request = rows.map(({ cells }) => cells).find(([kind]) => kind === 'REQUEST') ?? [];
+  const start = request.findIndex((cell) => /^\d{13}$/.test(cell));
+  if (start < 1) return undefined;
+  const nameOf = (i: number) => (i === 0 ? 'kind' : i === start ? 'start' : i === start - 1 ? 'name' : `${i + 1}`);
+  const table = { delimiter: '\t', names: request.map((_, i) => nameOf(i)), rows, hasNames: false };
+  return tableLayout('gatling', table, { time: 'start', where: [['kind', 'REQUEST']] });
+};
+
+/**
+ * The table at the start of a log: of the delimiters that give the first row several fields, the one by which most rows
+ * have as many. A table may have one column only.
+ */
+function tableIn(head: Buffer): Table {
+  const known = tables.get(head);
+  if (known !== undefined) return known;
+  const found = delimiters.map((delimiter): Table => {
+    const [first, ...rows] = sampleRows(head, delimiter);
+    return { delimiter, names: first?.cells ?? [], rows, hasNames: true };
+  });
+  const isWide = ({ names }: Table) => names.length > 1;
+  const best = found.reduce((a, b) => (isWide(b) && (!isWide(a) || evenness(b) > evenness(a)) ? b : a));
+  tables.set(head, best);
+  return best;
+}
+
+/** Several formats are tables, and look at the same head. */
+const tables = new WeakMap<Buffer, Table>();
+
+/** The share of rows that have as many fields as the table has names, and a little for every name. */
+function evenness({ rows, names }: Table): number {
+  const even = rows.filter(({ cells }) => cells.length === names.length).length;
+  return even / Math.max(1, rows.length) + names.length / 1e6;
+}
+
+const PIECE_BYTES = 4096;
+
+function sampleRows(head: Buffer, delimiter: string): Row[] {
+  const rows: Row[] = [];
+  const scanner = new RowScanner(delimiter);
+  const cutter = new RowCutter(scanner, (bytes, from, to) => {
+    if (rows.length > SAMPLED_ROWS) return;
+    unwrap(scanner, bytes);
+    rows.push({ bytes: Buffer.from(bytes.subarray(from, to)), cells: scanner.texts() });
+  });
+  const lines = new LineCutter(cutter, { skip: () => undefined });
+  for (let at = 0; at < head.length && rows.length <= SAMPLED_ROWS; at += PIECE_BYTES) {
+    lines.push(head.subarray(at, at + PIECE_BYTES));
+  }
+  lines.end();
+  return rows;
+}
+
+function tableLayout(
+  format: string | undefined,
+  { delimiter, names, rows, hasNames }: Table,
+  known: Known = {},
+): Layout {
+  return {
+    format: format ?? (delimiter === '\t' ? 'tsv' : 'csv'),
+    noun: 'column',
+    names,
+    lines: rows.map(({ bytes }) => bytes),
+    cutter: (wanted, fields) => {
+      const columns = wanted.map((name) => names.indexOf(name));
+      return new DelimitedCutter(delimiter, columns, fields, names.length > 1);
+    },
+    known,
+    rowReader: (cutter, reader) => {
+      let isFirst = hasNames;
+      return (cutter as DelimitedCutter).rowReader((bytes, from, to, number) => {
+        if (!isFirst) reader.line(bytes, from, to, number);
+        isFirst = false;
+      });
+    },
+  };
+}
+
+/** Cuts rows; where they may go over several lines, the scanner has done so when the row is whole. */
+class DelimitedCutter implements Cutter {
+  readonly #scanner: RowScanner;
+  readonly #columns: readonly number[];
+  readonly #fields: readonly Field[];
+  readonly #hasSeveral: boolean;
+  #isScanned = false;
+
+  constructor(delimiter: string, columns: readonly number[], fields: readonly Field[], hasSeveral: boolean) {
+    this.#scanner = new RowScanner(delimiter);
+    this.#columns = columns;
+    this.#fields = fields;
+    this.#hasSeveral = hasSeveral;
+  }
+
+  rowReader(row: LineReader['line']): LineReader {
+    this.#isScanned = true;
+    return new RowCutter(this.#scanner, row);
+  }
+
+  cut(bytes: Buffer, from: number, to: number): undefined {
+    const scanner = this.#scanner;
+    if (!this.#isScanned) scanner.scan(bytes, from, to);
+    const data = this.#hasSeveral ? unwrap(scanner, bytes) : bytes;
+    for (let i = 0; i < this.#fields.length; i++) scanner.give(this.#columns[i]!, data, this.#fields[i]!);
+  }
+}
+
+/** A row that stands in quotes as a whole is one field; what is in it is scanned instead. Gives the bytes that were scanned last. */
+function unwrap(scanner: RowScanner, bytes: Buffer): Buffer {
+  if (scanner.fields !== 1 || !scanner.isQuoted(0)) return bytes;
+  const inner = Buffer.from(scanner.text(0));
+  scanner.scan(inner, 0, inner.length);
+  return inner;
+}
+
+const FIELDS = /^#(?:fields\t|Fields:\s*)(.*)$/i;
+
+/**
+ * Fields that are named in a comment, which may come again with other names: W3C extended (IIS, CloudFront) and Zeek.
+ * @param directive how the comment begins after `#`
+ */
+export function directives(format: string, directive: string): Recognise {
+  return ({ lines }) => {
+    const names = lines.flatMap((line) => namesIn(line) ?? []);
+    const isThis = lines.some((line) => line.toString('latin1', 1, 1 + directive.length) === directive);
+    if (names.length === 0 || !isThis) return undefined;
+    const first = lines.map(namesIn).find((found) => found !== undefined) ?? [];
+    return {
+      format,
+      noun: 'field',
+      names: [...new Set(names)],
+      lines,
+      cutter: (wanted, fields) => new DirectiveCutter(format, wanted, fields, first),
+    };
+  };
+}
+
+function namesIn(line: Buffer): readonly string[] | undefined {
+  const list = line[0] === HASH ? FIELDS.exec(line.toString('utf8'))?.[1]?.trim() : '';
+  return list ? list.split(/[ \t]+/) : undefined;
+}
+
+class DirectiveCutter implements Cutter {
+  readonly #format: string;
+  readonly #wanted: readonly string[];
+  readonly #fields: readonly Field[];
+  readonly #blanks = new RowScanner(' ');
+  readonly #tabs = new RowScanner('\t');
+  #names: readonly string[];
+  #places: readonly number[];
+
+  constructor(format: string, wanted: readonly string[], fields: readonly Field[], names: readonly string[]) {
+    this.#format = format;
+    this.#wanted = wanted;
+    this.#fields = fields;
+    this.#names = names;
+    this.#places = wanted.map((name) => names.indexOf(name));
+  }
+
+  cut(bytes: Buffer, from: number, to: number): string | undefined {
+    if (bytes[from] === HASH) {
+      this.#names = namesIn(bytes.subarray(from, to)) ?? this.#names;
+      this.#places = this.#wanted.map((name) => this.#names.indexOf(name));
+      return '';
+    }
+    const scanner = bytes.subarray(from, to).includes(TAB) ? this.#tabs : this.#blanks;
+    scanner.scan(bytes, from, to);
+    for (let i = 0; i < this.#places.length; i++) {
+      const place = this.#places[i]!;
+      // `-` stands for nothing.
+      const isNothing =
+        scanner.fieldTo(place) === scanner.fieldFrom(place) + 1 && bytes[scanner.fieldFrom(place)] === MINUS;
+      if (!isNothing) scanner.give(place, bytes, this.#fields[i]!);
+    }
+    return scanner.fields * 2 < this.#names.length ? `not a line of the format ${this.#format}` : undefined;
+  }
+}
+
+const TAB = 0x09;
+const HASH = 0x23;
+const MINUS = 0x2d;

@@ -1,0 +1,219 @@
+// Lines of words, some of them quoted or bracketed, cut by regular expressions over their bytes.
+//
+//   $client - $user [$time] "$request" $status          a template names what changes
+//
+//   A value ends where the text after it begins. Blanks stand for one blank or more. A value in quotes may hold \" and
+//   blanks. One followed by a blank and a sign as ` [` may hold blanks, any other none. `$_` is anything. Text after the end is ignored.
+import { firstAddressIn } from './address.js';
+import { isFullDate, timesIn } from './columns.js';
+import { type Cutter, Field, type Known, type Layout, mostly, type Recognise } from './layout.js';
+
+/** All of the template must be there for a line to be recognised, up to the time for it to be read. */
+export function template(format: string, text: string, known: Known = {}): Recognise {
+  return ({ lines }, isNamed) => {
+    const layout = templateLayout(format, text, lines, known);
+    return isNamed || mostly(lines, isWhole(layout)) ? layout : undefined;
+  };
+}
+
+/** The time is the field called so, unless it is known. */
+export function templateLayout(format: string, text: string, lines: readonly Buffer[], known: Known): Layout {
+  const parts = partsOf(text);
+  const names = parts.map(({ name }) => name).filter((name) => name !== '_');
+  return {
+    format,
+    noun: 'field',
+    names,
+    lines,
+    cutter: (wanted, fields) => new TemplateCutter(format, parts, wanted, fields),
+    known: {
+      time: 'time',
+      ...known,
+      fields: { ...(names.includes('client') && { client: 'client' }), ...known.fields },
+    },
+  };
+}
+
+/** Whether a line has everything up to the last name, and a time that can be read. */
+function isWhole(layout: Layout): (line: Buffer) => boolean {
+  const [time, last] = [new Field(), new Field()];
+  const cutter = layout.cutter(['time', layout.names.at(-1)!], [time, last]);
+  return (line) => {
+    time.clear();
+    last.clear();
+    const reason = cutter.cut(line, 0, line.length);
+    return reason === undefined && !last.isMissing && !time.isMissing && isFullDate(time.text(), true);
+  };
+}
+
+interface Part {
+  readonly name: string;
+  /** The text before the value, then the value, captured. To be matched where the part before ended. */
+  readonly source: string;
+}
+
+const NAME = /\$(?:\{(\w+)\}|(\w+))/g;
+
+/** Values that are one word, whatever comes after them. */
+const single = new Set(['client', 'host', 'status', 'bytes', 'method', 'path']);
+
+function partsOf(text: string): Part[] {
+  const found = [...text.matchAll(NAME)];
+  return found.map((match, i) => {
+    const before = text.slice(i === 0 ? 0 : found[i - 1]!.index + found[i - 1]![0].length, match.index);
+    const after = text.slice(match.index + match[0].length, found[i + 1]?.index);
+    const name = match[1] ?? match[2]!;
+    return { name, source: `${i === 0 ? '[\\0-\\x20]*' : ''}${literal(before)}(${valuePattern(name, before, after)})` };
+  });
+}
+
+function valuePattern(name: string, before: string, after: string): string {
+  if (before.endsWith('"') && after.startsWith('"')) return '(?:[^"\\\\]|\\\\.)*(?=")';
+  if (after === '') return name === '_' ? '.*' : '(?!")[^ \\t]*';
+  const mayHoldBlanks = name === '_' || (/^ +\S|^[\]}|]/.test(after) && !single.has(name));
+  const one = mayHoldBlanks ? '.' : '[^ \\t]';
+  const orAll = after.trim() === '' ? `|${one}+$` : '';
+  return `${name === '_' ? '' : '(?!")'}(?:${one}*?(?=${literal(after)})${orAll})`;
+}
+
+function literal(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&').replace(/ /g, '[ \\t]+');
+}
+
+/** Matches part after part, each where the one before ended, and no further than the last that is wanted: the work is linear. */
+class TemplateCutter implements Cutter {
+  readonly #reason: string;
+  readonly #parts: readonly { readonly pattern: RegExp; readonly fields: readonly Field[] }[];
+  /** How many parts there are up to the time: fewer are no line of the format. */
+  readonly #needed: number;
+
+  constructor(format: string, parts: readonly Part[], wanted: readonly string[], fields: readonly Field[]) {
+    this.#reason = `not a line of the format ${format}`;
+    this.#needed = parts.findIndex(({ name }) => name === 'time') + 1;
+    const last = Math.max(this.#needed, parts.findLastIndex(({ name }) => wanted.includes(name)) + 1);
+    this.#parts = parts.slice(0, last).map(({ name, source }) => ({
+      pattern: new RegExp(source, 'sy'),
+      fields: fields.filter((_, i) => wanted[i] === name),
+    }));
+  }
+
+  cut(bytes: Buffer, from: number, to: number): string | undefined {
+    const text = bytes.toString('latin1', from, to);
+    let at = 0;
+    for (let i = 0; i < this.#parts.length; i++) {
+      const { pattern, fields } = this.#parts[i]!;
+      pattern.lastIndex = at;
+      const value = pattern.exec(text)?.[1];
+      if (value === undefined) return i < this.#needed ? this.#reason : undefined;
+      at = pattern.lastIndex;
+      for (const field of fields) field.set(bytes, from + at - value.length, from + at);
+    }
+    return undefined;
+  }
+}
+
+const PAIR = /([A-Za-z_][\w.@-]*)=("(?:[^"\\]|\\.)*"|[^\s"]*)(?=\s|$)/g;
+/** A line of fewer pairs may be anything. */
+const FEWEST_PAIRS = 3;
+
+/**
+ * logfmt: words of a name and a value, `time=2015-05-17T10:05:03Z method=GET path="/a b" status=200`.
+ * @param isTimed whether one of them has to be the time; else it is in an envelope
+ */
+export function logfmt(isTimed: boolean): Recognise {
+  return ({ lines, options }, isNamed) => {
+    const pairs = lines.map((line) => [...line.toString('utf8').matchAll(PAIR)]);
+    if (!isNamed && !mostly(pairs, (found) => found.length >= FEWEST_PAIRS)) return undefined;
+    const layout: Layout = {
+      format: 'logfmt',
+      noun: 'field',
+      names: [...new Set(pairs.flat().map(([, name]) => name!))],
+      lines,
+      cutter: (names, fields) => new LogfmtCutter(names, fields),
+    };
+    return isNamed || !isTimed || timesIn(layout, options.timeColumn).length > 0 ? layout : undefined;
+  };
+}
+
+class LogfmtCutter implements Cutter {
+  readonly #names: readonly string[];
+  readonly #fields: readonly Field[];
+
+  constructor(names: readonly string[], fields: readonly Field[]) {
+    this.#names = names;
+    this.#fields = fields;
+  }
+
+  cut(bytes: Buffer, from: number, to: number): string | undefined {
+    let pairs = 0;
+    for (const [, name = '', written = ''] of bytes.toString('utf8', from, to).matchAll(PAIR)) {
+      pairs++;
+      if (!this.#names.includes(name)) continue;
+      const value = written.startsWith('"') ? written.slice(1, -1).replace(/\\(.)/g, '$1') : written;
+      for (const [i, wanted] of this.#names.entries()) if (wanted === name) this.#fields[i]!.setText(value);
+    }
+    return pairs === 0 ? 'no name=value in it' : undefined;
+  }
+}
+
+/** A time in a line of any words: perhaps a number, then the time, then the rest. */
+const SHAPES: readonly RegExp[] = [
+  /^\s*(?<time>\d{4}[-/]\d\d[-/]\d\d[ T]\d\d?:\d\d(?::\d\d(?:[.,]\d+)?)?(?:\s?(?:Z|UTC|[+-]\d\d:?\d\d))?)(?<text>(?!\S).*|,.*|\s*)$/s,
+  /^\s*\[(?<time>[^\]]{8,40})\](?<text>.*)$/s,
+  /^\s*(?<time>(?:[A-Z][a-z]{2},? )?[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d(?:\.\d+)?(?: \d{4})?)(?<text>(?!\S).*)$/s,
+  /^\s*(?<time>\d{1,2}[/-]\w{2,3}[/-]\d{4}[ :T]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?: [+-]\d{4})?)(?<text>(?!\S).*)$/s,
+  /^\s*(?<time>\d{10,19}(?:\.\d+)?)(?:[\s,;|]+(?<count>\d{1,9}))?(?<text>(?!\S).*)$/s,
+  /^\s*(?<count>\d{1,9})[\s,;|]+(?<time>\d\S*(?: [\d:.]+)?(?: [+-]\d{4})?)(?<text>)\s*$/s,
+  /^\s*(?<count>\d{1,9})[\s,;|]+\[?(?<time>[^\]]{8,40}?)\]?(?<text>)\s*$/s,
+];
+
+/** Lines of any words in which a time stands first or in brackets: each is a request of the first address in it. */
+export const timedLines: Recognise = ({ lines }, isNamed) => {
+  const timeIn = (line: Buffer, shape: RegExp) => shape.exec(line.toString('latin1'))?.groups?.['time'];
+  const found = SHAPES.find((one) => mostly(lines, (line) => isFullDate(timeIn(line, one) ?? '', true)));
+  if (found === undefined && !isNamed) return undefined;
+  const shape = found ?? SHAPES[0]!;
+  const hasCount = mostly(lines, (line) => shape.exec(line.toString('latin1'))?.groups?.['count'] !== undefined);
+  return {
+    format: 'lines',
+    noun: 'field',
+    names: ['time', 'client', 'text'],
+    lines,
+    cutter: (names, fields) => new MessageCutter(shape, 'no time where the other lines have it', names, fields),
+    known: {
+      time: 'time',
+      timeFrom: 'the time in each line',
+      ...(hasCount && { count: 'count' }),
+      fields: { client: 'client' },
+      clientFrom: 'the first address in each line',
+    },
+  };
+};
+
+const USER = /(?:\b(?:for (?:invalid user |user )?|user |user=)(\S+?))(?=[\s,;:)]|$)/;
+
+/** The groups of a pattern as fields; `client` is the first address and `user` the user in the group `text`. */
+export class MessageCutter implements Cutter {
+  readonly #pattern: RegExp;
+  readonly #reason: string;
+  readonly #names: readonly string[];
+  readonly #fields: readonly Field[];
+
+  constructor(pattern: RegExp, reason: string, names: readonly string[], fields: readonly Field[]) {
+    this.#pattern = pattern;
+    this.#reason = reason;
+    this.#names = names;
+    this.#fields = fields;
+  }
+
+  cut(bytes: Buffer, from: number, to: number): string | undefined {
+    const groups = this.#pattern.exec(bytes.toString('latin1', from, to))?.groups;
+    if (groups === undefined) return this.#reason;
+    const text = groups['text'] ?? '';
+    for (const [i, name] of this.#names.entries()) {
+      const value = name === 'client' ? firstAddressIn(text) : name === 'user' ? USER.exec(text)?.[1] : groups[name];
+      if (value !== undefined) this.#fields[i]!.setText(value, 'latin1');
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,88 @@
+// Reads the bytes of one log into a sink, wherever they come from, and says how it was read.
+import { Intake, type RequestSink, type SkippedLine } from './intake.js';
+import type { LogOptions } from './log-options.js';
+import { HEAD_BYTES, type OpenLog, type Origin, openLog } from './open.js';
+
+export interface LogReading extends Origin {
+  readonly path: string;
+  readonly requests: number;
+  /** All lines, also blank ones and the header; of a HAR file, entries. */
+  readonly lines: number;
+  /** Lines that are no request; blank lines, the header and rows with the count 0 are not among them. */
+  readonly skippedLines: number;
+  readonly skipped: readonly SkippedLine[];
+  readonly filtered: number;
+  /** On how many days (UTC) requests came. */
+  readonly days: number;
+  /** When the earliest and the latest request arrived, in unix ms; absent without requests. */
+  readonly firstMs?: number;
+  readonly lastMs?: number;
+  /** Whether the reading was ended by its signal: then this is what was read up to there. */
+  readonly interrupted: boolean;
+}
+
+/**
+ * Reads a log from its bytes, cut into chunks anywhere. Without any request it is read all the same.
+ * @throws Failure `unknown_format`, `invalid_input`
+ */
+export async function readBytes(
+  chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
+  path: string,
+  options: LogOptions,
+  sink: RequestSink,
+  signal?: AbortSignal,
+): Promise<LogReading> {
+  const intake = new Intake(sink, options.spreadMs ?? 0, options.fromMs, options.toMs);
+  const start: Buffer[] = [];
+  let startBytes = 0;
+  let log: OpenLog | undefined;
+  let decode = (bytes: Buffer): Buffer => bytes;
+  const open = (): OpenLog => {
+    const raw = Buffer.concat(start);
+    decode = decoderOf(raw);
+    const bytes = decode(raw);
+    const opened = openLog(bytes.subarray(0, HEAD_BYTES), path, options, intake);
+    sink.opened?.(opened.origin().timeUnit);
+    opened.reader.push(bytes);
+    return opened;
+  };
+  for await (const chunk of chunks) {
+    if (log !== undefined) {
+      log.reader.push(decode(chunk));
+      continue;
+    }
+    start.push(Buffer.from(chunk));
+    startBytes += chunk.length;
+    if (startBytes >= HEAD_BYTES) log = open();
+  }
+  log ??= open();
+  const interrupted = signal?.aborted === true;
+  // What follows the last whole line is only a line if the log ends there.
+  if (!interrupted) log.reader.end();
+  const { requests, firstMs, lastMs, skippedLines, skipped, filtered, days } = intake;
+  return {
+    path,
+    ...log.origin(),
+    requests,
+    lines: log.reader.lines,
+    skippedLines,
+    skipped,
+    filtered,
+    days: days.size,
+    ...(requests > 0 && { firstMs, lastMs }),
+    interrupted,
+  };
+}
+
+/** UTF-16 is made UTF-8: with a byte order mark, or with a NUL in every second byte at the start. */
+function decoderOf(head: Buffer): (bytes: Buffer) => Buffer {
+  const isNul = (offset: number) =>
+    head.length >= 16 && Array.from({ length: 8 }, (_, i) => head[2 * i + offset]!).every((byte) => byte === 0);
+  const isText = (offset: number) =>
+    Array.from({ length: 8 }, (_, i) => head[2 * i + offset]!).every((byte) => byte >= 9);
+  const isLittle = (head[0] === 0xff && head[1] === 0xfe) || (isNul(1) && isText(0));
+  const isBig = (head[0] === 0xfe && head[1] === 0xff) || (isNul(0) && isText(1));
+  if (!isLittle && !isBig) return (bytes) => bytes;
+  const decoder = new TextDecoder(isLittle ? 'utf-16le' : 'utf-16be');
+  return (bytes) => Buffer.from(decoder.decode(bytes, { stream: true }));
+}

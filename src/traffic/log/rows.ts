@@ -1,0 +1,197 @@
+// Rows of CSV and TSV: where their fields begin and end, and which lines make one row.
+import type { Field } from './layout.js';
+import { type LineReader, MAX_LINE_BYTES } from './lines.js';
+
+/** How a row's quotes stand at its end: all closed, one open, or one closed with more text after it than RFC 4180 allows. */
+type QuoteState = 'closed' | 'open' | 'broken';
+
+/** Finds the fields of a row: RFC 4180, forgiving blanks around quotes and text after them. */
+export class RowScanner {
+  fields = 0;
+  readonly #delimiter: number;
+  #from = new Int32Array(64);
+  #to = new Int32Array(64);
+  #quoted = new Uint8Array(64);
+  #bytes: Buffer = Buffer.alloc(0);
+
+  constructor(delimiter: string) {
+    this.#delimiter = delimiter.charCodeAt(0);
+  }
+
+  /** Reads the row from `from` up to `to`; `isInside` when it begins within a quoted field. */
+  scan(bytes: Buffer, from: number, to: number, isInside = false): QuoteState {
+    this.#bytes = bytes;
+    this.fields = 0;
+    let state: QuoteState = 'closed';
+    let at = from;
+    do {
+      const isContinued = isInside && this.fields === 0;
+      if (!isContinued) at = skipSpaces(bytes, at, to);
+      if (isContinued || (at < to && bytes[at] === QUOTE)) {
+        const start = isContinued ? at : at + 1;
+        const close = closingQuote(bytes, start, to);
+        this.#add(start, close, 1);
+        if (close === to) return 'open';
+        at = this.#delimiter === SPACE ? close + 1 : skipSpaces(bytes, close + 1, to);
+        if (at < to && bytes[at] !== this.#delimiter) state = 'broken';
+        at = this.#fieldEnd(bytes, at, to);
+      } else {
+        const start = at;
+        at = this.#fieldEnd(bytes, at, to);
+        this.#add(start, at, 0);
+      }
+    } while (at++ < to);
+    return state;
+  }
+
+  fieldFrom(index: number): number {
+    return this.#from[index]!;
+  }
+
+  fieldTo(index: number): number {
+    return this.#to[index]!;
+  }
+
+  isQuoted(index: number): boolean {
+    return this.#quoted[index] === 1;
+  }
+
+  /** The text of a field, doubled quotes made single, without blanks around it. */
+  text(index: number): string {
+    const text = this.#bytes.toString('utf8', this.#from[index], this.#to[index]);
+    return (this.isQuoted(index) ? text.replaceAll('""', '"') : text).trim();
+  }
+
+  texts(): string[] {
+    return Array.from({ length: this.fields }, (_, index) => this.text(index));
+  }
+
+  /** Sets `into` to a field, in the bytes that were scanned; leaves it where the row has no such field. */
+  give(index: number, bytes: Buffer, into: Field): void {
+    if (index < 0 || index >= this.fields) return;
+    const from = this.#from[index]!;
+    const to = this.#to[index]!;
+    if (this.isQuoted(index) && bytes.subarray(from, to).includes(QUOTE)) into.setText(this.text(index));
+    else into.set(bytes, from, to);
+  }
+
+  #add(from: number, to: number, quoted: 0 | 1): void {
+    const index = this.fields++;
+    if (index === this.#from.length) this.#grow();
+    this.#from[index] = from;
+    this.#to[index] = to;
+    this.#quoted[index] = quoted;
+  }
+
+  #grow(): void {
+    const [from, to, quoted] = [this.#from, this.#to, this.#quoted];
+    const length = 2 * from.length;
+    [this.#from, this.#to, this.#quoted] = [new Int32Array(length), new Int32Array(length), new Uint8Array(length)];
+    this.#from.set(from);
+    this.#to.set(to);
+    this.#quoted.set(quoted);
+  }
+
+  #fieldEnd(bytes: Buffer, from: number, to: number): number {
+    let at = from;
+    while (at < to && bytes[at] !== this.#delimiter) at++;
+    return at;
+  }
+}
+
+function skipSpaces(bytes: Buffer, from: number, to: number): number {
+  let at = from;
+  while (at < to && bytes[at] === SPACE) at++;
+  return at;
+}
+
+/** Where the quoted field that begins at `from` closes, doubled quotes passed over; `to` when it does not. */
+function closingQuote(bytes: Buffer, from: number, to: number): number {
+  for (let at = from; at < to; at++) {
+    if (bytes[at] !== QUOTE) continue;
+    if (at + 1 < to && bytes[at + 1] === QUOTE) at++;
+    else return at;
+  }
+  return to;
+}
+
+/** A quoted field may run over this many lines. */
+const MAX_ROW_LINES = 1000;
+
+interface HeldLine {
+  readonly bytes: Buffer;
+  readonly number: number;
+}
+
+/**
+ * Puts lines together while a quoted field is open over their end, and hands over rows.
+ *
+ *   12,"one          lines 1 and 2 are one row           12,"one         the quote of line 1 never closed: what would
+ *   two",x                                               13,"two",x      close it stands before other text. Two rows.
+ *
+ * When the quote closes in a place where none may (as on the right), or not within 1,000 lines, 1 MiB or the file, then it was
+ * no opening quote but a stray one: each line is a row of its own, and none is swallowed. Lines held back hold no closing
+ * quote, so that reading them again cannot open another row: the work stays linear.
+ */
+export class RowCutter implements LineReader {
+  readonly #scanner: RowScanner;
+  /** Takes each row: its fields are those of the scanner, and the number is that of its first line. */
+  readonly #row: LineReader['line'];
+  #held: HeldLine[] = [];
+  #heldBytes = 0;
+
+  constructor(scanner: RowScanner, row: LineReader['line']) {
+    this.#scanner = scanner;
+    this.#row = row;
+  }
+
+  line(bytes: Buffer, from: number, to: number, number: number): void {
+    if (this.#held.length === 0) {
+      if (this.#scanner.scan(bytes, from, to) === 'open') this.#hold(bytes, from, to, number);
+      else this.#row(bytes, from, to, number);
+      return;
+    }
+    const state = this.#scanner.scan(bytes, from, to, true);
+    if (state === 'broken' || this.#held.length >= MAX_ROW_LINES || this.#heldBytes + to - from > MAX_LINE_BYTES) {
+      this.#release();
+      this.line(bytes, from, to, number);
+      return;
+    }
+    this.#hold(bytes, from, to, number);
+    if (state === 'closed') this.#join();
+  }
+
+  end(): void {
+    this.#release();
+  }
+
+  #hold(bytes: Buffer, from: number, to: number, number: number): void {
+    this.#held.push({ bytes: Buffer.from(bytes.subarray(from, to)), number });
+    this.#heldBytes += to - from + 1;
+  }
+
+  #take(): HeldLine[] {
+    const lines = this.#held;
+    this.#held = [];
+    this.#heldBytes = 0;
+    return lines;
+  }
+
+  #join(): void {
+    const lines = this.#take();
+    const row = Buffer.concat(lines.flatMap(({ bytes }, i) => (i === 0 ? [bytes] : [LINE_FEED, bytes])));
+    this.#scanner.scan(row, 0, row.length);
+    this.#row(row, 0, row.length, lines[0]!.number);
+  }
+
+  #release(): void {
+    for (const { bytes, number } of this.#take()) {
+      this.#scanner.scan(bytes, 0, bytes.length);
+      this.#row(bytes, 0, bytes.length, number);
+    }
+  }
+}
+
+const LINE_FEED = Buffer.from('\n');
+const SPACE = 0x20;
+const QUOTE = 0x22;

@@ -1,0 +1,44 @@
+// Clients of one kind in virtual time, for published systems: they send to what decides, or to a service.
+import type { Answer } from '../actor/client/behaviour.js';
+import type { SentAttempt, Transport } from '../actor/client/client.js';
+import { type CustomClientSpec, planClients } from '../actor/client/client-plan.js';
+import type { ClientSpec } from '../actor/client/client-schema.js';
+import { Population } from '../actor/client/population.js';
+import { drawsOf, RandomStream } from '../math/random.js';
+import type { ServerPlan, ServicePlan } from '../scenario/service-plan.js';
+import { ModelledTransport } from '../simulate/modelled-transport.js';
+import { Service, type ServiceWatch } from '../simulate/service.js';
+import { CYCLE_MS } from '../time/cycle.js';
+import { VirtualClock } from '../time/virtual.js';
+
+interface RigOptions {
+  readonly spec: ClientSpec | CustomClientSpec;
+  readonly seed: number;
+  readonly purpose: string;
+  /** Refuses an attempt now, or lets it pass. */
+  readonly decide?: (attempt: SentAttempt, nowMs: number) => Extract<Answer, { type: 'limited' }> | undefined;
+  readonly service: ServerPlan & Partial<ServicePlan>;
+  readonly speed?: (nowMs: number) => number;
+  readonly watch?: ServiceWatch;
+  readonly fromMs?: number;
+}
+
+export function clientRig({ spec, seed, purpose, decide, service: plan, speed, watch, fromMs }: RigOptions) {
+  const clock = new VirtualClock(0, CYCLE_MS);
+  const service: Service<SentAttempt> = new Service({
+    clock,
+    plan,
+    draw: new RandomStream(seed, `${purpose}/service`),
+    onServed: (attempt) => modelled.served(attempt),
+    onFailed: (attempt) => modelled.failed(attempt),
+    speed: speed && (() => speed(clock.now())),
+    watch,
+    fromMs,
+  });
+  const modelled = new ModelledTransport({ service, decide: decide && ((attempt) => decide(attempt, clock.now())) });
+  const transport: Transport = modelled;
+  const plans = planClients([spec], CYCLE_MS);
+  const draws = drawsOf(`${seed}/${purpose}`);
+  const population = new Population({ clock, transport, plans, draws, contracts: 1, fromMs });
+  return { clock, service, population };
+}

@@ -1,0 +1,54 @@
+// Check 12: a service of 300/s whose clients retry once stays down after an outage above half of its capacity, and recovers below.
+//
+//   load < 150/s   stable: with one retry each, the load after the outage is below what is served
+//   150 .. 300     vulnerable: it never recovers by itself
+
+import { RandomStream } from '../math/random.js';
+import { constant } from '../math/time-law.js';
+import { poissonArrivals, UNIT_MS } from './arrivals.js';
+import { clientRig } from './client-rig.js';
+import type { PublishedCheck } from './published-check.js';
+
+const CAPACITY = 300;
+
+const loads = [
+  { load: 120, goodput: 1 },
+  { load: 165, goodput: 0 },
+] as const;
+
+export const outage: PublishedCheck = {
+  id: 'outage',
+  title: 'Outage of 10 s: below half of the capacity a service with retries recovers, above it stays down',
+  source: 'N. Bronson and others, "Metastable failures in distributed systems" (HotOS 2021), figure 2',
+  rows: loads.map(({ load, goodput }) => ({
+    name: `${load}/s of ${CAPACITY}/s: goodput two minutes later`,
+    expected: goodput,
+    error: 0.01,
+    unit: 'of the load',
+  })),
+  replicate: (seed, replication) =>
+    loads.map(({ load }) => {
+      const purpose = `self-test/outage/${replication}/${load}`;
+      const [fromS, toS] = [20, 30];
+      const isOut = (nowMs: number) => nowMs >= fromS * UNIT_MS && nowMs < toS * UNIT_MS;
+      const { clock, population } = clientRig({
+        spec: { kind: 'retrying', max_attempts: 2, timeout: '1s' },
+        seed,
+        purpose,
+        service: {
+          servers: 1,
+          queue: Number.POSITIVE_INFINITY,
+          dropsAbandoned: false,
+          time: constant(UNIT_MS / CAPACITY),
+        },
+        // What begins as the outage begins lasts as long as it.
+        speed: (nowMs) => (isOut(nowMs) ? 1 / (CAPACITY * (toS - fromS)) : 1),
+      });
+      poissonArrivals(clock, new RandomStream(seed, `${purpose}/arrivals`), load, 180, () => population.arrive(0));
+      clock.run({ untilMs: 150 * UNIT_MS });
+      const before = population.counts;
+      clock.run({ untilMs: 180 * UNIT_MS });
+      const after = population.counts;
+      return (after.succeeded - before.succeeded) / (after.jobs - before.jobs);
+    }),
+};

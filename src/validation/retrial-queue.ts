@@ -1,0 +1,74 @@
+// Check 13: the retrial queue M/M/1. A client that finds the server busy returns after an exponential time, for as long as it takes.
+//
+//   arrivals lambda ─► server mu, rho = lambda / mu         in orbit, on average:  rho (lambda + rho theta) / ((1 - rho) theta)
+//        ▲   └─ busy ─► orbit                               as theta grows without bound: the queue of M/M/1
+//        └── theta each ──┘
+
+import type { ClientEvent, Effect, Job } from '../actor/client/behaviour.js';
+import type { CustomClientSpec } from '../actor/client/client-plan.js';
+import { RandomStream } from '../math/random.js';
+import { exponential } from '../math/time-law.js';
+import { poissonArrivals, UNIT_MS } from './arrivals.js';
+import { clientRig } from './client-rig.js';
+import type { PublishedCheck } from './published-check.js';
+
+const cases = [
+  { rho: 0.5, theta: 1 },
+  { rho: 0.7, theta: 0.5 },
+  { rho: 0.7, theta: 5 },
+] as const;
+
+const FROM = 500;
+const TO = 6000;
+
+export const retrialQueue: PublishedCheck = {
+  id: 'retrial-queue',
+  title: 'Retrial queue M/M/1: clients in orbit',
+  source: 'G. Falin and J. Templeton, "Retrial Queues" (1997), section 1.1',
+  rows: cases.map(({ rho, theta }) => ({
+    name: `rho ${rho}, theta ${theta}: mean number in orbit`,
+    expected: (rho * (rho + rho * theta)) / ((1 - rho) * theta),
+    unit: 'clients',
+  })),
+  replicate: (seed, replication) =>
+    cases.map(({ rho, theta }) => {
+      const purpose = `self-test/retrial-queue/${replication}/${rho}/${theta}`;
+      const { clock, service, population } = clientRig({
+        spec: returning(theta),
+        seed,
+        purpose,
+        service: { servers: 1, queue: 0, dropsAbandoned: false, time: exponential(UNIT_MS) },
+      });
+      poissonArrivals(clock, new RandomStream(seed, `${purpose}/arrivals`), rho, TO, () => population.arrive(0));
+      let [area, lastMs, inSystem] = [0, 0, 0];
+      // Steps of a tenth of the unit: the mean over time of clients in orbit.
+      for (let tenths = FROM * 10; tenths < TO * 10; tenths += 1) {
+        clock.run({ untilMs: (tenths * UNIT_MS) / 10 });
+        const { jobs, succeeded } = population.counts;
+        inSystem = jobs - succeeded;
+        area += (inSystem - service.serving) * (clock.now() - lastMs);
+        lastMs = clock.now();
+      }
+      return area / ((TO - FROM) * UNIT_MS);
+    }),
+};
+
+type Returning = { readonly at: 'idle' | 'asking' | 'orbit'; readonly job?: Job; readonly attempts?: number };
+
+/** Clients that the schema does not have: exponential pauses, without end. */
+function returning(theta: number): CustomClientSpec {
+  const pause = exponential(UNIT_MS / theta);
+  const on = (state: Returning, event: ClientEvent): readonly [Returning, readonly Effect[]] => {
+    if (event.type === 'job') return [{ at: 'asking', job: event.job, attempts: 1 }, [send(event.job, 1)]];
+    if (event.type === 'failed') return [{ ...state, at: 'orbit' }, [{ type: 'wait', wait: pause }]];
+    if (event.type === 'served') return [{ at: 'idle' }, [{ type: 'finish', job: state.job!, ending: 'succeeded' }]];
+    if (event.type !== 'wake') return [state, []];
+    const attempts = state.attempts! + 1;
+    return [{ at: 'asking', job: state.job!, attempts }, [send(state.job!, attempts)]];
+  };
+  return { kind: 'custom', initial: { at: 'idle' }, on: on as CustomClientSpec['on'] };
+}
+
+function send(job: Job, number: number): Effect {
+  return { type: 'send', job, number };
+}

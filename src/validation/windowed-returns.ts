@@ -1,0 +1,53 @@
+// Check 8: how long a limiter takes until everybody has passed who came at once, where each returns at a uniform time in [m, 2m), m doubled.
+//
+//   clients   |||||||  over 20 s          a bucket of 50/s ──► passed; refused: again after m (1 + u), m = 1 s, 2 s, 4 s, ..., 5 min
+import { LIMITED } from '../limiter/rule/rule.js';
+import { ruleOf } from '../limiter/rule/rule-definition.js';
+import { RandomStream } from '../math/random.js';
+import { constant } from '../math/time-law.js';
+import { Rank } from '../time/rank.js';
+import { clientRig } from './client-rig.js';
+import type { PublishedCheck } from './published-check.js';
+
+const CLIENTS = 1000;
+const OVER_MS = 20_000;
+
+export const windowedReturns: PublishedCheck = {
+  id: 'windowed-returns',
+  title: `${CLIENTS} clients at a limit of 50/s: when the last one has passed`,
+  source:
+    'Consul agents against golang.org/x/time/rate; one run each, its error that of the runs of a second implementation',
+  rows: [
+    { name: 'burst 1: the last one has passed', expected: 88, error: 15, unit: 's' },
+    { name: 'burst 1: most attempts in a second', expected: 149, error: 5, unit: '/s' },
+    { name: 'burst 5: the last one has passed', expected: 32, error: 3, unit: 's' },
+    { name: 'burst 5: most attempts in a second', expected: 80, error: 5, unit: '/s' },
+  ],
+  replicate: (seed, replication) => [1, 5].flatMap((burst) => returns(burst, seed, `windowed-returns/${replication}`)),
+};
+
+function returns(burst: number, seed: number, purpose: string): readonly [lastS: number, most: number] {
+  const rule = ruleOf({ primitive: 'token_bucket', params: { rate: 50, per_ms: 1000, capacity: burst } });
+  const state = rule.fresh(0);
+  const perSecond: number[] = [];
+  let lastMs = 0;
+  const { clock, population } = clientRig({
+    spec: { like: 'consul-windowed' },
+    seed,
+    purpose: `self-test/${purpose}/${burst}`,
+    decide(_, nowMs) {
+      const second = Math.floor(nowMs / 1000);
+      perSecond[second] = (perSecond[second] ?? 0) + 1;
+      if (rule.decide(state, nowMs, 1, 0) === LIMITED) return { type: 'limited', retryAfterMs: undefined };
+      lastMs = nowMs;
+      return undefined;
+    },
+    service: { servers: CLIENTS, queue: 0, dropsAbandoned: false, time: constant(20) },
+  });
+  const draw = new RandomStream(seed, `self-test/${purpose}/${burst}/arrivals`);
+  for (let n = 0; n < CLIENTS; n += 1) {
+    clock.agenda.at(OVER_MS * draw.uniform(), Rank.arrival, () => population.arrive(0));
+  }
+  clock.run();
+  return [lastMs / 1000, perSecond.reduce((most, n = 0) => Math.max(most, n), 0)];
+}

@@ -1,0 +1,32 @@
+// A field of a form: which contract.
+import type { ShownContract } from './node-client.js';
+
+/** What the forms of an owner are about. */
+export interface OwnerProps {
+  readonly slug: string;
+  readonly contracts: readonly ShownContract[];
+  readonly onChanged: () => void;
+}
+
+interface ChoiceProps {
+  readonly contracts: readonly ShownContract[];
+  /** What no choice means; without it, one has to be chosen. */
+  readonly all?: string;
+  readonly onChoose?: (id: string) => void;
+}
+
+export function ContractChoice({ contracts, all, onChoose }: ChoiceProps) {
+  return (
+    <label>
+      Contract
+      <select name="contract" onChange={(event) => onChoose?.(event.currentTarget.value)}>
+        {all === undefined ? null : <option value="">{all}</option>}
+        {contracts.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name} {id}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,34 @@
+// One figure of a run, for a frame in another page.
+import { VERSION } from '../../version.js';
+import type { Theme } from '../chart/palette.js';
+import { Lanes } from './lanes.js';
+import type { Linked } from './link.js';
+import { Pictures } from './pictures.js';
+import { usePlayed } from './player.js';
+
+interface EmbeddedProps {
+  /** `requests`, or the name of a chart. */
+  readonly figure: string;
+  readonly first: Linked;
+  readonly theme: Theme;
+}
+
+export function Embedded({ figure, first, theme }: EmbeddedProps) {
+  const { picture, refusal } = usePlayed(first.text, first.name);
+  if (refusal !== undefined) return <p role="alert">{refusal.what}</p>;
+  if (picture === undefined) return <p role="status">…</p>;
+  const { outcome } = picture;
+  return (
+    <main class="embedded" data-digest={outcome.digest}>
+      <p class="question">{outcome.question}</p>
+      {figure === 'requests' ? (
+        <Lanes picture={picture} theme={theme} />
+      ) : (
+        <Pictures picture={picture} theme={theme} only={figure} />
+      )}
+      <footer>
+        Computed by Weir {VERSION}: seed {outcome.seed}, <code>{outcome.digest.slice(0, 19)}…</code>
+      </footer>
+    </main>
+  );
+}

@@ -1,0 +1,100 @@
+// Files that a person drops on the page: a log becomes the requests of a scenario, the file of a gateway its limiter. Nothing leaves the page.
+import type { ReadableStream, ReadableWritablePair } from 'node:stream/web';
+import { parseDocument } from 'yaml';
+import { limitersIn } from '../../gateway/limits-in.js';
+import type { RecordedLog } from '../../scenario/loaded-scenario.js';
+import { recordingOf } from '../../scenario/recording.js';
+import type { LogSpec } from '../../traffic/arrival/make.js';
+import { readBytes } from '../../traffic/log/read-bytes.js';
+
+/** What a file was taken for. */
+export type Taken =
+  | { readonly kind: 'log'; readonly name: string; readonly requests: number; readonly format: string }
+  | {
+      readonly kind: 'limits';
+      readonly name: string;
+      readonly limits: readonly TakenLimit[];
+      readonly notes: readonly string[];
+    };
+
+export interface TakenLimit {
+  /** Its name and where it applies. */
+  readonly words: string;
+  readonly limit: Readonly<Record<string, unknown>>;
+}
+
+/** A larger file is no configuration. */
+const MOST_CONFIGURATION = 1_000_000;
+
+export class OwnLog {
+  readonly #file: Blob;
+  readonly #name: string;
+  readonly #read = new Map<string, Promise<RecordedLog>>();
+
+  constructor(file: Blob, name: string) {
+    this.#file = file;
+    this.#name = name;
+  }
+
+  /** Read once for each way of reading it: a slider reads nothing again. */
+  recording(spec: LogSpec, cycleMs: number): Promise<RecordedLog> {
+    const way = JSON.stringify([spec, cycleMs]);
+    const known = this.#read.get(way);
+    if (known !== undefined) return known;
+    const read = recordingOf(spec, cycleMs, (options, sink) => readBytes(this.#chunks(), this.#name, options, sink));
+    this.#read.set(way, read);
+    return read;
+  }
+
+  /** @throws Failure `unknown_format`, `invalid_input` */
+  reading() {
+    return readBytes(this.#chunks(), this.#name, {}, { request: () => undefined });
+  }
+
+  async *#chunks(): AsyncGenerator<Buffer> {
+    const isPacked = /\.gz$/i.test(this.#name);
+    const bytes = this.#file.stream() as unknown as ReadableStream<Uint8Array>;
+    const unpack = () => new DecompressionStream('gzip') as unknown as ReadableWritablePair<Uint8Array, Uint8Array>;
+    const reader = (isPacked ? bytes.pipeThrough(unpack()) : bytes).getReader();
+    for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read())
+      yield Buffer.from(value as Uint8Array);
+  }
+}
+
+/**
+ * Reads a file that was dropped: as the file of a gateway where it has limits, else as a log.
+ * @throws Failure if it is neither
+ */
+export async function taken(file: File): Promise<{ readonly taken: Taken; readonly log: OwnLog | undefined }> {
+  const { name } = file;
+  if (file.size <= MOST_CONFIGURATION) {
+    const { limiters, notUnderstood, notApplied } = limitersIn(await file.text(), name);
+    const limits = limiters.flatMap(({ name: limiter, where, limit, line }) =>
+      limit === undefined ? [] : [{ words: `${limiter}${where === '' ? '' : `, ${where}`} (line ${line})`, limit }],
+    );
+    const notes = [...notUnderstood, ...notApplied].map(({ line, what }) => `line ${line}: ${what}`);
+    if (limits.length > 0) return { taken: { kind: 'limits', name, limits, notes }, log: undefined };
+  }
+  const log = new OwnLog(file, name);
+  const { requests, format } = await log.reading();
+  return { taken: { kind: 'log', name, requests, format }, log };
+}
+
+/** The scenario with the requests of a log, and its limiter as it is. */
+export function withLog(text: string, file: string): string {
+  const { limiter } = (parseDocument(text, { logLevel: 'error' }).toJS() ?? {}) as { readonly limiter?: unknown };
+  const document = parseDocument(`question: What does this limiter do with the requests of ${file}?\n`);
+  if (limiter !== undefined) document.set('limiter', document.createNode(limiter));
+  document.set('arrivals', document.createNode([{ model: 'log', file }]));
+  return document.toString({ lineWidth: 0 });
+}
+
+/** The scenario with another limiter. What it was compared with and expected to do is left out. */
+export function withLimit(text: string, limit: Readonly<Record<string, unknown>>): string {
+  const document = parseDocument(text, { logLevel: 'error' });
+  const node = document.createNode(limit);
+  Object.assign(node, { flow: true });
+  document.set('limiter', node);
+  for (const field of ['compare', 'expect']) document.delete(field);
+  return document.toString({ lineWidth: 0 });
+}

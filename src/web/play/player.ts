@@ -1,0 +1,69 @@
+// The runs of the view that is shown: the newest text is run, and of those that come meanwhile only the last.
+import { useLayoutEffect, useState } from 'preact/hooks';
+import type { Picture } from './played.js';
+import { type Asked, type Refusal, Runs } from './runs.js';
+
+/** A run that takes longer gives way to the next change. */
+const PATIENCE_MS = 400;
+
+const nowMs = () => Number(document.timeline.currentTime);
+
+class Player {
+  readonly #runs = new Runs();
+  /** When the run began that goes on. */
+  #sinceMs: number | undefined;
+  #next: Asked | undefined;
+  onPicture: (picture: Picture) => void = () => {};
+  onRefusal: (refusal: Refusal | undefined) => void = () => {};
+  onShare: (share: number | undefined) => void = () => {};
+
+  /** A file of one's own; a scenario can name it from then on. */
+  take(file: File) {
+    return this.#runs.take(file);
+  }
+
+  play(...asked: Asked): void {
+    this.#next = asked;
+    if (this.#sinceMs === undefined) void this.#run();
+    else if (nowMs() - this.#sinceMs > PATIENCE_MS) this.#runs.stop();
+  }
+
+  async #run(): Promise<void> {
+    for (let next = this.#next; next !== undefined; next = this.#next) {
+      this.#next = undefined;
+      const sinceMs = nowMs();
+      this.#sinceMs = sinceMs;
+      const ended = await this.#runs.run(next, (share) => nowMs() - sinceMs > PATIENCE_MS && this.onShare(share));
+      this.#sinceMs = undefined;
+      this.onShare(undefined);
+      if ('error' in ended) throw new Error(ended.error);
+      // What was asked by a view that is no longer shown, or before the last change, is not shown.
+      if ('refused' in ended) this.onRefusal(ended.refused);
+      else if (ended.picture !== undefined) {
+        this.onPicture(ended.picture);
+        this.onRefusal(undefined);
+      }
+    }
+  }
+}
+
+export const player = new Player();
+
+interface Played {
+  readonly picture: Picture | undefined;
+  readonly refusal: Refusal | undefined;
+  /** How far a run has come that takes long. */
+  readonly share: number | undefined;
+}
+
+/** Runs a text as often as it changes; the last picture stays until the next one is there. */
+export function usePlayed(...[text, name, withProducts]: Asked): Played {
+  const [picture, setPicture] = useState<Picture>();
+  const [refusal, setRefusal] = useState<Refusal>();
+  const [share, setShare] = useState<number>();
+  player.onPicture = setPicture;
+  player.onRefusal = setRefusal;
+  player.onShare = setShare;
+  useLayoutEffect(() => player.play(text, name, withProducts), [text, name, withProducts]);
+  return { picture, refusal, share };
+}

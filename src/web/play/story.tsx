@@ -1,0 +1,73 @@
+// The story: seven ideas, each with one sentence, one picture and one control. It ends in the sandbox.
+import { useMemo, useState } from 'preact/hooks';
+import type { Theme } from '../chart/palette.js';
+import { controlsOf, type Slider, slid } from './controls.js';
+import { Lanes } from './lanes.js';
+import { Pictures } from './pictures.js';
+import { usePlayed } from './player.js';
+import { Slide } from './sliders.js';
+import { type StoryStep, steps } from './steps.js';
+
+interface StoryProps {
+  readonly at: number;
+  readonly theme: Theme;
+  readonly onStep: (at: number) => void;
+  readonly onSandbox: (text: string, name: string) => void;
+}
+
+export function Story({ at, theme, onStep, onSandbox }: StoryProps) {
+  const step = steps[at]!;
+  const [text, setText] = useState(step.text);
+  const { picture } = usePlayed(text, step.name);
+  const slider = useMemo(() => sliderOf(step, text), [step, text]);
+  const go = (to: number) => {
+    setText(steps[to]!.text);
+    onStep(to);
+  };
+  return (
+    <main class="story" data-digest={picture?.outcome.digest}>
+      <ol class="steps">
+        {steps.map(({ title }, index) => (
+          <li key={title}>
+            <button type="button" aria-current={index === at ? 'step' : undefined} onClick={() => go(index)}>
+              {index + 1}
+              <span>{title}</span>
+            </button>
+          </li>
+        ))}
+      </ol>
+      <article key={step.name}>
+        <h2>{step.title}</h2>
+        <p class="idea">{step.sentence}</p>
+        {slider && (
+          <form class="sliders" onSubmit={(event) => event.preventDefault()}>
+            <Slide slider={slider} onValue={(value) => setText((now) => slid(now, sliderOf(step, now)!, value))} />
+          </form>
+        )}
+        {picture && <Lanes picture={picture} theme={theme} />}
+        {picture && <Pictures picture={picture} theme={theme} only={step.shows} />}
+        <p class="try">{step.tryThis}</p>
+        <div class="buttons">
+          {at > 0 && (
+            <button type="button" onClick={() => go(at - 1)}>
+              Back
+            </button>
+          )}
+          <button type="button" onClick={() => onSandbox(text, step.name)}>
+            Open it in the sandbox
+          </button>
+          {at + 1 < steps.length && (
+            <button type="button" class="live" onClick={() => go(at + 1)}>
+              Next: {steps[at + 1]!.title}
+            </button>
+          )}
+        </div>
+      </article>
+    </main>
+  );
+}
+
+function sliderOf({ control, label, by }: StoryStep, text: string): Slider | undefined {
+  const found = controlsOf(text)?.sliders.find(({ path }) => path.join('.') === control);
+  return found && { ...found, label, by };
+}

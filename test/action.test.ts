@@ -1,0 +1,130 @@
+// action.yml as a runner runs it: its steps in bash, with the inputs and the environment of a job.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { parse } from 'yaml';
+
+interface Step {
+  readonly name?: string;
+  readonly uses?: string;
+  readonly shell?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly run?: string;
+}
+
+const root = resolve(import.meta.dirname, '..');
+const action = parse(readFileSync(join(root, 'action.yml'), 'utf8'));
+const steps: readonly Step[] = action.runs.steps;
+const home = mkdtempSync(join(tmpdir(), 'weir action '));
+const job = join(home, 'job');
+const temp = join(home, 'temp');
+const output = join(home, 'output');
+const summary = join(home, 'summary.md');
+let packed: string;
+
+beforeAll(() => {
+  mkdirSync(join(job, 'scenarios'), { recursive: true });
+  mkdirSync(temp);
+  const burst = readFileSync(join(root, 'scenarios/burst.yaml'), 'utf8');
+  writeFileSync(join(job, 'scenarios/burst.yaml'), burst);
+  writeFileSync(join(job, 'scenarios/strict.yaml'), burst.replace('admitted <= 100', 'admitted <= 90'));
+  writeFileSync(join(job, 'broken.yaml'), burst.replace('threshold', 'threshhold'));
+  writeFileSync(join(job, 'requests.csv'), 'time\n1000000000\n1000000001\n1000000002\n');
+  const written = execFileSync('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', home], {
+    cwd: root,
+  });
+  packed = join(home, JSON.parse(String(written))[0].filename);
+  const { status, stderr } = run('Install', {});
+  expect([status, stderr]).toEqual([0, expect.not.stringContaining('npm error')]);
+});
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+/** One step, as with the given inputs: those that are not given have their defaults. */
+function run(name: string, given: Readonly<Record<string, string>>) {
+  const step = steps.find((one) => one.name === name)!;
+  const defaults = Object.entries<{ default?: string }>(action.inputs).map(([input, { default: value = '' }]) => [
+    input,
+    value,
+  ]);
+  const inputs: Record<string, string> = { ...Object.fromEntries(defaults), package: packed, ...given };
+  const own = Object.entries(step.env ?? {}).map(([key, value]) => [
+    key,
+    value.replace(/\$\{\{ inputs\.(\w+) \}\}/g, (_all, input: string) => inputs[input]!),
+  ]);
+  writeFileSync(output, '');
+  writeFileSync(summary, '');
+  const env = {
+    ...process.env,
+    NO_COLOR: '1',
+    npm_config_ignore_scripts: 'true',
+    GITHUB_ACTIONS: 'true',
+    GITHUB_ACTION_PATH: root,
+    GITHUB_OUTPUT: output,
+    GITHUB_STEP_SUMMARY: summary,
+    RUNNER_TEMP: temp,
+    ...Object.fromEntries(own),
+  };
+  const words = ['--noprofile', '--norc', '-eo', 'pipefail', '-c', step.run!];
+  const { status, stdout, stderr } = spawnSync('bash', words, { cwd: job, env, encoding: 'utf8' });
+  const annotations = stdout.split('\n').filter((line) => line.startsWith('::'));
+  return { status, stdout, stderr, annotations, summary: readFileSync(summary, 'utf8') };
+}
+
+it('is composite: each step is one of another action, or has its shell, and no input is put into a script', () => {
+  expect([action.runs.using, steps.map(({ uses, shell }) => uses ?? shell)]).toEqual([
+    'composite',
+    ['actions/setup-node@v4', 'bash', 'bash'],
+  ]);
+  expect(steps.filter((step) => step.run?.includes('${{'))).toEqual([]);
+  expect(action.outputs.reports.value).toMatch(/^\$\{\{ steps\.run\.outputs\.reports \}\}$/);
+});
+
+it('runs every file that a pattern matches, with one summary, and annotates what does not hold', () => {
+  const { status, annotations, summary: text, stdout } = run('Run', { files: 'scenarios/*.yaml' });
+  expect([status, annotations]).toEqual([
+    1,
+    [
+      '::error file=scenarios/strict.yaml::never more than 100 admitted in any window: admitted <= 90 in any 60 cycles, found 100',
+    ],
+  ]);
+  expect(text).toMatch(/burst[\s\S]*strict/);
+  expect(stdout).toContain('All 5 expectations held.');
+  expect(readFileSync(output, 'utf8')).toBe(`reports=${join(temp, 'weir-reports')}\n`);
+});
+
+it('annotates the line and column of what cannot be read', () => {
+  const { status, annotations } = run('Run', { files: 'broken.yaml' });
+  expect([status, annotations]).toEqual([
+    2,
+    [
+      expect.stringMatching(
+        /^::error file=broken\.yaml,line=5,col=\d+::The scenario broken\.yaml was refused\. .*threshhold.*"threshold"/,
+      ),
+    ],
+  ]);
+});
+
+it('gives options as they are, one a line', () => {
+  const {
+    status,
+    annotations,
+    summary: text,
+  } = run('Run', {
+    command: 'replay',
+    files: 'requests.csv\n',
+    options: '--cycle-ms=1000\n  --top\n1\n',
+  });
+  expect([status, annotations, text]).toEqual([0, [], expect.stringContaining('requests.csv')]);
+});
+
+it.each([
+  [{ command: 'serve', files: 'requests.csv' }, /^::error ::The input command is "serve"/],
+  [{ files: '\n' }, /^::error ::The input files names none/],
+  [{ files: 'nowhere.yaml' }, /^::error file=nowhere\.yaml::.*nowhere\.yaml/],
+  [{ files: 'scenarios/burst.yaml', options: '--frobnicate' }, /^::error file=scenarios\/burst\.yaml::.*frobnicate/],
+])('refuses %o', (given, said) => {
+  const { status, annotations } = run('Run', given);
+  expect([status, annotations]).toEqual([2, [expect.stringMatching(said)]]);
+});

@@ -1,0 +1,59 @@
+// Clients against a server that answers by a script, in virtual time.
+import type { Answer } from '../../../src/actor/client/behaviour.js';
+import type { SentAttempt, Transport } from '../../../src/actor/client/client.js';
+import { planClients } from '../../../src/actor/client/client-plan.js';
+import type { ClientSpec } from '../../../src/actor/client/client-schema.js';
+import { Population } from '../../../src/actor/client/population.js';
+import { type Draws, drawsOf, type RandomStream } from '../../../src/math/random.js';
+import { Rank } from '../../../src/time/rank.js';
+import { VirtualClock } from '../../../src/time/virtual.js';
+
+/** Undefined: no answer ever. Answers come at once unless `latencyMs` says otherwise. */
+export type Script = (attempt: SentAttempt, nowMs: number) => Answer | undefined;
+
+export interface Given {
+  /** When jobs are wanted. Default: one at 0. */
+  readonly jobsMs?: readonly number[];
+  readonly seed?: number;
+  readonly latencyMs?: number;
+  readonly untilMs?: number;
+  /** Every uniform variate, instead of those of the seed. */
+  readonly uniform?: number;
+}
+
+export interface Seen {
+  readonly ms: number;
+  readonly job: number;
+  readonly number: number;
+}
+
+export function against(script: Script, spec: ClientSpec, given: Given = {}) {
+  const { jobsMs = [0], seed = 1, latencyMs = 0, untilMs = Number.POSITIVE_INFINITY, uniform } = given;
+  const clock = new VirtualClock(0, 777);
+  const sent: Seen[] = [];
+  const transport: Transport = {
+    send(attempt) {
+      sent.push({ ms: clock.now(), job: attempt.job.number, number: attempt.number });
+      const answer = script(attempt, clock.now());
+      if (answer === undefined) return;
+      if (latencyMs === 0) attempt.answer(answer);
+      else clock.agenda.at(clock.now() + latencyMs, Rank.service, () => attempt.answer(answer));
+    },
+    abandon() {},
+  };
+  const plans = planClients([spec], 777);
+  const draws: Draws = uniform === undefined ? drawsOf(seed) : () => ({ uniform: () => uniform }) as RandomStream;
+  const population = new Population({ clock, transport, plans, draws, contracts: 1 });
+  for (const ms of jobsMs) clock.agenda.at(ms, Rank.arrival, () => population.arrive(0));
+  clock.run({ untilMs });
+  return { sent, counts: population.counts, endMs: clock.now() };
+}
+
+/** `0 j1#1 100 j1#2`: the instants of all attempts, in whole ms. */
+export function words(sent: readonly Seen[]): string {
+  return sent.map(({ ms, job, number }) => `${Math.round(ms)} j${job}#${number}`).join(' ');
+}
+
+export const failed: Answer = { type: 'failed' };
+export const served: Answer = { type: 'served' };
+export const limited = (retryAfterMs?: number): Answer => ({ type: 'limited', retryAfterMs });

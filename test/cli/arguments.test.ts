@@ -1,0 +1,82 @@
+// How the words of a command line are read, by the schema of a command that has one option of each kind.
+import { expect, it } from 'vitest';
+import { readArguments } from '../../src/cli/arguments.js';
+import { choice, decimal, flag, perhaps, several, text, value, whole } from '../../src/cli/command.js';
+import type { Failure } from '../../src/schema/failure.js';
+
+const options = {
+  file: several(text('files', { place: true, required: true })),
+  seed: whole(0, 100, 'a seed'),
+  share: decimal('a share', { default: 0.5, minimum: 0, maximum: 1 }),
+  header: several(
+    value('"Name: value"', (line) => (line.includes(':') ? line.split(': ') : undefined), 'a header', { letter: 'H' }),
+  ),
+  pacing: choice(['spaced', 'at once'], 'a pacing'),
+  watch: perhaps({ value: 'page', fits: /^(page|text)$/ }, 'page or text', 'show it', { local: true }),
+  url: text('a URL'),
+  spread: text('a time'),
+  live: flag('live'),
+  out: text('a folder', { local: true }),
+};
+
+it.each<[what: string, words: string, given: object]>([
+  ['arguments, and what has a default', 'a b', { file: ['a', 'b'], share: 0.5, live: false }],
+  ['a value after a space or an equals sign', 'a --seed 7 --share=1', { file: ['a'], seed: 7, share: 1, live: false }],
+  ['options between arguments', 'a --live b', { file: ['a', 'b'], share: 0.5, live: true }],
+  ['a list', 'a --header x:1 -H y:2', { file: ['a'], share: 0.5, live: false, header: [['x:1'], ['y:2']] }],
+  ['a dash, and words after two', '- -- --seed', { file: ['-', '--seed'], share: 0.5, live: false }],
+  ['an option that needs no value', '--watch a', { file: ['a'], share: 0.5, live: false, watch: 'page' }],
+  ['and may have one', '--watch text a', { file: ['a'], share: 0.5, live: false, watch: 'text' }],
+])('reads %s', (_, words, given) => {
+  expect(readArguments('simulate', options, words.split(' ')).given).toEqual(given);
+});
+
+it.each([
+  ['', '<file> is missing.'],
+  ['a --seed 7 --seed 8', '--seed was given more than once.'],
+  ['a --seed -1', '--seed takes a whole number from 0 to 100, not "-1".'],
+  ['a --seed 0x10', '--seed takes a whole number from 0 to 100, not "0x10".'],
+  ['a --seed --live', '--seed takes a whole number from 0 to 100, and has none.'],
+  ['a --share NaN', '--share takes a number from 0 to 1, not "NaN".'],
+  ['a --pacing space', '--pacing takes spaced or at once, not "space".'],
+  ['a --header x', '--header takes "Name: value", not "x".'],
+  ['a --watch=tex', '--watch takes page or text, not "tex".'],
+  ['a --live=yes', '--live takes no value.'],
+  ['a --no-live', 'Unknown option: --no-live.'],
+  ['a --__proto__ x', 'Unknown option: --__proto__.'],
+])('refuses: %s', (words, what) => {
+  const read = () =>
+    readArguments(
+      'simulate',
+      options,
+      words.split(' ').filter((word) => word !== ''),
+    );
+  expect(read).toThrow(expect.objectContaining({ code: 'wrong_usage', what }) as Failure);
+});
+
+it.each<[what: string, words: string[], command: string, files?: string[]]>([
+  [
+    'has what was given, in the order of the help',
+    ['a.yaml', '--live', '--seed', '0'],
+    'weir simulate a.yaml --seed 0 --live',
+  ],
+  ['has the files of this run', ['a.yaml', 'b.yaml'], 'weir simulate b.yaml', ['b.yaml']],
+  ['has no default', ['a.yaml'], 'weir simulate a.yaml'],
+  ['leaves out what does not change the result', ['a.yaml', '--out', 'x', '--watch'], 'weir simulate a.yaml'],
+  [
+    'quotes for a shell',
+    ["it's $HOME.yaml", '--pacing', 'at once'],
+    "weir simulate 'it'\\''s $HOME.yaml' --pacing 'at once'",
+  ],
+  ['quotes nothing at all', ['a.log', '--url', ''], "weir simulate a.log --url ''"],
+  ['keeps a dash a value', ['a.log', '--spread=-5s'], 'weir simulate a.log --spread=-5s'],
+  ['keeps a dash a file', ['--', '-a.log', '-'], 'weir simulate ./-a.log -'],
+  ['has each value of a list', ['a', '-H', 'b: 1', '-H', 'c: 2'], "weir simulate a --header 'b: 1' --header 'c: 2'"],
+  [
+    'keeps a password to itself',
+    ['a', '--url', 'http://me:se@cret@127.0.0.1:80/x'],
+    'weir simulate a --url http://127.0.0.1:80/x',
+  ],
+])('the line that repeats a run %s', (_, words, command, files) => {
+  expect(readArguments('simulate', options, words).line.repeat(files)).toBe(command);
+});

@@ -1,0 +1,105 @@
+// `weir diff`: files, folders and revisions of git, with and without a log.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { temporaryFolder, weirHere } from './command-line.js';
+
+const folder = temporaryFolder();
+const write = (name: string, text: string) => {
+  mkdirSync(join(folder, name, '..'), { recursive: true });
+  writeFileSync(join(folder, name), text);
+};
+const weir = (args: readonly string[]) => weirHere(['diff', ...args], {}, '', folder);
+
+const zones = (rate: string) => `limit_req_zone $binary_remote_addr zone=api:10m rate=${rate};\n`;
+const server = (burst: number) => `server {\n  location /api { limit_req zone=api burst=${burst} nodelay; }\n}\n`;
+const START = 1_767_600_000_000;
+const rows = (n: number, who: string) => Array.from({ length: n }, () => `${START},${who},/api/a`);
+
+beforeAll(() => {
+  const git = (...words: string[]) => execFileSync('git', words, { cwd: folder, stdio: 'ignore' });
+  git('init', '-b', 'main', '.');
+  write('deploy/zones.conf', zones('1r/s'));
+  write('deploy/site.conf', server(9));
+  write('deploy/readme.txt', 'limit_req zone=none;');
+  git('add', '.');
+  git('-c', 'user.name=a', '-c', 'user.email=a@example.org', 'commit', '-m', 'limits');
+  write('deploy/zones.conf', `# slower\n${zones('30r/m')}`);
+  write('deploy/site.conf', server(4));
+  write('one.conf', zones('1r/s') + server(9));
+  write('two.conf', zones('1r/s') + server(4));
+  write('log.csv', `ms,client,path\n${[...rows(12, 'many'), ...rows(3, 'few')].join('\n')}\n`);
+});
+
+describe('without a log', () => {
+  it.each([
+    [['one.conf', 'two.conf'], 'burst 9 → 4', '10 → 5'],
+    [['git:main', 'deploy'], 'rate 1r/s → 30r/m; burst 9 → 4', 'deploy/site.conf:2'],
+    [['git:main:deploy/site.conf', 'deploy/site.conf'], 'No limit differs', 'no limit_req_zone defines the zone'],
+  ])('%j says what changes: %s', async (args, ...words) => {
+    const { code, out } = await weir(args);
+    expect(code).toBe(0);
+    for (const one of words) expect(out.replace(/\s+/g, ' ')).toContain(one);
+  });
+
+  it('is JSON, too', async () => {
+    const { out } = await weir(['one.conf', 'two.conf', '--json']);
+    expect(JSON.parse(out)).toMatchObject({
+      kind: 'diff',
+      changes: [
+        {
+          kind: 'changed',
+          name: 'api',
+          where: 'location /api',
+          file: 'two.conf',
+          line: 3,
+          burst: { sent: 100, old: 10, new: 5 },
+        },
+      ],
+      new: { limiters: [{ name: 'api', status: 503 }], not_understood: [], not_applied: [] },
+    });
+  });
+});
+
+describe('with a log', () => {
+  const log = ['--log', 'log.csv', '--time', 'ms'];
+
+  it.each([
+    ['50%', 0, 'within the budget'],
+    ['0.1%', 1, 'over the budget'],
+  ])('ends by the budget: %s', async (below, code, words) => {
+    const ran = await weir(['one.conf', 'two.conf', ...log, '--newly-refused-below', below]);
+    expect(ran.code).toBe(code);
+    expect(ran.out).toContain(words);
+    expect(ran.out.replace(/\s+/g, ' ')).toContain('Newly refused: 5 requests of 1 client (33.3 %).');
+  });
+
+  it('annotates the line that changed, the zone where it is the zone', async () => {
+    const own = await weir(['one.conf', 'two.conf', ...log, '--newly-refused-below', '1%', '--annotate']);
+    expect(own.out).toMatch(/^::error file=two\.conf,line=3::api, location \/api newly refuses 5 requests$/m);
+    write('three.conf', zones('30r/m') + server(9));
+    const zone = await weir(['one.conf', 'three.conf', '--annotate']);
+    expect(zone.out).toMatch(/^::notice file=three\.conf,line=1::api: rate 1r\/s → 30r\/m$/m);
+  });
+
+  it('leaves Markdown for a comment, and a folder with the page', async () => {
+    await weir(['one.conf', 'two.conf', ...log, '--markdown', 'comment.md', '--out', 'report']);
+    expect(readFileSync(join(folder, 'comment.md'), 'utf8')).toContain('| many | 12 | 5 | 0 |');
+    expect(readdirSync(join(folder, 'report')).sort()).toEqual(['diff.json', 'index.html', 'summary.md']);
+    expect(readFileSync(join(folder, 'report/index.html'), 'utf8')).toContain('Newly refused');
+  });
+});
+
+it.each([
+  [['nowhere.conf', 'two.conf'], 'nowhere.conf'],
+  [['git:nowhere', 'two.conf'], 'Not a valid object name'],
+  [['git:main', 'git:main'], 'does not say which file'],
+  [['git:--help:a', 'two.conf'], 'names no revision'],
+  [['one.conf', 'two.conf', '--newly-refused-below', '1%'], '--newly-refused-below has no effect without --log'],
+  [['one.conf', 'two.conf', '--log', 'log.csv', '--newly-refused-below', 'much'], 'a share'],
+  [['one.conf', 'two.conf', '--json', '--annotate'], '--annotate has no effect with --json'],
+])('is refused: %j', async (args, words) => {
+  const { code, out, err } = await weir(args);
+  expect([code, `${out}${err}`.replace(/\s+/g, ' ')]).toEqual([2, expect.stringContaining(words)]);
+});

@@ -1,0 +1,240 @@
+// `weir limiter`, as a person runs it.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { temporaryFolder, weir, weirHere } from './command-line.js';
+
+const START_MS = 1_699_999_200_000;
+const asked = (...requests: readonly object[]) => requests.map((one) => `${JSON.stringify(one)}\n`).join('');
+const answers = (out: string) =>
+  out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+const allowed = (remaining: number | null, delay = 0) => ({
+  admitted: true,
+  delay_ms: delay,
+  retry_after_ms: 0,
+  remaining,
+  state: 'allowing',
+});
+
+function ruleFile(text: string): string {
+  const path = join(temporaryFolder(), 'rule.yaml');
+  writeFileSync(path, text);
+  return path;
+}
+
+describe('weir limiter … -', () => {
+  it('answers every request in order, by a product', async () => {
+    const burst = Array.from({ length: 4 }, () => ({ t_ms: START_MS }));
+    const { code, out } = await weir(
+      ['limiter', 'nginx', '10r/s', 'burst=2', '-'],
+      {},
+      asked(...burst, { t_ms: START_MS + 100.5 }),
+    );
+    expect(code).toBe(0);
+    expect(answers(out)).toEqual([
+      allowed(2),
+      allowed(1, 100),
+      allowed(0, 200),
+      { admitted: false, delay_ms: 0, retry_after_ms: 100, remaining: 0, state: 'limiting' },
+      allowed(0, 200),
+    ]);
+  });
+
+  it('says what a product announces where it is not the true wait', async () => {
+    const args = ['limiter', 'express-rate-limit windowMs=1500 limit=1', '--stdin'];
+    const { out } = await weirHere(args, {}, asked({ t_ms: START_MS }, { t_ms: START_MS + 1 }));
+    expect(answers(out)[1]).toEqual({
+      admitted: false,
+      delay_ms: 0,
+      retry_after_ms: 1499,
+      told_retry_after_ms: 2000,
+      remaining: 0,
+      state: 'limiting',
+    });
+  });
+
+  it.each([
+    ['a primitive', 'primitive: gcra\nparams: { T_ms: 100, tau_ms: 0 }\n'],
+    ['JSON', '{"primitive": "gcra", "params": {"T_ms": 100, "tau_ms": 0}, "clock_resolution_ms": 1}'],
+    ['a product', 'like: nginx\nrate: 10r/s\n'],
+    ['a stanza', 'paste: |\n  limit_req_zone $host zone=a:1m rate=10r/s;\n  limit_req zone=a;\n'],
+    ["Weir's own", 'threshold: 1\nwithin: 1\n'],
+  ])('reads a rule from a file: %s', async (_, text) => {
+    const { code, out } = await weirHere(
+      ['limiter', ruleFile(text), '-'],
+      {},
+      asked({ t_ms: START_MS }, { t_ms: START_MS }),
+    );
+    expect(code).toBe(0);
+    expect(answers(out).map(({ admitted }) => admitted)).toEqual([true, false]);
+  });
+
+  it('keeps keys apart, charges costs and holds what is in flight', async () => {
+    const rule = ruleFile('primitive: concurrency\nparams: { limit: 2 }\n');
+    const { out } = await weirHere(
+      ['limiter', rule, '-'],
+      {},
+      asked(
+        { t_ms: 0, n: 2, key: 'a', hold_ms: 50 },
+        { t_ms: 1, key: 'b', hold_ms: 50 },
+        { t_ms: 2, key: 'a' },
+        { t_ms: 3, n: 3, key: 'c' },
+        { t_ms: 50, key: 'a' },
+      ),
+    );
+    expect(answers(out).map(({ admitted, retry_after_ms }) => [admitted, retry_after_ms])).toEqual([
+      [true, 0],
+      [true, 0],
+      [false, 48],
+      [false, null],
+      [true, 0],
+    ]);
+  });
+
+  it('answers a line that is no request with its number and a code, goes on, and ends with 2', async () => {
+    const input = `${asked({ t_ms: 0 })}nonsense\n\n${asked({ t_ms: -1 }, { t_ms: 0, cost: 2 }, { t_ms: 0, n: 0 })}{"t_ms": 1000}`;
+    const { code, out } = await weirHere(['limiter', 'nginx 10r/s', '-'], {}, input);
+    expect(code).toBe(2);
+    expect(answers(out)).toEqual([
+      allowed(0),
+      { line: 2, code: 'invalid_json', what: expect.any(String) },
+      { line: 4, code: 'invalid_input', what: '/t_ms must be >= 0.' },
+      { line: 5, code: 'invalid_input', what: expect.stringContaining('/cost') },
+      { line: 6, code: 'invalid_input', what: '/n must be >= 1.' },
+      allowed(0),
+    ]);
+  });
+
+  it.each([
+    ['no limiter', ['-'], 'wrong_usage'],
+    ['two limiters', ['nginx', 'kong', '-'], 'wrong_usage'],
+    ['when it was made, without requests', ['nginx', '--made', '3'], 'wrong_usage'],
+    ['an unknown product', ['ngin', '-'], 'invalid_definition'],
+    ['a parameter of another product', ['nginx 10r/s windowMs=3', '-'], 'invalid_definition'],
+    ['a parameter that is missing', ['gcra 10/s', '-'], 'invalid_definition'],
+    ['no such file', ['nowhere.yaml', '-'], 'unreadable_file'],
+  ])('refuses %s', async (_, args, expected) => {
+    const { code, err } = await weirHere(['limiter', ...args]);
+    expect(code).toBe(2);
+    expect(err).toContain(`[${expected}]`);
+  });
+});
+
+describe('weir limiter', () => {
+  it('lists every product and rule with what it does with a burst', async () => {
+    const { code, out } = await weirHere(['limiter']);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^nginx rate=10r\/s burst=5 +nginx_limit_req +1 \(\+ 5\) /m);
+    expect(out).toMatch(/^express-rate-limit windowMs=1000 limit=10 +fixed_window +10 +19 /m);
+    expect(out).toMatch(/^gcra T_ms=100 tau_ms=900 +gcra +10 /m);
+  });
+
+  it('says in a few lines and a chart what a limiter lets through', async () => {
+    const { code, out } = await weirHere(['limiter', 'nginx', '10r/s', 'burst=5', 'nodelay']);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^nginx rate=10r\/s burst=5 nodelay: nginx 1\.22 limit_req\n/);
+    expect(out).toMatch(/first burst +of 25 at once, 6 pass at once\n/);
+    expect(out).toMatch(/most in a second +15 starts/);
+    expect(out).toMatch(/at exactly the rate +40 of 40 pass at 10\/s; at twice that 35 of 60/);
+    expect(out).toMatch(/sent +\|█.*\|\n +starts +\|█.*\|/);
+  });
+
+  it('takes a name alone with the parameters of its example', async () => {
+    const { out } = await weirHere(['limiter', 'kong', '--json']);
+    expect(JSON.parse(out).limiter).toEqual({ like: 'kong', second: 10 });
+  });
+
+  it.each<[args: string[], limiters: object[]]>([
+    [
+      ['100 in 60s', 'gcra 100/min burst=20'],
+      [
+        { threshold: 100, within: '60s' },
+        { primitive: 'gcra', params: { T_ms: 600, tau_ms: 12_000 } },
+      ],
+    ],
+    [
+      ['nginx', '10r/s', 'kong', 'second=3'],
+      [
+        { like: 'nginx', rate: '10r/s' },
+        { like: 'kong', second: 3 },
+      ],
+    ],
+  ])('puts %s side by side', async (args, limiters) => {
+    const { out } = await weirHere(['limiter', ...args, '--json']);
+    expect(JSON.parse(out).limiters.map(({ limiter }: { limiter: object }) => limiter)).toEqual(limiters);
+    const { out: text } = await weirHere(['limiter', ...args]);
+    expect(text.split('\n')[0]).toMatch(/^limiter +rule +burst/);
+  });
+
+  it('takes several windows as one limiter, in several words', async () => {
+    const { out } = await weirHere(['limiter', '10', 'in', '1s', 'and', '100', 'in', '60s', '--json']);
+    expect(JSON.parse(out).limiter).toEqual({
+      and: [
+        { threshold: 10, within: '1s' },
+        { threshold: 100, within: '60s' },
+      ],
+    });
+  });
+
+  it('reads a stanza', async () => {
+    const stanza = 'limit_req_zone $host zone=a:1m rate=10r/s; limit_req zone=a burst=5;';
+    const { out } = await weirHere(['limiter', stanza, '--json']);
+    expect(JSON.parse(out).rule.params).toEqual({ rate_1000: 10_000, burst: 5 });
+  });
+
+  it('shows every limiter of a configuration, or the one of a place', async () => {
+    const path = join(temporaryFolder(), 'nginx.conf');
+    writeFileSync(
+      path,
+      'http { limit_req_zone $host zone=a:1m rate=10r/s; server { location /a { limit_req zone=a; } location /b { limit_req zone=a burst=3; } } }',
+    );
+    const { out } = await weirHere(['limiter', path]);
+    expect(out).toMatch(/^location \/a +nginx_limit_req +1 /m);
+    expect(out).toMatch(/^location \/b +nginx_limit_req +1 \(\+ 3\) /m);
+    const { out: one } = await weirHere(['limiter', `${path} at location /b`, '--json']);
+    expect(JSON.parse(one).rule.params).toMatchObject({ burst: 3 });
+  });
+
+  it('reads the files of other gateways, and asks which place is meant', async () => {
+    const path = join(temporaryFolder(), 'kong.yaml');
+    const plugin = (minute: number) =>
+      `plugins: [{ name: rate-limiting, config: { minute: ${minute}, policy: local } }]`;
+    const route = (name: string, minute: number) => `{ name: ${name}, paths: [/${name}], ${plugin(minute)} }`;
+    const service = (routes: string) =>
+      `_format_version: "3.0"\nservices: [{ name: s, url: "http://a", routes: [${routes}] }]\n`;
+    writeFileSync(path, service(route('a', 20)));
+    const { out } = await weirHere(['limiter', path, '--json']);
+    expect(JSON.parse(out).limiter).toEqual({ like: 'kong', minute: 20 });
+    writeFileSync(path, service(`${route('a', 20)}, ${route('b', 30)}`));
+    const { code, err } = await weirHere(['limiter', path]);
+    expect([code, err]).toEqual([2, expect.stringMatching(/2 places with limits.*\n.*route a.*route b/)]);
+    const place = /They are: .*; (.*route b)\./.exec(err)?.[1];
+    const { out: one } = await weirHere(['limiter', `${path} at ${place}`, '--json']);
+    expect(JSON.parse(one).limiter).toEqual({ like: 'kong', minute: 30 });
+  });
+
+  it('reads a definition that is a window or follows a rule, and says of any other that it has none', async () => {
+    const definition = JSON.parse((await weirHere(['node', 'inspect', '--definition'])).out);
+    const file = (value: object) => {
+      const path = join(temporaryFolder(), 'own.json');
+      writeFileSync(path, JSON.stringify(value));
+      return path;
+    };
+    const { out } = await weirHere(['limiter', file(definition), '--json']);
+    expect(JSON.parse(out).rule).toMatchObject({ primitive: 'rolling_count', params: { threshold: 100, within: 60 } });
+    const [first, ...others] = definition.transitions;
+    const other = { ...first, post_actions: [{ emit: 'closed' }] };
+    const { code, err } = await weirHere(['limiter', file({ ...definition, transitions: [other, ...others] })]);
+    expect([code, err]).toEqual([2, expect.stringContaining('states of its own')]);
+  });
+
+  it('refuses a parameter that the limiter does not have', async () => {
+    const { code, err } = await weirHere(['limiter', 'nginx', 'brust=5']);
+    expect(code).toBe(2);
+    expect(err).toMatch(/"brust=5" at character 7.*\n.*Did you mean "burst"/);
+  });
+});

@@ -1,0 +1,162 @@
+// `weir load URL`: any HTTP service, without a scenario file.
+
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { begin, temporaryFolder, weirHere } from './command-line.js';
+
+let server: Server | undefined;
+afterEach(() => new Promise<void>((done) => (server === undefined ? done() : server.close(() => done()))));
+
+interface Asked {
+  readonly method: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+/** A service that admits `limit` of all requests, then limits; with a limit of its own for each second where it rolls. */
+async function serving(limit: number, status = 429): Promise<{ url: string; asked: Asked[] }> {
+  const asked: Asked[] = [];
+  server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      asked.push({ method: request.method ?? '', headers: request.headers, body: Buffer.concat(chunks).toString() });
+      const isOver = asked.length > limit;
+      if (isOver) response.setHeader('Retry-After', '7').setHeader('RateLimit-Policy', `"all";q=${limit};w=60`);
+      response.writeHead(isOver ? status : 200).end(isOver ? 'no' : 'hello');
+    });
+  });
+  await new Promise<void>((done) => server!.listen(0, '127.0.0.1', done));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/a?b=1`, asked };
+}
+
+/** On a busy machine the sends may be late: the run is invalid then, and all else is as it is. */
+const SOUND = [0, 4];
+
+const load = (url: string, ...args: readonly string[]) => weirHere(['load', url, '--out', 'none', ...args]);
+
+describe('weir load URL', () => {
+  it('sends at the rate for the time, and shows statuses, latency, a histogram and the limit that was seen', async () => {
+    const { url, asked } = await serving(20);
+    const { code, out } = await load(url, '--rate', '40/s', '--for', '1s');
+    expect([code, asked.length]).toEqual([expect.toBeOneOf(SOUND), 40]);
+    expect(out).toMatch(/^status +requests +share\n200 +20 +50 %\n429 +20 +50 %\n/m);
+    expect(out).toMatch(/^40 sent, 40 answered in \S+ s: .*; 140 bytes of bodies/m);
+    expect(out).toMatch(/^ *p50 +p90 +p99 +p99\.9 +max\n *\S+ m?s /m);
+    expect(out).toMatch(/^ *≤ \S+ ms +\d+ +█+$/m);
+    expect(out.replaceAll('\n', ' ')).toMatch(
+      /First limited by 429 after \S+ s, answer 21\. It announces a limit of 20 in 60 s\. Retry-After is 7 s\./,
+    );
+    expect(out).toContain(`weir identify ${url}`);
+  });
+
+  it('sends method, headers and body; a body without a method is posted', async () => {
+    const { url, asked } = await serving(100);
+    const file = join(temporaryFolder(), 'body.txt');
+    writeFileSync(file, 'from a file');
+    await load(url, '--rate', '2', '--for', '1', '-H', 'X-A: b: c', '--header', 'x-d:e', '-d', 'hello');
+    await load(url, '--rate', '2', '--for', '1', '-m', 'PUT', '-d', `@${file}`);
+    expect(asked.map(({ method, headers, body }) => [method, headers['x-a'], headers['x-d'], body])).toEqual([
+      ...Array(2).fill(['POST', 'b: c', 'e', 'hello']),
+      ...Array(2).fill(['PUT', undefined, undefined, 'from a file']),
+    ]);
+  });
+
+  it('takes any status as an answer where nothing is predicted', async () => {
+    const { url } = await serving(3, 500);
+    const { code, out } = await load(url, '--rate', '6', '--for', '1', '--json');
+    const { verdict, comparison, live } = JSON.parse(out);
+    const words = { 0: 'nothing expected', 4: 'invalid' }[code as 0 | 4];
+    expect([verdict, comparison?.differences_total ?? 0]).toEqual([words, 0]);
+    expect(live.answers).toMatchObject({ statuses: { 200: 3, 500: 3 }, errors: {}, bytes: 21, limit: null });
+  });
+
+  it('counts what was lost by its kind, and calls the run invalid', async () => {
+    const { url } = await serving(100);
+    server!.prependListener('request', (request) => void (request.url === '/a?b=1' && request.socket.destroy()));
+    const { code, out } = await load(url, '--rate', '6', '--for', '1', '--json');
+    expect([code, JSON.parse(out).live.answers]).toEqual([
+      4,
+      expect.objectContaining({ statuses: {}, errors: { closed: 6 } }),
+    ]);
+  });
+
+  it('gives the report so far when it is stopped', async () => {
+    const { url, asked } = await serving(1_000);
+    const { child, ended } = begin(['load', url, '--rate', '40', '--for', '60', '--out', 'none', '--json']);
+    const out = text(child.stdout!);
+    while (asked.length < 10) await setTimeout(20);
+    child.kill('SIGINT');
+    expect(await ended).toBe(130);
+    const { partial, live } = JSON.parse(await out);
+    expect([partial, live.answers.statuses[200] >= 10, live.planned < 2400]).toEqual([true, true, true]);
+  });
+
+  it('takes other statuses for limited with --limited-status', async () => {
+    const { url } = await serving(3, 503);
+    const { out } = await load(url, '--rate', '6', '--for', '1', '--limited-status', '429,503', '--json');
+    expect(JSON.parse(out)).toMatchObject({
+      admitted: 3,
+      limited: 3,
+      live: { answers: { limit: { status: 503, after_answers: 4 } } },
+    });
+  });
+
+  it('predicts with --limit, compares, and says what it understood', async () => {
+    const { url } = await serving(20);
+    const right = await load(url, '--rate', '40', '--for', '1', '--limit', '20 in 1h');
+    expect([right.code, right.err]).toEqual([
+      expect.toBeOneOf(SOUND),
+      expect.stringContaining('Limiter 20 in 1h: 20 requests in a rolling window'),
+    ]);
+    expect(right.out).toMatch(/Observed agrees with predicted|The run itself is invalid/);
+  });
+
+  it('ends with 3 where the target differs from the limiter, and with 5 where nobody listens', async () => {
+    const { url } = await serving(20);
+    const wrong = await load(url, '--rate', '40', '--for', '1', '--limit', '30 in 1h');
+    expect([wrong.code, wrong.out]).toEqual([3, expect.stringContaining('Observed differs from predicted')]);
+    const nobody = await load('http://127.0.0.1:9/');
+    expect([nobody.code, nobody.err]).toEqual([5, expect.stringContaining('[node_unreachable]')]);
+  });
+
+  it('writes a report with --out, whose command repeats it without the headers', async () => {
+    const { url } = await serving(20);
+    const out = join(temporaryFolder(), 'report');
+    const { code } = await weirHere(['load', url, '--rate', '20', '--for', '1', '-H', 'X-Secret: s', '--out', out]);
+    expect([code, existsSync(join(out, 'index.html'))]).toEqual([expect.toBeOneOf(SOUND), true]);
+    const { live, command } = JSON.parse(readFileSync(join(out, 'outcome.json'), 'utf8'));
+    expect(live.answers.statuses).toEqual({ 200: 20 });
+    expect(command).toBe(`weir load '${url}' --rate 20 --for 1`);
+  });
+
+  it.each([
+    [['--rate', '0'], '--rate takes how often, not "0".'],
+    [['--rate', 'often'], '--rate takes how often, not "often".'],
+    [['--for', '0s'], '--for takes how long, not "0s".'],
+    [['--for', '3 parsecs'], '--for takes how long'],
+    [['-H', 'nonsense'], '--header takes "Name: value"'],
+    [['-H', 'a: 1', '-H', 'A: 2'], '--header A was given more than once.'],
+    [['-m', 'FETCH'], '--method takes'],
+    [['--limit', 'ngnix 10r/s'], 'Did you mean nginx?'],
+    [['--seed', '3'], '--seed has no effect'],
+    [['--url', 'http://127.0.0.1:1'], '--url has no effect'],
+    [['http://127.0.0.1:1/'], 'A URL is given alone.'],
+  ])('refuses %s', async (args, words) => {
+    const { code, err } = await load('http://127.0.0.1:9/', ...args);
+    expect([code, err]).toEqual([2, expect.stringContaining(words)]);
+  });
+
+  it.each(['--rate', '--for', '--limit', '-H', '-d'])(
+    'refuses %s with a scenario, which says it itself',
+    async (option) => {
+      const { code, err } = await weirHere(['load', 'scenarios/burst.yaml', option, '1', '--out', 'none']);
+      expect([code, err]).toEqual([2, expect.stringContaining('has no effect without a URL')]);
+    },
+  );
+});

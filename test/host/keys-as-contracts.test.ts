@@ -1,0 +1,193 @@
+// A contract with keys, whatever it counts by, against a contract of its own for each key: several windows, states that fire on silence,
+// operators that refuse, every rule.
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { Host } from '../../src/host/host.js';
+import type { ContractDefinition } from '../../src/limiter/definition.js';
+import { retryAfterCycles } from '../../src/limiter/forecast.js';
+import type { Gate } from '../../src/limiter/gate.js';
+import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
+import { ko42 } from '../../src/operator/ko42.js';
+import type { Operator } from '../../src/operator/operator.js';
+import { verifyRecord } from '../../src/record/verify-record.js';
+import { Failure } from '../../src/schema/failure.js';
+import { MemoryStore } from '../../src/store/memory.js';
+import { VirtualClock } from '../../src/time/virtual.js';
+import { rules } from '../limiter/rule/every-rule.js';
+
+const CYCLE_MS = 40;
+const START = 2_306_790_000;
+const KEYS = ['a', 'b', 'c'];
+
+/** Refuses in some cycles. */
+const stubborn: Operator = {
+  ...{ ...ko42, id: 'STUBBORN', kind: 'physics' },
+  compute: ({ cycle = 0 }) => (cycle % 7 < 4 ? Number.NaN : 1),
+  prove: () => ({ method: '', witness: {}, residual: 0, tolerance: 0 }),
+  verify: () => true,
+};
+
+const findOperator = (id: string) => (id === 'STUBBORN' ? stubborn : ko42);
+
+type When = readonly [event: string, within: number, condition: string];
+
+const move = (from: string, to: string, [event, within, condition]: When, operator = 'KO42') => ({
+  ...{ from, to, operator, post_actions: [{ emit: `to_${to}` }] },
+  trigger: { kind: 'on_aggregate' as const, event, aggregate: 'count' as const, within, condition },
+});
+
+const defined = (name: string, transitions: ReturnType<typeof move>[], others = {}): ContractDefinition => ({
+  ...{ name, version: '1.0', transitions, states: { open: { initial: true }, shut: {}, ...others } },
+});
+
+const definitions: readonly ContractDefinition[] = [
+  defined(
+    'two-windows',
+    [
+      move('open', 'shut', ['request', 3, 'count > 2']),
+      move('open', 'closed', ['request', 9, 'count > 4']),
+      move('shut', 'open', ['request', 3, 'count <= 2']),
+      move('closed', 'open', ['request', 9, 'count <= 3']),
+    ],
+    { closed: {} },
+  ),
+  defined(
+    'two-kinds',
+    [
+      move('open', 'slow', ['request', 4, 'count > 3']),
+      move('slow', 'shut', ['error', 6, 'count > 1']),
+      move('slow', 'open', ['request', 4, 'count <= 1']),
+      move('shut', 'open', ['error', 6, 'count == 0']),
+    ],
+    { slow: { admits: true } },
+  ),
+  defined('heartbeat', [
+    move('open', 'shut', ['request', 3, 'count < 1']),
+    move('shut', 'open', ['request', 3, 'count >= 2']),
+  ]),
+  defined('refused', [
+    move('open', 'shut', ['request', 5, 'count > 2'], 'STUBBORN'),
+    move('open', 'shut', ['request', 5, 'count > 6']),
+    move('shut', 'open', ['request', 5, 'count < 2']),
+  ]),
+  ...Object.values(rules).map((rule) => ruleLimiter(rule)),
+];
+
+const step = fc.record({
+  key: fc.constantFrom(...KEYS),
+  gapMs: fc.oneof({ weight: 4, arbitrary: fc.nat(60) }, fc.nat(900)),
+  does: fc.oneof(
+    { weight: 8, arbitrary: fc.record({ n: fc.integer({ min: 1, max: 4 }), age: fc.constantFrom(0, 0, 0, 1, 4) }) },
+    fc.record({ to: fc.nat(2), holdCycles: fc.nat(6) }),
+    fc.constant('restart' as const),
+  ),
+});
+
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+/** A host on which each key is counted in one of two ways. */
+class Arm {
+  readonly store = new MemoryStore();
+  readonly clock = new VirtualClock(START * CYCLE_MS, CYCLE_MS);
+  host = this.#started();
+  readonly #definition: ContractDefinition;
+  readonly #ids = new Map<string, string>();
+
+  constructor(definition: ContractDefinition, hasKeys: boolean) {
+    this.#definition = definition;
+    this.host.createMachine({ slug: 'm' });
+    const keyed = { maxKeys: 10, idleCycles: 1_000_000, overflow: 'refuse' } as const;
+    if (hasKeys) this.#ids.set('', this.host.createContract('m', definition, undefined, keyed).id);
+  }
+
+  take({ key, gapMs, does }: Step, kind: number) {
+    this.clock.run({ untilMs: this.clock.now() + gapMs });
+    if (does === 'restart') {
+      this.host.saveWindows();
+      for (const { parts } of this.host.machines.values()) parts.wakes.clear();
+      this.host = this.#started();
+      return 'restarted';
+    }
+    const cycle = this.clock.cycle();
+    const { host } = this;
+    let id = this.#ids.get('') ?? this.#ids.get(key);
+    if (id === undefined) {
+      id = host.createContract('m', this.#definition).id;
+      this.#ids.set(key, id);
+    }
+    const contract = host.contract(id);
+    const name = this.#ids.has('') ? key : undefined;
+    const states = contract.plan.states;
+    const asked = () => {
+      if ('to' in does) {
+        const asks = { to: states[does.to % states.length]!.name, holdCycles: does.holdCycles };
+        const { from, to } = host.transition(contract, asks, name);
+        return [from, to];
+      }
+      if (does.age === 0) return contract.decide(does.n, cycle, kind, name);
+      return host.decideAt(contract, does.n, cycle - does.age, kind, name);
+    };
+    const answer = codeOr(asked);
+    if (name === undefined) contract.advance(cycle);
+    const { stateIndex, count, gate } = contract.stateOf(name, cycle);
+    return [cycle, key, answer, states[stateIndex]!.name, count, ...foreseen(gate)];
+  }
+
+  #started(): Host {
+    return new Host({ clock: this.clock, store: this.store, findOperator });
+  }
+
+  /** The rows of each key, without what says whose they are. */
+  rows() {
+    this.clock.run({ untilMs: this.clock.now() + 200 * CYCLE_MS });
+    const rows = this.store.rows('m', { limit: 100_000 }).filter(({ kind }) => kind.startsWith('transition'));
+    expect(verifyRecord(this.store.rows('m', { limit: 100_000 }), { findOperator })).toMatchObject({ valid: true });
+    const keys = new Map([...this.#ids].map(([key, id]) => [id, key]));
+    return KEYS.map((key) =>
+      rows
+        .filter((row) => (row.key ?? keys.get(row.contract_id!)) === key)
+        .map(({ kind, cycle, from, to, inputs, cause, emitted }) => ({
+          kind,
+          cycle,
+          from,
+          to,
+          inputs,
+          cause,
+          emitted,
+        })),
+    );
+  }
+}
+
+const foreseen = (gate: Gate) => [gate.remaining, retryAfterCycles(gate), gate.heldUntilCycle > gate.cycle];
+
+function codeOr<T>(work: () => T): T | string {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof Failure) return error.code;
+    throw error;
+  }
+}
+
+it.each(definitions.map((definition) => [JSON.stringify(definition.rule ?? definition.name), definition] as const))(
+  'keys of %s are contracts',
+  (_, definition) => {
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 40 }), fc.nat(1), (steps, kind) => {
+        const events = new Set(
+          definition.transitions.map(({ trigger }) => (trigger as { readonly event?: string }).event),
+        );
+        const [one, other] = [new Arm(definition, true), new Arm(definition, false)];
+        // A rule may remember when its contract was made: all keys are there from the first instant on.
+        const first = KEYS.map((key): Step => ({ key, gapMs: 0, does: { n: 1, age: 0 } }));
+        for (const [index, each] of [...first, ...steps].entries()) {
+          const of = (index * kind) % events.size;
+          expect(one.take(each, of)).toEqual(other.take(each, of));
+        }
+        expect(one.rows()).toEqual(other.rows());
+      }),
+      { numRuns: 25 },
+    );
+  },
+);

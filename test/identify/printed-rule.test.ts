@@ -1,0 +1,86 @@
+// The rule that is printed gives the answers that were seen: its numbers are rounded only as far as it does.
+import { expect, it } from 'vitest';
+import { answerOf } from '../../src/identify/answer.js';
+import { evidenceOf, type Seen } from '../../src/identify/evidence.js';
+import { explanationsOf, TOLERANCE_MS } from '../../src/identify/explanations.js';
+import { followUpScenario } from '../../src/identify/findings.js';
+import { structures } from '../../src/identify/structures.js';
+import { LIMITED } from '../../src/limiter/rule/rule.js';
+import { type RuleDefinition, ruleOf } from '../../src/limiter/rule/rule-definition.js';
+import { RandomStream } from '../../src/math/random.js';
+import { parseScenario } from '../../src/scenario/load-scenario.js';
+import { limiterOf } from './virtual.js';
+
+const WAY_MS = 1;
+/** Since 1970: so many periods that a thousandth of a ms more of each moves an edge by whole windows. */
+const NOW_MS = 1_764_000_000_123;
+
+/** What a limiter answers to requests about 45 ms apart. */
+function answersOf(definition: RuleDefinition, n: number): Seen[] {
+  const draw = new RandomStream(1, 'requests');
+  const decide = limiterOf(definition, 0);
+  let sentMs = NOW_MS;
+  return Array.from({ length: n }, () => {
+    sentMs += 20 + Math.round(draw.uniform() * 50);
+    const decision = decide(sentMs + WAY_MS, 'a') === LIMITED ? 'limited' : 'admitted';
+    return { key: 'a', sentMs, answeredMs: sentMs + 2 * WAY_MS, decision };
+  });
+}
+
+/** How many answers the rule gives that were not seen. */
+function wrongOf(definition: RuleDefinition, seen: readonly Seen[]): number {
+  const rule = ruleOf(definition);
+  const state = rule.fresh(0);
+  return seen.filter(({ sentMs, decision }) => {
+    const isLimited = rule.decide(state, sentMs + WAY_MS, 1, 0) === LIMITED;
+    return isLimited !== (decision === 'limited');
+  }).length;
+}
+
+it.each([
+  ['a fixed window', 'fixed-grid', { limit: 8, window_ms: 1000, align: 'epoch' }, 'fixed_window'],
+  [
+    'one of a length that divides no second',
+    'fixed-grid',
+    { limit: 5, window_ms: 777, align: 'epoch' },
+    'fixed_window',
+  ],
+  ['one with a phase', 'fixed-grid', { limit: 8, window_ms: 1500, align: 'epoch', phase_ms: 417 }, 'fixed_window'],
+  ['a sliding counter', 'counter-grid', { limit: 8, window_ms: 1000, align: 'epoch' }, 'sliding_counter'],
+] as const)('on the clock: %s', (_, id, params, primitive) => {
+  const seen = answersOf({ primitive, params }, 150);
+  const evidence = evidenceOf(seen);
+  const alive = explanationsOf(
+    evidence,
+    [],
+    structures.filter((one) => one.id === id),
+  ).filter(({ violationMs }) => violationMs <= TOLERANCE_MS);
+  const elapsedMs = seen.at(-1)!.answeredMs - NOW_MS;
+  const common = { toleranceMs: TOLERANCE_MS, requests: seen.length, elapsedMs, ended: 'settled' } as const;
+  const found = { evidence, alive, refuted: [], nearest: alive[0], ...common };
+  const { rules } = answerOf(found, 0.01);
+  expect(rules.length).toBe(1);
+  expect(wrongOf(rules[0]!.limiter, seen), JSON.stringify(rules[0]!.limiter)).toBe(0);
+});
+
+it.each([
+  [429, 200, {}],
+  [503, 404, { limited_status: [503], admitted_status: [404] }],
+])('the scenario that is written asks the same target, which answers %i or %i', (limited, admitted, statuses) => {
+  const window: RuleDefinition = { primitive: 'fixed_window', params: { limit: 8, window_ms: 1000 } };
+  const seen = answersOf(window, 60).map((one) => ({
+    ...one,
+    status: one.decision === 'limited' ? limited : admitted,
+  }));
+  const evidence = evidenceOf(seen);
+  const alive = explanationsOf(
+    evidence,
+    [],
+    structures.filter(({ id }) => id === 'fixed'),
+  );
+  const found = { evidence, alive, refuted: [], nearest: alive[0], toleranceMs: TOLERANCE_MS, requests: 60 };
+  const settled = { ...found, elapsedMs: 3_000, ended: 'settled' as const };
+  const url = 'http://127.0.0.1:1/work';
+  const { target } = parseScenario(followUpScenario(answerOf(settled, 0.01), url, seen)!, 'scenario.yaml');
+  expect(target).toEqual({ url, ...statuses });
+});

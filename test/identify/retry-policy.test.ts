@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import { clientAnswer } from '../../src/identify/client/client-answer.js';
+import { investigateClient } from '../../src/identify/client/client-investigation.js';
+import { retryPolicyOf } from '../../src/identify/client/retry-policy.js';
+import type { Reply, Script } from '../../src/identify/client/script.js';
+import { drawsOf } from '../../src/math/random.js';
+import { callOf, investigated, machine, type TrueClient } from './simulated-client.js';
+
+const on =
+  (...statuses: readonly Reply['status'][]) =>
+  (reply: Reply) =>
+    statuses.includes(reply.status);
+const usual = on(429, 500, 502, 503, 504, 'reset');
+
+function answerFor(client: TrueClient, seed: number, busy = 1) {
+  const draw = drawsOf(seed);
+  const found = investigated(
+    investigateClient(draw('identify client')),
+    client,
+    machine(draw('late'), busy),
+    draw('client'),
+  );
+  return clientAnswer('simulated', { ...found, seconds: 0, isMixed: false });
+}
+
+describe('a client in virtual time is found with its parameters', () => {
+  const doubling = (baseMs: number, k: number) => baseMs * 2 ** (k - 1);
+  it.each<readonly [name: string, client: TrueClient, entry: object, like: readonly string[]]>([
+    ['one that never retries', { attempts: 1, retries: () => false, wait: () => 0 }, { kind: 'open' }, []],
+    [
+      'doubling waits without jitter, Retry-After up to 30 s',
+      {
+        attempts: 6,
+        retries: usual,
+        wait: (k) => Math.min(30_000, doubling(500, k)),
+        advice: (told) => Math.min(told, 30_000),
+      },
+      {
+        kind: 'retrying',
+        max_attempts: 6,
+        retries_on: ['limited', 'failed', 'lost'],
+        backoff: { policy: 'geometric', base: '500ms' },
+        retry_after: { policy: 'obey', limit: '30s', above: 'cap' },
+      },
+      ['undici'],
+    ],
+    [
+      'no wait, Retry-After as a lower bound',
+      { attempts: 4, retries: on(429, 503), wait: () => 0, advice: (told, own) => Math.max(told, own) },
+      {
+        kind: 'retrying',
+        max_attempts: 4,
+        retries_on: ['limited', 'failed'],
+        backoff: { policy: 'none' },
+        retry_after: 'obey',
+      },
+      ['axios-retry'],
+    ],
+    [
+      'only as announced, and up to 500 ms later',
+      {
+        attempts: 10,
+        retries: (reply) => reply.status === 429 && reply.told !== undefined,
+        wait: () => 0,
+        advice: (told, _own, draw) => told + 500 * draw.uniform(),
+      },
+      { kind: 'obedient', max_attempts: 10, jitter: expect.stringMatching(/^(4[5-9]|5[0-4])\dms$/) },
+      [],
+    ],
+  ])('%s', (_, client, entry, like) => {
+    const answer = answerFor(client, 1);
+    expect(answer.clients).toEqual([entry]);
+    expect(answer.like).toEqual(like);
+    expect(answer.verdict).toBe('identified');
+  });
+
+  it('waits that are shorter by up to a quarter, and an announcement that is ignored above a minute', () => {
+    const { verdict, backoff, retry_after } = answerFor(
+      {
+        attempts: 3,
+        retries: usual,
+        wait: (k, draw) => Math.min(8_000, doubling(500, k)) * (1 - 0.25 * draw.uniform()),
+        advice: (told, own) => (told < 60_000 ? told : own),
+      },
+      2,
+    );
+    expect(verdict).toBe('identified');
+    expect(backoff[0]).toMatchObject({
+      growth: 'exponential',
+      jitter: 'subtractive',
+      parameters: { factor: 2, jitter: 0.25 },
+    });
+    expect(Math.abs(backoff[0]!.parameters['base_ms']! - 500)).toBeLessThan(25);
+    expect(retry_after.ways).toMatchObject([{ way: 'obeyed', end: { above: 'own', leastMs: 59_000, mostMs: 60_000 } }]);
+  });
+
+  it('a back-off of its own after limited answers, full jitter, and announcements up to 5 s beyond its wait', () => {
+    const { verdict, backoff, retry_after } = answerFor(
+      {
+        attempts: 3,
+        retries: usual,
+        wait: (k, draw, _last, { status }) => draw.uniform() * doubling(status === 429 ? 1000 : 50, k),
+        advice: (told, own) => Math.min(Math.max(told, own), own + 5_000),
+      },
+      3,
+    );
+    expect(verdict).toBe('identified');
+    expect(backoff.map(({ after, jitter }) => [after, jitter])).toEqual([
+      [['limited'], 'full'],
+      [['failed'], 'full'],
+    ]);
+    const [limited, failed] = backoff.map(({ parameters }) => parameters['base_ms']!);
+    expect(Math.abs(limited! / 1000 - 1)).toBeLessThan(0.05);
+    expect(Math.abs(failed! / 50 - 1)).toBeLessThan(0.05);
+    expect(retry_after.ways[0]).toMatchObject({ way: 'near', reachMs: 5000 });
+  });
+
+  it('a law that is no known one gets no name', () => {
+    // Either at once or after a second: between the edges of a uniform law, and not of one.
+    const two: TrueClient = { attempts: 4, retries: usual, wait: (_k, draw) => (draw.uniform() < 0.5 ? 200 : 1000) };
+    const { verdict, backoff, clients } = answerFor(two, 4);
+    expect({ verdict, backoff, clients }).toEqual({ verdict: 'none', backoff: [], clients: null });
+  });
+});
+
+it('calls of one process that run out of retries show its quota', () => {
+  const draw = drawsOf(5)('quota');
+  const script: Script = { name: 'always 503', replies: [{ status: 503 }], patienceMs: 10_000 };
+  const late = machine(draw);
+  // 500 tokens, 14 for a retry: 35 retries.
+  const retries = [...Array.from({ length: 17 }, () => 2), 1, 0, 0];
+  const calls = retries.map((n, place) => ({
+    ...callOf({ attempts: n + 1, retries: usual, wait: () => 50 }, script, 0, late, draw),
+    place,
+  }));
+  expect(retryPolicyOf(calls, draw).quota).toEqual({ limited: undefined, failed: { least: 35, most: 35 } });
+});

@@ -1,0 +1,75 @@
+// A client of a known retry policy, in virtual time: it makes calls against scripts.
+import type { Played } from '../../src/identify/client/client-investigation.js';
+import type { RetryPolicy } from '../../src/identify/client/retry-policy.js';
+import { type Call, type Reply, replyAt, type Script, type SeenAttempt } from '../../src/identify/client/script.js';
+import type { RandomStream } from '../../src/math/random.js';
+
+export interface TrueClient {
+  readonly attempts: number;
+  /** Wait before retry k. */
+  readonly wait: (k: number, draw: RandomStream, lastMs: number, reply: Reply) => number;
+  readonly retries: (reply: Reply) => boolean;
+  /** Of an announced wait and its own: undefined to give up. */
+  readonly advice?: (toldMs: number, ownMs: number, draw: RandomStream) => number | undefined;
+  readonly timeoutMs?: number;
+}
+
+/** How late a gap is beyond its wait, in ms. */
+export type Late = (isFirst: boolean) => number;
+
+export function machine(draw: RandomStream, busy = 1): Late {
+  return (isFirst) =>
+    (isFirst ? 8 + draw.exponential(1 / (15 * busy)) : 0.5 + draw.exponential(1 / (2 * busy))) +
+    (draw.uniform() < 0.03 ? 30 * busy * draw.uniform() : 0);
+}
+
+export function callOf(client: TrueClient, script: Script, start: number, late: Late, draw: RandomStream): Call {
+  const attempts: SeenAttempt[] = [];
+  let [nowMs, lastMs] = [0, 0];
+  const over = (ending: Call['ending'], silentMs = 0): Call => ({
+    script,
+    method: 'GET',
+    start,
+    place: 0,
+    attempts,
+    ending,
+    silentMs,
+  });
+  for (;;) {
+    const reply = replyAt(script, attempts.length);
+    const heldMs = reply.heldMs ?? 0;
+    const hungUp = heldMs > (client.timeoutMs ?? Infinity);
+    const endedMs = nowMs + (hungUp ? client.timeoutMs! : heldMs);
+    attempts.push({ arrivedMs: nowMs, endedMs, reply, hungUp });
+    const k = attempts.length;
+    if (reply.status === 200 && !hungUp) return over('served');
+    if (k >= client.attempts || !client.retries(reply)) return over('given up');
+    const ownMs = client.wait(k, draw, lastMs, reply);
+    const toldMs = reply.told === undefined ? undefined : reply.told.seconds * 1000;
+    const waitMs = toldMs === undefined ? ownMs : (client.advice ?? ((_, own) => own))(toldMs, ownMs, draw);
+    if (waitMs === undefined) return over('given up');
+    if (waitMs > Math.max(script.patienceMs, 4 * lastMs))
+      return over('silent', Math.max(script.patienceMs, 4 * lastMs));
+    lastMs = waitMs;
+    nowMs = endedMs + waitMs + late(k === 1);
+  }
+}
+
+/** Plays an investigation to its end. */
+export function investigated(
+  investigation: Generator<readonly Script[], RetryPolicy, Played>,
+  client: TrueClient,
+  late: Late,
+  draw: RandomStream,
+): { readonly policy: RetryPolicy; readonly calls: readonly Call[]; readonly rounds: number } {
+  const all: Call[] = [];
+  let [start, rounds] = [0, 0];
+  let next = investigation.next();
+  while (next.done !== true) {
+    const calls = next.value.map((script) => callOf(client, script, start++, late, draw));
+    all.push(...calls);
+    rounds += 1;
+    next = investigation.next({ calls, leftMs: 180_000, lagMs: 5 });
+  }
+  return { policy: next.value, calls: all, rounds };
+}

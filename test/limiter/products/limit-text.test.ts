@@ -1,0 +1,294 @@
+// The one language of limiters: what is understood, what is refused and where, and that nothing is lost between text and limiter.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { limitSentence } from '../../../src/limiter/products/limit-sentence.js';
+import { limitText, readLimit } from '../../../src/limiter/products/limit-text.js';
+import { checkLimiter, limiterDefinition } from '../../../src/limiter/products/limiter-spec.js';
+import { definitionOf, productNames, productOf, products } from '../../../src/limiter/products/products.js';
+import { primitives, RuleDefinition } from '../../../src/limiter/rule/rule-definition.js';
+import { Failure } from '../../../src/schema/failure.js';
+import { rules } from '../rule/every-rule.js';
+
+const plain = (value: unknown) => JSON.parse(JSON.stringify(value));
+const refusal = (text: string): string => {
+  try {
+    checkLimiter(readLimit(text));
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return [error.what, error.why, error.fix].join(' ');
+  }
+  return 'understood';
+};
+
+describe('a limiter as a text', () => {
+  it.each([
+    ['100 in 60s', { threshold: 100, within: '60s' }],
+    ['100 requests in 60 s', { threshold: 100, within: '60 s' }],
+    ['100 in 60 cycles', { threshold: 100, within: 60 }],
+    ['100 in 60', { threshold: 100, within: 60 }],
+    ['100 per minute', { threshold: 100, within: '1 minute' }],
+    ['100/min', { threshold: 100, within: '1 min' }],
+    ['5 / 1h30m', { threshold: 5, within: '1h30m' }],
+    ['5 in 1 h 30 min near_limit=0.8 shadow', { threshold: 5, within: '1 h 30 min', near_limit: 0.8, shadow: true }],
+    ['  nginx  10r/s burst=5 nodelay ', { like: 'nginx', rate: '10r/s', burst: 5, nodelay: true }],
+    ['nginx 10r/s 5', { like: 'nginx', rate: '10r/s', burst: 5 }],
+    ['nginx rate 10r/s burst 5', { like: 'nginx', rate: '10r/s', burst: 5 }],
+    ['nginx burst=5 10r/s nodelay=false', { like: 'nginx', rate: '10r/s', burst: 5, nodelay: false }],
+    ['nginx-limit-conn 10 hold=1s', { like: 'nginx-limit-conn', connections: 10, hold_ms: 1000 }],
+    ['fastify max=10 timeWindow="1 second"', { like: 'fastify', max: 10, timeWindow: '1 second' }],
+    ['@fastify/rate-limit max=10 timeWindow=1000', { like: '@fastify/rate-limit', max: 10, timeWindow: 1000 }],
+    ['gcra 10/s burst 20', { primitive: 'gcra', params: { T_ms: 100, tau_ms: 2000 } }],
+    ['gcra T=100ms burst=5', { primitive: 'gcra', params: { T_ms: 100, tau_ms: 500 } }],
+    [
+      'token-bucket 100 per minute burst=20',
+      { primitive: 'token_bucket', params: { rate: 100, per_ms: 60_000, capacity: 20 } },
+    ],
+    ['sliding_log 100 in 1 min', { primitive: 'sliding_log', params: { limit: 100, window_ms: 60_000 } }],
+    ['nginx_limit_req 10/s burst=5', { primitive: 'nginx_limit_req', params: { rate_1000: 10_000, burst: 5 } }],
+    ['concurrency limit=3 hold=50ms', { primitive: 'concurrency', params: { limit: 3 }, hold_ms: 50 }],
+    ['none', { primitive: 'none', params: {} }],
+    [
+      '10 in 1s and 100 in 60s',
+      {
+        and: [
+          { threshold: 10, within: '1s' },
+          { threshold: 100, within: '60s' },
+        ],
+      },
+    ],
+    [
+      'and of=[{"primitive": "gcra", "params": {"T_ms": 1, "tau_ms": 0}}]',
+      { primitive: 'and', params: { of: [{ primitive: 'gcra', params: { T_ms: 1, tau_ms: 0 } }] } },
+    ],
+    [
+      'limit_req_zone $host zone=a:1m rate=1r/s; location /api { limit_req zone=a; } at location /api',
+      {
+        paste: 'limit_req_zone $host zone=a:1m rate=1r/s; location /api { limit_req zone=a; }',
+        location: 'location /api',
+      },
+    ],
+  ])('%s', (text, limiter) => {
+    expect(plain(readLimit(text))).toEqual(limiter);
+    expect(refusal(text)).toBe('understood');
+  });
+
+  it.each([
+    ['', /It is empty/],
+    ['100', /"100" at character 1: it does not say in what time/],
+    ['100 in', /"100" at character 1: it does not say in what time/],
+    ['100 in 60x', /at character 1: "60x" is no time: "x" is no unit of time/],
+    ['1.5 in 60s', /"1.5" at character 1: it is no whole number of requests/],
+    ['-5 in 60s', /it does not say in what time/],
+    ['0 in 60s', /\/threshold must be >= 1/],
+    ['100 in 60s shadw', /"shadw" at character 12: A window has no such parameter\. Did you mean "shadow"\?/],
+    ['100 in 60s and', /Nothing follows the last "and"/],
+    ['100 in 60s and 5 in 1s shadow', /"shadow" at character 24: A window has no such parameter/],
+    ['ngnix 10r/s', /"ngnix" at character 1: no limiter is called so\. Did you mean nginx\?/],
+    ['nginx.con', /no limiter is called so; a file ends in .conf/],
+    ['nginx 10r/s brust=5', /"brust=5" at character 13: nginx has no such parameter\. Did you mean "burst"\?/],
+    ['nginx 10r/s 5 true 3 4', /"4" at character 22: nginx has no such parameter\. It has rate, burst/],
+    ['nginx 10r/s rate=5r/s', /\/burst must be an integer/],
+    ['nginx 10r/s burst=', /"burst=" at character 13: its value is missing/],
+    ['nginx 10r/s burst=5 burst=6', /"burst=6" at character 21: burst is given twice/],
+    ['nginx 10 burst=5', /\/rate must/],
+    ['gcra 10/s', /\/params\/tau_ms is required/],
+    ['gcra 10/s T=1s', /T_ms is given twice/],
+    ['gcra 10 in 60 cycles burst=1', /a rule takes a time with a unit/],
+    ['gcra 10/s burst 20 nodelay', /"nodelay" at character 20: gcra has no such parameter/],
+    ['concurrency 10/s', /"10\/s" at character 13: concurrency has no such parameter\. It has limit/],
+    ['or a={"primitive": "gcra"', /It does not end|it does not end/],
+    ['or a={x}', /"a=\{x\}" at character 4: it is not JSON/],
+    ['100 in 60s and nginx 10r/s', /A window counts requests that others refuse/],
+    ['=5', /no limiter is called so|begins with its name/],
+    ['rate=5', /"rate=5" at character 1: a limiter begins with its name/],
+  ])('%s is refused with its place', (text, why) => {
+    expect(refusal(text)).toMatch(why);
+  });
+
+  it('no parameter of a rule has the name of a field beside the parameters', () => {
+    const outer = Object.keys(RuleDefinition.properties);
+    for (const { params } of Object.values(primitives))
+      expect(
+        Object.keys((params as unknown as { properties: object }).properties).filter((name) => outer.includes(name)),
+      ).toEqual([]);
+  });
+
+  it('no rule has the name of a product', () => {
+    expect(Object.keys(primitives).filter((name) => productNames.includes(name))).toEqual([]);
+  });
+});
+
+describe('text and limiter say the same', () => {
+  const back = (limiter: object) => plain(readLimit(limitText({ ...limiter })));
+
+  it.each(Object.entries(rules))('the rule %s', (_, rule) => {
+    expect(back(rule)).toEqual(plain(rule));
+    expect(limiterDefinition(readLimit(limitText(rule)), 777)).toEqual(limiterDefinition(rule, 777));
+  });
+
+  it.each(Object.entries(products))('the product %s', (name, { example, rule }) => {
+    expect(back({ like: name, ...example })).toEqual({ like: name, ...example });
+    expect(definitionOf(readLimit(limitText({ like: name, ...example })), 777)).toEqual(rule(example));
+  });
+
+  /** Values as schemas of parameters have them: texts with blanks, quotes and signs of the language, and what looks like a number. */
+  const value = fc.oneof(
+    fc.integer(),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((one) => (Object.is(one, -0) ? 0 : one)),
+    fc.string({ minLength: 1, maxLength: 20, unit: 'grapheme' }).filter((one) => !/[;}]$/.test(one)),
+    fc.constantFrom('and', 'true', '5', 'a=b', '{', '"', '[1]', '1 second', '\\', ' '),
+    fc.array(fc.record({ primitive: fc.string(), params: fc.dictionary(fc.string(), fc.jsonValue()) }), {
+      maxLength: 2,
+    }),
+  );
+
+  it('any values of the parameters of any product', () => {
+    const given = fc.constantFrom(...productNames).chain((like) => {
+      const { properties } = productOf(like).product.params as unknown as {
+        properties: Record<string, { type?: string }>;
+      };
+      const fields = Object.entries(properties).map(([name, { type }]) => [
+        name,
+        type === 'string'
+          ? fc.string({ minLength: 1, maxLength: 20 }).filter((one) => !/[;}]$/.test(one))
+          : type === 'boolean'
+            ? fc.boolean()
+            : value,
+      ]);
+      return fc.record(Object.fromEntries(fields), { requiredKeys: [] }).map((some) => ({ like, ...plain(some) }));
+    });
+    fc.assert(
+      fc.property(given, (limiter) => {
+        expect(back(limiter)).toEqual(limiter);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('any windows', () => {
+    const window = fc.record({
+      threshold: fc.integer({ min: 1, max: 1e9 }),
+      within: fc.oneof(fc.integer({ min: 1, max: 100_000 }), fc.constantFrom('1s', '90 min', '1h30m', '250ms', '2 d')),
+    });
+    const more = fc.record(
+      { near_limit: fc.double({ min: 0.01, max: 0.99, noNaN: true }), shadow: fc.constant(true) },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(window, more, (one, other) => {
+        expect(back({ ...one, ...other })).toEqual(plain({ ...one, ...other }));
+      }),
+    );
+    fc.assert(
+      fc.property(fc.array(window, { minLength: 2, maxLength: 4 }), (and) => {
+        expect(back({ and })).toEqual({ and });
+      }),
+    );
+  });
+});
+
+describe('any text', () => {
+  const words = fc.constantFrom(
+    ...[
+      '100',
+      'in',
+      '60s',
+      '/',
+      '10/s',
+      'per',
+      'and',
+      'nginx',
+      '10r/s',
+      'burst=5',
+      'burst',
+      'nodelay',
+      'gcra',
+      'T=1s',
+      'none',
+      '=',
+      '"',
+      '{',
+      '}',
+      '[',
+      ';',
+    ],
+    ...[
+      'limit_req',
+      'zone=a',
+      'at',
+      'location',
+      '__proto__',
+      '__proto__=1',
+      'constructor',
+      '1e999',
+      '-1',
+      '0',
+      'true',
+      '\\',
+      '\n',
+      'é',
+      'hold=1s',
+      'of=[]',
+    ],
+  );
+  const text = fc.oneof(
+    fc.array(words, { maxLength: 10 }).map((some) => some.join(' ')),
+    fc.string({ unit: 'binary', maxLength: 60 }),
+  );
+
+  it('is a limiter or is refused with a failure', () => {
+    fc.assert(
+      fc.property(text, (one) => {
+        expect(typeof refusal(one)).toBe('string');
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  it('has no word that could be left out or changed without a word about it', () => {
+    const known = [
+      '100 in 60s near_limit=0.5',
+      'nginx 10r/s burst=5 nodelay',
+      'gcra 10/s burst=20',
+      'fixed_window 10 in 1s count_refused',
+      'varnish 10 1s 2s',
+      '10 in 1s and 5 in 2s',
+    ];
+    const any = fc.tuple(
+      fc.constantFrom(...known),
+      fc.string({ minLength: 1, maxLength: 8, unit: 'grapheme-ascii' }),
+      fc.nat(),
+    );
+    const isSame = (a: string, b: string) => JSON.stringify(readLimit(a)) === JSON.stringify(readLimit(b));
+    fc.assert(
+      fc.property(any, ([limiter, added, at]) => {
+        fc.pre(added.trim() !== '');
+        const parts = limiter.split(' ');
+        parts.splice(at % (parts.length + 1), 0, added.trim());
+        const changed = parts.join(' ');
+        if (refusal(changed) !== 'understood') return;
+        // They say nothing else: "requests", a plus sign, and no time more.
+        expect(isSame(changed, limiter) && !/requests?|\+|^0+\s*\p{L}+$/iu.test(added.trim())).toBe(false);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+});
+
+it.each([
+  [
+    '100 in 60s',
+    500,
+    '100 in 60s: 100 requests in a rolling window of 60 s, 120 cycles of 500 ms; refused requests count',
+  ],
+  ['nginx 10r/s burst=5', 777, 'nginx rate=10r/s burst=5: a new client gets 6 at once, 10/s in the long run'],
+  [
+    'gcra 100 in 1h burst=20',
+    777,
+    'gcra T_ms=36000 tau_ms=720000: a new client gets 21 at once, 1.667/min in the long run',
+  ],
+  ['concurrency limit=3', 777, 'concurrency limit=3: a new client gets 3 at once'],
+  ['none', 777, 'none: refuses nothing'],
+])('%s is said as it was understood', (text, cycleMs, sentence) => {
+  expect(limitSentence(readLimit(text), cycleMs)).toBe(sentence);
+});

@@ -1,0 +1,92 @@
+// A machine in the form that XState's tools write, posted to a node in place of a definition.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { contractMachine } from '../../src/weir.js';
+import { type Running, startRunning } from './running.js';
+
+/** After limiting, half of the threshold for as long as more than one request is in the window. */
+const probation = {
+  id: 'probation',
+  initial: 'open',
+  states: {
+    open: { tags: ['admits'], on: { request: { guard: on('count > 3'), target: 'shut', actions: emit('closed') } } },
+    shut: { on: { request: { guard: on('count <= 1'), target: 'probation' }, move: 'open' } },
+    probation: {
+      tags: ['admits'],
+      on: {
+        request: [
+          { guard: on('count > 2'), target: 'shut' },
+          { guard: on('count == 0'), target: 'open', actions: emit('opened') },
+        ],
+      },
+    },
+  },
+};
+function on(condition: string) {
+  return { type: 'countIn', params: { within: 2, condition } };
+}
+function emit(event: string) {
+  return { type: 'emit', params: { event } };
+}
+
+const START_MS = 1_699_999_200_000;
+let nowMs = START_MS;
+const source = { wallMs: () => nowMs, monotonicMs: () => nowMs };
+
+describe('POST contracts', () => {
+  let node: Running;
+  let key: string;
+  beforeAll(async () => {
+    node = await startRunning({ cycleMs: 777, source });
+    key = node.keyOf('owner');
+    await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'm', is_public: true } });
+  });
+  afterAll(() => node.close());
+  const post = (body: unknown) => node.ask('POST', '/api/chain/m/contracts', { key, body });
+
+  it('takes a drawn machine, which counts and moves as it is drawn', async () => {
+    const { status, body } = await post(probation);
+    expect([status, body.contract.currentState, body.contract.name]).toEqual([201, 'open', 'probation']);
+    const gate = `/api/chain/m/contracts/${body.contract.id}/gate`;
+    const states: string[] = [];
+    for (const [cycle, n] of [3, 2, 0, 1, 1, 1, 0, 0].entries()) {
+      nowMs = START_MS + cycle * 777;
+      const told =
+        n === 0 ? await node.ask('GET', `${gate}?peek=1`, { key }) : await node.ask('POST', `${gate}?n=${n}`, { key });
+      states.push(`${told.status} ${told.body.state}`);
+    }
+    expect(states).toEqual([
+      ...['200 open', '429 shut', '429 shut', '200 probation'],
+      ...['200 probation', '200 probation', '200 probation', '200 open'],
+    ]);
+  });
+
+  it('takes what `state-machine` shows, and the two decide alike', async () => {
+    const first = await post(rateLimiter({ threshold: 2, within: 50 }));
+    const shown = await node.ask('GET', `/api/chain/m/contracts/${first.body.contract.id}/state-machine`);
+    const second = await post({ ...shown.body.machine, keyed: { max_keys: 3 } });
+    expect([second.status, second.body.contract.threshold, second.body.contract.keyed.max_keys]).toEqual([201, 2, 3]);
+    const { body } = await node.ask('GET', `/api/chain/m/contracts/${second.body.contract.id}/state-machine`);
+    expect(decides(body.machine)).toEqual(decides(shown.body.machine));
+    expect(body.machine).toEqual(JSON.parse(JSON.stringify(contractMachine(body.machine).config)));
+  });
+
+  it.each([
+    ['a field that has no meaning', { ...probation, after: { 100: 'shut' } }, '/after'],
+    ['a state that does not exist', { ...probation, initial: 'opn' }, '/initial'],
+    [
+      'a thousand transitions',
+      { ...probation, states: { open: { on: { move: Array(1_000).fill('open') } } } },
+      '/states',
+    ],
+  ])('refuses %s, with its place', async (_, body, path) => {
+    const told = await post(body);
+    expect([told.status, told.body.code]).toEqual([400, 'invalid_definition']);
+    expect(told.body.errors.map(({ path }: { path: string }) => path)).toContain(path);
+  });
+
+  /** All but what is said to readers. */
+  function decides(machine: object): object {
+    return JSON.parse(JSON.stringify(machine, (field, value) => (field === 'description' ? undefined : value)));
+  }
+});

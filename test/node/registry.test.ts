@@ -1,0 +1,58 @@
+import { openGround } from '../../src/node/ground.js';
+import type { Limits } from '../../src/node/limits.js';
+import { openNetworkGround } from '../../src/node/network/network-ground.js';
+import { assemble } from '../../src/node/parts.js';
+import { temporaryFolder } from '../left-behind.js';
+import { hasRedis, RedisServer } from '../store/redis/server.js';
+import { describeRegistry, type RegistryUnderTest } from '../suite/registry.js';
+
+/** Nothing is asked over HTTP. */
+const surface = { routes: [], openApi: () => Buffer.from(''), isDraining: () => false };
+
+const onError = (error: unknown) => {
+  throw error;
+};
+
+async function local(limits: Partial<Limits>, dir?: string): Promise<RegistryUnderTest> {
+  const ground = openGround({ dir, cycleMs: 50, onError });
+  ground.clock.start();
+  const parts = assemble({ ...ground, signer: ground.identity.signer, limits }, surface);
+  return {
+    parts,
+    async close() {
+      ground.clock.stop();
+      parts.registry.close();
+    },
+  };
+}
+
+async function over(url: string, limits: Partial<Limits>): Promise<RegistryUnderTest> {
+  const ground = await openNetworkGround({ url, cycleMs: 50, deadlineMs: 10_000, onError });
+  ground.clock.start();
+  const parts = assemble({ ...ground, signer: ground.identity.signer, limits, onError }, surface);
+  await parts.registry.start([]);
+  return {
+    parts,
+    async close() {
+      ground.clock.stop();
+      parts.registry.close();
+    },
+  };
+}
+
+describeRegistry('in memory', (limits) => local(limits));
+describeRegistry('on SQLite', (limits) => local(limits, temporaryFolder()));
+
+if (hasRedis) {
+  let server: RedisServer | undefined;
+  describeRegistry(
+    'over Redis',
+    async (limits) => {
+      const started = await RedisServer.start();
+      server = started;
+      const node = await over(started.url, limits);
+      return { ...node, close: () => node.close().then(() => started.stop()) };
+    },
+    (limits) => over(server!.url, limits),
+  );
+}

@@ -1,0 +1,59 @@
+// The pages of `weir help fields`: each has what its schema says, and an example that the schema takes.
+import { describe, expect, it } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { Scenario } from '../../src/scenario/scenario-schema.js';
+import { fieldPage, fieldPaths } from '../../src/schema/field-reference.js';
+import { refusalOf } from '../scenario/reading.js';
+
+const paths = fieldPaths(Scenario);
+const exampleIn = (page: string) => parse(/```yaml\n(.*)\n```/s.exec(page)?.[1] ?? '');
+
+describe('the reference of fields', () => {
+  it('has a page for every choice', () => {
+    expect(paths).toEqual(
+      expect.arrayContaining([
+        'arrivals.burst',
+        'clients.retrying.backoff',
+        'service.time.lognormal',
+        'contracts.popularity.zipf',
+        'faults.pause',
+        'phases',
+        'expect',
+      ]),
+    );
+  });
+
+  it.each(paths)('%s has an example that is valid', (path) => {
+    const example = exampleIn(fieldPage(Scenario, path));
+    expect(example).toHaveProperty(path.split('.')[0]!);
+    // Closed clients think of their requests by themselves.
+    const arrivals = path.startsWith('clients.closed') ? {} : { arrivals: [{ model: 'poisson', rate: 1 }] };
+    // Only a service can be slow.
+    const service = path.startsWith('faults.slow') ? { service: { time: '1ms' } } : {};
+    const scenario = { question: 'Is it valid?', duration: '1m', ...arrivals, ...service, ...example };
+    expect(refusalOf(stringify(scenario))).toEqual([]);
+  });
+
+  it('shows the fields of a choice, with what each takes', () => {
+    const page = fieldPage(Scenario, 'arrivals.burst');
+    expect(page).toContain('| `burst_rate` | Required. The rate during a burst.');
+    expect(page).toContain('Default: exact. One of `exact`, `poisson`. |');
+    expect(exampleIn(page)).toEqual({ arrivals: [{ model: 'burst', burst_rate: '50/s' }] });
+  });
+
+  it('shows one field with the object around it', () => {
+    const page = fieldPage(Scenario, 'clients.retrying.backoff.cap');
+    expect(page).toContain('The longest pause, not below base.');
+    expect(exampleIn(page)).toEqual({
+      clients: [{ kind: 'retrying', backoff: { policy: 'none', cap: '10s' } }],
+    });
+  });
+
+  it.each([
+    ['arivals', 'A scenario has no field "arivals".', 'Did you mean `weir help fields arrivals`?'],
+    ['arrivals.bust', 'arrivals has no field "bust".', 'Did you mean `weir help fields arrivals.burst`?'],
+    ['arrivals.burst.at.x', 'arrivals.burst.at has no field "x".', 'See `weir help fields arrivals.burst.at`.'],
+  ])('%s is refused with what is there', (path, what, fix) => {
+    expect(() => fieldPage(Scenario, path)).toThrow(expect.objectContaining({ what, fix }));
+  });
+});

@@ -1,0 +1,210 @@
+// Two versions of a gateway's limits: what differs, and which requests of a log each refuses.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { limitersIn } from '../../src/gateway/limits-in.js';
+import { definitionOf } from '../../src/limiter/products/products.js';
+import { LIMITED } from '../../src/limiter/rule/rule.js';
+import { ruleOf } from '../../src/limiter/rule/rule-definition.js';
+import { fittingLimits, limitChanges } from '../../src/sizing/limit-changes.js';
+import { diffLimits } from '../../src/sizing/limit-diff.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'weir-diff-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const ZONES = `limit_req_zone $binary_remote_addr zone=api:10m rate=1r/s;
+limit_req_zone $binary_remote_addr zone=all:10m rate=10r/s;
+limit_req_zone $uri zone=paths:10m rate=1r/s;
+limit_req_zone $cookie_user zone=users:10m rate=1r/s;
+`;
+const nginx = (server: string) => limitersIn(`${ZONES}server { ${server} }`, 'nginx.conf');
+
+const START = 1_767_600_000_000;
+/** Rows of a log: ms after the start, who, path. */
+type Row = readonly [ms: number, who: string, path: string];
+let files = 0;
+function logOf(rows: readonly Row[]): string {
+  files += 1;
+  const path = join(folder, `${files}.csv`);
+  const lines = rows.map(([ms, who, url]) => `${START + ms},${who},${url}`);
+  writeFileSync(path, `ms,client,path\n${lines.join('\n')}\n`);
+  return path;
+}
+const differ = (old: string, fresh: string, rows: readonly Row[], options = {}) =>
+  diffLimits([logOf(rows)], { old: nginx(old), new: nginx(fresh) }, { timeColumn: 'ms', ...options }, {});
+
+const many = (n: number, who: string, path: string, ms = 1): Row[] => Array.from({ length: n }, () => [ms, who, path]);
+
+describe('what differs', () => {
+  it.each([
+    ['burst=5', 'burst=5', []],
+    [
+      'burst=20 nodelay',
+      'burst=5 nodelay',
+      [{ kind: 'changed', differs: ['burst 20 → 5'], burst: { sent: 100, old: 21, new: 6 } }],
+    ],
+    [
+      'burst=5',
+      'burst=5 nodelay',
+      [{ kind: 'changed', differs: ['nodelay none → true'], burst: { sent: 100, old: 6, new: 6 } }],
+    ],
+    ['burst=5000 nodelay', 'burst=2000 nodelay', [{ burst: { sent: 10_000, old: 5001, new: 2001 } }]],
+  ])('%s -> %s', (old, fresh, expected) => {
+    const server = (burst: string) => `location /api { limit_req zone=api ${burst}; }`;
+    expect(limitChanges(nginx(server(old)), nginx(server(fresh)))).toMatchObject(expected);
+  });
+
+  it('what is added, removed, renamed and run dry', () => {
+    const changes = limitChanges(
+      nginx('location /a { limit_req zone=api; } location /b { limit_req zone=all; } limit_req zone=paths;'),
+      nginx(
+        'location /a { limit_req zone=api; limit_req_dry_run on; } location /c { limit_req zone=users; } limit_req zone=paths burst=1;',
+      ),
+    );
+    expect(changes.map(({ kind, where, differs }) => [kind, where, ...differs])).toEqual([
+      ['changed', 'server', 'burst none → 1'],
+      ['changed', 'location /a', 'dry run off → on'],
+      ['added', 'location /c'],
+      ['removed', 'location /b'],
+    ]);
+  });
+
+  it('a limit out of its bounds is not understood, with its line', () => {
+    const found = fittingLimits(limitersIn('plugins:\n- name: rate-limiting\n  config:\n    minute: 0', 'kong.yml'));
+    expect(found.limiters).toEqual([]);
+    expect(found.notUnderstood).toMatchObject([{ file: 'kong.yml', line: 4 }]);
+  });
+});
+
+describe('over a log', () => {
+  it('counts what is newly refused and newly admitted, by client, path, minute and limit', async () => {
+    const rows: Row[] = [
+      ...many(10, 'a', '/api/x'),
+      ...many(3, 'b', '/api/x'),
+      ...many(30, 'a', '/other'),
+      ...many(4, 'b', '/api/y?q=1', 60_001),
+    ];
+    const found = await differ(
+      'location /api { limit_req zone=api burst=5 nodelay; } location / { limit_req zone=all burst=9 nodelay; }',
+      'location /api { limit_req zone=api burst=1 nodelay; } location / { limit_req zone=all burst=19 nodelay; }',
+      rows,
+    );
+    expect(found).toMatchObject({
+      ...{ requests: 47, refused_old: 24, refused_new: 21, newly_refused: 7, newly_admitted: 10 },
+      ...{ clients: 2, clients_newly_refused: 2, clients_newly_admitted: 1 },
+      by_client: [
+        { name: 'a', requests: 40, refused_old: 24, refused_new: 18, newly_refused: 4, newly_admitted: 10 },
+        { name: 'b', requests: 7, refused_old: 0, refused_new: 3, newly_refused: 3, newly_admitted: 0 },
+      ],
+      by_path: [
+        { name: '/api/x', newly_refused: 5 },
+        { name: '/api/y', newly_refused: 2 },
+        { name: '/other', newly_admitted: 10 },
+      ],
+      by_minute: [
+        { name: '2026-01-05T08:00Z', newly_refused: 5, newly_admitted: 10 },
+        { name: '2026-01-05T08:01Z', newly_refused: 2, newly_admitted: 0 },
+      ],
+      warnings: [],
+    });
+    expect([...found.by_limiter].map(([{ where }, n]) => [where, n])).toEqual([['location /api', 7]]);
+  });
+
+  it('one zone in two places is one count, with the ceiling of each', async () => {
+    const found = await differ(
+      'location /a { limit_req zone=api burst=9 nodelay; } location /b { limit_req zone=api burst=4 nodelay; }',
+      '',
+      [...many(6, 'x', '/a'), ...many(2, 'x', '/b', 2)],
+    );
+    expect(found).toMatchObject({ refused_old: 2, newly_admitted: 2 });
+  });
+
+  it('several limits of a place are charged only if all admit', async () => {
+    const both = 'limit_req zone=api burst=1 nodelay; limit_req zone=all burst=9 nodelay;';
+    const found = await differ(`location /a { ${both} } location /b { limit_req zone=all burst=9 nodelay; }`, '', [
+      ...many(5, 'x', '/a'),
+      ...many(9, 'x', '/b', 2),
+    ]);
+    expect(found.refused_old).toBe(3 + 1);
+  });
+
+  it('a key by path counts all clients together', async () => {
+    const found = await differ('', 'limit_req zone=paths;', [
+      ...many(1, 'x', '/a'),
+      ...many(1, 'y', '/a'),
+      ...many(1, 'y', '/b'),
+    ]);
+    expect(found).toMatchObject({ newly_refused: 1, by_path: [{ name: '/a' }] });
+  });
+
+  it('a key that a log does not have is left out, unless a column is named', async () => {
+    const rows: Row[] = [...many(2, 'x', '/a'), ...many(2, 'y', '/a')];
+    const without = await differ('', 'limit_req zone=users;', rows);
+    expect(without).toMatchObject({
+      newly_refused: 0,
+      left_out: { old: [], new: [{ why: expect.stringContaining('$cookie_user') }] },
+    });
+    const by = await differ('', 'limit_req zone=users;', rows, { keyColumn: 'client' });
+    expect(by).toMatchObject({ newly_refused: 2, left_out: { new: [] } });
+  });
+
+  it('limits of connections and dry runs are left out', async () => {
+    const found = await differ('', 'limit_req_dry_run on; limit_req zone=api;', many(3, 'x', '/'));
+    expect(found).toMatchObject({ refused_new: 0, left_out: { new: [{ why: expect.stringContaining('dry run') }] } });
+  });
+
+  it('whole seconds of one client are spread together, whatever its paths', async () => {
+    const path = join(folder, 'seconds.log');
+    const line = (url: number) => `10.0.0.1 - - [05/Jan/2026:08:00:00 +0000] "GET /p${url} HTTP/1.1" 200 1\n`;
+    const later = Array.from({ length: 200 }, (_, i) =>
+      line(i).replace(':00:00 +', `:0${1 + Math.floor(i / 60)}:${String(i % 60).padStart(2, '0')} +`),
+    );
+    writeFileSync(path, [0, 1, 2, 3, 4].map(line).join('') + later.join(''));
+    const sides = { old: nginx(''), new: nginx('limit_req zone=all;') };
+    const found = await diffLimits([path], sides, {}, {});
+    expect(found).toMatchObject({ requests: 205, newly_refused: 0, warnings: [{ code: 'whole_seconds' }] });
+  });
+
+  it('more paths than are kept are shown together, and decided as they are', async () => {
+    const rows = Array.from({ length: 9000 }, (_, i): Row => [i * 1000, 'x', `/p${i}`]);
+    const found = await differ('', 'limit_req zone=all; location = /p8999 { limit_req zone=api; }', [
+      ...rows,
+      ...many(2, 'x', '/p8999', 8_999_500),
+    ]);
+    expect(found).toMatchObject({ requests: 9002, newly_refused: 2, warnings: [{ code: 'many_paths' }] });
+    expect(found.by_path.map(({ name }) => name)).toEqual(['(other paths)']);
+  });
+
+  it('a log without a client is refused', async () => {
+    const path = join(folder, 'bare.csv');
+    writeFileSync(path, `ms,path\n${START},/a\n`);
+    const sides = { old: nginx(''), new: nginx('limit_req zone=all;') };
+    await expect(diffLimits([path], sides, { timeColumn: 'ms' }, {})).rejects.toMatchObject({ code: 'invalid_input' });
+  });
+
+  it('decides each request as the rule of its limit does, request by request', async () => {
+    const request = fc.tuple(
+      fc.integer({ min: 0, max: 5000 }),
+      fc.constantFrom('x', 'y'),
+      fc.constantFrom('/api', '/'),
+    ) as fc.Arbitrary<Row>;
+    await fc.assert(
+      fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 60 }), fc.nat(6), async (some, burst) => {
+        const rows = [...some].sort((a, b) => a[0] - b[0]);
+        const rule = ruleOf(definitionOf({ like: 'nginx', rate: '1r/s', burst, nodelay: true }, 777));
+        const states = new Map<string, unknown>();
+        let refused = 0;
+        for (const [ms, who, path] of rows) {
+          if (path !== '/api') continue;
+          if (!states.has(who)) states.set(who, rule.fresh(START + ms));
+          if (rule.decide(states.get(who), START + ms, 1, 0) === LIMITED) refused += 1;
+        }
+        const found = await differ('', `location /api { limit_req zone=api burst=${burst} nodelay; }`, rows);
+        expect(found.newly_refused).toBe(refused);
+      }),
+      { numRuns: 25 },
+    );
+  });
+});

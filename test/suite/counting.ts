@@ -1,0 +1,494 @@
+// Owns the promise of the port for counting as one suite: test/node/counting.test.ts runs it over memory, SQLite and Redis. Machines and contracts
+// are made over HTTP; what counts them is asked here without it.
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Contract } from '../../src/host/contract.js';
+import type { Decided, EventAnswer, Outcome } from '../../src/node/counting/counting.js';
+import type { Asked, Decision } from '../../src/node/counting/decision.js';
+import type { Lines } from '../../src/node/counting/lines.js';
+import { type OnceOnly, Replayed } from '../../src/node/counting/once-only.js';
+import type { RunningNode } from '../../src/node/node.js';
+import { Failure } from '../../src/schema/failure.js';
+
+/** The nodes of one store: each keeps the promises, and all together count as one. */
+export interface Counters {
+  readonly nodes: readonly Pick<RunningNode, 'url' | 'host' | 'counting'>[];
+  stop(): Promise<void>;
+}
+
+/** So long that a test is over within it. */
+const LONG_CYCLE_MS = 1_000_000_000;
+
+const NO_KEYS = { after: 0, limit: 10, limited: false, search: '' };
+
+const SHORT_CYCLE_MS = 100;
+
+/** @param start gives nodes over an empty store, with cycles of a length in ms */
+export function describeCounting(name: string, start: (cycleMs: number) => Promise<Counters>, isSkipped = false): void {
+  describe.skipIf(isSkipped)(`counting over ${name}`, () => {
+    let counters: Counters;
+    let key: string;
+    let machines = 0;
+
+    beforeAll(async () => {
+      counters = await start(LONG_CYCLE_MS);
+      key = (await ask('POST', '/api/demo-key/mint')).key;
+    });
+    afterAll(() => counters?.stop());
+
+    async function ask(method: string, path: string, body?: object, node = counters.nodes[0]!): Promise<any> {
+      const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
+      if (body !== undefined) headers['content-type'] = 'application/json';
+      const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+      return (await fetch(`${node.url}${path}`, { method, headers, ...sent })).json();
+    }
+
+    /** A machine of a test. */
+    class Made {
+      readonly slug = `m-${machines++}`;
+
+      static async machine(): Promise<Made> {
+        const made = new Made();
+        await ask('POST', '/api/chain/state-machines', { slug: made.slug });
+        return made;
+      }
+
+      /** Deploys a limit, and sees to it that all nodes know it. */
+      async limit(more: object): Promise<string> {
+        const body = { slug: this.slug, within: 10, ...more };
+        const { contract } = await ask('POST', '/api/contracts/templates/rate-limiter/deploy', body);
+        const paths = counters.nodes.map((node) =>
+          ask('GET', `/api/chain/${this.slug}/contracts/${contract.id}`, undefined, node),
+        );
+        await Promise.all(paths);
+        return contract.id;
+      }
+
+      event(more: object = {}): Promise<any> {
+        return ask('POST', `/api/chain/${this.slug}/event`, { type: 'request', ...more });
+      }
+    }
+
+    const lastNode = () => counters.nodes.at(-1)!;
+    /** A contract as the last node has it. */
+    const known = (id: string): Contract => lastNode().host.contract(id);
+    const refused = async (work: () => unknown): Promise<string | undefined> => {
+      try {
+        await work();
+        return undefined;
+      } catch (error) {
+        return (error as { code?: string }).code ?? String(error);
+      }
+    };
+
+    const asked = (id: string, n = 1, key?: string, node = lastNode()): Asked => {
+      const contract = node.host.contract(id);
+      const machine = node.host.machine(contract.machine.slug);
+      return { machine, contract, kind: 0, n, name: key === undefined ? undefined : contract.nameOf(key) };
+    };
+    /** What was decided, without what differs from run to run. */
+    const said = (outcome: Outcome): Partial<Decision> | string => {
+      if (outcome instanceof Failure) return outcome.code;
+      const { state, count, admitted, limited, remaining, retry_after_cycles } = outcome.decision as Decision;
+      return { state, count, admitted, limited, remaining, retry_after_cycles };
+    };
+
+    describe('a gate', () => {
+      it('admits up to the threshold, counts what it refuses, and says when all that came together may come again', async () => {
+        const made = await Made.machine();
+        const id = await made.limit({ threshold: 5, within: 10 });
+        const told = [];
+        for (const n of [3, 1, 4, 1, 6]) told.push(said(await lastNode().counting.decide(asked(id, n))));
+        const [open, shut] = ['allowing', 'limiting'];
+        const retry_after_cycles = 10;
+        expect(told).toEqual([
+          { state: open, count: 3, admitted: 3, limited: 0, remaining: 2, retry_after_cycles },
+          { state: open, count: 4, admitted: 1, limited: 0, remaining: 1, retry_after_cycles: 0 },
+          { state: shut, count: 8, admitted: 1, limited: 3, remaining: 0, retry_after_cycles },
+          { state: shut, count: 9, admitted: 0, limited: 1, remaining: 0, retry_after_cycles },
+          // Six never fit.
+          { state: shut, count: 15, admitted: 0, limited: 6, remaining: 0, retry_after_cycles: undefined },
+        ]);
+      });
+
+      it('that only looks says the same, and counts nothing', async () => {
+        const made = await Made.machine();
+        const id = await made.limit({ threshold: 2, within: 10 });
+        const { counting } = lastNode();
+        const looks = async (n: number) => said(await counting.peek(asked(id, n)));
+        expect([await looks(1), await looks(2), await looks(3)]).toMatchObject([
+          { count: 0, admitted: 1, retry_after_cycles: 0 },
+          { count: 0, admitted: 2, retry_after_cycles: 0 },
+          { count: 0, admitted: 0, limited: 3, retry_after_cycles: undefined },
+        ]);
+        await counting.decide(asked(id, 2));
+        expect(await looks(1)).toMatchObject({ count: 2, admitted: 0, limited: 1, retry_after_cycles: 10 });
+      });
+
+      it('of a shadow admits all, and says what it would limit', async () => {
+        const made = await Made.machine();
+        const id = await made.limit({ threshold: 1, shadow: true });
+        const { counting } = lastNode();
+        const of = async (outcome: Outcome | Promise<Outcome>) => {
+          const { admitted, limited, would_limit } = ((await outcome) as Decided).decision as Decision;
+          return [admitted, limited, would_limit];
+        };
+        expect([
+          await of(counting.peek(asked(id, 2))),
+          await of(counting.decide(asked(id))),
+          await of(counting.decide(asked(id))),
+          await of(counting.peek(asked(id))),
+        ]).toEqual([
+          [2, 0, true],
+          [1, 0, false],
+          [1, 0, true],
+          [1, 0, true],
+        ]);
+      });
+
+      it('counts each key by itself; one without a place is an outcome, and not an error', async () => {
+        const made = await Made.machine();
+        const id = await made.limit({ threshold: 1, keyed: { max_keys: 2 } });
+        const { counting } = lastNode();
+        const told = [];
+        for (const key of ['a', 'b', 'a', 'c', 'b']) told.push(said(await counting.decide(asked(id, 1, key))));
+        expect(told.map((one) => (typeof one === 'string' ? one : one.count))).toEqual([1, 1, 2, 'too_many_keys', 2]);
+      });
+
+      it.each([
+        ['a window', { threshold: 7, within: 10 }],
+        ['a window that nears its limit', { threshold: 7, within: 10, near_limit: 0.5 }],
+      ])('decides %s as its rules say, whichever node is asked', async (_, limit) => {
+        const made = await Made.machine();
+        const id = await made.limit(limit);
+        const sizes = fc.sample(fc.integer({ min: 1, max: 4 }), { numRuns: 12, seed: 31 });
+        let count = 0;
+        for (const [index, n] of sizes.entries()) {
+          const node = counters.nodes[index % counters.nodes.length]!;
+          const outcome = said(await node.counting.decide(asked(id, n, undefined, node)));
+          // k events given together have the same outcome as k events one by one.
+          const admitted = Math.max(0, Math.min(n, 7 - count));
+          count += n;
+          expect(outcome).toMatchObject({ count, admitted, limited: n - admitted, remaining: Math.max(0, 7 - count) });
+        }
+      });
+
+      it('decides many in order, and one that cannot be counted takes no other with it', async () => {
+        const made = await Made.machine();
+        const plain = await made.limit({ threshold: 3 });
+        const keyed = await made.limit({ threshold: 1, keyed: { max_keys: 1 } });
+        const { counting, host } = lastNode();
+        const all = [asked(plain, 2), asked(keyed, 1, 'a'), asked(keyed, 1, 'b'), asked(plain, 2), asked(plain, 0)];
+        const { each, cycle, nowMs } = await counting.decideAll(host.machine(made.slug), all);
+        const told = each.map((one) => (one instanceof Failure ? one.code : [one.admitted, (one as Decision).count]));
+        expect(told).toEqual([[2, 2], [1, 1], 'too_many_keys', [1, 4], [0, 4]]);
+        expect(cycle).toBe(Math.floor(nowMs / LONG_CYCLE_MS));
+      });
+    });
+
+    describe('an event', () => {
+      const event = async (made: Made, more: object = {}, once?: OnceOnly) => {
+        const { counting, host } = lastNode();
+        return counting.event(host.machine(made.slug), { type: 'request', ...more }, once);
+      };
+      const counts = async (answer: EventAnswer | Replayed | Promise<EventAnswer | Replayed>) =>
+        ((await answer) as EventAnswer).contracts.map((one) => [one.id, (one as Decision).count]);
+
+      it('is counted by all who listen, and says when one more is admitted', async () => {
+        const made = await Made.machine();
+        const [a, b] = [await made.limit({ threshold: 5 }), await made.limit({ threshold: 1 })];
+        const answer = (await event(made, { count: 3 })) as EventAnswer;
+        expect(answer).toMatchObject({
+          ok: true,
+          contracts: [
+            { id: a, count: 3, admitted: 3, limited: 0, retry_after_cycles: 0 },
+            { id: b, count: 3, admitted: 1, limited: 2, retry_after_cycles: 10 },
+          ],
+        });
+        expect(await counts(event(made, { contract_id: b }))).toEqual([[b, 4]]);
+      });
+
+      it.each([
+        ['that nobody listens to', { type: 'requests' }, 'unknown_event_type'],
+        ['for a contract that is not there', { contract_id: 'none' }, 'contract_not_found'],
+        ['with a key that has no effect', { key: 'a' }, 'invalid_input'],
+        ['of a cycle to come', { cycle: 1e9 }, 'event_in_future'],
+        ['of a cycle that has left the window', { cycle: 1 }, 'event_too_old'],
+      ])('%s is refused, and not counted', async (_, more, code) => {
+        const made = await Made.machine();
+        const id = await made.limit({ threshold: 5 });
+        expect(await refused(() => event(made, more))).toBe(code);
+        expect(await counts(event(made))).toEqual([[id, 1]]);
+      });
+
+      it('of an earlier cycle is counted in that one', async () => {
+        const made = await Made.machine();
+        const id = await made.limit({ threshold: 2, within: 3 });
+        const { cycle } = (await event(made)) as EventAnswer;
+        // Those of two cycles ago leave the window with the next.
+        const late = (await event(made, { count: 3, cycle: cycle - 2 })) as EventAnswer;
+        expect(late.contracts).toMatchObject([{ id, count: 4, state: 'limiting', retry_after_cycles: 1 }]);
+      });
+
+      it('with an idempotency key is counted once and has one answer', async () => {
+        const made = await Made.machine();
+        const id = await made.limit({ threshold: 5 });
+        const once = { key: 'k', request: 'r' };
+        const first = (await event(made, { count: 2 }, once)) as EventAnswer;
+        const again = await event(made, { count: 2 }, once);
+        const headers: Record<string, unknown> = {};
+        const reply = {
+          header(name: string, value: unknown) {
+            headers[name] = value;
+            return reply;
+          },
+        };
+        expect(JSON.parse((again as Replayed).sentBy(reply as never).toString())).toEqual(
+          JSON.parse(JSON.stringify(first)),
+        );
+        expect(headers).toMatchObject({ 'idempotent-replayed': 'true' });
+        expect(await refused(() => event(made, { count: 1 }, { key: 'k', request: 'other' }))).toBe(
+          'idempotency_key_reused',
+        );
+        expect(await counts(event(made))).toEqual([[id, 3]]);
+      });
+
+      it('that is refused is not kept: corrected, it is counted under the same key', async () => {
+        const made = await Made.machine();
+        const id = await made.limit({ threshold: 5 });
+        expect(await refused(() => event(made, { type: 'requets' }, { key: 'k', request: 'wrong' }))).toBe(
+          'unknown_event_type',
+        );
+        expect(await counts(event(made, {}, { key: 'k', request: 'right' }))).toEqual([[id, 1]]);
+      });
+    });
+
+    describe('lines', () => {
+      const reading = (lines: Lines, texts: readonly string[], from = 1) =>
+        (function* () {
+          for (const [index, text] of texts.entries()) {
+            const bytes = Buffer.from(text);
+            yield lines.line(bytes, 0, bytes.length, from + index);
+          }
+        })();
+      const REQUEST = '{"type":"request"}';
+
+      it('are counted in order; each has an outcome, and each contract its sum', async () => {
+        const made = await Made.machine();
+        const [a, b] = [await made.limit({ threshold: 3 }), await made.limit({ threshold: 5 })];
+        const { counting, host } = lastNode();
+        const lines = counting.lines(host.machine(made.slug));
+        await lines.count(reading(lines, [REQUEST, REQUEST, 'nonsense', '{"type":"request","count":3}']));
+        await lines.count(reading(lines, [REQUEST, `{"type":"request","contract_id":"${b}"}`, '{"type":"other"}'], 5));
+        await lines.settled();
+        expect(lines.sums(7)).toEqual({
+          ...{ ok: true, cycle: 7, lines: 7, counted: 5, refused: 2, admitted: 3, limited: 4, complete: true },
+        });
+        expect(
+          lines.outcomes.map(({ from_line, to_line, outcome, admitted }) => [from_line, to_line, outcome, admitted]),
+        ).toEqual([
+          [1, 2, 'admitted', 2],
+          [3, 3, 'refused', 0],
+          [4, 4, 'mixed', 1],
+          [5, 6, 'limited', 0],
+          [7, 7, 'refused', 0],
+        ]);
+        expect(lines.decisions()()).toMatchObject([
+          { id: a, count: 6, admitted: 3, limited: 3, state: 'limiting' },
+          { id: b, count: 7, admitted: 5, limited: 2, state: 'limiting' },
+        ]);
+      });
+
+      it('of keys are summed by contract; one that finds no place is refused', async () => {
+        const made = await Made.machine();
+        const id = await made.limit({ threshold: 1, keyed: { max_keys: 2 } });
+        const { counting, host } = lastNode();
+        const lines = counting.lines(host.machine(made.slug));
+        const of = (key: string) => `{"type":"request","key":"${key}"}`;
+        await lines.count(reading(lines, [of('a'), of('a'), of('b'), of('c')]));
+        expect(lines.outcomes.map(({ outcome, code }) => code ?? outcome)).toEqual([
+          'admitted',
+          'limited',
+          'admitted',
+          'too_many_keys',
+        ]);
+        expect(lines.decisions()()).toMatchObject([{ id, admitted: 2, limited: 1 }]);
+      });
+
+      it('with an idempotency key are counted once', async () => {
+        const made = await Made.machine();
+        await made.limit({ threshold: 3 });
+        const { counting, host } = lastNode();
+        const send = () => {
+          const lines = counting.lines(host.machine(made.slug));
+          return lines.countOnce(reading(lines, [REQUEST, REQUEST]), { key: 'k', request: 'r' });
+        };
+        expect(await send()).toMatchObject({ ok: true, counted: 2, contracts: [{ count: 2, admitted: 2 }] });
+        expect(await send()).toBeInstanceOf(Replayed);
+        expect((await made.event()).contracts).toMatchObject([{ count: 3 }]);
+      });
+    });
+
+    describe('state', () => {
+      it('of a contract and of a key has what was counted; a key that is not there is as it would be made', async () => {
+        const made = await Made.machine();
+        const plain = await made.limit({ threshold: 2 });
+        const keyed = await made.limit({ threshold: 1, keyed: { max_keys: 2 } });
+        await made.event({ count: 3, contract_id: plain });
+        await made.event({ count: 2, contract_id: keyed, key: 'a' });
+        const { counting } = lastNode();
+        const of = async (id: string, name?: string) => {
+          const { count, stateIndex } = await counting.state(known(id), name);
+          return [count, known(id).plan.states[stateIndex]!.name];
+        };
+        expect(await Promise.all([of(plain), of(keyed, 'a'), of(keyed, 'b')])).toEqual([
+          [3, 'limiting'],
+          [2, 'limiting'],
+          [0, 'allowing'],
+        ]);
+        const shown = await counting.states([known(plain), known(keyed)]);
+        expect(shown.map(({ id, state }) => [id, state])).toEqual([
+          [plain, 'limiting'],
+          [keyed, 'allowing'],
+        ]);
+      });
+    });
+
+    describe('keys', () => {
+      it('come in pages without repetition, and are sifted by name and state', async () => {
+        const made = await Made.machine();
+        const id = await made.limit({ threshold: 1, keyed: { max_keys: 10 } });
+        for (const [of, count] of [
+          ['amber', 1],
+          ['blue', 3],
+          ['cyan', 1],
+          ['bluish', 1],
+        ] as const)
+          await made.event({ key: of, count });
+        const { counting } = lastNode();
+        const names: string[] = [];
+        for (let after: number | undefined = 0; after !== undefined; ) {
+          const page: Awaited<ReturnType<typeof counting.keys>> = await counting.keys(known(id), {
+            ...NO_KEYS,
+            after,
+            limit: 3,
+          });
+          names.push(...page.keys.map((one) => one.key));
+          after = page.next;
+        }
+        expect(names.sort()).toEqual(['amber', 'blue', 'bluish', 'cyan']);
+        const { keys } = await counting.keys(known(id), { ...NO_KEYS, search: 'blu' });
+        expect(keys.map((one) => one.key).sort()).toEqual(['blue', 'bluish']);
+        const limited = await counting.keys(known(id), { ...NO_KEYS, limited: true });
+        expect(limited.keys).toEqual([
+          { key: 'blue', state: 'limiting', count: 3, remaining: 0, retry_after_cycles: 10 },
+        ]);
+      });
+
+      it('of a contract that counts all together there are none', async () => {
+        const made = await Made.machine();
+        const id = await made.limit({ threshold: 1 });
+        expect(await lastNode().counting.keys(known(id), NO_KEYS)).toMatchObject({ keys: [] });
+      });
+    });
+
+    describe('a manual move', () => {
+      it('is answered with its row, which is the end of the record, and holds', async () => {
+        const made = await Made.machine();
+        const id = await made.limit({ threshold: 2 });
+        const { counting, host } = lastNode();
+        const row = await counting.move(known(id), { to: 'limiting', holdCycles: 5, by: 'somebody' });
+        expect(row).toMatchObject({
+          contract_id: id,
+          from: 'allowing',
+          to: 'limiting',
+          cause: 'manual',
+          by: 'somebody',
+        });
+        expect(await counting.head(host.machine(made.slug))).toEqual({ seq: row.seq, hash: row.hash });
+        const { contracts } = await made.event();
+        expect(contracts).toMatchObject([{ state: 'limiting', count: 1, limited: 1, retry_after_cycles: 5 }]);
+      });
+
+      it('moves one key and no other', async () => {
+        const made = await Made.machine();
+        const id = await made.limit({ threshold: 2, keyed: { max_keys: 2 } });
+        const { counting } = lastNode();
+        const row = await counting.move(known(id), { to: 'limiting', holdCycles: 1 }, 'a');
+        const states = await Promise.all(['a', 'b'].map(async (of) => counting.state(known(id), of)));
+        expect([row.key, ...states.map(({ stateIndex }) => stateIndex)]).toEqual(['a', 1, 0]);
+      });
+
+      it.each([
+        ['to the state in which it is', { to: 'allowing' }, 'no_transition'],
+        ['to a state that it does not have', { to: 'elsewhere' }, 'no_transition'],
+      ])('%s is refused', async (_, move, code) => {
+        const made = await Made.machine();
+        const id = await made.limit({ threshold: 2 });
+        expect(await refused(() => lastNode().counting.move(known(id), move))).toBe(code);
+      });
+    });
+  });
+
+  describe.skipIf(isSkipped)(`counting over ${name}, cycle by cycle`, () => {
+    let counters: Counters;
+    let id: string;
+    const { path, within } = { path: '/api/chain/timed', within: 3 };
+
+    beforeAll(async () => {
+      counters = await start(SHORT_CYCLE_MS);
+      const [{ url }] = counters.nodes as [Counters['nodes'][number]];
+      let headers: Record<string, string> = {};
+      const post = async (to: string, body?: object) =>
+        (await fetch(`${url}${to}`, { method: 'POST', headers, body: JSON.stringify(body ?? {}) })).json() as any;
+      const key = (await (await fetch(`${url}/api/demo-key/mint`, { method: 'POST' })).json()) as any;
+      headers = { authorization: `Bearer ${key.key}`, 'content-type': 'application/json' };
+      await post('/api/chain/state-machines', { slug: 'timed' });
+      const limit = { slug: 'timed', threshold: 2, within };
+      id = (await post('/api/contracts/templates/rate-limiter/deploy', limit)).contract.id;
+      for (const node of counters.nodes) await fetch(`${node.url}${path}/contracts/${id}`, { headers });
+    });
+    afterAll(() => counters?.stop());
+
+    const one = () => {
+      const node = counters.nodes.at(-1)!;
+      const contract = node.host.contract(id);
+      return { node, asked: { machine: node.host.machine('timed'), contract, kind: 0, n: 1, name: undefined } };
+    };
+    const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
+    const cycleNow = async () => ((await one().node.counting.peek(one().asked)) as Decided).cycle;
+
+    it('one who waits as long as is said is admitted, and a cycle earlier is not', async () => {
+      const { node, asked } = one();
+      let limited: Decided;
+      do limited = (await node.counting.decide(asked)) as Decided;
+      while (limited.decision.limited === 0);
+      const again = limited.cycle + limited.decision.retry_after_cycles!;
+      for (let admitted = 0; admitted === 0; ) {
+        const { cycle, decision } = (await node.counting.peek(asked)) as Decided;
+        admitted = decision.admitted;
+        expect([cycle, admitted]).toEqual([cycle, cycle < again ? 0 : 1]);
+        expect([cycle, decision.retry_after_cycles]).toEqual([cycle, Math.max(0, again - cycle)]);
+      }
+    });
+
+    it('the figures of each cycle are taken once, when it is over', async () => {
+      const { node, asked } = one();
+      const taken = new Map<number, readonly number[]>();
+      const sampled = {
+        contract: asked.contract,
+        begin() {},
+        take: (cycle: number, figures: readonly number[]) => void taken.set(cycle, figures),
+      };
+      while ((await node.counting.state(asked.contract)).count > 0) await pause();
+      node.counting.samples.begin(sampled);
+      const { cycle } = (await node.counting.decide(asked)) as Decided;
+      while (Math.max(...taken.keys()) < cycle + within) await pause();
+      node.counting.samples.end(sampled);
+      const known = taken.size;
+      for (const [of, [count]] of taken) expect([of, count]).toEqual([of, of >= cycle && of < cycle + within ? 1 : 0]);
+      while ((await cycleNow()) < cycle + within + 4) await pause();
+      expect(taken.size).toBe(known);
+    });
+  });
+}
