@@ -172,9 +172,10 @@ export class Contract extends DescribedContract {
   /** Goes on to `cycle`, keys included; what is due on the way fires in its own cycle. */
   advance(cycle: number): void {
     if (this.keys !== undefined) this.#reach(this.keys, cycle);
-    if (cycle <= this.gate.cycle) return;
+    if (cycle < this.gate.cycle) return;
+    // Also in the same cycle: what was due at its beginning may have become so by a request of that instant.
     this.#context.wakes.catchUp(cycle);
-    this.#work(0, cycle, false, (gate) => gate.advance(cycle));
+    if (cycle > this.gate.cycle) this.#work(0, cycle, false, (gate) => gate.advance(cycle));
   }
 
   /** When the contract may fire by itself, in unix ms; Infinity for never. Keys wake for themselves. */
