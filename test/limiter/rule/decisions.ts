@@ -125,7 +125,8 @@ export function publishedLimiters(): Limiter[] {
       name: name.replace('.json', ''),
       ran: source === 'ran',
       toleranceMs: delay_tolerance_ms ?? 1,
-      rule: taxonomy,
+      // Of no limiter, the numbers of the one that it stands beside.
+      rule: taxonomy.primitive === 'none' ? { ...taxonomy, params: {} } : taxonomy,
       runs: runs.map((run: any) => ({
         phase: run.start_phase_ms,
         requests: run.requests.map(([tMs, n, key = '', holdMs = 0]: [number, number, string?, number?]) => ({
