@@ -117,27 +117,36 @@ const folder = process.env['WEIR_LIMITERS'] ?? join(import.meta.dirname, '../../
 /** Decisions in the form in which they were published, where they are at hand. What they announce is in ours only. */
 export function publishedLimiters(): Limiter[] {
   if (!existsSync(folder)) return [];
-  return readdirSync(folder)
-    .filter((name) => name.endsWith('.json'))
-    .map((name) => [name, JSON.parse(readFileSync(join(folder, name), 'utf8'))] as const)
-    .filter(([, { taxonomy }]) => Object.hasOwn(primitives, taxonomy.primitive as Primitive))
-    .map(([name, { source, taxonomy, delay_tolerance_ms, schedules: runs }]) => ({
-      name: name.replace('.json', ''),
-      ran: source === 'ran',
-      toleranceMs: delay_tolerance_ms ?? 1,
-      // Of no limiter, the numbers of the one that it stands beside.
-      rule: taxonomy.primitive === 'none' ? { ...taxonomy, params: {} } : taxonomy,
-      runs: runs.map((run: any) => ({
-        phase: run.start_phase_ms,
-        requests: run.requests.map(([tMs, n, key = '', holdMs = 0]: [number, number, string?, number?]) => ({
-          tMs,
-          n,
-          key,
-          holdMs,
+  return (
+    readdirSync(folder)
+      .filter((name) => name.endsWith('.json'))
+      .map((name) => [name, JSON.parse(readFileSync(join(folder, name), 'utf8'))] as const)
+      // `none` is said of what follows no rule: its delays are those of an event loop.
+      .filter(
+        ([
+          ,
+          {
+            taxonomy: { primitive },
+          },
+        ]) => primitive !== 'none' && Object.hasOwn(primitives, primitive),
+      )
+      .map(([name, { source, taxonomy, delay_tolerance_ms, schedules: runs }]) => ({
+        name: name.replace('.json', ''),
+        ran: source === 'ran',
+        toleranceMs: delay_tolerance_ms ?? 1,
+        rule: taxonomy,
+        runs: runs.map((run: any) => ({
+          phase: run.start_phase_ms,
+          requests: run.requests.map(([tMs, n, key = '', holdMs = 0]: [number, number, string?, number?]) => ({
+            tMs,
+            n,
+            key,
+            holdMs,
+          })),
+          decisions: run.decisions.join(''),
+          delays: run.delays_ms ?? [],
+          waits: [],
         })),
-        decisions: run.decisions.join(''),
-        delays: run.delays_ms ?? [],
-        waits: [],
-      })),
-    }));
+      }))
+  );
 }
