@@ -7,7 +7,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { announcedWait } from '../../../src/limiter/rule/announced.js';
 import { LIMITED } from '../../../src/limiter/rule/rule.js';
-import { type Primitive, primitives, type RuleDefinition, ruleOf } from '../../../src/limiter/rule/rule-definition.js';
+import { primitives, type RuleDefinition, ruleOf } from '../../../src/limiter/rule/rule-definition.js';
 
 interface Scheduled {
   readonly tMs: number;
