@@ -46,18 +46,30 @@ export const selfTest = command({
         return;
       }
       const columns = ['', 'figure', ...['expected', 'measured', '+/-'].map(right)];
-      const blocks = result.checks.map(({ title, replications: runs, source, rows }): Block => {
+      const blocks = result.checks.flatMap(({ title, replications: runs, source, tolerance, rows }): Block[] => {
         const cells = rows.map((row) => [
           { text: row.held ? 'held' : 'NOT HELD', hue: row.held ? undefined : ('bad' as const) },
           `${row.name} (${row.unit})`,
           ...[row.expected, row.mean, row.standardError].map(figure),
         ]);
-        return { kind: 'table', title: `${title} (${runs} replications; ${source})`, columns, rows: cells };
+        const table: Block = {
+          kind: 'table',
+          title: `${title} (${runs} replications; ${source})`,
+          columns,
+          rows: cells,
+        };
+        return tolerance === undefined ? [table] : [table, sentence(`Tolerance: ${tolerance}.`)];
       });
+      const missing: Block = {
+        kind: 'table',
+        title: 'Published results without a check',
+        columns: ['result', 'source', 'why'],
+        rows: result.notReproduced.map(({ title, source, why }) => [title, source, why]),
+      };
       const words = result.held
         ? 'All published results are reproduced within 3.3 standard errors.'
         : 'Some results are not reproduced.';
-      say(`${blocksText([...blocks, sentence(words)], terminalAtHand())}\n`);
+      say(`${blocksText([...blocks, ...(only === undefined ? [missing] : []), sentence(words)], terminalAtHand())}\n`);
     } catch (error) {
       if (!signal.aborted) throw error;
       progress.clear();

@@ -5,10 +5,12 @@ import { type CustomClientSpec, planClients } from '../actor/client/client-plan.
 import type { ClientSpec } from '../actor/client/client-schema.js';
 import { Population } from '../actor/client/population.js';
 import { drawsOf, RandomStream } from '../math/random.js';
+import type { TimeLaw } from '../math/time-law.js';
 import type { ServerPlan, ServicePlan } from '../scenario/service-plan.js';
 import { ModelledTransport } from '../simulate/modelled-transport.js';
 import { Service, type ServiceWatch } from '../simulate/service.js';
 import { CYCLE_MS } from '../time/cycle.js';
+import { Rank } from '../time/rank.js';
 import { VirtualClock } from '../time/virtual.js';
 
 interface RigOptions {
@@ -20,23 +22,33 @@ interface RigOptions {
   readonly service: ServerPlan & Partial<ServicePlan>;
   readonly speed?: (nowMs: number) => number;
   readonly watch?: ServiceWatch;
+  /** How long attempts and answers are on their way, each. Default: no time. */
+  readonly network?: TimeLaw;
   readonly fromMs?: number;
 }
 
-export function clientRig({ spec, seed, purpose, decide, service: plan, speed, watch, fromMs }: RigOptions) {
+export function clientRig(options: RigOptions) {
+  const { spec, seed, purpose, decide, service: plan, speed, watch, network, fromMs } = options;
   const clock = new VirtualClock(0, CYCLE_MS);
+  const delays = new RandomStream(seed, `${purpose}/network`);
+  const later = (act: () => void) => {
+    if (network === undefined) act();
+    else clock.agenda.at(clock.now() + network.drawMs(delays), Rank.service, act);
+  };
   const service: Service<SentAttempt> = new Service({
     clock,
     plan,
     draw: new RandomStream(seed, `${purpose}/service`),
-    onServed: (attempt) => modelled.served(attempt),
-    onFailed: (attempt) => modelled.failed(attempt),
+    onServed: (attempt) => later(() => modelled.served(attempt)),
+    onFailed: (attempt) => later(() => modelled.failed(attempt)),
     speed: speed && (() => speed(clock.now())),
     watch,
     fromMs,
   });
   const modelled = new ModelledTransport({ service, decide: decide && ((attempt) => decide(attempt, clock.now())) });
-  const transport: Transport = modelled;
+  // What is on its way when its client gives up arrives all the same.
+  const delayed: Transport = { send: (attempt) => later(() => modelled.send(attempt)), abandon: () => {} };
+  const transport = network === undefined ? modelled : delayed;
   const plans = planClients([spec], CYCLE_MS);
   const draws = drawsOf(`${seed}/${purpose}`);
   const population = new Population({ clock, transport, plans, draws, contracts: 1, fromMs });

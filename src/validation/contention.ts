@@ -41,6 +41,7 @@ export const contention: PublishedCheck = {
   id: 'contention',
   title: `Back-off policies: ${CLIENTS} clients contend for one row`,
   source: 'github.com/aws-samples/aws-arch-backoff-simulator',
+  tolerance: 'standard errors of the published means',
   rows: published.flatMap(({ policy, calls, completion }) => [
     { name: `${policy}: calls`, expected: calls[0], error: calls[1], unit: 'writes' },
     { name: `${policy}: completion`, expected: completion[0], error: completion[1], unit: 'ms' },

@@ -11,7 +11,7 @@ import { assert, unreachable } from '../schema/failure.js';
 export interface PublishedRow {
   readonly name: string;
   readonly expected: number;
-  /** Standard error of the published figure if it was itself measured; 0 for a closed form. */
+  /** Standard error of the published figure if it was measured or rounded; 0 for a closed form. */
   readonly error?: number | undefined;
   /** Default 'equal'. 'below': the mean must lie below `expected` by more than the tolerance. */
   readonly holds?: 'equal' | 'below' | undefined;
@@ -22,9 +22,16 @@ export interface PublishedCheck {
   readonly id: string;
   readonly title: string;
   readonly source: string;
+  /** Why published figures have the errors of the rows; needed where a row has one. */
+  readonly tolerance?: string | undefined;
+  /** What brings the result about; undefined for closed forms. */
+  readonly mechanism?: string | undefined;
   readonly rows: readonly PublishedRow[];
-  /** One figure for each row, in order. Pure: the result depends on the two numbers only. `replication` counts from 0. */
-  replicate(seed: number, replication: number): readonly number[];
+  /**
+   * One figure for each row, in order. Pure: the result depends on the arguments only. `replication` counts from 0.
+   * @param without the model without its mechanism, which must not reproduce the result
+   */
+  replicate(seed: number, replication: number, without?: boolean): readonly number[];
 }
 
 interface MeasuredRow extends PublishedRow {
@@ -37,6 +44,7 @@ export interface CheckResult {
   readonly id: string;
   readonly title: string;
   readonly source: string;
+  readonly tolerance?: string | undefined;
   readonly replications: number;
   readonly rows: readonly MeasuredRow[];
   readonly held: boolean;
@@ -46,14 +54,15 @@ const WITHIN = 3.3;
 
 /** Combines replications, in any order. @param samples the figures of each replication; at least two */
 export function judgeSamples(
-  { id, title, source, rows }: PublishedCheck,
+  { id, title, source, tolerance, rows }: PublishedCheck,
   samples: readonly (readonly number[])[],
 ): CheckResult {
   const measured = rows.map((row, index) => {
     const { mean, standardError } = meanOf(samples.map((figures) => figures[index]!));
     return { ...row, mean, standardError, held: holds(row, mean, standardError, samples.length) };
   });
-  return { id, title, source, replications: samples.length, rows: measured, held: measured.every(({ held }) => held) };
+  const held = measured.every((row) => row.held);
+  return { id, title, source, tolerance, replications: samples.length, rows: measured, held };
 }
 
 function holds(

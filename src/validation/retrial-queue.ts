@@ -25,16 +25,17 @@ export const retrialQueue: PublishedCheck = {
   id: 'retrial-queue',
   title: 'Retrial queue M/M/1: clients in orbit',
   source: 'G. Falin and J. Templeton, "Retrial Queues" (1997), section 1.1',
+  mechanism: 'the return of clients that found the server busy',
   rows: cases.map(({ rho, theta }) => ({
     name: `rho ${rho}, theta ${theta}: mean number in orbit`,
     expected: (rho * (rho + rho * theta)) / ((1 - rho) * theta),
     unit: 'clients',
   })),
-  replicate: (seed, replication) =>
+  replicate: (seed, replication, without) =>
     cases.map(({ rho, theta }) => {
       const purpose = `self-test/retrial-queue/${replication}/${rho}/${theta}`;
       const { clock, service, population } = clientRig({
-        spec: returning(theta),
+        spec: without ? { kind: 'open' } : returning(theta),
         seed,
         purpose,
         service: { servers: 1, queue: 0, dropsAbandoned: false, time: exponential(UNIT_MS) },
@@ -44,8 +45,8 @@ export const retrialQueue: PublishedCheck = {
       // Steps of a tenth of the unit: the mean over time of clients in orbit.
       for (let tenths = FROM * 10; tenths < TO * 10; tenths += 1) {
         clock.run({ untilMs: (tenths * UNIT_MS) / 10 });
-        const { jobs, succeeded } = population.counts;
-        inSystem = jobs - succeeded;
+        const { jobs, succeeded, given_up } = population.counts;
+        inSystem = jobs - succeeded - given_up;
         area += (inSystem - service.serving) * (clock.now() - lastMs);
         lastMs = clock.now();
       }

@@ -1,0 +1,67 @@
+// Check 16: a service that gets slower with what is in flight, a timeout and three tries, and a spike of five seconds.
+//
+//   arrivals/s   40 ___|‾80‾|______ 40        1 s + 10 ms for each in flight, network exp(0.1 s) each way; timeout 3 s, 3 tries
+//   seconds      0    20   25      80         again at once, or after 20 s x 2^n x U(0, 1)
+//
+//   stuck: in the last nine seconds fewer than half as many are served as come
+
+import { RandomStream } from '../math/random.js';
+import { constant, exponential } from '../math/time-law.js';
+import { poissonArrivals, UNIT_MS } from './arrivals.js';
+import { clientRig } from './client-rig.js';
+import type { PublishedCheck } from './published-check.js';
+
+const [BASE, SPIKE, FROM, TO, END] = [40, 80, 20, 25, 80];
+
+const ways = [
+  { name: 'again at once', backoff: { policy: 'none' }, stuck: 14 },
+  { name: 'back-off with jitter', backoff: { policy: 'geometric', base: '20s', cap: '1h', shorten_by: 1 }, stuck: 0 },
+] as const;
+
+/** Of the source's share, by its runs: A. Agresti and B. Coull (1998). */
+const RUNS = 20;
+const errorOf = (stuck: number) => {
+  const p = (stuck + 2) / (RUNS + 4);
+  return Math.sqrt((p * (1 - p)) / (RUNS + 4));
+};
+
+export const collapse: PublishedCheck = {
+  id: 'collapse',
+  title: `Collapse by a spike of ${TO - FROM} s where work grows with what is in flight: share of runs that stay stuck`,
+  source: 'M. Brooker, simple_collapse_sim in github.com/mbrooker/simulator_example, run 20 times',
+  tolerance: 'standard error of a share of 20 runs',
+  mechanism: 'work that grows with what is in flight',
+  rows: ways.map(({ name, stuck }) => ({
+    name: `${name}: stuck`,
+    expected: stuck / RUNS,
+    error: errorOf(stuck),
+    unit: 'of runs',
+  })),
+  replicate: (seed, replication, without) =>
+    ways.map(({ name, backoff }) => {
+      const purpose = `self-test/collapse/${replication}/${name}`;
+      const { clock, population } = clientRig({
+        spec: { kind: 'retrying', timeout: '3s', max_attempts: 3, backoff },
+        seed,
+        purpose,
+        service: {
+          servers: 1_000_000,
+          queue: 0,
+          dropsAbandoned: false,
+          time: constant(1_010),
+          perInFlightMs: without ? 0 : 10,
+        },
+        network: exponential(100),
+      });
+      const draw = new RandomStream(seed, `${purpose}/arrivals`);
+      const during = (ms: number) => ms >= FROM * UNIT_MS && ms < TO * UNIT_MS;
+      poissonArrivals(clock, draw, SPIKE, END, () => {
+        if (during(clock.now()) || draw.uniform() < BASE / SPIKE) population.arrive(0);
+      });
+      clock.run({ untilMs: (END - 10) * UNIT_MS });
+      const before = population.counts;
+      clock.run({ untilMs: (END - 1) * UNIT_MS });
+      const { succeeded, jobs } = population.counts;
+      return succeeded - before.succeeded < (jobs - before.jobs) / 2 ? 1 : 0;
+    }),
+};
