@@ -1,0 +1,57 @@
+// Gateways ask on connections that they keep. One that the node closes while a request is on its way is an answer that the gateway lacks: so the node
+// keeps it for longer than gateways do, whatever bounds there are for connections that are at a request.
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, it } from 'vitest';
+import { defaultLimits } from '../../src/node/limits.js';
+import { type Running, startRunning } from './running.js';
+
+let node: Running | undefined;
+afterEach(() => node?.close());
+
+/** As each keeps a connection that has nothing to do, in seconds. */
+it.each([
+  ['nginx: keepalive_timeout of an upstream', 60],
+  ['AWS ALB: idle timeout', 60],
+  ['Go, Traefik: IdleConnTimeout', 90],
+  ['Caddy: keepalive of reverse_proxy', 120],
+])('a connection outlives its place in the pool of %s', async (_gateway, seconds) => {
+  node = await startRunning({ limits: { keepAliveTimeoutMs: defaultLimits.keepAliveTimeoutMs } });
+  const [answer] = await asked(node.url, [0]);
+  const [, kept] = /\r\nKeep-Alive: timeout=(\d+)\r\n/.exec(answer!) ?? [];
+  expect(Number(kept)).toBeGreaterThan(seconds);
+});
+
+it('a connection between two requests is not cut as one on which a request does not move', async () => {
+  node = await startRunning({ limits: { keepAliveTimeoutMs: 60_000, idleTimeoutMs: 100, connectionsCheckMs: 20 } });
+  const answers = await asked(node.url, [0, 500]);
+  expect(answers.map((answer) => answer.slice(0, 15))).toEqual(['HTTP/1.1 200 OK', 'HTTP/1.1 200 OK']);
+});
+
+it('a connection that is kept for too long is closed', async () => {
+  node = await startRunning({ limits: { keepAliveTimeoutMs: 50, connectionsCheckMs: 20 } });
+  await expect(asked(node.url, [0, 4_000])).rejects.toThrow('closed');
+});
+
+/** The answers to requests on one connection, each asked after a pause. */
+async function asked(url: string, pausesMs: readonly number[]): Promise<string[]> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  let text = '';
+  let isClosed = false;
+  socket.setEncoding('latin1').on('data', (piece) => (text += piece));
+  socket.on('close', () => (isClosed = true));
+  const answers: string[] = [];
+  for (const pauseMs of pausesMs) {
+    await sleep(pauseMs);
+    text = '';
+    socket.write('GET /api/clock HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    while (!text.endsWith('}')) {
+      if (isClosed) throw new Error('the connection was closed');
+      await sleep(5);
+    }
+    answers.push(text);
+  }
+  socket.destroy();
+  return answers;
+}
