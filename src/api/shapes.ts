@@ -3,9 +3,14 @@ import { Type } from '../schema/json-schema.js';
 
 export const closed = { additionalProperties: false } as const;
 
+/** Items of a page at most: one is made and written in one go, in some milliseconds. */
+export const LONGEST_PAGE = 250;
+
 /** The field `limit` of a query for a page. @param what is listed, in the plural */
 export function limitOf(what: string) {
-  return Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: `${what} a page; 100 when absent.` }));
+  return Type.Optional(
+    Type.Integer({ minimum: 1, maximum: LONGEST_PAGE, description: `${what} a page; 100 when absent.` }),
+  );
 }
 
 /** The fields of a query for a page of a list. @param after what `after` means */

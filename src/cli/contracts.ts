@@ -1,5 +1,6 @@
 // `weir node contracts` and `weir node transition`: lists the contracts of a machine, shows one, or moves one to a state.
 import { driveTransition, getContract, listContracts } from '../api/contracts.js';
+import { LONGEST_PAGE } from '../api/shapes.js';
 import type { AnswerOf, ApiClient } from '../client/api-client.js';
 import { spanWords } from '../report/words.js';
 import { flag, text } from './command.js';
@@ -43,7 +44,7 @@ async function allContracts(
   query: { search?: string | undefined; sort?: 'limiting' } = {},
 ): Promise<AnswerOf<typeof listContracts>> {
   const contracts: AnswerOf<typeof listContracts>['contracts'] = [];
-  const ask = { params: { slug }, query: { ...query, limit: 1_000 } };
+  const ask = { params: { slug }, query: { ...query, limit: LONGEST_PAGE } };
   const pages = api.pages<AnswerOf<typeof listContracts>>(listContracts, ask);
   for await (const page of pages) contracts.push(...page.contracts);
   return { ok: true, contracts };

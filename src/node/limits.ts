@@ -18,7 +18,7 @@ export interface Room {
 }
 
 export interface Limits {
-  /** Bytes of an array of events, which is read as a whole. */
+  /** Bytes of an array of events, and of events with an idempotency key: they are read as a whole, 1,000 events of any names fit. */
   readonly bodyBytes: number;
   /**
    * Bytes of any other body, which is parsed in one go: of a definition or of many requests, of what has a few fields, and where a
@@ -107,7 +107,7 @@ const HOUR = 3_600 * SECOND;
 const MIB = 1 << 20;
 
 export const defaultLimits: Limits = {
-  bodyBytes: MIB,
+  bodyBytes: 512 << 10,
   longBodyBytes: 128 << 10,
   shortBodyBytes: 16 << 10,
   emptyBodyBytes: 1 << 10,

@@ -15,15 +15,10 @@ import { ofOwner } from './request-source.js';
 /** What a row costs: the operators, the hash, the write. */
 const ROW = 16;
 
-interface Item {
-  readonly ms: number;
-  /** Does a slice. @returns whether the work is done */
-  slice(): boolean;
-}
-
 export class MachineWork {
   readonly #turns: Turns;
-  readonly #queues = new Map<Machine, Item[]>();
+  /** The last of what waits on each machine. */
+  readonly #last = new Map<Machine, Promise<unknown>>();
 
   constructor(turns: Turns) {
     this.#turns = turns;
@@ -31,7 +26,7 @@ export class MachineWork {
 
   /** Whether something that costs little can be done on a machine at once. */
   isFree(machine: Machine, nowMs: number): boolean {
-    return !this.#queues.has(machine) && !machine.parts.wakes.isDue(nowMs);
+    return !this.#last.has(machine) && !machine.parts.wakes.isDue(nowMs);
   }
 
   /**
@@ -39,52 +34,33 @@ export class MachineWork {
    * @returns what the work gives, or a promise of it if it takes more than a slice; throws or rejects with what it throws
    */
   of<T>(machine: Machine, work: (cycle: number) => Steps<T>): T | Promise<T> {
-    const { clock, wakes } = machine.parts;
+    const { clock } = machine.parts;
     const ms = clock.now();
-    const queue = this.#queues.get(machine);
-    const isFree = queue === undefined && !wakes.isDue(ms);
-    const steps = isFree ? work(cycleOf(ms, clock.cycleMs)) : withWakes(machine, ms, work);
-    if (queue === undefined) {
+    const steps = this.isFree(machine, ms) ? work(cycleOf(ms, clock.cycleMs)) : withWakes(machine, ms, work);
+    if (!this.#last.has(machine)) {
       const first = sliceAt(machine, ms, steps);
       if (first.done) return first.value;
     }
-    return new Promise((resolve, reject) => {
-      const slice = () => {
-        try {
-          const { done, value } = sliceAt(machine, ms, steps);
-          if (done) resolve(value as T);
-          return done === true;
-        } catch (error) {
-          reject(error);
-          return true;
-        }
-      };
-      if (queue !== undefined) queue.push({ ms, slice });
-      else this.#begin(machine, { ms, slice });
-    });
-  }
-
-  #begin(machine: Machine, item: Item): void {
-    this.#queues.set(machine, [item]);
-    machine.parts.busyMs = item.ms;
-    machine.parts.wakes.hold();
-    this.#goOn(machine);
-  }
-
-  #goOn(machine: Machine): void {
-    this.#turns.take(ofOwner(machine.image.owner), () => {
-      const queue = this.#queues.get(machine)!;
-      if (queue[0]!.slice()) queue.shift();
-      const [next] = queue;
-      if (next !== undefined) {
-        machine.parts.busyMs = next.ms;
-        this.#goOn(machine);
-        return;
-      }
-      this.#queues.delete(machine);
+    const done = this.#behind(machine, ms, steps).finally(() => {
+      if (this.#last.get(machine) !== done) return;
+      this.#last.delete(machine);
       machine.parts.busyMs = undefined;
       machine.parts.wakes.release();
     });
+    this.#last.set(machine, done);
+    return done;
+  }
+
+  /** Does the rest of some work, behind what waits on its machine already. */
+  async #behind<T>(machine: Machine, ms: number, steps: Steps<T>): Promise<T> {
+    const before = this.#last.get(machine);
+    if (before !== undefined) await before.catch(() => {});
+    machine.parts.busyMs = ms;
+    machine.parts.wakes.hold();
+    for (const source = ofOwner(machine.image.owner); ; ) {
+      const step = await this.#turns.of(source, () => sliceAt(machine, ms, steps));
+      if (step.done) return step.value;
+    }
   }
 }
 

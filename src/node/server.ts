@@ -20,6 +20,7 @@ import { noteAdminAction } from './admin-log.js';
 import { mountAnyMethod, withoutClientPath } from './any-method.js';
 import { Connections } from './connections.js';
 import { type HostCheck, refuseTwoHosts } from './host-names.js';
+import { parseBody } from './json-body.js';
 import type { Parts } from './parts.js';
 import { Pipelines } from './pipelines.js';
 import {
@@ -97,10 +98,16 @@ export async function createServer(
   app.setValidatorCompiler(compileValidator);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    const take = (parsed: object | undefined | Failure) =>
-      parsed instanceof Failure ? done(parsed, undefined) : done(null, parsed);
     request.bodyLength = body.length;
-    const parse = () => take(parseObject(body as string));
+    const parse = () => {
+      let parsed: object | undefined;
+      try {
+        if (body !== '') parsed = parseBody(body as string, 'object');
+      } catch (error) {
+        return done(error as Error, undefined);
+      }
+      done(null, parsed);
+    };
     // What is refused costs several times what is counted: of other routes each body takes its turn.
     if (body.length <= PARSED_AT_ONCE && request.routeOptions.config.route?.isHot === true) parse();
     else parts.turns.take(sourceOf(request), parse);
@@ -136,66 +143,6 @@ function noOther(): never {
 
 /** Characters of a body that is parsed and checked as it comes; a longer one waits for its turn. */
 const PARSED_AT_ONCE = 4_096;
-
-function parseObject(text: string): object | undefined | Failure {
-  if (text === '') return undefined;
-  const tooMuch = text.length > DEEPEST ? shapeFault(text) : undefined;
-  if (tooMuch !== undefined)
-    return new Failure('invalid_input', {
-      what: 'The body was not read.',
-      why: tooMuch,
-      fix: 'GET /api/openapi.json describes what every route takes.',
-    });
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    return new Failure('invalid_json', {
-      what: 'The body was not read.',
-      why: `It is not JSON: ${(error as Error).message}.`,
-      fix: 'Send a JSON object.',
-    });
-  }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-  return new Failure('invalid_input', {
-    what: 'The body was refused.',
-    why: 'It is JSON and no object.',
-    fix: 'Send a JSON object.',
-    faults: [{ path: '/', message: 'must be an object' }],
-  });
-}
-
-/** Levels of nested objects and arrays. What walks a value calls itself for each of them, and the stack ends somewhere. */
-const DEEPEST = 64;
-
-/** Fields of one object: V8 takes milliseconds for thousands, and no route takes more than 64. */
-const MOST_FIELDS = 256;
-
-/** What makes a text long to parse, or its value to walk; looked for without parsing it. */
-function shapeFault(text: string): string | undefined {
-  /** Colons of the objects that are open, by their depth. */
-  const fields = [0];
-  let isInString = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const char = text.charCodeAt(at);
-    if (isInString) {
-      if (char === BACKSLASH) at += 1;
-      else if (char === QUOTE) isInString = false;
-    } else if (char === QUOTE) isInString = true;
-    else if (char === BRACKET || char === BRACE) {
-      if (fields.push(0) > DEEPEST + 1) return `Its objects and arrays are nested more than ${DEEPEST} deep.`;
-    } else if (char === BRACKET + 2 || char === BRACE + 2) fields.pop();
-    else if (char === COLON) {
-      const count = (fields.at(-1) ?? 0) + 1;
-      if (count > MOST_FIELDS) return `An object in it has more than ${MOST_FIELDS} fields.`;
-      fields[fields.length - 1] = count;
-    }
-  }
-  return undefined;
-}
-
-const COLON = 58;
-const [QUOTE, BACKSLASH, BRACKET, BRACE] = [34, 92, 91, 123];
 
 /** @param others methods by which it is answered as well */
 function mount(

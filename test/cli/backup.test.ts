@@ -57,7 +57,7 @@ describe('weir node backup and weir node restore', () => {
 
     const back = JSON.parse((await weirHere(['node', 'restore', file, '--data', restored, '--json'])).out);
     const again = await serve(['--data', restored]);
-    const { rows } = await ask(again.url, 'GET', '/api/chain/edge/state?limit=1000');
+    const { rows } = await ask(again.url, 'GET', '/api/chain/edge/state?limit=250');
     const verified = await ask(again.url, 'GET', '/api/chain/edge/state/verify');
     const own = (await ask(again.url, 'GET', '/api/chain/state-machines/edge', key)).machine.is_own;
     await weirHere(['node', 'record', 'edge', '--out', join(folder, 'back.ndjson')], { ...env, WEIR_URL: again.url });

@@ -1,6 +1,7 @@
 // What the owner of one free key, and a stranger, can do to keep a node busy: each was measured to stall it, for up to seconds, before its
 // work was cut into turns.
 import { Agent, request } from 'undici';
+import { defaultLimits } from '../../src/node/limits.js';
 
 /** A node, as one owner asks it; `key` undefined: as a stranger. */
 export class Asker {
@@ -145,7 +146,7 @@ export const attacks: readonly Attack[] = [
     once: (owner) => owner.ask('POST', '/api/chain/rules/events', arrayOf(2_000)),
   },
   {
-    name: 'an array of a megabyte that is not JSON at its end',
+    name: 'the longest array that is read, and it is not JSON at its end',
     answer: 400,
     lanes: 4,
     once: (owner) => owner.ask('POST', '/api/chain/flips/events', notJson),
@@ -223,10 +224,10 @@ export const attacks: readonly Attack[] = [
     once: (_owner, stranger) => stranger.follow('/api/chain/many/stream?last_event_id=0', 50),
   },
   ...[
-    ['lists of contracts', '/api/chain/many/contracts?limit=1000'],
-    ['lists of machines', '/api/chain/state-machines?limit=1000'],
+    ['lists of contracts', '/api/chain/many/contracts?limit=250'],
+    ['lists of machines', '/api/chain/state-machines?limit=250'],
     ['a machine', '/api/chain/state-machines/many'],
-    ['pages of a record', '/api/chain/many/state?limit=1000'],
+    ['pages of a record', '/api/chain/many/state?limit=250'],
     ['the OpenAPI document', '/api/openapi.json'],
   ].map(([name = '', path = '']) => ({
     name,
@@ -274,7 +275,7 @@ export const attacks: readonly Attack[] = [
 ];
 
 function arrayOf(events: number): string {
-  return `[${Array.from({ length: events }, () => '{"type":"request"}').join()}]`.slice(0, 1 << 20);
+  return `[${Array.from({ length: events }, () => '{"type":"request"}').join()}]`;
 }
 
 /** A definition of two states that changes its state at every count up to `bands`. */
@@ -307,8 +308,8 @@ function fieldsOf(count: number): string {
   return JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, n) => [`n${n}`, n])));
 }
 
-/** A megabyte, and a bracket too many. */
-const notJson = `${arrayOf(55_000)}]`;
+/** As long as may be, and a bracket too many. */
+const notJson = `${arrayOf(Math.floor(defaultLimits.bodyBytes / 20) - 1)}]`;
 
 /** Without an initial state. */
 const unsound = JSON.stringify(flips(2_000)).replace('"a":{"initial":true}', '"a":{}');

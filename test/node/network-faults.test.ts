@@ -494,7 +494,7 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
       }
       await new Promise((resolve) => setTimeout(resolve, 3 * CYCLE_MS));
     }
-    const state = () => ask(nodes[0]!.url, 'GET', `/api/chain/second/state?kind=transition&limit=1000`);
+    const state = () => ask(nodes[0]!.url, 'GET', `/api/chain/second/state?kind=transition&limit=250`);
     // Idle for long enough, the contract allows again: every move was linked.
     await until(async () => (await state()).body.rows.at(-1)?.to === 'allowing');
     const { body } = await ask(nodes[0]!.url, 'GET', '/api/chain/second/state?format=ndjson');

@@ -206,7 +206,7 @@ async function play(seed: number): Promise<void> {
   const other = three[(victim + 1) % 3]!.url;
   await pause((within + 3) * CYCLE_MS);
   const moves = async () => {
-    const { rows } = (await ask(other, 'GET', `/api/chain/${slug}/state?kind=transition&limit=1000`)).body;
+    const { rows } = (await ask(other, 'GET', `/api/chain/${slug}/state?kind=transition&limit=250`)).body;
     return rows.map(({ cycle, to, inputs }: any) => ({ cycle, to, count: inputs.S }));
   };
   let rows = await moves();

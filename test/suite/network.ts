@@ -326,7 +326,7 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
         }
       };
       await Promise.all([0, 1, 2, 3].map(ask1));
-      const { body } = await ask(0, 'GET', '/api/chain/moved/state?limit=1000');
+      const { body } = await ask(0, 'GET', '/api/chain/moved/state?limit=250');
       const rows = new Map<number, any>(body.rows.map((row: any) => [row.seq, row]));
       const acknowledged = answers.filter(({ answer }) => answer.status === 200);
       for (const { contract, to, key, answer } of acknowledged) {
@@ -485,7 +485,7 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       });
       expect(strange.map(({ what, answer: { status, body } }) => [what, status, body])).toEqual([]);
       for (const slug of slugs) {
-        const { body } = await ask(1, 'GET', `/api/chain/${slug}/state?limit=1000`);
+        const { body } = await ask(1, 'GET', `/api/chain/${slug}/state?limit=250`);
         const done = told.filter((one) => one.slug === slug && one.answer.status < 300);
         const rows = new Map<number, any>(body.rows.map((row: any) => [row.seq, row]));
         for (const { answer } of done.filter(({ what }) => what === 'move'))

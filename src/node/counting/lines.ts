@@ -9,7 +9,6 @@ import type { Steps } from '../../limiter/plan.js';
 import { Failure } from '../../schema/failure.js';
 import type { LineReader } from '../../traffic/log/lines.js';
 import { EventLine } from '../event-line.js';
-import { SLICE } from '../fair-queue.js';
 import { costOf, type Decision } from './decision.js';
 import { type Listener, listenersOf } from './listeners.js';
 import type { OnceOnly, Replayed } from './once-only.js';
@@ -20,8 +19,8 @@ const MOST_OUTCOMES = 20_000;
 /** Refused lines after which no further line is read: refusing is slow, and something is wrong with the sender. */
 const MOST_REFUSED = 10_000;
 
-/** Bytes of a line, or of an element of an array, that is read. No event has as many. */
-export const LONGEST_LINE = 4_096;
+/** Bytes of a line that is read. No event has as many. */
+const LONGEST_LINE = 4_096;
 
 const READ = 1 / 4;
 
@@ -70,8 +69,6 @@ export abstract class Lines implements LineReader {
   /** Of the lines that were counted. An event that several contracts count is admitted if all of them admit it. */
   admitted = 0;
   limited = 0;
-  /** Why the first line that is not JSON is none. */
-  notJson: Failure | undefined;
   /** The line before which reading stopped; undefined when all were read. */
   stoppedBefore: number | undefined;
   protected readonly host: Host;
@@ -104,30 +101,26 @@ export abstract class Lines implements LineReader {
   /** @returns what reading it cost, in units */
   line(bytes: Buffer, from: number, to: number, number: number): number {
     if (this.stoppedBefore !== undefined || this.#unreadable > MOST_REFUSED) return 0;
-    if (to - from > LONGEST_LINE) {
-      this.refuse(number);
-      return READ;
-    }
+    if (to - from <= LONGEST_LINE) return this.#readBy(number, () => this.#line.read(bytes, from, to));
+    this.refuse(number);
+    return READ;
+  }
+
+  /** As `line`, for an element of an array. */
+  element(value: unknown, number: number): number {
+    if (this.stoppedBefore !== undefined || this.#unreadable > MOST_REFUSED) return 0;
+    return this.#readBy(number, () => this.#line.take(value));
+  }
+
+  #readBy(number: number, read: () => void): number {
     try {
-      this.#line.read(bytes, from, to);
+      read();
       const { type, count, cycle, contractId, key } = this.#line;
       this.#read.push({ number, type, count, cycle, contractId, key });
       return READ;
     } catch (failure) {
       this.#read.push({ number, failure });
       this.#unreadable += 1;
-      return 1;
-    }
-  }
-
-  /** Looks whether a line is JSON, and keeps nothing of it. @returns what that cost, in units */
-  check(bytes: Buffer, from: number, to: number): number {
-    if (to - from > LONGEST_LINE || this.notJson !== undefined) return 0;
-    try {
-      this.#line.read(bytes, from, to);
-      return READ;
-    } catch (failure) {
-      if (failure instanceof Failure && failure.code === 'invalid_json') this.notJson = failure;
       return 1;
     }
   }
@@ -147,42 +140,27 @@ export abstract class Lines implements LineReader {
     return this.#sums.keys();
   }
 
-  /** What is said of every contract that counted, with all that it admitted and limited here: a slice at a time, none at the end. */
-  decisions(): () => readonly (Decision | KeyedSum)[] {
-    const sums = [...this.#sums];
-    let at = 0;
-    return () => {
-      const some: (Decision | KeyedSum)[] = [];
-      for (let cost = 0; at < sums.length && cost < SLICE; at += 1) {
-        const [contract, sum] = sums[at]!;
-        cost += 1;
-        if (contract.keys === undefined) {
-          const decision = this.decisionOn(contract, sum);
-          some.push(decision);
-          cost += costOf(contract, decision);
-        } else {
-          const { events, admitted } = sum;
-          some.push({ id: contract.id, keys: contract.keys.table.size, admitted, limited: events - admitted });
-        }
+  /** With what is said of every contract that counted: all that it admitted and limited here. */
+  *answer(cycle: number): Steps<LinesAnswer> {
+    const contracts: (Decision | KeyedSum)[] = [];
+    for (const [contract, sum] of this.#sums) {
+      const { id, keys } = contract;
+      const { events, admitted } = sum;
+      if (keys !== undefined) contracts.push({ id, keys: keys.table.size, admitted, limited: events - admitted });
+      else {
+        const decision = this.decisionOn(contract, sum);
+        contracts.push(decision);
+        yield costOf(contract, decision);
       }
-      return some;
-    };
+      yield 1;
+    }
+    return { ...this.#figures(cycle), outcomes: this.outcomes, contracts };
   }
 
-  sums(cycle: number) {
+  #figures(cycle: number) {
     const { stoppedBefore: next_line, lines, counted, refused, admitted, limited } = this;
     const complete = next_line === undefined;
     return { ok: true, cycle, lines, counted, refused, admitted, limited, complete, ...(!complete && { next_line }) };
-  }
-
-  protected *answer(cycle: number): Steps<LinesAnswer> {
-    const next = this.decisions();
-    const contracts: unknown[] = [];
-    for (let some = next(); some.length > 0; some = next()) {
-      contracts.push(...some);
-      yield SLICE;
-    }
-    return { ...this.sums(cycle), outcomes: this.outcomes, contracts };
   }
 
   protected takeRead(): readonly Read[] {
@@ -249,10 +227,12 @@ export abstract class Lines implements LineReader {
   }
 }
 
-export type LinesAnswer = ReturnType<Lines['sums']> & {
+export interface LinesAnswer {
+  readonly ok: boolean;
+  readonly cycle: number;
   readonly outcomes: readonly LineOutcome[];
   readonly contracts: readonly unknown[];
-};
+}
 
 function tooLong(): Failure {
   return new Failure('body_too_large', { what: 'The line was not counted.', why: 'It is longer than any event.' });

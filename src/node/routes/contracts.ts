@@ -8,11 +8,10 @@ import { configOfPlan, planInSteps } from '../../limiter/validate.js';
 import { assert, Failure, type FailureCode } from '../../schema/failure.js';
 import type { Counting } from '../counting/counting.js';
 import { type KeyedFields, keyedImage, keyNameOf, refuseUnfit, splitBody } from '../keyed.js';
-import { answerInTurns, JSON_TYPE, someOf } from '../long-answer.js';
 import { contractOf } from '../ownership.js';
 import type { Parts } from '../parts.js';
 import type { Caller } from '../permission.js';
-import { ofOwner, sourceOf } from '../request-source.js';
+import { ofOwner } from '../request-source.js';
 import { route } from '../route.js';
 import { contractStatus, contractView } from '../views.js';
 
@@ -60,19 +59,16 @@ export const listContracts = route({
   summary: 'Lists the contracts of a machine in order of creation, in pages.',
   errors: ['machine_not_found', 'contract_not_found'],
   example: { params: { slug: 'edge-gateway' }, query: { limit: '10' }, status: 200 },
-  async handle({ host, ownership, counting, turns }, request, reply) {
-    const { params, query, caller } = request;
+  async handle({ host, ownership, counting }, { params, query, caller }) {
     const machine = ownership.visible(params.slug, caller);
     const { after, limit = 100 } = query;
     const all = await listed(counting, machine.contracts, query);
     const from = after === undefined ? 0 : all.indexOf(contractOf(host, machine, after)) + 1;
     const page = all.slice(from, from + limit);
     const next = from + limit < all.length ? { next: page.at(-1)!.id } : {};
-    reply.header('content-type', JSON_TYPE);
-    const contracts = someOf(await counting.states(page), contractView);
-    const answer = await answerInTurns(turns, sourceOf(request), { ok: true, ...next }, { contracts });
+    const contracts = (await counting.states(page)).map(contractView);
     await counting.durable(machine);
-    return answer;
+    return { ok: true, ...next, contracts };
   },
 });
 

@@ -6,11 +6,11 @@ import * as api from '../../api/events.js';
 import type { Steps } from '../../limiter/plan.js';
 import { assert, Failure } from '../../schema/failure.js';
 import { LineCutter } from '../../traffic/log/lines.js';
-import { type Lines, LONGEST_LINE } from '../counting/lines.js';
+import type { Lines } from '../counting/lines.js';
 import { onceOnly, Replayed } from '../counting/once-only.js';
-import { cutArray, opensArray } from '../json-array.js';
+import { parseBody } from '../json-body.js';
 import type { Limits } from '../limits.js';
-import { answerInTurns, JSON_TYPE, someOf } from '../long-answer.js';
+import { JSON_TYPE, jsonInSteps } from '../long-answer.js';
 import { failureFrom } from '../problem.js';
 import { sourceOf } from '../request-source.js';
 import { route } from '../route.js';
@@ -46,11 +46,21 @@ export const countMany = route({
     const chunks = chunksOf(body, () => parts.access.refuseEnded(request.caller, clock.now()));
     refuseAnnounced(request.headers['content-length'], limits.eventsBytes);
     const isArray = request.mediaType === 'application/json';
+    const source = sourceOf(request);
+    // Parsed in one go: the one that asks has its turn for it.
+    const reading = (whole: Buffer) =>
+      isArray
+        ? turns.of(source, () => elementsOf(parseBody(whole.toString(), 'array') as readonly unknown[], lines))
+        : linesOf(whole, cutterOf(lines), lines, true);
     const header = request.headers['idempotency-key'];
     let answer: object | undefined;
     try {
-      if (header !== undefined) answer = await countOnce(limits, chunks, lines, header, isArray);
-      else if (isArray) await lines.count(elementsOf(await wholeOf(chunks, limits.bodyBytes), lines));
+      if (header !== undefined) {
+        const whole = await wholeOf(chunks, limits.bodyBytes);
+        const once = onceOnly(header, ['events', String(isArray), whole.toString('latin1')]);
+        assert(once !== undefined, 'a request with the header has a key');
+        answer = await lines.countOnce(await reading(whole), once);
+      } else if (isArray) await lines.count(await reading(await wholeOf(chunks, limits.bodyBytes)));
       else await countChunks(limits, chunks, lines);
     } catch (error) {
       // The rest is dropped, as Node drops what nobody begins to read: the next request of this connection comes behind it.
@@ -63,27 +73,11 @@ export const countMany = route({
     // The unread rest of the body would precede the next request of this connection.
     if (!body.readableEnded) reply.header('connection', 'close');
     if (answer instanceof Replayed) return answer.sentBy(reply);
-    if (answer !== undefined) return answer;
     reply.header('content-type', JSON_TYPE);
-    const lists = { outcomes: someOf(lines.outcomes, (outcome) => outcome), contracts: lines.decisions() };
-    return answerInTurns(turns, sourceOf(request), lines.sums(clock.cycle()), lists);
+    const said = answer ?? (await turns.steps(source, lines.answer(clock.cycle())));
+    return turns.steps(source, jsonInSteps(said));
   },
 });
-
-/** Counts a body with an idempotency key, which is read as a whole before anything of it is counted. */
-async function countOnce(
-  { bodyBytes }: Limits,
-  body: AsyncIterable<Buffer>,
-  lines: Lines,
-  header: unknown,
-  isArray: boolean,
-): Promise<object> {
-  const content = await wholeOf(body, bodyBytes);
-  const once = onceOnly(header, ['events', String(isArray), content.toString('latin1')]);
-  assert(once !== undefined, 'a request with the header has a key');
-  const cutter = cutterOf(lines);
-  return lines.countOnce(isArray ? elementsOf(content, lines) : linesOf(content, cutter, lines, true), once);
-}
 
 /** Counts line by line as they come; holds no more than one chunk and one line. The lines of a chunk have the cycle in which it came. */
 async function countChunks({ eventsBytes }: Limits, body: AsyncIterable<Buffer>, lines: Lines): Promise<void> {
@@ -122,20 +116,8 @@ async function wholeOf(body: AsyncIterable<Buffer>, most: number): Promise<Buffe
   return Buffer.concat(chunks);
 }
 
-/** Reads the elements of an array. @throws Failure `invalid_json`, `invalid_input` */
-function* elementsOf(whole: Buffer, lines: Lines): Steps<void> {
-  if (!opensArray(whole)) throw notAnArray(whole);
-  // It is read twice, and the first time nothing is kept: one that is not JSON counts nothing, and 55,000 events kept until the end are
-  // some 20 ms for the collector of garbage.
-  const check = (bytes: Buffer, from: number, to: number) => lines.check(bytes, from, to);
-  const why = (yield* cutArray(whole, { element: check })) ?? lines.notJson?.message;
-  if (why !== undefined) throw notJson(why);
-  let number = 0;
-  const element = (bytes: Buffer, from: number, to: number) => {
-    number += 1;
-    return lines.line(bytes, from, to, number);
-  };
-  yield* cutArray(whole, { element });
+function* elementsOf(values: readonly unknown[], lines: Lines): Steps<void> {
+  for (const [index, value] of values.entries()) yield lines.element(value, index + 1);
 }
 
 function cutterOf(lines: Lines): LineCutter {
@@ -160,29 +142,6 @@ function refuseAnnounced(contentLength: string | undefined, most: number): void 
     what: 'Nothing was counted.',
     why: `The body has ${contentLength} bytes, more than ${most}.`,
     fix: 'Send it in pieces.',
-  });
-}
-
-function notJson(why: string): Failure {
-  return new Failure('invalid_json', {
-    what: 'Nothing was counted.',
-    why: `The body is not JSON: ${why.replace(/\.$/, '')}.`,
-    fix: 'Send a JSON array, or one event a line with `Content-Type: application/x-ndjson`.',
-  });
-}
-
-/** Whether something long is JSON is not looked at: it is no array. */
-function notAnArray(body: Buffer): Failure {
-  try {
-    if (body.length <= LONGEST_LINE) JSON.parse(body.toString());
-  } catch (error) {
-    return notJson((error as Error).message);
-  }
-  return new Failure('invalid_input', {
-    what: 'Nothing was counted.',
-    why: 'The body is no array.',
-    fix: 'Send an array of events; a single one goes to POST …/event.',
-    faults: [{ path: '/', message: 'must be an array' }],
   });
 }
 

@@ -5,7 +5,7 @@ import { Failure } from '../../schema/failure.js';
 import type { EventAnswer } from '../counting/counting.js';
 import { onceOnly, Replayed } from '../counting/once-only.js';
 import { markAway } from '../gate-answer.js';
-import { answerInTurns, JSON_TYPE, someOf } from '../long-answer.js';
+import { JSON_TYPE, jsonInSteps } from '../long-answer.js';
 import { contractOf } from '../ownership.js';
 import type { Parts } from '../parts.js';
 import { poolOfCaller, sourceOf } from '../request-source.js';
@@ -55,14 +55,14 @@ function answerWith(
   reply: FastifyReply,
 ): unknown {
   if (answer instanceof Replayed) return answer.sentBy(reply);
-  const { ok, cycle, contracts } = answer;
+  const { contracts } = answer;
   for (const decision of contracts) {
     counts.took(request.body.count ?? 1, decision);
     if (decision.away) markAway(reply);
   }
   if (contracts.length <= WRITTEN_AT_ONCE) return answer;
   reply.header('content-type', JSON_TYPE);
-  return answerInTurns(turns, sourceOf(request), { ok, cycle }, { contracts: someOf(contracts, (one) => one) });
+  return turns.steps(sourceOf(request), jsonInSteps(answer));
 }
 
 export const openStream = route({

@@ -2,7 +2,6 @@
 import * as api from '../../api/machines.js';
 import type { Machine } from '../../host/machine.js';
 import { assert, Failure } from '../../schema/failure.js';
-import { answerInTurns, JSON_TYPE, someOf } from '../long-answer.js';
 import { isReserved } from '../ownership.js';
 import { sourceOf } from '../request-source.js';
 import { route } from '../route.js';
@@ -47,7 +46,7 @@ export const listMachines = route({
   domain: 'state machines',
   summary: 'Lists the public machines and your own, by slug.',
   example: { query: { limit: '10' }, status: 200 },
-  async handle({ ownership, registry, turns }, request, reply) {
+  async handle({ ownership, registry, turns }, request) {
     const { query, caller } = request;
     const { after = '', limit = 100, own = false, search = '', sort } = query;
     const text = search.toLowerCase();
@@ -67,11 +66,9 @@ export const listMachines = route({
     const first = sort === undefined ? 0 : sorted.findIndex(({ slug }) => slug === after) + 1;
     const page = sorted.slice(first, first + limit);
     const head = { ok: true, ...(sorted.length > first + limit ? { next: page.at(-1)!.slug } : {}) };
-    const machines = someOf(page, (machine) => machineSummary(machine, caller));
-    reply.header('content-type', JSON_TYPE);
-    const answer = await answerInTurns(turns, sourceOf(request), head, { machines });
+    const machines = page.map((machine) => machineSummary(machine, caller));
     await registry.settled();
-    return answer;
+    return { ...head, machines };
   },
 });
 

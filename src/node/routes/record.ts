@@ -10,7 +10,6 @@ import { signCheckpoint } from '../../record/signing.js';
 import { Failure } from '../../schema/failure.js';
 import type { RowQuery } from '../../store/store.js';
 import type { Turns } from '../fair-queue.js';
-import { arrayLast, ITEMS_AT_ONCE, JSON_TYPE, JsonItems } from '../long-answer.js';
 import type { Parts } from '../parts.js';
 import { poolOfCaller, sourceOf } from '../request-source.js';
 import { type Asked, route } from '../route.js';
@@ -35,36 +34,26 @@ export const readRecord = route({
     if (wantsAll(request)) return sendExport(parts, reply, machine, head.seq, source);
     const { limit = 100, ...filter } = request.query;
     const query = queryOf(filter);
-    const json = new JsonItems();
-    let isMore = false;
+    const found: AuditRow[] = [];
     let after = Math.max(query.afterSeq ?? 0, record.cut(machine.slug)?.removed_to_seq ?? 0);
-    let last = after;
-    const take = (rows: readonly AuditRow[], toSeq: number, most: number) => {
-      const shown = rows.slice(0, limit - json.count);
-      json.add(shown.map((row) => JSON.stringify(row)));
-      last = shown.at(-1)?.seq ?? last;
-      isMore = shown.length < rows.length;
-      if (isMore) return false;
-      after = rows.length === most ? last : toSeq;
-      return after < head.seq;
-    };
-    const piece = () => {
+    const look = async () => {
       const toSeq = Math.min(after + LOOKED_THROUGH, head.seq);
-      const most = Math.min(ITEMS_AT_ONCE, limit + 1 - json.count);
-      const rows = record.rows(machine.slug, { ...query, afterSeq: after, toSeq, limit: most });
-      return rows instanceof Promise ? rows.then((some) => take(some, toSeq, most)) : take(rows, toSeq, most);
+      const wanted = { ...query, afterSeq: after, toSeq, limit: limit + 1 - found.length };
+      found.push(...(await record.rows(machine.slug, wanted)));
+      after = toSeq;
+      return found.length <= limit && after < head.seq;
     };
-    while (await turns.of<boolean | Promise<boolean>>(source, piece));
+    while (await turns.of(source, look));
+    const rows = found.slice(0, limit);
     const cut = record.cut(machine.slug);
-    const told = {
+    return {
       ok: true,
       machine: machine.slug,
       head,
       ...(cut === undefined ? {} : { cut }),
-      ...(isMore ? { next_after_seq: last } : {}),
+      ...(found.length > limit ? { next_after_seq: rows.at(-1)!.seq } : {}),
+      rows,
     };
-    reply.header('content-type', JSON_TYPE);
-    return arrayLast(told, 'rows', json);
   },
 });
 
