@@ -6,6 +6,7 @@ const window = { limit: 4, window_ms: 100 };
 const nodes = { nodes: 2, threshold: 4, within: 5, cycle_ms: 20 };
 
 export const rules: Readonly<Record<string, RuleDefinition>> = {
+  none: { primitive: 'none', params: {} },
   'rolling count': { primitive: 'rolling_count', params: { threshold: 4, within: 5, cycle_ms: 20 } },
   'fixed window': { primitive: 'fixed_window', params: window },
   'fixed window of the epoch': { primitive: 'fixed_window', params: { ...window, align: 'epoch', phase_ms: 7 } },
@@ -34,6 +35,7 @@ export const rules: Readonly<Record<string, RuleDefinition>> = {
     primitive: 'fixed_window',
     params: { ...window, edge: 'reset_after_end', state_ttl_from_last_admit_ms: 90 },
   },
+  'fixed window, delays': { primitive: 'fixed_window_delay', params: { free: 3, step_ms: 20, window_ms: 100 } },
   'fixed window, even': { primitive: 'fixed_window_exec_evenly', params: window },
   'sliding log': { primitive: 'sliding_log', params: window },
   'sliding log that ends late': { primitive: 'sliding_log', params: { ...window, edge: 'expires_after_end' } },

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LIMITED, NEVER, type Rule, step } from '../../../src/limiter/rule/rule.js';
-import { ruleOf } from '../../../src/limiter/rule/rule-definition.js';
+import { primitives, ruleOf } from '../../../src/limiter/rule/rule-definition.js';
 import { rules } from './every-rule.js';
 
 const START_MS = 1_699_999_200_000;
@@ -32,6 +32,11 @@ function stateAfter<State>(rule: Rule<State>, requests: readonly Asked[]): { sta
   }
   return { state, tMs };
 }
+
+it('every rule is in every suite over rules', () => {
+  const shown = new Set<string>(Object.values(rules).map(({ primitive }) => primitive));
+  expect(Object.keys(primitives).filter((name) => !shown.has(name))).toEqual([]);
+});
 
 /** Whether a request would be admitted, without charging it. */
 function admits<State>(rule: Rule<State>, state: State, tMs: number, n: number): boolean {
