@@ -86,7 +86,7 @@ describe('the package', () => {
     [['worker', 'redis://127.0.0.1:1'], 'bullmq@6.7.0'],
     [['simulate', 'burst.yaml', '--replications', '3', '--workers', 'redis://127.0.0.1:1'], 'bullmq@6.7.0'],
     [['stress'], 'autocannon@^9.0.0'],
-    [['serve', '--memory', '--port', '0', '--grpc', '0', '--grpc-limits', 'limits.yaml'], '@grpc/grpc-js@^1.14.7'],
+    [['serve', '--store', 'memory', '--port', '0', '--grpc', '0', '--limit', 'limits.yaml'], '@grpc/grpc-js@^1.14.7'],
   ])('%s says which package it needs', (words, wanted) => {
     writeFileSync(
       join(home, 'limits.yaml'),

@@ -49,7 +49,7 @@ const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 async function machine() {
   const cycleMs = 50;
   const { child, line } = begin(
-    ['serve', '--json', '--memory', '--log-level', 'error', '--port', '0', '--cycle-ms', String(cycleMs)],
+    ['serve', '--json', '--store', 'memory', '--log-level', 'error', '--port', '0', '--cycle-ms', String(cycleMs)],
     /"url":"([^"]+)"/,
   );
   const url = await line;

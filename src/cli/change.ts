@@ -5,11 +5,12 @@ import { deleteMachine } from '../api/machines.js';
 import type { AnswerOf } from '../client/api-client.js';
 import type { NodeClient } from '../client/node-client.js';
 import type { ContractDefinition } from '../limiter/definition.js';
-import { choice, decimal, flag, text, whole } from './command.js';
+import { text, whole } from './command.js';
 import { contractIn } from './contracts.js';
 import { usageFailure } from './ending.js';
 import { limit, limiterGiven } from './limit.js';
 import { contractArgument, cycleMsOfNode, cyclesOf, nodeCommand, slug } from './node-command.js';
+import { bodyOf, fields } from './options.js';
 import { facts, plural, table } from './terminal.js';
 
 /** Of two limiters only one can be meant. */
@@ -24,27 +25,21 @@ export const change = nodeCommand({
     contract: contractArgument,
     limit,
     ...windowOptions,
-    nearLimit: decimal('share of the threshold from which near_limit is emitted; 0 for none', {
-      minimum: 0,
-      maximum: 1,
-      without: ['limit'],
-    }),
     name: text('its name from now on'),
-    shadow: choice(['on', 'off'], 'whether it admits all'),
+    set: fields('shadow=true, near_limit=0.8, near_limit=null'),
   },
   examples: [
     ['node change shop login --threshold 200', 'the counts stay, and so does its id'],
     ["node change shop login --limit 'nginx 10r/s burst=5'", 'another rule'],
   ],
   run: async (node, given) => {
-    const { slug, threshold, nearLimit, name, shadow } = given;
+    const { slug, threshold, name } = given;
     const { definition, ...limiter } = given.limit === undefined ? {} : await limiterGiven(given.limit);
     const body = {
+      ...bodyOf(given.set),
       ...{ name, threshold, within: await cyclesOf(node, given.within, 'within') },
-      near_limit: nearLimit === 0 ? null : nearLimit,
       limiter: Object.keys(limiter).length === 0 ? undefined : limiter,
       definition: definition as ContractDefinition | undefined,
-      shadow: shadow === undefined ? undefined : shadow === 'on',
     };
     if (Object.values(body).every((value) => value === undefined))
       throw usageFailure('Nothing is to be changed.', 'For example --threshold 200, or --name login.');
@@ -59,22 +54,22 @@ export const candidate = nodeCommand({
     contract: contractArgument,
     limit,
     ...windowOptions,
-    remove: flag('check it no more', { without: ['threshold', 'within', 'limit'] }),
     top: whole(1, Number.MAX_SAFE_INTEGER, 'how many clients are listed (default: 20)'),
   },
   examples: [
     ['node candidate shop login --threshold 50', 'check a lower limit beside the present one'],
     ['node candidate shop login', 'what the two would do differently, and to whom'],
+    ['node change shop login --set candidate=null', 'check it no more'],
   ],
   run: async (node, given) => {
-    const { slug, threshold, remove, top = 20 } = given;
+    const { slug, threshold, top = 20 } = given;
     const { api } = node;
     const contract_id = await contractIn(api, slug, given.contract);
     const params = { slug, contract_id };
     const within = await cyclesOf(node, given.within, 'within');
     const rule = given.limit === undefined ? undefined : await limiterGiven(given.limit);
     const isWindow = threshold !== undefined || within !== undefined;
-    const candidate = remove ? null : (rule ?? (isWindow ? windowOf(threshold, within) : undefined));
+    const candidate = rule ?? (isWindow ? windowOf(threshold, within) : undefined);
     if (candidate !== undefined) return changedWords(await api.call(changeContract, { params, body: { candidate } }));
     return comparedWords(node, await api.call(showCandidate, { params, query: { limit: top } }));
   },
@@ -96,20 +91,19 @@ export const promote = nodeCommand({
 export const remove = nodeCommand({
   options: {
     slug,
-    contract: text('id or name of the contract', { place: true }),
-    all: flag('the machine with all its contracts', { without: ['contract'] }),
+    contract: text('id or name of the contract', { place: true, required: true }),
   },
-  examples: [
-    ['node delete shop login', 'a contract'],
-    ['node delete shop --all', 'a machine; its record can be read for some time'],
-  ],
-  run: async ({ api }, { slug, contract, all }) => {
-    if (contract !== undefined) {
-      const answer = await api.call(deleteContract, { params: { slug, contract_id: contract } });
-      return { answer, words: `The contract ${contract} of ${slug} is deleted.` };
-    }
-    if (!all)
-      throw usageFailure('Say which contract is to be deleted.', `--all deletes the machine ${slug} with all of them.`);
+  examples: [['node delete shop login', 'its name and its counts are gone, its rows stay in the record']],
+  run: async ({ api }, { slug, contract }) => {
+    const answer = await api.call(deleteContract, { params: { slug, contract_id: contract } });
+    return { answer, words: `The contract ${contract} of ${slug} is deleted.` };
+  },
+});
+
+export const removeMachine = nodeCommand({
+  options: { slug },
+  examples: [['node machine delete shop', 'with its contracts; its record can be read for some time']],
+  run: async ({ api }, { slug }) => {
     const answer = await api.call(deleteMachine, { params: { slug } });
     const { freed, readable_until } = answer;
     const words = `The machine ${slug} is deleted with ${plural(freed.contracts, 'contract')}. Its record can be read until ${readable_until}.`;

@@ -180,8 +180,13 @@ export const commands: readonly ListedCommand[] = [
     load: async () => (await import('./change.js')).promote,
   },
   {
+    name: 'node machine delete',
+    about: 'delete a machine with all its contracts',
+    load: async () => (await import('./change.js')).removeMachine,
+  },
+  {
     name: 'node delete',
-    about: 'delete a contract, or a machine with all of them',
+    about: 'delete a contract',
     load: async () => (await import('./change.js')).remove,
   },
   {

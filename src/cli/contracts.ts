@@ -3,7 +3,7 @@ import { driveTransition, getContract, listContracts } from '../api/contracts.js
 import { LONGEST_PAGE } from '../api/shapes.js';
 import type { AnswerOf, ApiClient } from '../client/api-client.js';
 import { spanWords } from '../report/words.js';
-import { flag, text } from './command.js';
+import { text } from './command.js';
 import { usageFailure } from './ending.js';
 import { contractArgument, cycleMsOfNode, cyclesOf, nodeCommand, slug } from './node-command.js';
 import { inputs } from './options.js';
@@ -13,18 +13,16 @@ export const contracts = nodeCommand({
   options: {
     slug,
     id: text('id or name of a contract', { place: true }),
-    search: text('only those with this text in a name or id'),
-    limiting: flag('those that are limiting first'),
   },
   examples: [
-    ['node contracts edge-gateway', 'all of them'],
+    ['node contracts edge-gateway', 'all of them, those that limit first'],
     ['node contracts edge-gateway 0123456789abcdef', 'its window and its last transitions'],
   ],
-  run: async (node, { slug, id, search, limiting }) => {
+  run: async (node, { slug, id }) => {
     const { api } = node;
     if (id !== undefined)
       return oneOf(await api.call(getContract, { params: { slug, contract_id: id } }), await cycleMsOfNode(node));
-    const answer = await allContracts(api, slug, { search, ...(limiting ? { sort: 'limiting' as const } : {}) });
+    const answer = await allContracts(api, slug, { sort: 'limiting' });
     const cycleMs = await cycleMsOfNode(node);
     const rows = answer.contracts.map(({ id: own, currentState, name, threshold, within }) => {
       const window = within === undefined ? undefined : spanWords(within, cycleMs);
@@ -32,7 +30,7 @@ export const contracts = nodeCommand({
     });
     const words =
       rows.length === 0
-        ? `The machine ${slug} has no ${search === undefined ? 'contracts' : 'such contracts'}.`
+        ? `The machine ${slug} has no contracts.`
         : table(['contract', 'state', 'name', 'threshold', 'within'], rows);
     return { answer, words };
   },
@@ -41,7 +39,7 @@ export const contracts = nodeCommand({
 async function allContracts(
   api: ApiClient,
   slug: string,
-  query: { search?: string | undefined; sort?: 'limiting' } = {},
+  query: { sort?: 'limiting' } = {},
 ): Promise<AnswerOf<typeof listContracts>> {
   const contracts: AnswerOf<typeof listContracts>['contracts'] = [];
   const ask = { params: { slug }, query: { ...query, limit: LONGEST_PAGE } };
@@ -93,18 +91,18 @@ export const transition = nodeCommand({
     slug,
     to: text('the state to enter', { place: true, required: true }),
     contract: contractArgument,
-    hold: text('how long no evaluation leaves the state, for example 60 or 47s (default: 0 cycles)'),
-    input: inputs,
+    for: text('how long no evaluation leaves the state, for example 60 or 47s (default: 0 cycles)'),
+    set: inputs,
   },
   examples: [
-    ['node transition edge-gateway limiting --hold 60', 'close the gate for 60 cycles'],
+    ['node transition edge-gateway limiting --for 60', 'close the gate for 60 cycles'],
     ['node transition edge-gateway allowing', 'the next evaluation applies the rules again'],
   ],
-  run: async (node, { slug, to, contract, hold, input }) => {
+  run: async (node, { slug, to, contract, for: hold, set: input }) => {
     const { api } = node;
     const answer = await api.call(driveTransition, {
       params: { slug, contract_id: await contractIn(api, slug, contract) },
-      body: { to, hold_cycles: await cyclesOf(node, hold, 'hold'), input: input && Object.fromEntries(input) },
+      body: { to, hold_cycles: await cyclesOf(node, hold, 'for'), input: input && Object.fromEntries(input) },
     });
     const words = facts([
       ['moved', `from ${answer.previous_state} to ${answer.new_state} in cycle ${answer.cycle}`],

@@ -10,9 +10,9 @@ import { say } from './say.js';
 
 const MOST_HELD = 1 << 16;
 
-/** @param madeMs when the limiter was made; undefined: at the first request */
-export async function decideStandardInput(rule: RuleDefinition, madeMs: number | undefined): Promise<void> {
-  const deciders = new Deciders(rule, madeMs);
+/** The limiter is made at the first request. */
+export async function decideStandardInput(rule: RuleDefinition): Promise<void> {
+  const deciders = new Deciders(rule);
   let answers = '';
   const answer = (one: object) => {
     answers += `${JSON.stringify(one)}\n`;

@@ -5,14 +5,13 @@ import type { ApiClient } from '../client/api-client.js';
 import type { ContractDefinition } from '../limiter/definition.js';
 import { spanWords } from '../report/words.js';
 import { nearestWindow } from '../schema/quantity.js';
-import { choice, decimal, flag, optionName, text, whole } from './command.js';
+import { text, whole } from './command.js';
 import { usageFailure } from './ending.js';
 import { limit, limiterGiven } from './limit.js';
 import { cycleMsOfNode, cyclesOf, nodeCommand, slug } from './node-command.js';
+import { bodyOf, fields } from './options.js';
 import { warn } from './say.js';
 import { facts } from './terminal.js';
-
-const HASHED = { store_keys: 'hashed' } as const;
 
 export const deploy = nodeCommand({
   options: {
@@ -29,24 +28,8 @@ export const deploy = nodeCommand({
       without: ['limit'],
     }),
     keyed: whole(1, Number.MAX_SAFE_INTEGER, 'count each key separately, for up to this number of keys'),
-    overflow: choice(
-      ['refuse', 'share'],
-      'what becomes of further keys: refused, or counted together (default: refuse)',
-      { needs: ['keyed'] },
-    ),
-    hashKeys: flag('store and record keys as hashes', { needs: ['keyed'] }),
-    shadow: flag('count and record, and admit everything'),
-    whenAway: choice(
-      ['closed', 'open'],
-      'on a network of nodes, while Redis is away: refuse, or admit uncounted (default: closed)',
-    ),
-    nearLimit: decimal('share of the threshold from which near_limit is emitted, for example 0.8', {
-      minimum: 0,
-      maximum: 1,
-      without: ['limit'],
-    }),
     name: text('its name, to be given wherever its id can'),
-    gate: text('which headers the gate reads, as JSON: see scenarios/recipes'),
+    set: fields('shadow=true, near_limit=0.8, when_away=open, keyed.overflow=share, gate.key.header=X-Api-Key'),
   },
   examples: [
     ['node deploy shop', '100 requests in 60 cycles; makes the machine where there is none'],
@@ -63,25 +46,24 @@ export const deploy = nodeCommand({
     const definition = rule?.['definition'] as ContractDefinition | undefined;
     const { limiterNotes, windowsOf } = await import('../limiter/products/limiter-spec.js');
     for (const note of limiterNotes(rule)) warn(`${note}\n`);
-    if (definition !== undefined)
-      for (const option of ['shadow', 'whenAway', 'gate'] as const)
-        if (given[option])
-          throw usageFailure(
-            `--${optionName(option)} has no effect with a definition.`,
-            'Write it into the definition.',
-          );
-    const { nearLimit: near_limit, whenAway: when_away } = given;
-    const keyed = keyedFrom(given);
-    const { name } = given;
-    const further = { name, ...(given.shadow ? { shadow: true } : {}), when_away, ...gateFrom(given.gate), keyed };
+    const { name, keyed: max_keys } = given;
+    const { keyed, ...further } = bodyOf([
+      ...(max_keys === undefined ? [] : [['keyed.max_keys', String(max_keys)] as const]),
+      ...(given.set ?? []),
+    ]);
+    if (definition !== undefined && Object.keys(further).length > 0)
+      throw usageFailure(
+        `--set ${Object.keys(further)[0]} has no effect with a definition.`,
+        'Write it into the definition.',
+      );
     const within = await cyclesOf(node, given.within, 'within');
     const [answer, isNew] = await onMachine(api, slug, () => {
       if (definition !== undefined) {
         const body = { ...definition, keyed, contract_name: name };
         return api.call(createContract, { params: { slug }, body });
       }
-      const limiter = rule === undefined ? { threshold, within, near_limit } : { rule };
-      return api.call(deployRateLimiter, { body: { slug, ...limiter, ...further } });
+      const limiter = rule === undefined ? { threshold, within } : { rule };
+      return api.call(deployRateLimiter, { body: { ...further, slug, name, ...limiter, keyed } });
     });
     const { id, name: called, definition_name, version, currentState, first_fire_cycle, ...limits } = answer.contract;
     const cycleMs = await cycleMsOfNode(node);
@@ -109,28 +91,5 @@ async function onMachine<T>(api: ApiClient, slug: string, work: () => Promise<T>
     if ((error as { readonly code?: unknown }).code !== 'machine_not_found') throw error;
     await api.call(createMachine, { body: { slug } });
     return [await work(), true];
-  }
-}
-
-function keyedFrom(given: {
-  readonly keyed?: number;
-  readonly overflow?: 'refuse' | 'share';
-  readonly hashKeys: boolean;
-}) {
-  const { keyed: max_keys, overflow, hashKeys } = given;
-  if (max_keys !== undefined)
-    return { max_keys, ...(overflow === undefined ? {} : { overflow }), ...(hashKeys ? HASHED : {}) };
-  return undefined;
-}
-
-function gateFrom(json: string | undefined): { gate?: NonNullable<ContractDefinition['gate']> } {
-  if (json === undefined) return {};
-  try {
-    return { gate: JSON.parse(json) };
-  } catch (error) {
-    throw usageFailure(
-      `--gate is not JSON: ${(error as Error).message}.`,
-      'For example \'{"key":{"header":"X-Api-Key"}}\'.',
-    );
   }
 }

@@ -7,7 +7,6 @@ import { drawsOf } from '../math/random.js';
 import { documentText } from '../report/terminal-blocks.js';
 import { parseTimeMs } from '../schema/quantity.js';
 import { CYCLE_MS } from '../time/cycle.js';
-import { usageFailure } from './ending.js';
 import { exitOfStop, interruptible } from './interrupt.js';
 import { Progress } from './progress.js';
 import { say } from './say.js';
@@ -16,16 +15,13 @@ import { terminalAtHand } from './terminal.js';
 interface Given {
   readonly program?: readonly string[] | undefined;
   readonly port: number;
-  readonly urlPath?: string | undefined;
   readonly time: string;
   readonly json: boolean;
 }
 
 const exits: Readonly<Record<ClientAnswer['verdict'], number>> = { identified: 0, ambiguous: 0, none: 3, undecided: 4 };
 
-export async function identifyClient({ program, port, urlPath = '', time, json }: Given): Promise<void> {
-  if (urlPath !== '' && !urlPath.startsWith('/'))
-    throw usageFailure(`--url-path takes a path that begins with /, not "${urlPath}".`);
+export async function identifyClient({ program, port, time, json }: Given): Promise<void> {
   const { signal, release } = interruptible();
   const progress = new Progress('identify');
   const tell = (url: string) => {
@@ -39,7 +35,6 @@ export async function identifyClient({ program, port, urlPath = '', time, json }
   try {
     const found = await playScripts(investigateClient(drawsOf(1)('identify client')), {
       port,
-      urlPath,
       command: program,
       timeMs: parseTimeMs(time, CYCLE_MS, '--time', 1),
       signal,

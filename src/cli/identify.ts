@@ -5,14 +5,17 @@ import type { Investigated } from '../identify/explanations.js';
 import { documentText } from '../report/terminal-blocks.js';
 import { parseTimeMs } from '../schema/quantity.js';
 import { CYCLE_MS } from '../time/cycle.js';
-import { command, decimal, flag, type GivenTo, several, text, value, whole } from './command.js';
+import { command, flag, type GivenTo, several, text, value, whole } from './command.js';
 import { usageFailure } from './ending.js';
 import { exitOfStop, interruptible } from './interrupt.js';
-import { allowRemote, insecure, timeout } from './live-options.js';
+import { allowed, timeout } from './live-options.js';
 import { json, limitedStatus, NONE, outFor, port } from './options.js';
 import { Progress } from './progress.js';
 import { say } from './say.js';
 import { terminalAtHand } from './terminal.js';
+
+/** How exact times are found, as a part of their length. */
+const RESOLUTION = 0.01;
 
 const NOT_OF_LOGS = { without: ['from'] };
 const OF_LOGS = { needs: ['from'] };
@@ -22,11 +25,6 @@ const options = {
   url: text('what is limited: http://127.0.0.1:8080/', { place: true }),
   budget: whole(10, 1_000_000, 'the most requests to send', { default: 500, ...NOT_OF_LOGS }),
   time: text('the most time to take', { default: '5m', ...NOT_OF_LOGS }),
-  resolution: decimal('how exact times are wanted, as a part of their length', {
-    default: 0.01,
-    minimum: 0.001,
-    maximum: 0.5,
-  }),
   header: several(
     value('"Name: value"', headerIn, 'a header of every request; may be given several times', NOT_OF_LOGS),
   ),
@@ -46,18 +44,16 @@ const options = {
   logClient: text('of a log: whose requests are looked at (default: of whom most were refused)', OF_LOGS),
   logFormat: text('of a log: its format (default: recognised); or a line as nginx or Apache describe theirs', OF_LOGS),
   timeout: { ...timeout, ...NOT_OF_LOGS, description: 'how long to wait for an answer, as 5s (default: 10s)' },
-  allowRemote: { ...allowRemote, ...NOT_OF_LOGS },
-  insecure: { ...insecure, ...NOT_OF_LOGS },
+  allow: { ...allowed, ...NOT_OF_LOGS },
   out: outFor('reports/identify/<host>'),
   client: flag('identify a program instead: which retry policy it follows', {
-    without: ['url', 'from', 'budget', 'resolution', 'header', 'keyHeader', 'limitedStatus', 'timeout', 'out'],
+    without: ['url', 'from', 'budget', 'header', 'keyHeader', 'limitedStatus', 'timeout', 'out'],
   }),
   port: { ...port, ...OF_CLIENTS },
-  urlPath: text('with --client: what follows in the URL, as /v1/items', OF_CLIENTS),
   json,
   program: several(
     text(
-      'with --client: a program and its arguments, started for each call with the URL for {url} and in WEIR_URL (default: wait for any)',
+      'with --client: a program and its arguments, started for each call with the URL for {url}, as in {url}/v1/items, and in WEIR_URL (default: wait for any)',
       { place: true, rest: true, local: true, ...OF_CLIENTS },
     ),
   ),
@@ -113,10 +109,7 @@ interface Identified {
   readonly answer: Answer;
 }
 
-async function offline(
-  from: string,
-  { logFormat, key, logClient, limitedStatus, resolution }: Given,
-): Promise<Identified> {
+async function offline(from: string, { logFormat, key, logClient, limitedStatus }: Given): Promise<Identified> {
   const [{ readAccessLog }, { answerOf }, { readEvidence }, { answerOfLog }, { recorded }] = await Promise.all([
     import('../identify/access-log.js'),
     import('../identify/answer.js'),
@@ -136,10 +129,10 @@ async function offline(
     if (other !== undefined)
       throw usageFailure(`--${other} has no effect: ${from} holds answers, and not a log.`, `Leave --${other} out.`);
     const found = recorded(seen);
-    return { found, answer: answerOf(found, resolution) };
+    return { found, answer: answerOf(found, RESOLUTION) };
   }
   const options = { format: logFormat, key, client: logClient, limitedStatus };
-  return answerOfLog(await readAccessLog(from, options), resolution);
+  return answerOfLog(await readAccessLog(from, options), RESOLUTION);
 }
 
 async function live(url: string, given: Given): Promise<Identified> {
@@ -149,7 +142,7 @@ async function live(url: string, given: Given): Promise<Identified> {
     import('../identify/investigation.js'),
     import('../identify/key-check.js'),
   ]);
-  const { budget, keyHeader, resolution, header } = given;
+  const { budget, keyHeader, header } = given;
   const timeMs = parseTimeMs(given.time, CYCLE_MS, '--time', 1);
   const { signal, release } = interruptible();
   if (!given.json) {
@@ -159,8 +152,8 @@ async function live(url: string, given: Given): Promise<Identified> {
   }
   const progress = new Progress('identify');
   const options: AskingOptions = {
-    allowRemote: given.allowRemote,
-    insecure: given.insecure,
+    allowRemote: given.allow?.includes('remote') ?? false,
+    insecure: given.allow?.includes('plain-http') ?? false,
     headers: header && Object.fromEntries(header),
     keyHeader,
     limitedStatus: given.limitedStatus,
@@ -169,13 +162,13 @@ async function live(url: string, given: Given): Promise<Identified> {
     onAsk: ({ probe }, sent) => progress.show(sent / budget, `${sent} requests; ${probe.words}`),
   };
   try {
-    const limits = { budget, timeMs, resolution };
+    const limits = { budget, timeMs, resolution: RESOLUTION };
     if (keyHeader === undefined) {
       const found = await ask(url, investigate({ ...limits, hasKeys: false }), options);
-      return { found, answer: { ...answerOf(found, resolution, found.harm), keys: 'not asked' } };
+      return { found, answer: { ...answerOf(found, RESOLUTION, found.harm), keys: 'not asked' } };
     }
     const found = await ask(url, investigateKeyed(limits), options);
-    const answer = answerOf(found, resolution, found.harm);
+    const answer = answerOf(found, RESOLUTION, found.harm);
     const words = keysInWords(found.keys, keyHeader);
     const remarks = [...answer.remarks, ...(words === undefined ? [] : [words])];
     return { found, answer: { ...answer, remarks, keys: found.keys ?? 'not asked' } };

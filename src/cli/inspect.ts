@@ -7,7 +7,8 @@ import { type ContractDefinition, isOnAggregate, type TransitionDefinition } fro
 import { rateLimiter, TEMPLATE_ID } from '../limiter/rate-limiter.js';
 import { Failure } from '../schema/failure.js';
 import { readText } from '../schema/text-file.js';
-import { choice, command, flag, type GivenTo, text } from './command.js';
+import { choice, command, type GivenTo, text } from './command.js';
+import { usageFailure } from './ending.js';
 import { nodeCommand } from './node-command.js';
 import { say } from './say.js';
 import { facts, table } from './terminal.js';
@@ -15,21 +16,18 @@ import { facts, table } from './terminal.js';
 type Trigger = Static<typeof TransitionDefinition>['trigger'];
 
 const options = {
-  template: text('id of the template; with --definition, --xstate or --mermaid also the JSON file of a definition', {
+  template: text('id of the template; with --as also the JSON file of a definition', {
     place: true,
     default: TEMPLATE_ID,
   }),
-  definition: flag(
-    'print the definition as JSON, to copy and change: a scenario names the file in limiter.definition',
-    { without: ['url', 'json', 'client', 'xstate', 'mermaid'] },
+  as: choice(
+    ['definition', 'xstate', 'mermaid'],
+    "print it, without a node, as a definition to copy and change, as a machine for XState's visual tools, or as a state diagram in the Mermaid language",
+    { without: ['url', 'json'] },
   ),
-  xstate: flag("print the machine as JSON, for XState's visual tools and contractMachine of the library", {
-    without: ['url', 'json', 'mermaid'],
-  }),
-  mermaid: flag('print a state diagram in the Mermaid language', { without: ['url', 'json'] }),
   client: choice(
     Object.keys(clientKinds) as ClientKind[],
-    'the statechart of a kind of client: a diagram, or its machine with --xstate',
+    'the statechart of a kind of client: a diagram, or with --as xstate its machine',
     { without: ['url', 'json', 'template'] },
   ),
 };
@@ -40,9 +38,9 @@ const fromNode = nodeCommand({
   examples: [
     ['node inspect', 'the windowed rate limiter'],
     ['node inspect --json', 'the whole definition'],
-    ['node inspect --definition > contract.json', 'the same without a node, to change it'],
-    ['node inspect contract.json --xstate', 'the machine; its field meta.needs says how to run it'],
-    ['node inspect contract.json --mermaid', 'a diagram of a definition of your own'],
+    ['node inspect --as definition > contract.json', 'the same without a node, to change it'],
+    ['node inspect contract.json --as xstate', 'the machine; its field meta.needs says how to run it'],
+    ['node inspect contract.json --as mermaid', 'a diagram of a definition of your own'],
     ['node inspect --client retrying', 'a diagram of a client that retries'],
   ],
   run: async ({ anyone }, { template: id }) => {
@@ -88,29 +86,30 @@ function whenAndWithin(trigger: Trigger): [when: string, within: number | undefi
 export const inspect = command({
   ...fromNode,
   run: async (given, line) => {
-    const { template, xstate, mermaid, definition: isWanted, client } = given as GivenTo<typeof options>;
+    const { template, as, client } = given as GivenTo<typeof options>;
     if (client !== undefined) {
+      if (as === 'definition') throw usageFailure('A client has no definition.', 'Say --as xstate or --as mermaid.');
       const [{ chartOf }, { clientDiagram }] = await Promise.all([
         import('../actor/client/client-plan.js'),
         import('../actor/state-diagram.js'),
       ]);
       const chart = chartOf(client);
-      say(xstate ? `${JSON.stringify(chart.config, null, 2)}\n` : clientDiagram(chart));
+      say(as === 'xstate' ? `${JSON.stringify(chart.config, null, 2)}\n` : clientDiagram(chart));
       return;
     }
-    if (!xstate && !mermaid && !isWanted) return fromNode.run(given, line);
+    if (as === undefined) return fromNode.run(given, line);
     const [{ contractMachine }, { contractDiagram }, { planContract }] = await Promise.all([
       import('../actor/contract-machine.js'),
       import('../actor/state-diagram.js'),
       import('../limiter/validate.js'),
     ]);
     const { definition } = planContract(template === TEMPLATE_ID ? rateLimiter() : definitionFrom(template));
-    if (mermaid) {
+    if (as === 'mermaid') {
       say(contractDiagram(definition));
       return;
     }
     const { schemas: _, ...config } = contractMachine(definition).config;
-    say(`${JSON.stringify(xstate ? config : definition, null, 2)}\n`);
+    say(`${JSON.stringify(as === 'xstate' ? config : definition, null, 2)}\n`);
   },
 });
 

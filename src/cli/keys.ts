@@ -1,14 +1,20 @@
 // `weir node keys`: makes, lists, rotates and revokes the keys of an owner. A rotated key that is kept in the user's folder is replaced there.
 import { listKeys, makeKey, revokeKey, rotateKey } from '../api/keys.js';
-import { choice, several, text, whole } from './command.js';
+import { choice, several, text, value, whole } from './command.js';
 import { usageFailure } from './ending.js';
 import { nodeCommand } from './node-command.js';
-import { durationIn } from './options.js';
+import { durationIn, readMs } from './options.js';
 import { facts, moreAfter, table } from './terminal.js';
 
 const SCOPES = ['read', 'event', 'gate', 'admin'] as const;
 
-const days = (preset: string) => whole(1, 365, `days until it expires (default: ${preset})`);
+const lifetime = (preset: string) =>
+  value('a time from 1d to 365d', daysIn, `how long it is valid, as 7d (default: ${preset})`);
+
+function daysIn(text: string, option: string): number | undefined {
+  const days = /[a-z]/.test(text) ? Math.ceil(readMs(text, option) / 86_400_000) : 0;
+  return days >= 1 && days <= 365 ? days : undefined;
+}
 
 /** Of a list: entries of a page. */
 export const most = whole(1, Number.MAX_SAFE_INTEGER, 'how many (default: 100)');
@@ -17,16 +23,16 @@ export const makeKeys = nodeCommand({
   options: {
     scopes: several(choice(SCOPES, 'what the key may do; admin: everything', { place: true, required: true })),
     machine: text('the only machine that it opens (default: all of yours)'),
-    days: days('30'),
+    for: lifetime('30d'),
   },
   examples: [
     [
       'node keys make gate --machine edge-gateway',
       'for a gateway that asks `weir node gate edge-gateway ID` and does nothing else',
     ],
-    ['node keys make read --days 1 --json', 'for a program that reads records for a day'],
+    ['node keys make read --for 1d --json', 'for a program that reads records for a day'],
   ],
-  run: async ({ api, refuseInsecure }, { scopes, machine, days: expires_in_days }) => {
+  run: async ({ api, refuseInsecure }, { scopes, machine, for: expires_in_days }) => {
     refuseInsecure();
     const answer = await api.call(makeKey, { body: { scopes: [...new Set(scopes)], machine, expires_in_days } });
     return { answer, words: madeText(answer) };
@@ -55,20 +61,20 @@ export const listOfKeys = nodeCommand({
 export const rotate = nodeCommand({
   options: {
     id: text('id of the key (default: the one that `weir node mint` kept)', { place: true }),
-    overlap: text('how long both are valid, as 1h (default: 24h); 0: the old one ends immediately'),
-    days: days('as the old one'),
+    keep: text('how long the old one stays valid, as 1h (default: 24h); 0: it ends immediately'),
+    for: lifetime('as the old one'),
   },
   examples: [
     ['node keys rotate', 'a new key in the place of the kept one'],
-    ['node keys rotate key_Zm9vYmFyYmF6cXV4 --overlap 0', 'the old one may be known to others'],
+    ['node keys rotate key_Zm9vYmFyYmF6cXV4 --keep 0', 'the old one may be known to others'],
   ],
-  run: async ({ api, folder, url, refuseInsecure }, { id, overlap, days: expires_in_days }) => {
+  run: async ({ api, folder, url, refuseInsecure }, { id, keep: overlap, for: expires_in_days }) => {
     refuseInsecure();
     const kept = folder.key.read();
     const key_id = id ?? kept?.key_id;
     if (key_id === undefined)
       throw usageFailure(`No key of ${url} is kept: say which one, as \`weir node keys list\` shows it.`);
-    const overlap_seconds = overlap === undefined ? undefined : durationIn('overlap', overlap, 1_000);
+    const overlap_seconds = overlap === undefined ? undefined : durationIn('keep', overlap, 1_000);
     const answer = await api.call(rotateKey, { params: { key_id }, body: { overlap_seconds, expires_in_days } });
     const { key, key_id: next, owner, expires_at, previous } = answer;
     const isKept = kept?.key_id === key_id;

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import type { Profile } from '../limiter/products/profile.js';
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { Failure } from '../schema/failure.js';
-import { choice, command, decimal, flag, type GivenTo, several, text } from './command.js';
+import { command, type GivenTo, several, text } from './command.js';
 import { usageFailure } from './ending.js';
 import { LIMIT_WORDS, type Limiter, limiterGiven, ruleGiven } from './limit.js';
 import { print } from './node-command.js';
@@ -14,12 +14,9 @@ import { facts, table } from './terminal.js';
 
 const options = {
   limiter: several(text(`the limiter: ${LIMIT_WORDS}; - decides requests from standard input`, { place: true })),
-  stdin: flag('decide requests from standard input, a line of JSON each, as - does'),
-  made: decimal('with -: when the limiter was made, in ms (default: the first request)'),
   cycleMs,
-  json: { ...json, without: ['chart'] },
-  chart: text('draw one burst through twelve limiters, into this PNG file', { without: ['limiter'] }),
-  theme: choice(['light', 'dark'], 'of the chart', { default: 'light', needs: ['chart'] }),
+  json: { ...json, without: ['out'] },
+  out: text('draw one burst through twelve limiters, into this PNG file', { without: ['limiter'] }),
 };
 
 export const limiter = command({
@@ -33,13 +30,11 @@ export const limiter = command({
   ],
   run: async (given) => {
     const words = (given.limiter ?? []).filter((word) => word !== '-');
-    const decides = given.stdin || words.length < (given.limiter ?? []).length;
-    if (given.made !== undefined && !decides)
-      throw usageFailure('--made has no effect without -.', 'Add -, or leave --made out.');
+    const decides = words.length < (given.limiter ?? []).length;
     if (words.length === 0) {
       if (decides) throw usageFailure('A limiter is needed before -.', 'For example weir limiter nginx 10r/s -.');
       if (given.cycleMs !== undefined) throw usageFailure('--cycle-ms has no effect without a limiter.');
-      return given.chart === undefined ? list(given.json) : draw(given.chart, given.theme);
+      return given.out === undefined ? list(given.json) : draw(given.out);
     }
     const limiters = await limitersIn(words, given);
     if (!decides) return explain(limiters, given);
@@ -47,7 +42,7 @@ export const limiter = command({
     if (other !== undefined) throw usageFailure('Requests are decided by one limiter, and several are given.');
     for (const note of only!.notes) warn(`${note}\n`);
     const { decideStandardInput } = await import('./decisions.js');
-    await decideStandardInput(only!.rule, given.made);
+    await decideStandardInput(only!.rule);
   },
 });
 
@@ -178,19 +173,19 @@ async function list(json: boolean): Promise<void> {
 }
 
 /** @throws Failure `unwritable_folder` */
-async function draw(path: string, theme: 'light' | 'dark'): Promise<void> {
+async function draw(path: string): Promise<void> {
   const [{ galleryCharts }, { panelsPng }] = await Promise.all([
     import('../report/chart/gallery.js'),
     import('../report/chart/drawing.js').then(({ drawing }) => drawing()),
   ]);
-  const picture = await panelsPng('One burst, twelve limiters of ten requests a second', galleryCharts(), theme);
+  const picture = await panelsPng('One burst, twelve limiters of ten requests a second', galleryCharts(), 'light');
   try {
     writeFileSync(path, picture);
   } catch (error) {
     throw new Failure('unwritable_folder', {
       what: `${path} cannot be written.`,
       why: `${(error as Error).message}.`,
-      fix: 'Name another file with --chart.',
+      fix: 'Name another file with --out.',
     });
   }
   say(`${path}\n`);

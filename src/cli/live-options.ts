@@ -1,7 +1,7 @@
 // The options of every command that sends requests to a live target.
 import type { LiveOptions } from '../live/load.js';
-import { flag, type GivenTo, several, text, value, whole } from './command.js';
-import { MOST_CYCLE_MS, readMs } from './options.js';
+import { type GivenTo, several, text, value, whole } from './command.js';
+import { allow, MOST_CYCLE_MS, readMs } from './options.js';
 
 const url = text('the target (default: a node is started on a free loopback port)');
 
@@ -11,15 +11,15 @@ export const timeout = value(
   'how long to wait for an answer, in ms or as 5s (default: 5000)',
 );
 
-export const allowRemote = flag('the target may be another machine: make sure that it is yours');
-
-export const insecure = flag('send a key by plain http to another machine, where everybody on the way can read it');
+export const allowed = allow({
+  remote: 'a target on another machine, which has to be yours',
+  'plain-http': 'a key sent to another machine in the clear',
+});
 
 export const liveOptions = {
   url,
   cycleMs: whole(1, MOST_CYCLE_MS, 'length of a cycle of that node in ms (default: that of the scenario)'),
-  allowRemote,
-  insecure,
+  allow: allowed,
   timeout,
   connections: whole(1, 10_000, 'the most connections to open (default: 128)'),
 };
@@ -37,8 +37,8 @@ export function liveOptionsOf(
   const { cycleMs, timeout: timeoutMs, connections } = given;
   const key = process.env['WEIR_KEY'] || undefined;
   return {
-    allowRemote: given.allowRemote ?? false,
-    insecure: given.insecure ?? false,
+    allowRemote: given.allow?.includes('remote') ?? false,
+    insecure: given.allow?.includes('plain-http') ?? false,
     ...(url === undefined ? {} : { url }),
     ...(alsoUrls.length === 0 ? {} : { alsoUrls }),
     ...(key === undefined ? {} : { key }),

@@ -71,7 +71,7 @@ export const load = command({
     ['load scenarios/*.yaml --url http://127.0.0.1:7770', 'against a node that runs already'],
     ['load scenarios/burst.yaml --url http://127.0.0.1:7771 --url http://127.0.0.1:7772', 'nodes of one network'],
     [
-      'load scenarios/burst.yaml --url http://10.0.0.2:7770 --allow-remote --insecure --workers redis://10.0.0.1',
+      'load scenarios/burst.yaml --url http://10.0.0.2:7770 --allow remote,plain-http --workers redis://10.0.0.1',
       'from many machines',
     ],
   ],
@@ -251,9 +251,8 @@ function checkEffects(given: Given, scenarios: readonly LoadedScenario[]): void 
   const refuse = (option: string, why: string) => {
     throw usageFailure(`--${option} has no effect: ${why}.`, `Leave --${option} out.`);
   };
-  const sent = { 'allow-remote': given.allowRemote, insecure: given.insecure };
-  for (const [option, value] of Object.entries(sent))
-    if (value && !isSentElsewhere) refuse(option, 'the node is started on this machine; --url names another one');
+  if (given.allow !== undefined && !isSentElsewhere)
+    refuse('allow', 'the node is started on this machine; --url names another one');
   if (given.pacing !== undefined && scenarios.every(({ clients }) => clients.length > 0))
     refuse('pacing', 'clients decide themselves when they send');
 }

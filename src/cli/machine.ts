@@ -1,38 +1,36 @@
 // `weir node machine`: creates, lists and shows machines.
 import { listContracts } from '../api/contracts.js';
 import { createMachine, getMachine, listMachines } from '../api/machines.js';
-import { flag, text } from './command.js';
+import { text } from './command.js';
 import { most } from './keys.js';
 import { nodeCommand, slug } from './node-command.js';
+import { bodyOf, fields } from './options.js';
 import { facts, moreAfter, plural, table } from './terminal.js';
 
 export const create = nodeCommand({
   options: {
     slug: { ...slug, description: 'a to z, 0 to 9 and -, up to 64', place: true },
-    public: flag('anyone may look at it'),
     name: text('name for people (default: the slug)'),
+    set: fields('is_public=true, so that anyone may look at it'),
   },
   examples: [
     ['node machine create edge-gateway', 'a private machine'],
-    ['node machine create edge-gateway --public --name "Edge gateway"', 'one that anyone may look at'],
+    ['node machine create edge-gateway --set is_public=true --name "Edge gateway"', 'one that anyone may look at'],
   ],
-  run: async ({ api }, { slug, public: is_public, name: display_name }) => {
-    const answer = await api.call(createMachine, { body: { slug, is_public, display_name } });
-    return { answer, words: `The ${is_public ? 'public' : 'private'} machine ${slug} is created.` };
+  run: async ({ api }, { slug, name: display_name, set }) => {
+    const answer = await api.call(createMachine, { body: { ...bodyOf(set), slug, display_name } });
+    return { answer, words: `The ${answer.machine.is_public ? 'public' : 'private'} machine ${slug} is created.` };
   },
 });
 
 export const list = nodeCommand({
   options: {
     after: text('only slugs behind this one'),
-    search: text('only those with this text in a name or slug'),
-    limiting: flag('those with limiting contracts first'),
     top: most,
   },
   examples: [['node machine list', 'by slug']],
-  run: async ({ api }, { after, top: limit, search, limiting }) => {
-    const sort = limiting ? { sort: 'limiting' as const } : {};
-    const answer = await api.call(listMachines, { query: { after, limit, search, ...sort } });
+  run: async ({ api }, { after, top: limit }) => {
+    const answer = await api.call(listMachines, { query: { after, limit } });
     const { machines, next } = answer;
     const rows = machines.map(({ slug, is_public, is_own, contract_count, head, display_name }) => [
       slug,

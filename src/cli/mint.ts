@@ -1,27 +1,28 @@
 // `weir node mint` and `weir node session`: a free API key, and a session in exchange for it. Both are stored for later commands.
 import { endSession, mintKey, openSession } from '../api/keys.js';
-import { flag } from './command.js';
+import { choice } from './command.js';
 import { usageFailure } from './ending.js';
 import { nodeCommand } from './node-command.js';
+import { NONE } from './options.js';
 import { facts } from './terminal.js';
 
 export const mint = nodeCommand({
-  options: { noKeep: flag('only print it: it is not stored in your configuration folder') },
+  options: { out: choice(['none'], 'only print it: it is not stored in your configuration folder') },
   examples: [
     ['node mint', 'then `weir node machine create edge-gateway` works without a key'],
-    ['node mint --no-keep --json', 'for a program that stores keys itself'],
+    ['node mint --out none --json', 'for a program that stores keys itself'],
   ],
-  run: async ({ anyone, folder, url, refuseInsecure }, { noKeep }) => {
+  run: async ({ anyone, folder, url, refuseInsecure }, { out }) => {
     refuseInsecure();
     const answer = await anyone.call(mintKey);
     const { key, key_id, owner, expires_at } = answer;
-    const aside = noKeep ? undefined : folder.replaceKey({ url, key, key_id, owner, expires_at });
+    const aside = out === NONE ? undefined : folder.replaceKey({ url, key, key_id, owner, expires_at });
     const words = facts([
       ['key', key],
       ['id', key_id],
       ['owner', owner],
       ['expires', expires_at],
-      ['kept in', noKeep ? 'no file: it is not shown again' : folder.key.path],
+      ['kept in', out === NONE ? 'no file: it is not shown again' : folder.key.path],
     ]);
     const note = aside && `the previous key is now in ${aside}; the machines made with it open with no other key.`;
     return { answer, words, note };
@@ -29,10 +30,10 @@ export const mint = nodeCommand({
 });
 
 export const session = nodeCommand({
-  options: { end: flag('end the kept session') },
+  options: { end: choice(['end'], 'end the kept session', { place: true }) },
   examples: [
     ['node session', 'prints the cookie, for curl and browsers'],
-    ['node session --end', 'the cookie is invalid from now on'],
+    ['node session end', 'the cookie is invalid from now on'],
   ],
   run: async ({ api, withSession, folder, url }, { end }) => {
     if (end) {

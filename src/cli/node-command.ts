@@ -3,7 +3,7 @@ import { readClock } from '../api/node.js';
 import { DEFAULT_URL } from '../client/base-url.js';
 import type { NodeClient } from '../client/node-client.js';
 import { type Command, command, flag, type GivenTo, type Options, text } from './command.js';
-import { durationIn } from './options.js';
+import { allow, durationIn } from './options.js';
 import { say, warn } from './say.js';
 import { readableLines } from './terminal.js';
 
@@ -23,7 +23,7 @@ const publicOptions = {
 
 const commonOptions = {
   ...publicOptions,
-  insecure: flag('send the key by plain http to another machine, where everybody on the way can read it'),
+  allow: allow({ 'plain-http': 'the key sent to another machine in the clear' }),
 };
 
 export const slug = text('slug of the machine', { place: true, required: true });
@@ -46,13 +46,13 @@ export function nodeCommand<Known extends Options>(parts: {
     options: { ...(isPublic ? publicOptions : commonOptions), ...parts.options } as Options,
     examples,
     run: async (given) => {
-      const { url, insecure, json } = given as Partial<GivenTo<typeof commonOptions>>;
+      const { url, allow: allowed, json } = given as Partial<GivenTo<typeof commonOptions>>;
       const { connectFromFolder, trustNote } = await import('../client/node-client.js');
       const { WEIR_URL, WEIR_KEY } = process.env;
       const node = await connectFromFolder({
         url: url ?? (WEIR_URL || DEFAULT_URL),
         key: WEIR_KEY || undefined,
-        insecure: insecure ?? false,
+        insecure: allowed?.includes('plain-http') ?? false,
       });
       try {
         for (const note of node.notes) warn(`weir: ${note}\n`);

@@ -63,10 +63,10 @@ export const shiftOperators = nodeCommand({
     operator: several(text('operators in addition to KO42, which is always included', { place: true })),
     count: whole(1, 32, 'how many cycles', { default: 8 }),
     cycle: whole(0, Number.MAX_SAFE_INTEGER, 'the first one (default: the running one)'),
-    input: inputs,
+    set: inputs,
   },
-  examples: [['node shift --count 4 --input S=100', 'KO42 over four cycles']],
-  run: async ({ api }, { count: steps, cycle, operator, input }) => {
+  examples: [['node shift --count 4 --set S=100', 'KO42 over four cycles']],
+  run: async ({ api }, { count: steps, cycle, operator, set: input }) => {
     const answer = await api.call(shift, {
       body: { steps, base_cycle: cycle, operators: operator, inputs: input && Object.fromEntries(input) },
     });

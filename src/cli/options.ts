@@ -147,6 +147,65 @@ export const inputs = several(
   ),
 );
 
+/** Fields of what is sent to a node, as its API names them: `near_limit=0.8`, `keyed.overflow=share`. */
+export function fields(examples: string) {
+  return several(
+    value(
+      'field=value',
+      (text) => /^([\w.]+)=(.*)$/s.exec(text)?.slice(1) as [string, string] | undefined,
+      `a further field: ${examples}; may be repeated`,
+    ),
+  );
+}
+
+type Body = { [field: string]: never };
+
+/**
+ * The fields as a body, which the node checks: a value is JSON where it can be read as that, else a text.
+ * @throws Failure `wrong_usage` for a field of what is no object
+ */
+export function bodyOf(given: readonly (readonly [path: string, value: string])[] = []): Body {
+  const body: Record<string, unknown> = {};
+  for (const [path, value] of given) {
+    const steps = path.split('.');
+    const last = steps.pop()!;
+    let at = body;
+    for (const step of steps) {
+      const inner = Object.hasOwn(at, step) ? at[step] : {};
+      if (typeof inner !== 'object' || inner === null)
+        throw usageFailure(
+          `--set ${path} is a field of what is set to ${JSON.stringify(inner)}.`,
+          'Set one of the two.',
+        );
+      at[step] = inner;
+      at = inner as Record<string, unknown>;
+    }
+    at[last] = jsonIn(value);
+  }
+  return body as Body;
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/**
+ * What is refused unless it is allowed.
+ * @param kinds by name, with what they allow
+ */
+export function allow<const Kind extends string>(kinds: Readonly<Record<Kind, string>>) {
+  const names = Object.keys(kinds) as Kind[];
+  return value(
+    `${names.join(' or ')}, with commas between`,
+    (text) => (text.split(',').every((one) => names.includes(one as Kind)) ? (text.split(',') as Kind[]) : undefined),
+    `what is refused otherwise: ${names.map((name) => `${name}: ${kinds[name]}`).join('; ')}`,
+  );
+}
+
 export const limitedStatus = value(
   'statuses from 400 to 599',
   statusesIn,

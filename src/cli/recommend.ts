@@ -9,7 +9,7 @@ import type { LogOptions } from '../traffic/log/log-options.js';
 import { command, type GivenTo, several, text, value } from './command.js';
 import { usageFailure } from './ending.js';
 import { exitOfStop, interruptible } from './interrupt.js';
-import { limit, limiterGiven } from './limit.js';
+import { limiterGiven } from './limit.js';
 import { logName, logOptions, readingLines, readingOptions, readingText } from './log-reading.js';
 import { cycleMsOf, json, NONE, outFor, readShare, windowsIn } from './options.js';
 import { Progress } from './progress.js';
@@ -21,7 +21,9 @@ const MOST_LISTED = 20;
 
 const options = {
   ...readingOptions,
-  limit: { ...limit, needs: ['fit'] },
+  limit: text(
+    "a rule with the parameter that is wanted as a range, from strict to loose: 'nginx burst=20 rate=1r/s..50r/s:1r/s'",
+  ),
   limitedBelow: several(
     value(
       'a share, for example 0.1% or 0.001',
@@ -36,19 +38,9 @@ const options = {
       'length of the rolling window in cycles, or as a time; several as a list: 60,47s,5m (default: 60)',
     ),
   ),
-  threshold: several(
-    value(
-      'whole numbers from 1',
-      (text) => allOf(each(text).map((one) => (/^[1-9]\d{0,9}$/.test(one) ? Number(one) : undefined))),
-      'further thresholds whose share is wanted: 50,100',
-    ),
-  ),
   compare: several(
     value('names of rules', each, `the limits of other rules in the same windows: ${Object.keys(families).join(',')}`),
   ),
-  fit: text('with --limit: the parameter that is wanted, with values from strict to loose: rate=1r/s..50r/s:1r/s', {
-    needs: ['limit'],
-  }),
   as: several(
     value(
       'names of products',
@@ -72,7 +64,7 @@ export const recommend = command({
     ['recommend access.log --key client --exclude 203.0.113.9', 'without a client'],
     ['recommend access.log --key client --compare nginx,haproxy,gcra', 'the same for other rules'],
     [
-      "recommend access.log --key client --limit 'nginx burst=20' --fit rate=1r/s..50r/s:1r/s",
+      "recommend access.log --key client --limit 'nginx burst=20 rate=1r/s..50r/s:1r/s'",
       'the rate that nginx needs with that burst',
     ],
   ],
@@ -90,18 +82,17 @@ export const recommend = command({
     const log = logOptions(given, cycleMs);
     if (exclude !== undefined && log.keyColumn === undefined)
       throw usageFailure('--exclude needs keys.', 'Say what they are, for example --key client.');
-    const limiter = given.limit === undefined ? undefined : await limiterGiven(given.limit);
+    const { limiter, range } = given.limit === undefined ? {} : await withRange(given.limit);
     const compared = unique((given.compare ?? []).flat().map(familyNamed)).filter((name) => name !== 'weir');
     const withins = unique(cycles);
     const rules = [
       ...compared.flatMap((name) => withins.map((within) => familyLadder(name, within, cycleMs))),
-      ...(limiter === undefined ? [] : [fitLadder(limiter, given.fit!, cycleMs)]),
+      ...(limiter === undefined ? [] : [fitLadder(limiter, range!, cycleMs)]),
     ];
     const question = {
       cycleMs,
       withins,
       shares: unique(limitedBelow.flat()),
-      thresholds: (given.threshold ?? []).flat(),
       excluded: exclude ?? [],
       top: MOST_LISTED,
       files,
@@ -111,6 +102,17 @@ export const recommend = command({
     await recommendLimit(given, question, log, line.repeat());
   },
 });
+
+/** A limiter, and the word of it that is a range. */
+async function withRange(text: string) {
+  const [word, range] = /(?:^|\s)([\w.]+=\S*\.\.\S*)/.exec(text) ?? [];
+  if (word === undefined)
+    throw usageFailure(
+      `--limit takes a rule with a range, not "${text}".`,
+      "For example --limit 'nginx burst=20 rate=1r/s..50r/s:1r/s'.",
+    );
+  return { limiter: await limiterGiven(text.replace(word, '').trim()), range };
+}
 
 /** Values with commas between. */
 function each(text: string): string[] {
@@ -132,7 +134,6 @@ interface Asked {
   readonly withins: readonly number[];
   readonly notes: readonly string[];
   readonly shares: readonly number[];
-  readonly thresholds: readonly number[];
   readonly excluded: readonly string[];
   readonly top: number;
   readonly rules: readonly LadderPlan[];

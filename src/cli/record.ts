@@ -1,27 +1,22 @@
-// `weir node record`: exports the record of a machine to a file or standard output, and verifies it meanwhile on request.
+// `weir node record`: exports the record of a machine to a file or standard output.
 import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { readRecord } from '../api/record.js';
 import type { NodeClient } from '../client/node-client.js';
-import type { Pin } from '../client/nodes-folder.js';
-import { rootKeyOf } from '../client/pin.js';
-import type { ExportVerifier } from '../record/verify-export.js';
 import { Failure } from '../schema/failure.js';
 import { flag, text } from './command.js';
 import { exitOfStop, interruptible } from './interrupt.js';
 import { nodeCommand, type Printed, slug } from './node-command.js';
 import { warn } from './say.js';
-import { NOT_HELD, type RecordVerdict, recordVerdictOf, verdictText } from './verdict.js';
 
 export const record = nodeCommand({
   options: {
     slug,
     out: text('file for it (default: standard output)'),
     json: flag('print the answer of the node as it is, for programs', { local: true, needs: ['out'] }),
-    verify: flag('verify it against the pinned key'),
   },
   examples: [
-    ['node record edge-gateway --out edge.ndjson --verify', 'keep it, and know that it holds'],
+    ['node record edge-gateway --out edge.ndjson', 'keep it; `weir verify edge.ndjson` says whether it holds'],
     ['node record edge-gateway | jq .kind', 'its rows, for other programs'],
   ],
   run: (node, given) => exportRecord(node, given),
@@ -30,8 +25,6 @@ export const record = nodeCommand({
 interface Given {
   readonly slug: string;
   readonly out?: string | undefined;
-  readonly verify: boolean;
-  readonly json: boolean;
 }
 
 interface Target {
@@ -44,10 +37,9 @@ interface Target {
  * @returns what to print after the export; undefined for an export to standard output
  * @throws Failure `unwritable_folder`, or the refusal of the node
  */
-async function exportRecord({ api, trusted: { pin } }: NodeClient, given: Given): Promise<Printed | undefined> {
-  const { slug, out, verify, json } = given;
+async function exportRecord({ api }: NodeClient, given: Given): Promise<Printed | undefined> {
+  const { slug, out } = given;
   const interrupt = interruptible();
-  const verifier = verify ? await verifierFor(pin) : undefined;
   try {
     const ask = { params: { slug }, query: { format: 'ndjson' } } as const;
     const body = await api.open(readRecord, ask, 'application/x-ndjson', interrupt.signal);
@@ -57,7 +49,6 @@ async function exportRecord({ api, trusted: { pin } }: NodeClient, given: Given)
       for await (const { buffer, byteOffset, byteLength } of body) {
         const chunk = Buffer.from(buffer, byteOffset, byteLength);
         await target.write(chunk);
-        verifier?.bytes(chunk);
         bytes += chunk.length;
       }
       target.end();
@@ -65,14 +56,8 @@ async function exportRecord({ api, trusted: { pin } }: NodeClient, given: Given)
       target.drop();
       throw error;
     }
-    const verdict = verifier && recordVerdictOf(verifier.end(), false);
-    if (out === undefined) {
-      if (verdict === undefined) return undefined;
-      warn(`${verdictText(verdict)}\n`);
-      if (!verdict.valid) process.exitCode = NOT_HELD;
-      return undefined;
-    }
-    return printed(out, bytes, verdict, json);
+    if (out === undefined) return undefined;
+    return { answer: { ok: true, file: out, bytes }, words: `The record is in ${out}, ${bytes} bytes.` };
   } catch (error) {
     if (!interrupt.signal.aborted) throw error;
     warn(`weir: stopped before the record was whole${out === undefined ? '' : `; nothing is in ${out}`}\n`);
@@ -81,18 +66,6 @@ async function exportRecord({ api, trusted: { pin } }: NodeClient, given: Given)
   } finally {
     interrupt.release();
   }
-}
-
-async function verifierFor(pin: Pin): Promise<ExportVerifier> {
-  const { ExportVerifier } = await import('../record/verify-export.js');
-  return new ExportVerifier({ pinned: rootKeyOf(pin), known: pin.successions });
-}
-
-function printed(file: string, bytes: number, verdict: RecordVerdict | undefined, json: boolean): Printed {
-  const answer = { ok: true, file, bytes, ...(verdict === undefined ? {} : { verification: verdict }) };
-  const kept = `The record is in ${file}, ${bytes} bytes.`;
-  if (verdict === undefined) return { answer, words: kept };
-  return { answer, words: json ? '' : `${kept}\n${verdictText(verdict)}`, exit: verdict.valid ? 0 : NOT_HELD };
 }
 
 const standardOutput: Target = {

@@ -8,8 +8,9 @@ import { Failure } from '../schema/failure.js';
 import { needing } from '../schema/optional-package.js';
 import { VERSION } from '../version.js';
 import { choice, command, flag, type GivenTo, several, text, value, whole } from './command.js';
+import { usageFailure } from './ending.js';
 import { aborted, interruptible } from './interrupt.js';
-import { json } from './options.js';
+import { allow, json } from './options.js';
 import { say, warn } from './say.js';
 
 const DEFAULT_PORT = 7770;
@@ -32,27 +33,20 @@ const options = {
     'address to listen on; 0.0.0.0 accepts connections from everywhere',
     { default: '127.0.0.1' },
   ),
-  data: text('folder of the store, made when missing (default: ./weir-data); with --store: of the key of this node', {
-    without: ['memory'],
-  }),
-  memory: flag('store nothing: all data is lost when the node ends', { without: ['store'] }),
+  data: text('folder of the store, made when missing (default: ./weir-data); with --store: of the key of this node'),
   store: text(
-    'one node of many: all is kept in Redis (redis://, redis+sentinel://, redis+cluster://; rediss for TLS; REDIS_AUTH for the password)',
+    'memory: all data is lost when the node ends; or one node of many, with all in Redis (redis://, redis+sentinel://, redis+cluster://; rediss for TLS; REDIS_AUTH for the password)',
   ),
   durability: choice(['cycle', 'strict'], 'when counts are on disk: once a cycle, or before each answer', {
     default: 'cycle',
-    without: ['memory', 'store'],
+    without: ['store'],
   }),
-  keepRows: whole(
-    1,
-    Number.MAX_SAFE_INTEGER,
-    'rows of each record that are kept: a signed statement takes the place of older ones (default: all)',
-    { without: ['store'] },
-  ),
-  keepDeleted: whole(
-    1,
-    MOST_DAYS,
-    'days for which the record of a deleted machine is kept and its slug is taken (default: 30); the same on all nodes of a network',
+  keep: several(
+    value(
+      'rows=number, or deleted=days from 1 to 3650',
+      keepIn,
+      'rows=N: of each record, a signed statement takes the place of older ones (default: all); deleted=N: days for which the record of a deleted machine is kept and its slug is taken (default: 30), the same on all nodes of a network',
+    ),
   ),
   cycleMs: whole(1, LONGEST_CYCLE_MS, 'length of a cycle in ms (default: 777, or that of the data)'),
   trustProxy: several(
@@ -67,27 +61,24 @@ const options = {
     metricsIn,
     'serve GET /metrics: on a port of its own, or open beside the API, to anyone (default: closed)',
   ),
-  grpc: whole(0, 65_535, "serve Envoy's rate limit service on a port of its own; takes --grpc-limits", {
-    needs: ['grpcLimits'],
+  grpc: whole(0, 65_535, "serve Envoy's rate limit service on a port of its own; takes --limit", {
+    needs: ['limit'],
     without: ['store'],
   }),
-  grpcLimits: several(text('file with the limits of a domain, by descriptors', { needs: ['grpc'] })),
+  limit: several(text('file with the limits of a domain, by descriptors', { needs: ['grpc'] })),
   hostName: several(text("additional Host name to accept, for example the proxy's (default: those of loopback)")),
-  mint: text(
-    'free keys that an address may mint within 60 cycles, or off (default: 10; off with --host beyond loopback)',
-  ),
   bound: several(
-    text('a bound of GET /api/limits, by its name: rows=20000000 for an owner, rows.on_node=200000000 for all'),
+    text(
+      'a bound of GET /api/limits, by its name: rows=20000000 for an owner, rows.on_node=200000000 for all, mint=10 for the free keys that an address may mint within 60 cycles, or mint=off (as with --host beyond loopback)',
+    ),
   ),
   logLevel: choice(
     ['silent', 'error', 'warn', 'info', 'requests', 'debug'],
     'what is logged, as JSON on standard error; admin actions, start and end at info, with requests every request, too',
     { default: 'info' },
   ),
-  rotateKey: flag('start with a new key, signed by the current one', { without: ['memory', 'store'] }),
-  acceptLostRows: flag('start although acknowledged rows are missing from the data, and say which', {
-    without: ['memory', 'store'],
-  }),
+  rotateKey: flag('start with a new key, signed by the current one', { without: ['store'] }),
+  allow: allow({ 'lost-rows': 'a start although acknowledged rows are missing from the data; it says which' }),
   json,
 };
 
@@ -98,21 +89,22 @@ export const serve = command({
   options,
   examples: [
     ['serve', `on http://127.0.0.1:${DEFAULT_PORT}, data in ./weir-data`],
-    ['serve --port 0 --memory --cycle-ms 50', 'for a try: fast cycles, nothing kept'],
+    ['serve --port 0 --store memory --cycle-ms 50', 'for a try: fast cycles, nothing kept'],
     ['serve --data /var/lib/weir --durability strict', 'no acknowledged event is ever lost'],
     ['serve --trust-proxy 127.0.0.1 --host-name api.example.org', 'behind a proxy with TLS on this machine'],
-    ['serve --grpc 8081 --grpc-limits shop.yaml', "as Envoy's rate limit service"],
-    ['serve --keep-rows 1000000', 'some 700 MB for each machine, however long it runs'],
+    ['serve --grpc 8081 --limit shop.yaml', "as Envoy's rate limit service"],
+    ['serve --keep rows=1000000', 'some 700 MB for each machine, however long it runs'],
     ['serve --bound contracts=50000 --bound contracts.on_node=500000', 'more than an owner has by default'],
     ['serve --metrics 7771', 'figures for Prometheus, where only this machine reads them'],
   ],
   more: 'From the environment: REDIS_AUTH, REDIS_SENTINEL_AUTH, REDIS_TLS_CACERT, REDIS_TLS_CLIENT_CERT and _KEY, REDIS_TLS_SERVERNAME for --store; GRPC_SERVER_USE_TLS, GRPC_SERVER_TLS_CERT and _KEY, GRPC_CLIENT_TLS_CACERT for --grpc. scenarios/recipes/grafana.json of the package shows these figures in Grafana.',
   run: async (given) => {
-    const { limitsFrom, mintFrom } = await import('../node/limit-settings.js');
+    const { limitsFrom } = await import('../node/limit-settings.js');
+    checkStore(given);
+    const kept = Object.fromEntries(given.keep ?? []);
     const limits = {
       ...limitsFrom(given.bound ?? []),
-      ...mintFrom(given.mint),
-      ...(given.keepDeleted === undefined ? {} : { retentionMs: given.keepDeleted * DAY_MS }),
+      ...(kept.deleted === undefined ? {} : { retentionMs: kept.deleted * DAY_MS }),
     };
     const [{ openGround }, { createLog, startNode }, { openOperatorDoor }] = await Promise.all([
       import('../node/ground.js'),
@@ -126,13 +118,15 @@ export const serve = command({
     const onError = (err: unknown) => logger.error({ err }, err instanceof Failure ? err.message : 'internal error');
     const interrupt = interruptible();
     try {
-      const { data, memory, cycleMs, rotateKey, acceptLostRows: acceptLoss } = given;
-      const dir = memory ? undefined : (data ?? './weir-data');
+      const { data, store: place, cycleMs, rotateKey } = given;
+      const acceptLoss = given.allow !== undefined;
+      const inMemory = place === 'memory';
+      const dir = inMemory ? undefined : (data ?? './weir-data');
       const ground: Ground & Partial<NetworkGround> =
-        given.store === undefined
+        place === undefined || inMemory
           ? openGround({ dir, cycleMs, rotateKey, acceptLoss, onError })
           : await (await import('../node/network/network-ground.js')).openNetworkGround({
-              url: given.store,
+              url: place,
               dir: data,
               cycleMs,
               acceptLoss,
@@ -141,8 +135,7 @@ export const serve = command({
       const { store, credentials, clock, identity, lost } = ground;
       const { signer, successions } = identity;
       const { metrics, hostName: hostNames = [] } = given;
-      const grpc =
-        given.grpc === undefined ? undefined : await grpcOptions(given.grpc, given.grpcLimits, identity.cycleMs);
+      const grpc = given.grpc === undefined ? undefined : await grpcOptions(given.grpc, given.limit, identity.cycleMs);
       const ports = {
         ...{ host, port, openMetrics: metrics === 'open', hostNames },
         ...(typeof metrics === 'number' ? { metricsPort: metrics } : {}),
@@ -158,7 +151,7 @@ export const serve = command({
         successions,
         ...ports,
         durability,
-        keepRows: given.keepRows,
+        keepRows: kept.rows,
         trustProxy,
         limits,
         log,
@@ -219,21 +212,34 @@ function factsOf(
   };
 }
 
+/** What depends on where the data is. @throws Failure `wrong_usage` */
+function checkStore({ store, data, allow, keep = [] }: Given): void {
+  const kind = store === 'memory' ? 'memory' : 'Redis';
+  const [option] = [
+    ...(kind === 'memory' && data !== undefined ? ['data'] : []),
+    ...(kind === 'memory' && allow !== undefined ? ['allow'] : []),
+    ...(kind === 'Redis' && keep.some(([what]) => what === 'rows') ? ['keep rows'] : []),
+  ];
+  if (store !== undefined && option !== undefined)
+    throw usageFailure(`--${option} has no effect with a store in ${kind}.`, 'Leave one of the two out.');
+}
+
 function startText(
   { url, metricsUrl, grpcAddress }: RunningNode,
   { dir, lost, identity }: Ground,
   given: Given,
 ): string {
   const { signer, cycleMs, isNew } = identity;
+  const { rows } = Object.fromEntries(given.keep ?? []);
   const kept =
-    given.store !== undefined
+    given.store !== undefined && given.store !== 'memory'
       ? `in Redis, ${given.store.replace(/:\/\/[^@/]*@/, '://')}`
       : dir === undefined
         ? 'in memory: all is gone when the node ends'
         : `${dir}, durability ${given.durability}`;
   const lines = [
     `weir ${VERSION} listens on ${url}`,
-    `  data    ${kept}${given.keepRows === undefined ? '' : `, the last ${given.keepRows} rows of each record`}`,
+    `  data    ${kept}${rows === undefined ? '' : `, the last ${rows} rows of each record`}`,
     `  key     ${signer.fingerprint}${isNew ? ', made now' : ''}`,
     `  cycles  of ${cycleMs} ms`,
   ];
@@ -255,6 +261,12 @@ function isNetwork(text: string): boolean {
   const family = isIP(address);
   if (family === 0 || rest.length > 0) return false;
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}
+
+function keepIn(text: string): readonly [what: 'rows' | 'deleted', n: number] | undefined {
+  const [, what, number] = /^(rows|deleted)=(\d{1,15})$/.exec(text) ?? [];
+  const n = Number(number);
+  return what === undefined || n < 1 || (what === 'deleted' && n > MOST_DAYS) ? undefined : [what as 'rows', n];
 }
 
 function metricsIn(text: string): number | 'open' | undefined {

@@ -29,7 +29,7 @@ const options = {
     "write every message between actors, a sequence diagram, and the same for Stately's inspector: trace.ndjson, trace.mmd and trace.stately.ndjson in the report folder, or beside the .ndjson file named",
     { local: true },
   ),
-  until: text('stop at the end of this cycle (120, or 93s from the start), and show what every actor is doing', {
+  for: text('stop after this time (120 cycles, or 93s), and show what every actor is doing', {
     without: ['replications'],
   }),
   log: text('file for the requests as a combined log; - for standard output, and nothing is simulated', {
@@ -50,7 +50,7 @@ export const simulate = command({
     ['simulate scenarios/*.yaml', 'all of them, in one table'],
     ['simulate scenarios/day.yaml --replications 20', 'with 95 % intervals'],
     ['simulate scenarios/day.yaml --replications 2000 --workers redis://10.0.0.1', 'on many machines'],
-    ['simulate scenarios/herd.yaml --until 160 --inspect', 'what the actors send each other'],
+    ['simulate scenarios/herd.yaml --for 160 --inspect', 'what the actors send each other'],
     ['simulate scenarios/many-tenants.yaml --log - | weir replay - --key client', 'a log to try other tools with'],
   ],
   run: async (given, line) => {
@@ -115,11 +115,16 @@ async function simulateAll(given: Given, line: CommandLine, watch: WatchServer |
   if (left > 0) warn(`weir: stopped; ${left} of ${scenarios.length} scenarios were not run.\n`);
 }
 
-async function withCompared(run: Run, scenario: LoadedScenario, { until }: Given, signal: AbortSignal): Promise<Run> {
+async function withCompared(
+  run: Run,
+  scenario: LoadedScenario,
+  { for: until }: Given,
+  signal: AbortSignal,
+): Promise<Run> {
   const { compareScenario } = await import('../sizing/compare-scenario.js');
   const progress = new Progress(scenario.name);
   const onRule = (rule: string, index: number, rules: number) => progress.show(index / rules, `with ${rule}`);
-  const untilCycle = until === undefined ? undefined : durationIn('until', until, scenario.cycleMs);
+  const untilCycle = until === undefined ? undefined : durationIn('for', until, scenario.cycleMs);
   const compared = await compareScenario(scenario, run.outcome.seed, { signal, onRule, untilCycle });
   progress.clear();
   return compared === undefined ? run : { ...run, outcome: { ...run.outcome, compared } };
@@ -156,7 +161,7 @@ async function simulateOne(path: string, scenario: LoadedScenario, under: Under,
   const watched = watch?.runOf(scenario, { kind: 'simulate', seed });
   if (watched !== undefined) watch?.begin(watched);
   const progress = new Progress(scenario.name, progressOut(given.watch));
-  const untilCycle = given.until === undefined ? undefined : durationIn('until', given.until, scenario.cycleMs);
+  const untilCycle = given.for === undefined ? undefined : durationIn('for', given.for, scenario.cycleMs);
   let states: (() => ActorState[]) | undefined;
   const rows = simulate$(scenario, { signal, seed, untilCycle, inspect: tracer?.inspect });
   const show = (row: CycleRow<SimulatedRun>) => {
@@ -170,7 +175,7 @@ async function simulateOne(path: string, scenario: LoadedScenario, under: Under,
   const run = await followRows(rows, show, toRun(scenario, { seed, top: given.top }));
   progress.clear();
   tracer?.close();
-  if (given.until !== undefined && !given.json) say(`${actorTable(states?.() ?? [])}\n\n`);
+  if (given.for !== undefined && !given.json) say(`${actorTable(states?.() ?? [])}\n\n`);
   if (given.replications === undefined) return run;
   return withReplicated(path, run, under, (done, n) => {
     watched?.part(done / n, [['runs', `${done} of ${n}`]]);

@@ -12,11 +12,9 @@ const options = {
     ...liveOptions.cycleMs,
     description: `length of a cycle of that node in ms (default: ${CYCLE_MS})`,
   },
-  allowRemote: { ...liveOptions.allowRemote, needs: ['url'] },
-  insecure: { ...liveOptions.insecure, needs: ['url'] },
+  allow: { ...liveOptions.allow, needs: ['url'] },
   workers: whole(0, 64, 'additional threads that send requests (default: 0)'),
   for: value('a time from 1s to 10m', readSeconds, 'length of a round (default: 3s)'),
-  rounds: whole(1, 100, 'rounds of which the median counts (default: 3)'),
   p99: value(
     'a time, for example 20ms',
     readMs,
@@ -34,12 +32,11 @@ export const stress = command({
     ['stress --p99 20ms', 'and the highest rate that is still quick'],
   ],
   run: async (given) => {
-    const { workers, for: seconds, rounds, json } = given;
+    const { workers, for: seconds, json } = given;
     const asked = {
       ...liveOptionsOf(given),
       ...(workers === undefined ? {} : { workers }),
       ...(seconds === undefined ? {} : { seconds }),
-      ...(rounds === undefined ? {} : { rounds }),
       ...(given.p99 === undefined ? {} : { p99Ms: given.p99 }),
     };
     await (await needing('stress', import('./stress-rounds.js'))).stressRounds(asked, json);

@@ -3,7 +3,7 @@ import { readable } from '../client/http-transport.js';
 import { pinnedOnly, type Verification } from '../record/verification.js';
 import { facts, plural } from './terminal.js';
 
-export type RecordVerdict = Verification & { readonly ok: true };
+type RecordVerdict = Verification & { readonly ok: true };
 
 export const NOT_HELD = 1;
 

@@ -26,7 +26,7 @@ const options = {
   from: text('a signed head saved when the record was verified last: rows up to it are not verified again', {
     without: ['checkpoint'],
   }),
-  saveCheckpoint: text('file for the signed head of a record that holds'),
+  out: text('file for the signed head of a record that holds'),
   json,
 };
 
@@ -39,16 +39,13 @@ export const verify = command({
   options,
   examples: [
     ['verify edge.ndjson', 'against the key that was pinned on first use'],
-    ['verify edge.ndjson --checkpoint edge.head --save-checkpoint edge.head', 'nothing was lost since the last time'],
-    [
-      'verify edge.ndjson --from edge.head --save-checkpoint edge.head',
-      'only what is new since then, of a long record',
-    ],
+    ['verify edge.ndjson --checkpoint edge.head --out edge.head', 'nothing was lost since the last time'],
+    ['verify edge.ndjson --from edge.head --out edge.head', 'only what is new since then, of a long record'],
     ['verify edge.ndjson --pin SHA256:…', 'against a fingerprint'],
     ['node record edge-gateway | weir verify -', 'without a file'],
   ],
   run: async (given) => {
-    const { record, pin: pins, url, json, checkpoint, from, saveCheckpoint } = given;
+    const { record, pin: pins, url, json, checkpoint, from, out } = given;
     const allowUnpinned = pins?.includes('none') ?? false;
     const pin = allowUnpinned ? undefined : pins;
     const trusted =
@@ -57,7 +54,7 @@ export const verify = command({
     if (checkpoint !== undefined) verifier.expect(contentOf(checkpoint, '--checkpoint takes a saved head'));
     if (from !== undefined) verifier.expect(contentOf(from, '--from takes a saved head'), true);
     const verdict = recordVerdictOf(await walk(record, verifier), allowUnpinned);
-    if (saveCheckpoint !== undefined && verdict.valid) save(saveCheckpoint, verifier);
+    if (out !== undefined && verdict.valid) save(out, verifier);
     print({ answer: verdict, words: verdictText(verdict), exit: verdict.valid ? 0 : NOT_HELD }, json);
   },
 });

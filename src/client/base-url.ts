@@ -34,6 +34,6 @@ export function insecure(url: string): Failure {
   return new Failure('insecure_connection', {
     what: `No key was sent to ${url}.`,
     why: 'It is another machine, and plain http: everybody on the way can read the key.',
-    fix: 'Use https, or an SSH tunnel to a loopback port. To send it nevertheless: --insecure, or `insecure: true`.',
+    fix: 'Use https, or an SSH tunnel to a loopback port. To send it nevertheless: --allow plain-http, or `insecure: true`.',
   });
 }

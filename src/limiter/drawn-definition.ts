@@ -1,4 +1,4 @@
-// A definition read from the JSON of an XState machine: one that `weir node inspect --xstate` printed, or that somebody drew.
+// A definition read from the JSON of an XState machine: one that `weir node inspect --as xstate` printed, or that somebody drew.
 //
 //   states.allowing.tags: ['admits']                                        requests are admitted
 //   states.allowing.on.request: { target, guard, actions }                  a trigger of that kind of event; `aggregate` is any kind
@@ -39,7 +39,7 @@ class Faults {
     throw new Failure('invalid_definition', {
       what: 'The machine cannot be a contract.',
       why: `${first.path} ${first.message}${this.#all > 1 ? ` (and ${this.#all - 1} more)` : ''}.`,
-      fix: '`weir node inspect --xstate` prints a machine that is one.',
+      fix: '`weir node inspect --as xstate` prints a machine that is one.',
       faults: this.#first,
     });
   }

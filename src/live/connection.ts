@@ -142,7 +142,7 @@ function endpointOf(url: string, allowRemote = false): Endpoint {
     throw new Failure('remote_not_allowed', {
       what: `Nothing was sent to ${parsed.host}.`,
       why: 'It is not this machine, and load on a machine of somebody else can do harm.',
-      fix: 'If it is yours to test, confirm with --allow-remote.',
+      fix: 'If it is yours to test, confirm with --allow remote.',
     });
   }
   return {

@@ -190,7 +190,7 @@ function checkWhole(dir: string, { signer, successions }: Identity, allowUnsigne
     why: why === 'unsealed' ? 'It is not signed as a whole: its records are, and its keys and counts are not.' : why,
     fix:
       why === 'unsealed'
-        ? 'Give --allow-unsigned for a backup that Weir 0.2 or earlier made, if only you could change it.'
+        ? 'Give --allow unsigned for a backup that Weir 0.2 or earlier made, if only you could change it.'
         : 'Give the node.json of the very node, or an earlier backup.',
   });
 }

@@ -21,10 +21,11 @@ const rates = {
   definition_kib: 'definitionKib',
 } as const satisfies Record<string, keyof Limits>;
 
-const names = [...Object.keys(rooms), ...Object.keys(rates)].flatMap((name) => [name, `${name}.on_node`]);
+const names = ['mint', ...[...Object.keys(rooms), ...Object.keys(rates)].flatMap((name) => [name, `${name}.on_node`])];
 
 /** The greatest value: of rows, some TB. */
 const MOST = 1_000_000_000;
+const MOST_MINTED = 999_999;
 
 /**
  * @param settings each `name=value`, a whole number from 1 to MOST; the last of a name holds
@@ -46,22 +47,8 @@ export function limitsFrom(settings: readonly string[]): Partial<Limits> {
     if (rate.threshold > rate.onNode) throw tooMuch(name, rate.threshold, rate.threshold, rate.onNode);
     limits[key] = rate;
   }
-  return limits;
-}
-
-/**
- * How many keys an address may mint, from `off` or a number; nothing where it is not given.
- * @throws Failure `wrong_usage`
- */
-export function mintFrom(text: string | undefined): Partial<Limits> {
-  if (text === undefined) return {};
-  const threshold = text === 'off' ? 0 : /^[1-9]\d{0,5}$/.test(text) ? Number(text) : undefined;
-  if (threshold !== undefined) return { mint: { ...defaultLimits.mint, threshold } };
-  throw new Failure('wrong_usage', {
-    what: 'The node was not started: --mint was refused.',
-    why: `"${text.slice(0, 40)}" is neither off nor a number of keys from 1 to 999999.`,
-    fix: 'For example --mint 10, or --mint off.',
-  });
+  const mint = values.get('mint');
+  return mint === undefined ? limits : { ...limits, mint: { ...defaultLimits.mint, threshold: mint } };
 }
 
 function read(setting: string): readonly [name: string, value: number] {
@@ -73,9 +60,14 @@ function read(setting: string): readonly [name: string, value: number] {
       guess === undefined ? `Those that can are: ${names.join(', ')}.` : `Did you mean "${guess}"?`,
     );
   }
+  if (setting === 'mint=off') return ['mint', 0];
   const value = Number(text);
-  if (rest.length === 0 && /^\d+$/.test(text) && value >= 1 && value <= MOST) return [name, value];
-  throw refused(`"${setting}" does not set ${name}.`, `Give a whole number from 1 to ${MOST}: ${name}=50000.`);
+  const [most, or] = name === 'mint' ? [MOST_MINTED, ', or off'] : [MOST, ''];
+  if (rest.length === 0 && /^\d+$/.test(text) && value >= 1 && value <= most) return [name, value];
+  throw refused(
+    `"${setting.slice(0, 60)}" does not set ${name}.`,
+    `Give a whole number from 1 to ${most}${or}: ${name}=10.`,
+  );
 }
 
 function tooMuch(name: string, asked: number, needed: number, room: number): Failure {
@@ -88,5 +80,5 @@ function tooMuch(name: string, asked: number, needed: number, room: number): Fai
 }
 
 function refused(why: string, fix: string): Failure {
-  return new Failure('wrong_usage', { what: 'The node was not started: --limit was refused.', why, fix });
+  return new Failure('wrong_usage', { what: 'The node was not started: --bound was refused.', why, fix });
 }

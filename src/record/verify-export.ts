@@ -30,7 +30,7 @@ export interface VerifyExportOptions {
 interface VerifyRecordOptions {
   /** Whether a record that nothing pins may be valid. Default: false. */
   readonly allowUnpinned?: boolean;
-  /** A signed head that was saved earlier, as `weir verify --save-checkpoint` writes it: shows a rollback and a fork. */
+  /** A signed head that was saved earlier, as `weir verify --out` writes it: shows a rollback and a fork. */
   readonly checkpoint?: string;
 }
 
@@ -107,7 +107,7 @@ export class ExportVerifier {
       throw new Failure('invalid_input', {
         what: 'The checkpoint cannot be read.',
         why: line.kind === 'fault' ? line.reason : 'It does not end with the closing line of a record.',
-        fix: 'Give a file that `weir verify --save-checkpoint` wrote, or an earlier export.',
+        fix: 'Give a file that `weir verify --out` wrote, or an earlier export.',
       });
     }
     const read = this.#ringOf(line.value);

@@ -1,4 +1,5 @@
-// The files of a sweep. A sweep that was stopped goes on from them: each run is written as it ends.
+// The files of a table of runs: of a sweep, or of a map, whose names begin with `map`. One that was stopped goes on from them: each run
+// is written as it ends.
 //
 //   sweep.json     what is swept, and the digest at the end; a folder belongs to one sweep
 //   runs.ndjson    a line a run; while the sweep goes on in the order in which runs end, afterwards in the order of the cells
@@ -21,6 +22,7 @@ import { join } from 'node:path';
 import { csvField } from '../outcome/timeline-file.js';
 import { digestOf } from '../schema/canonical.js';
 import { Failure } from '../schema/failure.js';
+import type { Cell } from '../simulate/sweep/grid.js';
 import type { SweepPlan } from '../simulate/sweep/plan-sweep.js';
 import type { SweepRow, SweepRun } from '../simulate/sweep/sweep.js';
 import { makeFolder } from '../store/make-folder.js';
@@ -28,12 +30,15 @@ import { VERSION } from '../version.js';
 
 const ID = /^[0-9a-f]{64}$/;
 
-/** A folder for the runs of one sweep, and those that are in it already. */
-export class SweepFolder {
+type RunTableKind = 'sweep' | 'map';
+
+/** A folder for the runs of one sweep or map, and those that are in it already. */
+export class RunFolder {
   /** Absolute or relative, as it was given. */
   readonly path: string;
   /** Runs of an earlier call that was stopped, or all of them. */
   readonly known: readonly SweepRun[];
+  readonly #kind: RunTableKind;
   readonly #plan: SweepPlan;
   readonly #journal: number;
 
@@ -41,8 +46,9 @@ export class SweepFolder {
    * Takes the folder: it is made if missing, and locked until `close`.
    * @throws Failure `wrong_usage` if it holds another sweep, or another process writes into it; `unwritable_folder`
    */
-  constructor(path: string, plan: SweepPlan) {
+  constructor(path: string, kind: RunTableKind, plan: SweepPlan) {
     this.path = path;
+    this.#kind = kind;
     this.#plan = plan;
     try {
       makeFolder(path);
@@ -64,16 +70,25 @@ export class SweepFolder {
     }
   }
 
-  /** Writes the rows, and the runs in their order. Returns the digest. */
-  finish(rows: readonly SweepRow[], runs: readonly SweepRun[]): string {
+  /** Names of the files of the table. */
+  get names(): readonly string[] {
+    const kind = this.#kind;
+    return [`${kind}.csv`, `${kind}.ndjson`, 'runs.csv', 'runs.ndjson', `${kind}.json`, 'summary.md'];
+  }
+
+  /**
+   * Writes the rows, and the runs in their order. Returns the digest.
+   * @param cells by their numbers in the runs
+   */
+  finish(rows: readonly SweepRow[], runs: readonly SweepRun[], cells: readonly Cell[]): string {
     const digest = sweepDigest(this.#plan.name, rows);
     try {
       const ordered = runs.toSorted((a, b) => a.cell - b.cell || a.replication - b.replication);
       this.#replace('runs.ndjson', ordered.map((run) => `${JSON.stringify(run)}\n`).join(''));
-      this.#replace('runs.csv', this.#runsCsv(ordered));
-      this.#replace('sweep.ndjson', rows.map((row) => `${JSON.stringify(flatRow(row))}\n`).join(''));
-      this.#replace('sweep.csv', rowsCsv(this.#plan, rows));
-      this.#replace('sweep.json', this.#description(digest));
+      this.#replace('runs.csv', runsCsv(ordered, cells));
+      this.#replace(`${this.#kind}.ndjson`, rows.map((row) => `${JSON.stringify(flatRow(row))}\n`).join(''));
+      this.#replace(`${this.#kind}.csv`, rowsCsv(rows));
+      this.#replace(`${this.#kind}.json`, this.#description(digest));
     } catch (error) {
       throw unwritable(this.path, error);
     }
@@ -95,7 +110,7 @@ export class SweepFolder {
     const owner = existsSync(lock) ? Number(readFileSync(lock, 'utf8')) : undefined;
     if (owner !== undefined && owner !== process.pid && isAlive(owner)) {
       throw new Failure('wrong_usage', {
-        what: `Another sweep writes into ${this.path}.`,
+        what: `Another ${this.#kind} writes into ${this.path}.`,
         why: `Process ${owner} holds ${lock}.`,
         fix: 'Wait for it, or give another folder with --out.',
       });
@@ -104,17 +119,17 @@ export class SweepFolder {
   }
 
   #claim(): void {
-    const file = this.#file('sweep.json');
+    const file = this.#file(`${this.#kind}.json`);
     if (existsSync(file)) {
       const { id } = readJson(file) as { id?: unknown };
       if (id === this.#plan.id) return;
       rmSync(this.#file('lock'), { force: true });
       throw new Failure('wrong_usage', {
-        what: `${this.path} holds another sweep.`,
+        what: `${this.path} holds another ${this.#kind}.`,
         why:
           typeof id === 'string' && ID.test(id)
             ? 'Its scenario, axes, seed or replications are not those of this one.'
-            : 'Its sweep.json cannot be read.',
+            : `Its ${this.#kind}.json cannot be read.`,
         fix: 'Give another folder with --out, or remove this one.',
       });
     }
@@ -145,33 +160,16 @@ export class SweepFolder {
     const text = readFileSync(file, 'utf8');
     const whole = text.slice(0, text.lastIndexOf('\n') + 1);
     if (whole.length < text.length) truncateSync(file, Buffer.byteLength(whole));
-    const { cells, replications } = this.#plan;
     return whole
       .split('\n')
       .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as SweepRun)
-      .filter(({ cell, replication }) => cell < cells.length && replication < replications);
+      .map((line) => JSON.parse(line) as SweepRun);
   }
 
   /** Whole or not at all: a kill leaves the old file or the new one. */
   #replace(name: string, content: string): void {
     writeFileSync(this.#file(`${name}.new`), content);
     renameSync(this.#file(`${name}.new`), this.#file(name));
-  }
-
-  #runsCsv(runs: readonly SweepRun[]): string {
-    const { axes, cells } = this.#plan;
-    const names = [...new Set(runs.flatMap(({ figures }) => Object.keys(figures)))];
-    const head = ['cell', ...axes.map(({ path }) => path), 'replication', 'seed', 'held', ...names];
-    const lines = runs.map(({ cell, replication, seed, held, figures }) => [
-      cell,
-      ...axes.map(({ path }) => valueText(cells[cell]!.set[path])),
-      replication,
-      seed,
-      held.length === 0 ? '' : String(!held.includes(false)),
-      ...names.map((name) => figures[name] ?? ''),
-    ]);
-    return csv([head, ...lines]);
   }
 }
 
@@ -185,15 +183,27 @@ export function sweepDigest(name: string, rows: readonly SweepRow[]): string {
   return `sha256:${digestOf({ scenario: name, rows })}`;
 }
 
-function rowsCsv({ axes }: SweepPlan, rows: readonly SweepRow[]): string {
+function runsCsv(runs: readonly SweepRun[], cells: readonly Cell[]): string {
+  const fields = [...new Set(cells.flatMap(({ set }) => Object.keys(set)))];
+  const names = [...new Set(runs.flatMap(({ figures }) => Object.keys(figures)))];
+  const lines = runs.map(({ cell, replication, seed, held, figures }) => [
+    cell,
+    ...fields.map((path) => valueText(cells[cell]!.set[path])),
+    replication,
+    seed,
+    held.length === 0 ? '' : String(!held.includes(false)),
+    ...names.map((name) => figures[name] ?? ''),
+  ]);
+  return csv([['cell', ...fields, 'replication', 'seed', 'held', ...names], ...lines]);
+}
+
+function rowsCsv(rows: readonly SweepRow[]): string {
+  const fields = [...new Set(rows.flatMap(({ set }) => Object.keys(set)))];
   const names = [...new Set(rows.flatMap(({ figures }) => Object.keys(figures)))];
-  const head = [
-    ...['cell', ...axes.map(({ path }) => path), 'n', 'held'],
-    ...names.flatMap((name) => [name, `${name}.low`, `${name}.high`]),
-  ];
+  const head = ['cell', ...fields, 'n', 'held', ...names.flatMap((name) => [name, `${name}.low`, `${name}.high`])];
   const lines = rows.map(({ cell, set, n, held, figures }) => [
     cell,
-    ...axes.map(({ path }) => valueText(set[path])),
+    ...fields.map((path) => valueText(set[path])),
     n,
     held ?? '',
     ...names.flatMap((name) => {
@@ -234,7 +244,7 @@ function unwritable(path: string, error: unknown): unknown {
   const { code } = error as NodeJS.ErrnoException;
   if (code === undefined || error instanceof Failure) return error;
   return new Failure('unwritable_folder', {
-    what: `The sweep cannot be written to ${path}.`,
+    what: `The runs cannot be written to ${path}.`,
     why: `${(error as Error).message}.`,
     fix: 'Give another folder with --out.',
     cause: error,

@@ -26,7 +26,7 @@ interface Swept {
   /** The border that heat maps show for the first figure. */
   readonly border?: number | undefined;
   /** What the command says beside the cells. */
-  readonly says?: readonly Block[];
+  readonly says?: readonly Block[] | undefined;
 }
 
 interface SweepReport extends Swept {

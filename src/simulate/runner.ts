@@ -26,6 +26,10 @@ interface RunnerOptions {
   readonly signal: AbortSignal | undefined;
   /** The most runs that will be asked for. */
   readonly runs: number;
+  /** Runs that were made earlier: they are not made again. */
+  readonly known?: Iterable<CellRun> | undefined;
+  /** Called with each run that was made, in the order in which they end. */
+  readonly onRun?: ((run: CellRun) => void) | undefined;
   readonly withPeaks?: boolean | undefined;
 }
 
@@ -41,30 +45,40 @@ export function replicationSeed(seed: Seed, index: number): Seed {
 export async function openRunner(
   plan: Pick<SweepPlan, 'path' | 'scenario' | 'seed'>,
   place: RunPlace,
-  { signal, runs, withPeaks = false }: RunnerOptions,
+  { signal, runs, known = [], onRun, withPeaks = false }: RunnerOptions,
 ): Promise<Runner> {
   const { path, scenario } = plan;
   const isHere = !isPlain(scenario);
   if (isHere && place.workers !== undefined)
     throw wrongSweep('A scenario with functions cannot be sent to workers.', 'Leave `workers` out.');
+  const keyOf = ({ cell, replication }: Pick<CellRun, 'cell' | 'replication'>) => `${cell}/${replication}`;
+  const before = new Map([...known].map((run) => [keyOf(run), run]));
+  const left = runs - before.size;
   // No threads if all runs are known.
-  const pool = isHere || runs === 0 ? undefined : await openRunPool(place, runs, signal);
+  const pool = isHere || left <= 0 ? undefined : await openRunPool(place, left, signal);
+  const make = async (cell: Cell, replication: number): Promise<CellRun | undefined> => {
+    const seed = replicationSeed(plan.seed, replication);
+    const of = { cell: cell.cell, replication };
+    if (pool === undefined) return { ...of, ...(await runReplication(scenarioOf(plan, cell), seed, withPeaks)) };
+    const value = withFields(scenario, cell.set);
+    try {
+      return { ...of, ...(await pool.run({ path, scenario: value, seed, withPeaks })) };
+    } catch (error) {
+      if (signal?.aborted === true) return undefined;
+      if (error instanceof Failure) throw error;
+      // An error loses its class on the way from a thread: parsing again gives the failure of a scenario that is refused.
+      scenarioOf(plan, cell);
+      throw error;
+    }
+  };
   return {
     most: pool?.most ?? 1,
     async run(cell, replication) {
-      const seed = replicationSeed(plan.seed, replication);
-      const of = { cell: cell.cell, replication };
-      if (pool === undefined) return { ...of, ...(await runReplication(scenarioOf(plan, cell), seed, withPeaks)) };
-      const value = withFields(scenario, cell.set);
-      try {
-        return { ...of, ...(await pool.run({ path, scenario: value, seed, withPeaks })) };
-      } catch (error) {
-        if (signal?.aborted === true) return undefined;
-        if (error instanceof Failure) throw error;
-        // An error loses its class on the way from a thread: parsing again gives the failure of a scenario that is refused.
-        scenarioOf(plan, cell);
-        throw error;
-      }
+      const earlier = before.get(keyOf({ cell: cell.cell, replication }));
+      if (earlier !== undefined) return earlier;
+      const run = await make(cell, replication);
+      if (run !== undefined) onRun?.(run);
+      return run;
     },
     close: async () => pool?.close(),
   };

@@ -85,8 +85,6 @@ export interface AdviceOptions {
   readonly cycleMs: number;
   /** Wanted shares, 0 to 1. */
   readonly shares: readonly number[];
-  /** Thresholds that are points of every curve besides. */
-  readonly thresholds?: readonly number[] | undefined;
   /** Whether there is a key at all; else there are no clients. */
   readonly isKeyed: boolean;
   readonly excluded?: readonly string[] | undefined;
@@ -121,7 +119,7 @@ export function adviceOf(
     keys: counts.keys,
     first_at: instantText(firstMs),
     last_at: instantText(lastMs),
-    curves: counts.withins.map((_, window) => curveOf(sizing, tuning, window, options)),
+    curves: counts.withins.map((_, window) => curveOf(sizing, tuning, window)),
     recommendations: counts.withins.flatMap((_, window) =>
       options.shares.map((share, index) =>
         recommendationOf(sizing, tuning, window, index, share, heldOut?.[window]?.[index], names, options),
@@ -142,16 +140,14 @@ export function adviceOf(
   };
 }
 
-function curveOf({ counts }: Sizing, { suspects, curves }: Tuning, window: number, options: AdviceOptions): RuleCurve {
+function curveOf({ counts }: Sizing, { suspects, curves }: Tuning, window: number): RuleCurve {
   const others = curves[window]!;
   const ofSuspects = new Curve(counts, window, suspects[window]!);
   const peak = Math.max(others.peak, ofSuspects.peak);
   const wide = ofSuspects.peak > others.peak ? ofSuspects : others;
-  const asked = (options.thresholds ?? []).filter((threshold) => threshold >= 1);
-  const thresholds = [...new Set([...wide.thresholds(MOST_POINTS), ...asked])].sort((a, b) => a - b);
   const peaks = Float64Array.from({ length: counts.keys }, (_, key) => counts.peakOf(key, window)).sort();
   let kept = 0;
-  const points = thresholds.map((threshold): CurvePoint => {
+  const points = wide.thresholds(MOST_POINTS).map((threshold): CurvePoint => {
     while (kept < peaks.length && peaks[kept]! <= threshold) kept += 1;
     const suspects_limited = ofSuspects.limited(threshold);
     const limited = others.limited(threshold) + suspects_limited;

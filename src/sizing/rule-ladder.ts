@@ -59,7 +59,7 @@ export function fitLadder(limiter: unknown, fit: string, cycleMs: number): Ladde
   const { path, values } = parseAxis(fit);
   if (values === undefined || values.length > MOST_VALUES)
     throw new Failure('wrong_usage', {
-      what: `--fit ${fit} has ${values === undefined ? 'no step' : `${values.length} values`}.`,
+      what: `The range ${fit} has ${values === undefined ? 'no step' : `${values.length} values`}.`,
       why: `Each value is tried, up to ${MOST_VALUES}.`,
       fix: 'For example rate=1r/s..50r/s:1r/s, or burst=1..1000:log30.',
     });

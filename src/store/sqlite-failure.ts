@@ -52,7 +52,7 @@ export function rowsMissing(dir: string, missing: readonly MissingRows[], heads:
   return new Failure('rows_missing', {
     what: `The database in ${dir} lacks rows that were acknowledged.`,
     why: missingText(missing, (machine) => heads.has(machine)),
-    fix: 'Put back the log weir.db-wal as the node left it, or a newer backup. To go on without these rows, start with --accept-lost-rows.',
+    fix: 'Put back the log weir.db-wal as the node left it, or a newer backup. To go on without these rows, start with --allow lost-rows.',
   });
 }
 
@@ -64,7 +64,7 @@ export function databaseMissing(dir: string, missing: readonly MissingRows[]): F
       missing.length === 0
         ? 'The key of the node, or its mark, is there, and comes after the database.'
         : missingText(missing, () => false),
-    fix: 'Put weir.db and weir.db-wal back, or a backup of the folder. To start empty with the key that is there, start with --accept-lost-rows; for a new node, choose another folder.',
+    fix: 'Put weir.db and weir.db-wal back, or a backup of the folder. To start empty with the key that is there, start with --allow lost-rows; for a new node, choose another folder.',
   });
 }
 
@@ -82,7 +82,7 @@ export function countsMissing(dir: string, commits: number): Failure {
   return new Failure('rows_missing', {
     what: `The database in ${dir} lacks counts that were acknowledged.`,
     why: `Missing: the last ${commits === 1 ? 'commit' : `${commits} commits`}, with the counts of windows and what else was stored. No row is missing.`,
-    fix: 'Put back the log weir.db-wal as the node left it, or a newer backup. To go on without these counts, start with --accept-lost-rows.',
+    fix: 'Put back the log weir.db-wal as the node left it, or a newer backup. To go on without these counts, start with --allow lost-rows.',
   });
 }
 

@@ -51,7 +51,7 @@ describe('weir node backup and weir node restore', () => {
     const env = { WEIR_HOME: join(folder, 'home'), HOME: folder, WEIR_URL: node.url };
     const [record, head] = [join(folder, 'edge.ndjson'), join(folder, 'edge.head')];
     await weirHere(['node', 'record', 'edge', '--out', record], env);
-    const fresh = await weirHere(['verify', record, '--pin', node.fingerprint, '--save-checkpoint', head]);
+    const fresh = await weirHere(['verify', record, '--pin', node.fingerprint, '--out', head]);
     const left = readdirSync(data).sort();
     await node.stop();
 

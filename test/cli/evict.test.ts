@@ -1,4 +1,4 @@
-// `weir node evict`, `weir serve --mint` and `--keep-deleted`, as an operator gives them to a node.
+// `weir node evict`, `weir serve --bound mint` and `--keep deleted=90`, as an operator gives them to a node.
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../left-behind.js';
@@ -7,7 +7,7 @@ import { serve, weir } from './command-line.js';
 
 it('ends an owner by the slug of a machine, and says so; a stopped node cannot be asked', async () => {
   const data = join(temporaryFolder(), 'data');
-  const node = await serve(['--data', data, '--mint', '1']);
+  const node = await serve(['--data', data, '--bound', 'mint=1']);
   const ask = (method: string, path: string, key?: string, body?: object) =>
     fetch(`${node.url}${path}`, {
       method,
@@ -49,13 +49,13 @@ it.skipIf(!hasRedis)('asks a node of a network that has a data folder (needs red
   }
 });
 
-it.each(['0', 'x', '-1', '1.5'])('--mint %s is refused', async (text) => {
-  const { err } = await weir(['serve', '--memory', `--mint=${text}`]);
-  expect(err).toContain('neither off nor a number of keys');
+it.each(['0', 'x', '-1', '1.5'])('--bound mint=%s is refused', async (text) => {
+  const { err } = await weir(['serve', '--store', 'memory', `--bound=mint=${text}`]);
+  expect(err).toContain('does not set mint');
 });
 
-it('--keep-deleted says how long the record of a deleted machine is read', async () => {
-  const node = await serve(['--memory', '--keep-deleted', '90']);
+it('--keep deleted says how long the record of a deleted machine is read', async () => {
+  const node = await serve(['--store', 'memory', '--keep', 'deleted=90']);
   const ask = async (method: string, path: string, key?: string, body?: object) => {
     const headers = {
       ...(key && { authorization: `Bearer ${key}` }),

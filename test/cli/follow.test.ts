@@ -34,7 +34,7 @@ describe('weir node follow', () => {
   });
 
   it('prints of a contract with keys what happens to one of them', async () => {
-    const node = await serve(['--memory']);
+    const node = await serve(['--store', 'memory']);
     const env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
     await weirHere(['node', 'mint'], env);
     await weirHere(['node', 'machine', 'create', 'edge'], env);
@@ -50,7 +50,7 @@ describe('weir node follow', () => {
   });
 
   it('ends by itself when it is interrupted, and is refused what others may not see', async () => {
-    const node = await serve(['--memory']);
+    const node = await serve(['--store', 'memory']);
     const env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
     await weirHere(['node', 'mint'], env);
     await weirHere(['node', 'machine', 'create', 'edge'], env);

@@ -29,6 +29,13 @@ it.each([
   ['simulate scenarios/burst.yaml --trace a.ndjson', ['Unknown option: --trace.', 'It is --inspect']],
   ['replay a.log --key-column client', ['It is --key']],
   ['recommend a.log --key-column client', ['It is --key']],
+  ['node inspect --xstate', ['--as xstate']],
+  ['node deploy edge --near-limit 0.8', ['--set near_limit=0.8']],
+  ['sweep a.yaml --find x --over y', ['the first --set']],
+  ['load a.yaml --allow-remote', ['--allow remote']],
+  ['simulate a.yaml --until 5', ['It is --for']],
+  ['identify http://a --resolution 0.1', ['Leave it out']],
+  ['sweep a.yaml --resolution 1', ['the step of the range']],
 ])('weir %s', async (line, words) => {
   const { code, out, err } = await weirHere(line.split(' '));
   expect([code, out]).toEqual([2, '']);

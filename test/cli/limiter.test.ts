@@ -45,7 +45,7 @@ describe('weir limiter … -', () => {
   });
 
   it('says what a product announces where it is not the true wait', async () => {
-    const args = ['limiter', 'express-rate-limit windowMs=1500 limit=1', '--stdin'];
+    const args = ['limiter', 'express-rate-limit windowMs=1500 limit=1', '-'];
     const { out } = await weirHere(args, {}, asked({ t_ms: START_MS }, { t_ms: START_MS + 1 }));
     expect(answers(out)[1]).toEqual({
       admitted: false,
@@ -112,7 +112,6 @@ describe('weir limiter … -', () => {
   it.each([
     ['no limiter', ['-'], 'wrong_usage'],
     ['two limiters', ['nginx', 'kong', '-'], 'wrong_usage'],
-    ['when it was made, without requests', ['nginx', '--made', '3'], 'wrong_usage'],
     ['an unknown product', ['ngin', '-'], 'invalid_definition'],
     ['a parameter of another product', ['nginx 10r/s windowMs=3', '-'], 'invalid_definition'],
     ['a parameter that is missing', ['gcra 10/s', '-'], 'invalid_definition'],
@@ -218,7 +217,7 @@ describe('weir limiter', () => {
   });
 
   it('reads a definition that is a window or follows a rule, and says of any other that it has none', async () => {
-    const definition = JSON.parse((await weirHere(['node', 'inspect', '--definition'])).out);
+    const definition = JSON.parse((await weirHere(['node', 'inspect', '--as', 'definition'])).out);
     const file = (value: object) => {
       const path = join(temporaryFolder(), 'own.json');
       writeFileSync(path, JSON.stringify(value));

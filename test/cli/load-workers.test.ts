@@ -31,7 +31,7 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
   let workers: Running[] = [];
   beforeAll(async () => {
     redis = await RedisServer.start();
-    node = await serve(['--memory', '--cycle-ms', String(CYCLE_MS)]);
+    node = await serve(['--store', 'memory', '--cycle-ms', String(CYCLE_MS)]);
   });
   afterAll(async () => {
     await node.stop();
@@ -230,7 +230,7 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
     ]);
 
     await work();
-    const remote = ['--url', 'http://192.0.2.1:1', '--allow-remote', '--insecure', '--timeout', '300ms'];
+    const remote = ['--url', 'http://192.0.2.1:1', '--allow', 'remote,plain-http', '--timeout', '300ms'];
     const target = scenario('remote', 5, 'target: { path: / }\n');
     const far = await weir(['load', target, ...remote, '--workers', redis.url, '--out', 'none']);
     expect([far.code, far.err]).toEqual([

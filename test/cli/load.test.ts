@@ -48,7 +48,7 @@ describe('weir load', () => {
   });
 
   it('stops on Ctrl-C, and reports what was measured, marked as partial', async () => {
-    const node = await serve(['--memory']);
+    const node = await serve(['--store', 'memory']);
     const out = join(folder, 'stopped');
     const running = begin(['load', long, '--url', node.url, '--out', out]);
     await counted(node);
@@ -64,7 +64,7 @@ describe('weir load', () => {
   });
 
   it('accounts for every request when the node is killed in the middle', async () => {
-    const node = await serve(['--memory']);
+    const node = await serve(['--store', 'memory']);
     const out = join(folder, 'killed');
     const running = begin(['load', long, '--url', node.url, '--out', out]);
     await counted(node);
@@ -78,7 +78,7 @@ describe('weir load', () => {
   });
 
   it('mints one key for all scenarios, however many there are', async () => {
-    const node = await serve(['--memory']);
+    const node = await serve(['--store', 'memory']);
     const short = Array.from({ length: 12 }, (_, k) => scenario(`short-${k}`, 2));
     const { code, out, err } = await weir(['load', ...short, '--url', node.url, '--out', 'none', '--json']);
     // More than a node mints for one address.

@@ -7,11 +7,11 @@ import { serve, temporaryFolder, weir, weirHere } from './command-line.js';
 describe('the key of a node', () => {
   it('that has changed is refused before anything is sent, with words that tell what to do', async () => {
     const env = { WEIR_CONFIG: temporaryFolder() };
-    const first = await serve(['--memory']);
+    const first = await serve(['--store', 'memory']);
     const { port } = new URL(first.url);
     const pinned = await weirHere(['node', 'clock', '--url', first.url], env);
     await first.stop();
-    const other = await serve(['--memory', '--port', port]);
+    const other = await serve(['--store', 'memory', '--port', port]);
     const refused = await weir(['node', 'mint', '--url', other.url, '--json'], env);
     await other.stop();
     const { code, why, fix } = JSON.parse(refused.out);
@@ -38,7 +38,7 @@ describe('the key of a node', () => {
     await weirHere(['node', 'record', 'edge', '--out', older!], env);
     await first.stop();
     const second = await serve(['--data', data, '--rotate-key', '--port', port]);
-    const followed = await weir(['node', 'record', 'edge', '--out', later!, '--verify'], env);
+    const followed = await weir(['node', 'record', 'edge', '--out', later!], env);
     await second.stop();
     const checks = await Promise.all([
       weirHere(['verify', older!, '--json'], env),
@@ -58,7 +58,7 @@ describe('the key of a node', () => {
 describe('weir verify', () => {
   it('names the first row that does not hold, for any byte that was changed, and for a tail that was cut off', async () => {
     const config = temporaryFolder();
-    const node = await serve(['--memory']);
+    const node = await serve(['--store', 'memory']);
     const env = { WEIR_CONFIG: config, WEIR_URL: node.url };
     await weirHere(['node', 'mint'], env);
     await weirHere(['node', 'machine', 'create', 'edge'], env);
@@ -83,7 +83,7 @@ describe('weir verify', () => {
 
   it('takes a key as PEM, in base64, or from a file, and says when it trusts nobody', async () => {
     const config = temporaryFolder();
-    const node = await serve(['--memory']);
+    const node = await serve(['--store', 'memory']);
     const env = { WEIR_CONFIG: config, WEIR_URL: node.url };
     await weirHere(['node', 'mint'], env);
     await weirHere(['node', 'machine', 'create', 'edge'], env);
@@ -118,7 +118,7 @@ describe('weir verify', () => {
     writeFileSync(short!, exported(recordOf(drafts.slice(0, 2))).join(''));
     writeFileSync(forked!, exported(recordOf([created, contractCreated('x', 'allowing'), drafts[2]!])).join(''));
     const pin = ['--pin', first.publicKey, '--json'];
-    const saved = await weirHere(['verify', long!, ...pin, '--save-checkpoint', head!], env);
+    const saved = await weirHere(['verify', long!, ...pin, '--out', head!], env);
     const checks: unknown[] = [];
     for (const record of [long!, short!, forked!]) {
       const { code, out } = await weirHere(['verify', record, ...pin, '--checkpoint', head!], env);
@@ -142,8 +142,8 @@ describe('weir verify', () => {
     writeFileSync(early, exported(recordOf(drafts.slice(0, 2))).join(''));
     writeFileSync(late, exported(recordOf(drafts)).join(''));
     const pin = ['--pin', first.publicKey];
-    await weirHere(['verify', early, ...pin, '--save-checkpoint', head], env);
-    const told = await weirHere(['verify', late, ...pin, '--from', head, '--save-checkpoint', head], env);
+    await weirHere(['verify', early, ...pin, '--out', head], env);
+    const told = await weirHere(['verify', late, ...pin, '--from', head, '--out', head], env);
     const asData = JSON.parse((await weirHere(['verify', late, ...pin, '--from', head, '--json'], env)).out);
     const rolledBack = await weirHere(['verify', early, ...pin, '--from', head], env);
     const both = await weirHere(['verify', late, ...pin, '--from', head, '--checkpoint', head], env);

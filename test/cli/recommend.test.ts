@@ -23,20 +23,7 @@ const log = join(folder, 'access.log');
 writeFileSync(log, `${lines.join('\n')}\n`);
 
 it('answers as JSON with the shape that is promised', async () => {
-  const args = [
-    '--key',
-    'client',
-    '--limited-below',
-    '1%,0',
-    '--within',
-    '60',
-    '--within',
-    '5m',
-    '--threshold',
-    '777',
-    '--out',
-    'none',
-  ];
+  const args = ['--key', 'client', '--limited-below', '1%,0', '--within', '60', '--within', '5m', '--out', 'none'];
   const { code, out } = await weir(['recommend', log, ...args, '--json']);
   const { curves, recommendations, suspects, ...advice } = JSON.parse(out);
   expect(code).toBe(0);
@@ -47,7 +34,7 @@ it('answers as JSON with the shape that is promised', async () => {
   });
   expect(curves.map((one: { within: number }) => one.within)).toEqual([60, 386]);
   expect(curves[0].points.at(-1)).toEqual({
-    ...{ threshold: 777, limited: 0, limited_share: 0, keys_limited: 0, suspects_limited: 0 },
+    ...{ threshold: 94, limited: 0, limited_share: 0, keys_limited: 0, suspects_limited: 0 },
   });
   expect(recommendations).toMatchObject([
     { rule: 'rolling_count', within: 60, limited_below: 0.01, threshold: 1, limited: 0, worst_burst_1s: 1 },
@@ -77,7 +64,7 @@ it('finds the limits of other rules, and a product that was compared has its own
   expect((await weir([...args, '--compare', 'nginx'])).out).toContain(
     '; a product that was compared has its own limit.',
   );
-  const fit = await weir([...args, '--limit', 'nginx burst=0', '--fit', 'rate=1r/m..3r/m:1r/m', '--json']);
+  const fit = await weir([...args, '--limit', 'nginx burst=0 rate=1r/m..3r/m:1r/m', '--json']);
   expect(JSON.parse(fit.out).fitted).toMatchObject([
     { rule: 'nginx rate', within: null, value: '2r/m', definition: { primitive: 'nginx_limit_req' }, limited: 0 },
   ]);
@@ -113,14 +100,12 @@ it.each([
   [['--limited-below=-1%'], '--limited-below takes a share, for example 0.1% or 0.001, not "-1%".'],
   [['--within', 'soon'], '--within takes a duration, not "soon".'],
   [['--within', '100001'], '--within takes up to 100000 cycles.'],
-  [['--threshold', '0'], '--threshold takes whole numbers from 1, not "0".'],
   [['--exclude', 'a'], '--exclude needs keys.'],
   [['--key', 'client', '--exclude', '10.9.9.9'], 'No request is of the key "10.9.9.9", so it cannot be excluded.'],
   [['--compare', 'gcar'], 'Did you mean gcra?'],
-  [['--fit', 'rate=1r/s,2r/s'], '--fit has no effect without --limit.'],
-  [['--limit', 'nginx', '--fit', 'rate=1r/s..9r/s'], 'has no step'],
-  [['--limit', 'nginx', '--fit', 'rat=1r/s,2r/s'], 'rat'],
-  [['--limit', 'nginx 10r/s'], '--limit has no effect without --fit.'],
+  [['--limit', 'nginx rate=1r/s..9r/s'], 'has no step'],
+  [['--limit', 'nginx rat=1r/s..2r/s:1r/s'], 'rat'],
+  [['--limit', 'nginx 10r/s'], 'a rule with a range'],
   [['--cycle-ms', '0'], '--cycle-ms takes a whole number from 1 to 86400000, not "0".'],
 ])('refuses %j', async (args, what) => {
   const { code, err } = await weir(['recommend', log, ...args, '--out', 'none']);

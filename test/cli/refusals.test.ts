@@ -14,7 +14,7 @@ const withoutSqlite = `--import=data:text/javascript,${encodeURIComponent(`
 let node: Serving;
 let env: { WEIR_CONFIG: string; WEIR_URL: string };
 beforeAll(async () => {
-  node = await serve(['--memory']);
+  node = await serve(['--store', 'memory']);
   env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
   await weirHere(['node', 'mint'], env);
   await weirHere(['node', 'machine', 'create', 'edge'], env);
@@ -50,8 +50,8 @@ describe('a command that is refused', () => {
     ['node gate edge nope', 'contract_not_found', 2],
     ['node transition edge allowing', 'no_transition', 1],
     ['node shift --count 33', 'wrong_usage', 2],
-    ['node shift --input S', 'wrong_usage', 2],
-    ['node session --end', 'wrong_usage', 2],
+    ['node shift --set S', 'wrong_usage', 2],
+    ['node session end', 'wrong_usage', 2],
     ['node record edge --out /nowhere/edge.ndjson', 'unwritable_folder', 2],
     ['verify /nowhere.ndjson', 'unreadable_file', 2],
   ])('%s: %s', async (line, told, exit) => {
@@ -72,7 +72,7 @@ describe('a command that is refused', () => {
   const writing = [
     'simulate scenarios/burst.yaml --out',
     'sweep scenarios/burst.yaml --set limiter.threshold=1,2 --out',
-    'sweep scenarios/outage.yaml --map --across arrivals.0.rate=100/s..150/s:50/s --up faults.0.to=6s..7s:1s --out',
+    'sweep scenarios/outage.yaml --map --set arrivals.0.rate=100/s..150/s:50/s --set faults.0.to=6s..7s:1s --out',
     'recommend scenarios/shop.log --out',
     'replay scenarios/shop.log --threshold 3 --out',
     'replay scenarios/shop.log --threshold 3 --compare weir,gcra --out',

@@ -98,7 +98,7 @@ describe('weir replay', () => {
     expect(await limitedBy('--limit', '20 in 10s')).toBe(window);
     expect(await limitedBy('--limit', file('window.json', '{"limiter":"20 in 10s"}'))).toBe(window);
     expect(await limitedBy('--limit', 'none')).toBe(0);
-    const { out: template } = await weir(['node', 'inspect', '--definition']);
+    const { out: template } = await weir(['node', 'inspect', '--as', 'definition']);
     expect(await limitedBy('--limit', file('own.json', template))).toBe(await limitedBy());
     const conf =
       'limit_req_zone $a zone=a:1m rate=1r/s;\nserver { location /a { limit_req zone=a burst=5; }\n location /b { limit_req zone=a; } }\n';

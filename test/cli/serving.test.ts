@@ -68,7 +68,7 @@ describe('weir serve', () => {
     const node = await serve(['--data', data]);
     const { port } = new URL(node.url);
     const locked = await weir(['serve', '--data', data, '--port', '0', '--json']);
-    const taken = await weir(['serve', '--memory', '--port', port, '--json']);
+    const taken = await weir(['serve', '--store', 'memory', '--port', port, '--json']);
     await node.stop();
     const otherCycles = await weir(['serve', '--data', data, '--port', '0', '--cycle-ms', '60', '--json']);
     const told = [locked, taken, otherCycles].map(({ code, out }) => [code, JSON.parse(out).code]);
@@ -81,7 +81,7 @@ describe('weir serve', () => {
   });
 
   it('finishes the request under way on SIGTERM, takes no new one, and ends with 0', async () => {
-    const node = await serve(['--memory']);
+    const node = await serve(['--store', 'memory']);
     const { port } = new URL(node.url);
     const socket = connect(Number(port), '127.0.0.1');
     let answer = '';
@@ -101,7 +101,7 @@ describe('weir serve', () => {
   });
 
   it('ends at once on the second signal', async () => {
-    const node = await serve(['--memory']);
+    const node = await serve(['--store', 'memory']);
     const socket = connect(Number(new URL(node.url).port), '127.0.0.1');
     socket.on('error', () => {});
     // A request that never ends would keep the node for as long as it waits for one.
@@ -144,20 +144,20 @@ describe('weir serve', () => {
     ['--trust-proxy', 'proxy.example'],
     ['--trust-proxy', '10.0.0.0/33'],
     ['--durability', 'never'],
-    ['--memory', '--rotate-key'],
+    ['--store', 'memory', '--rotate-key'],
     ['--hosts', 'x'],
-    ['--store=redis://127.0.0.1:1', '--grpc=0', '--grpc-limits=none.yaml'],
-    ['--store=redis://127.0.0.1:1', '--keep-rows=10'],
-    ['--keep-deleted', '0'],
-    ['--keep-deleted', '1.5'],
-    ['--keep-deleted', '3651'],
+    ['--store=redis://127.0.0.1:1', '--grpc=0', '--limit=none.yaml'],
+    ['--store=redis://127.0.0.1:1', '--keep=rows=10'],
+    ['--keep', 'deleted=0'],
+    ['--keep', 'deleted=1.5'],
+    ['--keep', 'deleted=3651'],
   ])('refuses %s %s', async (...args) => {
     const { code, out } = await weirHere(['serve', ...args, '--json']);
     expect([code, JSON.parse(out).code]).toEqual([2, 'wrong_usage']);
   });
 
   it('says where it is, in words', async () => {
-    const node = begin(['serve', '--port', '0', '--memory']);
+    const node = begin(['serve', '--port', '0', '--store', 'memory']);
     await node.line((line) => line.startsWith('ready'));
     node.child.kill('SIGINT');
     const words = node.lines

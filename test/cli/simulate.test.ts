@@ -72,7 +72,7 @@ describe('weir simulate', () => {
     ['two places for one report', [good, '--out', 'a', '--out', 'b'], ['--out was given more than once']],
     ['no threads', [good, '--replications', '2', '--workers', '0'], ['--workers takes a number']],
     ['one replication', [good, '--replications', '1'], ['--replications takes a whole number from 2']],
-    ['a cycle before the first', [good, '--until', '-1'], ['--until takes a duration']],
+    ['a cycle before the first', [good, '--for', '-1'], ['--for takes a duration']],
     ['a trace into nowhere', [good, '--inspect', join(folder, 'no', 'trace.ndjson')], ['cannot be written']],
     ['a trace over a scenario', [good, `--inspect=${good}`], ['--inspect takes a file whose name ends with .ndjson']],
     ['a trace into a report that is not written', [good, '--inspect'], ['Say --inspect trace.ndjson.']],
@@ -196,7 +196,7 @@ describe('weir simulate', () => {
   it('stops at a cycle, and shows every actor; --inspect FILE has every message', async () => {
     const trace = join(folder, 'trace.ndjson');
     const scenario = file('short.yaml', `${body}clients: [{ kind: obedient, name: phone }]\n`);
-    const { code, out } = await weirHere(['simulate', scenario, '--until', '4', '--inspect', trace, '--out', 'none']);
+    const { code, out } = await weirHere(['simulate', scenario, '--for', '4', '--inspect', trace, '--out', 'none']);
     expect(code).toBe(0);
     expect(out).toMatch(/contract all\s+limiting, count 5/);
     expect(out).toMatch(/phone\/0\s+pausing\s+job/);
@@ -217,7 +217,7 @@ describe('weir simulate', () => {
   });
 
   it('--inspect shows a state of a definition of its own, in the report; the next report has no trace left over', async () => {
-    const template = (await weirHere(['node', 'inspect', '--definition'])).out;
+    const template = (await weirHere(['node', 'inspect', '--as', 'definition'])).out;
     expect(JSON.parse(template)).toEqual(rateLimiter());
     const definition = rateLimiter({ threshold: 2, within: 10 });
     const [trip, restore] = definition.transitions;

@@ -85,6 +85,21 @@ describe('weir sweep', () => {
     expect([fresh.code, read('fresh', 'runs.ndjson')]).toEqual([0, read('killed', 'runs.ndjson')]);
   });
 
+  it('--map goes on, too: the runs that were made are not made again, and the files are the same', async () => {
+    const map = ['sweep', scenario, '--map', '--set', 'arrivals.0.rate=1..3:1', '--set', 'limiter.threshold=2..4:1'];
+    const more = ['--find', 'limited > 100', '--replications', '4', '--workers', '1'];
+    const whole = await weir([...map, ...more, '--out', join(folder, 'map')]);
+    const names = ['map.ndjson', 'map.csv', 'map.json', 'runs.ndjson', 'runs.csv'];
+    const before = names.map((name) => read('map', name));
+    const runs = before[3]!.split('\n');
+    writeFileSync(join(folder, 'map', 'runs.ndjson'), `${runs.slice(0, 7).join('\n')}\n{"cell":`);
+    const again = await weir([...map, ...more, '--out', join(folder, 'map')]);
+    expect([whole.code, again.code, again.err.includes('7 runs are known')]).toEqual([0, 0, true]);
+    expect(names.map((name) => read('map', name))).toEqual(before);
+    const other = await weir([...map, '--find', 'limited > 99', ...more.slice(2), '--out', join(folder, 'map')]);
+    expect([other.code, other.err.includes('holds another map')]).toEqual([2, true]);
+  });
+
   it('refuses the folder of another sweep, and leaves it as it is', async () => {
     const out = join(folder, 'other');
     await weir(['sweep', scenario, '--set', 'limiter.threshold=2,3', '--out', out]);
@@ -95,7 +110,7 @@ describe('weir sweep', () => {
     expect([same.code, same.err]).toEqual([0, expect.stringContaining('2 of 2 runs are known')]);
   });
 
-  it('prints a line of JSON for each cell, and with --plan what it would run', async () => {
+  it('prints a line of JSON for each cell', async () => {
     const json = await weir(['sweep', scenario, '--set', 'limiter.threshold=2,3', '--out', 'none', '--json']);
     expect(lines(json.out).map((line) => JSON.parse(line).set)).toEqual([
       { 'limiter.threshold': 2 },
@@ -123,7 +138,7 @@ describe('weir sweep', () => {
   });
 
   it('finds the value at which a condition begins to hold', async () => {
-    const search = ['sweep', scenario, '--find', 'limited < 1%', '--over', 'limiter.threshold=1..40'];
+    const search = ['sweep', scenario, '--find', 'limited < 1%', '--set', 'limiter.threshold=1..40'];
     const { code, out } = await weir(search);
     const [, value] =
       /threshold = (\d+) is the smallest value at which limited < 1%, with a resolution of 1: at/.exec(out) ?? [];
@@ -145,8 +160,8 @@ describe('weir sweep', () => {
     [['--set', 'limiter.threshold=1..9'], 'without a step'],
     [['--set', 'limiter.treshold=1'], 'did you mean "threshold"'],
     [['--set', 'limiter.threshold=1', '--replications', '0'], 'from 1'],
-    [['--find', 'limited < 1'], '--over'],
-    [['--find', 'limited < 1', '--over', 'limiter.threshold=1..9:0'], 'above 0'],
+    [['--find', 'limited < 1'], '--set'],
+    [['--find', 'limited < 1', '--set', 'limiter.threshold=1..9:0'], 'above 0'],
     [['--set', 'limiter.threshold=1', '--figure', 'limitted', '--out', 'none'], 'Did you mean limited?'],
   ])('refuses %j: %s', async (more, words) => {
     const { code, err } = await weir(['sweep', scenario, ...more]);

@@ -65,16 +65,16 @@ describe.skipIf(!hasRedis)('weir worker', () => {
     for (const [command, ...args] of [
       ['simulate', '--replications', '12', '--out', 'none'],
       ['sweep', '--set', 'limiter.threshold=2..6:2', '--replications', '3', '--out', 'none'],
-      ['sweep', '--find', 'limited < 1%', '--over', 'limiter.threshold=1..40'],
+      ['sweep', '--find', 'limited < 1%', '--set', 'limiter.threshold=1..40'],
       [
         ...[
           'sweep',
           '--map',
-          '--across',
+          '--set',
           'arrivals.0.rate=1..3:1',
-          '--up',
+          '--set',
           'limiter.threshold=2..4:1',
-          '--stuck',
+          '--find',
           'limited > 100',
         ],
         ...['--replications', '4', '--out', 'none'],

@@ -65,7 +65,6 @@ it.concurrent.each(clients)('%s', async (name, command, expected) => {
   const { signal } = new AbortController();
   const found = await playScripts(investigateClient(drawsOf(1)('identify client')), {
     port: 0,
-    urlPath: '',
     command,
     timeMs: 240_000,
     signal,

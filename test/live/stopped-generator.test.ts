@@ -25,7 +25,7 @@ let key: string;
 let made = 0;
 
 beforeAll(async () => {
-  node = await serve(['--memory', '--cycle-ms', `${CYCLE_MS}`]);
+  node = await serve(['--store', 'memory', '--cycle-ms', `${CYCLE_MS}`]);
   const minted = await (await fetch(`${node.url}/api/demo-key/mint`, { method: 'POST' })).json();
   ({ key } = minted as { key: string });
 });

@@ -83,7 +83,7 @@ describe.skipIf(!canMount())(
 describe('a node that is halted for more than ten cycles', () => {
   it('passes through every one of them when it goes on: a gate opens in the very cycle in which it had to', async () => {
     const within = 5;
-    const node = await serve(['--memory']);
+    const node = await serve(['--store', 'memory']);
     const { key, contract } = await gateOn(node, 1, within);
     const burst = await ask(node, 'POST', '/api/chain/edge/event', key, { type: 'request', count: 2 });
     node.child.kill('SIGSTOP');
@@ -143,7 +143,7 @@ describe('a node that was killed, and whose log is gone', () => {
     await second.stop('SIGKILL');
     fs.rmSync(join(data, 'weir.db-wal'));
     const { code, out, err } = await weir(['serve', '--data', data, '--port', '0']);
-    const again = await serve(['--data', data, '--accept-lost-rows']);
+    const again = await serve(['--data', data, '--allow lost-rows']);
     const record = await recordOf(again, key);
     const { rows } = (await ask(again, 'GET', '/api/chain/edge/state', key)).body;
     const { seq, kind, lost_to_seq } = rows.at(-1);
@@ -155,7 +155,7 @@ describe('a node that was killed, and whose log is gone', () => {
       code: 2,
       out: '',
       err: expect.stringMatching(
-        /lacks rows that were acknowledged.*\n {2}why {2}Missing: row 3 of edge\.\n {2}fix .*--accept-lost-rows/,
+        /lacks rows that were acknowledged.*\n {2}why {2}Missing: row 3 of edge\.\n {2}fix .*--allow lost-rows/,
       ),
       lost: [{ machine: 'edge', from_seq: 3, to_seq: 3 }],
       record: expect.objectContaining({ valid: true, rows: 3 }),

@@ -18,7 +18,7 @@ describe.skipIf(path === undefined)(
     let isOver = false;
 
     beforeAll(async () => {
-      node = await serve(['--memory', '--log-level', 'error', '--cycle-ms', '200']);
+      node = await serve(['--store', 'memory', '--log-level', 'error', '--cycle-ms', '200']);
       browser = await launchChromium(path ?? '');
       key = (await ask(node.url, 'POST', '/api/demo-key/mint')).key;
       for (const slug of ['busy', 'calm', LONG, 'hidden-away']) {

@@ -10,7 +10,7 @@ const AT_ONCE = 1_000;
 const MOST_BYTES = 48 * 2 ** 20;
 
 it.each(['refuse', 'share'] as const)('a keyed gate under many random keys: %s', async (overflow) => {
-  const node = await serve(['--memory', '--metrics', 'open', '--cycle-ms', String(justBegun())]);
+  const node = await serve(['--store', 'memory', '--metrics', 'open', '--cycle-ms', String(justBegun())]);
   try {
     const { key } = await ask(node.url, 'POST', '/api/demo-key/mint');
     await ask(node.url, 'POST', '/api/chain/state-machines', key, { slug: 'm' });
@@ -50,7 +50,7 @@ it.each(['refuse', 'share'] as const)('a keyed gate under many random keys: %s',
 });
 
 it('a node with a small heap refuses further keys before it is full', async () => {
-  const node = await serve(['--memory', '--metrics', 'open', '--cycle-ms', String(justBegun())], {
+  const node = await serve(['--store', 'memory', '--metrics', 'open', '--cycle-ms', String(justBegun())], {
     NODE_OPTIONS: '--max-old-space-size=128',
   });
   try {

@@ -14,7 +14,7 @@ describe('a node that is killed under load', () => {
   it.each([
     ['cycle', []],
     ['strict', []],
-    ['cycle', ['--keep-rows', '5']],
+    ['cycle', ['--keep', 'rows=5']],
   ] as const)(
     `${KILLS} times loses no acknowledged row, breaks no chain, and forgets counts as promised: %s %j`,
     async (durability, more) => {

@@ -23,7 +23,7 @@ describe.skipIf(path === undefined)(
     let isOver = false;
 
     beforeAll(async () => {
-      node = await serve(['--memory', '--log-level', 'error', '--cycle-ms', String(CYCLE_MS)]);
+      node = await serve(['--store', 'memory', '--log-level', 'error', '--cycle-ms', String(CYCLE_MS)]);
       browser = await launchChromium(path ?? '');
       const { key } = await ask(node.url, 'POST', '/api/demo-key/mint');
       await ask(node.url, 'POST', '/api/chain/state-machines', key, { slug: 'twenty', is_public: true });

@@ -115,7 +115,7 @@ describe.skipIf(isSkipped)(
         },
       ]);
       expect(listed[0].since_cycle).toBeLessThanOrEqual(cycle);
-      const alone = await serve(['--memory', '--log-level', 'error']);
+      const alone = await serve(['--store', 'memory', '--log-level', 'error']);
       expect((await ask(alone.url, 'GET', '/api/nodes')).nodes).toEqual([]);
       const { page } = await openPage(browser, alone.url);
       await page.getByText(alone.fingerprint).waitFor();

@@ -66,7 +66,7 @@ it('a node that ran an hour ahead and starts again at the right time begins at i
 
 it('a clock that is stepped back an hour while the node runs takes no row back in time', async () => {
   const { set, start } = computer();
-  const node = await start(['--memory']);
+  const node = await start(['--store', 'memory']);
   const key = await edgeOn(node);
   set(-HOUR_MS);
   await deploy(node, key);

@@ -24,7 +24,7 @@ async function stopFor(ms: number, meanwhile: () => void): Promise<void> {
 it.each([STOP_MS, LONG_STOP_MS])(
   'every request that waited while the node was stopped for %d ms is answered',
   async (ms) => {
-    node = await serve(['--memory']);
+    node = await serve(['--store', 'memory']);
     const { key } = await ask(node.url, 'POST', '/api/demo-key/mint');
     const get = 'GET /api/clock HTTP/1.1\r\nHost: localhost\r\n\r\n';
     const body = '{"slug":"waited"}';
@@ -60,7 +60,7 @@ it.each([STOP_MS, LONG_STOP_MS])(
 
 it('a machine that is deployed to after a stop has what was due meanwhile in its record before', async () => {
   const within = 5;
-  node = await serve(['--memory']);
+  node = await serve(['--store', 'memory']);
   const { key } = await ask(node.url, 'POST', '/api/demo-key/mint');
   const deploy = { slug: 'edge', threshold: 1, within };
   await ask(node.url, 'POST', '/api/chain/state-machines', key, { slug: 'edge', is_public: true });

@@ -127,7 +127,7 @@ it('is recommended for each rule, window and share, without the scraper', async 
   const options = { timeColumn: 'ms', keyColumn: 'who' };
   const rules = ['gcra', 'fixed'] as const;
   const plans = rules.flatMap((name) => [60, 7].map((within) => familyLadder(name, within, 777)));
-  const { fitted, suspects } = await adviceOn(crowd, [60], [], options, plans);
+  const { fitted, suspects } = await adviceOn(crowd, [60], options, plans);
   expect(suspects.map(({ key }) => key)).toEqual(['scraper']);
   expect(fitted.map(({ rule, within, limited_below, value }) => [rule, within, limited_below, value])).toEqual(
     rules.flatMap((rule) => [60, 7].flatMap((within) => [0.01, 0.001].map((share) => [rule, within, share, 3]))),

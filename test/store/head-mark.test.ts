@@ -35,7 +35,7 @@ describe('a store whose process is killed and whose log is then damaged', () => 
       code: 'rows_missing',
       what: `The database in ${dir} lacks rows that were acknowledged.`,
       why: expect.stringMatching(/^Missing: (the machine m with its \d+ rows|rows \d+ to \d+ of m)\.$/),
-      fix: expect.stringContaining('--accept-lost-rows'),
+      fix: expect.stringContaining('--allow lost-rows'),
     });
     expect(lost?.toSeq).toBe(settled);
     expect(lost?.fromSeq).toBe((found?.head.seq ?? 0) + 1);
@@ -60,7 +60,7 @@ describe('a store whose process is killed and whose log is then damaged', () => 
       why: expect.stringMatching(
         /^Missing: the last (commit|\d+ commits), with the counts of windows .* No row is missing\.$/,
       ),
-      fix: expect.stringContaining('--accept-lost-rows'),
+      fix: expect.stringContaining('--allow lost-rows'),
     });
     openSqliteStore({ dir, acceptLoss: true }).close();
     openSqliteStore({ dir }).close();

@@ -174,7 +174,7 @@ describe.skipIf(process.platform === 'win32')('files that are taken away while a
       code: 'rows_missing',
       what: `The database weir.db in ${dir} is missing.`,
       why: 'Missing: the machine m with its row.',
-      fix: expect.stringContaining('--accept-lost-rows'),
+      fix: expect.stringContaining('--allow lost-rows'),
     };
     expect(failureOf(() => openStore(dir))).toMatchObject(refused);
     expect(failureOf(() => openStore(dir))).toMatchObject(refused);

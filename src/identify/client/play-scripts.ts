@@ -13,7 +13,6 @@ import { type OpenCall, ScriptedServer, seenCall } from './scripted-server.js';
 interface PlayOptions {
   readonly port: number;
   /** Below the path of a call, as `/v1/items?x=1`; empty for none. */
-  readonly urlPath: string;
   /** Program and arguments, `{url}` in them replaced; undefined to wait for calls. */
   readonly command: readonly string[] | undefined;
   /** For the whole investigation, in ms. */
@@ -116,7 +115,7 @@ class Player {
 
   async listen(): Promise<string> {
     this.#url = await this.#server.listen(this.#options.port);
-    return `${this.#url}${this.#options.urlPath}`;
+    return this.#url;
   }
 
   async close(): Promise<void> {
@@ -154,7 +153,7 @@ class Player {
     if (isStarting || this.#running.length >= most || this.#waiting.length === 0) return;
     const [file, ...rest] = this.#options.command!;
     const number = this.#started++;
-    const url = `${this.#url}/weir-${number}${this.#options.urlPath}`;
+    const url = `${this.#url}/weir-${number}`;
     const child = spawn(
       file!,
       rest.map((word) => word.replaceAll('{url}', url)),

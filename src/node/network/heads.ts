@@ -167,7 +167,7 @@ export async function checkMark(
 }
 
 const FIX =
-  'Give Redis a copy of its data that has them. To go on without them, start every node again, those with --data with --accept-lost-rows.';
+  'Give Redis a copy of its data that has them. To go on without them, start every node again, those with --data with --allow lost-rows.';
 
 function rowsMissing(missing: readonly MissingRows[], isThere: (machine: string) => boolean): Failure {
   return new Failure('rows_missing', {

@@ -47,7 +47,7 @@ function mintsNone(): Failure {
   return new Failure('mint_off', {
     what: 'No key was minted.',
     why: 'This node mints no free keys.',
-    fix: 'Ask its operator for a key; `weir serve --mint 10` mints up to 10 for an address.',
+    fix: 'Ask its operator for a key; `weir serve --bound mint=10` mints up to 10 for an address.',
   });
 }
 

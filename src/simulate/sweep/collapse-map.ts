@@ -11,7 +11,6 @@
 // that ends stuck may only drain slowly. If the scenario has a warm-up, the smallest stuck trigger of a load is therefore run for eight
 // times as long, with as long a measurement at the end. If it recovers, so do smaller triggers, and larger ones are tried.
 import { shareInterval } from '../../math/interval.js';
-import type { RunPlace } from '../replication.js';
 import { openRunner } from '../runner.js';
 import { readFigureCondition } from './condition.js';
 import { type Axis, type Cell, cellsOf, type Json, parseAxis, wrongSweep } from './grid.js';
@@ -53,6 +52,8 @@ interface Cure {
 export interface CollapseMap {
   /** Policies, trigger, load. */
   readonly axes: readonly Axis[];
+  /** What was run, by the numbers in its runs. */
+  readonly cells: readonly Cell[];
   /** A row for each point, with the figures `stuck` (share of runs, Wilson's 95 % interval) and `runs` (0 where inferred). */
   readonly rows: readonly SweepRow[];
   readonly columns: readonly MapColumn[];
@@ -85,19 +86,19 @@ interface Point {
 export async function mapCollapse(
   plan: SweepPlan,
   question: MapQuestion,
-  { signal, onRun, ...place }: RunPlace & Pick<RunSweepOptions, 'signal' | 'onRun'> = {},
+  { signal, known, onRun, ...place }: RunSweepOptions = {},
 ): Promise<CollapseMap | undefined> {
   const [across, up] = [question.across, question.up].map(steppedAxis) as [Stepped, Stepped];
   const least = { [across.path]: across.values[0]!, [up.path]: up.values[0]! };
   const condition = readFigureCondition(question.stuck, plan, least);
-  const runner = await openRunner(plan, place, { signal, runs: plan.replications });
+  const runner = await openRunner(plan, place, { signal, runs: Number.POSITIVE_INFINITY, known, onRun });
   const most = Math.max(plan.replications, FIRST_RUNS);
-  let [runs, number] = [0, 0];
-  const numbers = new Map<string, number>();
+  let runs = 0;
+  const cells = new Map<string, Cell>();
   const add = async (point: Point, set: Cell['set'], n: number): Promise<void> => {
     const key = JSON.stringify(set);
-    if (!numbers.has(key)) numbers.set(key, number++);
-    const cell = { cell: numbers.get(key)!, set };
+    const cell = cells.get(key) ?? { cell: cells.size, set };
+    cells.set(key, cell);
     const asked = Array.from({ length: Math.max(0, n - point.n) }, (_, index) => runner.run(cell, point.n + index));
     for (const run of await Promise.all(asked)) {
       if (run === undefined) return;
@@ -105,7 +106,6 @@ export async function mapCollapse(
       point.stuck += condition.holds(run.figures) ? 1 : 0;
       point.goodput += run.figures[GOODPUT] ?? run.figures['admitted'] ?? 0;
       runs += 1;
-      onRun?.(run);
     }
   };
   /** The largest trigger that only drains slowly at a load. It and smaller triggers are no longer stuck. */
@@ -159,7 +159,7 @@ export async function mapCollapse(
     const cures = await findCures(question.cures ?? [], up, most, add);
     if (signal?.aborted === true) return undefined;
     const axes = [...plan.axes, up, across];
-    return { axes, rows, columns, cures, runs, runsOfAll: rows.length * most };
+    return { axes, cells: [...cells.values()], rows, columns, cures, runs, runsOfAll: rows.length * most };
   } finally {
     await runner.close();
   }

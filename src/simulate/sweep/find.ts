@@ -66,7 +66,7 @@ export async function* findValues(
   const axis = searchedAxis(over);
   const values = axis.values!;
   if (plan.axes.some(({ path }) => path === axis.path))
-    throw wrongSweep(`${axis.path} is set and searched.`, 'Name it in --over only.');
+    throw wrongSweep(`${axis.path} is set and searched.`, 'Give all its values in one --set.');
   const condition = readFigureCondition(text, plan, { [axis.path]: values[0]! });
   const runner = await openRunner(plan, place, { signal, runs: plan.replications });
   let number = 0;
@@ -215,7 +215,7 @@ function searchedAxis(over: string): Axis {
   const axis = parseAxis(over);
   const stepped = axis.values === undefined ? parseAxis(`${over}:1`) : axis;
   if (stepped.values!.length < 2)
-    throw wrongSweep(`${over} has one value only.`, 'Write for example --over limiter.threshold=1..1000.');
+    throw wrongSweep(`${over} has one value only.`, 'Write for example --set limiter.threshold=1..1000.');
   return stepped;
 }
 

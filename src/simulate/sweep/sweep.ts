@@ -37,7 +37,7 @@ export interface SweepRow {
 export interface RunSweepOptions extends RunPlace {
   /** Stops the sweep after the rows of complete cells. */
   readonly signal?: AbortSignal | undefined;
-  /** Runs of an earlier sweep that was stopped. */
+  /** Runs of an earlier call that was stopped. */
   readonly known?: Iterable<SweepRun> | undefined;
   /** Called with each run that was made, in the order in which they end. */
   readonly onRun?: ((run: SweepRun) => void) | undefined;
@@ -68,20 +68,6 @@ export async function* runSweep(
   const { cells, replications } = plan;
   /** Complete runs by cell, until the row of the cell is emitted. */
   const runs = new Map<number, SweepRun[]>();
-  const isKnown = new Set<string>();
-  const keep = (run: SweepRun) => {
-    const ofCell = runs.get(run.cell) ?? [];
-    ofCell.push(run);
-    runs.set(run.cell, ofCell);
-  };
-  let left = cells.length * replications;
-  for (const run of known) {
-    if (run.replication < replications && !isKnown.has(keyOf(run))) {
-      keep(run);
-      left -= 1;
-    }
-    isKnown.add(keyOf(run));
-  }
   let next = 0;
   const complete = function* () {
     for (; next < cells.length && (runs.get(next)?.length ?? 0) === replications; next += 1) {
@@ -89,19 +75,19 @@ export async function* runSweep(
       runs.delete(next);
     }
   };
-  const runner = await openRunner(plan, place, { signal, runs: left });
+  const runner = await openRunner(plan, place, { signal, runs: cells.length * replications, known, onRun });
   try {
     const underWay = new Set<Promise<void>>();
     for (const { cell } of cells) {
       for (let replication = 0; replication < replications; replication += 1) {
-        if (isKnown.has(keyOf({ cell, replication }))) continue;
         while (underWay.size >= runner.most) await Promise.race(underWay);
         if (signal?.aborted === true) return;
         const ended = runner.run(cells[cell]!, replication).then((run) => {
           underWay.delete(ended);
           if (run === undefined) return;
-          keep(run);
-          onRun?.(run);
+          const ofCell = runs.get(cell) ?? [];
+          runs.set(cell, ofCell);
+          ofCell.push(run);
         });
         // The caller awaits it, too: it fails there.
         ended.catch(() => {});
@@ -117,10 +103,6 @@ export async function* runSweep(
   } finally {
     await runner.close();
   }
-}
-
-function keyOf({ cell, replication }: Pick<SweepRun, 'cell' | 'replication'>): string {
-  return `${cell}/${replication}`;
 }
 
 export function rowOf({ cell, set }: Cell, unordered: readonly SweepRun[]): SweepRow {

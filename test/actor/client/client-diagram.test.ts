@@ -56,7 +56,7 @@ describe('weir node inspect --client', () => {
   });
 
   it.each(Object.keys(clientKinds) as ClientKind[])('prints the machine of %s for XState', async (kind) => {
-    const { out } = await weirHere(['node', 'inspect', '--client', kind, '--xstate']);
+    const { out } = await weirHere(['node', 'inspect', '--client', kind, '--as', 'xstate']);
     const machine = createMachine(JSON.parse(out));
     expect([machine.id, Object.keys(machine.states)]).toEqual([kind, Object.keys(chartOf(kind).config.states)]);
   });

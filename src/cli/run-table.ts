@@ -1,0 +1,172 @@
+// A table of runs, of a sweep or of a map: runs that an earlier call has made, files that grow with each run, progress, text, page.
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { type Block, sentence } from '../report/block.js';
+import { safeName } from '../report/folder.js';
+import { mapBlocks, shownFigures } from '../report/sweep-document.js';
+import { flatRow, RunFolder, sweepDigest } from '../report/sweep-files.js';
+import { sweepDocument, writeSweepReport } from '../report/sweep-report.js';
+import { documentText } from '../report/terminal-blocks.js';
+import { counted } from '../report/words.js';
+import { digestOf } from '../schema/canonical.js';
+import { mapCollapse } from '../simulate/sweep/collapse-map.js';
+import type { Axis, Cell } from '../simulate/sweep/grid.js';
+import type { SweepPlan } from '../simulate/sweep/plan-sweep.js';
+import { type RunSweepOptions, runSweep, type SweepRow, type SweepRun } from '../simulate/sweep/sweep.js';
+import { CYCLE_MS } from '../time/cycle.js';
+import { WallClock } from '../time/wall.js';
+import type { CommandLine } from './command.js';
+import { exitOfStop, interruptible } from './interrupt.js';
+import { NONE, runPlace, watchOf } from './options.js';
+import { Progress, progressOut } from './progress.js';
+import { say, warn } from './say.js';
+import { terminalAtHand } from './terminal.js';
+import { WatchedSweep } from './watched-sweep.js';
+
+interface Given {
+  readonly set?: readonly string[];
+  readonly find?: string;
+  readonly map: boolean;
+  readonly cure?: readonly string[];
+  readonly figure?: readonly string[];
+  readonly workers?: number | string;
+  readonly watch?: string;
+  readonly out?: string;
+  readonly json: boolean;
+}
+
+interface RunTable {
+  readonly rows: readonly SweepRow[];
+  readonly axes: readonly Axis[];
+  /** By their numbers in the runs. */
+  readonly cells: readonly Cell[];
+  readonly figures: readonly string[];
+  readonly says?: readonly Block[];
+  readonly border?: number;
+  /** For --json, beside the rows. */
+  readonly answer?: object;
+}
+
+/** @returns undefined if it was stopped */
+type Make = (options: RunSweepOptions) => Promise<RunTable | undefined>;
+
+export async function runTable(planned: SweepPlan, given: Given, line: CommandLine): Promise<void> {
+  const question = given.map ? mapQuestion(given) : undefined;
+  const kind = question === undefined ? 'sweep' : 'map';
+  const plan = question === undefined ? planned : { ...planned, id: digestOf({ of: planned.id, question }) };
+  const make: Make = question === undefined ? sweepOf(plan, given) : mapOf(plan, question);
+  const { name } = plan;
+  const { signal, release } = interruptible();
+  const path = given.out ?? join('reports', safeName(name), `${kind}-${plan.id.slice(0, 8)}`);
+  const folder = given.out === NONE ? undefined : new RunFolder(path, kind, plan);
+  const known = folder?.known ?? [];
+  const runs = [...known];
+  // How many runs a map needs is seen as they end.
+  const all = question === undefined ? plan.cells.length * plan.replications : undefined;
+  const of = all === undefined ? '' : ` of ${all}`;
+  if (all !== undefined)
+    note(`${name}: ${counted(plan.cells.length, 'cell')} of ${counted(plan.replications, 'run')}.`);
+  if (known.length > 0) note(`${known.length}${of} runs are known from before.`);
+  const watch = await watchOf(given.watch);
+  const watched = watch && new WatchedSweep(plan, given.figure, known, () => watch.nowMs());
+  if (watched !== undefined) watch?.begin(watched);
+  try {
+    const ended = all === undefined ? () => {} : estimate(all - known.length, given);
+    const progress = new Progress(`${kind} of ${name}`, progressOut(given.watch));
+    const onRun = (run: SweepRun) => {
+      folder?.add(run);
+      runs.push(run);
+      ended();
+      watched?.add(run);
+      watch?.changed();
+      progress.show(all && runs.length / all, `${runs.length}${of} runs`);
+    };
+    const table = await make({ ...runPlace(given), signal, known, onRun }).finally(() => progress.clear());
+    release();
+    if (table === undefined) {
+      process.exitCode = exitOfStop() ?? 1;
+      const kept = folder === undefined ? '' : ` They are in ${path}; the same command goes on with the others.`;
+      note(`Stopped after ${runs.length}${of} runs.${kept}`);
+      return;
+    }
+    const { rows, axes, cells, figures, says, border, answer } = table;
+    const digest = folder?.finish(rows, runs, cells) ?? sweepDigest(name, rows);
+    const swept = {
+      plan: { ...plan, axes, cells: border === undefined ? plan.cells : rows },
+      rows,
+      figures,
+      says,
+      border,
+    };
+    const document = sweepDocument(swept, { command: line.repeat(), facts: digest });
+    const page = folder && (await writeSweepReport(path, { ...swept, document, files: folder.names }));
+    if (answer !== undefined && given.json) say(`${JSON.stringify({ rows: rows.map(flatRow), ...answer, digest })}\n`);
+    if (!given.json) say(`${documentText(document, terminalAtHand())}\n${digest}\n`);
+    if (page !== undefined && !given.json) say(`\nopen it here: ${page}\n`);
+    await watch?.end(page);
+  } finally {
+    await watch?.end();
+    folder?.close();
+  }
+}
+
+function sweepOf(plan: SweepPlan, { figure, json }: Given): Make {
+  return async (options) => {
+    const rows: SweepRow[] = [];
+    for await (const row of runSweep(plan, options)) {
+      rows.push(row);
+      if (json) say(`${JSON.stringify(flatRow(row))}\n`);
+    }
+    const { axes, cells } = plan;
+    return rows.length < cells.length ? undefined : { rows, axes, cells, figures: shownFigures(rows, figure) };
+  };
+}
+
+type Question = Parameters<typeof mapCollapse>[1];
+
+function mapQuestion({ set = [], find, cure = [] }: Given): Question {
+  const [across = '', up = ''] = set;
+  return { across, up, stuck: find ?? 'clients.succeeded < clients.jobs / 2', cures: cure };
+}
+
+function mapOf(plan: SweepPlan, question: Question): Make {
+  return async (options) => {
+    const map = await mapCollapse(plan, question, options);
+    if (map === undefined) return undefined;
+    const { columns, cures, runs, runsOfAll } = map;
+    const needed = runs < runsOfAll ? `${runs} of ${runsOfAll} runs needed` : counted(runs, 'run');
+    const notes = plan.notes.length > 0 && { notes: plan.notes };
+    const says = [...mapBlocks(map), sentence(`${needed}.`)];
+    return { ...map, figures: ['stuck', 'runs'], says, border: 0.5, answer: { columns, cures, runs, ...notes } };
+  };
+}
+
+/** The first runs are slow, since little is compiled yet; by the runs of the time after that the time of a run is measured. */
+const WARM_UP_MS = 2_000;
+const MEASURED_MS = 1_000;
+
+/** To be called with each run that has ended: says once how long the others will take. */
+function estimate(left: number, { workers, watch }: Given): () => void {
+  const clock = new WallClock(CYCLE_MS, { onError: () => {} });
+  const cores = Math.min(typeof workers === 'number' ? workers : availableParallelism(), left);
+  const startMs = clock.monotonicMs();
+  // A view of the whole terminal says it itself.
+  let [ended, isSaid] = [0, watch === 'text'];
+  let warm: { readonly ms: number; readonly ended: number } | undefined;
+  return () => {
+    ended += 1;
+    const ms = clock.monotonicMs();
+    if (ms - startMs < WARM_UP_MS || isSaid) return;
+    warm ??= { ms, ended };
+    if (ms - warm.ms < MEASURED_MS) return;
+    isSaid = true;
+    const seconds = Math.round((((ms - warm.ms) / (ended - warm.ended)) * (left - ended)) / 1000);
+    if (seconds < 1) return;
+    const place = typeof workers === 'string' ? 'by the workers of now' : `on ${counted(cores, 'core')}`;
+    note(`About ${seconds} s for the next ${left - ended} runs ${place}.`);
+  };
+}
+
+function note(words: string): void {
+  warn(`${words}\n`);
+}
