@@ -181,6 +181,27 @@ export class Gate {
   }
 
   /**
+   * Counts one event with its cost: a window adds it up, a rule charges the whole of it or refuses it.
+   * @param cost integer >= 0
+   * @returns 1: admitted, 0: limited
+   */
+  decideCost(cost: number, cycle: number, kind = 0, atMs?: number, holdMs?: number): number {
+    this.#reach(cycle, atMs ?? startOf(cycle, this.cycleMs));
+    return this.#decideInSteps(1, this.cycle, kind, holdMs, cost);
+  }
+
+  /**
+   * Corrects what an event that was admitted was charged. For a rule that has `charge`, and for windows.
+   * @param n how much more, an integer; below 0 less: given back as far as it still counts
+   * @param sinceMs when it was charged, in unix ms
+   */
+  charge(n: number, ms: number, sinceMs: number): void {
+    this.reach(ms);
+    for (const gauge of this.gauges) gauge.charge(n, sinceMs);
+    this.#evaluateUnlessQuiet();
+  }
+
+  /**
    * Counts `n` events of an earlier cycle in that cycle, as devices send batches.
    * @param happened the cycle in which they happened, not after `this.cycle`
    * @returns how many were admitted, or -1 when they are older than every window and nothing was counted
@@ -272,14 +293,14 @@ export class Gate {
     if (held && cycle >= this.heldUntilCycle) this.#refresh();
   }
 
-  #decideInSteps(n: number, happened: number, kind: number, holdMs?: number): number {
+  #decideInSteps(n: number, happened: number, kind: number, holdMs?: number, cost?: number): number {
     const { aggregates } = this.plan.kinds[kind]!;
     this.delayMs = 0;
     let admitted = 0;
     for (let left = n; left > 0; ) {
       const reach = this.#reachOf(left, aggregates);
       const before = this.admits;
-      for (const index of aggregates) this.gauges[index]!.add(reach, happened, holdMs);
+      for (const index of aggregates) this.gauges[index]!.add(reach, happened, holdMs, cost);
       this.#evaluateUnlessQuiet();
       // All but the last were counted inside the band; the last one is decided by the state after its evaluation.
       if (before) admitted += reach - 1;

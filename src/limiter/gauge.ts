@@ -38,8 +38,8 @@ export interface Gauge {
   reaches(happened: number): boolean;
   /** How many of `n` events, taken one by one, can be counted until the first one that may leave the band; that one included. */
   reach(n: number): number;
-  /** Counts at most `reach(n)` events of a cycle that it reaches. */
-  add(n: number, happened: number, holdMs: number | undefined): void;
+  /** Counts at most `reach(n)` events of a cycle that it reaches. @param cost of each. Default: 1 */
+  add(n: number, happened: number, holdMs: number | undefined, cost?: number): void;
   /** Advances, at most to the next fall below the band. */
   goTo(cycle: number, ms: number): void;
   /** The first time from now on, up to `lastMs`, at which the value is below the band if nothing arrives; NEVER for none. */
@@ -50,6 +50,8 @@ export interface Gauge {
   /** The first time after `ms` at which the level changes if nothing arrives; NEVER for none. */
   levelChangesAfter(ms: number): number;
   release(heldMs: number): void;
+  /** See `Gate.charge`. */
+  charge(n: number, sinceMs: number): void;
   path(): GaugePath;
   image(): WindowImage;
 }
@@ -72,6 +74,8 @@ export class WindowGauge extends RollingWindow implements Gauge {
   hi = Number.POSITIVE_INFINITY;
   readonly delayMs = 0;
   readonly #cycleMs: number;
+  /** Of the last event. */
+  #cost = 1;
 
   constructor(counts: WindowCounts, cycleMs: number) {
     super(counts);
@@ -100,8 +104,13 @@ export class WindowGauge extends RollingWindow implements Gauge {
     return Math.min(n, this.hi - count + 1);
   }
 
-  override add(n: number, happened = this.cycle): void {
-    this.addAt(happened, n);
+  override add(n: number, happened = this.cycle, _holdMs?: number, cost = 1): void {
+    this.#cost = cost;
+    this.addAt(happened, n * cost);
+  }
+
+  charge(n: number, sinceMs: number): void {
+    this.addAt(n < 0 ? cycleOf(sinceMs, this.#cycleMs) : this.cycle, n);
   }
 
   goTo(cycle: number): void {
@@ -140,7 +149,7 @@ export class WindowGauge extends RollingWindow implements Gauge {
   release(): void {}
 
   path(): WindowPath {
-    return new WindowPath(this, this.#cycleMs);
+    return new WindowPath(this, this.#cycleMs, this.#cost);
   }
 }
 
@@ -148,20 +157,23 @@ class WindowPath implements GaugePath {
   value: number;
   readonly #window: RollingWindow;
   readonly #cycleMs: number;
+  readonly #cost: number;
   #after = 0;
 
-  constructor(window: RollingWindow, cycleMs: number) {
+  /** @param cost of the one that may come */
+  constructor(window: RollingWindow, cycleMs: number, cost: number) {
+    this.#cost = cost;
     this.#window = window;
     this.#cycleMs = cycleMs;
     this.value = window.count;
   }
 
   get valueWithOne(): number {
-    return this.value + 1;
+    return this.value + this.#cost;
   }
 
   fallsTo(value: number, withOne: number): number {
-    const most = Math.max(value, withOne - 1);
+    const most = Math.max(value, withOne - this.#cost);
     if (most < 0 || this.value <= most) return NEVER;
     const [quiet] = this.#window.whileFewerLeave(this.value - most, this.#after, this.#window.within);
     return startOf(this.#window.cycle + quiet + 1, this.#cycleMs);
@@ -188,6 +200,8 @@ export class RuleGauge implements Gauge {
   #nowMs: number;
   /** The next admission; undefined if it must be computed again. */
   #admitsMs: number | undefined;
+  /** Of the request that was refused last. */
+  #cost = 1;
 
   /** @param time a window of one cycle, which holds the cycle of the gate */
   constructor(planned: PlannedRule, nowMs: number, time: WindowCounts, image?: RuleImage) {
@@ -227,12 +241,13 @@ export class RuleGauge implements Gauge {
     return 1;
   }
 
-  add(_n: number, _happened: number, holdMs: number = this.#planned.holdMs): void {
+  add(_n: number, _happened: number, holdMs: number = this.#planned.holdMs, cost = 1): void {
     const { rule } = this.#planned;
-    const delay = rule.decide(this.#state, this.#nowMs, 1, holdMs);
+    const delay = rule.decide(this.#state, this.#nowMs, cost, holdMs);
     const refused = delay === LIMITED ? 1 : 0;
     this.delayMs = Math.max(0, delay);
-    if (refused !== this.value || rule.hastens) this.#admitsMs = undefined;
+    if (refused !== this.value || cost !== this.#cost || rule.hastens) this.#admitsMs = undefined;
+    this.#cost = refused === 1 ? cost : 1;
     this.value = refused;
   }
 
@@ -240,13 +255,13 @@ export class RuleGauge implements Gauge {
     this.#nowMs = ms;
     advanceTo(this.#time, cycle);
     if (this.value === 0 || (this.#admitsMs !== undefined && this.#admitsMs > ms)) return;
-    this.#admitsMs = this.#planned.rule.nextAdmission(this.#state, ms, 1);
+    this.#admitsMs = this.#planned.rule.nextAdmission(this.#state, ms, this.#cost);
     if (this.#admitsMs <= ms) this.value = 0;
   }
 
   leavesBandMs(): number {
     if (this.value === 0 || this.lo <= 0) return NEVER;
-    this.#admitsMs ??= this.#planned.rule.nextAdmission(this.#state, this.#nowMs, 1);
+    this.#admitsMs ??= this.#planned.rule.nextAdmission(this.#state, this.#nowMs, this.#cost);
     return Math.max(this.#admitsMs, this.#nowMs);
   }
 
@@ -266,12 +281,22 @@ export class RuleGauge implements Gauge {
   release(heldMs: number): void {
     const { rule } = this.#planned;
     rule.release?.(this.#state, this.#nowMs, heldMs);
+    this.#mayAdmit();
+  }
+
+  charge(n: number, sinceMs: number): void {
+    this.#planned.rule.charge!(this.#state, this.#nowMs, n, sinceMs);
+    this.#mayAdmit();
+  }
+
+  #mayAdmit(): void {
     this.#admitsMs = undefined;
-    if (this.value === 1 && rule.nextAdmission(this.#state, this.#nowMs, 1) <= this.#nowMs) this.value = 0;
+    const { rule } = this.#planned;
+    if (this.value === 1 && rule.nextAdmission(this.#state, this.#nowMs, this.#cost) <= this.#nowMs) this.value = 0;
   }
 
   path(): GaugePath {
-    const admitsMs = this.#planned.rule.nextAdmission(this.#state, this.#nowMs, 1);
+    const admitsMs = this.#planned.rule.nextAdmission(this.#state, this.#nowMs, this.#cost);
     let ms = this.#nowMs;
     const { value } = this;
     return {

@@ -253,8 +253,9 @@ function refuseOtherCycle(cycleMs: number | undefined, { time, endpoint }: Conne
 }
 
 /** A service behind the gate and faults on the way are modelled; a live target has its own. */
-function refuseWhatCannotRun({ service, faults, target, contracts, keyed }: LoadedScenario): void {
+function refuseWhatCannotRun({ service, costs, faults, target, contracts, keyed }: LoadedScenario): void {
   if (service !== undefined) cannotRun('/service', 'is a model, and a live target has its own');
+  if (costs !== undefined) cannotRun('/costs', 'are not sent to a live target: each request counts as 1 there');
   if (faults.length > 0) cannotRun('/faults', 'are a model, and a live target has its own');
   if (target !== undefined && keyed !== undefined) cannotRun('/keyed', 'is for a node, and the target is none');
   if (target !== undefined && target.key_header === undefined && contracts > 1) {

@@ -22,6 +22,7 @@ export type RunFacts = Pick<
       | 'without_place'
       | 'clients'
       | 'service'
+      | 'costs'
       | 'live'
       | 'comparison'
       | 'replications'

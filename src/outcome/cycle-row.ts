@@ -6,6 +6,7 @@
 //                  counts     41  102   99        window at the end of the cycle
 //                  states      0    1    0        index into `run.states`, at the end of the cycle
 import type { Plan } from '../limiter/plan.js';
+import type { CostTally } from './cost-tally.js';
 
 export interface RunShape {
   /** By index. Grows while a stream of requests brings new keys. */
@@ -19,6 +20,8 @@ export interface RunShape {
   readonly within: number;
   /** Primitive of the rule; undefined for contracts with windows. */
   readonly rule?: string | undefined;
+  /** Undefined where every request costs 1. It grows with the run. */
+  readonly costs?: CostTally | undefined;
 }
 
 export interface RowTransition {

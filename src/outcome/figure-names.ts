@@ -1,6 +1,6 @@
 // Names of the figures in conditions. They follow from the schema of an outcome, so that none is missing.
 import type { TSchema } from 'typebox';
-import { ClientFigures, LiveFigures, Quantiles, ServiceFigures } from './outcome-schema.js';
+import { ClientFigures, CostFigures, LiveFigures, Quantiles, ServiceFigures } from './outcome-schema.js';
 
 /** Figures of a part of a run, and of one contract. */
 export const stretchFigures = [
@@ -32,6 +32,7 @@ const runFigures = [
 const clientFigures = namesOf(ClientFigures);
 const partFigures = [
   ...namesOf(ServiceFigures).map((name) => `service.${name}`),
+  ...namesOf(CostFigures).map((name) => `costs.${name}`),
   ...namesOf(LiveFigures).map((name) => `live.${name}`),
 ];
 

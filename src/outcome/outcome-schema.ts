@@ -90,6 +90,17 @@ export const ServiceFigures = Type.Object(
   strict,
 );
 
+export const CostFigures = Type.Object(
+  {
+    unit: Text('What is counted: tokens, say.'),
+    requested: Count('What all requests cost.'),
+    admitted: Count('What those cost that were admitted, served or not.'),
+    most_in_minute: Count('The most that was admitted in any minute.'),
+  },
+  strict,
+);
+export type CostFigures = Static<typeof CostFigures>;
+
 export const Reaction = Type.Object(
   {
     contract: Text('Name of the contract.'),
@@ -325,6 +336,7 @@ export const Outcome = Type.Object(
     ),
     clients: Type.Optional(Type.Array(ClientFigures, { description: 'One for each kind, the sum first.' })),
     service: Type.Optional(ServiceFigures),
+    costs: Type.Optional(CostFigures),
     tiers: Type.Optional(Type.Array(ServiceFigures, { description: 'One for each service behind the first.' })),
     live: Type.Optional(LiveFigures),
     comparison: Type.Optional(Comparison),

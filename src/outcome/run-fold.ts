@@ -88,6 +88,12 @@ export class RunFold implements Pick<Observer<CycleRow>, 'next'> {
     };
   }
 
+  /** What requests cost; nothing where each costs 1. */
+  costs(): Pick<Outcome, 'costs'> {
+    const costs = this.#run.costs?.figures();
+    return costs === undefined ? {} : { costs };
+  }
+
   past(firstCycle: number, lastCycle: number): Past {
     const { names, states } = this.#run;
     const admitting = new Set(states.flatMap(({ name, admits }) => (admits ? [name] : [])));

@@ -137,13 +137,14 @@ function runChecks(outcome: Outcome): CheckRow[] {
 }
 
 function figureBlock(outcome: Outcome): Block {
-  const { replications, requests, skipped_lines, cycle_ms } = outcome;
+  const { replications, requests, skipped_lines, cycle_ms, costs } = outcome;
   const rows = figures.flatMap((figure) => {
     const value = figure.of(outcome);
     if (value === undefined) return [];
     const [main = '', cycles] = figureText(figure, value, cycle_ms).split(' (');
     const isShare = figure.name === 'admitted' || figure.name === 'limited';
-    const beside = cycles?.slice(0, -1) ?? (isShare ? share(value, requests) : undefined);
+    const unit = figure.name.startsWith('costs.') ? costs?.unit : undefined;
+    const beside = cycles?.slice(0, -1) ?? (isShare ? share(value, requests) : unit);
     return [{ label: figure.label, value: main, beside, mean: meanText(figure, outcome) }];
   });
   const skipped = { label: 'skipped lines', value: number(skipped_lines), beside: undefined, mean: undefined };

@@ -25,6 +25,7 @@ export function checkParts(planned: Planned, unmade: readonly Fault[]): void {
     ...keyFaults(planned),
     ...placeFaults(planned),
     ...slowFaults(planned),
+    ...costFaults(planned),
     ...unmade,
   ];
   if (faults.length > 0) throw new Failure('invalid_input', { what: 'The scenario was refused.', faults });
@@ -87,6 +88,19 @@ function slowFaults({ faults, service }: Planned): Fault[] {
   return faults.flatMap(({ kind }, index) =>
     kind === 'slow' ? [{ path: `/faults/${index}/kind`, message: 'slow needs a service' }] : [],
   );
+}
+
+function costFaults({ costs, service, plan: { rule } }: Planned): Fault[] {
+  if (costs === undefined) return [];
+  if (rule?.rule.release !== undefined && rule.definition.counts !== 'requests')
+    return [{ path: '/costs', message: 'need a limit on what is in flight to have counts: requests' }];
+  if (costs.charged === undefined) return [];
+  const path = '/costs/charged';
+  if (service === undefined) return [{ path, message: 'needs a service: without one a request ends as it comes' }];
+  if (rule === undefined || rule.rule.charge !== undefined) return [];
+  return [
+    { path, message: `needs a limiter whose charges can be corrected, and ${rule.definition.primitive} is none` },
+  ];
 }
 
 function keyFaults({ arrivals, contracts, independent, clients, service, faults }: Planned): Fault[] {

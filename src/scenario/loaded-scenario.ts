@@ -9,6 +9,7 @@ import type { Stretch } from '../outcome/stretch.js';
 import type { ArrivalPlan, LogSpec } from '../traffic/arrival/make.js';
 import type { Recording } from '../traffic/arrival/recorded.js';
 import type { PopularityPlan } from '../traffic/popularity.js';
+import type { CostPlan } from './cost-plan.js';
 import type { Target } from './scenario-schema.js';
 import type { ServicePlan } from './service-plan.js';
 
@@ -60,6 +61,8 @@ export interface LoadedScenario {
   readonly independent: boolean;
   readonly keyed: KeyedSpec | undefined;
   readonly arrivals: readonly ArrivalPlan[];
+  /** Undefined: every request costs 1. */
+  readonly costs: CostPlan | undefined;
   readonly clients: readonly ClientPlan[];
   /**
    * Who sends in a simulation: the clients, or clients that send each request once if a service or faults delay answers. Empty if nothing

@@ -26,6 +26,7 @@ import type { ArrivalFunction, CustomArrivalSpec } from '../traffic/arrival/cust
 import { planArrival } from '../traffic/arrival/make.js';
 import { planPopularity } from '../traffic/popularity.js';
 import { checkParts } from './check-scenario.js';
+import { planCosts } from './cost-plan.js';
 import { readDocument, type ScenarioDocument } from './document.js';
 import { limiterIn } from './limit-file.js';
 import { contractNames, type LoadedScenario, type PlannedFault, type ScenarioSource } from './loaded-scenario.js';
@@ -211,6 +212,7 @@ function plan(
       overflow: scenario.keyed.overflow ?? 'refuse',
     },
     ...traffic,
+    costs: scenario.costs && planCosts(scenario.costs),
     clients,
     senders: clients.length > 0 || !isDelayed ? clients : planClients([{ kind: 'open' }], cycleMs),
     faults,

@@ -11,6 +11,7 @@ import { Type } from '../schema/json-schema.js';
 import { timeField } from '../schema/quantity.js';
 import { ArrivalSpec } from '../traffic/arrival/arrival-schema.js';
 import { PopularitySpec } from '../traffic/popularity.js';
+import { CostsSpec } from './cost-plan.js';
 import { ServiceSpec } from './service-plan.js';
 import { type PresetName, targetPresets } from './target-presets.js';
 
@@ -236,6 +237,7 @@ export const Scenario = Type.Object(
     arrivals: Type.Optional(
       Type.Array(ArrivalSpec, { minItems: 1, maxItems: 64, description: 'When requests come; all models add up.' }),
     ),
+    costs: Type.Optional(CostsSpec),
     clients: Type.Optional(ClientsSpec),
     service: Type.Optional(ServiceSpec),
     faults: Type.Optional(Type.Array(Fault, { maxItems: 64, description: 'What goes wrong on the way.' })),

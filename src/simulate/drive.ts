@@ -100,8 +100,8 @@ function arriveIn(world: Drivable['world'], feed: Feed, at: number, cycle: numbe
   const { clock } = world;
   clock.run({ untilMs: feed.isTimed === true ? at : startOf(at, clock.cycleMs) });
   let contracts = 0;
-  feed.arrive(at, (contract, n) => {
-    world.decide(contract, n, cycle);
+  feed.arrive(at, (contract, n, _at, cost) => {
+    world.decide(contract, n, cycle, undefined, cost);
     contracts += 1;
   });
   return contracts;

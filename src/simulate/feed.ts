@@ -7,7 +7,8 @@ import { Rank } from '../time/rank.js';
 import type { Arrival } from '../traffic/arrival/arrival.js';
 import type { Popularity } from '../traffic/popularity.js';
 
-export type Take = (contract: number, n: number, cycle: number) => void;
+/** @param cost of each; undefined where every request costs 1 */
+export type Take = (contract: number, n: number, cycle: number, cost?: number) => void;
 
 export interface Feed {
   /** Whether its cycles are instants in unix ms, for rules. */
@@ -16,6 +17,19 @@ export interface Feed {
   next(cycle?: number): number | undefined;
   /** Hands out the requests of a cycle. Cycles are asked for in order, each once. */
   arrive(cycle: number, take: Take): void;
+}
+
+/** The requests of a feed, each with a cost of its own. */
+export function withCosts(feed: Feed, draw: () => number): Feed {
+  return {
+    ...(feed.isTimed === true && { isTimed: true }),
+    next: (cycle) => feed.next(cycle),
+    arrive(at, take) {
+      feed.arrive(at, (contract, n, cycle) => {
+        for (let k = 0; k < n; k += 1) take(contract, 1, cycle, draw());
+      });
+    },
+  };
 }
 
 export interface ModelTraffic {

@@ -20,7 +20,7 @@ export interface ModelledTransportParts {
   readonly decide?: ((attempt: SentAttempt) => Limited | number | undefined) | undefined;
   readonly clock?: Clock | undefined;
   /** An admitted attempt has ended: answered, refused by the service, or abandoned before it was served. */
-  readonly over?: ((attempt: SentAttempt) => void) | undefined;
+  readonly over?: ((attempt: SentAttempt, wasServed: boolean) => void) | undefined;
   readonly service?: Service<SentAttempt> | undefined;
   readonly loses?: (() => boolean) | undefined;
   readonly journeys?: JourneyRecorder | undefined;
@@ -59,7 +59,7 @@ export class ModelledTransport implements Transport {
     if (ticket !== undefined) {
       this.#parts.clock?.agenda.cancel(ticket);
       this.#held.delete(attempt);
-      this.#parts.over?.(attempt);
+      this.#parts.over?.(attempt, false);
     }
     const visit = this.#visits.get(attempt);
     if (visit === undefined) return;
@@ -67,18 +67,18 @@ export class ModelledTransport implements Transport {
     const { service, over } = this.#parts;
     service?.abandon(visit);
     // The service still works on the others, which keep their place.
-    if (service?.isDropped(visit) === true) over?.(attempt);
+    if (service?.isDropped(visit) === true) over?.(attempt, false);
   }
 
   served(attempt: SentAttempt): void {
     this.#visits.delete(attempt);
-    this.#parts.over?.(attempt);
+    this.#parts.over?.(attempt, true);
     this.#answer(attempt, served, 'service');
   }
 
   failed(attempt: SentAttempt): void {
     this.#visits.delete(attempt);
-    this.#parts.over?.(attempt);
+    this.#parts.over?.(attempt, false);
     this.#answer(attempt, failed, 'service');
   }
 
@@ -89,7 +89,7 @@ export class ModelledTransport implements Transport {
       this.#visits.set(attempt, visit);
       return;
     }
-    over?.(attempt);
+    over?.(attempt, service === undefined);
     if (service === undefined) this.#answer(attempt, served, attempt.job.contract);
     else this.#answer(attempt, failed, 'service');
   }

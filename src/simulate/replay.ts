@@ -57,6 +57,7 @@ export function toReplay(
         last_cycle: lastCycle,
         skipped_lines: readings.reduce((sum, { skippedLines }) => sum + skippedLines, 0),
         ...fold.delays(),
+        ...fold.costs(),
       },
       fold.figures(lastCycle, top),
       fold.past(firstCycle, lastCycle),

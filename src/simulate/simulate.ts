@@ -16,7 +16,7 @@ import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { lastInstantOf } from '../time/cycle.js';
 import { type ActorState, actorStates } from './actor-states.js';
 import { type Drivable, type DriveOptions, rowsOf } from './drive.js';
-import { ModelFeed, TimedFeed } from './feed.js';
+import { ModelFeed, TimedFeed, withCosts } from './feed.js';
 import type { JourneyRecorder } from './journeys.js';
 import { hasPlaces, trafficOf } from './scenario-traffic.js';
 import { SimulatedClients } from './simulated-clients.js';
@@ -110,6 +110,7 @@ export function toRun(
           last_cycle: reached,
           skipped_lines: skippedLines,
           ...fold.delays(),
+          ...fold.costs(),
           ...(without_place && { without_place }),
           ...measured,
         },
@@ -132,8 +133,10 @@ async function prepare(
   onRow: (row: CycleRow<SimulatedRun>) => void,
 ): Promise<Drivable> {
   const { seed = scenario.seed, untilCycle = Number.POSITIVE_INFINITY, inspect, withDecisions, journeys } = options;
-  const { startCycle: firstCycle, drain, cycleMs, plan, keyed, senders } = scenario;
+  const { startCycle: firstCycle, drain, cycleMs, plan, keyed, senders, costs } = scenario;
   const draws = drawsOf(seed);
+  const stream = draws('costs');
+  const drawCost = costs && (() => costs.draw(stream));
   const traffic = await trafficOf(scenario, draws);
   const { names, cycles } = traffic;
   const wholeCycle = firstCycle + cycles - 1 + drain;
@@ -157,17 +160,21 @@ async function prepare(
     byContract,
     inspect,
     keyed: hasPlaces(keyed, names) ? undefined : keyed,
+    costUnit: costs?.unit,
     withDecisions: withDecisions ?? (journeys !== undefined && plan.rule !== undefined),
     onMove: (contract, admits) => clients?.moved(contract, admits),
     onRow: journeys === undefined || senders.length > 0 ? onRow : (row) => onRow(recorded(row, journeys, cycleMs)),
     about: { firstCycle, lastCycle, keepsTimeline, measured, actors: () => actorStates(world, clients) },
   });
   const clients =
-    senders.length === 0 ? undefined : new SimulatedClients(scenario, { traffic, world, draws, lastCycle, journeys });
+    senders.length === 0
+      ? undefined
+      : new SimulatedClients(scenario, { traffic, world, draws, lastCycle, journeys, drawCost });
   if (clients !== undefined) return { world, lastCycle, feed: undefined };
   const models =
     plan.rule === undefined ? new ModelFeed(traffic, firstCycle) : new TimedFeed(traffic, firstCycle, cycleMs);
-  return { world, lastCycle, feed: traffic.feed ?? models };
+  const feed = traffic.feed ?? models;
+  return { world, lastCycle, feed: drawCost === undefined ? feed : withCosts(feed, drawCost) };
 }
 
 function recorded<Row extends CycleRow>(row: Row, journeys: JourneyRecorder, cycleMs: number): Row {

@@ -22,7 +22,7 @@ import { Service } from './service.js';
 import { Tiers } from './tiers.js';
 import type { World } from './world.js';
 
-type ClientsPlan = Pick<LoadedScenario, 'senders' | 'service' | 'faults' | 'plan' | 'startCycle' | 'warmUp'>;
+type ClientsPlan = Pick<LoadedScenario, 'senders' | 'service' | 'faults' | 'plan' | 'startCycle' | 'warmUp' | 'costs'>;
 
 interface SimulatedClientsOptions {
   readonly traffic: Traffic;
@@ -30,6 +30,7 @@ interface SimulatedClientsOptions {
   readonly draws: Draws;
   readonly lastCycle: number;
   readonly journeys: JourneyRecorder | undefined;
+  readonly drawCost: (() => number) | undefined;
 }
 
 export class SimulatedClients {
@@ -42,10 +43,12 @@ export class SimulatedClients {
   readonly #recorder: SeriesRecorder;
   /** For a limit on concurrency: Infinity, because the service determines how long a request is in flight. */
   readonly #holdMs: number | undefined;
+  /** What an attempt is charged when it comes, where its cost is known only at its end. */
+  readonly #charged: number | undefined;
 
   constructor(
-    { senders, service, faults, plan, startCycle, warmUp }: ClientsPlan,
-    { traffic, world, draws, lastCycle, journeys }: SimulatedClientsOptions,
+    { senders, service, faults, plan, startCycle, warmUp, costs }: ClientsPlan,
+    { traffic, world, draws, lastCycle, journeys, drawCost }: SimulatedClientsOptions,
   ) {
     const { clock, actors } = world;
     this.#world = world;
@@ -74,10 +77,14 @@ export class SimulatedClients {
     const losses = faults.flatMap((fault) => (fault.kind === 'lost_answers' ? [fault] : []));
     const holds = service !== undefined && plan.rule?.rule.release !== undefined;
     this.#holdMs = holds ? Number.POSITIVE_INFINITY : undefined;
+    this.#charged = costs?.charged;
     const modelled = new ModelledTransport({
       decide: (attempt) => this.#decide(attempt),
       clock,
-      over: holds ? (attempt) => this.#release(attempt) : undefined,
+      over: (attempt, wasServed) => {
+        if (holds) this.#release(attempt);
+        if (this.#charged !== undefined) this.#correct(attempt, wasServed, this.#charged);
+      },
       service: this.service,
       journeys,
       loses: () => losses.some(({ share, at }) => this.#isIn(at) && losing.uniform() < share),
@@ -101,6 +108,7 @@ export class SimulatedClients {
       untilMs,
       actors,
       watch,
+      drawCost,
     });
     clock.agenda.at(clock.now(), Rank.client, () => this.population.begin());
     arriveByAgenda(traffic, clock, startCycle, (contract) => this.population.arrive(contract));
@@ -124,19 +132,25 @@ export class SimulatedClients {
     return this.#recorder.finish(lastCycle);
   }
 
-  #decide({ job: { contract }, client }: SentAttempt): Extract<Answer, { type: 'limited' }> | number | undefined {
+  #decide({ job: { contract, cost }, client }: SentAttempt): Extract<Answer, { type: 'limited' }> | number | undefined {
     const world = this.#world;
-    const isAdmitted = world.decide(contract, 1, world.clock.cycle(), this.#holdMs) === 1;
+    const charged = cost === undefined ? undefined : (this.#charged ?? cost);
+    const isAdmitted = world.decide(contract, 1, world.clock.cycle(), this.#holdMs, charged, cost) === 1;
     world.actors?.send(client.id, contract, { type: 'request', decision: isAdmitted ? 'admitted' : 'limited' });
     const decided = world.places === undefined ? world.contracts[contract] : world.places.decider(contract);
     if (decided === undefined) return { type: 'limited', retryAfterMs: placeMs(world) };
     const { delayMs } = decided.gate;
     if (isAdmitted) return delayMs === 0 ? undefined : delayMs;
-    return { type: 'limited', retryAfterMs: announcedMs(decided.gate, world.clock) };
+    return { type: 'limited', retryAfterMs: announcedMs(decided.gate, world.clock, charged) };
   }
 
   #release({ job: { contract }, sentMs }: SentAttempt): void {
     this.#world.contracts[contract]!.release(this.#world.clock.now() - sentMs);
+  }
+
+  #correct({ job: { contract, cost = 0 }, sentMs }: SentAttempt, wasServed: boolean, charged: number): void {
+    const more = (wasServed ? cost : 0) - charged;
+    if (more !== 0) this.#world.contracts[contract]!.charge(more, sentMs);
   }
 
   #isIn({ from, to }: Stretch): boolean {
@@ -161,14 +175,14 @@ function placeMs({ clock, places }: World): number | undefined {
 //   a window of cycles    Retry-After: whole seconds up to the cycle in which a request is admitted again
 //   a rule                what the product announces, right or wrong; the exact wait where its announcement is not known
 
-/** In ms; undefined if nothing is announced, or no wait is long enough. */
-export function announcedMs(gate: Gate, clock: Clock): number | undefined {
+/** In ms; undefined if nothing is announced, or no wait is long enough. @param charged for a request. Default: 1 */
+export function announcedMs(gate: Gate, clock: Clock, charged = 1): number | undefined {
   const { plan } = gate;
   if (plan.rule === undefined) {
     const cycles = retryAfterCycles(gate);
     return cycles === undefined ? undefined : secondsUntil(gate.cycle + cycles, clock.now(), clock.cycleMs) * 1000;
   }
   const { rule, definition } = plan.rule;
-  const ms = gate.askRule((state, nowMs) => announcedWait(rule, definition.announces, state, nowMs, 1));
+  const ms = gate.askRule((state, nowMs) => announcedWait(rule, definition.announces, state, nowMs, charged));
   return ms === undefined || !Number.isFinite(ms) ? undefined : Math.max(0, ms);
 }

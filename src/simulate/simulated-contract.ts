@@ -54,11 +54,14 @@ export class SimulatedContract extends GateHead {
   /**
    * Counts and decides `n` requests now. See `Gate.decide`.
    * @param cycle that of the clock
+   * @param cost of one: see `Gate.decideCost`
    * @returns how many were admitted
    */
-  decide(n: number, cycle: number, holdMs?: number): number {
+  decide(n: number, cycle: number, holdMs?: number, cost?: number): number {
     const { gate } = this;
-    const admitted = gate.decide(n, cycle, 0, this.#parts.clock.now(), holdMs);
+    const nowMs = this.#parts.clock.now();
+    const admitted =
+      cost === undefined ? gate.decide(n, cycle, 0, nowMs, holdMs) : gate.decideCost(cost, cycle, 0, nowMs, holdMs);
     if (this.#taken.length > 0 || gate.hearsAll || gate.plan.rule?.rule.hastens) this.#settle();
     return admitted;
   }
@@ -71,6 +74,12 @@ export class SimulatedContract extends GateHead {
   /** A request in flight has ended. @param heldMs how long it was in flight */
   release(heldMs: number): void {
     this.gate.release(this.#parts.clock.now(), heldMs);
+    this.#settle();
+  }
+
+  /** See `Gate.charge`. */
+  charge(n: number, sinceMs: number): void {
+    this.gate.charge(n, this.#parts.clock.now(), sinceMs);
     this.#settle();
   }
 

@@ -11,6 +11,7 @@ import { ActorSystem } from '../actor/actor-system.js';
 import { decideFast } from '../limiter/fast-path.js';
 import type { Due } from '../limiter/gate.js';
 import { type Plan, spanCycles } from '../limiter/plan.js';
+import { CostTally } from '../outcome/cost-tally.js';
 import { type CycleRow, type Decisions, RowBuilder, type RunShape, shapeOf } from '../outcome/cycle-row.js';
 import type { KeyedSpec } from '../scenario/loaded-scenario.js';
 import { assert } from '../schema/failure.js';
@@ -40,6 +41,8 @@ interface WorldOptions<About extends object = object> {
   /** For keys that do not all have a place: a last contract is added for the requests of the others. */
   readonly keyed?: KeyedSpec | undefined;
   readonly withDecisions?: boolean | undefined;
+  /** Unit of the costs of requests; undefined: every request costs 1. */
+  readonly costUnit?: string | undefined;
   /** Called at the instant of a transition, with whether the new state admits. */
   readonly onMove?: ((contract: number, admits: boolean) => void) | undefined;
   /** More that rows refer to. */
@@ -68,7 +71,7 @@ export class World<About extends object = object> {
   /** Whether contracts have no window, so that requests leave at once, in rows with columns. */
   readonly #countsNothing: boolean;
   readonly #hasRule: boolean;
-  /** Instead of window counts; undefined without a rule, and for rows without columns. */
+  /** Instead of counts of requests; undefined without a rule or costs, and for rows without columns. */
   readonly #levels: Levels | undefined;
   readonly places: Places | undefined;
   readonly #sharedState: unknown;
@@ -80,7 +83,7 @@ export class World<About extends object = object> {
   #ticket: Ticket | undefined;
 
   constructor(options: WorldOptions<About>) {
-    const { cycleMs, firstCycle, names, plan, byContract = true, inspect, keyed } = options;
+    const { cycleMs, firstCycle, names, plan, byContract = true, inspect, keyed, costUnit } = options;
     this.clock = new VirtualClock(startOf(firstCycle, cycleMs), cycleMs);
     const hear = typeof inspect === 'function' ? (event: InspectionEvent) => inspect(event, this.clock) : inspect;
     this.actors = hear && new ActorSystem(hear);
@@ -89,11 +92,13 @@ export class World<About extends object = object> {
     this.names = this.#names;
     this.contracts = this.#contracts;
     // `about` is left out only if it has no fields.
-    this.run = { ...shapeOf(this.#names, plan), ...(options.about as About) };
+    const costs = costUnit === undefined ? {} : { costs: new CostTally(costUnit) };
+    this.run = { ...shapeOf(this.#names, plan), ...costs, ...(options.about as About) };
     this.#builder = new RowBuilder(this.run, byContract);
     this.#hasRule = plan.rule !== undefined;
+    const hasLevels = byContract && (this.#hasRule || costUnit !== undefined);
     this.#countsNothing = byContract && this.run.within === 0 && !this.#hasRule;
-    this.#levels = byContract && this.#hasRule ? new Levels(this.#contracts, this.#builder, cycleMs) : undefined;
+    this.#levels = hasLevels ? new Levels(this.#contracts, this.#builder, cycleMs) : undefined;
     this.#sharedState = plan.rule?.rule.shared === true ? plan.rule.rule.fresh(this.clock.now()) : undefined;
     // All rows are of the builder, which refers to `this.run`.
     this.#onRow = options.onRow as (row: CycleRow) => void;
@@ -118,19 +123,36 @@ export class World<About extends object = object> {
    * Counts and decides `n` requests of a contract now. Returns how many were admitted.
    * @param cycle that of the clock, for callers who know it
    * @param holdMs for a rule: how long a request is in flight; Infinity until `contract.release`
+   * @param charged what each is charged now, in a world with a `costUnit`
+   * @param cost of each. Default: `charged`
    */
-  decide(index: number, n: number, cycle = this.clock.cycle(), holdMs?: number): number {
+  decide(
+    index: number,
+    n: number,
+    cycle = this.clock.cycle(),
+    holdMs?: number,
+    charged?: number,
+    cost = charged,
+  ): number {
+    const admitted = this.#decideByPlace(index, n, cycle, holdMs, charged);
+    // Several at once cost the same, and those that are admitted come first.
+    if (cost !== undefined) for (let k = 0; k < n; k += 1) this.run.costs?.add(cost, k < admitted, this.clock.now());
+    return admitted;
+  }
+
+  #decideByPlace(index: number, n: number, cycle: number, holdMs?: number, charged?: number): number {
     if (this.places?.take(index, cycle) === false) {
       const { refusing, without } = this.places;
-      const admitted = refusing === -1 ? this.#decide(without, n, cycle, holdMs) : this.#refuse(refusing, n, cycle);
+      const admitted =
+        refusing === -1 ? this.#decide(without, n, cycle, holdMs, charged) : this.#refuse(refusing, n, cycle);
       this.places.missed(n, admitted);
       return admitted;
     }
-    return this.#decide(index, n, cycle, holdMs);
+    return this.#decide(index, n, cycle, holdMs, charged);
   }
 
-  #decide(index: number, n: number, cycle: number, holdMs: number | undefined): number {
-    if (this.#hasRule) return this.#decideByRule(index, n, cycle, holdMs);
+  #decide(index: number, n: number, cycle: number, holdMs: number | undefined, charged: number | undefined): number {
+    if (this.#hasRule || charged !== undefined) return this.#decideEach(index, n, cycle, holdMs, charged);
     // No wake is due: wakes are tasks of the agenda before all else in a cycle.
     const quiet = decideFast(this.#contracts[index]!, n, cycle);
     const admitted = quiet < 0 ? this.#contracts[index]!.decide(n, cycle) : quiet;
@@ -141,20 +163,27 @@ export class World<About extends object = object> {
     return admitted;
   }
 
-  #decideByRule(index: number, n: number, cycle: number, holdMs: number | undefined): number {
+  #decideEach(
+    index: number,
+    n: number,
+    cycle: number,
+    holdMs: number | undefined,
+    charged: number | undefined,
+  ): number {
     const contract = this.#contracts[index]!;
     const { gate } = contract;
     this.#lastRequests[index] = cycle;
     let admitted = 0;
     // One by one: each has a delay of its own.
     for (let k = 0; k < n; k += 1) {
-      const isAdmitted = contract.decide(1, cycle, holdMs) === 1;
+      const isAdmitted = contract.decide(1, cycle, holdMs, charged) === 1;
       if (isAdmitted) admitted += 1;
       if (isAdmitted && gate.delayMs > 0) this.#builder.delayed(gate.delayMs);
       if (this.#decisions !== undefined) this.#note(index, isAdmitted ? gate.delayMs : Number.NaN);
       this.#levels?.asked(index);
     }
     this.#builder.requested(index, n, admitted);
+    if (this.#countsNothing) this.#builder.left(index, n);
     if (cycle < this.#closing) this.#closeAfter(cycle);
     return admitted;
   }
@@ -216,7 +245,7 @@ export class World<About extends object = object> {
     const falls = this.#levels?.close(cycle) ?? Number.POSITIVE_INFINITY;
     if (!this.#builder.isEmpty) {
       const { contracts, requests, totals } = this.#emit(cycle);
-      if (contracts.length > 0 && totals.requests > 0 && this.run.within > 0)
+      if (this.#levels === undefined && contracts.length > 0 && totals.requests > 0 && this.run.within > 0)
         this.#leaving.push({ cycle, contracts, requests });
     }
     const next = this.#leaving[this.#left];

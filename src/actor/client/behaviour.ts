@@ -18,6 +18,8 @@ export interface Job {
   readonly contract: number;
   /** When it was first wanted, in unix ms. */
   readonly bornMs: number;
+  /** Of each of its attempts; undefined where every request costs 1. */
+  readonly cost?: number | undefined;
 }
 
 export interface Attempt {

@@ -32,6 +32,8 @@ interface PopulationOptions {
   /** End of the requests, up to which goodput is measured; unix ms. Default: the end of the run. */
   readonly untilMs?: number | undefined;
   readonly actors?: ActorSystem | undefined;
+  /** Undefined where every request costs 1. */
+  readonly drawCost?: (() => number) | undefined;
   readonly watch?: ClientWatch | undefined;
 }
 
@@ -46,11 +48,13 @@ export class Population {
   readonly #takers: readonly Kind[];
   readonly #shares: AliasTable | undefined;
   readonly #dealing: RandomStream;
+  readonly #drawCost: PopulationOptions['drawCost'];
   #jobs = 0;
 
   /** @throws Failure `invalid_input` when there are fewer devices than contracts */
   constructor(options: PopulationOptions) {
     this.#clock = options.clock;
+    this.#drawCost = options.drawCost;
     this.#kinds = options.plans.map(
       (plan, index) => new Kind(plan, index, options, (contract) => this.#newJob(contract)),
     );
@@ -116,7 +120,8 @@ export class Population {
 
   #newJob(contract: number): Job {
     this.#jobs += 1;
-    return { number: this.#jobs, contract, bornMs: this.#clock.now() };
+    const job = { number: this.#jobs, contract, bornMs: this.#clock.now() };
+    return this.#drawCost === undefined ? job : { ...job, cost: this.#drawCost() };
   }
 }
 

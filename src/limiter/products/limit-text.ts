@@ -2,6 +2,7 @@
 //
 //   100 in 60s                              requests in a rolling window; 100/min, 100 per 5m, 100 in 60 cycles
 //   10 in 1s and 100 in 60s                 several windows: a request has to fit into each
+//   60 requests in 60s and 9000 tokens in 60s   `requests` counts each as 1; tokens, bytes or units what it costs
 //   nginx 10r/s burst=5 nodelay             a product; values without a name are its parameters in their order
 //   gcra 10/s burst=20                      a rule; `_ms` may be left out where a unit is written: window=1m
 //   limit_req_zone … ; limit_req … ;        a piece of configuration, with ` at location /api` where it has several limiters
@@ -69,7 +70,7 @@ function readOne(text: string, words: readonly Word[], isOfSeveral: boolean): Li
   const [first] = words;
   if (first!.name !== undefined)
     throw unreadable(text, first, 'a limiter begins with its name or its number of requests');
-  if (/^[\d.+-]/.test(first!.text)) return windowIn(text, words, isOfSeveral ? {} : WINDOW_FIELDS);
+  if (/^[\d.+-]/.test(first!.text)) return windowIn(text, words, isOfSeveral);
   const name = first!.text;
   const primitive = name.replaceAll('-', '_');
   if (productNames.includes(name)) return likeIn(text, words);
@@ -82,25 +83,29 @@ function readOne(text: string, words: readonly Word[], isOfSeveral: boolean): Li
 
 const WINDOW_FIELDS = { near_limit: { type: 'number' }, shadow: { type: 'boolean' } };
 
-function windowIn(text: string, words: readonly Word[], fields: Readonly<Record<string, Kind>>): Limiter {
+function windowIn(text: string, words: readonly Word[], isOfSeveral: boolean): Limiter {
+  const fields: Readonly<Record<string, Kind>> = isOfSeveral ? { counts: { type: 'string' } } : WINDOW_FIELDS;
   const pace = paceAt(text, words, 0);
   const { given, rest } = fieldsIn(text, 'A window', fields, words.slice(pace.words));
   if (rest.length > 0) throw unknown(text, 'A window', rest[0]!, rest[0]!.text, Object.keys(fields));
   if (!Number.isSafeInteger(pace.n)) throw unreadable(text, words[0], 'it is no whole number of requests');
   const [, cycles] = /^(\d+)(?:\s*cycles?)?$/i.exec(pace.time) ?? [];
-  return { threshold: pace.n, within: cycles === undefined ? pace.time : Number(cycles), ...given };
+  const counts = isOfSeveral && /^requests?$/i.test(pace.unit ?? '') ? { counts: 'requests' } : {};
+  return { threshold: pace.n, within: cycles === undefined ? pace.time : Number(cycles), ...counts, ...given };
 }
 
 interface Pace {
   readonly n: number;
   readonly time: string;
+  /** What is counted, where it is said. */
+  readonly unit: string | undefined;
   /** How many words it takes. */
   readonly words: number;
 }
 
 /** A number, a unit, and a unit of its own, as `1h 30 min`. */
 const MOST_PACE_WORDS = 8;
-const PACE = /^\+?(\d+(?:\.\d+)?)\s*(?:requests?\s+)?(?:\/|\b(?:in|per)\b)\s*(\S.*)$/i;
+const PACE = /^\+?(\d+(?:\.\d+)?)\s*(?:(requests?|tokens?|bytes?|units?)\s*)?(?:\/|\b(?:in|per)\b)\s*(\S.*)$/i;
 
 /** The longest `n in time` or `n/time` from a word on. */
 function paceAt(text: string, words: readonly Word[], from: number): Pace {
@@ -109,12 +114,12 @@ function paceAt(text: string, words: readonly Word[], from: number): Pace {
   const bare = words.slice(from, end < 0 ? undefined : end).slice(0, MOST_PACE_WORDS);
   for (let count = bare.length; count >= 1; count -= 1) {
     const written = bare.slice(0, count).map((one) => one.text);
-    const [, n, rest = ''] = PACE.exec(written.join(' ')) ?? [];
+    const [, n, unit, rest = ''] = PACE.exec(written.join(' ')) ?? [];
     const time = /^\d/.test(rest) ? rest : `1 ${rest}`;
     if (n === undefined || !/^(\d|\p{L}+$)/u.test(rest)) continue;
     try {
       parseTime(time, 777, '', 0);
-      return { n: Number(n), time: time.replace(/\s+/g, ' '), words: count };
+      return { n: Number(n), unit, time: time.replace(/\s+/g, ' '), words: count };
     } catch (error) {
       why = error instanceof Failure ? (error.faults[0]?.message ?? why) : why;
     }
@@ -122,20 +127,22 @@ function paceAt(text: string, words: readonly Word[], from: number): Pace {
   throw unreadable(text, words[from], why);
 }
 
-/** `hold_ms` is of every limiter with a rule. */
-const { primitive: _, params: __, ...outer } = RuleDefinition.properties;
+/** `hold_ms` and `counts` are of every limiter with a rule. */
+const { primitive: _, params: __, ...outer } = propertiesOf(RuleDefinition);
 
 function likeIn(text: string, [first, ...words]: readonly Word[]): Limiter {
   const { product } = productOf(first!.text);
   const known = propertiesOf(product.params);
-  const { given, rest } = fieldsIn(text, first!.text, { ...known, hold_ms: outer.hold_ms }, words);
+  const { given, rest } = fieldsIn(text, first!.text, { ...known, hold_ms: outer['hold_ms']!, counts: {} }, words);
   const places = Object.keys(known).filter((name) => !(name in given));
   for (const word of rest) {
     const place = places.shift();
     if (place === undefined) throw unknown(text, first!.text, word, word.text, Object.keys(known));
     given[place] = readValue(text, word, place, known[place]!);
   }
-  const inOrder = [...Object.keys(known), 'hold_ms'].flatMap((name) => (name in given ? [[name, given[name]]] : []));
+  const inOrder = [...Object.keys(known), 'hold_ms', 'counts'].flatMap((name) =>
+    name in given ? [[name, given[name]]] : [],
+  );
   return { like: first!.text, ...Object.fromEntries(inOrder) };
 }
 

@@ -47,7 +47,7 @@ export const windowFields = {
 
 const Window = Type.Object(windowFields, strict);
 
-const { hold_ms } = RuleDefinition.properties;
+const { hold_ms, counts } = RuleDefinition.properties;
 
 const Paste = Type.Object(
   {
@@ -66,11 +66,12 @@ const Paste = Type.Object(
       }),
     ),
     hold_ms,
+    counts,
   },
   strict,
 );
 
-const Held = Type.Object({ hold_ms });
+const Held = Type.Object({ hold_ms, counts });
 
 const All = Type.Object(
   {
@@ -80,13 +81,14 @@ const All = Type.Object(
       description: 'Limiters that all have to admit a request: windows, which count every request, or rules.',
     }),
     hold_ms,
+    counts,
   },
   strict,
 );
 
 const likes = Object.entries(products).map(([name, { product, params, example }]) =>
   Type.Object(
-    { like: Type.Enum(namesOf(name), { description: product }), ...propertiesOf(params), hold_ms },
+    { like: Type.Enum(namesOf(name), { description: product }), ...propertiesOf(params), hold_ms, counts },
     { ...strict, description: product, examples: [{ like: name, ...example }] },
   ),
 );

@@ -96,9 +96,11 @@ export function definitionOf(limiter: unknown, cycleMs: number): RuleDefinition 
       fix: "Give a text as '100 in 60s', or { primitive, params }, { like, … } or { threshold, within }.",
     });
   }
-  const { hold_ms: hold, ...others } = limiter as Readonly<Record<string, unknown>>;
-  if (hold !== undefined && !('primitive' in others))
-    return { ...definitionOf(others, cycleMs), hold_ms: hold as number };
+  const { hold_ms, counts, ...others } = limiter as Readonly<Record<string, unknown>>;
+  if ((hold_ms !== undefined || counts !== undefined) && !('primitive' in others)) {
+    const further = { ...(hold_ms !== undefined && { hold_ms }), ...(counts !== undefined && { counts }) };
+    return checkRule({ ...definitionOf(others, cycleMs), ...further });
+  }
   const given = limiter as Readonly<Record<string, unknown>>;
   if ('like' in given) return likeRule(given);
   if ('and' in given) return allOf(given['and'] as readonly Readonly<Record<string, unknown>>[], cycleMs);
@@ -158,7 +160,7 @@ function together(rules: readonly RuleDefinition[], primitive: 'and' | 'and_all_
   // Below a ms it is of no matter to either.
   if (step > 1 && steps.some((one) => one !== step))
     throw notTogether(`Their clocks have steps of ${steps.join(' and ')} ms.`);
-  const of = rules.map((one) => ({ primitive: one.primitive, params: one.params }));
+  const of = rules.map(({ primitive, params, counts }) => ({ primitive, params, ...(counts && { counts }) }));
   return checkRule({
     primitive,
     params: { of },

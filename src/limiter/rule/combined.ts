@@ -57,6 +57,11 @@ export function and(rules: readonly Rule[], allCharged: boolean): Rule<All> {
       state.refusedMs = refusedMs;
       return refusedMs >= 0 ? LIMITED : longest;
     },
+    ...(rules.every(({ charge }) => charge !== undefined) && {
+      charge({ members }: All, t: number, n: number, sinceMs: number) {
+        for (let i = 0; i < rules.length; i += 1) rules[i]!.charge!(members[i], t, n, sinceMs);
+      },
+    }),
     nextAdmission: latest,
     nextChange: ({ members }, t) => Math.min(...rules.map((rule, i) => rule.nextChange(members[i], t))),
     remaining: ({ members }, t) => Math.min(...rules.map((rule, i) => rule.remaining(members[i], t))),

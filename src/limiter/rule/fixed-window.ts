@@ -129,6 +129,12 @@ export function fixedWindow(
       else if (block > 0 && before <= most) endAt(state, t + block);
       return LIMITED;
     },
+    charge(state, t, n, sinceMs) {
+      const over = isOver(state, t);
+      if (n < 0 && (over || sinceMs < state.endMs - span)) return;
+      if (over) state.endMs = endFrom(state, t);
+      state.count = counted(over ? 0 : state.count, n);
+    },
     nextAdmission(state, t, n) {
       if (n > most) return NEVER;
       return countAt(state, t) + n <= most ? t : Math.max(t, overAt(state));

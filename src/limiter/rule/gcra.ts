@@ -32,17 +32,21 @@ export function gcra({ T_ms: T, tau_ms: tau }: Static<typeof GcraParams>): Rule<
   const ahead = ({ fromMs, turns }: State, t: number) => Math.max(fromMs - t + turns * T, 0);
   const excess = (state: State, t: number, n: number) => ahead(state, t) + n * T - (tau + T);
   const roomAt = (state: State, t: number) => Math.floor((tau + T + GRAIN_MS - ahead(state, t)) / T);
+  const charge = (state: State, t: number, n: number) => {
+    if (ahead(state, t) === 0) {
+      state.fromMs = t;
+      state.turns = 0;
+    }
+    state.turns += n;
+  };
   return {
     fresh: () => ({ fromMs: 0, turns: 0 }),
     decide(state, t, n) {
       if (excess(state, t, n) > GRAIN_MS) return LIMITED;
-      if (ahead(state, t) === 0) {
-        state.fromMs = t;
-        state.turns = 0;
-      }
-      state.turns += n;
+      charge(state, t, n);
       return 0;
     },
+    charge,
     nextAdmission: (state, t, n) => (n > most ? NEVER : t + Math.max(0, excess(state, t, n))),
     nextChange(state, t) {
       const room = roomAt(state, t);

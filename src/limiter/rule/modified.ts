@@ -1,6 +1,7 @@
-// Modifiers that work on any rule: a block after a refusal, and the step of a clock.
+// Modifiers that work on any rule: a block after a refusal, a count of requests instead of costs, and the step of a clock.
 //
 //   blocking     refused at t  ->  all refused until t + block, and the rule is not asked    rearm: each one starts the block again
+//   per request  whatever a request costs, 1 is charged
 //   on a clock   the rule sees floor(t / step) * step, and never a time before the latest that it saw
 //
 // Source: rate-limiter-flexible 11 (inMemoryBlockOnConsumed), Bottleneck 2.19 (BLOCK, with rearm); Redis, nginx, PHP for the clocks.
@@ -33,6 +34,17 @@ export function blocking<State>(rule: Rule<State>, blockMs: number, rearm: boole
         windowEnd: ({ inner, untilMs }, t) => (t < untilMs ? untilMs - t : (rule.waits?.windowEnd?.(inner, t) ?? 0)),
       },
     }),
+  };
+}
+
+export function perRequest<State>(rule: Rule<State>): Rule<State> {
+  const { waits } = rule;
+  return {
+    ...rule,
+    decide: (state, t, _n, holdMs) => rule.decide(state, t, 1, holdMs),
+    charge: () => {},
+    nextAdmission: (state, t) => rule.nextAdmission(state, t, 1),
+    ...(waits && { waits: waitsWith(waits, (ask, state, t) => ask(state, t, 1)) }),
   };
 }
 
@@ -73,6 +85,12 @@ export function withClockStep<State>(rule: Rule<State>, stepMs: number | undefin
         rule.release?.(state.inner, state.atMs, heldMs);
       },
     }),
+    ...(rule.charge && {
+      charge(state: Clocked<State>, t: number, n: number, sinceMs: number) {
+        state.atMs = seen(state, t);
+        rule.charge?.(state.inner, state.atMs, n, read(sinceMs));
+      },
+    }),
     nextAdmission(state, t, n) {
       const now = seen(state, t);
       const at = rule.nextAdmission(state.inner, now, n);
@@ -81,21 +99,27 @@ export function withClockStep<State>(rule: Rule<State>, stepMs: number | undefin
     nextChange: (state, t) => whenRead(rule.nextChange(state.inner, seen(state, t)), t),
     remaining: (state, t) => rule.remaining(state.inner, seen(state, t)),
     forgettable: (state, t) => state.atMs <= t && rule.forgettable(state.inner, seen(state, t)),
-    ...(waits && { waits: waitsOnClock(waits, seen) }),
+    ...(waits && {
+      waits: waitsWith<State, Clocked<State>>(waits, (ask, state, t, n) => ask(state.inner, seen(state, t), n)),
+    }),
   };
 }
 
-function waitsOnClock<State>(
+type AskWait<State> = (state: State, t: number, n: number) => number;
+
+/** The same waits, each asked through `through`. */
+function waitsWith<State, Outer>(
   waits: Waits<State>,
-  seen: (state: Clocked<State>, t: number) => number,
-): Waits<Clocked<State>> {
+  through: (ask: AskWait<State>, state: Outer, t: number, n: number) => number,
+): Waits<Outer> {
   const names = ['windowEnd', 'newestLeaves', 'wholeTokens', 'wholeIntervals', 'backoff'] as const;
   return Object.fromEntries(
     names
       .filter((name) => waits[name] !== undefined)
       .map((name) => [
         name,
-        (state: Clocked<State>, t: number, n: number) => waits[name]!(state.inner, seen(state, t), n),
+        (state: Outer, t: number, n: number) =>
+          through((inner, at, cost) => waits[name]!(inner, at, cost), state, t, n),
       ]),
   );
 }

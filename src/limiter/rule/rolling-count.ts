@@ -66,6 +66,11 @@ export function cycleWindow({ limit, within, cycleMs, countsRefused, fromMade }:
       if (ok || countsRefused) addTo(state.window, Math.min(n, Number.MAX_SAFE_INTEGER - before));
       return ok ? 0 : LIMITED;
     },
+    charge(state, t, n, sinceMs) {
+      advanceTo(state.window, cycleAt(state, t));
+      const window = new RollingWindow(state.window);
+      window.addAt(n < 0 ? cycleAt(state, sinceMs) : window.cycle, n);
+    },
     nextAdmission(state, t, n) {
       if (n > limit) return NEVER;
       const window = windowAt(state, t);

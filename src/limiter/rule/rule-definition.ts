@@ -20,7 +20,7 @@ import { GcraParams, gcra } from './gcra.js';
 import { GuavaBurstyParams, GuavaWarmupParams, guavaBursty, guavaWarmup } from './guava.js';
 import { LeakyQueueParams, leakyQueue, UberSlackParams, uberSlack } from './leaky-queue.js';
 import { ManyNodesParams, manyNodes } from './many-nodes.js';
-import { blocking, withClockStep } from './modified.js';
+import { blocking, perRequest, withClockStep } from './modified.js';
 import { NginxLimitReqParams, nginxLimitReq } from './nginx-limit-req.js';
 import { RollingCountParams, rollingCount } from './rolling-count.js';
 import { GRAIN_MS, NEVER, type Rule } from './rule.js';
@@ -32,11 +32,19 @@ import { bucketAndInterval, TokenBucketAndIntervalParams } from './token-bucket-
 import { intervalBucket } from './token-bucket-interval.js';
 import { truncatingBucket } from './token-bucket-trunc.js';
 
+const counts = Type.Optional(
+  Type.Enum(['cost', 'requests'], {
+    description:
+      'What it counts: what a request costs, or each request as 1. Default: cost; without costs each costs 1.',
+  }),
+);
+
 /** What combinations are made of. Their own parameters are checked one by one. */
 const Member = Type.Object(
   {
     primitive: Type.String({ minLength: 1, maxLength: 64, description: 'The rule.' }),
     params: Type.Unknown({ description: 'Its parameters.' }),
+    counts,
   },
   { ...strict, description: 'One of the rules.' },
 );
@@ -267,6 +275,7 @@ export const RuleDefinition = Type.Object(
       Type.Boolean({ description: 'The product departs from the rule by timers or races; decides nothing.' }),
     ),
     announces: Type.Optional(Announces),
+    counts,
     hold_ms: Type.Optional(
       wait(
         'How long an admitted request is in flight, in ms, for limits on concurrency, unless the request states it. Default: 0.',
@@ -282,7 +291,11 @@ export const RuleDefinition = Type.Object(
 export type RuleDefinition = Static<typeof RuleDefinition>;
 
 /** A primitive with parameters that are known to fit: a rule, or a member of one. */
-type Fitting = { readonly primitive: string; readonly params: unknown };
+type Fitting = {
+  readonly primitive: string;
+  readonly params: unknown;
+  readonly counts?: 'cost' | 'requests' | undefined;
+};
 
 export function primitiveRow(primitive: string): PrimitiveRow<TSchema> {
   return primitives[primitive as Primitive] as PrimitiveRow<TSchema>;
@@ -293,7 +306,8 @@ function membersOf(rule: Fitting) {
 }
 
 function build(rule: Fitting, grainMs: number): Rule {
-  return primitiveRow(rule.primitive).make(rule.params, grainMs);
+  const made = primitiveRow(rule.primitive).make(rule.params, grainMs);
+  return rule.counts === 'requests' ? perRequest(made) : made;
 }
 
 /** Requests per ms that a rule is set to; undefined where its parameters name no rate. */

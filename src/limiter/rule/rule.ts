@@ -12,7 +12,8 @@
 // Promised by every rule:
 //   - A clock that steps back stands still: a request is decided at the latest time that was seen (nginx: see there).
 //   - A refused request of cost n changes no state, except where the rule says that refused requests count.
-//   - Counts saturate at 2^53 - 1, and are never negative. A cost is an integer from 1 to 2^53 - 1.
+//   - Counts saturate at 2^53 - 1, and are never negative. A cost is an integer from 1 to 2^53 - 1. A rule with `charge` also takes 0: it
+//     is admitted unless the limit is exceeded.
 //   - Times are ms since any epoch, from 0 to 2^53.
 
 /** Returned by `decide` for a refused request. */
@@ -51,6 +52,12 @@ export interface Rule<State = unknown> {
   decide(state: State, tMs: number, n: number, holdMs: number): number;
   /** A request that was admitted with an infinite `holdMs` is over, after `heldMs`. Limits on concurrency without a queue have it. */
   release?(state: State, tMs: number, heldMs: number): void;
+  /**
+   * Corrects what an admitted request was charged, whatever the limit says. A rule whose charges can be corrected has it.
+   * @param n how much more, an integer; below 0 less: given back as far as the rule still counts it
+   * @param sinceMs when the request was charged
+   */
+  charge?(state: State, tMs: number, n: number, sinceMs: number): void;
   /** The earliest time >= `tMs` at which `decide` would admit a request of cost `n`; NEVER if it would not. */
   nextAdmission(state: State, tMs: number, n: number): number;
   /** The earliest time > `tMs` at which `remaining` may change if nothing arrives; NEVER if it does not. */

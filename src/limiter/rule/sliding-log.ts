@@ -82,6 +82,14 @@ function add(log: Log, t: number, n: number): void {
   }
 }
 
+/** Takes `n` from what was added at `ms`, unless it has left. */
+function reduce(log: Log, ms: number, n: number): void {
+  const at = log.times.indexOf(ms, log.head);
+  if (at < 0) return;
+  log.costs[at]! -= n;
+  log.sum -= n;
+}
+
 function held(log: Log, t: number, span: number, atEnd: boolean): number {
   let { sum } = log;
   for (let i = log.head; i < log.times.length; i += 1) {
@@ -117,6 +125,11 @@ export function slidingLog(params: Static<typeof SlidingLogParams>, grainMs: num
       const again = dedup && log.sum > 0 && log.times[log.times.length - 1] === t;
       if ((ok || all) && !again) add(log, t, n);
       return ok ? 0 : LIMITED;
+    },
+    charge(log, t, n, sinceMs) {
+      drop(log, t, span, atEnd);
+      if (n > 0) add(log, t, n);
+      else reduce(log, sinceMs, -n);
     },
     nextAdmission(log, t, n) {
       if (n > limit) return wraps ? Math.max(t, log.firstMs < 0 ? t : log.firstMs + span + late) : NEVER;

@@ -98,6 +98,10 @@ export function continuousBucket(params: TokenBucketParams): Rule<BucketState> {
       if (ttl !== undefined) state.goneMs = t + ttl;
       return waits <= grain ? 0 : waits;
     },
+    charge(state, t, n) {
+      state.tokens = Math.min(most, level(state, t) - n * parts);
+      state.atMs = t;
+    },
     nextAdmission(state, t, n) {
       if (tooMany(n)) return NEVER;
       const waits = waitFor(level(state, t), n);

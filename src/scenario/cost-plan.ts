@@ -1,0 +1,83 @@
+// What requests cost, where it is not 1: tokens of a language model, bytes.
+//
+//   charged 0        | cost |          nothing when a request comes, all of it when it has been served
+//   charged 800      | 800 |+ or - |   an estimate, corrected
+//   charged 4096     | 4096 |---|      a reservation, of which the rest is given back
+//
+// With at most F requests in flight, of at most `most` each, admitted costs exceed what the limiter allows by at most
+// F * max(0, most - charged): the limiter does not yet know that much. A window counts that at its end.
+import type { Static } from 'typebox';
+import type { RandomStream } from '../math/random.js';
+import { parseTimeLaw } from '../math/time-law.js';
+import { Type } from '../schema/json-schema.js';
+
+const strict = { additionalProperties: false } as const;
+
+const MOST_COST = 1_000_000_000;
+
+const amount = (description: string, minimum = 0) => Type.Number({ minimum, maximum: MOST_COST, description });
+const whole = (description: string, minimum = 0) => Type.Integer({ minimum, maximum: MOST_COST, description });
+const law = <const Name extends string>(name: Name, description: string) => Type.Literal(name, { description });
+
+export const CostsSpec = Type.Object(
+  {
+    unit: Type.Optional(
+      Type.String({ pattern: '^[a-z][a-z_]{0,31}$', description: 'What is counted, for reports. Default: cost.' }),
+    ),
+    each: Type.Union(
+      [
+        whole('Every request costs this.', 1),
+        Type.Object({ law: law('exponential', 'Without memory.'), mean: amount('Mean.') }, strict),
+        Type.Object(
+          {
+            law: law('uniform', 'Every cost between two is as likely.'),
+            from: amount('The smallest.'),
+            to: amount('The largest; not below from.'),
+          },
+          strict,
+        ),
+        Type.Object(
+          {
+            law: law('lognormal', 'Mostly small, now and then very large.'),
+            mean: amount('Mean, above 0.'),
+            deviation: amount('Standard deviation.'),
+          },
+          strict,
+        ),
+      ],
+      {
+        description: 'What a request costs: a number, or a law to draw it from; rounded, at least 1.',
+        examples: [500],
+      },
+    ),
+    most: Type.Optional(whole('The most that a request costs: a larger draw is cut to it. Default: no bound.', 1)),
+    charged: Type.Optional(
+      whole(
+        'What a request is charged when it comes, where its cost is known only when the service is done: the difference is charged then, or given back; all is given back if it was not served. 0 charges afterwards, the mean estimates, the most reserves. Default: the cost is known when it comes.',
+      ),
+    ),
+  },
+  {
+    ...strict,
+    description:
+      'What requests cost a limiter, in tokens or bytes, say. Every attempt of a request costs the same. A limiter counts costs; one with `counts: requests` counts each request as 1.',
+    examples: [{ unit: 'tokens', each: { law: 'lognormal', mean: 900, deviation: 700 }, most: 4096, charged: 4096 }],
+  },
+);
+
+type CostsSpec = Static<typeof CostsSpec>;
+
+export interface CostPlan {
+  readonly unit: string;
+  /** Charged when a request comes; undefined: its cost. */
+  readonly charged: number | undefined;
+  draw(stream: RandomStream): number;
+}
+
+/** @throws Failure `invalid_input` with the place */
+export function planCosts({ unit = 'cost', each, most = MOST_COST, charged }: CostsSpec): CostPlan {
+  // A law of times, in which one cycle of 1 ms is a cost of 1.
+  const costs = parseTimeLaw(each, 1, '/costs/each');
+  const draw = (stream: RandomStream) => Math.min(most, Math.max(1, Math.round(costs.drawMs(stream))));
+  return { unit, charged, draw };
+}
