@@ -51,3 +51,10 @@ export const expiryEdge = Type.Optional(
       'Whether an entry that is exactly one window old has gone (expires_at_end) or not yet. Default: expires_at_end.',
   }),
 );
+
+export const counts = Type.Optional(
+  Type.Enum(['cost', 'requests'], {
+    description:
+      'What it counts: what a request costs, or each request as 1. Default: cost; without costs each costs 1.',
+  }),
+);

@@ -13,7 +13,7 @@ import { faultsOf } from '../../schema/schema-faults.js';
 import { AdaptiveParams, adaptive } from './adaptive.js';
 import { and, or } from './combined.js';
 import { ConcurrencyParams, ConcurrencyQueueParams, concurrency, concurrencyQueue } from './concurrency.js';
-import { length, resetEdge, strict, wait } from './fields.js';
+import { counts, length, resetEdge, strict, wait } from './fields.js';
 import { FixedWindowParams, fixedWindow } from './fixed-window.js';
 import { ExecEvenlyParams, execEvenly, FixedWindowDelayParams, fixedWindowDelay } from './fixed-window-delay.js';
 import { GcraParams, gcra } from './gcra.js';
@@ -31,13 +31,6 @@ import { continuousBucket, TokenBucketParams } from './token-bucket.js';
 import { bucketAndInterval, TokenBucketAndIntervalParams } from './token-bucket-and-interval.js';
 import { intervalBucket } from './token-bucket-interval.js';
 import { truncatingBucket } from './token-bucket-trunc.js';
-
-const counts = Type.Optional(
-  Type.Enum(['cost', 'requests'], {
-    description:
-      'What it counts: what a request costs, or each request as 1. Default: cost; without costs each costs 1.',
-  }),
-);
 
 /** What combinations are made of. Their own parameters are checked one by one. */
 const Member = Type.Object(
