@@ -1,40 +1,17 @@
-// Routes that a gateway asks by the method and the path of its client. Below a gate, path and query are those of the client: the gateway
-// has put a path of its own in front of them. They are not looked at, so that no client chooses what is counted.
+// Gates, which a gateway asks by the method and the path of its client: to the routes all of it is GET. Below a gate, path and query are those of
+// the client: the gateway has put a path of its own in front of them. They are not looked at, so that no client chooses what is counted.
 //
-//   PROPFIND /api/chain/edge/contracts/c1/gate/orders/7?peek=1   ──►   PROPFIND /api/chain/edge/contracts/c1/gate/-
-import { type IncomingMessage, METHODS } from 'node:http';
-import type { FastifyInstance } from 'fastify';
-import type { Route } from './route.js';
+//   PROPFIND /api/chain/edge/contracts/c1/gate/orders/7?peek=1   ──►   GET /api/chain/edge/contracts/c1/gate/-
+import type { IncomingMessage } from 'node:http';
 
-/** All that Node reads; CONNECT never reaches a route. */
-const ALL = METHODS.filter((method) => method !== 'CONNECT');
+const GATE = /^(\/api\/chain\/[^/?]*\/contracts\/[^/?]*\/gate)(?:(\/)|\?|$)/;
 
-/** Methods of routes that read a body, and those that never have one. */
-const AS_THEY_ARE = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE']);
-
-const BELOW = /^(\/api\/chain\/[^/?]*\/contracts\/[^/?]*\/gate\/)/;
-
-/** Calls `mount` for each route that answers every method, with the methods that no other route of its path declares. */
-export async function mountAnyMethod(
-  app: FastifyInstance,
-  routes: readonly Route[],
-  mount: (app: FastifyInstance, route: Route, others: readonly string[]) => void,
-): Promise<void> {
-  for (const method of ALL) {
-    if (!AS_THEY_ARE.has(method)) app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
-  }
-  await app.register(async (gates) => {
-    gates.removeAllContentTypeParsers();
-    gates.addContentTypeParser('*', (_request, _payload, done) => done(null));
-    for (const route of routes.filter(({ takesAnyMethod }) => takesAnyMethod)) {
-      const declared = routes.filter(({ path }) => path === route.path).map(({ method }): string => method);
-      mount(gates, route, route.method === 'GET' ? ALL.filter((method) => !declared.includes(method)) : []);
-    }
-  });
-}
-
-/** The target of a request without what a client has put behind a gate. */
-export function withoutClientPath({ url = '' }: IncomingMessage): string {
-  const [own] = url.includes('/gate/') ? (BELOW.exec(url) ?? []) : [];
-  return own === undefined ? url : `${own}-`;
+/** Has the request of a gate routed as GET, without what a client has put behind it. Node has read its method, so HEAD has no body. */
+export function asGate(request: IncomingMessage): void {
+  const { url = '', method } = request;
+  if (method === 'GET' && !url.includes('/gate/')) return;
+  const [, gate, below] = GATE.exec(url) ?? [];
+  if (gate === undefined) return;
+  request.method = 'GET';
+  if (below !== undefined) request.url = `${gate}/-`;
 }

@@ -97,11 +97,10 @@ export function changesState({ method, changes = method !== 'GET' }: Route): boo
 
 /** Bytes of a body that a route takes. */
 export function bodyLimitOf(
-  { shapes, takesLongBody = false, takesStream = false, takesAnyMethod = false }: Route,
+  { shapes, takesLongBody = false, takesStream = false }: Route,
   { longBodyBytes, shortBodyBytes, emptyBodyBytes, eventsBytes }: Limits,
 ): number {
   if (takesStream) return eventsBytes;
-  // A gateway passes on the headers of a request with its body, which is not read.
-  if (takesLongBody || takesAnyMethod) return longBodyBytes;
+  if (takesLongBody) return longBodyBytes;
   return shapes?.body === undefined ? emptyBodyBytes : shortBodyBytes;
 }

@@ -3,7 +3,6 @@
 //   request ─► who is asking ─► body parsed, checked ─► handler ─► answer counted
 //                  └────────────────┴──────────────────────┴──► failure ─► problem.ts
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import cookie from '@fastify/cookie';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyContextConfig,
@@ -11,13 +10,12 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
   type FastifySchema,
-  type RouteOptions,
 } from 'fastify';
 import type { Shapes } from '../api/endpoint.js';
 import { Nothing } from '../api/shapes.js';
 import { Bug, Failure } from '../schema/failure.js';
 import { noteAdminAction } from './admin-log.js';
-import { mountAnyMethod, withoutClientPath } from './any-method.js';
+import { asGate } from './any-method.js';
 import { Connections } from './connections.js';
 import { type HostCheck, refuseTwoHosts } from './host-names.js';
 import { parseBody } from './json-body.js';
@@ -76,12 +74,17 @@ export async function createServer(
   const app: FastifyInstance = Fastify({
     bodyLimit: limits.longBodyBytes,
     schemaController: { compilersFactory: { buildValidator: noOther } },
-    serverFactory: (answer) => connections.server(pipelines.before(parts.overload.before(answer))),
+    serverFactory: (answer) => {
+      const route: typeof answer = (request, response) => {
+        asGate(request);
+        answer(request, response);
+      };
+      return connections.server(pipelines.before(parts.overload.before(route)));
+    },
     // A request on a connection that is still open is answered while the node finishes.
     return503OnClosing: false,
     trustProxy: trustProxy.length === 0 ? false : [...trustProxy],
     ...(logRequests ? { loggerInstance: log } : { logger: false }),
-    rewriteUrl: withoutClientPath,
     // Asked on a bare request: what leads nowhere is answered before its body is looked at.
     routerOptions: {
       compile: true,
@@ -91,8 +94,6 @@ export async function createServer(
     },
     clientErrorHandler: (error, socket) => connections.refuse(error, socket),
   });
-  // Without its hooks: cookies are read where a session is looked for, and nowhere else.
-  app.register(cookie, { hook: false });
   app.decorateRequest('caller', undefined);
   app.decorateRequest('bodyLength', 0);
   app.setValidatorCompiler(compileValidator);
@@ -122,10 +123,12 @@ export async function createServer(
     counts.answersOf(route)[problem.status]! += 1;
     return sendProblem(reply, problem, failure && retryAfterOf(failure, parts.clock));
   });
-  const plain = routes.filter(({ takesStream, takesAnyMethod }) => !takesStream && !takesAnyMethod);
+  // A gate is GET, whatever method it was asked by.
+  const plain = routes.filter(
+    ({ method, takesStream, takesAnyMethod }) => !takesStream && (!takesAnyMethod || method === 'GET'),
+  );
   const served = { parts, checkHost, log };
   for (const route of plain) mount(app, served, route);
-  await mountAnyMethod(app, routes, (gates, route, others) => mount(gates, served, route, others));
   await app.register(async (streaming) => {
     streaming.removeAllContentTypeParsers();
     const types = ['application/json', 'application/x-ndjson', 'application/ndjson', 'application/jsonl'];
@@ -144,12 +147,10 @@ function noOther(): never {
 /** Characters of a body that is parsed and checked as it comes; a longer one waits for its turn. */
 const PARSED_AT_ONCE = 4_096;
 
-/** @param others methods by which it is answered as well */
 function mount(
   app: FastifyInstance,
   { parts, checkHost, log }: Pick<ServerOptions, 'checkHost' | 'log'> & { readonly parts: Parts },
   route: Route,
-  others: readonly string[] = [],
 ): void {
   const { method, path, tier, isHot = false, isGate = false, hasHead = true, takesStream = false } = route;
   const { clock, counts } = parts;
@@ -168,7 +169,7 @@ function mount(
   const handle: typeof once =
     follow === undefined ? once : (request, reply) => afterFollowing(follow, () => once(request, reply));
   const schema = schemaOf(route);
-  const mounted: RouteOptions = {
+  app.route({
     method,
     url: path.replace(/\{(\w+)\}/g, ':$1'),
     config,
@@ -192,9 +193,7 @@ function mount(
         return body;
       });
     },
-  };
-  app.route(mounted);
-  if (others.length > 0) app.route({ ...mounted, method: [...others] });
+  });
 }
 
 /** What another node may have made just now. Nothing has happened where these are thrown. */
@@ -236,7 +235,7 @@ function inTurn(
 /** Finds out who is asking, and by which name, before the body is read. */
 function identify(parts: Parts, route: Route, checkHost: HostCheck) {
   const { access, clock } = parts;
-  const { gatewayOf, takesAnyMethod = false } = route;
+  const { gatewayOf } = route;
   const changes = changesState(route);
   const identified = (
     request: FastifyRequest,
@@ -250,8 +249,6 @@ function identify(parts: Parts, route: Route, checkHost: HostCheck) {
       const gateway = gatewayOf?.(parts, request);
       if (gateway === undefined) checkHost(headers.host);
       request.caller = gateway ?? access.callerOf(request, route, changes, clock.now());
-      // Any type will do for a body that is not read, and one that is no type too.
-      if (takesAnyMethod && headers['content-type'] !== undefined) headers['content-type'] = 'application/octet-stream';
     } catch (error) {
       if (parts.registry.follow === undefined || isAgain) {
         // A browser sends the cookie of a session that is over until it is taken away, and could look at nothing with it.
@@ -272,20 +269,11 @@ function identify(parts: Parts, route: Route, checkHost: HostCheck) {
     identified(request, reply, done);
 }
 
-function schemaOf({
-  method,
-  path,
-  shapes = {},
-  answers,
-  checksBody,
-  takesStream,
-  takesAnyMethod,
-  isHot,
-}: Route): FastifySchema {
+function schemaOf({ method, path, shapes = {}, answers, checksBody, takesStream, isHot }: Route): FastifySchema {
   const { params, querystring, body } = shapes;
   // Load balancers and browsers may add what they like to a page; the API says when it does not know a parameter.
   const query = querystring ?? (path.startsWith('/api/') ? Nothing : undefined);
-  const isChecked = method !== 'GET' && !checksBody && !takesStream && !takesAnyMethod;
+  const isChecked = method !== 'GET' && !checksBody && !takesStream;
   const response = Object.fromEntries(
     Object.entries(answers).flatMap(([status, { schema }]) => (schema === undefined ? [] : [[status, schema]])),
   );

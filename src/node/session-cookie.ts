@@ -1,5 +1,6 @@
 // The cookie of a session. By HTTPS it has the prefix by which browsers refuse it from any other host, and from this one without `Secure`; by plain
 // HTTP, which is for this machine, browsers take no such name.
+import { fastifyCookie } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 const NAME = 'weir_session';
@@ -11,7 +12,7 @@ function nameFor({ protocol }: FastifyRequest): string {
 /** The token of the session that a request carries. */
 export function sessionTokenOf(request: FastifyRequest): string | undefined {
   const { cookie } = request.raw.headers;
-  return cookie === undefined ? undefined : request.server.parseCookie(cookie)[nameFor(request)];
+  return cookie === undefined ? undefined : fastifyCookie.parse(cookie)[nameFor(request)];
 }
 
 /** @param maxAge seconds; 0 for a session that is over */
@@ -21,7 +22,7 @@ export function setSessionCookie(
   value: string,
   maxAge: number,
 ): FastifyReply {
-  const cookie = request.server.serializeCookie(nameFor(request), value, {
+  const cookie = fastifyCookie.serialize(nameFor(request), value, {
     httpOnly: true,
     sameSite: 'lax',
     path: '/',
