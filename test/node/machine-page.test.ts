@@ -299,7 +299,7 @@ function countsByHand(rows: readonly (readonly number[])[]): readonly number[] {
 
 /** The sums that the card of the first contract shows. */
 async function decisionsShown(page: Page): Promise<object> {
-  const texts = await page.locator('.contract .figures .quiet').allTextContents();
+  const texts = await page.locator('.contract .counts .quiet').allTextContents();
   const [admitted, limited] = texts
     .filter((text) => text.includes('in chart'))
     .map((text) => Number.parseInt(text, 10));

@@ -87,7 +87,7 @@ describe.skipIf(isSkipped)(
       const { contract } = await ask(nodes[0]!.url, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, body);
       const other = await start(1);
       const { page, complaints } = await openPage(browser, `${other.url}/m/shared`);
-      const figures = page.locator('.contract .figures dd');
+      const figures = page.locator('.contract .counts dd');
       const shown = async () => (await figures.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
       await expect.poll(shown, { timeout: 60_000 }).toEqual(['0 of 10', '– – in chart', '– – in chart']);
       for (const { url } of [nodes[0]!, other, nodes[0]!])

@@ -28,7 +28,7 @@ export function reportsHtml(folder: string, reports: readonly ListedReport[], qu
   const body = html`<header><div><h1>Reports</h1><p class="facts">${shown}${counted(reports.length, 'report')} in ${folder}</p></div></header>
 <main><form role="search" action="/"><label>Search<input type="search" name="q" value="${query}"></label><button>Search</button></form>
 ${found.length === 0 ? html`<p>${reports.length === 0 ? 'There is no report yet: every run writes one.' : 'No report has these words.'}</p>` : listOf(found)}</main>`;
-  const style = `${themeStyle}${bundled('report.css')}${own}`;
+  const style = `${themeStyle}${bundled('report.css')}`;
   const policy = `default-src 'none'; style-src ${hashed(style)}; base-uri 'none'; form-action 'self'`;
   return htmlDocument('Reports', policy, style, [body.text, '</div></body></html>\n']);
 }
@@ -56,7 +56,3 @@ function rowOf({ path, writtenAt, outcome, kind = 'report' }: ListedReport): Htm
 <td data-title="written">${writtenAt.slice(0, 16).replace('T', ' ')}</td>
 <td data-title="side by side">${choice}</td></tr>`;
 }
-
-const own = `.reports th{overflow-wrap:normal;white-space:nowrap}
-input[type=checkbox]{width:1.2rem;height:1.2rem;min-height:0;margin:.2rem 0;justify-self:start}
-`;

@@ -42,7 +42,7 @@ function Differences({ contract: { machine: slug, id: contract_id } }: Pick<Cand
   const { requests, both, only_limiter, only_candidate, by_key, since, keys } = compared;
   return (
     <>
-      <dl class="figures">
+      <dl class="counts">
         <Figure name="Newly refused" value={only_candidate} isBad />
         <Figure name="Newly admitted" value={only_limiter} />
         <Figure name="Limited by both" value={both} />

@@ -47,7 +47,7 @@ export function ContractCard({ contract, state, course, cycle, isOwn, cycleMs, i
         </h3>
         <span class={`pill ${isLimiting ? 'limits' : 'admits'}`}>{doing}</span>
       </div>
-      <dl class="figures">
+      <dl class="counts">
         <div>
           <dt>
             {keyed !== undefined
