@@ -21,7 +21,7 @@ export const liveOptions = {
   cycleMs: whole(1, MOST_CYCLE_MS, 'length of a cycle of that node in ms (default: that of the scenario)'),
   allow: allowed,
   timeout,
-  connections: whole(1, 10_000, 'the most connections to open (default: 128)'),
+  connections: whole(1, 10_000, 'the most connections to open (default: 128)', { letter: 'c' }),
 };
 
 export const severalUrls = several({

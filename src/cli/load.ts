@@ -20,7 +20,9 @@ import type { WatchServer } from './watch.js';
 
 const options = {
   scenario: { ...scenarios, description: 'scenario files (YAML or JSON), or the URL of any HTTP service' },
-  rate: text('with a URL: how often, as 50/s or 300/min (default: 50/s); a number alone is a second'),
+  rate: text(
+    'with a URL: how often, as 50/s or 300/min (default: 50/s); a number alone is a second; max: a closed loop, as fast as the connections are answered',
+  ),
   for: text('with a URL: how long, as 30s or 5m (default: 10s); a number alone counts seconds'),
   limit: text(`with a URL: the limiter that is predicted, and compared: ${LIMIT_WORDS}`),
   header: several(
@@ -66,6 +68,7 @@ export const load = command({
       'the same, compared with a prediction',
     ],
     ["load http://127.0.0.1:8080/ -m POST -H 'Content-Type: text/plain' -d hello", 'with a header and a body'],
+    ['load http://127.0.0.1:8080/ --rate max -c 50', 'as fast as 50 connections can, as oha, hey and wrk'],
     ['load scenarios/burst.yaml', 'against a node started for the run, at full cycles'],
     ['load scenarios/burst.yaml --cycle-ms 50', 'the same in seconds'],
     ['load scenarios/*.yaml --url http://127.0.0.1:7770', 'against a node that runs already'],
@@ -138,6 +141,9 @@ async function loadAll(
     say(`\nweir identify ${url}  asks which rule it follows, and with which numbers\n`);
 }
 
+/** As oha and hey have them. */
+const CLOSED_CONNECTIONS = 50;
+
 /** A scenario, as a file or as the options beside a URL say it. */
 interface Asked {
   /** Of its file, or the URL. */
@@ -167,7 +173,7 @@ function urlIn(given: Given, line: CommandLine): string | undefined {
       'A URL is given alone.',
       'Run one after the other; nodes of one network: a scenario with --url.',
     );
-  for (const option of ['url', 'credential', 'seed'] as const)
+  for (const option of ['url', 'seed', ...(given.rate === 'max' ? ['pacing', 'workers'] : [])])
     if (line.has(option)) refuse(option, 'with a URL in the place of the scenario');
   return urls[0];
 }
@@ -183,6 +189,7 @@ async function askedOfUrl(url: string, given: Given): Promise<Asked> {
   const document = scenarioOfUrl({
     url,
     rate: given.rate ?? '50/s',
+    connections: given.connections ?? CLOSED_CONNECTIONS,
     duration: given.for ?? '10s',
     method: given.method,
     headers: given.header ?? [],
@@ -232,7 +239,8 @@ async function loadOne(
       ? {}
       : { workers: { redis: given.workers, scenario: document ?? (await documentOf(path)) } };
   const answers = document === undefined || given.workers !== undefined ? {} : { answers: new AnswerTally() };
-  const asked = { ...live, ...workers, ...answers, seed, top: given.top };
+  const closed = document !== undefined && given.rate === 'max' ? loopOf(given) : {};
+  const asked = { ...live, ...workers, ...answers, ...closed, seed, top: given.top };
   const rows = load$(scenario, given.pacing === undefined ? asked : { ...asked, pacing: given.pacing });
   const show = (row: CycleRow<LoadRun>) => {
     lines.show(row);
@@ -243,6 +251,11 @@ async function loadOne(
   lines.clear();
   const { timeline } = predicted;
   return { ...observed, ...(timeline === undefined || !isPredicted ? {} : { predicted: timeline }), series };
+}
+
+/** As many connections as requests under way. */
+function loopOf({ connections = CLOSED_CONNECTIONS }: Given) {
+  return { closedLoop: connections, connections };
 }
 
 /** Which options have an effect depends on the scenarios, too. @throws Failure `wrong_usage` */

@@ -13,6 +13,7 @@ import { needing } from '../schema/optional-package.js';
 import { hasPlaces, type Traffic, trafficOf } from '../simulate/scenario-traffic.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import type { AnswerTally } from './answer-tally.js';
+import { CLOSED_LOOP, closedLoop } from './closed-loop.js';
 import { type Connection, connectTo } from './connection.js';
 import { type EmbeddedNode, startEmbeddedNode } from './embedded-node.js';
 import { LiveClients } from './live-clients.js';
@@ -63,6 +64,8 @@ export interface LoadWorkers {
 export interface LoadOptions extends LiveOptions {
   /** Instead of the seed of the scenario. */
   readonly seed?: Seed;
+  /** In the place of the arrivals of the scenario, a closed loop of this many requests under way. */
+  readonly closedLoop?: number;
   /** Counts every answer, for the outcome. */
   readonly answers?: AnswerTally;
   /** Who sends in the place of this process: the processes of `weir worker` at a Redis. */
@@ -116,14 +119,13 @@ async function sent(
       signal: options.signal,
       onRow,
       answers: options.answers,
-      sending: (stage) =>
-        generators?.sending(stage, connection) ?? sendingOf(live, traffic, seed, stage, pacingOf(live, options)),
+      sending: (stage) => generators?.sending(stage, connection) ?? sendingOf(live, traffic, seed, stage, options),
     };
     const seen = await runLive(connection, asked, generators).finally(() => generators?.close());
     return resultOf(seen, {
       scenario: live.name,
       question: live.question,
-      notes: [...live.notes, ...traffic.notes],
+      notes: [...live.notes, ...traffic.notes, ...(options.closedLoop === undefined ? [] : [CLOSED_LOOP])],
       seed,
       skippedLines: traffic.skippedLines,
       names: traffic.names,
@@ -199,9 +201,11 @@ function sendingOf(
   traffic: Traffic,
   seed: Seed,
   stage: Stage,
-  pacing: Pacing | undefined,
+  options: LoadOptions,
 ): Sending {
-  if (scenario.clients.length === 0) return pacedSending(scheduleOf(traffic, scenario.startCycle), stage, pacing);
+  if (options.closedLoop !== undefined) return closedLoop(stage, options.closedLoop, traffic.cycles);
+  if (scenario.clients.length === 0)
+    return pacedSending(scheduleOf(traffic, scenario.startCycle), stage, pacingOf(scenario, options));
   const clients = new LiveClients({ ...stage, scenario, plans: scenario.clients, traffic, draws: drawsOf(seed) });
   return {
     start: () => clients.start(),

@@ -1,6 +1,7 @@
 // The scenario that `weir load URL` asks: the options of a load tool as a scenario with a target.
 //
 //   weir load http://127.0.0.1:8080/ --rate 50/s --for 30s        |..|..|..|    a constant rate, open loop, in whole cycles
+//   weir load http://127.0.0.1:8080/ --rate max -c 50 --for 30s   |o-o-o--o|    closed loop: each connection sends as it is answered
 import type { ScenarioObject } from '../scenario/load-scenario.js';
 import { Failure } from '../schema/failure.js';
 import { cycleMsFor, parseRate, parseTime } from '../schema/quantity.js';
@@ -9,8 +10,10 @@ import type { PoolRequest } from './http-pool.js';
 
 export interface UrlLoad {
   readonly url: string;
-  /** `50/s`, `300/min`; a number alone counts requests per second. */
+  /** `50/s`, `300/min`; a number alone counts requests per second; `max`: as many as the connections can. */
   readonly rate: string;
+  /** For `max`: each sends its next request when its last one was answered. */
+  readonly connections: number;
   /** `30s`, `5m`; a number alone counts seconds. */
   readonly duration: string;
   readonly method?: PoolRequest['method'] | undefined;
@@ -30,20 +33,27 @@ const STATUSES = Array.from({ length: 500 }, (_, k) => 100 + k);
 /** @throws Failure `wrong_usage` */
 export function scenarioOfUrl(asked: UrlLoad): ScenarioObject {
   const { url, method, body, limiter, windows, limited = [429] } = asked;
+  const isClosed = asked.rate === 'max';
   const rate = /^[\d.]+$/.test(asked.rate) ? `${asked.rate}/s` : asked.rate;
   const duration = /^[\d.]+$/.test(asked.duration) ? `${asked.duration}s` : asked.duration;
   const cycleMs = asked.cycleMs ?? cycleMsFor([...windows, duration], CYCLE_MS);
-  checked(`--rate takes how often, not "${asked.rate}".`, '50/s or 300/min', () => parseRate(rate, cycleMs).requests);
+  if (!isClosed)
+    checked(
+      `--rate takes how often, not "${asked.rate}".`,
+      '50/s, 300/min or max',
+      () => parseRate(rate, cycleMs).requests,
+    );
   checked(`--for takes how long, not "${asked.duration}".`, '30s or 5m', () => parseTime(duration, cycleMs, '', 1));
   const headers = headersIn(asked.headers);
   return {
-    question: `How does ${url} answer ${rate} for ${duration}?`,
+    question: `How does ${url} answer ${isClosed ? `${asked.connections} connections` : rate} for ${duration}?`,
     name: hostIn(url),
     cycle_ms: cycleMs,
     duration,
     drain: 0,
     limiter: (limiter ?? { primitive: 'none', params: {} }) as NonNullable<ScenarioObject['limiter']>,
-    arrivals: [{ model: 'constant', rate }],
+    // In a closed loop nobody asks when requests arrive.
+    arrivals: [{ model: 'constant', rate: isClosed ? '1/s' : rate }],
     target: {
       url,
       ...(method !== undefined || body !== undefined ? { method: method ?? 'POST' } : {}),

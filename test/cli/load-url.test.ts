@@ -55,6 +55,29 @@ describe('weir load URL', () => {
     expect(out).toContain(`weir identify ${url}`);
   });
 
+  it('--rate max is a closed loop: so many requests are under way as there are connections, and it says what that hides', async () => {
+    let [underWay, most, all] = [0, 0, 0];
+    server = createServer((_, response) => {
+      underWay += 1;
+      all += 1;
+      most = Math.max(most, underWay);
+      setTimeout(20).then(() => {
+        underWay -= 1;
+        response.end('hello');
+      });
+    });
+    await new Promise<void>((done) => server!.listen(0, '127.0.0.1', done));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const { code, out } = await load(url, '--rate', 'max', '-c', '3', '--for', '1s', '--json');
+    const { live, notes } = JSON.parse(out);
+    expect([code, most, live.answers.statuses]).toEqual([expect.toBeOneOf(SOUND), 3, { 200: all }]);
+    // Each of three asks at most every 20 ms.
+    expect([all > 3, all <= 3 * 51, live.planned]).toEqual([true, true, all]);
+    expect(notes).toEqual([expect.stringContaining('coordinated omission')]);
+    for (const option of ['--workers=redis://127.0.0.1', '--pacing=spaced'])
+      expect((await load(url, '--rate', 'max', option)).err).toContain('has no effect');
+  });
+
   it('sends method, headers and body; a body without a method is posted', async () => {
     const { url, asked } = await serving(100);
     const file = join(temporaryFolder(), 'body.txt');

@@ -1,0 +1,35 @@
+// A closed loop: so many requests are always under way, and each end sends the next one.
+//
+//   connection 1   o────o──o─────o───o      as fast as the target answers: how much passes is measured, a schedule is not kept
+//   connection 2   o──o────────o──o──o
+import { cycleOf, startOf } from '../time/cycle.js';
+import { Rank } from '../time/rank.js';
+import type { Sending, Stage } from './stage.js';
+
+export const CLOSED_LOOP =
+  'A closed loop: each connection sends its next request when the last one was answered. While the target is slow less is sent, so the latencies leave out the waiting that users at a steady rate would have (coordinated omission). A rate, as --rate 50/s, measures that.';
+
+/** @param cycles for which it sends, from the first cycle of the run on */
+export function closedLoop(
+  { clock, firstCycle, inFlight, evidence }: Stage,
+  connections: number,
+  cycles: number,
+): Sending {
+  const endMs = startOf(firstCycle + cycles, clock.cycleMs);
+  let isStopped = false;
+  const send = (): void => {
+    const nowMs = clock.now();
+    if (isStopped || nowMs >= endMs) return;
+    evidence.plan(cycleOf(nowMs, clock.cycleMs), 1);
+    inFlight.launch(0, nowMs, send);
+  };
+  return {
+    start: () =>
+      void clock.agenda.at(startOf(firstCycle, clock.cycleMs), Rank.arrival, () => {
+        for (let n = 0; n < connections; n += 1) send();
+      }),
+    stop: () => {
+      isStopped = true;
+    },
+  };
+}
