@@ -160,18 +160,19 @@ function figureBlock(outcome: Outcome): Block {
 function entryBlocks(outcome: Outcome): Table[] {
   const { by_contract, contracts, cycle_ms, first_cycle, last_cycle } = outcome;
   const limiting = limitingStates(outcome);
+  if (first_cycle === null || instantOf(first_cycle, outcome) === undefined) return [];
   const entries = by_contract
-    .flatMap(({ id, rule, transitions }) =>
-      limitingIntervals(transitions, limiting, last_cycle ?? 0).flatMap(([cycle, end]) => {
-        const at = instantOf(cycle, outcome);
-        const count = transitions.find((one) => one.cycle === cycle && limiting.has(one.to))?.count ?? 0;
-        return at === undefined ? [] : [{ id, rule, cycle, at, count, cycles: end - cycle }];
-      }),
+    .flatMap((contract) =>
+      limitingIntervals(contract.transitions, limiting, last_cycle ?? 0).map(([cycle, end]) => ({
+        contract,
+        cycle,
+        cycles: end - cycle,
+      })),
     )
     .sort((a, b) => a.cycle - b.cycle);
   if (entries.length === 0) return [];
   // Of a rule the count only says that it refused.
-  const hasCounts = entries.every(({ rule }) => rule === undefined);
+  const hasCounts = entries.every(({ contract: { rule } }) => rule === undefined);
   const isSeveral = contracts > 1;
   return [
     {
@@ -186,11 +187,11 @@ function entryBlocks(outcome: Outcome): Table[] {
       ],
       rows: entries
         .slice(0, MOST_BRIEF)
-        .map(({ id, cycle, at, count, cycles }) => [
-          at,
-          cycle - (first_cycle ?? 0),
+        .map(({ contract: { id, transitions }, cycle, cycles }) => [
+          instantOf(cycle, outcome) ?? '',
+          cycle - first_cycle,
           cycles === 0 ? 'less than a cycle' : spanWords(cycles, cycle_ms),
-          ...(hasCounts ? [count] : []),
+          ...(hasCounts ? [transitions.find((one) => one.cycle === cycle && limiting.has(one.to))?.count ?? 0] : []),
           ...(isSeveral ? [id] : []),
         ]),
       total: entries.length,

@@ -255,7 +255,8 @@ describe('weir simulate', () => {
   it.each(['SIGINT', 'SIGTERM'] as const)('%s leaves what was done so far, marked, and says where', async (signal) => {
     const long = file(
       'long.yaml',
-      'question: Q?\nduration: 50000000\ncontracts: 3\narrivals: [{ model: poisson, rate: 5 }]\n',
+      // A rule decides one by one: few cycles in a second, and so a short outcome to read.
+      'question: Q?\nduration: 50000000\ncontracts: 3\nlimiter: { primitive: gcra, params: { T_ms: 1, tau_ms: 100 } }\narrivals: [{ model: poisson, rate: 1000 }]\n',
     );
     const out = join(folder, signal);
     const running = begin(['simulate', long, '--out', out]);
