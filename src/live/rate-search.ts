@@ -1,10 +1,11 @@
 // The search for the highest rate at which a node still answers in time: paced trials, and bisection between the last rate that held
 // and the first that did not.
 import type { Plan } from '../limiter/plan.js';
+import type { PlannedCycle } from '../simulate/feed.js';
 import type { Connection } from './connection.js';
 import { type LiveSeen, runLive } from './live-run.js';
 import { pacedSending } from './paced-sender.js';
-import { evenly, type PlannedCycle, type Schedule } from './schedule.js';
+import { evenly, type Schedule } from './schedule.js';
 
 export interface Trial {
   readonly ratePerSecond: number;

@@ -3,7 +3,7 @@ import { Observable } from 'rxjs';
 import type { CycleRow, RunShape } from '../outcome/cycle-row.js';
 import { cycleOf, lastInstantOf, startOf } from '../time/cycle.js';
 import { nextTurn } from '../time/next-turn.js';
-import type { Feed } from './feed.js';
+import type { Feed, Take } from './feed.js';
 import type { World } from './world.js';
 
 export interface DriveOptions {
@@ -68,8 +68,13 @@ export async function drive(
     let next = clock.cycle();
     let turn = next + slice;
     let steps = 0;
+    let cycle = next;
+    const take: Take = (contract, n, _at, cost) => {
+      world.decide(contract, n, cycle, undefined, cost);
+      steps += 1;
+    };
     for (let at = feed.next(next); at !== undefined && !isStopped(); at = feed.next(next)) {
-      const cycle = feed.isTimed === true ? cycleOf(at, clock.cycleMs) : at;
+      cycle = feed.isTimed === true ? cycleOf(at, clock.cycleMs) : at;
       if (cycle > lastCycle) break;
       if (cycle >= turn || steps >= stepsPerTurn) {
         await nextTurn();
@@ -77,7 +82,9 @@ export async function drive(
         turn = Math.max(turn, cycle + slice);
         steps = 0;
       }
-      steps += 1 + arriveIn(world, feed, at, cycle);
+      clock.run({ untilMs: feed.isTimed === true ? at : startOf(at, clock.cycleMs) });
+      feed.arrive(at, take);
+      steps += 1;
       next = cycle + 1;
     }
   }
@@ -89,20 +96,4 @@ export async function drive(
   }
   signal?.removeEventListener('abort', stop);
   world.end(Math.min(lastCycle, clock.cycle()));
-}
-
-/**
- * Advances the clock, and hands the requests to the contracts.
- * @param at a cycle, or an instant of a timed feed
- * @returns how many contracts had requests
- */
-function arriveIn(world: Drivable['world'], feed: Feed, at: number, cycle: number): number {
-  const { clock } = world;
-  clock.run({ untilMs: feed.isTimed === true ? at : startOf(at, clock.cycleMs) });
-  let contracts = 0;
-  feed.arrive(at, (contract, n, _at, cost) => {
-    world.decide(contract, n, cycle, undefined, cost);
-    contracts += 1;
-  });
-  return contracts;
 }

@@ -2,7 +2,7 @@
 //
 //   feed      | 3 |   | 1 | 7 |          cycles without requests are left out: a year of silence costs nothing
 import type { Clock } from '../time/clock.js';
-import { cycleOf, lastInstantOf, startOf } from '../time/cycle.js';
+import { lastInstantOf, startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
 import type { Arrival } from '../traffic/arrival/arrival.js';
 import type { Popularity } from '../traffic/popularity.js';
@@ -85,113 +85,168 @@ export class ModelFeed implements Feed {
   }
 }
 
+/** The requests of one cycle, in order. */
+export interface PlannedCycle {
+  readonly n: number;
+  /** Where in the cycle each comes, in [0, 1), ascending; at least n long. */
+  readonly fractions: Float64Array;
+  /** Which contract each is for, by index; at least n long. */
+  readonly contracts: Uint32Array;
+}
+
 /**
- * Requests of models at their instants, in order.
+ * Draws the requests of models, a cycle at a time: the same in both arms, and in a log of the scenario.
  *
- *     cycle      |    0     |    1     |
- *     model a    | x    x   |  x       |       a cycle is drawn when the first of its instants is asked for
- *     model b    |   x      |      x   |
- *     feed       | a b  a   |  a   b   |
+ *     model a    | x    x   |
+ *     model b    |   x      |
+ *     cycle      | a b  a   |       in order; with a popularity each picks its contract in this order
  */
+export class RequestsOfModels {
+  readonly #arrivals: readonly Arrival[];
+  readonly #popularity: Popularity | undefined;
+  #drawn = new Float64Array(64);
+  #models = new Uint32Array(64);
+  #fractions = new Float64Array(64);
+  #contracts = new Uint32Array(64);
+
+  constructor({ arrivals, popularity }: Pick<ModelTraffic, 'arrivals' | 'popularity'>) {
+    this.#arrivals = arrivals;
+    this.#popularity = popularity;
+  }
+
+  /** @param cycle counted from the start of the run; each is asked for once, in order. What one call gave is overwritten by the next. */
+  at(cycle: number): PlannedCycle {
+    const arrivals = this.#arrivals;
+    let n = 0;
+    for (let model = 0; model < arrivals.length; model += 1) {
+      const count = arrivals[model]!.count(cycle);
+      if (count === 0) continue;
+      this.#reserve(n + count);
+      arrivals[model]!.instants(this.#drawn.subarray(n, n + count), count);
+      this.#models.fill(model, n, n + count);
+      n += count;
+    }
+    const order = arrivals.length === 1 ? undefined : inOrder(this.#drawn, n);
+    const [fractions, contracts, popularity] = [this.#fractions, this.#contracts, this.#popularity];
+    for (let k = 0; k < n; k += 1) {
+      const row = order === undefined ? k : order[k]!;
+      fractions[k] = this.#drawn[row]!;
+      contracts[k] = popularity === undefined ? this.#models[row]! : popularity.pick();
+    }
+    return { n, fractions, contracts };
+  }
+
+  #reserve(n: number): void {
+    if (n <= this.#drawn.length) return;
+    const capacity = 2 * n;
+    const [drawn, models] = [this.#drawn, this.#models];
+    this.#drawn = new Float64Array(capacity);
+    this.#drawn.set(drawn);
+    this.#models = new Uint32Array(capacity);
+    this.#models.set(models);
+    this.#fractions = new Float64Array(capacity);
+    this.#contracts = new Uint32Array(capacity);
+  }
+}
+
+/** More requests than this in the n-th part of a cycle are sorted by comparing. */
+const MOST_IN_PART = 32;
+
+/** Indexes of n fractions, ascending, equal ones in their order: counted into n parts of the cycle, then put right within these. */
+function inOrder(fractions: Float64Array, n: number): Uint32Array {
+  const order = new Uint32Array(n);
+  const starts = new Uint32Array(n + 2);
+  let most = 0;
+  for (let k = 0; k < n; k += 1) most = Math.max(most, ++starts[Math.floor(fractions[k]! * n) + 2]!);
+  for (let part = 2; part < n + 2; part += 1) starts[part]! += starts[part - 1]!;
+  for (let k = 0; k < n; k += 1) order[starts[Math.floor(fractions[k]! * n) + 1]!++] = k;
+  if (most > MOST_IN_PART) return order.sort((a, b) => fractions[a]! - fractions[b]! || a - b);
+  for (let k = 1; k < n; k += 1) {
+    const row = order[k]!;
+    let place = k;
+    for (; place > 0 && fractions[order[place - 1]!]! > fractions[row]!; place -= 1) order[place] = order[place - 1]!;
+    order[place] = row;
+  }
+  return order;
+}
+
+/** Requests of models at their instants, in order. A cycle is drawn when the first of its instants is asked for. */
 export class TimedFeed implements Feed {
   readonly isTimed = true;
-  readonly #models: ModelTraffic;
+  readonly #requests: RequestsOfModels;
+  readonly #cycles: number;
   readonly #firstCycle: number;
   readonly #cycleMs: number;
   #cycle = 0;
-  /** The requests of a cycle in order, as indexes into the columns; the first `#place` were handed out. */
-  #order: Uint32Array = new Uint32Array(0);
+  /** The requests of a cycle; the first `#place` were handed out. */
+  #drawn: PlannedCycle = { n: 0, fractions: new Float64Array(0), contracts: new Uint32Array(0) };
   #instants = new Float64Array(64);
-  #contracts = new Uint32Array(64);
-  #places = new Float64Array(64);
   #place = 0;
 
   /** @param firstCycle the cycle that is cycle 0 for the models */
   constructor(models: ModelTraffic, firstCycle: number, cycleMs: number) {
-    this.#models = models;
+    this.#requests = new RequestsOfModels(models);
+    this.#cycles = models.cycles;
     this.#firstCycle = firstCycle;
     this.#cycleMs = cycleMs;
   }
 
   next(): number | undefined {
-    while (this.#place === this.#order.length) {
-      if (this.#cycle === this.#models.cycles) return undefined;
+    while (this.#place === this.#drawn.n) {
+      if (this.#cycle === this.#cycles) return undefined;
       this.#draw(this.#cycle);
       this.#cycle += 1;
     }
-    return this.#instants[this.#order[this.#place]!];
+    return this.#instants[this.#place];
   }
 
   arrive(ms: number, take: Take): void {
-    const cycle = cycleOf(ms, this.#cycleMs);
-    for (; this.#place < this.#order.length; this.#place += 1) {
-      const row = this.#order[this.#place]!;
-      if (this.#instants[row] !== ms) return;
-      take(this.#contracts[row]!, 1, cycle);
-    }
+    const { n, contracts } = this.#drawn;
+    const cycle = this.#firstCycle + this.#cycle - 1;
+    for (; this.#place < n && this.#instants[this.#place] === ms; this.#place += 1)
+      take(contracts[this.#place]!, 1, cycle);
   }
 
   #draw(cycle: number): void {
-    const { arrivals, popularity } = this.#models;
-    const dueMs = startOf(this.#firstCycle + cycle, this.#cycleMs);
-    // The end of a cycle, rounded to a double, may be the beginning of the next.
-    const lastMs = lastInstantOf(this.#firstCycle + cycle, this.#cycleMs);
-    let length = 0;
-    for (let arrival = 0; arrival < arrivals.length; arrival += 1) {
-      const n = arrivals[arrival]!.count(cycle);
-      if (n === 0) continue;
-      this.#reserve(length + n);
-      arrivals[arrival]!.instants(this.#places, n);
-      for (let k = 0; k < n; k += 1) {
-        this.#instants[length] = Math.min(dueMs + this.#places[k]! * this.#cycleMs, lastMs);
-        this.#contracts[length] = popularity === undefined ? arrival : popularity.pick();
-        length += 1;
-      }
-    }
-    const order = Uint32Array.from({ length }, (_, row) => row);
-    const instants = this.#instants;
-    this.#order = arrivals.length === 1 ? order : order.sort((a, b) => instants[a]! - instants[b]! || a - b);
+    this.#drawn = this.#requests.at(cycle);
     this.#place = 0;
-  }
-
-  #reserve(length: number): void {
-    if (length <= this.#instants.length) return;
-    const capacity = Math.max(length, 2 * this.#instants.length);
-    const [instants, contracts] = [this.#instants, this.#contracts];
-    this.#instants = new Float64Array(capacity);
-    this.#instants.set(instants);
-    this.#contracts = new Uint32Array(capacity);
-    this.#contracts.set(contracts);
-    this.#places = new Float64Array(capacity);
+    const { n, fractions } = this.#drawn;
+    if (this.#instants.length < n) this.#instants = new Float64Array(fractions.length);
+    const instantOf = instantsIn(this.#firstCycle + cycle, this.#cycleMs);
+    for (let k = 0; k < n; k += 1) this.#instants[k] = instantOf(fractions[k]!);
   }
 }
 
+/** The instant of a fraction of a cycle. Its end, rounded to a double, may be the beginning of the next: that is cut off. */
+function instantsIn(cycle: number, cycleMs: number): (fraction: number) => number {
+  const [fromMs, lastMs] = [startOf(cycle, cycleMs), lastInstantOf(cycle, cycleMs)];
+  return (fraction) => Math.min(fromMs + fraction * cycleMs, lastMs);
+}
+
 /**
- * Lets each request of the models arrive by the agenda, at its own instant. A model is asked as each cycle begins.
+ * Lets each request of the models arrive by the agenda, at its own instant. A cycle is drawn as it begins.
  * @param firstCycle the cycle that is cycle 0 for the models
  * @param arrive called with the contract
  */
 export function arriveByAgenda(
-  { arrivals, popularity, cycles }: ModelTraffic,
+  models: ModelTraffic,
   { agenda, cycleMs }: Clock,
   firstCycle: number,
   arrive: (contract: number) => void,
 ): void {
-  const take = (): void => arrive(popularity!.pick());
-  for (const arrival of arrivals) {
-    let places = new Float64Array(64);
-    const arm = (cycle: number): void => {
-      if (cycle >= cycles) return;
-      const dueMs = startOf(firstCycle + cycle, cycleMs);
-      const lastMs = lastInstantOf(firstCycle + cycle, cycleMs);
-      agenda.at(dueMs, Rank.cycle, () => {
-        const n = arrival.count(cycle);
-        if (places.length < n) places = new Float64Array(2 * n);
-        arrival.instants(places, n);
-        for (let k = 0; k < n; k += 1) agenda.at(Math.min(dueMs + places[k]! * cycleMs, lastMs), Rank.arrival, take);
-        arm(cycle + 1);
-      });
-    };
-    arm(0);
-  }
+  const requests = new RequestsOfModels(models);
+  let drawn: PlannedCycle;
+  let next = 0;
+  const take = (): void => arrive(drawn.contracts[next++]!);
+  const arm = (cycle: number): void => {
+    if (cycle >= models.cycles) return;
+    agenda.at(startOf(firstCycle + cycle, cycleMs), Rank.cycle, () => {
+      drawn = requests.at(cycle);
+      next = 0;
+      const instantOf = instantsIn(firstCycle + cycle, cycleMs);
+      for (let k = 0; k < drawn.n; k += 1) agenda.at(instantOf(drawn.fractions[k]!), Rank.arrival, take);
+      arm(cycle + 1);
+    });
+  };
+  arm(0);
 }

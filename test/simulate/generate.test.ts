@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
+import { lastValueFrom, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { requestsOf } from '../../src/simulate/generate.js';
+import { simulate$ } from '../../src/simulate/simulate.js';
 import { clientAddress, combinedLine, MOST_CLIENTS } from '../../src/traffic/log/write.js';
 import { read } from '../scenario/reading.js';
 import { readText } from '../traffic/log/reading.js';
@@ -44,6 +46,22 @@ describe('requests of a scenario', () => {
     expect(Object.fromEntries(counts)).toEqual(
       Object.fromEntries(expected.map(({ cycle, contract, requests: n }) => [`${cycle} ${contract}`, n])),
     );
+  });
+
+  it.each([
+    ['contracts in turn', 'contracts: 3\n'],
+    ['contracts by chance', 'contracts: { count: 3, popularity: { law: zipf, exponent: 1 } }\n'],
+    ['contracts of their own', 'contracts: { count: 3, independent: true }\n'],
+  ])('%s: a rule decides each at its instant, for the same contract', async (_, more) => {
+    const text = `question: Q?\nduration: 60\nlimiter: { primitive: gcra, params: { T_ms: 500, tau_ms: 900 } }\narrivals: [{ model: poisson, rate: 2 }, { model: poisson, rate: 3 }]\n${more}`;
+    const rows = await lastValueFrom(simulate$(read(text), { withDecisions: true }).pipe(toArray()));
+    const decided = rows.flatMap(({ decisions }) =>
+      decisions === undefined ? [] : decisions.atMs.map((ms, index) => ({ ms, contract: decisions.contracts[index]! })),
+    );
+    const requests = [];
+    for await (const request of requestsOf(read(text))) requests.push(request);
+    expect(decided.map(({ contract }) => contract)).toEqual(requests.map(({ contract }) => contract));
+    for (const [index, { ms }] of requests.entries()) expect(decided[index]!.ms).toBeCloseTo(ms, 6);
   });
 });
 
