@@ -14,7 +14,7 @@ export interface HttpRequest {
   readonly path: string;
   /** Undefined fields are not sent. */
   readonly query?: Readonly<Record<string, unknown>>;
-  /** Sent as JSON. */
+  /** Sent as JSON, and a text as it is. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   /** Ends the request; it rejects with the reason of the signal. */
@@ -168,7 +168,7 @@ export class HttpTransport {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
-      body: body === undefined ? null : JSON.stringify(body),
+      body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
       // A node never redirects, and a key is for the address that it was given for.
       redirect: 'manual',
       signal: signal === undefined ? late : AbortSignal.any([signal, late]),

@@ -18,11 +18,11 @@ export interface Room {
 }
 
 export interface Limits {
-  /** Bytes of an array of events, and of events with an idempotency key: they are read as a whole, 1,000 events of any names fit. */
+  /** Bytes of events, one a line, with an idempotency key: they are read as a whole. */
   readonly bodyBytes: number;
   /**
-   * Bytes of any other body, which is parsed in one go: of a definition or of many requests, of what has a few fields, and where a
-   * route takes no field.
+   * Bytes of any other body, which is parsed in one go: of a definition, of an array of events or of many requests, of what has a few
+   * fields, and where a route takes no field.
    */
   readonly longBodyBytes: number;
   readonly shortBodyBytes: number;
@@ -107,7 +107,7 @@ const HOUR = 3_600 * SECOND;
 const MIB = 1 << 20;
 
 export const defaultLimits: Limits = {
-  bodyBytes: 512 << 10,
+  bodyBytes: MIB,
   longBodyBytes: 128 << 10,
   shortBodyBytes: 16 << 10,
   emptyBodyBytes: 1 << 10,

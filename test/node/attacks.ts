@@ -309,7 +309,7 @@ function fieldsOf(count: number): string {
 }
 
 /** As long as may be, and a bracket too many. */
-const notJson = `${arrayOf(Math.floor(defaultLimits.bodyBytes / 20) - 1)}]`;
+const notJson = `${arrayOf(Math.floor(defaultLimits.longBodyBytes / 20) - 1)}]`;
 
 /** Without an initial state. */
 const unsound = JSON.stringify(flips(2_000)).replace('"a":{"initial":true}', '"a":{}');

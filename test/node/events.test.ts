@@ -8,7 +8,7 @@ const EVENT = '{"type":"request"}';
 let node: Running;
 let key: string;
 beforeAll(async () => {
-  node = await startRunning({ cycleMs: 3_600_000, limits: { bodyBytes: 2_000, eventsBytes: 400_000 } });
+  node = await startRunning({ cycleMs: 3_600_000, limits: { longBodyBytes: 2_000, eventsBytes: 400_000 } });
   key = node.keyOf('owner');
 });
 afterAll(() => node.close());

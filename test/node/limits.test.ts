@@ -25,7 +25,7 @@ it('the limits are listed for anyone, and for an owner with what they use', asyn
   ]);
   expect([window_cycles.used, definition_bytes.used > 500, rows.used]).toEqual([7, true, 2]);
   expect([owner.body.new_machines.left, owner.body.definition_kib.left]).toEqual([999, 2_047]);
-  expect([other.body.machines.used, other.body.streams.used, other.body.node.body_bytes]).toEqual([0, 0, 512 << 10]);
+  expect([other.body.machines.used, other.body.streams.used, other.body.node.body_bytes]).toEqual([0, 0, 1 << 20]);
 });
 
 it.each<[string, object]>([

@@ -48,6 +48,7 @@ export const countMany = route({
     const isArray = request.mediaType === 'application/json';
     const source = sourceOf(request);
     // Parsed in one go: the one that asks has its turn for it.
+    const most = isArray ? limits.longBodyBytes : limits.bodyBytes;
     const reading = (whole: Buffer) =>
       isArray
         ? turns.of(source, () => elementsOf(parseBody(whole.toString(), 'array') as readonly unknown[], lines))
@@ -56,11 +57,11 @@ export const countMany = route({
     let answer: object | undefined;
     try {
       if (header !== undefined) {
-        const whole = await wholeOf(chunks, limits.bodyBytes);
+        const whole = await wholeOf(chunks, most);
         const once = onceOnly(header, ['events', String(isArray), whole.toString('latin1')]);
         assert(once !== undefined, 'a request with the header has a key');
         answer = await lines.countOnce(await reading(whole), once);
-      } else if (isArray) await lines.count(await reading(await wholeOf(chunks, limits.bodyBytes)));
+      } else if (isArray) await lines.count(await reading(await wholeOf(chunks, most)));
       else await countChunks(limits, chunks, lines);
     } catch (error) {
       // The rest is dropped, as Node drops what nobody begins to read: the next request of this connection comes behind it.
