@@ -318,14 +318,20 @@ export class Gate {
   /** How many of `n` events can be counted in this cycle until the first that may move the contract; that one included. */
   #reachOf(n: number, aggregates: readonly number[]): number {
     // If another window has left its band, the next event already moves the contract.
-    if (this.hearsAll || !this.gauges.every(isQuiet)) return 1;
+    if (!this.#isQuiet()) return 1;
     let reach = n;
     for (const index of aggregates) reach = Math.min(reach, this.gauges[index]!.reach(n));
     return reach;
   }
 
+  #isQuiet(): boolean {
+    if (this.hearsAll) return false;
+    for (const gauge of this.gauges) if (!isQuiet(gauge)) return false;
+    return true;
+  }
+
   #evaluateUnlessQuiet(): void {
-    if (!this.hearsAll && this.gauges.every(isQuiet)) return;
+    if (this.#isQuiet()) return;
     this.#send({ type: 'aggregate', cycle: this.cycle, counts: this.counts });
   }
 

@@ -120,14 +120,10 @@ export class WindowGauge extends RollingWindow implements Gauge {
   leavesBandMs(lastMs: number): number {
     const { lo } = this;
     if (lo <= 0) return NEVER;
-    let { count } = this;
     const last = lastMs === NEVER ? NEVER : cycleOf(lastMs, this.#cycleMs) - this.cycle;
     const steps = Math.min(last, this.within);
-    for (let after = 1; after <= steps; after += 1) {
-      count -= this.leaving(after);
-      if (count < lo) return startOf(this.cycle + after, this.#cycleMs);
-    }
-    return NEVER;
+    const [after] = this.whileFewerLeave(this.count - lo + 1, 0, steps);
+    return after < steps ? startOf(this.cycle + after + 1, this.#cycleMs) : NEVER;
   }
 
   remaining(threshold: number): number {

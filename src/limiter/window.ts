@@ -159,11 +159,6 @@ export class RollingWindow {
     advanceTo(this.#counts, cycle);
   }
 
-  /** How many events leave when the window moves from `cycle + after - 1` to `cycle + after`; `after` from 1 to `within`. */
-  leaving(after: number): number {
-    return this.#counts.ring[this.#cellOf(this.within - after)]!;
-  }
-
   /**
    * Goes on from `after` to at most `last` cycles from now, 0 <= after, last <= within, while fewer than `events` have left since.
    * @returns cycles from now, and how many have left
@@ -185,13 +180,8 @@ export class RollingWindow {
 
   /** The smallest k >= 1 such that k cycles from now the count is at most `most`, if nothing arrives; 1 if it already is. */
   cyclesUntilAtMost(most: number): number {
-    let { count } = this;
-    let after = 0;
-    do {
-      after += 1;
-      count -= this.leaving(after);
-    } while (count > most && after < this.within);
-    return after;
+    const [after] = this.whileFewerLeave(this.count - most, 0, this.within - 1);
+    return after + 1;
   }
 
   image(): WindowImage {
