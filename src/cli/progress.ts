@@ -1,10 +1,10 @@
-// The progress of a command: one line on standard error, only on a terminal. It appears after a second of work and is redrawn at most
-// ten times a second.
+// The progress of a command: one line on standard error, only on a terminal. It appears after a second of work, is redrawn at most ten times
+// a second, and goes before anything else is written.
 import type { LiveRun } from '../live/live-rows.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { WallClock } from '../time/wall.js';
-import { visible } from './say.js';
+import { onScreen, visible } from './say.js';
 
 const WIDTH = 24;
 const APPEARS_AFTER_MS = 1_000;
@@ -47,17 +47,32 @@ export class Progress {
     if (nowMs < this.#nextMs) return;
     const text = typeof words === 'string' ? words : words();
     const line = `${this.#what} ${share === undefined ? '' : `${bar(share)} ${String(Math.floor(share * 100)).padStart(3)} % `}${text}`;
-    const cut = visible(line).slice(0, (this.#out.columns ?? 80) - 1);
+    const cut = cutTo(line, this.#out);
     if (cut === this.#shown) return;
     this.#nextMs = nowMs + REDRAWN_AFTER_MS;
     this.#shown = cut;
     this.#out.write(`\r\u001b[2K${cut}`);
+    onScreen(() => this.clear());
   }
 
   clear(): void {
-    if (this.#shown !== '') this.#out.write('\r\u001b[2K');
+    if (this.#shown === '') return;
+    this.#out.write('\r\u001b[2K');
     this.#shown = '';
+    onScreen(undefined);
   }
+}
+
+/** Fits into one row of the terminal: a character that is not of ASCII may take two columns. */
+function cutTo(line: string, { columns = 80 }: Output): string {
+  let left = columns - 1;
+  let cut = '';
+  for (const character of visible(line)) {
+    left -= character < '\u007f' ? 1 : 2;
+    if (left < 0) break;
+    cut += character;
+  }
+  return cut;
 }
 
 function monotonicMs(): () => number {
@@ -88,7 +103,8 @@ export class CycleLines {
   readonly show = ({ cycle, run, totals, states }: CycleRow<LiveRun>): void => {
     if (this.#out.isTTY !== true) return;
     this.#progress.clear();
-    if (!this.#headed) this.#out.write(`${row(['cycle', 'planned', 'sent', 'admitted', 'limited', 'state'])}\n`);
+    const line = (cells: Parameters<typeof row>[0]) => this.#out.write(`${cutTo(row(cells), this.#out)}\n`);
+    if (!this.#headed) line(['cycle', 'planned', 'sent', 'admitted', 'limited', 'state']);
     this.#headed = true;
     const { planned, sent } = run.sending(cycle);
     const elapsed = cycle - run.firstCycle + 1;
@@ -97,8 +113,7 @@ export class CycleLines {
     const contracts = run.names.length;
     const state =
       contracts === 1 ? run.states[this.#state ?? run.initial]!.name : `${totals.limiting} of ${contracts} shut`;
-    if (planned > 0 || sent > 0)
-      this.#out.write(`${row([elapsed, planned, sent, totals.admitted, totals.limited, state])}\n`);
+    if (planned > 0 || sent > 0) line([elapsed, planned, sent, totals.admitted, totals.limited, state]);
     this.#progress.show(Math.min(1, elapsed / Math.max(1, cycles)), `cycle ${elapsed} of ${cycles}`);
   };
 

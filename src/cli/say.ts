@@ -15,12 +15,21 @@ function escapedOf(character: string): string {
   return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
 }
 
+let erase: (() => void) | undefined;
+
+/** Says how the line of a progress goes from the screen, which is done before anything else is written; undefined once it is gone. */
+export function onScreen(erasing: (() => void) | undefined): void {
+  erase = erasing;
+}
+
 /** Writes to standard output. @returns false where the reader is behind, as `write` does */
 export function say(text: string): boolean {
+  erase?.();
   return process.stdout.write(visible(text));
 }
 
 /** Writes to standard error. */
 export function warn(text: string): void {
+  erase?.();
   process.stderr.write(visible(text));
 }

@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { Progress } from '../../src/cli/progress.js';
+import { say, warn } from '../../src/cli/say.js';
 
 /** What is written when progress is shown at these times, in ms after its start: [ms, share] each. */
 function written(isTTY: boolean, steps: readonly (readonly [ms: number, share: number])[]): string[] {
@@ -50,3 +51,48 @@ it.each<[rule: string, isTTY: boolean, steps: readonly (readonly [number, number
     [HALF, ALL, '|'],
   ],
 ])('progress: %s', (_, isTTY, steps, texts) => expect(written(isTTY, steps)).toEqual(texts));
+
+const ERASE = '\r\u001b[2K';
+
+/** The rows of a terminal of that many columns after these writes. */
+function screenAfter(writes: string, columns: number): string[] {
+  const rows = [''];
+  for (const [index, part] of writes.split(ERASE).entries()) {
+    if (index > 0) rows[rows.length - 1] = '';
+    for (const character of part) {
+      const width = [...rows.at(-1)!].reduce((sum, one) => sum + (one < '\u1100' ? 1 : 2), 0);
+      if (character === '\n') rows.push('');
+      else if (width >= columns) rows.push(character);
+      else rows[rows.length - 1] += character;
+    }
+  }
+  return rows;
+}
+
+it.each([80, 30, 12])(
+  'progress never splits what is said on either stream of one terminal of %i columns',
+  (columns) => {
+    const writes: string[] = [];
+    const write = (text: string) => writes.push(text);
+    const spies = [process.stdout, process.stderr].map((out) =>
+      vi.spyOn(out, 'write').mockImplementation(write as never),
+    );
+    let nowMs = 0;
+    const progress = new Progress('図の名前', { isTTY: true, columns, write }, () => nowMs);
+    const step = () => {
+      nowMs += 1_500;
+      progress.show(0.5, 'cycle 7 of 水曜日');
+    };
+    step();
+    say('out 1\n');
+    step();
+    step();
+    warn('err 2\n');
+    say('out 3\n');
+    step();
+    progress.clear();
+    for (const spy of spies) spy.mockRestore();
+    expect(writes.filter((text) => text.includes('図')).length).toBeGreaterThan(2);
+    expect(screenAfter(writes.join(''), columns)).toEqual(['out 1', 'err 2', 'out 3', '']);
+  },
+);
