@@ -1,4 +1,4 @@
-// `npm run pictures`: the screens of README.md, taken anew into reports/example. Needs a Chromium on the PATH or at CHROMIUM.
+// `npm run pictures`: the screens of README.md and of the topics, taken anew into reports/example. Needs a Chromium on the PATH or at CHROMIUM.
 //
 //   machine.png      a node under waves of requests: counts, states, record
 //   watch.png        a live run while it goes on, predicted and observed over each other

@@ -90,7 +90,7 @@ export function readSentences({ read }: Pick<Outcome, 'read'>): string[] {
     `Read as ${format}: ${fields.join(', ') || 'nothing'}${unit === '' ? '' : `; times${unit}`}.`,
     ...(first_at === null ? [] : [`Requests from ${first_at} to ${last_at}.`]),
     ...(key === null || keys === null ? [] : [`${counted(keys, 'key')} from ${key}.`]),
-    ...(skipped_lines === 0 ? [] : [`${counted(skipped_lines, 'line is', 'lines are')} no requests.`]),
+    ...(skipped_lines === 0 ? [] : [`${counted(skipped_lines, 'line was', 'lines were')} skipped: not requests.`]),
     ...(filtered === 0 ? [] : [`${counted(filtered, 'request')} left out by filters.`]),
     ...warnings.map(({ code, what }) => `Warning ${code}: ${what}`),
   ];

@@ -178,7 +178,7 @@ class Excluding implements RequestSink {
 }
 
 export interface RecommendOptions extends Omit<CountOptions, 'withInstants'> {
-  /** The share of requests that may be limited, 0 to 1: less than it. Several for several limits. Default: 0.001. */
+  /** Limit less than this share of requests, 0 to 1; several for several limits. Default: 0.001. */
   readonly limitedBelow?: number | readonly number[] | undefined;
   /** Lengths of the rolling window: cycles, or texts as `47s`. Default: 60 cycles. */
   readonly within?: number | string | readonly (number | string)[] | undefined;
