@@ -3,8 +3,9 @@
 //   limit-count: { count: 100, time_window: 60, rejected_code: 429 }     { like: apisix-limit-count, count: 100, time_window: 60 }
 //
 // Source: the plugin pages of apisix.apache.org, and lua-resty-limit-traffic, on which they are built.
-import { at, listAt, numberAt, type TreeEntry, textAt } from './document.js';
+import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt } from './document.js';
 import {
+  bySpecificity,
   everyone,
   type FoundLimiter,
   type FoundLimits,
@@ -17,7 +18,7 @@ import {
 
 const PLUGINS = ['limit-count', 'limit-req', 'limit-conn'] as const;
 
-type Bound = Pick<FoundLimiter, 'where' | 'hosts' | 'paths'>;
+type Bound = Pick<FoundLimiter, 'where' | 'hosts' | 'paths'> & Partial<Pick<FoundLimiter, 'reach'>>;
 
 export function readApisix(roots: readonly TreeEntry[], found: FoundLimits): void {
   for (const root of roots) {
@@ -27,32 +28,59 @@ export function readApisix(roots: readonly TreeEntry[], found: FoundLimits): voi
 }
 
 function readDeclared(root: TreeEntry, found: FoundLimits): void {
-  const routes = listAt(root, 'routes');
+  const routes = listAt(root, 'routes').filter((one) => textAt(one, 'status') !== '0');
   const idOf = (one: TreeEntry) => textAt(one, 'id') ?? '';
-  for (const route of routes) readPlugins(at(route, 'plugins'), reachOf(route), found);
-  // What a route has itself replaces what it shares.
-  const shared = (list: string, what: string, field: string) => {
-    for (const one of listAt(root, list)) {
-      const users = routes.filter((route) => textAt(route, field) === idOf(one));
-      if (users.length === 0)
-        readPlugins(at(one, 'plugins'), undefined, found, `no route uses the ${what} ${idOf(one)}`);
-      for (const route of users) {
-        const own = new Set(at(route, 'plugins')?.fields.keys());
-        const left = [...(at(one, 'plugins')?.fields ?? [])].filter(([name]) => !own.has(name));
-        readPlugins({ ...one, fields: new Map(left) }, reachOf(route), found);
+  const read = new Map<TreeEntry, readonly FoundLimiter[]>();
+  // A plugin of a route replaces that of its plugin config, and this that of its service.
+  const table = routes.map((route) => {
+    const shared = [
+      listAt(root, 'plugin_configs').find((one) => idOf(one) === textAt(route, 'plugin_config_id')),
+      listAt(root, 'services').find((one) => idOf(one) === textAt(route, 'service_id')),
+    ];
+    const reach = reachOf(route);
+    const limiters = PLUGINS.flatMap((name) => {
+      const from = [route, ...shared].find((one) => at(one, 'plugins')?.fields.has(name) === true);
+      const config = at(from, 'plugins')?.fields.get(name);
+      if (config === undefined) return [];
+      if (!read.has(config)) {
+        const bound =
+          from === route
+            ? reach
+            : { ...reach, where: `${from === shared[0] ? 'plugin config' : 'service'} ${idOf(from!)}` };
+        read.set(config, readPlugins(new Map([[name, config]]), bound, found));
       }
+      return read.get(config)!;
+    });
+    if (limiters.length > 0) sayConditions(route, found);
+    return { ...reach, limiters, priority: numberAt(route, 'priority') ?? 0 };
+  });
+  for (const [list, what] of [
+    ['plugin_configs', 'plugin config'],
+    ['services', 'service'],
+  ] as const)
+    for (const one of listAt(root, list)) {
+      const left = [...(at(one, 'plugins')?.fields ?? [])].filter(([, config]) => !read.has(config));
+      readPlugins(new Map(left), undefined, found, `no route uses the ${what} ${idOf(one)}`);
     }
-  };
-  shared('plugin_configs', 'plugin_config', 'plugin_config_id');
-  shared('services', 'service', 'service_id');
+  // What is shared counts on all of its routes together, and is not of one of them.
+  if (table.some(({ limiters }) => limiters.length > 0))
+    found.table(bySpecificity(table).sort((a, b) => b.priority - a.priority));
   for (const rule of listAt(root, 'global_rules'))
-    readPlugins(at(rule, 'plugins'), { where: 'global rule', hosts: [], paths: [] }, found);
-  for (const consumer of listAt(root, 'consumers'))
-    readPlugins(
-      at(consumer, 'plugins'),
-      { where: `consumer ${textAt(consumer, 'username') ?? ''}`, hosts: [], paths: [] },
-      found,
-    );
+    readPlugins(at(rule, 'plugins')?.fields, { where: 'global rule', hosts: [], paths: [] }, found);
+  for (const consumer of listAt(root, 'consumers')) {
+    const where = `consumer ${textAt(consumer, 'username') ?? ''}`;
+    readPlugins(at(consumer, 'plugins')?.fields, { where, hosts: [], paths: [], reach: 'unknown' }, found);
+  }
+}
+
+function sayConditions(route: TreeEntry, found: FoundLimits): void {
+  for (const name of ['methods', 'vars', 'remote_addr', 'remote_addrs', 'filter_func'])
+    if (isGiven(at(route, name)))
+      found.refuse(
+        route.file,
+        at(route, name)!.line,
+        `only requests that fit ${name} go to the route; here all of its hosts and paths do`,
+      );
 }
 
 function reachOf(route: TreeEntry): Bound {
@@ -83,57 +111,59 @@ function readObject(root: TreeEntry, found: FoundLimits): void {
       const config = at(plugin, 'config');
       const off = textAt(plugin, 'enable') === 'false' ? 'it is not enabled' : undefined;
       const { hosts, paths } = reachOf(at(route, 'match') ?? route);
+      sayConditions(at(route, 'match') ?? route, found);
       const bound = { where: `route ${textAt(route, 'name') ?? ''}`, hosts, paths };
-      if (config !== undefined) readPlugins({ ...plugin, fields: new Map([[name, config]]) }, bound, found, off);
+      if (config !== undefined) readPlugins(new Map([[name, config]]), bound, found, off);
     }
 }
 
 function readPlugins(
-  plugins: TreeEntry | undefined,
+  plugins: ReadonlyMap<string, TreeEntry> | undefined,
   bound: Bound | undefined,
   found: FoundLimits,
   unused?: string,
-): void {
-  for (const name of PLUGINS) {
-    const config = plugins?.fields.get(name);
-    if (config === undefined) continue;
+): FoundLimiter[] {
+  return PLUGINS.flatMap((name) => {
+    const config = plugins?.get(name);
+    if (config === undefined) return [];
     const { file, line } = config;
-    const [key, limit] = [keyOf(config), limitOf(name, config)];
+    const [key, limit] = [keyOf(config), limitOf(name, config, found)];
     if (typeof limit === 'string') {
       found.refuse(file, line, limit);
-      continue;
+      return [];
     }
+    const group = textAt(config, 'group');
     const isOff = textAt(config, '_meta', 'disable') === 'true' || textAt(config, 'disable') === 'true';
     const off = isOff ? 'it is disabled' : unused;
-    if (off !== undefined || bound === undefined)
+    if (off !== undefined || bound === undefined) {
       found.unused(file, { name, line, what: `${name} limits nothing: ${off}`, key, limit });
-    else
-      found.limiter(file, {
-        name,
-        line,
-        ...bound,
-        key,
-        counts: name === 'limit-conn' ? 'concurrency' : 'requests',
-        limit,
-        status: numberAt(config, 'rejected_code') ?? 503,
-      });
-  }
+      return [];
+    }
+    const limiter = found.limiter(file, {
+      name,
+      line,
+      ...bound,
+      key,
+      counts: name === 'limit-conn' ? 'concurrency' : 'requests',
+      limit,
+      status: numberAt(config, 'rejected_code') ?? 503,
+      ...(group !== undefined && { counter: `apisix ${name} ${group}` }),
+    });
+    return [limiter];
+  });
 }
 
 /** A text says why there is none. */
-function limitOf(name: (typeof PLUGINS)[number], config: TreeEntry): Like | string {
-  const number = (field: string) => numberAt(config, field);
+function limitOf(name: (typeof PLUGINS)[number], config: TreeEntry, found: FoundLimits): Like | string {
+  const given = numbersAt(config, found, 'count', 'time_window', 'conn', 'rate', 'burst');
+  if (given === undefined) return `${name} has a limit that is not a number`;
+  const { count, time_window, conn, rate, burst = 0 } = given;
   if (name === 'limit-count') {
-    const [count, time_window] = [number('count'), number('time_window')];
-    if (count === undefined || time_window === undefined)
-      return 'limit-count has no count or no time_window that is a number';
-    return { like: 'apisix-limit-count', count, time_window };
+    if (count !== undefined && time_window !== undefined) return { like: 'apisix-limit-count', count, time_window };
+    return 'limit-count has no count or no time_window that is a number';
   }
-  if (name === 'limit-conn') {
-    const [conn, burst = 0] = [number('conn'), number('burst')];
+  if (name === 'limit-conn')
     return conn === undefined ? 'limit-conn has no conn that is a number' : { like: 'in-flight', limit: conn + burst };
-  }
-  const [rate, burst = 0] = [number('rate'), number('burst')];
   if (rate === undefined) return 'limit-req has no rate that is a number';
   return { like: 'apisix-limit-req', rate, burst, ...(textAt(config, 'nodelay') === 'true' && { nodelay: true }) };
 }

@@ -6,6 +6,7 @@
 //
 // Source: the README of mholt/caddy-ratelimit; the grammar of caddyserver.com/docs/caddyfile.
 import {
+  durationOf,
   everyone,
   type FoundLimits,
   type KeyPart,
@@ -59,25 +60,68 @@ const placeholders: Readonly<Record<string, readonly KeyPart[]>> = {
 };
 
 export function readCaddy({ name: file, text }: Source, found: FoundLimits): void {
-  const visit = (lines: readonly CaddyLine[], site: readonly string[], paths: readonly PathPattern[]): void => {
+  const all = linesOf(text);
+  const limits = (lines: readonly CaddyLine[]): boolean =>
+    lines.some(({ words, block }) => words[0] === 'rate_limit' || limits(block ?? []));
+  const snippets = new Map(
+    all.flatMap(({ words: [name = ''], block }) =>
+      /^\(.+\)$/.test(name) ? [[name.slice(1, -1), block ?? []] as const] : [],
+    ),
+  );
+  const imported = new Set<string>();
+  const matchers = (lines: readonly CaddyLine[], name: string) => lines.find(({ words }) => words[0] === name);
+  const visit = (
+    lines: readonly CaddyLine[],
+    site: readonly string[],
+    paths: readonly PathPattern[],
+    trail: readonly string[],
+  ): void => {
     for (const { words, block, line } of lines) {
-      const [name = ''] = words;
-      if (name === 'rate_limit') readZones(block ?? [], { file, site, paths, line }, found);
-      else if (block !== undefined && site.length === 0)
+      const [name = '', matcher = ''] = words;
+      if (site.length === 0 && /^\(.+\)$/.test(name)) continue;
+      const snippet = name === 'import' ? snippets.get(matcher) : undefined;
+      if (snippet !== undefined && limits(snippet) && !trail.includes(matcher)) {
+        imported.add(matcher);
+        if (words.length > 2) found.refuse(file, line, `the snippet ${matcher} has arguments, which are not read`);
+        else visit(snippet, site, paths, [...trail, matcher]);
+        continue;
+      }
+      const own = pathsOf(lines, matcher);
+      if (name === 'rate_limit') {
+        if (own === undefined)
+          found.refuse(file, line, `it applies only to requests that match ${matcher}; here to all of the place`);
+        readZones(block ?? [], { file, site, paths: own?.length ? own : paths, line }, found);
+      } else if (block !== undefined && site.length === 0)
         visit(
           block,
           words.map((word) => word.replace(/,$/, '')),
           [],
+          trail,
         );
-      else if (block !== undefined)
-        visit(
-          block,
-          site,
-          /^(?:handle|handle_path|route)$/.test(name) && words[1]?.startsWith('/') ? [pathOf(words[1])] : paths,
-        );
+      else if (block !== undefined) {
+        const isHandled = /^(?:handle|handle_path|route)$/.test(name);
+        if (isHandled && own === undefined && limits(block))
+          found.refuse(file, line, `it applies only to requests that match ${matcher}; here to all of the place`);
+        visit(block, site, isHandled && own?.length ? own : paths, trail);
+      }
     }
   };
-  visit(linesOf(text), [], []);
+  /** Empty: all. Undefined where a matcher has more than paths. */
+  const pathsOf = (lines: readonly CaddyLine[], matcher: string): PathPattern[] | undefined => {
+    if (matcher === '' || matcher === '*') return [];
+    if (matcher.startsWith('/')) return [pathOf(matcher)];
+    const named = matcher.startsWith('@') ? matchers(lines, matcher) : undefined;
+    const [, kind, ...given] = named?.words ?? [];
+    const inner = named?.block ?? (kind === undefined ? [] : [{ line: 0, words: [kind, ...given], block: undefined }]);
+    const isPaths = inner.length === 1 && inner[0]!.words[0] === 'path';
+    return isPaths ? inner[0]!.words.slice(1).map(pathOf) : undefined;
+  };
+  visit(all, [], [], []);
+  for (const { words, line, block } of all) {
+    const name = words[0]?.slice(1, -1) ?? '';
+    if (/^\(.+\)$/.test(words[0] ?? '') && limits(block ?? []) && !imported.has(name))
+      found.unused(file, { name, line, what: `the snippet ${name} limits nothing: no site imports it` });
+  }
 }
 
 const pathOf = (text: string): PathPattern =>
@@ -108,7 +152,8 @@ function readZones(lines: readonly CaddyLine[], { file, site, paths }: Place, fo
     ];
     for (const [one, what] of faults) found.refuse(file, one.line, `Caddy refuses the zone ${name}: ${what}`);
     const [most, length] = [Number(events?.words[1]), window?.words[1] ?? ''];
-    const isRead = Number.isInteger(most) && most > 0 && /^\d+(?:\.\d+)?(?:ms|s|m|h|d)$/.test(length);
+    const duration = durationOf(length);
+    const isRead = Number.isInteger(most) && most > 0 && duration !== undefined;
     if (!isRead && faults.length === 0)
       found.refuse(file, line, `the zone ${name} has no number of events or no window`);
     if (!isRead || faults.length > 0) continue;
@@ -127,7 +172,7 @@ function readZones(lines: readonly CaddyLine[], { file, site, paths }: Place, fo
       hosts: site.map((one) => one.replace(/^https?:\/\//, '').replace(/[:/].*$/, '')).filter((one) => one !== ''),
       paths: inMatch.length > 0 ? inMatch.map(pathOf) : paths,
       key: keyOf(key?.words[1]),
-      limit: { like: 'caddy', max_events: most, window: length },
+      limit: { like: 'caddy', max_events: most, window: duration },
     });
   }
 }

@@ -23,7 +23,11 @@ export class GrammarFault extends Error {
 }
 
 /** Words, braces and semicolons. Quotes and a backslash keep what they hold together; # begins a comment. */
-const TOKEN = /#[^\n]*|"((?:\\[\s\S]|[^"\\])*)"|'((?:\\[\s\S]|[^'\\])*)'|[{};]|(?:\$\{[^}]*\}|\\.|[^\s{};"'\\])+|\n/g;
+const TOKEN =
+  /#[^\n]*|"((?:\\[\s\S]|[^"\\])*)"|'((?:\\[\s\S]|[^'\\])*)'|["'{};]|(?:\$\{[^}]*\}|\\[\s\S]|[^\s{};"'\\])(?:\$\{[^}]*\}|\\[\s\S]|[^\s{;\\])*|\n/g;
+
+/** A block of a program. */
+const PROGRAM = /^\w+_by_lua_block$|^(?:perl|js_content)_block$/;
 
 const MOST_DEPTH = 200;
 
@@ -33,8 +37,18 @@ export function directivesOf({ name: file, text }: Source): readonly Directive[]
   const opened: number[] = [];
   let [line, from] = [1, 1];
   let words: string[] = [];
+  /** Braces of a program that are open. */
+  let inProgram = 0;
   for (const [token, double, single] of text.matchAll(TOKEN)) {
-    if (token === '\n') line += 1;
+    if (inProgram > 0) {
+      inProgram += (token.match(/\{/g)?.length ?? 0) - (token.match(/\}/g)?.length ?? 0);
+      if (/\blimit\.(?:req|conn|count|traffic)\b/.test(token))
+        stack.at(-1)!.push({ file, words: ['lua', token], line, block: undefined });
+      line += token.split('\n').length - 1;
+      if (inProgram <= 0) words = [];
+    } else if (token === '{' && PROGRAM.test(words[0] ?? '')) inProgram = 1;
+    else if (token === '"' || token === "'") throw new GrammarFault(line, 'a quote is not closed');
+    else if (token === '\n') line += 1;
     else if (token === ';' || token === '{') {
       const block: Directive[] | undefined = token === '{' ? [] : undefined;
       if (words.length > 0 || block !== undefined) stack.at(-1)!.push({ file, words, line: from, block });
@@ -51,7 +65,7 @@ export function directivesOf({ name: file, text }: Source): readonly Directive[]
       opened.pop();
     } else if (!token.startsWith('#')) {
       if (words.length === 0) from = line;
-      words.push(double ?? single ?? token);
+      words.push((double ?? single)?.replace(/\\(["'\\])/g, '$1') ?? token);
       line += token.split('\n').length - 1;
     }
   }

@@ -1,6 +1,6 @@
 // YAML, JSON and HCL as one tree: fields, items and values, each with its line.
 import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, parseAllDocuments, type Node as YamlNode } from 'yaml';
-import type { Source } from './found.js';
+import type { FoundLimits, Source } from './found.js';
 
 export interface TreeEntry {
   readonly file: string;
@@ -56,6 +56,31 @@ export function numberAt(entry: TreeEntry | undefined, ...names: readonly string
   return Number.isFinite(number) ? number : undefined;
 }
 
+/** Whether there is more than the name, or a null: plans have empty lists where nothing is given. */
+export const isGiven = (entry: TreeEntry | undefined) =>
+  entry !== undefined &&
+  (entry.fields.size > 0 || entry.items.length > 0 || entry.value !== undefined || entry.expression !== undefined);
+
+/** Numbers by their names. Undefined if one is there that is not a number, which is said with its line. */
+export function numbersAt<Name extends string>(
+  entry: TreeEntry | undefined,
+  found: FoundLimits,
+  ...names: readonly Name[]
+): { readonly [name in Name]?: number } | undefined {
+  const faults = names.filter((name) => isGiven(at(entry, name)) && numberAt(entry, name) === undefined);
+  for (const name of faults) {
+    const given = at(entry, name)!;
+    found.refuse(
+      given.file,
+      given.line,
+      `${name} is ${given.expression ?? given.value ?? 'not written out'}, not a number`,
+    );
+  }
+  if (faults.length > 0) return undefined;
+  const given = names.flatMap((name) => (isGiven(at(entry, name)) ? [[name, numberAt(entry, name)!] as const] : []));
+  return Object.fromEntries(given) as { [name in Name]?: number };
+}
+
 export type Say = (line: number, what: string) => void;
 
 /** The documents of a YAML or JSON file; none where it is not one, which is said. */
@@ -77,7 +102,10 @@ export function documentsOf({ name: file, text }: Source, say: Say): TreeEntry[]
     const entry = (node: YamlNode | null, depth: number): TreeEntry => {
       const line = node?.range ? lines.linePos(node.range[0]).line : 1;
       left -= 1;
-      if (depth > 200 || left < 0) return entryOf(file, line, {});
+      if (depth > 200 || left < 0) {
+        if (depth > 200 || left === -1) say(line, 'it is too deep or too large to be read whole');
+        return entryOf(file, line, {});
+      }
       if (isAlias(node)) return { ...entry(node.resolve(document) ?? null, depth + 1), line };
       if (isMap(node)) {
         const fields = new Map<string, TreeEntry>();
@@ -87,9 +115,11 @@ export function documentsOf({ name: file, text }: Source, say: Say): TreeEntry[]
           const name = isScalar(key) ? String(key.value) : '';
           const value = entry(pair.value as YamlNode | null, depth + 1);
           const own = key?.range ? lines.linePos(key.range[0]).line : value.line;
-          if (name === '<<' && value.fields.size > 0)
-            for (const [one, merged] of value.fields) fields.set(one, fields.get(one) ?? merged);
-          else fields.set(name, { ...value, line: own });
+          const merged = /^(?:<<|Symbol\(<<\))$/.test(name) ? [value, ...value.items] : [];
+          if (merged.length > 0) {
+            for (const one of merged)
+              for (const [inner, given] of one.fields) fields.set(inner, fields.get(inner) ?? given);
+          } else fields.set(name, { ...value, line: own });
         }
         return entryOf(file, line, { fields });
       }
@@ -112,4 +142,22 @@ export function* walk(
   yield [entry, names];
   for (const [name, inner] of entry.fields) yield* walk(inner, [...names, name]);
   for (const inner of entry.items) yield* walk(inner, names);
+}
+
+/** A number that is written out; else it is refused. */
+export function writtenNumber(
+  entry: TreeEntry | undefined,
+  what: string,
+  from: TreeEntry,
+  found: FoundLimits,
+): number | undefined {
+  const number = numberAt(entry);
+  if (number !== undefined) return number;
+  const given = entry?.expression === undefined ? 'not there' : entry.expression;
+  found.refuse(
+    from.file,
+    entry?.line ?? from.line,
+    `${what} is ${given}: it is known only once Terraform has evaluated it`,
+  );
+  return undefined;
 }

@@ -4,11 +4,14 @@
 //   - { key: path, rate_limit: { unit: minute, requests_per_unit: 5 } }           { like: envoy-ratelimit, … }: a fixed window
 //
 // Sources: the reference of Envoy's local_ratelimit filter, the README of envoyproxy/ratelimit, the API reference of Envoy Gateway.
-import { at, listAt, numberAt, type TreeEntry, textAt } from './document.js';
+import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt } from './document.js';
+import { actionsOf, Domains, entrySent, isDomain, keyOfEntries, sentIn, units } from './envoy-descriptors.js';
 import {
+  bySpecificity,
+  durationOf,
   everyone,
+  type FoundLimiter,
   type FoundLimits,
-  type KeyPart,
   type Like,
   type LimitKey,
   type PathPattern,
@@ -18,26 +21,20 @@ import {
 import { reachOfRoute } from './kubernetes.js';
 
 export function readEnvoy(roots: readonly TreeEntry[], found: FoundLimits): void {
+  const domains = new Domains(roots, found);
   for (const root of roots) {
-    if (textAt(root, 'kind') === 'BackendTrafficPolicy') readPolicy(root, roots, found);
-    else if (/^(?:QuotaSpec|QuotaSpecBinding)$/.test(textAt(root, 'kind') ?? ''))
-      found.refuse(
-        root.file,
-        root.line,
-        `${textAt(root, 'kind')} belongs to Mixer, which Istio no longer has: it limits nothing`,
-      );
-    else if (textAt(root, 'domain') !== undefined && at(root, 'descriptors') !== undefined)
-      for (const one of listAt(root, 'descriptors')) readDescriptor(one, [], found);
-    else visit(root, { where: nameOf(root), sends: new Map(), hosts: [], paths: [] }, found);
+    const kind = textAt(root, 'kind') ?? '';
+    if (/^(?:QuotaSpec|QuotaSpecBinding)$/.test(kind))
+      found.refuse(root.file, root.line, `${kind} belongs to Mixer, which Istio no longer has: it limits nothing`);
+    else if (kind !== 'BackendTrafficPolicy' && !isDomain(root))
+      visit(root, { where: nameOf(root), hosts: [], paths: [] }, domains, found);
   }
+  domains.finish();
+  readPolicies(roots, found);
 }
 
-interface Context {
+interface Context extends Pick<FoundLimiter, 'hosts' | 'paths'> {
   readonly where: string;
-  /** Descriptors that routes of the listener send, with the paths of those routes. */
-  readonly sends: ReadonlyMap<string, readonly PathPattern[]>;
-  readonly hosts: readonly string[];
-  readonly paths: readonly PathPattern[];
 }
 
 const nameOf = (root: TreeEntry) => {
@@ -45,223 +42,322 @@ const nameOf = (root: TreeEntry) => {
   return kind === undefined ? '' : `${kind} ${textAt(root, 'metadata', 'name') ?? ''}`;
 };
 
-function visit(entry: TreeEntry, above: Context, found: FoundLimits): void {
+const typeOf = (entry: TreeEntry | undefined) => textAt(entry, 'type_url') ?? textAt(entry, '@type') ?? '';
+
+function visit(entry: TreeEntry, above: Context, domains: Domains, found: FoundLimits): void {
   let context = above;
   const socket = at(entry, 'address', 'socket_address');
   if (socket !== undefined && at(entry, 'filter_chains') !== undefined) {
     const address = `${textAt(socket, 'address') ?? ''}:${textAt(socket, 'port_value') ?? ''}`;
-    context = { ...context, where: `listener ${textAt(entry, 'name') ?? address}`, sends: sentIn(entry) };
+    context = { ...context, where: `listener ${textAt(entry, 'name') ?? address}` };
+  }
+  if (at(entry, 'route_config', 'virtual_hosts') !== undefined && at(entry, 'http_filters') !== undefined) {
+    readManager(entry, context, domains, found);
+    return;
   }
   if (at(entry, 'domains') !== undefined) {
     const hosts = listAt(entry, 'domains').map(({ value }) => String(value));
     context = { ...context, hosts: hosts.includes('*') ? [] : hosts };
   }
-  if (at(entry, 'match') !== undefined) {
-    const paths = pathsOf(at(entry, 'match')!);
+  const match = at(entry, 'match');
+  if (match !== undefined) {
+    const paths = pathsOf(match);
     context = { ...context, paths, ...(paths.length > 0 && { where: `${context.where}, route ${paths[0]!.text}` }) };
+    if (LIMITS_LOCALLY.test(typeOf(configOf(at(entry, 'typed_per_filter_config'))))) sayConditions(match, found);
   }
-  if (/\.LocalRateLimit$/.test(textAt(entry, '@type') ?? '') || /LocalRateLimit$/.test(textAt(entry, 'type_url') ?? ''))
-    readLocal(at(entry, 'value') ?? entry, context, found);
-  else for (const inner of [...entry.fields.values(), ...entry.items]) visit(inner, context, found);
+  if (LIMITS_LOCALLY.test(typeOf(entry))) readLocal(entry, context, undefined, found);
+  else for (const inner of [...entry.fields.values(), ...entry.items]) visit(inner, context, domains, found);
+}
+
+const LIMITS_LOCALLY = /\.LocalRateLimit$/;
+const LIMITS_GLOBALLY = /\.http\.(?:ratelimit\.v3\.|rate_limit\.v2\.)RateLimit$/;
+
+const configOf = (configs: TreeEntry | undefined) => [...(configs?.fields.values() ?? [])][0];
+
+/** A request goes to one route, and the configuration of the route replaces that of its virtual host, and this that of the filter. */
+function readManager(manager: TreeEntry, context: Context, domains: Domains, found: FoundLimits): void {
+  const filters = listAt(manager, 'http_filters').map((one) => ({
+    name: textAt(one, 'name') ?? '',
+    config: at(one, 'typed_config'),
+    isOff: textAt(one, 'disabled') === 'true',
+  }));
+  const tables = at(manager, 'route_config')!;
+  const hosts = listAt(tables, 'virtual_hosts').map((host) => ({
+    host,
+    names: listAt(host, 'domains').map(({ value }) => String(value)),
+  }));
+  const rank = (names: readonly string[]) =>
+    names.includes('*') ? 2 : names.some((name) => name.includes('*')) ? 1 : 0;
+  hosts.sort((a, b) => rank(a.names) - rank(b.names));
+  const sent = sentIn(manager);
+  const read = new Map<TreeEntry, readonly LocalLimit[]>();
+  const local = (config: TreeEntry, at: Context) => {
+    if (!read.has(config)) read.set(config, readLocal(config, at, sent, found));
+    return read.get(config)!;
+  };
+  const table = hosts.flatMap(({ host, names }) =>
+    listAt(host, 'routes').map((route) => {
+      const match = at(route, 'match');
+      const reach = { hosts: names.includes('*') ? [] : names, paths: match === undefined ? [] : pathsOf(match) };
+      const levels = [
+        { of: route, where: `${context.where}, route ${reach.paths[0]?.text ?? '/'}` },
+        { of: host, where: `${context.where}, virtual host ${textAt(host, 'name') ?? names.join(', ')}` },
+        { of: tables, where: context.where },
+      ];
+      const sends = [...new Set([...actionsOf(route), ...actionsOf(at(route, 'route'))])];
+      const all =
+        sends.length === 0 || textAt(route, 'route', 'include_vh_rate_limits') === 'true'
+          ? [...sends, ...actionsOf(host)]
+          : sends;
+      const limiters = filters.flatMap(({ name, config, isOff }) => {
+        const level = levels.find(({ of }) => at(of, 'typed_per_filter_config')?.fields.has(name) === true);
+        const own = at(level?.of, 'typed_per_filter_config')?.fields.get(name);
+        if (textAt(own, 'disabled') === 'true' || (isOff && own === undefined)) return [];
+        if (LIMITS_GLOBALLY.test(typeOf(config))) return domains.reached(textAt(config, 'domain') ?? '', all);
+        const given = LIMITS_LOCALLY.test(typeOf(own)) ? own : config;
+        if (given === undefined || !LIMITS_LOCALLY.test(typeOf(given))) return [];
+        const place = { ...context, where: given === own ? level!.where : context.where };
+        const mine = all.map((one) => listAt(one, 'actions').map(entrySent));
+        return local(given, given === own && level!.of === route ? { ...place, ...reach } : place).flatMap(
+          ({ limiter, sentAs }) => (sentAs === undefined || mine.some((some) => sentAs(some)) ? [limiter] : []),
+        );
+      });
+      if (limiters.length > 0 && match !== undefined) sayConditions(match, found);
+      return { ...reach, limiters };
+    }),
+  );
+  for (const { config } of filters)
+    if (config !== undefined && LIMITS_LOCALLY.test(typeOf(config)) && !read.has(config))
+      found.unused(config.file, {
+        name: textAt(config, 'stat_prefix') ?? 'local_ratelimit',
+        line: config.line,
+        what: 'the filter limits nothing: every route has limits of its own',
+      });
+  if (table.some(({ limiters }) => limiters.length > 0)) found.table(table);
+}
+
+function sayConditions(match: TreeEntry, found: FoundLimits): void {
+  for (const name of ['headers', 'query_parameters', 'runtime_fraction', 'grpc', 'dynamic_metadata', 'path_template'])
+    if (isGiven(at(match, name)))
+      found.refuse(
+        match.file,
+        at(match, name)!.line,
+        `only requests that fit ${name} go to the route; here all of its paths do`,
+      );
 }
 
 function pathsOf(match: TreeEntry): PathPattern[] {
-  const [prefix, exact, regex] = [
-    textAt(match, 'prefix') ?? textAt(match, 'path_separated_prefix'),
+  const ignoresCase = textAt(match, 'case_sensitive') === 'false';
+  const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const [prefix, separated, exact, regex] = [
+    textAt(match, 'prefix'),
+    textAt(match, 'path_separated_prefix'),
     textAt(match, 'path'),
     textAt(match, 'safe_regex', 'regex'),
   ];
-  if (prefix !== undefined && prefix !== '/') return [{ kind: 'prefix', text: prefix }];
+  if (separated !== undefined) return [{ kind: 'regex', text: `^${escaped(separated)}(?:/|$)`, ignoresCase }];
+  if (ignoresCase && (prefix ?? exact) !== undefined)
+    return [
+      { kind: 'regex', text: prefix === undefined ? `^${escaped(exact!)}$` : `^${escaped(prefix)}`, ignoresCase },
+    ];
+  if (prefix !== undefined) return prefix === '/' ? [] : [{ kind: 'prefix', text: prefix }];
   if (exact !== undefined) return [{ kind: 'exact', text: exact }];
   return regex === undefined ? [] : [{ kind: 'regex', text: `^(?:${regex})$` }];
 }
 
-/** What the routes of a listener send, by the keys and values of its entries. */
-function sentIn(listener: TreeEntry): ReadonlyMap<string, readonly PathPattern[]> {
-  const sent = new Map<string, readonly PathPattern[]>();
-  const look = (entry: TreeEntry, paths: readonly PathPattern[]): void => {
-    const here = at(entry, 'match') === undefined ? paths : pathsOf(at(entry, 'match')!);
-    for (const limit of listAt(entry, 'rate_limits')) {
-      const entries = listAt(limit, 'actions').map(entrySent);
-      sent.set(entries.join('/'), [...(sent.get(entries.join('/')) ?? []), ...here]);
-    }
-    for (const inner of [...entry.fields.values(), ...entry.items]) look(inner, here);
-  };
-  look(listener, []);
-  return sent;
+interface LocalLimit {
+  readonly limiter: FoundLimiter;
+  /** Whether a descriptor that a route sends is the one that is limited; undefined for all requests. */
+  readonly sentAs: ((entries: readonly string[]) => boolean) | undefined;
 }
 
-/** `key=value`, or `key` where the value is that of the request. */
-function entrySent(action: TreeEntry): string {
-  const [kind = '', given] = [...action.fields][0] ?? [];
-  const own = textAt(given, 'descriptor_key');
-  if (/^generic_?[kK]ey$/.test(kind)) return `${own ?? 'generic_key'}=${textAt(given, 'descriptor_value')}`;
-  if (/^header_?[vV]alue_?[mM]atch$/.test(kind)) return `${own ?? 'header_match'}=${textAt(given, 'descriptor_value')}`;
-  return own ?? kind.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
-function readLocal(filter: TreeEntry, { where, sends, hosts, paths }: Context, found: FoundLimits): void {
+/** @param sends of the routes; undefined if the routes are not there */
+function readLocal(
+  entry: TreeEntry,
+  { where, hosts, paths }: Context,
+  sends: readonly (readonly string[])[] | undefined,
+  found: FoundLimits,
+): LocalLimit[] {
+  const filter = at(entry, 'value') ?? entry;
   const { file } = filter;
   const prefix = textAt(filter, 'stat_prefix') ?? 'local_ratelimit';
-  const status = numberAt(filter, 'status', 'code') ?? 429;
-  const share = (name: string) => numberAt(filter, name, 'default_value', 'numerator') ?? 0;
-  const [enabled, enforced] = [share('filter_enabled'), share('filter_enforced')];
+  const isOfConnections = /\.(?:network|listener)\./.test(typeOf(entry));
+  const [enabled, enforced] = isOfConnections
+    ? [100, 100]
+    : [shareOf(filter, 'filter_enabled'), shareOf(filter, 'filter_enforced')];
   const perConnection = textAt(filter, 'local_rate_limit_per_downstream_connection') === 'true';
-  const bucket = at(filter, 'token_bucket');
-  const key = perConnection ? unknownKey('each connection') : everyone;
-  const add = (
-    name: string,
-    given: TreeEntry,
-    more: { readonly key: LimitKey; readonly paths: readonly PathPattern[]; readonly isSent: boolean },
-  ) => {
+  const code = textAt(filter, 'status', 'code');
+  const status = code === 'ServiceUnavailable' ? 503 : (numberAt(filter, 'status', 'code') ?? 429);
+  const add = (name: string, given: TreeEntry, key: LimitKey, sentAs: LocalLimit['sentAs']): LocalLimit[] => {
     const limit = bucketOf(given, found);
-    if (limit === undefined) return;
-    const line = given.line;
+    if (limit === undefined) return [];
+    const { line } = given;
+    const isSent = sentAs === undefined || [...own, ...(sends ?? [])].some(sentAs);
     const off =
       enabled === 0
         ? 'filter_enabled is 0 %, or absent'
-        : !more.isSent
-          ? 'no route of the listener sends this descriptor'
-          : undefined;
-    if (off !== undefined)
-      return found.unused(file, { name, line, what: `${name} limits nothing: ${off}`, key: more.key, limit });
-    if (enforced > 0 && enforced < 100)
-      found.refuse(file, line, `only ${enforced} % of the refusals are enforced; here all are`);
-    found.limiter(file, {
+        : isSent
+          ? undefined
+          : 'no route of the listener sends this descriptor';
+    if (off !== undefined) {
+      found.unused(file, { name, line, what: `${name} limits nothing: ${off}`, key, limit });
+      return [];
+    }
+    for (const [what, share] of [
+      ['requests meet the limit', enabled],
+      ['the refusals are enforced', enforced],
+    ] as const)
+      if (share > 0 && share < 100) found.refuse(file, line, `only ${share} % of ${what}; here all`);
+    const limiter = found.limiter(file, {
       name,
       line,
       where,
       hosts,
-      paths: more.paths,
-      key: more.key,
+      paths,
+      key,
       limit,
-      status,
+      status: isOfConnections ? undefined : status,
+      counts: isOfConnections ? 'connections' : 'requests',
       isDryRun: enforced === 0,
     });
+    return [{ limiter, sentAs: sentAs && own.some(sentAs) ? undefined : sentAs }];
   };
-  if (bucket !== undefined) add(prefix, bucket, { key, paths, isSent: true });
-  const own = new Set(listAt(filter, 'rate_limits').map((one) => listAt(one, 'actions').map(entrySent).join('/')));
+  const own = actionsOf(filter).map((one) => listAt(one, 'actions').map(entrySent));
+  const bucket = at(filter, 'token_bucket');
+  const limits =
+    bucket === undefined
+      ? []
+      : add(prefix, bucket, perConnection ? unknownKey('each connection') : everyone, undefined);
+  const consumes = at(filter, 'always_consume_default_token_bucket');
+  if (consumes !== undefined && textAt(consumes) === 'false')
+    found.refuse(file, consumes.line, 'requests with a descriptor do not take from the default bucket; here they do');
   for (const descriptor of listAt(filter, 'descriptors')) {
     const entries = listAt(descriptor, 'entries').map((one) => ({
       name: textAt(one, 'key') ?? '',
       value: textAt(one, 'value') || undefined,
     }));
     const name = entries.map((one) => (one.value === undefined ? one.name : `${one.name}=${one.value}`)).join('/');
-    const keys = entries.map((one) => one.name).join('/');
-    const sentBy = [...sends].filter(([sent]) => sent === name || sent === keys);
+    const sentAs = (sent: readonly string[]) =>
+      sent.length === entries.length &&
+      sent.every((text, i) => {
+        const [key, value] = text.split(/=(.*)/s);
+        const wanted = entries[i]!;
+        return key === wanted.name && (value === undefined || wanted.value === undefined || value === wanted.value);
+      });
     const given = at(descriptor, 'token_bucket');
-    const isSent = sentBy.length > 0 || own.has(name) || own.has(keys);
-    if (given !== undefined)
-      add(name, given, { key: keyOf(entries), paths: sentBy.flatMap(([, some]) => some), isSent });
+    const isFromRequest = [...own, ...(sends ?? [])].some(
+      (sent) => sentAs(sent) && sent.some((text, i) => !text.includes('=') && entries[i]!.value !== undefined),
+    );
+    if (isFromRequest)
+      found.refuse(
+        file,
+        descriptor.line,
+        `only requests with ${name} meet this limit, and a log may not say which: it is left out`,
+      );
+    else if (given !== undefined) limits.push(...add(name, given, keyOfEntries(entries), sentAs));
   }
+  return limits;
+}
+
+/** In percent; 0 if absent. */
+function shareOf(filter: TreeEntry, name: string): number {
+  const value = at(filter, name, 'default_value');
+  const of = { HUNDRED: 1, TEN_THOUSAND: 100, MILLION: 10_000 }[textAt(value, 'denominator') ?? 'HUNDRED'] ?? 1;
+  return (numberAt(value, 'numerator') ?? 0) / of;
 }
 
 function bucketOf(bucket: TreeEntry, found: FoundLimits): Like | undefined {
-  const [most, fill] = [numberAt(bucket, 'max_tokens'), numberAt(bucket, 'tokens_per_fill')];
-  const interval =
-    textAt(bucket, 'fill_interval') ??
-    (at(bucket, 'fill_interval', 'seconds') && `${numberAt(bucket, 'fill_interval', 'seconds')}s`);
-  if (most === undefined || interval === undefined || !/^[\d.]+m?s$/.test(interval)) {
+  const wrapped = ['max_tokens', 'tokens_per_fill'].map(
+    (name) => [name, at(bucket, name, 'value') ?? at(bucket, name)] as const,
+  );
+  const fields = new Map(wrapped.flatMap(([name, one]) => (one === undefined ? [] : [[name, one] as const])));
+  const given = numbersAt({ ...bucket, fields }, found, 'max_tokens', 'tokens_per_fill');
+  const [seconds, nanos] = [numberAt(bucket, 'fill_interval', 'seconds'), numberAt(bucket, 'fill_interval', 'nanos')];
+  const written =
+    seconds === undefined && nanos === undefined
+      ? textAt(bucket, 'fill_interval')
+      : `${(seconds ?? 0) + (nanos ?? 0) / 1e9}s`;
+  const interval = written === undefined ? undefined : durationOf(written);
+  if (given?.max_tokens === undefined || interval === undefined) {
     found.refuse(bucket.file, bucket.line, 'the token_bucket has no number of tokens or no fill_interval');
     return undefined;
   }
-  return {
-    like: 'envoy-local',
-    max_tokens: most,
-    ...(fill !== undefined && { tokens_per_fill: fill }),
-    fill_interval: interval,
-  };
+  return { like: 'envoy-local', ...given, fill_interval: interval };
 }
 
-const units = ['second', 'minute', 'hour', 'day', 'week', 'month', 'year'];
-
-/** A limit belongs to the whole path of keys and values that leads to it; an entry with a value has precedence. */
-function readDescriptor(entry: TreeEntry, above: readonly Part[], found: FoundLimits): void {
-  const trail = [...above, { name: textAt(entry, 'key') ?? '', value: textAt(entry, 'value') }];
-  const name = trail.map((one) => (one.value === undefined ? one.name : `${one.name}=${one.value}`)).join('/');
-  const given = at(entry, 'rate_limit');
-  if (given !== undefined) {
-    const isUnlimited = textAt(given, 'unlimited') === 'true';
-    const limit = isUnlimited ? undefined : windowLimit(given, found);
-    if (isUnlimited || limit !== undefined)
-      found.limiter(entry.file, {
-        name,
-        line: entry.line,
-        where: `descriptor ${name}`,
-        reach: 'unknown',
-        key: keyOf(trail),
-        limit,
-        isDryRun: textAt(entry, 'shadow_mode') === 'true' || textAt(entry, 'quota_mode') === 'true',
-      });
-  }
-  for (const inner of listAt(entry, 'descriptors')) readDescriptor(inner, trail, found);
+/** The policy of a route replaces that of its gateway. */
+function readPolicies(roots: readonly TreeEntry[], found: FoundLimits) {
+  const targeted = roots
+    .filter((root) => textAt(root, 'kind') === 'BackendTrafficPolicy')
+    .flatMap((root) => readPolicy(root, roots, found));
+  const at = (name: string) => targeted.filter(({ target }) => target === name).flatMap(({ limiters }) => limiters);
+  const gateways = targeted.filter(({ target }) => target.startsWith('Gateway ')).flatMap(({ limiters }) => limiters);
+  const routes = roots.filter((one) => /^(?:HTTP|GRPC)Route$/.test(textAt(one, 'kind') ?? ''));
+  const table = routes.flatMap((route) => {
+    const [kind = '', name = ''] = [textAt(route, 'kind'), textAt(route, 'metadata', 'name')];
+    const own = at(`${kind} ${name}`);
+    return [{ ...reachOfRoute(roots, kind, name), limiters: own.length > 0 ? own : gateways }];
+  });
+  if (targeted.length > 0 && table.length > 0) found.table(bySpecificity(table));
 }
 
-interface Part {
-  readonly name: string;
-  readonly value: string | undefined;
+interface Targeted {
+  readonly target: string;
+  readonly limiters: readonly FoundLimiter[];
 }
 
-function windowLimit(given: TreeEntry, found: FoundLimits): Like | undefined {
-  const unit = (textAt(given, 'unit') ?? '').toLowerCase();
-  const requests = numberAt(given, 'requests_per_unit');
-  if (requests !== undefined && units.includes(unit))
-    return { like: 'envoy-ratelimit', requests_per_unit: requests, unit };
-  found.refuse(given.file, given.line, 'the rate_limit has no number of requests or no unit');
-  return undefined;
-}
-
-const parts: Readonly<Record<string, KeyPart>> = {
-  remote_address: 'client',
-  masked_remote_address: 'client',
-  path: 'path',
-  ':path': 'path',
-  method: 'method',
-  ':method': 'method',
-  host: 'host',
-  ':authority': 'host',
-};
-
-/** An entry with a value is a constant. */
-function keyOf(trail: readonly Part[]): LimitKey {
-  const open = trail.filter(({ value }) => value === undefined).map(({ name }) => name);
-  const known = open.map((name) => parts[name.toLowerCase()]);
-  const text = open.length === 0 ? 'all requests with this descriptor' : `each ${open.join(', ')}`;
-  return { text, parts: known.includes(undefined) ? undefined : (known as KeyPart[]) };
-}
-
-function readPolicy(root: TreeEntry, roots: readonly TreeEntry[], found: FoundLimits) {
+function readPolicy(root: TreeEntry, roots: readonly TreeEntry[], found: FoundLimits): Targeted[] {
   const { file } = root;
   const targets = [...listAt(root, 'spec', 'targetRefs'), ...listAt(root, 'spec', 'targetRef')];
   const name = textAt(root, 'metadata', 'name') ?? 'policy';
-  const [first] = targets;
-  if (first === undefined) return found.refuse(file, root.line, 'the policy names no target');
-  const where = targets.map((one) => `${textAt(one, 'kind')} ${textAt(one, 'name')}`).join(', ');
-  const place = reachOfRoute(roots, textAt(first, 'kind') ?? '', textAt(first, 'name') ?? '');
+  const limits = at(root, 'spec', 'rateLimit');
+  if (limits === undefined) return [];
+  if (targets.length === 0) {
+    found.refuse(file, root.line, 'the policy names no target');
+    return [];
+  }
+  for (const one of targets)
+    if (isGiven(at(one, 'sectionName')))
+      found.refuse(file, at(one, 'sectionName')!.line, 'only a section of the target is limited; here all of it is');
+  const names = targets.map((one) => `${textAt(one, 'kind')} ${textAt(one, 'name')}`);
+  const isThere = names.some(
+    (one) =>
+      one.startsWith('Gateway ') ||
+      roots.some((route) => `${textAt(route, 'kind')} ${textAt(route, 'metadata', 'name')}` === one),
+  );
+  const limiters: FoundLimiter[] = [];
   for (const type of ['global', 'local'] as const)
-    for (const [index, rule] of listAt(root, 'spec', 'rateLimit', type, 'rules').entries()) {
-      const requests = numberAt(rule, 'limit', 'requests');
-      const unit = (textAt(rule, 'limit', 'unit') ?? '').toLowerCase();
-      if (requests === undefined || !units.includes(unit)) {
+    for (const [index, rule] of listAt(limits, type, 'rules').entries()) {
+      const [requests, unit] = [
+        numberAt(rule, 'limit', 'requests'),
+        (textAt(rule, 'limit', 'unit') ?? '').toLowerCase(),
+      ];
+      if (requests === undefined || !units.includes(unit) || (type === 'local' && SECONDS[unit] === undefined)) {
         found.refuse(file, rule.line, 'the rule has no number of requests or no unit');
         continue;
       }
+      if (isGiven(at(rule, 'cost')))
+        found.refuse(file, at(rule, 'cost')!.line, 'cost is not read: a request costs 1 here');
       const bucket = {
         like: 'envoy-local',
         max_tokens: requests,
         tokens_per_fill: requests,
         fill_interval: SECONDS[unit],
       };
-      found.limiter(file, {
+      const place = {
         name: `${name} rule ${index}`,
         line: rule.line,
-        where,
-        ...place,
+        where: names.join(', '),
+        reach: isThere ? ('known' as const) : ('unknown' as const),
         key: selected(rule, found),
         limit: type === 'global' ? { like: 'envoy-ratelimit', requests_per_unit: requests, unit } : (bucket as Like),
         isDryRun: textAt(rule, 'shadowMode') === 'true',
-      });
+      };
+      if ((textAt(limits, 'type') ?? type).toLowerCase() === type) limiters.push(found.limiter(file, place));
+      else
+        found.unused(file, { ...place, what: `rule ${index} limits nothing: the type is ${textAt(limits, 'type')}` });
     }
+  return names.map((target) => ({ target, limiters }));
 }
 
 const SECONDS: Readonly<Record<string, string>> = { second: '1s', minute: '60s', hour: '3600s', day: '86400s' };

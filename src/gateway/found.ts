@@ -69,6 +69,11 @@ interface NotApplied extends Noted {
   readonly limit?: Like | undefined;
 }
 
+/** A route of a gateway: its requests meet its limits, and none of other routes. */
+interface LimitedRoute extends Pick<FoundLimiter, 'hosts' | 'paths'> {
+  readonly limiters: readonly FoundLimiter[];
+}
+
 /** Limits that a request of one place has to pass, in the order in which they apply. */
 interface LimitedPlace {
   readonly where: string;
@@ -102,6 +107,8 @@ export class FoundLimits {
   /** Of formats in which a request meets the limits of one place alone. */
   readonly places: LimitedPlace[] = [];
   readonly routes: LimitRoute[] = [];
+  /** Those that only routes apply. */
+  readonly routed = new Set<FoundLimiter>();
 
   /** By default per client address, everywhere, counting requests, answered with 429. */
   limiter(file: string, found: Described): FoundLimiter {
@@ -123,6 +130,28 @@ export class FoundLimits {
     return limiter;
   }
 
+  /** A request goes to the first route that fits; where its host is unknown, to that of the first host at which it is limited. */
+  table(routes: readonly LimitedRoute[]): void {
+    const sets = new Map(
+      routes.map(({ limiters }) => [limiters.map((one) => this.limiters.indexOf(one)).join(), limiters]),
+    );
+    for (const limiters of sets.values()) {
+      for (const one of limiters) this.routed.add(one);
+      const where = [...new Set(limiters.map((one) => one.where))].join(', ');
+      if (limiters.length > 0) this.places.push({ where, limiters });
+    }
+    this.routes.push((host, path) => {
+      const fitting = routes.filter(({ hosts, paths }) => fitsHost(hosts, host) && fitsPath(paths, path));
+      const first = fitting.find(
+        ({ limiters, hosts }, i) =>
+          limiters.length > 0 &&
+          host === undefined &&
+          !fitting.slice(0, i).some((one) => one.hosts.length === 0 || one.hosts.join() === hosts.join()),
+      );
+      return ((first ?? fitting[0])?.limiters ?? []).filter(({ reach }) => reach === 'known');
+    });
+  }
+
   refuse(file: string, line: number, what: string): void {
     if (this.notUnderstood.some((one) => one.file === file && one.line === line && one.what === what)) return;
     this.notUnderstood.push({ file, line, what });
@@ -140,7 +169,7 @@ export function limitsOf(found: FoundLimits): GatewayLimits {
     for (const { kind, text, ignoresCase = false } of paths)
       if (kind === 'regex' && expressionOf(text, ignoresCase) === undefined)
         found.refuse(file, line, `the expression ${text} is not read: no request meets the limit by it here`);
-  const placed = new Set(found.places.flatMap(({ limiters }) => limiters));
+  const placed = new Set([...found.routed, ...found.places.flatMap(({ limiters }) => limiters)]);
   const others = found.limiters.filter((limiter) => !placed.has(limiter));
   const wheres = [...new Set(others.map(({ where }) => where))];
   return {
@@ -185,12 +214,30 @@ export function isPath({ kind, text, ignoresCase = false }: PathPattern, path: s
 
 const expressions = new Map<string, RegExp | undefined>();
 
+/** The most specific first: those with a host, then exact paths, expressions, and longer prefixes. */
+export function bySpecificity<Route extends Pick<LimitedRoute, 'hosts' | 'paths'>>(routes: readonly Route[]): Route[] {
+  const rank = ({ hosts, paths: [path] }: Route) => [
+    hosts.length === 0 ? 0 : hosts.some((host) => host.includes('*')) ? 1 : 2,
+    path === undefined ? 0 : { prefix: 1, regex: 2, exact: 3 }[path.kind],
+    path?.text.length ?? 0,
+  ];
+  return routes
+    .flatMap((route) => (route.paths.length < 2 ? [route] : route.paths.map((path) => ({ ...route, paths: [path] }))))
+    .map((route) => ({ route, ranks: rank(route) }))
+    .sort((a, b) => b.ranks[0]! - a.ranks[0]! || b.ranks[1]! - a.ranks[1]! || b.ranks[2]! - a.ranks[2]!)
+    .map(({ route }) => route);
+}
+
 /** Undefined for an expression that JavaScript does not know. */
 export function expressionOf(text: string, ignoresCase: boolean): RegExp | undefined {
   const name = `${ignoresCase} ${text}`;
   if (!expressions.has(name)) {
+    const [flag = '', i] = /^\(\?(i)\)/.exec(text) ?? [];
     try {
-      expressions.set(name, new RegExp(text, ignoresCase ? 'i' : ''));
+      expressions.set(
+        name,
+        new RegExp(text.slice(flag.length).replaceAll('(?P<', '(?<'), ignoresCase || i === 'i' ? 'i' : ''),
+      );
     } catch {
       expressions.set(name, undefined);
     }
@@ -204,9 +251,7 @@ const kinds: Readonly<Record<string, KeyPart>> = {
   binary_remote_addr: 'client',
   host: 'host',
   http_host: 'host',
-  server_name: 'host',
   uri: 'path',
-  request_uri: 'path',
   document_uri: 'path',
   remote_user: 'user',
   request_method: 'method',
@@ -216,4 +261,15 @@ const kinds: Readonly<Record<string, KeyPart>> = {
 export function keyOfVariables(text: string): LimitKey {
   const names = [...text.matchAll(/\$\{?(\w+)\}?/g)].map(([, name]) => kinds[name!]);
   return { text, parts: names.includes(undefined) ? undefined : [...new Set(names as KeyPart[])] };
+}
+
+const UNITS_MS: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, ms: 1, s: 1e3, m: 6e4, h: 3.6e6, d: 8.64e7 };
+
+/** A duration as Go writes it: `1s`, `1h30m`, `0.5s`. @param unit of a number alone. Undefined for another text. */
+export function durationOf(text: string, unit?: string): string | undefined {
+  const one = unit !== undefined && /^\d+(?:\.\d+)?$/.test(text) ? `${text}${unit}` : text;
+  if (!/^(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h|d))+$/.test(one)) return undefined;
+  const parts = [...one.replaceAll('µ', 'u').matchAll(/([\d.]+)(ns|us|ms|s|m|h|d)/g)];
+  if (parts.length === 1) return parts[0]![0];
+  return `${parts.reduce((ms, [, n, given]) => ms + Number(n) * UNITS_MS[given!]!, 0)}ms`;
 }

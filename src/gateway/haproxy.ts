@@ -7,41 +7,33 @@
 // A request that is tracked first is in the count: `gt 20` admits 20, `ge 20` admits 19. Source: HAProxy 2.6, run; its manual, 7.3.3.
 import {
   everyone,
+  type FoundLimiter,
   type FoundLimits,
-  type KeyPart,
   type Like,
   type LimitKey,
   type PathPattern,
   perClient,
   type Source,
-  unknownKey,
 } from './found.js';
+import {
+  type ConditionTerm,
+  type ConfigLine,
+  type ConfigSection,
+  conditionOf,
+  hostsIn,
+  pathsIn,
+  type StickTable,
+  sectionsOf,
+  tablesOf,
+  termText,
+  trackedKey,
+} from './haproxy-lines.js';
 
 export function looksLikeHaproxy(text: string): boolean {
   return (
     /^[^#\n]*\b(?:stick-table|track-sc\d|http_req_rate|http_req_cnt|gpc0_rate)\b/m.test(text) ||
     /^\s*server\s.*\bmaxconn\s+\d/m.test(text)
   );
-}
-
-interface Line {
-  readonly line: number;
-  readonly words: readonly string[];
-  readonly text: string;
-}
-
-interface Section {
-  readonly kind: string;
-  readonly name: string;
-  readonly lines: readonly Line[];
-}
-
-interface Table {
-  readonly name: string;
-  readonly line: number;
-  readonly expire: string | undefined;
-  /** Counters with their periods. */
-  readonly store: ReadonlyMap<string, string | undefined>;
 }
 
 /** A comparison of a counter in a condition. */
@@ -51,6 +43,8 @@ interface Comparison {
   readonly table: string | undefined;
   readonly over: 'gt' | 'ge';
   readonly figure: string;
+  /** Whether it reads what the request itself is tracked by. */
+  readonly isTracked: boolean;
 }
 
 const COUNTERS = [
@@ -68,6 +62,8 @@ const COMPARED = new RegExp(
   `(?:\\bsc(\\d?)_|\\bsrc_|\\b\\w+,table_)(${COUNTERS.join('|')})(?:\\(([^)]*)\\))?\\s+(?:-m\\s+int\\s+)?(gt|ge)\\s+(\\S+)`,
   'g',
 );
+/** What reads a counter of a table, or a rate of HAProxy itself. */
+const READS = /\bsc\d?_|\bsrc_(?:\w+_(?:rate|cnt|cur)|get_gp|inc_gp)|table_|\b[bf]e_(?:sess_rate|req_rate|conn)\b/;
 const VARIABLE = new RegExp(`set-var\\(([^)]*)\\)\\s+\\S*(?:table_|sc\\d?_|src_)(${COUNTERS.join('|')})`);
 const REFUSES =
   /^(http-request\s+(?:deny|tarpit|reject|silent-drop|return|redirect)|tcp-request\s+(?:connection|content|session)\s+(?:reject|silent-drop)|reject)\b/;
@@ -87,50 +83,14 @@ export function readHaproxy({ name: file, text }: Source, found: FoundLimits): v
   }
 }
 
-function sectionsOf(text: string): readonly Section[] {
-  const sections: { kind: string; name: string; lines: Line[] }[] = [{ kind: '', name: '', lines: [] }];
-  for (const [index, raw] of text.split('\n').entries()) {
-    const words = wordsOf(raw);
-    const [kind = '', name = ''] = words;
-    if (words.length === 0) continue;
-    if (/^(?:global|defaults|frontend|backend|listen|peers|resolvers|http-errors|cache|program|userlist)$/.test(kind))
-      sections.push({ kind, name, lines: [] });
-    else sections.at(-1)!.lines.push({ line: index + 1, words, text: words.join(' ') });
-  }
-  return sections;
-}
-
-function wordsOf(line: string): string[] {
-  const words: string[] = [];
-  for (const [token, double, single] of line.matchAll(/#.*|"((?:\\.|[^"\\])*)"|'([^']*)'|(?:\\.|[^\s#"'])+/g)) {
-    if (token.startsWith('#')) break;
-    words.push(double ?? single ?? token);
-  }
-  return words;
-}
-
-function tablesOf({ name, lines }: Section): Table[] {
-  return lines.flatMap(({ text, line }) => {
-    const [, own] = /^table\s+(\S+)\s+type/.exec(text) ?? [];
-    if (own === undefined && !text.startsWith('stick-table ')) return [];
-    const [, expire] = /\bexpire\s+(\w+)/.exec(text) ?? [];
-    const stored = [...text.matchAll(/\bstore\s+(\S+(?:,\s*\S+)*)/g)].flatMap(([, list = '']) => [
-      ...list.matchAll(/(\w+)(?:\((\w+)\))?/g),
-    ]);
-    return [
-      { name: own ?? name, line, expire, store: new Map(stored.map(([, counter, period]) => [counter!, period])) },
-    ];
-  });
-}
-
 class SectionReader {
-  readonly #acls = new Map<string, Line[]>();
+  readonly #acls = new Map<string, ConfigLine[]>();
 
   constructor(
     readonly file: string,
-    readonly section: Section,
-    readonly sections: readonly Section[],
-    readonly tables: readonly Table[],
+    readonly section: ConfigSection,
+    readonly sections: readonly ConfigSection[],
+    readonly tables: readonly StickTable[],
     readonly used: Set<string>,
     readonly found: FoundLimits,
   ) {
@@ -150,65 +110,91 @@ class SectionReader {
       } else if (REFUSES.test(line.text)) this.#refusing(line, line.text);
       else if (/^use_backend\s/.test(line.text)) this.#sentTo(line);
       else if (/^server\s/.test(line.text)) this.#queue(line);
+      else if (/^(?:rate-limit\s+sessions|default-server\s.*\bmaxconn)\b/.test(line.text))
+        this.#refuse(line, `${line.text} is not read`);
     }
   }
 
-  #refuse({ line }: Line, what: string): void {
+  #refuse({ line }: ConfigLine, what: string): void {
     this.found.refuse(this.file, line, what);
   }
 
   /** A backend that refuses all it gets: the condition that leads to it limits. */
-  #sentTo(line: Line): void {
+  #sentTo(line: ConfigLine): void {
     const target = this.sections.find(({ kind, name }) => kind === 'backend' && name === line.words[1]);
     const refusing = target?.lines.find(({ text }) => REFUSES.test(text) && !/\s(?:if|unless)\s/.test(text));
     if (refusing !== undefined) this.#refusing(line, refusing.text);
   }
 
-  #refusing(line: Line, action: string) {
-    const { text } = line;
-    const [, word, condition = ''] = /\s(if|unless)\s+(.*)$/.exec(text) ?? [];
-    const terms = condition.match(/\{[^}]*\}|\S+/g) ?? [];
+  #refusing(line: ConfigLine, action: string) {
+    const { word, terms } = conditionOf(line);
     const resolved = terms.map((term) => this.#resolved(term));
     const comparisons = resolved.flatMap(({ comparisons: some }) => some);
     for (const { reads } of resolved)
       if (reads !== undefined) this.#refuse(line, `it refuses by ${reads}, whose limit is a variable`);
+    const isUnread = terms.some((term, i) => {
+      const { comparisons: some, reads } = resolved[i]!;
+      const own = this.#texts(term).filter((text) => READS.test(text));
+      return reads === undefined && own.length > some.length;
+    });
+    if (isUnread)
+      return this.#refuse(line, `it refuses by a count in a way that is not read: ${terms.map(termText).join(' ')}`);
     if (comparisons.length === 0) return;
-    const others = terms.filter((term, i) => resolved[i]!.comparisons.length === 0 && term !== 'or' && term !== '||');
+    const isEither = terms.some(({ text }) => text === 'or' || text === '||');
+    const others = terms.filter(
+      ({ text }, i) => resolved[i]!.comparisons.length === 0 && text !== 'or' && text !== '||',
+    );
     if (word === 'unless') return this.#refuse(line, 'a limit with unless is not read');
-    const isEither = terms.some((term) => term === 'or' || term === '||');
     const comparing = resolved.filter(({ comparisons: some }) => some.length > 0).length;
     if (comparing > 1 && !isEither) return this.#refuse(line, 'it refuses only if several counts are too high at once');
-    const paths = isEither ? [] : others.flatMap((term) => this.#pathsOf(term));
-    const hosts = isEither ? [] : others.flatMap((term) => this.#hostsOf(term));
-    const unknown = others.filter(
-      (term) => isEither || (this.#pathsOf(term).length === 0 && this.#hostsOf(term).length === 0),
-    );
-    if (unknown.length > 0)
-      this.#refuse(line, `it applies only if ${unknown.join(' ')}; here it applies to every request of the place`);
+    const { paths, hosts, unknown } = this.reachOf(isEither ? [] : others);
+    const left = isEither ? others : unknown;
+    if (left.length > 0)
+      this.#refuse(
+        line,
+        `it applies only if ${left.map(termText).join(' ')}; here it applies to every request of the place`,
+      );
     for (const one of comparisons) this.#limiter(line, one, action, paths, hosts);
   }
 
+  /** Hosts and paths of terms that all hold, as far as they name them: each in one term. */
+  reachOf(
+    terms: readonly ConditionTerm[],
+  ): Pick<FoundLimiter, 'hosts' | 'paths'> & { readonly unknown: readonly ConditionTerm[] } {
+    const named = terms.map((term) => ({ term, paths: this.#pathsOf(term), hosts: this.#hostsOf(term) }));
+    const [byPath, byHost] = [
+      named.filter(({ paths }) => paths.length > 0),
+      named.filter(({ hosts }) => hosts.length > 0),
+    ];
+    const read = [...byPath.slice(0, 1), ...byHost.slice(0, 1)];
+    return {
+      paths: byPath[0]?.paths ?? [],
+      hosts: byHost[0]?.hosts ?? [],
+      unknown: named.filter((one) => !read.includes(one)).map(({ term }) => term),
+    };
+  }
+
   /** The comparisons of a term: written in braces, or in an acl of that name. */
-  #resolved(term: string): { readonly comparisons: readonly Comparison[]; readonly reads: string | undefined } {
-    const isNegated = term.startsWith('!');
-    const texts = term.startsWith('{') ? [term] : (this.#acls.get(term.replace('!', '')) ?? []).map(({ text }) => text);
+  #resolved(term: ConditionTerm): { readonly comparisons: readonly Comparison[]; readonly reads: string | undefined } {
+    const texts = term.isNegated ? [] : this.#texts(term);
     const comparisons = texts.flatMap((text) =>
       [...text.matchAll(COMPARED)].map(([, slot = '', counter = '', given = '', over, figure = '']) => {
         const numbers = given.split(',').map((one) => one.trim());
         const own = slot !== '' ? Number(slot) : /^\d$/.test(numbers[0]!) ? Number(numbers[0]) : undefined;
         const table = numbers.find((one) => one !== '' && !/^\d$/.test(one));
-        return { counter, slot: own, table, over: over as 'gt' | 'ge', figure };
+        const isTracked = !text.includes('src_') && !text.includes(',table_');
+        return { counter, slot: own, table, over: over as 'gt' | 'ge', figure, isTracked };
       }),
     );
     const reads = texts
       .map((text) => /\bvar\(([^)]*)\),sub\(([^)]*)\)/.exec(text)?.[2])
       .find((name) => name !== undefined);
-    return { comparisons: isNegated ? [] : comparisons, reads: isNegated ? undefined : reads };
+    return { comparisons, reads };
   }
 
   #limiter(
-    line: Line,
-    { counter, slot, table: named, over, figure }: Comparison,
+    line: ConfigLine,
+    { counter, slot, table: named, over, figure, isTracked }: Comparison,
     action: string,
     paths: readonly PathPattern[],
     hosts: readonly string[],
@@ -220,16 +206,34 @@ class SectionReader {
     const period = table?.store.get(counter);
     if (table === undefined || (!table.store.has(counter) && counter !== 'gpc0_rate'))
       return this.#refuse(line, `no stick-table stores ${counter}`);
+    const tracks = this.#tracksOf(table);
+    const isUpdated = /^gpc/.test(counter);
+    if (!isUpdated && (isTracked ? track === undefined : tracks.length === 0)) {
+      const what = `${counter} is always 0: nothing is tracked in the table`;
+      return this.found.unused(this.file, { name: table.name || 'stick-table', line: line.line, what });
+    }
+    // A rule that comes before the tracking does not see the request.
+    const own = tracks.filter((one) => this.section.lines.includes(one));
+    const isPersistent = own.some(({ text }) => /^tcp-request\s+(?:connection|session)/.test(text));
+    if (!isUpdated && own.length > 0 && !isPersistent && own.every((one) => one.line > line.line)) {
+      const what = `line ${own[0]!.line} tracks after this rule, which does not see the count of its own request`;
+      if (!isTracked) return this.#refuse(line, what);
+      return this.found.unused(this.file, { name: table.name || 'stick-table', line: line.line, what });
+    }
     // Counted before it is judged, the request is in the count.
     const isBefore = /^gpc\d_rate$/.test(counter);
     const limit = Number(figure) + (over === 'gt' ? (isBefore ? 1 : 0) : isBefore ? 0 : -1);
     const like = likeOf(counter, limit, period, table.expire);
     if (typeof like === 'string') return this.#refuse(line, like);
-    const tracks = this.section.lines.filter(({ text }) => TRACKS.test(text));
     for (const one of tracks) {
-      const [, given = ''] = /\s(?:if|unless)\s+(.*)$/.exec(one.text) ?? [];
-      if (given !== '')
-        this.#refuse(one, `requests are counted only ${/\s(if|unless)\s/.exec(one.text)![1]} ${given}; here all are`);
+      const { word, terms } = conditionOf(one);
+      const same = this.reachOf(terms);
+      const isSame =
+        word === 'if' &&
+        same.unknown.length === 0 &&
+        JSON.stringify([same.paths, same.hosts]) === JSON.stringify([paths, hosts]);
+      if (word !== undefined && !isSame)
+        this.#refuse(one, `requests are counted only ${word} ${terms.map(termText).join(' ')}; here all are`);
     }
     this.#exempted(line);
     this.found.limiter(this.file, {
@@ -241,7 +245,8 @@ class SectionReader {
         .join(', '),
       paths,
       hosts,
-      key: track?.key ?? perClient,
+      ...this.#reach(),
+      key: (isTracked ? track?.key : undefined) ?? perClient,
       counts: counter.startsWith('conn_cur')
         ? 'concurrency'
         : /^(?:conn|sess)_rate/.test(counter)
@@ -256,7 +261,7 @@ class SectionReader {
   }
 
   /** A rule that allows before this one exempts; after it, it exempts nothing. */
-  #exempted({ line: at }: Line): void {
+  #exempted({ line: at }: ConfigLine): void {
     for (const one of this.section.lines)
       if (/^http-request\s+allow\b/.test(one.text) && one.line < at)
         this.#refuse(one, 'what is allowed here does not meet the limits below; here it does');
@@ -269,41 +274,56 @@ class SectionReader {
       .flatMap(({ lines }) => lines);
     for (const { text } of [...own, ...above]) {
       const [, number, key = '', table] = TRACKS.exec(text) ?? [];
-      if (number !== undefined && (slot === undefined || Number(number) === slot)) return { key: keyOf(key), table };
+      if (number !== undefined && (slot === undefined || Number(number) === slot))
+        return { key: trackedKey(key), table };
     }
     return undefined;
   }
 
-  #tableNamed(name: string | undefined): Table | undefined {
+  /** The lines that track into a table, of any section. */
+  #tracksOf({ name }: StickTable): readonly ConfigLine[] {
+    return this.sections.flatMap((section) =>
+      section.lines.filter(({ text }) => {
+        const [whole, , , table] = TRACKS.exec(text) ?? [];
+        return whole !== undefined && (table ?? section.name) === name;
+      }),
+    );
+  }
+
+  /** A request goes through one frontend and one backend; a log says neither. */
+  #reach(): Pick<FoundLimiter, 'reach'> {
+    const { kind, name } = this.section;
+    const limiting = this.sections.filter(
+      (one) => /^(?:frontend|listen)$/.test(one.kind) && one.lines.some(({ text }) => REFUSES.test(text)),
+    );
+    if (kind !== 'backend') return { reach: limiting.length > 1 ? 'unknown' : 'known' };
+    const sending = this.sections.flatMap(({ lines }) =>
+      lines.filter(({ text }) => /^(?:use|default)_backend\s/.test(text)),
+    );
+    return { reach: sending.every(({ words }) => words[1] === name) ? 'known' : 'unknown' };
+  }
+
+  #tableNamed(name: string | undefined): StickTable | undefined {
     return this.tables.find((table) => table.name === (name ?? this.section.name));
   }
 
-  #texts(term: string): readonly string[] {
-    if (term.startsWith('{')) return [term.replace(/^\{\s*|\s*\}$/g, '')];
-    return (this.#acls.get(term) ?? []).map(({ words }) => words.slice(2).join(' '));
+  #texts({ text }: ConditionTerm): readonly string[] {
+    if (text.startsWith('{')) return [text.replace(/^\{\s*|\s*\}$/g, '')];
+    return (this.#acls.get(text) ?? []).map(({ words }) => words.slice(2).join(' '));
   }
 
-  #pathsOf(term: string): PathPattern[] {
-    return this.#texts(term).flatMap((text) => {
-      const [, fetch, flag, given = ''] = /^(path|path_beg|path_reg|path_end)\s+(-i\s+)?(.+)$/.exec(text) ?? [];
-      if (fetch === undefined) return [];
-      const ignoresCase = flag !== undefined;
-      return given.split(' ').map((one): PathPattern => {
-        if (fetch === 'path_end')
-          return { kind: 'regex', text: `${one.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`, ignoresCase };
-        return { kind: fetch === 'path' ? 'exact' : fetch === 'path_beg' ? 'prefix' : 'regex', text: one, ignoresCase };
-      });
-    });
+  /** Empty if one of the texts that the term stands for names no paths. */
+  #pathsOf(term: ConditionTerm): PathPattern[] {
+    const found = term.isNegated ? [] : this.#texts(term).map(pathsIn);
+    return found.some((some) => some.length === 0) ? [] : found.flat();
   }
 
-  #hostsOf(term: string): string[] {
-    return this.#texts(term).flatMap((text) => {
-      const [, given = ''] = /^(?:req\.)?hdr(?:_dom)?\(host\)\s+(?:-i\s+|-m\s+str\s+)*([^-].*)$/i.exec(text) ?? [];
-      return given.split(' ').filter((host) => host !== '' && !host.startsWith('/'));
-    });
+  #hostsOf(term: ConditionTerm): string[] {
+    const found = term.isNegated ? [] : this.#texts(term).map(hostsIn);
+    return found.some((some) => some.length === 0) ? [] : found.flat();
   }
 
-  #queue({ text, line }: Line): void {
+  #queue({ text, line }: ConfigLine): void {
     const [, name = '', maxconn] = /^server\s+(\S+)\s.*\bmaxconn\s+(\d+)/.exec(text) ?? [];
     if (maxconn === undefined) return;
     const times = [this.section, ...this.sections.filter(({ kind }) => kind === 'defaults' || kind === '')].flatMap(
@@ -323,7 +343,7 @@ class SectionReader {
   }
 }
 
-const placeOf = ({ kind, name }: Section) => (kind === '' ? '' : `${kind} ${name}`);
+const placeOf = ({ kind, name }: ConfigSection) => (kind === '' ? '' : `${kind} ${name}`);
 
 /** A text says why there is none. */
 function likeOf(counter: string, limit: number, period: string | undefined, expire: string | undefined): Like | string {
@@ -361,28 +381,4 @@ function statusOf(action: string): number | undefined {
   const [, given] = /\b(?:deny_status|status|code)\s+(\d+)/.exec(action) ?? [];
   if (given !== undefined) return Number(given);
   return /\bredirect\b/.test(action) ? 302 : /\btarpit\b/.test(action) ? 500 : /\breturn\b/.test(action) ? 200 : 403;
-}
-
-const fetches: Readonly<Record<string, readonly KeyPart[]>> = {
-  src: ['client'],
-  'req.hdr(x-forwarded-for)': ['client'],
-  'hdr_ip(x-forwarded-for)': ['client'],
-  path: ['path'],
-  url: ['path'],
-  base: ['host', 'path'],
-  base32: ['host', 'path'],
-  'base32+src': ['client', 'host', 'path'],
-  'hdr(host)': ['host'],
-  'req.hdr(host)': ['host'],
-  method: ['method'],
-};
-
-function keyOf(text: string): LimitKey {
-  const fetch = text
-    .toLowerCase()
-    .split(',')[0]!
-    .replace(/,-?\d+\)$/, ')');
-  if (/^(?:int|str|always_true|dst_port|fe_id|be_id)\b/.test(fetch)) return { text, parts: [] };
-  const parts = fetches[fetch];
-  return parts === undefined ? unknownKey(text) : { text, parts };
 }

@@ -4,8 +4,9 @@
 //     config: { minute: 100, hour: 1000 }
 //
 // Source: the plugin references of docs.konghq.com.
-import { at, listAt, numberAt, type TreeEntry, textAt } from './document.js';
+import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt } from './document.js';
 import {
+  bySpecificity,
   everyone,
   type FoundLimiter,
   type FoundLimits,
@@ -15,16 +16,17 @@ import {
   perClient,
   unknownKey,
 } from './found.js';
+import { pathsOfRules } from './kubernetes.js';
 
 const PLUGIN = /^rate-limiting(?:-advanced)?$/;
-const WINDOWS = ['second', 'minute', 'hour', 'day', 'month', 'year'];
+const WINDOWS = ['second', 'minute', 'hour', 'day', 'month', 'year'] as const;
 
-interface Bound extends Pick<FoundLimiter, 'hosts' | 'paths'> {
+export interface Bound extends Partial<Pick<FoundLimiter, 'hosts' | 'paths' | 'reach'>> {
   readonly where: string;
   readonly unused?: string | undefined;
+  /** Whether a consumer is known, and is the key unless the plugin names another. */
+  readonly hasConsumers?: boolean;
 }
-
-const everywhere: Bound = { where: 'global', hosts: [], paths: [] };
 
 export function readKong(roots: readonly TreeEntry[], found: FoundLimits): void {
   for (const root of roots) {
@@ -34,46 +36,76 @@ export function readKong(roots: readonly TreeEntry[], found: FoundLimits): void 
   }
 }
 
+const AUTHENTICATES = /^(?:key-auth|basic-auth|hmac-auth|jwt|oauth2|openid-connect|mtls-auth|ldap-auth)/;
+
+/** Of the plugins that fit a request only the most specific runs: that of its route, else of its service, else the global one. */
 function readDeclared(root: TreeEntry, found: FoundLimits): void {
+  const nameOf = (one: TreeEntry | undefined) => textAt(one, 'name') ?? textAt(one, 'username') ?? textAt(one, 'id');
   const services = listAt(root, 'services');
-  const routes = [...listAt(root, 'routes'), ...services.flatMap((service) => listAt(service, 'routes'))];
-  const boundTo = (of: readonly TreeEntry[], name: string, what: string): Bound => {
-    const routed = of.find((one) => textAt(one, 'name') === name || textAt(one, 'id') === name);
-    const own = what === 'service' ? listAt(routed, 'routes') : routed === undefined ? [] : [routed];
-    return { where: `${what} ${name}`, ...reachOf(own) };
+  const routes = [
+    ...listAt(root, 'routes').map((route) => ({
+      route,
+      service: textAt(route, 'service', 'name') ?? textAt(route, 'service'),
+    })),
+    ...services.flatMap((service) => listAt(service, 'routes').map((route) => ({ route, service: nameOf(service) }))),
+  ];
+  const consumers = listAt(root, 'consumers');
+  const lists = [root, ...services, ...routes.map(({ route }) => route), ...consumers];
+  const plugins = lists.flatMap((one) => listAt(one, 'plugins'));
+  const hasConsumers = consumers.length > 0 || plugins.some((one) => AUTHENTICATES.test(textAt(one, 'name') ?? ''));
+  /** By what they are bound to. */
+  const scoped = new Map<string, FoundLimiter[]>();
+  const read = (plugin: TreeEntry, scope: string) => {
+    const isThere =
+      scope === 'global' ||
+      routes.some(({ route, service }) => scope === `route ${nameOf(route)}` || scope === `service ${service}`);
+    const isServed = isThere || !services.some((one) => scope === `service ${nameOf(one)}`);
+    const unused = isServed ? undefined : `the ${scope} has no route`;
+    const bound = { where: scope, unused, hasConsumers, reach: isThere ? ('known' as const) : ('unknown' as const) };
+    scoped.set(scope, [...(scoped.get(scope) ?? []), ...readPlugin(plugin, bound, found)]);
   };
   for (const plugin of listAt(root, 'plugins')) {
-    const name = (what: string) => textAt(plugin, what, 'name') ?? textAt(plugin, what, 'id') ?? textAt(plugin, what);
-    const [service, route, consumer] = [name('service'), name('route'), name('consumer')];
-    const bound =
-      route !== undefined
-        ? boundTo(routes, route, 'route')
-        : service !== undefined
-          ? boundTo(services, service, 'service')
-          : everywhere;
-    readPlugin(plugin, consumer === undefined ? bound : { ...bound, where: `consumer ${consumer}` }, found);
+    const of = ['consumer', 'consumer_group', 'route', 'service'].map(
+      (what) => [what, nameOf(at(plugin, what)) ?? textAt(plugin, what)] as const,
+    );
+    const given = of.filter(([, name]) => name !== undefined);
+    read(plugin, given.map(([what, name]) => `${what} ${name}`).join(', ') || 'global');
   }
   for (const [list, what] of [
     [services, 'service'],
-    [routes, 'route'],
-    [listAt(root, 'consumers'), 'consumer'],
+    [routes.map(({ route }) => route), 'route'],
+    [consumers, 'consumer'],
+    [listAt(root, 'consumer_groups'), 'consumer_group'],
   ] as const)
-    for (const one of list)
-      for (const plugin of listAt(one, 'plugins')) {
-        const name = textAt(one, 'name') ?? textAt(one, 'username') ?? '';
-        readPlugin(
-          plugin,
-          what === 'consumer' ? { ...everywhere, where: `consumer ${name}` } : boundTo(list, name, what),
-          found,
-        );
-      }
+    for (const one of list) for (const plugin of listAt(one, 'plugins')) read(plugin, `${what} ${nameOf(one) ?? ''}`);
+  const global = scoped.get('global') ?? [];
+  const table = routes.map(({ route, service }) => {
+    const own = [`route ${nameOf(route)}`, `service ${service}`].map((scope) => scoped.get(scope) ?? []);
+    const limiters = own.find((some) => some.length > 0) ?? global;
+    if (limiters.length > 0) sayConditions(route, found);
+    return { ...reachOf([route]), limiters };
+  });
+  if (table.length > 0) for (const one of global) found.routed.add(one);
+  if ([...scoped.values()].flat().length > 0)
+    found.table(table.length > 0 ? bySpecificity(table) : [{ hosts: [], paths: [], limiters: global }]);
 }
 
-function reachOf(routes: readonly TreeEntry[]): Pick<Bound, 'hosts' | 'paths'> {
+function sayConditions(route: TreeEntry, found: FoundLimits): void {
+  const conditions = ['methods', 'headers', 'snis', 'sources', 'destinations', 'expression'];
+  for (const name of conditions)
+    if (isGiven(at(route, name)))
+      found.refuse(
+        route.file,
+        at(route, name)!.line,
+        `only requests that fit ${name} go to the route; here all of its hosts and paths do`,
+      );
+}
+
+function reachOf(routes: readonly TreeEntry[]): Pick<FoundLimiter, 'hosts' | 'paths'> {
   const all = (name: string) => routes.flatMap((route) => listAt(route, name).map(({ value }) => String(value)));
   const paths = all('paths').map(
     (path): PathPattern =>
-      path.startsWith('~') ? { kind: 'regex', text: `^${path.slice(1)}` } : { kind: 'prefix', text: path },
+      path.startsWith('~') ? { kind: 'regex', text: `^(?:${path.slice(1)})` } : { kind: 'prefix', text: path },
   );
   return { hosts: all('hosts'), paths: paths.some(({ text }) => text === '/') ? [] : paths };
 }
@@ -81,70 +113,79 @@ function reachOf(routes: readonly TreeEntry[]): Pick<Bound, 'hosts' | 'paths'> {
 /** An object does nothing until an annotation names it, or a label makes it global. */
 function readObject(root: TreeEntry, roots: readonly TreeEntry[], found: FoundLimits): void {
   const name = textAt(root, 'metadata', 'name') ?? '';
-  if (!PLUGIN.test(textAt(root, 'plugin') ?? '')) return;
+  if (!/rate-?limit/.test(textAt(root, 'plugin') ?? '')) return;
   const naming = roots.filter((one) =>
     (textAt(one, 'metadata', 'annotations', 'konghq.com/plugins') ?? '').split(/\s*,\s*/).includes(name),
   );
+  const titles = naming.map((one) => `${textAt(one, 'kind')} ${textAt(one, 'metadata', 'name')}`);
   const isGlobal = textAt(root, 'metadata', 'labels', 'global') === 'true';
-  const [first] = naming;
-  const hosts = listAt(first, 'spec', 'rules').flatMap((rule) => textAt(rule, 'host') ?? []);
-  const where = first === undefined ? 'global' : `${textAt(first, 'kind')} ${textAt(first, 'metadata', 'name')}`;
-  const unused = isGlobal || first !== undefined ? undefined : 'no annotation konghq.com/plugins names it';
-  readPlugin(root, { where, hosts, paths: [], unused }, found, name);
+  const rules = naming.flatMap((one) => listAt(one, 'spec', 'rules'));
+  const isRouted = naming.every((one) => textAt(one, 'kind') === 'Ingress');
+  readPlugin(
+    root,
+    {
+      where: titles.join(', ') || 'global',
+      hosts: rules.flatMap((rule) => textAt(rule, 'host') ?? []),
+      paths: pathsOfRules(rules),
+      reach: isRouted ? 'known' : 'unknown',
+      unused: isGlobal || naming.length > 0 ? undefined : 'no annotation konghq.com/plugins names it',
+    },
+    found,
+    name,
+  );
 }
 
 export function readPlugin(
   plugin: TreeEntry,
-  bound: Bound,
+  { unused, hasConsumers = false, ...bound }: Bound,
   found: FoundLimits,
   name = textAt(plugin, 'name') ?? 'rate-limiting',
-): void {
+): FoundLimiter[] {
   const kind = textAt(plugin, 'plugin') ?? textAt(plugin, 'name') ?? '';
-  if (!PLUGIN.test(kind)) return;
   const { file, line } = plugin;
-  const config = at(plugin, 'config');
-  const off = textAt(plugin, 'enabled') === 'false' ? 'it is not enabled' : bound.unused;
-  const key = keyOf(config);
-  const status = numberAt(config, 'error_code') ?? 429;
-  const limits = kind.endsWith('advanced') ? advanced(config, file, found) : windows(config, file, found);
-  if (limits.length === 0) found.refuse(file, line, `${name} has no limit that is understood`);
-  for (const [window, limit, at] of limits) {
-    const title = limits.length === 1 ? name : `${name} ${window}`;
-    if (off !== undefined)
-      found.unused(file, { name: title, line: at, what: `${title} limits nothing: ${off}`, key, limit });
-    else found.limiter(file, { name: title, line: at, ...bound, key, limit, status });
+  if (!PLUGIN.test(kind)) {
+    if (/rate-?limit/.test(kind)) found.refuse(file, line, `the plugin ${kind} is not read`);
+    return [];
   }
+  const config = at(plugin, 'config');
+  const off =
+    textAt(plugin, 'enabled') === 'false' || textAt(plugin, 'disabled') === 'true' ? 'it is not enabled' : unused;
+  const key = keyOf(config, hasConsumers);
+  const status = numberAt(config, 'error_code') ?? 429;
+  const limits = kind.endsWith('advanced') ? advanced(config, found) : windows(config, found);
+  if (limits.length === 0) found.refuse(file, line, `${name} has no limit that is understood`);
+  return limits.flatMap(([window, limit, at]) => {
+    const title = limits.length === 1 ? name : `${name} ${window}`;
+    if (off === undefined) return [found.limiter(file, { name: title, line: at, ...bound, key, limit, status })];
+    found.unused(file, { name: title, line: at, what: `${title} limits nothing: ${off}`, key, limit });
+    return [];
+  });
 }
 
 type Windowed = readonly [window: string, limit: Like, line: number];
 
-function windows(config: TreeEntry | undefined, file: string, found: FoundLimits): Windowed[] {
+function windows(config: TreeEntry | undefined, found: FoundLimits): Windowed[] {
   return WINDOWS.flatMap((window) => {
-    const given = at(config, window);
-    if (given === undefined || (given.value === undefined && given.expression === undefined)) return [];
-    const limit = numberAt(given);
-    if (limit !== undefined && window !== 'month' && window !== 'year')
-      return [[window, { like: 'kong', [window]: limit }, given.line] as const];
-    found.refuse(
-      file,
-      given.line,
-      limit === undefined ? `the limit per ${window} is not a number` : `windows of a ${window} are not read`,
-    );
+    const limit = numbersAt(config, found, window)?.[window];
+    if (limit === undefined) return [];
+    const { file, line } = at(config, window)!;
+    if (window !== 'month' && window !== 'year') return [[window, { like: 'kong', [window]: limit }, line] as const];
+    found.refuse(file, line, `windows of a ${window} are not read`);
     return [];
   });
 }
 
 /** Lists of limits and of windows, paired by their places. */
-function advanced(config: TreeEntry | undefined, file: string, found: FoundLimits): Windowed[] {
+function advanced(config: TreeEntry | undefined, found: FoundLimits): Windowed[] {
   const [limits, sizes] = [listAt(config, 'limit'), listAt(config, 'window_size')];
   const isFixed = textAt(config, 'window_type') === 'fixed';
   const isForgiving = textAt(config, 'disable_penalty') === 'true';
-  if (limits.length !== sizes.length)
-    found.refuse(file, config?.line ?? 1, 'limit and window_size are not of the same length');
+  if (limits.length !== sizes.length && config !== undefined)
+    found.refuse(config.file, config.line, 'limit and window_size are not of the same length');
   return limits.slice(0, sizes.length).flatMap((one, i) => {
     const [limit, size] = [numberAt(one), numberAt(sizes[i])];
     if (limit === undefined || size === undefined) {
-      found.refuse(file, one.line, 'limit or window_size is not a number');
+      found.refuse(one.file, one.line, 'limit or window_size is not a number');
       return [];
     }
     const more = { ...(isFixed && { window_type: 'fixed' }), ...(isForgiving && { disable_penalty: true }) };
@@ -152,9 +193,10 @@ function advanced(config: TreeEntry | undefined, file: string, found: FoundLimit
   });
 }
 
-function keyOf(config: TreeEntry | undefined): LimitKey {
+function keyOf(config: TreeEntry | undefined, hasConsumers: boolean): LimitKey {
   const by = textAt(config, 'limit_by') ?? textAt(config, 'identifier') ?? 'consumer';
   if (by === 'ip') return perClient;
+  if (hasConsumers && (by === 'consumer' || by === 'credential')) return unknownKey(by);
   if (by === 'consumer' || by === 'credential') return { text: `${by}, else client address`, parts: ['client'] };
   if (by === 'service') return everyone;
   return unknownKey(by === 'header' ? `header ${textAt(config, 'header_name')}` : by);

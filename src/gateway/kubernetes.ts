@@ -5,7 +5,7 @@
 //
 // Source: the annotations of ingress-nginx 1.x: https://kubernetes.github.io/ingress-nginx/user-guide/nginx-configuration/annotations/
 import { at, listAt, numberAt, type TreeEntry, textAt } from './document.js';
-import type { FoundLimiter, FoundLimits, Like, PathPattern } from './found.js';
+import { bySpecificity, type FoundLimiter, type FoundLimits, type Like, type PathPattern } from './found.js';
 
 type Reach = Pick<FoundLimiter, 'hosts' | 'paths'>;
 
@@ -27,63 +27,99 @@ function pathOf(match: TreeEntry): PathPattern[] {
 }
 
 const OURS = 'nginx.ingress.kubernetes.io/';
+const THEIRS = /^nginx\.(?:org|com)\/limit-req-(?:rate|zone)/;
+
+/** A prefix ends where a segment of a path does. */
+function pathOfRule(path: TreeEntry): PathPattern[] {
+  const text = textAt(path, 'path') ?? '/';
+  const type = textAt(path, 'pathType');
+  if (type === 'Exact') return [{ kind: 'exact', text }];
+  if (text === '/') return [];
+  if (type !== 'Prefix' || text.endsWith('/')) return [{ kind: 'prefix', text }];
+  return [
+    { kind: 'exact', text },
+    { kind: 'prefix', text: `${text}/` },
+  ];
+}
+
+/** Of the rules of Ingresses; empty: all. */
+export function pathsOfRules(rules: readonly TreeEntry[]): PathPattern[] {
+  const paths = rules.flatMap((rule) => listAt(rule, 'http', 'paths').map(pathOfRule));
+  return paths.some((some) => some.length === 0) ? [] : paths.flat();
+}
 
 export function readIngress(roots: readonly TreeEntry[], found: FoundLimits): void {
-  const settings = roots.find(
-    (one) => textAt(one, 'kind') === 'ConfigMap' && at(one, 'data', 'limit-req-status-code') !== undefined,
-  );
-  const status = numberAt(settings, 'data', 'limit-req-status-code') ?? 503;
-  for (const root of roots) {
-    if (textAt(root, 'kind') !== 'Ingress') continue;
-    const { file } = root;
-    const annotations = at(root, 'metadata', 'annotations');
-    const given = (name: string) => annotations?.fields.get(`${OURS}${name}`);
-    const number = (name: string): number | undefined => {
-      const one = given(name);
-      if (one === undefined) return undefined;
-      const value = numberAt(one);
-      if (value === undefined || !Number.isInteger(value) || value < 0) {
-        found.refuse(file, one.line, `${name} is not a whole number`);
-        return undefined;
-      }
-      return value;
-    };
-    const multiplier = number('limit-burst-multiplier') ?? 5;
-    const hosts = listAt(root, 'spec', 'rules').flatMap((rule) => textAt(rule, 'host') ?? []);
-    const paths = listAt(root, 'spec', 'rules').flatMap((rule) =>
-      listAt(rule, 'http', 'paths').map((one): PathPattern => {
-        const type = textAt(one, 'pathType');
-        return { kind: type === 'Exact' ? 'exact' : 'prefix', text: textAt(one, 'path') ?? '/' };
-      }),
-    );
-    const place = {
+  const codeOf = (name: string) => {
+    const settings = roots.find((one) => textAt(one, 'kind') === 'ConfigMap' && at(one, 'data', name) !== undefined);
+    return numberAt(settings, 'data', name) ?? 503;
+  };
+  const ingresses = roots.filter((one) => textAt(one, 'kind') === 'Ingress');
+  const routes = ingresses.flatMap((root) => {
+    const limiters = limitersOf(root, codeOf, found);
+    const isRegex = textAt(root, 'metadata', 'annotations', `${OURS}use-regex`) === 'true';
+    const rules = listAt(root, 'spec', 'rules').flatMap((rule) => {
+      const hosts = [textAt(rule, 'host') ?? []].flat();
+      const paths = listAt(rule, 'http', 'paths');
+      if (paths.length === 0) return [{ hosts, paths: [] as PathPattern[], limiters }];
+      return paths.map((path) => {
+        const text = textAt(path, 'path') ?? '/';
+        const isExact = textAt(path, 'pathType') === 'Exact';
+        const regex: PathPattern = { kind: 'regex', text: `^${text}`, ignoresCase: true };
+        return { hosts, paths: isRegex && !isExact ? [regex] : pathOfRule(path), limiters };
+      });
+    });
+    return rules.length > 0 ? rules : [{ hosts: [], paths: [], limiters }];
+  });
+  if (routes.some(({ limiters }) => limiters.length > 0)) found.table(bySpecificity(routes));
+}
+
+function limitersOf(root: TreeEntry, codeOf: (name: string) => number, found: FoundLimits): readonly FoundLimiter[] {
+  const { file } = root;
+  const annotations = at(root, 'metadata', 'annotations');
+  const given = (name: string) => annotations?.fields.get(`${OURS}${name}`);
+  const number = (name: string): number | undefined => {
+    const one = given(name);
+    if (one === undefined) return undefined;
+    const value = numberAt(one);
+    if (value === undefined || !Number.isInteger(value) || value < 0) {
+      found.refuse(file, one.line, `${name} is not a whole number`);
+      return undefined;
+    }
+    return value;
+  };
+  const multiplier = number('limit-burst-multiplier') ?? 5;
+  const hosts = listAt(root, 'spec', 'rules').flatMap((rule) => textAt(rule, 'host') ?? []);
+  const exempt = given('limit-whitelist') ?? given('limit-allowlist');
+  const limits: readonly (readonly [name: string, like: (n: number) => Like])[] = [
+    ['limit-rps', (n) => ({ like: 'nginx', rate: `${n}r/s`, burst: n * multiplier, nodelay: true })],
+    ['limit-rpm', (n) => ({ like: 'nginx', rate: `${n}r/m`, burst: n * multiplier, nodelay: true })],
+    ['limit-connections', (n) => ({ like: 'nginx-limit-conn', connections: n })],
+  ];
+  for (const [name, one] of annotations?.fields ?? []) {
+    const isSnippet = name.endsWith('-snippet') && /\blimit_(?:req|conn)\b/.test(String(one.value));
+    if (isSnippet || THEIRS.test(name))
+      found.refuse(
+        file,
+        one.line,
+        isSnippet ? 'limits in a snippet are not read' : `the annotation ${name} is not read`,
+      );
+  }
+  return limits.flatMap(([name, like]) => {
+    const n = number(name);
+    if (n === undefined || n === 0) return [];
+    if (exempt !== undefined)
+      found.refuse(file, exempt.line, `clients of ${textAt(exempt)} are not counted; here they are`);
+    const isFlight = name === 'limit-connections';
+    const limiter = found.limiter(file, {
+      name,
+      line: given(name)!.line,
       where: `Ingress ${textAt(root, 'metadata', 'name') ?? ''}${hosts.length === 0 ? '' : `, host ${hosts.join(', ')}`}`,
       hosts,
-      paths: paths.some(({ text }) => text === '/') ? [] : paths,
-      status,
-    };
-    const exempt = given('limit-whitelist') ?? given('limit-allowlist');
-    const limits: readonly (readonly [name: string, like: (n: number) => Like])[] = [
-      ['limit-rps', (n) => ({ like: 'nginx', rate: `${n}r/s`, burst: n * multiplier, nodelay: true })],
-      ['limit-rpm', (n) => ({ like: 'nginx', rate: `${n}r/m`, burst: n * multiplier, nodelay: true })],
-      ['limit-connections', (n) => ({ like: 'nginx-limit-conn', connections: n })],
-    ];
-    for (const [name, like] of limits) {
-      const n = number(name);
-      if (n === undefined || n === 0) continue;
-      found.limiter(file, {
-        name,
-        line: given(name)!.line,
-        ...place,
-        limit: like(n),
-        counts: name === 'limit-connections' ? 'concurrency' : 'requests',
-      });
-      if (exempt !== undefined)
-        found.refuse(file, exempt.line, `clients of ${textAt(exempt)} are not counted; here they are`);
-    }
-    const snippet = [...(annotations?.fields ?? [])].find(
-      ([one, { value }]) => one.endsWith('-snippet') && /\blimit_(?:req|conn)\b/.test(String(value)),
-    );
-    if (snippet !== undefined) found.refuse(file, snippet[1].line, 'limits in a snippet are not read');
-  }
+      paths: pathsOfRules(listAt(root, 'spec', 'rules')),
+      limit: like(n),
+      counts: isFlight ? 'concurrency' : 'requests',
+      status: codeOf(isFlight ? 'limit-conn-status-code' : 'limit-req-status-code'),
+    });
+    return [limiter];
+  });
 }

@@ -4,7 +4,7 @@
 //   limitersInFiles([zones, server])        files of one gateway together: zones are in one, what uses them in another
 
 import { readApisix } from './apisix.js';
-import { documentsOf, type TreeEntry, walk } from './document.js';
+import { documentsOf, isGiven, type TreeEntry, textAt, walk } from './document.js';
 import { readEnvoy } from './envoy.js';
 import { FoundLimits, type GatewayLimits, limitsOf, type Source } from './found.js';
 import { HclFault, hclOf } from './hcl.js';
@@ -44,7 +44,23 @@ export function limitersInFiles(files: readonly Source[]): GatewayLimits {
     all.filter((source) => !isHcl(source)),
     found,
   );
+  refuseUnread(roots, found);
   return limitsOf(found);
+}
+
+const NAMED =
+  /^(?:rate[-_]?limits?|rateLimiters?|limit-(?:count|req|conn|rps|rpm)|rate-limiting|requests_per_unit|token_bucket)$/i;
+
+/** A document of which nothing was read, though it names limits. */
+function refuseUnread(roots: readonly TreeEntry[], found: FoundLimits): void {
+  const read = new Set([...found.limiters, ...found.notApplied, ...found.notUnderstood].map(({ file }) => file));
+  for (const root of roots) {
+    if (read.has(root.file) || textAt(root, 'openapi') !== undefined) continue;
+    for (const [entry, names] of walk(root)) {
+      const last = NAMED.test(String(entry.value)) ? String(entry.value) : (names.at(-1) ?? '');
+      if (NAMED.test(last) && isGiven(entry)) found.refuse(root.file, entry.line, `${last} is in no form that is read`);
+    }
+  }
 }
 
 /** Fenced blocks of a page are files of their own, at the same lines. */

@@ -10,6 +10,8 @@ export interface NginxLocation {
   /** After `location`: `= /login`, `~* \.png$`. Empty for the server. */
   readonly words: string;
   readonly limiters: readonly FoundLimiter[];
+  /** Of a location without limits: where try_files sends what is no file, `/index.php` or `@app`. */
+  readonly tries?: string;
   readonly locations: readonly NginxLocation[];
 }
 
@@ -31,8 +33,12 @@ export function nginxRoute(servers: readonly NginxServer[]): LimitRoute {
   return (host, path) => {
     const server = serverOf(servers, host);
     if (server === undefined) return [];
-    const found = find(trees.get(server)!, path) ?? server.place;
-    return found.limiters;
+    const tree = trees.get(server)!;
+    const found = find(tree, path) ?? server.place;
+    if (found.tries === undefined) return found.limiters;
+    const named = server.place.locations.find(({ words }) => words === found.tries);
+    const tried = (named ?? find(tree, found.tries) ?? server.place).limiters;
+    return [...found.limiters, ...tried.filter(({ counts }) => counts === 'requests')];
   };
 }
 

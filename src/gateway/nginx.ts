@@ -7,15 +7,8 @@
 //
 // Sources: ngx_http_limit_req_module and ngx_http_limit_conn_module of nginx.org; Debian's nginx 1.22.1, run.
 import { type Directive, directivesOf, flattened, GrammarFault } from './directives.js';
-import {
-  expressionOf,
-  type FoundLimiter,
-  type FoundLimits,
-  keyOfVariables,
-  type Like,
-  type LimitKey,
-  type Source,
-} from './found.js';
+import { expressionOf, type FoundLimiter, type FoundLimits, type Like, type LimitKey, type Source } from './found.js';
+import { zoneKey } from './nginx-key.js';
 import { type NginxLocation, type NginxServer, nginxRoute } from './nginx-route.js';
 
 export function looksLikeNginx(text: string): boolean {
@@ -53,10 +46,14 @@ class Configuration {
   readonly #included = new Set<string>();
   readonly #zones = new Map<string, Zone>();
   /** The limiters of a directive, as often as a place applies it with another status or dry run. */
-  readonly #limiters = new Map<Directive, FoundLimiter | undefined>();
+  readonly #limiters = new Map<string, FoundLimiter | undefined>();
+  readonly #numbers = new Map<Directive, number>();
   readonly #used = new Set<Zone>();
+  /** Limits of http itself. */
+  #http: readonly Directive[] = [];
   #servers = 0;
   readonly #exempting = new Set<string>();
+  #names: readonly (readonly string[])[] = [];
   readonly #dryRuns = new Set<Directive>();
 
   constructor(sources: readonly Source[], found: FoundLimits) {
@@ -78,19 +75,32 @@ class Configuration {
       directives: this.#withIncludes(directives, [name]),
     }));
     const root = whole.filter(({ name }) => !this.#included.has(name)).flatMap(({ directives }) => directives);
-    const http = root.flatMap((one) => (one.words[0] === 'http' ? (one.block ?? []) : [one]));
+    const other = root.filter(({ words }) => /^(?:stream|mail|events)$/.test(words[0] ?? ''));
+    for (const one of flattened(other))
+      if (/^limit_conn/.test(one.words[0] ?? '')) this.#refuse(one, 'limits of a stream are not read');
+    const http = root
+      .filter((one) => !other.includes(one))
+      .flatMap((one) => (one.words[0] === 'http' ? (one.block ?? []) : [one]));
     const all = flattened(http);
     const named = (name: string) => all.filter(({ words }) => words[0] === name);
     const maps = [...named('map'), ...named('geo')].filter(({ block }) => block !== undefined);
-    for (const zone of [...named('limit_req_zone'), ...named('limit_conn_zone')]) this.#define(zone, maps);
+    const servers = named('server').filter(({ block }) => block !== undefined);
+    this.#names = servers.map(({ block }) =>
+      block!.filter(({ words }) => words[0] === 'server_name').flatMap(({ words }) => words.slice(1)),
+    );
+    for (const zone of [...named('limit_req_zone'), ...named('limit_conn_zone')])
+      if (http.includes(zone)) this.#define(zone, maps);
+      else this.#refuse(zone, `nginx refuses ${zone.words[0]} outside of http`);
+    for (const one of named('lua')) this.#refuse(one, `limits of Lua are not read: ${one.words[1]}`);
+    for (const one of named('limit_req').length > 0 ? named('rewrite') : [])
+      this.#refuse(one, 'rewrite changes paths; here locations are chosen by the path of the request');
     for (const one of all)
       if (one.words[0]?.startsWith('$')) this.#refuse(one, `nginx refuses ${one.words[0]} as a directive`);
-    const servers = named('server').filter(({ block }) => block !== undefined);
     this.#servers = servers.length;
     const level = this.#level(http, { requests: [], connections: [], settings: new Map() });
+    this.#http = servers.length === 0 ? [] : [...level.requests, ...level.connections];
     const none = servers.length === 0;
     const places = none ? [this.#location('', [], http, level, { server: '', place: undefined })] : [];
-    if (!none) this.#limitersAt(level, 'http');
     const trees = servers.map((server) => this.#server(server, level));
     const loose = none ? undefined : http.filter(({ words }) => words[0] === 'location');
     for (const one of loose ?? []) this.#refuse(one, 'a location outside of a server is not read');
@@ -98,7 +108,7 @@ class Configuration {
     for (const zone of this.#zones.values()) this.#unused(zone);
   }
 
-  #refuse({ file, line }: Directive, what: string): void {
+  #refuse({ file, line }: Directive, what: string): undefined {
     this.#found.refuse(file, line, what);
   }
 
@@ -121,10 +131,14 @@ class Configuration {
     const [directive, key = '', ...others] = at.words;
     const of = directive === 'limit_req_zone' ? 'limit_req' : 'limit_conn';
     const given = new Map([key, ...others].map((word) => [word.split('=')[0]!, word.slice(word.indexOf('=') + 1)]));
-    const [name = ''] = (given.get('zone') ?? '').split(':');
+    const [name = '', size = ''] = (given.get('zone') ?? '').split(':');
     if (name === '') return this.#refuse(at, `${directive} names no zone`);
+    const unknown = others.find((word) => !/^(?:zone|rate)=/.test(word) && word !== 'sync');
+    if (unknown !== undefined) return this.#refuse(at, `nginx refuses ${unknown} in ${directive}`);
+    if (bytesOf(size) < 32_768)
+      return this.#refuse(at, `nginx refuses the size ${size || '(none)'} of the zone ${name}`);
     const rate = given.get('rate');
-    const isRate = rate !== undefined && /^[1-9]\d*r\/[sm]$/.test(rate);
+    const isRate = /^[1-9]\d*r\/[sm]$/.test(rate ?? '');
     if (of === 'limit_req' && !isRate)
       this.#refuse(
         at,
@@ -136,29 +150,12 @@ class Configuration {
     this.#zones.set(zones, zone);
   }
 
-  /** A map is followed: what it gives is the key, and an empty key is not counted. */
   #keyOf(text: string, maps: readonly Directive[]): LimitKey {
-    const map = maps.find(({ words }) => words.at(-1) === text);
-    if (map === undefined) return keyOfVariables(text);
-    const isGeo = map.words[0] === 'geo';
-    const rows = map.block!.filter(
-      ({ words }) => words.length === 2 && !/^(?:include|hostnames|volatile|ranges|proxy|delete)$/.test(words[0]!),
-    );
-    const values = rows.map(({ words }) => words[1]!);
-    const hasDefault = rows.some(({ words }) => words[0] === 'default');
-    const empty = rows.find(({ words }) => words[1] === '');
-    const say = (at: Directive, when: string) => {
+    return zoneKey(text, maps, this.#names, (at, when) => {
       if (this.#exempting.has(text)) return;
       this.#exempting.add(text);
       this.#refuse(at, `where ${text} is empty, ${when}, nginx limits nothing; here every request is counted`);
-    };
-    if (empty !== undefined) say(empty, `as for "${empty.words[0]}"`);
-    else if (!hasDefault && !isGeo) say(map, 'where nothing of the map fits');
-    const given = [...new Set(values.filter((value) => value !== ''))];
-    const keys = given.map((value) => this.#keyOf(value, maps));
-    const [first] = keys;
-    const isOne = first !== undefined && keys.every(({ parts }) => parts?.join() === first.parts?.join());
-    return { text: `${text}: ${given.join(' or ')}`, parts: isOne ? first.parts : undefined };
+    });
   }
 
   #level(block: readonly Directive[], above: Level): Level {
@@ -187,6 +184,10 @@ class Configuration {
     const here = this.#servers > 1 ? `server ${title}` : '';
     const level = this.#level(block, above);
     const place = this.#location('', names, block, level, { server: here, place: here === '' ? 'server' : here });
+    this.#tried([place, ...place.locations], server);
+    for (const name of names)
+      if (name.startsWith('~') && expressionOf(name.slice(1), true) === undefined)
+        this.#refuse(server, `the expression ${name} is not read: no request goes to this server here`);
     return { names, ports: own('listen').map((listen) => listen.join(' ')), place };
   }
 
@@ -195,15 +196,23 @@ class Configuration {
     hosts: readonly string[],
     block: readonly Directive[],
     level: Level,
-    { server, place }: { readonly server: string; readonly place: string | undefined },
+    {
+      server,
+      place,
+      above,
+    }: { readonly server: string; readonly place: string | undefined; readonly above?: Directive | undefined },
   ): NginxLocation {
-    const answers = block.find(({ words: [name] }) => name === 'return');
+    const answers = block.find(({ words: [name] }) => name === 'return') ?? above;
     const limiters = answers === undefined ? this.#limitersAt(level, place ?? '', hosts) : [];
     const isOwn = block.some(({ words: [name] }) => name === 'limit_req' || name === 'limit_conn');
     if (answers !== undefined && isOwn) this.#answered(answers, level, block);
     const changes = isOwn || block.some(({ words: [name] }) => SETTINGS.includes(name ?? ''));
-    if (limiters.length > 0 && changes) this.#found.places.push({ where: place ?? '', limiters });
-    if (limiters.length > 0)
+    if (limiters.length > 0 && (changes || words === '')) this.#place(changes ? (place ?? '') : 'http', limiters);
+    const inner = flattened(block.filter(({ words: [name] }) => name === 'location'));
+    if (
+      limiters.length > 0 ||
+      (words === '' && inner.some(({ words: [name] }) => /^limit_(?:req|conn)$/.test(name ?? '')))
+    )
       for (const one of block)
         if (one.words[0] === 'if' && one.block?.some(({ words: [name] }) => name === 'return'))
           this.#refuse(
@@ -221,9 +230,52 @@ class Configuration {
         return this.#location(one.words.slice(1).join(' '), hosts, one.block!, this.#level(one.block!, level), {
           server,
           place: where,
+          above: answers === above || words === '' ? answers : above,
         });
       });
-    return { words, limiters, locations };
+    const tried = block.find(({ words: [name] }) => name === 'try_files')?.words.at(-1) ?? '';
+    const isLimited = limiters.some(({ counts }) => counts === 'requests');
+    return {
+      words,
+      limiters,
+      locations,
+      ...(!isLimited && /^[/@]/.test(tried) && { tries: tried.replace(/\?.*$/, '') }),
+    };
+  }
+
+  /** Each set of limits once. */
+  #place(where: string, limiters: readonly FoundLimiter[]): void {
+    const known = this.#found.places.some(
+      (one) =>
+        one.where === where &&
+        one.limiters.length === limiters.length &&
+        one.limiters.every((of, i) => of === limiters[i]),
+    );
+    if (!known) this.#found.places.push({ where, limiters });
+  }
+
+  /** Requests that reach a location with limits by try_files, which a log does not show. */
+  #tried(locations: readonly NginxLocation[], server: Directive): void {
+    const all = (some: readonly NginxLocation[]): NginxLocation[] =>
+      some.flatMap((one) => [one, ...all(one.locations)]);
+    const there = all(locations);
+    const files = flattened(server.block!).filter(({ words: [name] }) => name === 'try_files');
+    for (const { tries } of there.filter((one) => one.tries !== undefined)) {
+      const at = files.find(({ words }) => words.at(-1)!.replace(/\?.*$/, '') === tries);
+      if (
+        at !== undefined &&
+        there.some(({ words, limiters }) => limiters.length > 0 && (words === tries || /^(?:=|~)/.test(words)))
+      )
+        this.#refuse(at, `try_files sends what is no file to ${tries}; here all requests of this location go there`);
+    }
+    for (const { words, limiters } of there)
+      if (
+        words.startsWith('@') &&
+        limiters.length > 0 &&
+        !there.some(({ tries }) => tries === words) &&
+        !files.some((one) => one.words.at(-1) === words)
+      )
+        this.#refuse({ ...server, line: limiters[0]!.line }, `no request of a log is known to reach ${words}`);
   }
 
   #answered(answers: Directive, level: Level, block: readonly Directive[]): void {
@@ -236,9 +288,19 @@ class Configuration {
   }
 
   #limitersAt(level: Level, where: string, hosts: readonly string[] = []): readonly FoundLimiter[] {
+    for (const list of [level.requests, level.connections])
+      for (const [index, one] of list.entries()) {
+        const zone = this.#zoneOf(one);
+        if (zone !== undefined && list.slice(0, index).some((other) => this.#zoneOf(other) === zone))
+          this.#refuse(one, `nginx refuses the zone ${zone.name} twice in one place`);
+      }
     return [...level.requests, ...level.connections].flatMap((one) => {
-      if (!this.#limiters.has(one)) this.#limiters.set(one, this.#limiter(one, level, where, hosts));
-      const limiter = this.#limiters.get(one);
+      const number = this.#numbers.get(one) ?? this.#numbers.size;
+      this.#numbers.set(one, number);
+      const settings = SETTINGS.map((name) => level.settings.get(name)?.words[1]).join();
+      const id = `${number} ${settings}`;
+      if (!this.#limiters.has(id)) this.#limiters.set(id, this.#limiter(one, level, where, hosts));
+      const limiter = this.#limiters.get(id);
       return limiter === undefined ? [] : [limiter];
     });
   }
@@ -265,12 +327,12 @@ class Configuration {
       this.#dryRuns.add(dryRun);
       this.#refuse(dryRun, `${directive}_dry_run is on: its ${directive} refuse nothing, and are left out`);
     }
-    return this.#found.limiter(one.file, {
+    const limiter = this.#found.limiter(one.file, {
       name: zone.name,
       line: one.line,
       defined: { file: zone.at.file, line: zone.at.line },
-      where,
-      hosts: hosts.filter((host) => host !== '_' && !host.startsWith('~')),
+      where: this.#http.includes(one) ? 'http' : where,
+      hosts: this.#http.includes(one) ? [] : hosts.filter((host) => host !== '_' && !host.startsWith('~')),
       key: zone.key,
       counts: directive === 'limit_req' ? 'requests' : 'concurrency',
       limit,
@@ -278,25 +340,34 @@ class Configuration {
       isDryRun,
       counter: `nginx ${directive} ${zone.name}`,
     });
+    this.#found.routed.add(limiter);
+    return limiter;
   }
 
   #rateLimit(one: Directive, { name, rate }: Zone): Like | undefined {
     const given = new Map(one.words.slice(1).map((word) => [word.split('=')[0]!, word.slice(word.indexOf('=') + 1)]));
     const faults = [...given].filter(([word, value]) =>
-      word === 'burst' || word === 'delay' ? !/^\d+$/.test(value) : word !== 'zone' && word !== 'nodelay',
+      word === 'burst' || word === 'delay' ? !/^0*[1-9]\d*$/.test(value) : word !== 'zone' && word !== 'nodelay',
     );
     for (const [word, value] of faults)
-      this.#refuse(one, word === value ? `${word} is not understood` : `${word}=${value} is not a number`);
+      this.#refuse(one, word === value ? `${word} is not understood` : `nginx refuses ${word}=${value}`);
     if (rate === undefined) this.#refuse(one, `the rate of the zone ${name} was not understood`);
     if (faults.length > 0 || rate === undefined) return undefined;
     const number = (word: string) => (given.has(word) ? { [word]: Number(given.get(word)) } : {});
-    const nodelay = given.has('nodelay') ? { nodelay: true } : {};
-    return { like: 'nginx', rate, ...number('burst'), ...number('delay'), ...nodelay };
+    if (given.has('delay') && given.has('nodelay')) return this.#refuse(one, 'nginx refuses delay beside nodelay');
+    return {
+      like: 'nginx',
+      rate,
+      ...number('burst'),
+      ...number('delay'),
+      ...(given.has('nodelay') && { nodelay: true }),
+    };
   }
 
   #connectionLimit(one: Directive): Like | undefined {
     const [, , most = ''] = one.words;
-    if (/^[1-9]\d*$/.test(most)) return { like: 'nginx-limit-conn', connections: Number(most) };
+    if (/^[1-9]\d*$/.test(most) && Number(most) < 65_536)
+      return { like: 'nginx-limit-conn', connections: Number(most) };
     this.#refuse(one, `limit_conn takes a zone and a number, not ${most === '' ? 'the zone alone' : most}`);
     return undefined;
   }
@@ -320,4 +391,10 @@ function isIncluded(pattern: string, name: string): boolean {
     .replaceAll('?', '[^/]');
   if (!new RegExp(`^${last}$`).test(names.at(-1)!)) return false;
   return !pattern.includes('*') || parts.length < 2 || names.length < 2 || names.at(-2) === parts.at(-2);
+}
+
+/** Of a size as nginx writes it: 32k, 10m; 0 for another text. */
+function bytesOf(size: string): number {
+  const [, figure, unit = ''] = /^(\d+)([km]?)$/i.exec(size) ?? ['', '0'];
+  return Number(figure) * { '': 1, k: 1024, m: 1_048_576 }[unit.toLowerCase()]!;
 }

@@ -3,64 +3,107 @@
 //   filters: [{ name: RequestRateLimiter, args: { redis-rate-limiter.replenishRate: 10, redis-rate-limiter.burstCapacity: 20 } }]
 //
 // Source: the reference of Spring Cloud Gateway, RequestRateLimiter GatewayFilter factory.
-import { at, listAt, numberAt, type TreeEntry, textAt, walk } from './document.js';
-import { type FoundLimits, type PathPattern, unknownKey } from './found.js';
+import { at, entryOf, listAt, numberAt, numbersAt, type TreeEntry, textAt, walk } from './document.js';
+import { type FoundLimiter, type FoundLimits, type PathPattern, unknownKey } from './found.js';
 
 export function readSpring(roots: readonly TreeEntry[], found: FoundLimits): void {
-  for (const root of roots)
+  for (const root of roots) {
+    const all: FoundLimiter[] = [];
+    const routes: { readonly route: TreeEntry; readonly own: readonly FoundLimiter[]; readonly order: number }[] = [];
     for (const [entry, names] of walk(root)) {
-      if (/(?:^|\.)default-filters$/.test(names.at(-1) ?? ''))
-        for (const filter of entry.items) readFilter(filter, undefined, found);
-      if (
-        /(?:^|\.)routes$/.test(names.at(-1) ?? '') &&
-        at(entry, 'filters') !== undefined &&
-        at(entry, 'predicates') !== undefined
-      )
-        for (const filter of listAt(entry, 'filters')) readFilter(filter, entry, found);
+      const last = names.at(-1) ?? '';
+      if (/(?:^|\.)default-?filters$/i.test(last))
+        all.push(...entry.items.flatMap((filter) => readFilter(filter, undefined, found)));
+      if (!/(?:^|\.)routes$/.test(last) || entry.items.length > 0 || at(entry, 'predicates') === undefined) continue;
+      const own = listAt(entry, 'filters').flatMap((filter) => readFilter(filter, entry, found));
+      routes.push({ route: entry, own, order: numberAt(entry, 'order') ?? 0 });
     }
-}
-
-function readFilter(filter: TreeEntry, route: TreeEntry | undefined, found: FoundLimits) {
-  if (textAt(filter, 'name') !== 'RequestRateLimiter') {
-    if (/^RequestRateLimiter=/.test(String(filter.value ?? '')))
-      found.refuse(filter.file, filter.line, 'RequestRateLimiter in the short form is not read');
-    return;
+    const table = routes
+      .sort((a, b) => a.order - b.order)
+      .map(({ route, own }) => ({ ...reachOf(route, own.length > 0 ? found : undefined), limiters: [...all, ...own] }));
+    if (table.some(({ limiters }) => limiters.length > 0)) found.table(table);
   }
-  const args = at(filter, 'args');
-  const given = (name: string) =>
-    args?.fields.get(`redis-rate-limiter.${name}`) ?? at(args, 'redis-rate-limiter', name);
-  const [rate, burst, tokens] = ['replenishRate', 'burstCapacity', 'requestedTokens'].map((name) =>
-    numberAt(given(name)),
-  );
-  if (rate === undefined)
-    return found.refuse(filter.file, filter.line, 'RequestRateLimiter has no replenishRate that is a number');
-  if (tokens !== undefined && tokens !== 1)
-    return found.refuse(
-      filter.file,
-      filter.line,
-      `requestedTokens ${tokens}: a request that costs more than 1 is not read`,
-    );
-  const resolver = textAt(args, 'key-resolver');
-  found.limiter(filter.file, {
-    name: 'RequestRateLimiter',
-    line: filter.line,
-    where: route === undefined ? 'default-filters' : `route ${textAt(route, 'id') ?? ''}`,
-    hosts: predicates(route, 'Host'),
-    paths: predicates(route, 'Path').map(pattern),
-    key: resolver === undefined ? unknownKey('the principal') : unknownKey(resolver),
-    limit: { like: 'spring', replenishRate: rate, ...(burst !== undefined && { burstCapacity: burst }) },
-  });
 }
 
-function predicates(route: TreeEntry | undefined, name: string): string[] {
-  return listAt(route, 'predicates').flatMap(({ value }) => {
-    const [kind, list = ''] = String(value ?? '').split('=');
-    return kind === name ? list.split(/\s*,\s*/) : [];
+function readFilter(filter: TreeEntry, route: TreeEntry | undefined, found: FoundLimits): FoundLimiter[] {
+  const { file, line } = filter;
+  const refuse = (what: string) => {
+    found.refuse(file, line, what);
+    return [];
+  };
+  if (textAt(filter, 'name') !== 'RequestRateLimiter')
+    return /^RequestRateLimiter\b/.test(String(filter.value ?? ''))
+      ? refuse('RequestRateLimiter in the short form is not read')
+      : [];
+  const args = at(filter, 'args');
+  const flat = [...(args?.fields ?? [])].filter(([name]) => name.startsWith('redis-rate-limiter.'));
+  const nested = [...(at(args, 'redis-rate-limiter')?.fields ?? [])];
+  const limits = new Map(
+    [...nested, ...flat].map(([name, one]) => [camelOf(name.replace('redis-rate-limiter.', '')), one]),
+  );
+  const given = numbersAt(
+    entryOf(file, line, { fields: limits }),
+    found,
+    'replenishRate',
+    'burstCapacity',
+    'requestedTokens',
+  );
+  if (given === undefined) return [];
+  const { replenishRate, burstCapacity, requestedTokens = 1 } = given;
+  if (at(args, 'rate-limiter') !== undefined)
+    return refuse(`the rate limiter ${textAt(args, 'rate-limiter')} is not read`);
+  if (replenishRate === undefined) return refuse('RequestRateLimiter has no replenishRate that is a number');
+  if (requestedTokens !== 1)
+    return refuse(`requestedTokens ${requestedTokens}: a request that costs more than 1 is not read`);
+  const limiter = found.limiter(file, {
+    name: 'RequestRateLimiter',
+    line,
+    where: route === undefined ? 'default-filters' : `route ${textAt(route, 'id') ?? ''}`,
+    ...reachOf(route, undefined),
+    key: unknownKey(textAt(args, 'key-resolver') ?? 'the principal'),
+    limit: { like: 'spring', replenishRate, ...(burstCapacity !== undefined && { burstCapacity }) },
+    status: /^\d+$/.test(textAt(args, 'status-code') ?? '') ? numberAt(args, 'status-code') : 429,
   });
+  return [limiter];
+}
+
+const camelOf = (name: string) => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/** Hosts and paths that its predicates name. @param found where what else they name is said */
+function reachOf(route: TreeEntry | undefined, found: FoundLimits | undefined): Pick<FoundLimiter, 'hosts' | 'paths'> {
+  const reach: { hosts: string[]; paths: PathPattern[] } = { hosts: [], paths: [] };
+  for (const one of listAt(route, 'predicates')) {
+    const [kind = '', list] = one.value === undefined ? [textAt(one, 'name')] : String(one.value).split(/=(.*)/s);
+    const args = [...(at(one, 'args')?.fields.values() ?? [])].flatMap((arg) =>
+      arg.items.length > 0 ? arg.items : [arg],
+    );
+    const values = (list === undefined ? args.map(({ value }) => String(value)) : list.split(',')).map((text) =>
+      text.trim(),
+    );
+    const isRead = values.length > 0 && (kind === 'Path' || kind === 'Host') && !values.includes('undefined');
+    if (kind === 'Path' && isRead)
+      reach.paths.push(...values.filter((text) => !/^(?:true|false)$/.test(text)).map(pattern));
+    else if (kind === 'Host' && isRead) reach.hosts.push(...values.map((text) => text.replace(/^\*\*\./, '*.')));
+    else
+      found?.refuse(
+        one.file,
+        one.line,
+        `only requests that fit ${kind} go to the route; here all of its hosts and paths do`,
+      );
+  }
+  return {
+    ...reach,
+    paths: reach.paths.some(({ kind, text }) => kind === 'prefix' && text === '/') ? [] : reach.paths,
+  };
 }
 
 function pattern(text: string): PathPattern {
-  if (text.endsWith('/**')) return { kind: 'prefix', text: text.slice(0, -2) };
+  if (text === '/**') return { kind: 'prefix', text: '/' };
+  if (text.endsWith('/**'))
+    return {
+      kind: 'regex',
+      text: `${pattern(text.slice(0, -3)).text.replace(/^\^?/, '^').replace(/\$$/, '')}(?:/.*)?$`,
+    };
   if (!/[*{?]/.test(text)) return { kind: 'exact', text };
   return {
     kind: 'regex',

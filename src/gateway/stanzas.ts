@@ -29,7 +29,7 @@ const NGINX = /^[^#\n]*\blimit_(?:req|conn)(?:_zone)?\s/m;
 
 /** Words of a file that limits. */
 const WORDS =
-  /\blimit_(?:req|conn)(?:_zone)?\s|\bstick-table\b|\btrack-sc\d|http_req_rate|conn_(?:rate|cur)\b|\bdescriptors:|\brate_limit\b|local_ratelimit|token_bucket:|requests_per_unit|rate-limiting|limit-(?:count|req|conn|rps|rpm)\b|rateLimit:|RequestRateLimiter|rate_based_statement|throttle\b.*\blimit/;
+  /\blimit_(?:req|conn)(?:_zone)?\s|\bstick-table\b|\btrack-sc\d|http_req_rate|conn_(?:rate|cur)\b|\bdescriptors:|\brate_limit\b|local_ratelimit|token_bucket:|requests_per_unit|rate-limiting|limit-(?:count|req|conn|rps|rpm)\b|rateLimit[:\]]|<rate-limit(?:-by-key)?\b|RequestRateLimiter|rate_based_statement|throttle\b.*\blimit/;
 
 /** Whether a text may be a file that limits. */
 export function looksLikeLimits(text: string): boolean {

@@ -4,30 +4,19 @@
 //   { like: aws-waf, limit: 2000 }             more than 2000 in 300 s, the default, by an estimate
 //
 // Sources: the references of the providers aws, cloudflare, google, azurerm and kong-gateway at registry.terraform.io.
-import { at, listAt, numberAt, type TreeEntry, textAt, walk } from './document.js';
-import {
-  everyone,
-  type FoundLimits,
-  type KeyPart,
-  type LimitKey,
-  type PathPattern,
-  perClient,
-  unknownKey,
-} from './found.js';
+import { at, isGiven, listAt, numberAt, type TreeEntry, textAt, walk, writtenNumber } from './document.js';
+import { everyone, type FoundLimits, type KeyPart, type PathPattern, perClient, unknownKey } from './found.js';
 import { readPlugin } from './kong.js';
+import { type Resource, readStage, readUsagePlan } from './terraform-api-gateway.js';
 
-interface Resource {
-  readonly type: string;
-  readonly name: string;
-  readonly body: TreeEntry;
-}
+const LIMITS = /rate_?limit|rate_based|throttl/;
 
 const readers: readonly (readonly [type: RegExp, read: (resource: Resource, found: FoundLimits) => void])[] = [
   [/^aws_wafv2_(?:web_acl|rule_group)$/, readWebAcl],
   [/^aws_api_gateway_usage_plan$/, readUsagePlan],
   [/^aws_api_gateway_method_settings$|^aws_apigatewayv2_stage$/, readStage],
   [/^cloudflare_ruleset$/, readRuleset],
-  [/^google_compute_security_policy$/, readSecurityPolicy],
+  [/^google_compute_security_policy(?:_rule)?$/, readSecurityPolicy],
   [/^azurerm_(?:web_application|frontdoor|cdn_frontdoor)_firewall_policy$/, readFirewallPolicy],
   [/^kong(?:-gateway)?_plugin_rate_limiting(?:_advanced)?$/, readKongPlugin],
 ];
@@ -36,9 +25,27 @@ export function readTerraform(roots: readonly TreeEntry[], found: FoundLimits): 
   for (const root of roots) {
     for (const resource of resourcesOf(root)) {
       const reader = readers.find(([type]) => type.test(resource.type));
-      if (reader === undefined) continue;
+      const { file, line } = resource.body;
+      if (textAt(resource.body, 'count') === '0') {
+        const what = `${resource.type} ${resource.name} is not there: count is 0`;
+        if (reader !== undefined) found.unused(file, { name: resource.name, line, what });
+        continue;
+      }
+      if (reader === undefined) {
+        const named = [...walk(resource.body)].find(([, names]) => LIMITS.test(names.at(-1) ?? ''));
+        if (LIMITS.test(resource.type) || named !== undefined)
+          found.refuse(file, named?.[0].line ?? line, `limits of ${resource.type} are not read`);
+        continue;
+      }
       const before = found.limiters.length;
       reader[1](resource, found);
+      for (const [dynamic] of walk(resource.body))
+        for (const one of listAt(dynamic, 'dynamic'))
+          found.refuse(
+            one.file,
+            one.line,
+            `a dynamic ${one.fields.get('')?.items[0]?.value ?? 'block'} is not read: it is known only once Terraform has evaluated it`,
+          );
       for (const name of ['count', 'for_each']) {
         const given = at(resource.body, name);
         if (given?.expression !== undefined && found.limiters.length > before)
@@ -63,19 +70,6 @@ function* resourcesOf(root: TreeEntry): Generator<Resource> {
   }
 }
 
-/** A number that is written out; else it is refused. */
-function written(entry: TreeEntry | undefined, what: string, from: TreeEntry, found: FoundLimits): number | undefined {
-  const number = numberAt(entry);
-  if (number !== undefined) return number;
-  const given = entry?.expression === undefined ? 'not there' : entry.expression;
-  found.refuse(
-    from.file,
-    entry?.line ?? from.line,
-    `${what} is ${given}: it is known only once Terraform has evaluated it`,
-  );
-  return undefined;
-}
-
 function readWebAcl({ name, body }: Resource, found: FoundLimits): void {
   for (const rule of listAt(body, 'rule')) {
     const statement = at(rule, 'statement', 'rate_based_statement');
@@ -84,9 +78,9 @@ function readWebAcl({ name, body }: Resource, found: FoundLimits): void {
 }
 
 function readRateBased(statement: TreeEntry, rule: TreeEntry, where: string, found: FoundLimits): void {
-  const limit = written(at(statement, 'limit'), 'the limit', statement, found);
+  const limit = writtenNumber(at(statement, 'limit'), 'the limit', statement, found);
   const window = at(statement, 'evaluation_window_sec');
-  const seconds = window === undefined ? undefined : written(window, 'evaluation_window_sec', statement, found);
+  const seconds = window === undefined ? undefined : writtenNumber(window, 'evaluation_window_sec', statement, found);
   if (limit === undefined || (window !== undefined && seconds === undefined)) return;
   const scope = at(statement, 'scope_down_statement');
   if (scope !== undefined && isGiven(scope))
@@ -112,83 +106,6 @@ function readRateBased(statement: TreeEntry, rule: TreeEntry, where: string, fou
   });
 }
 
-/** Plans have empty lists where nothing is given. */
-const isGiven = (entry: TreeEntry) => entry.fields.size > 0 || entry.items.length > 0 || entry.value !== undefined;
-
-function readUsagePlan({ name, body }: Resource, found: FoundLimits): void {
-  const add = (settings: TreeEntry, where: string, paths: readonly PathPattern[]) =>
-    throttle(
-      settings,
-      'rate_limit',
-      'burst_limit',
-      { name: 'throttle_settings', where, paths, key: unknownKey('API key') },
-      found,
-    );
-  const title = `usage plan ${textAt(body, 'name') ?? name}`;
-  for (const settings of listAt(body, 'throttle_settings')) add(settings, title, []);
-  for (const stage of listAt(body, 'api_stages'))
-    for (const one of listAt(stage, 'throttle'))
-      add(one, `${title}, ${textAt(one, 'path') ?? ''}`, pathOf(textAt(one, 'path') ?? ''));
-  for (const quota of listAt(body, 'quota_settings')) {
-    const limit = written(at(quota, 'limit'), 'the quota', quota, found);
-    const period = textAt(quota, 'period') ?? '';
-    if (limit === undefined) continue;
-    if (!['DAY', 'WEEK', 'MONTH'].includes(period))
-      found.refuse(quota.file, quota.line, `the period ${period} is not read`);
-    else
-      found.limiter(quota.file, {
-        name: 'quota_settings',
-        line: quota.line,
-        where: title,
-        key: unknownKey('API key'),
-        limit: { like: 'aws-quota', limit, period },
-      });
-  }
-}
-
-type ThrottlePlace = {
-  readonly name: string;
-  readonly where: string;
-  readonly paths: readonly PathPattern[];
-  readonly key: LimitKey;
-};
-
-function throttle(
-  settings: TreeEntry,
-  rateName: string,
-  burstName: string,
-  place: ThrottlePlace,
-  found: FoundLimits,
-): void {
-  if (!isGiven(settings)) return;
-  const rate_limit = written(at(settings, rateName), rateName, settings, found);
-  const burst_limit = written(at(settings, burstName), burstName, settings, found);
-  if (rate_limit === undefined || burst_limit === undefined) return;
-  found.limiter(settings.file, {
-    ...place,
-    line: settings.line,
-    limit: { like: 'aws-api-gateway', rate_limit, burst_limit },
-  });
-}
-
-/** `/orders/POST` */
-function pathOf(path: string): PathPattern[] {
-  const [, own = ''] = /^(\/.*)\/[A-Z]+$/.exec(path) ?? [];
-  return own === '' ? [] : [{ kind: 'exact', text: own }];
-}
-
-function readStage({ name, body }: Resource, found: FoundLimits): void {
-  const place = {
-    name: 'throttling',
-    where: `stage ${textAt(body, 'stage_name') ?? textAt(body, 'name') ?? name}`,
-    paths: [],
-    key: everyone,
-  };
-  for (const settings of [...listAt(body, 'settings'), ...listAt(body, 'default_route_settings')])
-    if (at(settings, 'throttling_rate_limit') !== undefined)
-      throttle(settings, 'throttling_rate_limit', 'throttling_burst_limit', place, found);
-}
-
 const characteristics: Readonly<Record<string, readonly KeyPart[]>> = {
   'ip.src': ['client'],
   'cf.colo.id': [],
@@ -203,10 +120,10 @@ function readRuleset({ name, body }: Resource, found: FoundLimits): void {
     if (limit === undefined || !isGiven(limit)) continue;
     const title = textAt(rule, 'description') ?? textAt(rule, 'ref') ?? 'ratelimit';
     const { file, line } = limit;
-    const requests = written(at(limit, 'requests_per_period'), 'requests_per_period', limit, found);
-    const period = written(at(limit, 'period'), 'period', limit, found);
+    const requests = writtenNumber(at(limit, 'requests_per_period'), 'requests_per_period', limit, found);
+    const period = writtenNumber(at(limit, 'period'), 'period', limit, found);
     const timeout = at(limit, 'mitigation_timeout');
-    const block = timeout === undefined ? undefined : written(timeout, 'mitigation_timeout', limit, found);
+    const block = timeout === undefined ? undefined : writtenNumber(timeout, 'mitigation_timeout', limit, found);
     if (requests === undefined || period === undefined || (timeout !== undefined && block === undefined)) continue;
     const keys = listAt(limit, 'characteristics').map(({ value }) => String(value));
     const known = keys.map((one) => characteristics[one]);
@@ -257,16 +174,16 @@ function reachOf(expression: TreeEntry | undefined, found: FoundLimits): { hosts
   return { hosts: [], paths: [] };
 }
 
-function readSecurityPolicy({ name, body }: Resource, found: FoundLimits): void {
-  for (const rule of listAt(body, 'rule')) {
+function readSecurityPolicy({ type, name, body }: Resource, found: FoundLimits): void {
+  for (const rule of type.endsWith('_rule') ? [body] : listAt(body, 'rule')) {
     const action = textAt(rule, 'action') ?? '';
     const options = at(rule, 'rate_limit_options');
     if (!/^(?:throttle|rate_based_ban)$/.test(action) || options === undefined) continue;
     const { file, line } = options;
-    const count = written(at(options, 'rate_limit_threshold', 'count'), 'count', options, found);
-    const interval = written(at(options, 'rate_limit_threshold', 'interval_sec'), 'interval_sec', options, found);
+    const count = writtenNumber(at(options, 'rate_limit_threshold', 'count'), 'count', options, found);
+    const interval = writtenNumber(at(options, 'rate_limit_threshold', 'interval_sec'), 'interval_sec', options, found);
     const isBan = action === 'rate_based_ban';
-    const ban = isBan ? written(at(options, 'ban_duration_sec'), 'ban_duration_sec', options, found) : undefined;
+    const ban = isBan ? writtenNumber(at(options, 'ban_duration_sec'), 'ban_duration_sec', options, found) : undefined;
     if (count === undefined || interval === undefined || (isBan && ban === undefined)) continue;
     if (at(options, 'ban_threshold') !== undefined && isGiven(at(options, 'ban_threshold')!))
       found.refuse(
@@ -282,7 +199,8 @@ function readSecurityPolicy({ name, body }: Resource, found: FoundLimits): void 
         at(rule, 'match')!.line,
         `only requests of ${expression ?? ranges.join(', ')} count; here all do`,
       );
-    const by = textAt(options, 'enforce_on_key') ?? 'ALL';
+    const configs = listAt(options, 'enforce_on_key_configs').map((one) => textAt(one, 'enforce_on_key_type') ?? '');
+    const by = configs.length > 1 ? configs.join(', ') : (configs[0] ?? textAt(options, 'enforce_on_key') ?? 'ALL');
     found.limiter(file, {
       name: textAt(rule, 'description') ?? `priority ${textAt(rule, 'priority') ?? ''}`,
       line,
@@ -310,7 +228,12 @@ function readSecurityPolicy({ name, body }: Resource, found: FoundLimits): void 
 function readFirewallPolicy({ name, body }: Resource, found: FoundLimits): void {
   for (const rule of [...listAt(body, 'custom_rule'), ...listAt(body, 'custom_rules')]) {
     if (!/RateLimit/i.test(textAt(rule, 'type') ?? textAt(rule, 'rule_type') ?? '')) continue;
-    const threshold = written(at(rule, 'rate_limit_threshold'), 'rate_limit_threshold', rule, found);
+    const threshold = writtenNumber(at(rule, 'rate_limit_threshold'), 'rate_limit_threshold', rule, found);
+    if (textAt(rule, 'enabled') === 'false') {
+      const named = textAt(rule, 'name') ?? 'rate limit';
+      found.unused(rule.file, { name: named, line: rule.line, what: `${named} limits nothing: it is not enabled` });
+      continue;
+    }
     const given = textAt(rule, 'rate_limit_duration_in_minutes') ?? textAt(rule, 'rate_limit_duration') ?? '1';
     const minutes = { OneMin: 1, FiveMins: 5 }[given] ?? Number(given);
     if (threshold === undefined) continue;
@@ -329,7 +252,9 @@ function readFirewallPolicy({ name, body }: Resource, found: FoundLimits): void 
       key: by === 'None' ? everyone : by === 'ClientAddr' ? perClient : unknownKey(by),
       limit: { like: 'azure-front-door', threshold, minutes },
       status: numberAt(body, 'custom_block_response_status_code') ?? 403,
-      isDryRun: textAt(rule, 'action') === 'Log',
+      isDryRun:
+        textAt(rule, 'action') === 'Log' ||
+        /^detection$/i.test(textAt(body, 'mode') ?? textAt(body, 'policy_settings', 'mode') ?? ''),
     });
   }
 }
@@ -348,7 +273,7 @@ function readKongPlugin({ type, name, body }: Resource, found: FoundLimits): voi
     ...body,
     fields: new Map([...body.fields, ['name', { ...body, fields: new Map(), value: kind }]]),
   } as TreeEntry;
-  readPlugin(plugin, { where: target, hosts: [], paths: [] }, found, name);
+  readPlugin(plugin, { where: target, reach: bound === undefined ? 'known' : 'unknown' }, found, name);
 }
 
 /** A module is in another folder or repository: what is written out of the rules of a web ACL is read, the rest is refused. */

@@ -4,8 +4,9 @@
 //           routers: { web: { rule: 'PathPrefix(`/api`)', middlewares: [api] } } }
 //
 // Source: doc.traefik.io, RateLimit and InFlightReq of Traefik 3.
-import { at, entryOf, listAt, numberAt, type TreeEntry, textAt, walk } from './document.js';
+import { at, entryOf, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt, walk } from './document.js';
 import {
+  durationOf,
   everyone,
   type FoundLimiter,
   type FoundLimits,
@@ -25,6 +26,9 @@ interface Middleware {
 interface Router {
   readonly name: string;
   readonly rule: TreeEntry | undefined;
+  /** The highest is asked first; by default the length of the rule. */
+  readonly priority?: number | undefined;
+  readonly isEntryPoint?: boolean;
   readonly middlewares: readonly string[];
 }
 
@@ -39,16 +43,23 @@ export function readTraefik(roots: readonly TreeEntry[], found: FoundLimits): vo
         routers.push({
           name: `${textAt(root, 'metadata', 'name')} ${i}`,
           rule: at(route, 'match'),
+          priority: numberAt(route, 'priority'),
           middlewares: listAt(route, 'middlewares').map((one) => textAt(one, 'name') ?? ''),
         });
     else {
       for (const [name, given] of at(root, 'http', 'middlewares')?.fields ?? [])
         addMiddleware(name, given, middlewares);
       for (const [name, router] of at(root, 'http', 'routers')?.fields ?? [])
-        routers.push({ name, rule: at(router, 'rule'), middlewares: namesIn(at(router, 'middlewares')) });
+        routers.push({
+          name,
+          rule: at(router, 'rule'),
+          priority: numberAt(router, 'priority'),
+          middlewares: namesIn(at(router, 'middlewares')),
+        });
       for (const [name, point] of at(root, 'entryPoints')?.fields ?? [])
         routers.push({
           name: `entry point ${name}`,
+          isEntryPoint: true,
           rule: undefined,
           middlewares: namesIn(at(point, 'http', 'middlewares')),
         });
@@ -61,8 +72,19 @@ export function readTraefik(roots: readonly TreeEntry[], found: FoundLimits): vo
         middlewares: annotated.split(/\s*,\s*/),
       });
   }
-  for (const middleware of middlewares)
-    if (middleware.kind !== 'chain') readMiddleware(middleware, middlewares, routers, found);
+  const limits = middlewares.filter(({ kind }) => kind !== 'chain');
+  const read = new Map(limits.map((one) => [one, readMiddleware(one, middlewares, routers, found)]));
+  const of = (router: Router) => limits.flatMap((one) => read.get(one)!.get(router) ?? []);
+  const everywhere = routers.filter(({ isEntryPoint }) => isEntryPoint).flatMap(of);
+  const table = routers
+    .filter(({ isEntryPoint }) => !isEntryPoint)
+    .map((router) => ({ rank: router.priority ?? textAt(router.rule)?.length ?? 0, router, own: of(router) }))
+    .sort((a, b) => b.rank - a.rank)
+    .map(({ router, own }) => ({
+      ...reachOf(router.rule, own.length > 0 ? found : undefined),
+      limiters: [...everywhere, ...own],
+    }));
+  if (table.some(({ limiters }) => limiters.length > 0)) found.table(table);
 }
 
 const namesIn = (list: TreeEntry | undefined): string[] =>
@@ -122,42 +144,53 @@ function readMiddleware(
   all: readonly Middleware[],
   routers: readonly Router[],
   found: FoundLimits,
-) {
+): ReadonlyMap<Router, FoundLimiter> {
   const { file, line } = config;
-  const limit = limitOf(kind, config);
-  if (typeof limit === 'string') return found.refuse(file, line, limit);
+  const limit = limitOf(kind, config, found);
+  if (typeof limit === 'string') {
+    found.refuse(file, line, limit);
+    return new Map();
+  }
   const key = keyOf(config, kind);
-  const names = new Set([
-    name,
-    ...all
-      .filter(
-        (one) => one.kind === 'chain' && namesIn(at(one.config, 'middlewares')).some((other) => isName(other, name)),
+  if (isGiven(at(config, 'sourceCriterion', 'ipStrategy', 'excludedIPs')))
+    found.refuse(file, line, 'excludedIPs is not read: the address of the client is the key here');
+  const names = new Set([name]);
+  // A chain may name chains.
+  for (const _ of all)
+    for (const one of all)
+      if (
+        one.kind === 'chain' &&
+        namesIn(at(one.config, 'middlewares')).some((other) => [...names].some((own) => isName(other, own)))
       )
-      .map((one) => one.name),
-  ]);
+        names.add(one.name);
   const users = routers.filter((router) =>
     router.middlewares.some((one) => [...names].some((own) => isName(one, own))),
   );
   if (users.length === 0)
-    return found.unused(file, {
+    found.unused(file, {
       name,
       line,
       what: `${name} limits nothing: no router in these files names it`,
       key,
       limit,
     });
-  const counter = `traefik ${name}`;
-  for (const router of users)
-    found.limiter(file, {
-      name,
-      line,
-      where: router.name.startsWith('entry point') ? router.name : `router ${router.name}`,
-      ...reachOf(router.rule, found),
-      key,
-      counts: kind === 'inFlightReq' ? 'concurrency' : 'requests',
-      limit,
-      counter,
-    });
+  // In memory each router has buckets of its own; in Redis all share them.
+  const isShared = at(config, 'redis') !== undefined;
+  return new Map(
+    users.map((router) => [
+      router,
+      found.limiter(file, {
+        name,
+        line,
+        where: router.isEntryPoint ? router.name : `router ${router.name}`,
+        ...reachOf(router.rule, undefined),
+        key,
+        counts: kind === 'inFlightReq' ? 'concurrency' : 'requests',
+        limit,
+        counter: `traefik ${name}${isShared ? '' : ` ${router.name}`}`,
+      }),
+    ]),
+  );
 }
 
 /** `api@file`, and in Kubernetes `namespace-api@kubernetescrd`. */
@@ -166,21 +199,22 @@ function isName(given: string, name: string): boolean {
   return own === name || (given.includes('@kubernetescrd') && own.endsWith(`-${name}`));
 }
 
-function limitOf(kind: Middleware['kind'], config: TreeEntry): Like | string {
-  if (kind === 'inFlightReq') {
-    const amount = numberAt(config, 'amount');
+function limitOf(kind: Middleware['kind'], config: TreeEntry, found: FoundLimits): Like | string {
+  const given = numbersAt(config, found, 'amount', 'average', 'burst');
+  if (given === undefined) return `${kind} has a limit that is not a number`;
+  const { amount, average, burst } = given;
+  if (kind === 'inFlightReq')
     return amount === undefined ? 'inFlightReq has no amount that is a number' : { like: 'in-flight', limit: amount };
-  }
-  const [average, burst, period] = [numberAt(config, 'average'), numberAt(config, 'burst'), at(config, 'period')];
   if (average === undefined) return 'rateLimit has no average that is a number';
   if (average === 0) return 'an average of 0 limits nothing';
-  const length = period && (textAt(period) ?? '');
-  if (length !== undefined && !/^\d+(?:\.\d+)?(?:ms|s|m|h)?$/.test(length)) return `the period ${length} is not a time`;
+  const period = at(config, 'period');
+  const length = period && durationOf(textAt(period) ?? '', 's');
+  if (period !== undefined && length === undefined) return `the period ${textAt(period)} is not a time`;
   return {
     like: 'traefik',
     average,
     ...(burst !== undefined && { burst }),
-    ...(length !== undefined && { period: /^[\d.]+$/.test(length) ? Number(length) : length }),
+    ...(length !== undefined && { period: length }),
   };
 }
 
@@ -198,21 +232,40 @@ function keyOf(config: TreeEntry, kind: Middleware['kind']): LimitKey {
       : everyone;
 }
 
-function reachOf(rule: TreeEntry | undefined, found: FoundLimits): Pick<FoundLimiter, 'hosts' | 'paths'> {
+const MATCHER = /\b(Host|Path|PathPrefix|PathRegexp)\(([^)]*)\)/;
+
+/** Of a rule that names hosts and paths: `Host(a) && (Path(b) || Path(c))`. @param found where what else it names is said */
+function reachOf(rule: TreeEntry | undefined, found: FoundLimits | undefined): Pick<FoundLimiter, 'hosts' | 'paths'> {
   const text = textAt(rule) ?? '';
-  const hosts = [...text.matchAll(/\bHost\(([^)]*)\)/g)].flatMap(([, list = '']) => quoted(list));
-  const paths = [...text.matchAll(/\b(Path|PathPrefix|PathRegexp)\(([^)]*)\)/g)].flatMap(([, kind, list = '']) =>
-    quoted(list).map(
-      (one): PathPattern => ({
-        kind: kind === 'Path' ? 'exact' : kind === 'PathPrefix' ? 'prefix' : 'regex',
-        text: one,
-      }),
-    ),
-  );
-  const rest = text.replace(/\b(?:Host|Path|PathPrefix|PathRegexp)\([^)]*\)|&&|\|\||[()\s]/g, '');
-  if (rule !== undefined && rest !== '')
-    found.refuse(rule.file, rule.line, `of the rule ${text} only hosts and paths are read`);
+  const hosts: string[] = [];
+  const paths: PathPattern[] = [];
+  // Of each group that && joins, one must hold, and all of it are hosts, or all paths.
+  const groups = text.split('&&').map((group) => {
+    const parts = group.split('||').map((part) => MATCHER.exec(part));
+    const kinds = new Set(parts.map((part) => (part === null ? '' : part[1] === 'Host' ? 'host' : 'path')));
+    const rest = group.replace(new RegExp(MATCHER, 'g'), '').replace(/\|\||[()\s]/g, '');
+    return { parts, kind: rest === '' && kinds.size === 1 ? [...kinds][0]! : '' };
+  });
+  const isSimple = (kind: string) => groups.filter((group) => group.kind === kind).length < 2;
+  const isRead = groups.every(({ kind }) => kind !== '') && isSimple('host') && isSimple('path') && isBalanced(text);
+  if (rule !== undefined && !isRead)
+    found?.refuse(rule.file, rule.line, `of the rule ${text} only hosts and paths are read`);
+  const isEither = text.includes('||') && !isRead;
+  if (isEither) return { hosts: [], paths: [] };
+  for (const { parts, kind } of groups)
+    for (const part of parts) {
+      const [, name, list = ''] = part ?? [];
+      if (kind === 'host') hosts.push(...quoted(list));
+      const pattern = name === 'Path' ? 'exact' : name === 'PathPrefix' ? 'prefix' : 'regex';
+      if (kind === 'path') paths.push(...quoted(list).map((one) => ({ kind: pattern, text: one }) as const));
+    }
   return { hosts, paths: paths.some((one) => one.kind === 'prefix' && one.text === '/') ? [] : paths };
+}
+
+/** Whether what || joins is in brackets of its own wherever && is there, too. */
+function isBalanced(text: string): boolean {
+  if (!text.includes('&&') || !text.includes('||')) return true;
+  return text.split('&&').every((group) => !group.includes('||') || /^\s*\(.*\)\s*$/.test(group));
 }
 
 const quoted = (list: string) => [...list.matchAll(/[`"']([^`"']+)[`"']/g)].map(([, one]) => one!);

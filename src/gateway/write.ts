@@ -35,7 +35,7 @@ export const limitWriters: Readonly<Record<string, LimitWriter>> = {
     write: ({ rate, burst, delay, nodelay }, key) => [
       `limit_req_zone ${key === 'client' ? '$binary_remote_addr' : 'all'} zone=weir:10m rate=${rate};`,
       'server {',
-      `  limit_req zone=weir${burst === undefined ? '' : ` burst=${burst}`}${delay === undefined ? '' : ` delay=${delay}`}${nodelay === true ? ' nodelay' : ''};`,
+      `  limit_req zone=weir${Number(burst ?? 0) > 0 ? ` burst=${burst}` : ''}${nodelay === true ? ' nodelay' : Number(delay ?? 0) > 0 ? ` delay=${delay}` : ''};`,
       '  limit_req_status 429;',
       '}',
     ],

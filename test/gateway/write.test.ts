@@ -21,8 +21,8 @@ const fields = <T>(required: Record<string, fc.Arbitrary<T>>, optional: Record<s
 const limits: Readonly<Record<string, fc.Arbitrary<Record<string, unknown>>>> = {
   nginx: fields(
     { rate: fc.tuple(n, fc.constantFrom('s', 'm')).map(([rate, per]) => `${rate}r/${per}`) },
-    { burst: fc.nat(1000), delay: fc.nat(1000), nodelay: fc.constant(true) },
-  ),
+    { burst: fc.integer({ min: 1, max: 1000 }), delay: fc.integer({ min: 1, max: 1000 }), nodelay: fc.constant(true) },
+  ).filter(({ delay, nodelay }) => delay === undefined || nodelay === undefined),
   'haproxy-http-req-rate': fields({ period: time, limit: n } as Record<string, fc.Arbitrary<unknown>>),
   'envoy-ratelimit': fields({ requests_per_unit: fc.nat(1000), unit } as Record<string, fc.Arbitrary<unknown>>),
   kong: fc.tuple(fc.constantFrom('second', 'minute', 'hour', 'day'), n).map(([window, limit]) => ({ [window]: limit })),

@@ -1,0 +1,128 @@
+// The lines of HAProxy's file: sections, tables, conditions, and what their terms name.
+//
+//   acl is_api path_beg /api            http-request deny if is_api !{ src 10.0.0.0/8 }
+//   a text: path_beg /api               a condition: the terms `is_api` and `!{ src 10.0.0.0/8 }`
+import { type KeyPart, type LimitKey, type PathPattern, unknownKey } from './found.js';
+
+export interface ConfigLine {
+  readonly line: number;
+  readonly words: readonly string[];
+  readonly text: string;
+}
+
+export interface ConfigSection {
+  readonly kind: string;
+  readonly name: string;
+  readonly lines: readonly ConfigLine[];
+}
+
+export interface StickTable {
+  readonly name: string;
+  readonly line: number;
+  readonly expire: string | undefined;
+  /** Counters with their periods. */
+  readonly store: ReadonlyMap<string, string | undefined>;
+}
+
+/** A term of a condition: `{ path_beg /api }`, or the name of an acl. */
+export interface ConditionTerm {
+  readonly text: string;
+  readonly isNegated: boolean;
+}
+
+export const termText = ({ text, isNegated }: ConditionTerm) => `${isNegated ? '!' : ''}${text}`;
+
+/** What stands behind the last `if` or `unless` that is a word. */
+export function conditionOf({ words }: Pick<ConfigLine, 'words'>): {
+  readonly word: string | undefined;
+  readonly terms: readonly ConditionTerm[];
+} {
+  const from = Math.max(words.lastIndexOf('if'), words.lastIndexOf('unless'));
+  if (from < 0) return { word: undefined, terms: [] };
+  const text = words.slice(from + 1).join(' ');
+  const terms = [...text.matchAll(/((?:!\s*)*)(\{[^}]*\}|[^\s!]\S*)/g)].map(([, signs = '', term = '']) => ({
+    text: term,
+    isNegated: signs.replace(/\s/g, '').length % 2 === 1,
+  }));
+  return { word: words[from], terms };
+}
+
+export function sectionsOf(text: string): readonly ConfigSection[] {
+  const sections: { kind: string; name: string; lines: ConfigLine[] }[] = [{ kind: '', name: '', lines: [] }];
+  for (const [index, raw] of text.split('\n').entries()) {
+    const words = wordsOf(raw);
+    const [kind = '', name = ''] = words;
+    if (words.length === 0) continue;
+    if (/^(?:global|defaults|frontend|backend|listen|peers|resolvers|http-errors|cache|program|userlist)$/.test(kind))
+      sections.push({ kind, name, lines: [] });
+    else sections.at(-1)!.lines.push({ line: index + 1, words, text: words.join(' ') });
+  }
+  return sections;
+}
+
+function wordsOf(line: string): string[] {
+  const words: string[] = [];
+  for (const [token, double, single] of line.matchAll(/#.*|"((?:\\.|[^"\\])*)"|'([^']*)'|(?:\\.|[^\s#"'])+/g)) {
+    if (token.startsWith('#')) break;
+    words.push(double ?? single ?? token);
+  }
+  return words;
+}
+
+export function tablesOf({ name, lines }: ConfigSection): StickTable[] {
+  return lines.flatMap(({ text, line }) => {
+    const [, own] = /^table\s+(\S+)\s+type/.exec(text) ?? [];
+    if (own === undefined && !text.startsWith('stick-table ')) return [];
+    const [, expire] = /\bexpire\s+(\w+)/.exec(text) ?? [];
+    const stored = [...text.matchAll(/\bstore\s+(\S+(?:,\s*\S+)*)/g)].flatMap(([, list = '']) => [
+      ...list.matchAll(/(\w+)(?:\((\w+)\))?/g),
+    ]);
+    return [
+      { name: own ?? name, line, expire, store: new Map(stored.map(([, counter, period]) => [counter!, period])) },
+    ];
+  });
+}
+
+export function pathsIn(text: string): PathPattern[] {
+  const [, fetch, flags = '', given = ''] =
+    /^(path|path_beg|path_reg|path_end)\s+((?:-i\s+|--\s+)*)([^-].*)$/.exec(text) ?? [];
+  if (fetch === undefined) return [];
+  const ignoresCase = flags.includes('-i');
+  return given.split(' ').map((one): PathPattern => {
+    const literal = one.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+    if (fetch === 'path_end') return { kind: 'regex', text: `${literal}$`, ignoresCase };
+    if (fetch === 'path_reg') return { kind: 'regex', text: one, ignoresCase };
+    if (ignoresCase) return { kind: 'regex', text: `^${literal}${fetch === 'path' ? '$' : ''}`, ignoresCase };
+    return { kind: fetch === 'path' ? 'exact' : 'prefix', text: one };
+  });
+}
+
+export function hostsIn(text: string): string[] {
+  const [, given = ''] = /^(?:req\.)?hdr\(host\)\s+(?:-i\s+|-m\s+str\s+|--\s+)*([^-].*)$/i.exec(text) ?? [];
+  return given.split(' ').filter((host) => host !== '' && !host.startsWith('/'));
+}
+
+const fetches: Readonly<Record<string, readonly KeyPart[]>> = {
+  src: ['client'],
+  'req.hdr(x-forwarded-for)': ['client'],
+  'hdr_ip(x-forwarded-for)': ['client'],
+  'req.hdr_ip(x-forwarded-for)': ['client'],
+  path: ['path'],
+  base: ['host', 'path'],
+  base32: ['host', 'path'],
+  'base32+src': ['client', 'host', 'path'],
+  'hdr(host)': ['host'],
+  'req.hdr(host)': ['host'],
+  method: ['method'],
+};
+
+/** What a converter makes of a value is another key, but for its case. */
+export function trackedKey(text: string): LimitKey {
+  const fetch = text
+    .toLowerCase()
+    .replace(/,-1\)/, ')')
+    .replace(/(?:,(?:lower|upper)(?:\(\))?)+$/, '');
+  if (/^(?:int|str|always_true|dst_port|fe_id|be_id)\b[^,]*$/.test(fetch)) return { text, parts: [] };
+  const parts = fetches[fetch];
+  return parts === undefined ? unknownKey(text) : { text, parts };
+}

@@ -1,0 +1,48 @@
+// The key of a zone of nginx: variables, and what a map or a geo makes of them.
+//
+//   map $limited $key { 1 $binary_remote_addr; }       the address; where $limited is not 1, the key is empty, and nothing is counted
+import type { Directive } from './directives.js';
+import { keyOfVariables, type LimitKey, unknownKey } from './found.js';
+
+/**
+ * @param names of each server
+ * @param sayEmpty where the key is empty: the line, and when
+ */
+export function zoneKey(
+  text: string,
+  maps: readonly Directive[],
+  names: readonly (readonly string[])[],
+  sayEmpty: (at: Directive, when: string) => void,
+): LimitKey {
+  if (text === '$server_name') return keyOfServer(names);
+  const map = maps.find(({ words }) => words.at(-1) === text || `\${${words.at(-1)?.slice(1)}}` === text);
+  if (map === undefined) return keyOfVariables(text);
+  const others = maps.filter((one) => one !== map);
+  const isGeo = map.words[0] === 'geo';
+  const included = map.block!.find(({ words }) => words[0] === 'include');
+  if (included !== undefined) return unknownKey(`${text}, by ${included.words[1]}`);
+  const rows = map.block!.filter(
+    ({ words }) => words.length === 2 && !/^(?:hostnames|volatile|ranges|proxy|delete)$/.test(words[0]!),
+  );
+  const hasDefault = rows.some(({ words }) => words[0] === 'default');
+  const empty = rows.find(({ words }) => words[1] === '');
+  if (empty !== undefined) sayEmpty(empty, `as for "${empty.words[0]}"`);
+  else if (!hasDefault) sayEmpty(map, `where nothing of the ${map.words[0]} fits`);
+  const given = [...new Set(rows.map(({ words }) => words[1]!).filter((value) => value !== ''))];
+  // Values of geo are texts, also those that begin with $.
+  const keys = given.map((value) => (isGeo ? { text: value, parts: [] } : zoneKey(value, others, names, sayEmpty)));
+  const [first] = keys;
+  const isOne =
+    first !== undefined &&
+    keys.every(({ parts }) => parts?.join() === first.parts?.join()) &&
+    (first.parts?.length !== 0 || given.length === 1);
+  return { text: `${text}: ${given.join(' or ')}`, parts: isOne ? first.parts : undefined };
+}
+
+/** The first name of the server: the host, where servers have one name each; the same for all, where there is one server. */
+function keyOfServer(names: readonly (readonly string[])[]): LimitKey {
+  const text = '$server_name';
+  if (names.length === 1) return { text, parts: [] };
+  const isHost = names.every((some) => some.length === 1 && /^[\w-]/.test(some[0]!));
+  return isHost ? { text, parts: ['host'] } : unknownKey(text);
+}

@@ -1,0 +1,104 @@
+// Limits of AWS API Gateway as Terraform declares them: usage plans with their quotas, and the throttling of stages.
+//
+// Source: the reference of the provider aws at registry.terraform.io.
+import { at, isGiven, listAt, type TreeEntry, textAt, writtenNumber } from './document.js';
+import { everyone, type FoundLimits, type LimitKey, type PathPattern, unknownKey } from './found.js';
+
+export interface Resource {
+  readonly type: string;
+  readonly name: string;
+  readonly body: TreeEntry;
+}
+
+export function readUsagePlan({ name, body }: Resource, found: FoundLimits): void {
+  const add = (settings: TreeEntry, where: string, paths: readonly PathPattern[]) =>
+    throttle(
+      settings,
+      'rate_limit',
+      'burst_limit',
+      { name: 'throttle_settings', where, paths, key: unknownKey('API key') },
+      found,
+    );
+  const title = `usage plan ${textAt(body, 'name') ?? name}`;
+  for (const settings of listAt(body, 'throttle_settings')) add(settings, title, []);
+  for (const stage of listAt(body, 'api_stages'))
+    for (const one of listAt(stage, 'throttle'))
+      add(one, `${title}, ${textAt(one, 'path') ?? ''}`, pathOf(textAt(one, 'path') ?? ''));
+  for (const quota of listAt(body, 'quota_settings')) {
+    const limit = writtenNumber(at(quota, 'limit'), 'the quota', quota, found);
+    const period = textAt(quota, 'period') ?? '';
+    if (limit === undefined) continue;
+    if (!['DAY', 'WEEK', 'MONTH'].includes(period))
+      found.refuse(quota.file, quota.line, `the period ${period} is not read`);
+    else
+      found.limiter(quota.file, {
+        name: 'quota_settings',
+        line: quota.line,
+        where: title,
+        key: unknownKey('API key'),
+        limit: { like: 'aws-quota', limit, period },
+      });
+  }
+}
+
+type ThrottlePlace = {
+  readonly name: string;
+  readonly where: string;
+  readonly paths: readonly PathPattern[];
+  readonly key: LimitKey;
+};
+
+function throttle(
+  settings: TreeEntry,
+  rateName: string,
+  burstName: string,
+  place: ThrottlePlace,
+  found: FoundLimits,
+): void {
+  if (!isGiven(settings)) return;
+  const rate_limit = writtenNumber(at(settings, rateName), rateName, settings, found);
+  const burst_limit = writtenNumber(at(settings, burstName), burstName, settings, found);
+  if (rate_limit === undefined || burst_limit === undefined) return;
+  found.limiter(settings.file, {
+    ...place,
+    line: settings.line,
+    limit: { like: 'aws-api-gateway', rate_limit, burst_limit },
+  });
+}
+
+/** `/orders/POST` */
+function pathOf(path: string): PathPattern[] {
+  const [, own = ''] = /^(\/.*)\/[A-Z]+$/.exec(path) ?? [];
+  return own === '' ? [] : [{ kind: 'exact', text: own }];
+}
+
+export function readStage({ name, body }: Resource, found: FoundLimits): void {
+  const place = {
+    name: 'throttling',
+    where: `stage ${textAt(body, 'stage_name') ?? textAt(body, 'name') ?? name}`,
+    paths: [],
+    key: everyone,
+  };
+  const method = textAt(body, 'method_path');
+  const paths =
+    method === undefined || method === '*/*' ? [] : pathOf(`/${method.replaceAll('~1', '/').replace(/^\//, '')}`);
+  for (const settings of [
+    ...listAt(body, 'settings'),
+    ...listAt(body, 'default_route_settings'),
+    ...listAt(body, 'route_settings'),
+  ]) {
+    if (at(settings, 'throttling_rate_limit') === undefined) continue;
+    const route = textAt(settings, 'route_key');
+    const where = [place.where, route ?? (method === '*/*' ? undefined : method)]
+      .filter((one) => one !== undefined)
+      .join(', ');
+    if (route !== undefined || (method !== undefined && method !== '*/*'))
+      found.refuse(
+        settings.file,
+        settings.line,
+        `only requests of ${route ?? method} count; here its path alone is known`,
+      );
+    const path = route === undefined ? paths : [{ kind: 'exact', text: route.replace(/^\S+\s+/, '') } as const];
+    throttle(settings, 'throttling_rate_limit', 'throttling_burst_limit', { ...place, where, paths: path }, found);
+  }
+}
