@@ -4,7 +4,8 @@
 //                          └─ may move ─► operator ─► row ─► store ─► durable ─► happenings
 
 import { type Observable, Subject } from 'rxjs';
-import { goingOn } from '../limiter/carry-over.js';
+import { goingOn, upgradedImage } from '../limiter/carry-over.js';
+import type { GateImage } from '../limiter/gate.js';
 import type { Plan, Steps } from '../limiter/plan.js';
 import { planContract } from '../limiter/validate.js';
 import type { FindOperator } from '../operator/operator.js';
@@ -337,14 +338,18 @@ export class Host {
         // What an earlier definition of it has stored.
         const isChanged = (made.revision ?? 0) > 0;
         const from = { cycle: last?.cycle ?? 0, ms: startOf(last?.cycle ?? 0, this.#clock.cycleMs) };
-        const saved = isChanged ? goingOn(state, plan, [], from) : state;
+        const goesOn = (stored: GateImage) => {
+          const image = upgradedImage(stored, plan);
+          return isChanged ? goingOn(image, plan, [], from) : image;
+        };
+        const saved = state && goesOn(state);
         const cycle = saved?.windows[0]?.cycle ?? made.createdCycle;
         newest = Math.max(newest, cycle);
         const contract = new Contract(made, plan, machine, cycle, machine.parts, saved);
         this.#adopt(contract);
         const { keys } = contract;
         for (const one of keys === undefined ? [] : this.#store.keys(made.id)) {
-          const gate = isChanged ? goingOn(one, plan, [], from) : one;
+          const gate = goesOn(one);
           if (gate !== undefined) keys?.restore({ ...one, ...gate });
         }
         newest = Math.max(newest, contract.cycle);

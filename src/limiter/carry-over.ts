@@ -9,6 +9,7 @@
 import { canonicalJson } from '../schema/canonical.js';
 import type { GateImage } from './gate.js';
 import type { Plan } from './plan.js';
+import { upgraded } from './rule/rule.js';
 import type { RuleDefinition } from './rule/rule-definition.js';
 import type { WindowImage } from './window.js';
 
@@ -50,6 +51,13 @@ export function carryOver(before: Plan, after: Plan): CarryOver {
 /** A gate as it goes on by the new plan; undefined where it begins anew. */
 export function carried(image: GateImage, { resets, sources }: CarryOver, after: Plan): GateImage | undefined {
   return resets ? undefined : goingOn(image, after, sources);
+}
+
+/** A gate that 0.2 may have stored, with the state of its rule in the present form. */
+export function upgradedImage<Image extends GateImage>(image: Image, { rule: planned }: Plan): Image {
+  if (planned === undefined || image.rule?.isFormer !== true) return image;
+  const { refused, atMs, state } = image.rule;
+  return { ...image, rule: { refused, atMs, state: upgraded(planned.rule, state as object) } };
 }
 
 interface Instant {

@@ -16,6 +16,8 @@ export interface RuleImage {
   /** unix ms */
   readonly atMs: number;
   readonly state: unknown;
+  /** Kept by 0.2: see `upgradedImage`. */
+  readonly isFormer?: true;
 }
 
 export interface GateTime {

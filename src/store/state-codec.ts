@@ -47,7 +47,10 @@ export function stateToText(image: ContractState): string {
 
 /** As `decodeState`. */
 export function stateFromText(owner: Owner, text: string): ContractState | undefined {
-  if (!text.startsWith('[')) return countsFromCells(deserialize(Buffer.from(text, 'base64'))) as ContractState;
+  if (!text.startsWith('[')) {
+    const { rule, ...image } = countsFromCells(deserialize(Buffer.from(text, 'base64'))) as ContractState;
+    return rule === undefined ? image : { ...image, rule: { ...rule, isFormer: true } };
+  }
   const [state, held_until_cycle, refusals, bytes] = JSON.parse(text) as [string, number, number, string];
   return decodeState(owner, { state, held_until_cycle, refusals, windows: Buffer.from(bytes, 'base64') });
 }

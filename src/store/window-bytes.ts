@@ -12,14 +12,16 @@
 // window of 60 cycles takes some 80 bytes, an empty one 14. Numbers with a width are little-endian.
 //
 // The checksum covers what stands beside the bytes, such as the state of the contract, and then all bytes before it. In version 1 it
-// covers the bytes alone.
+// covers the bytes alone. Until version 2 rules kept other states: `Rule.upgrade`.
 import { deserialize, serialize } from 'node:v8';
 import { crc32 } from 'node:zlib';
 import type { RuleImage } from '../limiter/gauge.js';
 import { WindowCounts, type WindowImage } from '../limiter/window.js';
 import { assert, Bug } from '../schema/failure.js';
 
-const VERSION = 2;
+const VERSION = 3;
+/** Until 0.2: rules kept other states. */
+const VERSION_OF_FORMER_RULES = 2;
 const VERSION_WITHOUT_BESIDE = 1;
 const CHECKSUM_BYTES = 4;
 
@@ -47,8 +49,8 @@ export function encodeWindows(windows: readonly WindowImage[], beside = '', rule
 export function decodeWindows(bytes: Uint8Array, beside = ''): readonly WindowImage[] | undefined {
   const content = bytes.subarray(0, -CHECKSUM_BYTES);
   const [version] = content;
-  if (version !== VERSION && version !== VERSION_WITHOUT_BESIDE) return undefined;
-  const checksum = crc32(content, version === VERSION ? crc32(beside) : 0);
+  if (version === undefined || version < VERSION_WITHOUT_BESIDE || version > VERSION) return undefined;
+  const checksum = crc32(content, version === VERSION_WITHOUT_BESIDE ? 0 : crc32(beside));
   if (viewOf(bytes).getUint32(content.length, true) !== checksum) return undefined;
   const reader = new ByteReader(content);
   reader.byte();
@@ -58,14 +60,15 @@ export function decodeWindows(bytes: Uint8Array, beside = ''): readonly WindowIm
 /** What `encodeWindows` wrote of a rule, in bytes that `decodeWindows` has found whole; undefined if there was none. */
 export function decodeRule(bytes: Uint8Array): RuleImage | undefined {
   const reader = new ByteReader(bytes.subarray(0, -CHECKSUM_BYTES));
-  reader.byte();
+  const isFormer = reader.byte() <= VERSION_OF_FORMER_RULES;
   for (let windows = reader.varint(); windows > 0; windows -= 1) {
     reader.double();
     readRuns(reader);
   }
   if (reader.isAtEnd) return undefined;
   const refused = reader.byte() === 1 ? 1 : 0;
-  return { refused, atMs: reader.double(), state: countsFromCells(deserialize(reader.rest())) };
+  const rule = { refused, atMs: reader.double(), state: countsFromCells(deserialize(reader.rest())) } as const;
+  return isFormer ? { ...rule, isFormer } : rule;
 }
 
 /**

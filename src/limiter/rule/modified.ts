@@ -5,7 +5,7 @@
 //   on a clock   the rule sees floor(t / step) * step, and never a time before the latest that it saw
 //
 // Source: rate-limiter-flexible 11 (inMemoryBlockOnConsumed), Bottleneck 2.19 (BLOCK, with rearm); Redis, nginx, PHP for the clocks.
-import { LIMITED, NEVER, type Rule, type Waits } from './rule.js';
+import { LIMITED, NEVER, type Rule, upgraded, type Waits } from './rule.js';
 
 interface Blocked<State> {
   untilMs: number;
@@ -16,6 +16,7 @@ export function blocking<State>(rule: Rule<State>, blockMs: number, rearm: boole
   return {
     ...(rule.hastens && { hastens: true }),
     fresh: (madeMs) => ({ untilMs: -1, inner: rule.fresh(madeMs) }),
+    upgrade: (state: Blocked<object>) => ({ ...state, inner: upgraded(rule, state.inner) }),
     decide(state, t, n, holdMs) {
       if (t < state.untilMs) {
         if (rearm) state.untilMs = t + blockMs;
@@ -75,6 +76,7 @@ export function withClockStep<State>(rule: Rule<State>, stepMs: number | undefin
       const atMs = read(madeMs);
       return { atMs, inner: rule.fresh(atMs) };
     },
+    upgrade: (state: Clocked<object>) => ({ ...state, inner: upgraded(rule, state.inner) }),
     decide(state, t, n, holdMs) {
       state.atMs = seen(state, t);
       return rule.decide(state.inner, state.atMs, n, holdMs);

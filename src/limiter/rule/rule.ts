@@ -64,6 +64,8 @@ export interface Rule<State = unknown> {
   nextChange(state: State, tMs: number): number;
   /** How many requests of cost 1 would be admitted now, with or without a delay; Infinity if all. */
   remaining(state: State, tMs: number): number;
+  /** A state as 0.2 kept it, in the present form. Absent where the form is the same. */
+  upgrade?(state: object): State;
   /** Whether a fresh state decides the same from now on. */
   forgettable(state: State, tMs: number): boolean;
   /** Waits that products announce instead of the true one. */
@@ -98,6 +100,11 @@ export interface Decision {
   readonly remaining: number;
   /** Ms after which the same request would be admitted, if nothing else arrives; 0 when it was admitted, Infinity for never. */
   readonly retryAfterMs: number;
+}
+
+/** A state that a rule of 0.2 kept. */
+export function upgraded<State>(rule: Rule<State>, state: object): State {
+  return rule.upgrade?.(state) ?? (state as State);
 }
 
 /** The pure form: what `decide` does, on a copy of the state. */

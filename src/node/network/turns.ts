@@ -11,7 +11,7 @@ import type { HostContext } from '../../host/host-context.js';
 import { Chain, Ledger } from '../../host/ledger.js';
 import { Queue } from '../../host/queue.js';
 import { Wakes } from '../../host/wakes.js';
-import { goingOn } from '../../limiter/carry-over.js';
+import { goingOn, upgradedImage } from '../../limiter/carry-over.js';
 import { spanCycles } from '../../limiter/plan.js';
 import type { AuditRow } from '../../record/row.js';
 import { Failure } from '../../schema/failure.js';
@@ -143,7 +143,7 @@ export class Turns {
     const stored = stateFromText({ id: image.id, key: name }, state.toString());
     if (stored === undefined) throw damaged(image);
     // It may have been stored by an earlier definition, or, until this node has heard of it, by a later one.
-    const gone = goingOn(stored, image.plan);
+    const gone = goingOn(upgradedImage(stored, image.plan), image.plan);
     return { nowMs, version: Number(version.toString()), saved: gone && { ...stored, ...gone } };
   }
 
