@@ -214,7 +214,7 @@ describe('a damaged database', () => {
     ['is that of another program', (path) => fs.renameSync(foreign(join(path, '..')), path)],
     [
       'has windows with a flipped bit',
-      (path) => edit(path, "UPDATE states SET windows = CAST(x'03' || substr(windows, 2) AS BLOB)"),
+      (path) => edit(path, "UPDATE states SET windows = CAST(x'02' || substr(windows, 2) AS BLOB)"),
     ],
     ['has a contract in another state', (path) => edit(path, "UPDATE states SET state = 'limiting'")],
     ['has a contract held for another time', (path) => edit(path, 'UPDATE states SET held_until_cycle = 4')],
