@@ -143,7 +143,8 @@ export class LocalCounting implements Counting {
     const nowMs = this.#clock.now();
     if ((n > 1 && !peek) || looksFar(asked) || !this.#work.isFree(machine, nowMs))
       return this.#counted(machine, (cycle) => decideInTurn(asked, peek, cycle, nowMs));
-    return this.#onceDurable(machine, decideNow(asked, peek, cycleOf(nowMs, this.#clock.cycleMs), nowMs));
+    const cycle = cycleOf(nowMs, this.#clock.cycleMs);
+    return this.#onceDurable(machine, decideNow(asked, peek, cycle, nowMs), cycle);
   }
 
   #counted<T>(machine: Machine, work: (cycle: number) => Steps<T>): MaybePromise<T> {
@@ -153,8 +154,8 @@ export class LocalCounting implements Counting {
   }
 
   /** What was counted, once it is durable as the mode has it. */
-  #onceDurable<T>(machine: Machine, value: T): MaybePromise<T> {
-    const durable = this.#durability.ofCounts(machine, this.#clock.cycle());
+  #onceDurable<T>(machine: Machine, value: T, cycle = this.#clock.cycle()): MaybePromise<T> {
+    const durable = this.#durability.ofCounts(machine, cycle);
     return durable === undefined ? value : durable.then(() => value);
   }
 
