@@ -25,6 +25,7 @@ export function checkParts(planned: Planned, unmade: readonly Fault[]): void {
     ...keyFaults(planned),
     ...placeFaults(planned),
     ...slowFaults(planned),
+    ...toldFaults(planned),
     ...costFaults(planned),
     ...unmade,
   ];
@@ -88,6 +89,17 @@ function slowFaults({ faults, service }: Planned): Fault[] {
   return faults.flatMap(({ kind }, index) =>
     kind === 'slow' ? [{ path: `/faults/${index}/kind`, message: 'slow needs a service' }] : [],
   );
+}
+
+/** What a service announces as it fails a request has no effect where it fails none. */
+function toldFaults({ service }: Planned): Fault[] {
+  if (service?.retryAfter === undefined) return [];
+  const mayFail = [service, ...service.tiers].some(
+    ({ fails, queue, deadlineMs, codelMs }) =>
+      fails > 0 || codelMs !== undefined || Math.min(queue, deadlineMs) < Number.POSITIVE_INFINITY,
+  );
+  const message = 'has no effect: the service fails no request, as by a queue, a deadline or fails';
+  return mayFail ? [] : [{ path: '/service/retry_after', message }];
 }
 
 function costFaults({ costs, service, plan: { rule } }: Planned): Fault[] {

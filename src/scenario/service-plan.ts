@@ -77,6 +77,11 @@ const TierSpec = Type.Object(
 export const ServiceSpec = Type.Object(
   {
     ...tierFields,
+    retry_after: Type.Optional({
+      ...TimeLawSpec,
+      description:
+        'The Retry-After of answers that fail, as a 503 may have one: a time, or a law to draw it from; in whole seconds, rounded up. Default: none.',
+    } as typeof TimeLawSpec),
     tiers: Type.Optional(
       Type.Array(TierSpec, {
         minItems: 1,
@@ -115,6 +120,8 @@ export interface ServicePlan extends ServerPlan {
   readonly fails: number;
   readonly perInFlightMs: number;
   readonly refusalMs: number;
+  /** The wait that an answer announces which failed; undefined: none. */
+  readonly retryAfter?: TimeLaw | undefined;
   readonly tiers: readonly TierPlan[];
 }
 
@@ -143,6 +150,8 @@ export function planService(spec: ServiceSpec, cycleMs: number, place = ''): Ser
     fails: spec.fails ?? 0,
     perInFlightMs: ms(spec.per_in_flight ?? 0, '/per_in_flight'),
     refusalMs: ms(spec.refusal ?? 0, '/refusal'),
+    retryAfter:
+      spec.retry_after === undefined ? undefined : parseTimeLaw(spec.retry_after, cycleMs, `${place}/retry_after`),
     tiers: tiers.map(({ attempts = 1, ...tier }, index) => ({
       ...planService(tier, cycleMs, `${place}/tiers/${index}`),
       attempts,

@@ -23,6 +23,8 @@ export interface ModelledTransportParts {
   readonly over?: ((attempt: SentAttempt, wasServed: boolean) => void) | undefined;
   readonly service?: Service<SentAttempt> | undefined;
   readonly loses?: (() => boolean) | undefined;
+  /** The wait that a failed answer announces, in ms. */
+  readonly tells?: (() => number) | undefined;
   readonly journeys?: JourneyRecorder | undefined;
 }
 
@@ -79,7 +81,7 @@ export class ModelledTransport implements Transport {
   failed(attempt: SentAttempt): void {
     this.#visits.delete(attempt);
     this.#parts.over?.(attempt, false);
-    this.#answer(attempt, failed, 'service');
+    this.#answer(attempt, this.#failure(), 'service');
   }
 
   #start(attempt: SentAttempt): void {
@@ -91,7 +93,12 @@ export class ModelledTransport implements Transport {
     }
     over?.(attempt, service === undefined);
     if (service === undefined) this.#answer(attempt, served, attempt.job.contract);
-    else this.#answer(attempt, failed, 'service');
+    else this.#answer(attempt, this.#failure(), 'service');
+  }
+
+  #failure(): Answer {
+    const { tells } = this.#parts;
+    return tells === undefined ? failed : { type: 'failed', retryAfterMs: tells() };
   }
 
   #answer(attempt: SentAttempt, answer: Answer, from: Party): void {

@@ -73,6 +73,8 @@ export class SimulatedClients {
       const onStarted = journeys && ((attempt: SentAttempt) => journeys.started(attempt, clock));
       this.service = new Service({ ...parts, plan: service, draw: draws('service'), watch, onStarted, onServed });
     }
+    const told = service?.retryAfter;
+    const telling = draws('service/retry_after');
     const losing = draws('faults/lost_answers');
     const losses = faults.flatMap((fault) => (fault.kind === 'lost_answers' ? [fault] : []));
     const holds = service !== undefined && plan.rule?.rule.release !== undefined;
@@ -87,6 +89,8 @@ export class SimulatedClients {
       },
       service: this.service,
       journeys,
+      // As in the header: whole seconds.
+      tells: told && (() => Math.ceil(told.drawMs(telling) / 1000) * 1000),
       loses: () => losses.some(({ share, at }) => this.#isIn(at) && losing.uniform() < share),
     });
     const pauses = faults.flatMap((fault) => (fault.kind === 'pause' ? [fault.at] : []));

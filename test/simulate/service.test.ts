@@ -8,6 +8,8 @@ import { Bug } from '../../src/schema/failure.js';
 import { Service, type Visit } from '../../src/simulate/service.js';
 import { Rank } from '../../src/time/rank.js';
 import { VirtualClock } from '../../src/time/virtual.js';
+import { read } from '../scenario/reading.js';
+import { run } from './running.js';
 
 /** Service times as they are told, one after the other. */
 const inTurn = (times: readonly number[]): TimeLaw => {
@@ -369,5 +371,39 @@ describe('a scenario says', () => {
     expect(() => planService({ time: 'soon' }, 777, '/service')).toThrow(
       expect.objectContaining({ faults: [expect.objectContaining({ path: '/service/time' })] }),
     );
+  });
+});
+
+describe('a Retry-After of answers that fail', () => {
+  const told = (retryAfter: string, client: string) =>
+    run(`question: q?
+cycle_ms: 100
+limiter: none
+duration: 20s
+arrivals: [{ model: counts, counts: [3] }]
+clients: [${client}]
+service: { time: 1s, queue: 0${retryAfter} }`);
+
+  it.each([
+    ['obeyed', '{ kind: obedient, max_attempts: 3 }', 3, 6, 6000],
+    ['obeyed by a policy', '{ kind: retrying, retry_after: obey, backoff: { policy: none } }', 3, 6, 6000],
+    ['ignored', '{ kind: retrying, backoff: { policy: geometric, base: 1500ms, factor: 1 } }', 3, 6, 3000],
+  ])('is %s', async (_, client, succeeded, attempts, lastMs) => {
+    // One is served, two are told 3 s; the one that meets the other waits again.
+    const { outcome } = await told(', retry_after: 2500ms', client);
+    const [figures] = outcome.clients!;
+    expect([figures!.succeeded, figures!.attempts]).toEqual([succeeded, attempts]);
+    expect(figures!.job_latency_ms!.max).toBeGreaterThan(lastMs);
+  });
+
+  it('is drawn from a law', async () => {
+    const { outcome } = await told(', retry_after: { law: uniform, from: 1s, to: 9s }', '{ kind: obedient }');
+    expect(outcome.clients![0]!.succeeded).toBe(3);
+  });
+
+  it('has to have an effect', () => {
+    const text =
+      'question: q?\nduration: 10\narrivals: [{ model: constant, rate: 1 }]\nservice: { time: 1s, retry_after: 5s }';
+    expect(() => read(text)).toThrow('fails no request');
   });
 });

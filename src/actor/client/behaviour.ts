@@ -30,12 +30,17 @@ export interface Attempt {
 
 export type Answer =
   | { readonly type: 'served' }
-  /** `retryAfterMs`: the wait that the limiter announces, if it does. */
+  /** `retryAfterMs`: the wait that the limiter announces, or the service, if it does. */
   | { readonly type: 'limited'; readonly retryAfterMs: number | undefined }
-  | { readonly type: 'failed' }
+  | { readonly type: 'failed'; readonly retryAfterMs?: number }
   | { readonly type: 'lost' };
 
 export type Setback = Exclude<Answer, { type: 'served' }> | { readonly type: 'timeout' };
+
+/** The wait that an answer announces. */
+export function toldMsOf(answer: Answer | Setback): number | undefined {
+  return answer.type === 'limited' || answer.type === 'failed' ? answer.retryAfterMs : undefined;
+}
 
 export const setbackTypes = ['limited', 'failed', 'lost', 'timeout'] as const satisfies readonly Setback['type'][];
 

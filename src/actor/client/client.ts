@@ -13,7 +13,16 @@ import type { Ticket } from '../../time/agenda.js';
 import type { Clock } from '../../time/clock.js';
 import { Rank } from '../../time/rank.js';
 import type { ActorSystem, Party } from '../actor-system.js';
-import type { Answer, Attempt, Behaviour, ClientEvent, Effect, Job, Wait } from './behaviour.js';
+import {
+  type Answer,
+  type Attempt,
+  type Behaviour,
+  type ClientEvent,
+  type Effect,
+  type Job,
+  toldMsOf,
+  type Wait,
+} from './behaviour.js';
 import type { ClientTally } from './client-tally.js';
 import type { Instance } from './instance.js';
 import type { AttemptEnd, Reason } from './retry-limit.js';
@@ -126,9 +135,9 @@ export class Client {
   answered(attempt: SentAttempt, answer: Answer, from: Party): void {
     const { clock, tally } = this.#world;
     if (attempt.timeout !== undefined) clock.agenda.cancel(attempt.timeout);
-    this.#ended(attempt, answer.type, answer.type === 'limited' ? answer.retryAfterMs : undefined);
+    this.#ended(attempt, answer.type, toldMsOf(answer));
     if (answer.type === 'served') tally.served(attempt.job, clock.now() - attempt.sentMs);
-    if (answer.type === 'limited') this.receive({ type: 'limited', retryAfterMs: answer.retryAfterMs, attempt }, from);
+    if (answer.type === 'limited' || answer.type === 'failed') this.receive({ ...answer, attempt }, from);
     else this.receive({ type: answer.type, attempt }, from);
   }
 

@@ -19,6 +19,7 @@ import {
   type Setback,
   type SetbackType,
   setbackTypes,
+  toldMsOf,
   type Wait,
 } from './behaviour.js';
 import type { ClientChart, SetbackEvent } from './client-chart.js';
@@ -86,9 +87,9 @@ export function obedient({ maxAttempts, jitterMs }: ObedientPlan): ClientChart {
     on: setbackTypes,
     maxAttempts,
     after(setback, { attempts }) {
-      if (setback.type !== 'limited' || setback.retryAfterMs === undefined || attempts >= maxAttempts) return undefined;
-      const { retryAfterMs } = setback;
-      return jitterMs > 0 ? { drawMs: (draw) => retryAfterMs + draw.uniform() * jitterMs } : retryAfterMs;
+      const toldMs = toldMsOf(setback);
+      if (toldMs === undefined || attempts >= maxAttempts) return undefined;
+      return jitterMs > 0 ? { drawMs: (draw) => toldMs + draw.uniform() * jitterMs } : toldMs;
     },
   });
 }
@@ -124,7 +125,9 @@ export function retrying(plan: RetryingPlan): ClientChart {
     after(setback, { attempts, pausedMs }) {
       if (attempts >= maxAttempts) return undefined;
       const pause = (leastMs: number) => pauses[setback.type](attempts, pausedMs, leastMs);
-      return setback.type === 'limited' ? waitAfter(retryAfter, setback.retryAfterMs, pause) : pause(0);
+      const toldMs = toldMsOf(setback);
+      // A service need not announce a wait.
+      return setback.type === 'limited' || toldMs !== undefined ? waitAfter(retryAfter, toldMs, pause) : pause(0);
     },
   });
 }
