@@ -41,7 +41,14 @@ export const readingOptions = {
   to: value('a time as 2026-01-01T12:00:00Z, or seconds since 1970', instantIn, 'only requests before this time'),
 };
 
-type GivenLog = GivenTo<typeof readingOptions>;
+/** Of commands that know costs. */
+export const unit = value(
+  'a unit, as tokens, or tokens=input+output with the columns that are added up',
+  unitIn,
+  'what limits count in place of requests: tokens, bytes; columns whose names end so, or those named: tokens=input+output',
+);
+
+type GivenLog = GivenTo<typeof readingOptions> & { readonly unit?: LogOptions['cost'] };
 
 /** @param cycleMs as the windows want it */
 export function logOptions(given: GivenLog, cycleMs: number): LogOptions {
@@ -51,6 +58,7 @@ export function logOptions(given: GivenLog, cycleMs: number): LogOptions {
     timeColumn: time?.column,
     countColumn: count?.column,
     keyColumn: given.key,
+    cost: given.unit,
     where,
     spreadMs: count?.spread === undefined ? undefined : parseTimeMs(count.spread, cycleMs, '--count'),
     timeUnit: time?.unit,
@@ -65,6 +73,13 @@ function timeIn(text: string) {
   const unit = timeUnits.find((one) => at !== -1 && one === text.slice(at + 1));
   const column = (unit === undefined ? text : text.slice(0, at)) || undefined;
   return column === undefined && unit === undefined ? undefined : { column, unit };
+}
+
+/** `tokens`, `tokens=input`, `tokens=input+output`. */
+function unitIn(text: string): LogOptions['cost'] {
+  const [, unit, columns] = /^([a-z][a-z_]{0,31})(?:=(.+))?$/.exec(text) ?? [];
+  if (unit === undefined) return undefined;
+  return columns === undefined ? { unit } : { unit, columns: columns.split('+') };
 }
 
 /** `n`, `n/60s`, `/60s`, `none`. */
@@ -99,6 +114,7 @@ export function readingText({
   envelope,
   timeFrom,
   countFrom,
+  costFrom,
   keyFrom,
   requests,
   skippedLines,
@@ -107,6 +123,7 @@ export function readingText({
   const from = [
     `time from ${timeFrom}`,
     ...(countFrom === undefined ? [] : [`count from ${countFrom}`]),
+    ...(costFrom === undefined ? [] : [`cost from ${costFrom}`]),
     ...(keyFrom === undefined ? [] : [`one key per ${keyFrom.replace(/^the /, '')}`]),
   ];
   const head = `${path}: read as ${format}${envelope === undefined ? '' : ` in ${envelope}`}: ${from.join(', ')}; ${requests} requests`;

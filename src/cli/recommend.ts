@@ -10,7 +10,7 @@ import { command, type GivenTo, several, text, value } from './command.js';
 import { usageFailure } from './ending.js';
 import { exitOfStop, interruptible } from './interrupt.js';
 import { limiterGiven } from './limit.js';
-import { logName, logOptions, readingLines, readingOptions, readingText } from './log-reading.js';
+import { logName, logOptions, readingLines, readingOptions, readingText, unit } from './log-reading.js';
 import { cycleMsOf, json, NONE, outFor, readShare, windowsIn } from './options.js';
 import { Progress } from './progress.js';
 import { say } from './say.js';
@@ -21,6 +21,7 @@ const MOST_LISTED = 20;
 
 const options = {
   ...readingOptions,
+  unit,
   limit: text(
     "a rule with the parameter that is wanted as a range, from strict to loose: 'nginx burst=20 rate=1r/s..50r/s:1r/s'",
   ),
@@ -39,14 +40,16 @@ const options = {
     ),
   ),
   compare: several(
-    value('names of rules', each, `the limits of other rules in the same windows: ${Object.keys(families).join(',')}`),
+    value('names of rules', each, `the limits of other rules in the same windows: ${Object.keys(families).join(',')}`, {
+      without: ['unit'],
+    }),
   ),
   as: several(
     value(
       'names of products',
       (text) => (each(text).every((one) => otherProducts.includes(one)) ? each(text) : undefined),
       `lines for further products: ${otherProducts.join(',')}`,
-      { local: true },
+      { local: true, without: ['unit'] },
     ),
   ),
   exclude: several(text('a key of which no request counts; may be repeated')),
@@ -61,6 +64,7 @@ export const recommend = command({
   examples: [
     ['recommend access.log --key client', 'the limit per client that refuses less than 0.1 % of the requests'],
     ['recommend access.log --limited-below 1%,0.1% --within 60,5m', 'four limits in one pass'],
+    ['recommend llm.csv --unit tokens --within 60s', 'how many tokens a minute'],
     ['recommend access.log --key client --exclude 203.0.113.9', 'without a client'],
     ['recommend access.log --key client --compare nginx,haproxy,gcra', 'the same for other rules'],
     [
@@ -173,7 +177,8 @@ async function recommendLimit(given: Given, asked: Asked, options: LogOptions, c
   );
   const limit = { threshold, within, cycleMs: asked.cycleMs, key: log.keyColumn };
   const further = (given.as ?? []).flat().map((product) => linesAs(product, limit));
-  const paste = [...linesToPaste(limit, limits), ...further];
+  // Products count requests.
+  const paste = log.cost === undefined ? [...linesToPaste(limit, limits), ...further] : [];
   const answer = { ...advice, log: name, partial, paste, read, ...(asked.notes.length > 0 && { notes: asked.notes }) };
   const report = { ...found, name, isKeyed, paste, command };
   const page = folder === undefined ? undefined : await writeSizing(folder, report, answer);

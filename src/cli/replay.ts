@@ -19,13 +19,14 @@ import { usageFailure } from './ending.js';
 import { interruptible } from './interrupt.js';
 import { LIMIT_WORDS, type Limiter, limiterGiven, limiterNotesOf } from './limit.js';
 import { liveOptionsOf } from './live-options.js';
-import { logName, logOptions, readingLines, readingOptions, readingText } from './log-reading.js';
+import { logName, logOptions, readingLines, readingOptions, readingText, unit } from './log-reading.js';
 import { cycleMsOf, json, out, top, windowsIn } from './options.js';
 import { CycleLines, Progress } from './progress.js';
 import { say } from './say.js';
 
 const options = {
   ...readingOptions,
+  unit: { ...unit, without: ['refused', 'compare', 'live'] },
   limit: several(
     text(
       `the limiter: ${LIMIT_WORDS}. Several: rules side by side; of two, which keys the second newly refuses, with exit code 1 if there are any`,
@@ -80,6 +81,10 @@ export const replay = command({
   examples: [
     ['replay access.log', 'an Apache or nginx log through 100 requests in 60 cycles'],
     ['replay access.log.gz --key client --threshold 20', 'one limiter for each client'],
+    [
+      'replay llm.csv --unit tokens --threshold 500000 --within 60s',
+      'a limit of tokens; their columns are found by name',
+    ],
     ["replay access.log --key client --limit 'nginx 10r/s burst=5'", 'what nginx would have refused'],
     ['replay access.log --key client --threshold 20 --compare weir,gcra,fixed', 'rules side by side'],
     ["replay access.log --key client --limit old.yaml --limit '100 in 60s'", 'which clients would newly be refused'],
@@ -108,7 +113,7 @@ export const replay = command({
     const said = own === undefined ? notes : [...(await limiterNotesOf(own, cycleMs)), ...notes];
     const asked = { given, line, cycleMs, within, log, notes: said };
     if (!isCompared) return replayOne(asked, limiter);
-    for (const option of ['live', 'refused'])
+    for (const option of ['live', 'refused', 'unit'])
       if (line.has(option))
         throw usageFailure(`--${option} has no effect with several --limit.`, 'Leave one of them out.');
     await (await import('./replay-compare.js')).replayCompare(asked);

@@ -38,7 +38,7 @@ export function adviceDocument({ name, advice, paste, command }: AdviceParts): R
   };
   return {
     title: `Which limit fits ${name}?`,
-    sentence: `${number(one.threshold)} in ${spanWords(one.within, cycle_ms)} limits less than ${percent(one.limited_below)} of the requests.`,
+    sentence: `${number(one.threshold)}${advice.unit === undefined ? '' : ` ${advice.unit}`} in ${spanWords(one.within, cycle_ms)} limits less than ${percent(one.limited_below)} of the requests.`,
     facts: `${counted(requests, 'request')} of ${counted(keys, 'key')}, ${first_at ?? ''} to ${last_at ?? ''}; 1 cycle = ${cycle_ms} ms`,
     blocks: [
       ...(excluded.length === 0 ? [] : [sentence(`Excluded: ${excluded.map(plain).join(', ')}.`)]),
@@ -48,15 +48,15 @@ export function adviceDocument({ name, advice, paste, command }: AdviceParts): R
       sentence(`limited: requests limited in the log. ${columnWords(advice)}`),
       ...clientBlocks(advice, one),
       ...hourBlocks(one),
-      ...pasteBlocks(advice, paste),
+      ...(paste.length === 0 ? [] : pasteBlocks(advice, paste)),
     ],
     again: { command },
   };
 }
 
-function columnWords({ recommendations, suspects, fitted }: Advice): string {
+function columnWords({ recommendations, suspects, fitted, unit = 'requests' }: Advice): string {
   const found = fitted.every((one) => one.bursts_exact) ? '' : '; 90+ is at least 90, the best attack found';
-  const burst = `in 1 s, in 1 min: the most requests of one client that the limit can admit in that time${found}.`;
+  const burst = `in 1 s, in 1 min: the most ${unit} of one client that the limit can admit in that time${found}.`;
   const cut = recommendations[0]!.held_out?.chosen_from;
   if (cut === undefined) return burst;
   const both = suspects.length === 0 ? '' : ', both without the suspects';

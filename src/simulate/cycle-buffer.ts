@@ -39,12 +39,19 @@ const RECENT = 1 << 12;
  *   arrive     7 8 9 9   then add goes on
  */
 export class CycleBuffer implements Feed {
-  constructor(readonly isTimed = false) {}
+  /** @param hasCosts whether requests have costs: each is a row then */
+  constructor(
+    readonly isTimed = false,
+    hasCosts = false,
+  ) {
+    this.#costs = hasCosts ? new Float64Array(1024) : undefined;
+  }
 
   #length = 0;
   #contracts = new Uint32Array(1024);
   #cycles = new Float64Array(1024);
   #counts = new Float64Array(1024);
+  #costs: Float64Array | undefined;
   readonly #recent = new Uint32Array(RECENT);
   /** Released rows, in order; the first `#place` were handed out. */
   #order: Uint32Array = new Uint32Array(0);
@@ -55,10 +62,10 @@ export class CycleBuffer implements Feed {
     return this.#length;
   }
 
-  /** Counts `n` requests. All released rows must have been handed out. */
-  add(contract: number, cycle: number, n: number): void {
+  /** Counts `n` requests. All released rows must have been handed out. @param cost of each, in a buffer with costs */
+  add(contract: number, cycle: number, n: number, cost = 1): void {
     const slot = (cycle + Math.imul(contract, 0x9e3779b1)) & (RECENT - 1);
-    const known = this.#recent[slot]!;
+    const known = this.#costs === undefined ? this.#recent[slot]! : this.#length;
     if (known < this.#length && this.#cycles[known] === cycle && this.#contracts[known] === contract) {
       this.#counts[known]! += n;
       return;
@@ -68,6 +75,7 @@ export class CycleBuffer implements Feed {
     this.#contracts[row] = contract;
     this.#cycles[row] = cycle;
     this.#counts[row] = n;
+    if (this.#costs !== undefined) this.#costs[row] = cost;
     this.#recent[slot] = row;
   }
 
@@ -97,7 +105,7 @@ export class CycleBuffer implements Feed {
     for (; this.#place < order.length; this.#place += 1) {
       const row = order[this.#place]!;
       if (this.#cycles[row] !== cycle) return;
-      take(this.#contracts[row]!, this.#counts[row]!, cycle);
+      take(this.#contracts[row]!, this.#counts[row]!, cycle, this.#costs?.[row]);
     }
   }
 
@@ -109,6 +117,7 @@ export class CycleBuffer implements Feed {
       this.#contracts[kept] = this.#contracts[row]!;
       this.#cycles[kept] = this.#cycles[row]!;
       this.#counts[kept] = this.#counts[row]!;
+      if (this.#costs !== undefined) this.#costs[kept] = this.#costs[row]!;
       kept += 1;
     }
     this.#length = kept;
@@ -125,6 +134,10 @@ export class CycleBuffer implements Feed {
     this.#cycles.set(cycles);
     this.#counts = new Float64Array(capacity);
     this.#counts.set(counts);
+    if (this.#costs === undefined) return;
+    const costs = this.#costs;
+    this.#costs = new Float64Array(capacity);
+    this.#costs.set(costs);
   }
 }
 
@@ -139,6 +152,8 @@ export interface CycleCounts {
   readonly requests: Float64Array;
   /** Unix ms of each entry, for rules; undefined where requests are counted by cycle. */
   readonly instants?: Float64Array | undefined;
+  /** Of each request of an entry, with `instants`; undefined where every request costs 1. */
+  readonly costs?: Float64Array | undefined;
 }
 
 export class CycleGatherer {
@@ -150,6 +165,7 @@ export class CycleGatherer {
   #contracts: number[] = [];
   #requests: number[] = [];
   #instants: number[] = [];
+  #costs: number[] = [];
 
   constructor(keys: readonly string[], cycleMs: number) {
     this.#keys = keys;
@@ -196,11 +212,13 @@ export class CycleGatherer {
       feed.arrive(ms, this.#place);
     const contracts = new Uint32Array(this.#contracts);
     const [requests, instants] = [new Float64Array(this.#requests), new Float64Array(this.#instants)];
-    for (const column of [this.#contracts, this.#requests, this.#instants]) column.length = 0;
-    return { cycle, keys: this.#keys, contracts, requests, instants };
+    const costs = this.#costs.length === 0 ? {} : { costs: new Float64Array(this.#costs) };
+    for (const column of [this.#contracts, this.#requests, this.#instants, this.#costs]) column.length = 0;
+    return { cycle, keys: this.#keys, contracts, requests, instants, ...costs };
   }
 
-  readonly #place: Take = (contract, n, ms) => {
+  readonly #place: Take = (contract, n, ms, cost) => {
+    if (cost !== undefined) this.#costs.push(cost);
     this.#contracts.push(contract);
     this.#requests.push(n);
     this.#instants.push(ms);

@@ -48,6 +48,8 @@ interface LogOrderOptions {
   readonly isOne: boolean;
   /** Whether the rows are instants in unix ms, for a rule: then `cycleMs` is 1. Default: false. */
   readonly isTimed?: boolean | undefined;
+  /** Whether requests have costs: each is a row then. Default: false. */
+  readonly hasCosts?: boolean | undefined;
   /** Whether the limiter looks at the ms: requests of a log with whole seconds are then spread over them. Default: false. */
   readonly decidesByMs?: boolean | undefined;
   /** The row that a key has, in place of one for each key: `names` stays empty. */
@@ -83,10 +85,10 @@ export class LogOrder implements RequestSink {
   #toMs = 0;
 
   constructor({ cycleMs, mostRows, isOne, isTimed = false, decidesByMs = false, ...more }: LogOrderOptions) {
-    const { rowOf, groupOf, asRead, run } = more;
+    const { rowOf, groupOf, asRead, run, hasCosts } = more;
     this.#rowOf = rowOf;
     this.#groupOf = groupOf;
-    this.#buffer = new CycleBuffer(isTimed);
+    this.#buffer = new CycleBuffer(isTimed, hasCosts);
     this.#cycleMs = cycleMs;
     this.#mostRows = mostRows;
     this.#isOne = isOne;
@@ -115,13 +117,13 @@ export class LogOrder implements RequestSink {
     return this.isSpread ? secondOf(ms) : ms;
   }
 
-  request(unixMs: number, n: number, key: string, spreadMs: number): void {
+  request(unixMs: number, n: number, key: string, spreadMs: number, cost?: number): void {
     this.#seconds?.see(unixMs, n);
     if (this.#rowOf !== undefined) this.#id = this.#rowOf(key);
     else if (key !== this.#key) this.#meet(key);
     if (unixMs > this.latestMs) this.latestMs = unixMs;
-    if (spreadMs === 0 || n === 1) this.#add(this.#cycleAt(unixMs), n);
-    else spreadOverCycles(unixMs, n, spreadMs, this.#cycleMs, (cycle, part) => this.#add(cycle, part));
+    if (spreadMs === 0 || n === 1) this.#add(this.#cycleAt(unixMs), n, cost);
+    else spreadOverCycles(unixMs, n, spreadMs, this.#cycleMs, (cycle, part) => this.#add(cycle, part, cost));
     if (this.#buffer.size >= this.#mostRows) this.#runHalf();
   }
 
@@ -137,10 +139,10 @@ export class LogOrder implements RequestSink {
     return feed;
   }
 
-  #add(cycle: number, n: number): void {
+  #add(cycle: number, n: number, cost: number | undefined): void {
     if (cycle < this.#released) throw LATE;
     if (cycle > this.lastCycle) this.lastCycle = cycle;
-    this.#buffer.add(this.#id, cycle, n);
+    this.#buffer.add(this.#id, cycle, n, cost);
   }
 
   /** Runs the older half of the buffer, but nothing after the newest request: a count that is spread reaches into the future. */

@@ -39,6 +39,10 @@ export class LogRequests {
     return this.#readings;
   }
 
+  get costUnit(): string | undefined {
+    return this.#options.log.cost?.unit;
+  }
+
   get isPartial(): boolean {
     return this.#isStopped || this.#readings.length < this.#paths.length || this.#isCut;
   }
@@ -55,7 +59,7 @@ export class LogRequests {
   }
 
   /**
-   * By key, or all together if the log has none; with instants for a rule. Errors: Failure of the log readers, `no_requests`.
+   * By key, or all together if the log has none; with instants for a rule, and with costs. Errors: Failure of the log readers, `no_requests`.
    * @param plan of the limiter that will decide
    */
   countsByCycle(cycleMs: number, plan: Plan): Observable<CycleCounts> {
@@ -69,15 +73,17 @@ export class LogRequests {
 
   async #read(mostRows: number, cycleMs: number, plan: Plan, subscriber: Subscriber<CycleCounts>): Promise<void> {
     const { log, signal, onRead } = this.#options;
-    const isTimed = plan.rule !== undefined;
+    const hasCosts = log.cost !== undefined;
+    const isTimed = plan.rule !== undefined || hasCosts;
     const bunched = plan.rule && new BunchedCount(plan.rule);
     const order = new LogOrder({
       cycleMs: isTimed ? 1 : cycleMs,
       mostRows,
       isOne: log.keyColumn === undefined,
       isTimed,
+      hasCosts,
       decidesByMs: decidesByMs(plan),
-      asRead: (contract, n, ms) => bunched?.add(contract, n, ms),
+      asRead: (contract, n, ms, cost) => bunched?.add(contract, n, ms, cost),
       run: (released) => {
         for (let counts = next(released); counts !== undefined; counts = next(released)) subscriber.next(counts);
       },

@@ -22,6 +22,7 @@ interface Placed {
   readonly ms: number;
   readonly contract: number;
   n: number;
+  readonly cost: number | undefined;
 }
 
 /** The decisions of a rule if all requests of a second come at its start: the harshest reading of whole seconds. */
@@ -34,11 +35,11 @@ export class BunchedCount {
     this.#planned = planned;
   }
 
-  add(contract: number, n: number, ms: number): void {
+  add(contract: number, n: number, ms: number, cost = 1): void {
     const { rule, holdMs } = this.#planned;
     const key = rule.shared === true ? 0 : contract;
     this.#states[key] ??= rule.fresh(ms);
-    for (let k = 0; k < n; k += 1) if (rule.decide(this.#states[key], ms, 1, holdMs) === LIMITED) this.limited += 1;
+    for (let k = 0; k < n; k += 1) if (rule.decide(this.#states[key], ms, cost, holdMs) === LIMITED) this.limited += 1;
   }
 }
 
@@ -69,15 +70,21 @@ export class SpreadSeconds implements Feed {
 
   arrive(ms: number, take: Take): void {
     for (; this.#second[this.#place]?.ms === ms; this.#place += 1) {
-      const { contract, n } = this.#second[this.#place]!;
-      take(contract, n, ms);
+      const { contract, n, cost } = this.#second[this.#place]!;
+      take(contract, n, ms, cost);
     }
   }
 
   #take(): void {
     const first = this.#rows.next();
-    const counts = new Map<number, number>();
-    const count = (contract: number, n: number) => counts.set(contract, (counts.get(contract) ?? 0) + n);
+    const counts = new Map<number, Placed>();
+    const count: Take = (contract, n, ms, cost) => {
+      // Requests with costs stay apart.
+      const key = cost === undefined ? contract : -1 - counts.size;
+      const known = counts.get(key);
+      if (known === undefined) counts.set(key, { ms, contract, n, cost });
+      else known.n += n;
+    };
     this.#second = [];
     this.#place = 0;
     if (first === undefined) return;
@@ -85,26 +92,26 @@ export class SpreadSeconds implements Feed {
     for (let at: number | undefined = first; at !== undefined && secondOf(at) === second; at = this.#rows.next()) {
       if (at === second) this.#rows.arrive(at, count);
       // A time with a fraction, later in the log than those by which it was judged to have whole seconds.
-      else this.#rows.arrive(at, (contract, n, ms) => void this.#second.push({ ms, contract, n }));
+      else this.#rows.arrive(at, (contract, n, ms, cost) => void this.#second.push({ ms, contract, n, cost }));
     }
     const exact = [...this.#second];
     const groups = new Map<number, { n: number; placed: number }>();
-    for (const [contract, n] of counts) {
+    for (const { contract, n } of counts.values()) {
       const group = groups.get(this.#groupOf(contract));
       if (group === undefined) groups.set(this.#groupOf(contract), { n, placed: 0 });
       else group.n += n;
     }
-    for (const [contract, n] of counts) {
-      this.#asRead?.(contract, n, second);
+    for (const { contract, n, cost } of counts.values()) {
+      this.#asRead?.(contract, n, second, cost);
       const group = groups.get(this.#groupOf(contract))!;
       for (let left = n; left > 0; left -= 1, group.placed += 1) {
         const ms = second + Math.floor((group.placed * SECOND_MS) / group.n);
         const last = this.#second.at(-1);
-        if (last?.ms === ms && last.contract === contract) last.n += 1;
-        else this.#second.push({ ms, contract, n: 1 });
+        if (last?.ms === ms && last.contract === contract && cost === undefined) last.n += 1;
+        else this.#second.push({ ms, contract, n: 1, cost });
       }
     }
-    for (const { contract, n, ms } of exact) this.#asRead?.(contract, n, ms);
+    for (const { contract, n, ms, cost } of exact) this.#asRead?.(contract, n, ms, cost);
     this.#second.sort((a, b) => a.ms - b.ms);
   }
 }

@@ -22,6 +22,8 @@ export interface StreamedRequest {
   readonly at: number | Date | string;
   /** How many requests at once, a whole number from 1 to 2^53 - 1. Default: 1. */
   readonly n?: number | undefined;
+  /** What each costs, a whole number from 0, for streams with a `costUnit`. Default: 1. */
+  readonly cost?: number | undefined;
   /** Each key has a contract of its own. Default: `all`. */
   readonly key?: string | undefined;
 }
@@ -36,6 +38,8 @@ export interface CountOptions {
   readonly lateMs?: number | undefined;
   /** Whether the instants of requests are kept, for rules. Default: false. */
   readonly withInstants?: boolean | undefined;
+  /** What costs are counted in, as tokens: then requests are counted with their costs and instants. Default: each costs 1. */
+  readonly costUnit?: string | undefined;
 }
 
 /** Counts at the end of a cycle in which requests came or left the window. */
@@ -52,14 +56,15 @@ export interface WindowCounts extends CycleCounts {
 export function countsByCycle({
   cycleMs = CYCLE_MS,
   lateMs = 60_000,
-  withInstants = false,
+  costUnit,
+  withInstants = costUnit !== undefined,
 }: CountOptions = {}): OperatorFunction<StreamedRequest, CycleCounts> {
   checkCycleMs(cycleMs);
   return (source) =>
     new Observable((subscriber) => {
       const keys: string[] = [];
       const indexes = new Map<string, number>();
-      const buffer = new CycleBuffer(withInstants);
+      const buffer = new CycleBuffer(withInstants, costUnit !== undefined);
       const gatherer = new CycleGatherer(keys, cycleMs);
       let newestMs = Number.NEGATIVE_INFINITY;
       let end = Number.NEGATIVE_INFINITY;
@@ -69,8 +74,9 @@ export function countsByCycle({
         for (let counts = gatherer.next(buffer); counts !== undefined; counts = gatherer.next(buffer))
           subscriber.next(counts);
       };
-      const take = ({ at, n = 1, key = 'all' }: StreamedRequest) => {
+      const take = ({ at, n = 1, key = 'all', cost = 1 }: StreamedRequest) => {
         const ms = instantOf(at);
+        if (!(Number.isSafeInteger(cost) && cost >= 0)) throw unreadable('/cost', 'must be a whole number from 0');
         if (!(Number.isSafeInteger(n) && n >= 1)) throw unreadable('/n', 'must be a whole number from 1');
         const cycle = cycleOf(ms, cycleMs);
         if (cycle < end) throw tooLate(ms, newestMs, lateMs);
@@ -79,7 +85,7 @@ export function countsByCycle({
           index = keys.push(key) - 1;
           indexes.set(key, index);
         }
-        buffer.add(index, withInstants ? ms : cycle, n);
+        buffer.add(index, withInstants ? ms : cycle, n, cost);
         if (ms <= newestMs) return;
         newestMs = ms;
         const next = cycleOf(ms - lateMs, cycleMs);
@@ -156,7 +162,7 @@ export function rollingWindow(within: number): OperatorFunction<CycleCounts, Win
  */
 export function decide(
   limiter: ContractDefinition | Plan,
-  { cycleMs = CYCLE_MS }: Pick<CountOptions, 'cycleMs'> = {},
+  { cycleMs = CYCLE_MS, costUnit }: Pick<CountOptions, 'cycleMs' | 'costUnit'> = {},
 ): OperatorFunction<CycleCounts, CycleRow> {
   checkCycleMs(cycleMs);
   const plan = planOf(limiter);
@@ -166,15 +172,15 @@ export function decide(
       let known: readonly string[] | undefined;
       let last = 0;
       const onRow = (row: CycleRow) => subscriber.next(row);
-      const take = ({ cycle, keys, contracts, requests, instants }: CycleCounts) => {
+      const take = ({ cycle, keys, contracts, requests, instants, costs }: CycleCounts) => {
         if (world === undefined || keys !== known)
-          world = new World({ cycleMs, firstCycle: cycle, names: [], plan, onRow });
+          world = new World({ cycleMs, firstCycle: cycle, names: [], plan, onRow, costUnit });
         known = keys;
         world.clock.run({ untilMs: startOf(cycle, cycleMs) });
         for (let index = world.names.length; index < keys.length; index += 1) world.add(keys[index]!);
         for (let index = 0; index < contracts.length; index += 1) {
           if (instants !== undefined) world.clock.run({ untilMs: instants[index]! });
-          world.decide(contracts[index]!, requests[index]!, cycle);
+          world.decide(contracts[index]!, requests[index]!, cycle, undefined, costs?.[index]);
         }
         // Counts with instants may continue the same cycle: the next ones close it.
         if (instants === undefined) world.finish(cycle);
@@ -226,10 +232,15 @@ export function replay$(
   { cycleMs = CYCLE_MS, ...options }: Omit<CountOptions, 'withInstants'> = {},
 ): Observable<CycleRow> {
   const plan = planOf(limiter);
-  if (requests instanceof LogRequests) return requests.countsByCycle(cycleMs, plan).pipe(decide(plan, { cycleMs }));
+  if (requests instanceof LogRequests)
+    return requests.countsByCycle(cycleMs, plan).pipe(decide(plan, { cycleMs, costUnit: requests.costUnit }));
   const lateMs = options.lateMs ?? (Array.isArray(requests) ? Number.POSITIVE_INFINITY : undefined);
-  const withInstants = plan.rule !== undefined;
-  return from(requests).pipe(countsByCycle({ cycleMs, lateMs, withInstants }), decide(plan, { cycleMs }));
+  const { costUnit } = options;
+  const withInstants = plan.rule !== undefined || costUnit !== undefined;
+  return from(requests).pipe(
+    countsByCycle({ cycleMs, lateMs, withInstants, costUnit }),
+    decide(plan, { cycleMs, costUnit }),
+  );
 }
 
 function instantOf(at: StreamedRequest['at']): number {

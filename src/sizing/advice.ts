@@ -79,6 +79,8 @@ export interface Advice {
   /** Networks with far more requests than any other, although none of their addresses need have. Limits are found with them. */
   readonly networks: readonly SuspectNetwork[];
   readonly excluded: readonly string[];
+  /** What thresholds count: tokens, say. Absent: requests. */
+  readonly unit?: string;
 }
 
 export interface AdviceOptions {
@@ -88,6 +90,8 @@ export interface AdviceOptions {
   /** Whether there is a key at all; else there are no clients. */
   readonly isKeyed: boolean;
   readonly excluded?: readonly string[] | undefined;
+  /** What requests cost. Default: each counts as 1. */
+  readonly unit?: string | undefined;
   /** How many clients are named for each recommendation. Default: 20. */
   readonly top?: number | undefined;
 }
@@ -137,6 +141,7 @@ export function adviceOf(
       names.flatMap((name, key) => (suspected.has(key) ? [] : [[name, counts.requestsOf(key)] as const])),
     ),
     excluded: options.excluded ?? [],
+    ...(options.unit !== undefined && { unit: options.unit }),
   };
 }
 

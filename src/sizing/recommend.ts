@@ -46,22 +46,25 @@ async function readOnce(paths: readonly string[], options: LogAdviceOptions, mos
   const hasRules = rules.length > 0;
   /** What the other rules would do if all of a second came at its beginning. */
   const bunched = rules.map((plan) => new RuleLadder(plan));
-  const timed = hasRules ? new TimedCycles(sizing, cycleMs) : undefined;
+  const hasCosts = log.cost !== undefined;
+  const isTimed = hasRules || hasCosts;
+  const timed = isTimed ? new TimedCycles(sizing, cycleMs) : undefined;
   const run = (buffer: Feed) => {
     for (let at = buffer.next(); at !== undefined; at = buffer.next())
-      buffer.arrive(at, (key, n, place) =>
-        timed === undefined ? sizing.add(key, n, place) : timed.add(key, n, place, order.readMs(place)),
+      buffer.arrive(at, (key, n, place, cost) =>
+        timed === undefined ? sizing.add(key, n, place) : timed.add(key, n, place, order.readMs(place), cost),
       );
   };
   const isKeyed = log.keyColumn !== undefined;
   // Other rules decide at the ms, the window of Weir by the cycle.
   const order = new LogOrder({
-    cycleMs: hasRules ? 1 : cycleMs,
+    cycleMs: isTimed ? 1 : cycleMs,
     mostRows,
+    hasCosts,
     isOne: !isKeyed,
     decidesByMs: hasRules,
-    asRead: (key, n, ms) => {
-      for (const ladder of bunched) ladder.add(key, n, ms);
+    asRead: (key, n, ms, cost) => {
+      for (const ladder of bunched) ladder.add(key, n, ms, cost);
     },
     run,
   });
@@ -76,7 +79,7 @@ async function readOnce(paths: readonly string[], options: LogAdviceOptions, mos
   const read = readings.filter(({ requests }) => requests > 0);
   const firstMs = Math.min(...read.map((reading) => reading.firstMs ?? Number.POSITIVE_INFINITY));
   const lastMs = Math.max(...read.map((reading) => reading.lastMs ?? Number.NEGATIVE_INFINITY));
-  const advice = adviceOf(sizing, order.names, [firstMs, lastMs], { ...options, isKeyed });
+  const advice = adviceOf(sizing, order.names, [firstMs, lastMs], { ...options, isKeyed, unit: log.cost?.unit });
   return {
     advice,
     sizing,
@@ -111,7 +114,12 @@ class TimedCycles {
   readonly #cycleMs: number;
   #cycle = Number.NEGATIVE_INFINITY;
   readonly #ofKeys = new Map<number, number>();
-  readonly #requests: { readonly key: number; readonly n: number; readonly ms: number }[] = [];
+  readonly #requests: {
+    readonly key: number;
+    readonly n: number;
+    readonly ms: number;
+    readonly cost: number | undefined;
+  }[] = [];
 
   constructor(sizing: Sizing, cycleMs: number) {
     this.sizing = sizing;
@@ -119,19 +127,20 @@ class TimedCycles {
   }
 
   /** @param readMs as the log has it: windows count by cycles. Default: `ms` */
-  add(key: number, n: number, ms: number, readMs = ms): void {
+  add(key: number, n: number, ms: number, readMs = ms, cost?: number): void {
     const cycle = cycleOf(readMs, this.#cycleMs);
     if (cycle !== this.#cycle) {
       this.end();
       this.#cycle = cycle;
     }
-    this.#ofKeys.set(key, (this.#ofKeys.get(key) ?? 0) + n);
-    this.#requests.push({ key, n, ms });
+    if (cost === undefined) this.#ofKeys.set(key, (this.#ofKeys.get(key) ?? 0) + n);
+    else for (let k = 0; k < n; k += 1) this.sizing.add(key, 1, cycle, cost);
+    this.#requests.push({ key, n, ms, cost });
   }
 
   end(): void {
     for (const [key, n] of this.#ofKeys) this.sizing.add(key, n, this.#cycle);
-    for (const { key, n, ms } of this.#requests) this.sizing.decide(key, n, ms);
+    for (const { key, n, ms, cost } of this.#requests) this.sizing.decide(key, n, ms, cost);
     this.#ofKeys.clear();
     this.#requests.length = 0;
   }
@@ -152,13 +161,13 @@ class Excluding implements RequestSink {
     this.#to.opened?.(timeUnit);
   }
 
-  request(unixMs: number, n: number, key: string, spreadMs: number): void {
+  request(unixMs: number, n: number, key: string, spreadMs: number, cost?: number): void {
     if (this.#keys.has(key)) {
       this.#left.add(key);
       return;
     }
     this.#others += 1;
-    this.#to.request(unixMs, n, key, spreadMs);
+    this.#to.request(unixMs, n, key, spreadMs, cost);
   }
 
   /** @throws Failure `wrong_usage` for a key without requests, `no_requests` where all are left out */

@@ -105,8 +105,8 @@ export class RuleLadder {
     this.#isShared = this.#rules[0]!.shared === true;
   }
 
-  /** Decides `n` requests of a key, in unix ms. Times ascend. */
-  add(key: number, n: number, ms: number): void {
+  /** Decides `n` requests of a key, in unix ms. Times ascend. @param cost of each, for a plan in which nothing passes unseen */
+  add(key: number, n: number, ms: number, cost = 1): void {
     this.#limited[key] ??= [];
     const limited = this.#limited[key];
     const spell = this.#spellOf(this.#isShared ? 0 : key, ms);
@@ -118,7 +118,7 @@ export class RuleLadder {
         spell.states.push(this.#stateAfter(rules[spell.states.length]!, spell.times, ms));
       const { states } = spell;
       for (let rung = 0; rung < states.length; rung += 1)
-        if (rules[rung]!.decide(states[rung], ms, 1, 0) === LIMITED) limited[rung] = (limited[rung] ?? 0) + 1;
+        if (rules[rung]!.decide(states[rung], ms, cost, 0) === LIMITED) limited[rung] = (limited[rung] ?? 0) + 1;
       if (states.length < rungs.length) spell.times.push(ms);
       else if (spell.times.length > 0) spell.times = [];
     }

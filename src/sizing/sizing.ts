@@ -76,14 +76,14 @@ export class Sizing {
     this.#shares = shares;
   }
 
-  /** Counts `n` requests of a key. Cycles ascend. */
-  add(key: number, n: number, cycle: number): void {
+  /** Counts `n` requests of a key. Cycles ascend. @param amount with n 1: the cost of that request */
+  add(key: number, n: number, cycle: number, amount = n): void {
     const { counts, busy } = this;
     if (cycle !== this.#cycle) {
       if (counts.requests >= this.#nextCheckpoint) this.#check(cycle);
       this.#cycle = cycle;
     }
-    counts.add(key, n, cycle);
+    counts.add(key, n, cycle, amount);
     for (let window = 0; window < busy.length; window += 1) {
       const to = counts.countOf(key, window);
       if (to > busy[window]!.floor) busy[window]!.add(key, cycle, to - n, to);
@@ -91,8 +91,8 @@ export class Sizing {
   }
 
   /** Requests of a key at an instant, unix ms, for the other rules. To be called after `add` of all requests of its cycle. */
-  decide(key: number, n: number, ms: number): void {
-    for (const ladder of this.ladders) ladder.add(key, n, ms);
+  decide(key: number, n: number, ms: number, cost?: number): void {
+    for (const ladder of this.ladders) ladder.add(key, n, ms, cost);
   }
 
   tuned(): Tuning {

@@ -70,8 +70,11 @@ export class WindowCounts {
     return this.#count[key * this.withins.length + window]!;
   }
 
-  /** Counts `n` requests of a key. Cycles ascend; one cycle may come several times. */
-  add(key: number, n: number, cycle: number): void {
+  /**
+   * Counts `n` requests of a key. Cycles ascend; one cycle may come several times.
+   * @param amount by how much the windows grow; with n 1: the cost of that request
+   */
+  add(key: number, n: number, cycle: number, amount = n): void {
     if (key >= this.#keys) this.#meet(key);
     this.requests += n;
     this.#requestsOf[key]! += n;
@@ -80,11 +83,12 @@ export class WindowCounts {
     const first = key * this.withins.length;
     for (const window of this.#order) this.#leave(first + window, cycle - this.withins[window]!);
     // What has left the longest window has been freed, also where that was the newest row.
-    if (isSame) this.#counts[newest]! += n;
-    else this.#enter(key, first, cycle, n);
+    if (isSame) this.#counts[newest]! += amount;
+    else this.#enter(key, first, cycle, amount);
     for (let i = first; i < first + this.withins.length; i += 1) {
-      const before = this.#count[i]!;
-      const after = before + n;
+      const after = this.#count[i]! + amount;
+      // One request that costs more lies at its highest place alone.
+      const before = after - n;
       this.#count[i] = after;
       if (after > this.#peak[i]!) this.#peak[i] = after;
       if (after < this.#size[i]!) {

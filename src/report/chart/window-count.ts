@@ -37,14 +37,19 @@ export function windowChart({ outcome, timeline }: Reported): ChartSpec | undefi
     },
   );
   const stateWords = inStates.length === 0 ? '' : ` In the state ${inStates.join(', ')}.`;
+  const unit =
+    outcome.costs === undefined ? 'Requests' : `${outcome.costs.unit[0]!.toUpperCase()}${outcome.costs.unit.slice(1)}`;
   const what =
     rule === undefined ? `The count over ${spanWords(within, outcome.cycle_ms)}` : `What is used up of ${plain(rule)}`;
   return {
     id: 'window',
-    title: rule === undefined ? `Requests in the window${whose}` : `Used up of the rule${whose}`,
+    title: rule === undefined ? `${unit} in the window${whose}` : `Used up of the rule${whose}`,
     about: `${what}${bound}; it peaked at ${number(peak_count)}. ${limiting}${stateWords}`,
     x: axis,
-    yTitle: rule === undefined ? `Requests in ${spanWords(within, outcome.cycle_ms)}` : 'Most requests in a cycle',
+    yTitle:
+      rule === undefined
+        ? `${unit} in ${spanWords(within, outcome.cycle_ms)}`
+        : `Most ${unit.toLowerCase()} in a cycle`,
     yWhole: true,
     lines: [
       steppedLine('count', 'count', steps, { width: steps.xs.length > COLUMNS ? 1 : 2 }),

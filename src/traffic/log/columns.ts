@@ -32,6 +32,8 @@ export interface Wanted {
 export interface Columns {
   readonly time: TimeChoice;
   readonly count: string | undefined;
+  /** Added up; empty where each request costs 1. */
+  readonly cost: readonly string[];
   readonly key: Wanted | undefined;
   /** Undefined for those that are not there. */
   readonly also: readonly (Wanted | undefined)[];
@@ -104,6 +106,7 @@ export function chooseColumns(layout: Layout, options: FieldOptions, path: strin
   return {
     time,
     count: countColumn(layout, options, path, time.names, warnings),
+    cost: costColumns(layout, options, path, time.names),
     key: options.keyColumn === undefined ? undefined : wanted(layout, options.keyColumn, path, '--key'),
     also: (options.alsoColumns ?? []).map((one) => alsoWanted(layout, one)),
     where: [
@@ -322,6 +325,30 @@ function countColumn(
     what: `Each row counts as one request: ${inWords(layout, likely)} is not read as a number of requests, since the rows look like single requests. If it is one, name it with --count.`,
   });
   return undefined;
+}
+
+/** @throws Failure `invalid_input` where a field that is named is not there, or none is known to be the cost */
+function costColumns(layout: Layout, { cost }: FieldOptions, path: string, time: readonly string[]): string[] {
+  if (cost === undefined) return [];
+  if (cost.columns !== undefined)
+    return cost.columns.map((named) => {
+      const found = resolve(layout, named);
+      if (found === undefined) throw missing(layout, named, path, '--unit');
+      return found;
+    });
+  const word = plainWord(cost.unit).replace(/s$/, '');
+  const others = layout.names.filter((name) => !time.includes(name));
+  const ending = others.filter((name) => plainWord(name).replace(/s$/, '').endsWith(word));
+  const total = ending.filter((name) => plainWord(name.slice(name.lastIndexOf('.') + 1)).startsWith('total'));
+  const holding = others.filter((name) => plainWord(name).includes(word));
+  const found = total.length === 1 ? total : ending.length > 0 ? ending : holding;
+  if (found.length === 1 || (found === ending && found.length > 1)) return [...found];
+  const which = found.length === 0 ? 'No' : `${found.map(shown).join(', ')}: no one`;
+  throw new Failure('invalid_input', {
+    what: `${which} ${layout.noun} of ${path} is known to hold the ${cost.unit} of a request.`,
+    why: `It has ${listed(layout)}.`,
+    fix: `Name it, or several that are added up, as --unit ${cost.unit}=a+b.`,
+  });
 }
 
 /** Mostly whole numbers, and not 1, 2, 3: that is the number of the row. */

@@ -8,8 +8,9 @@ export interface RequestSink {
    * @param n a whole number >= 1
    * @param key the client; '' when none was asked for
    * @param spreadMs 0 when all of them arrive at `unixMs`
+   * @param cost of each; undefined where costs are not read
    */
-  request(unixMs: number, n: number, key: string, spreadMs: number): void;
+  request(unixMs: number, n: number, key: string, spreadMs: number, cost?: number): void;
   /** Where it is there: called when a log is opened, with what its numbers of time count, or `date`; undefined where that is not known yet. */
   opened?(timeUnit: string | undefined): void;
   /** Where it is there: the texts of `alsoColumns` of the request that comes next. The array is used again. */
@@ -72,7 +73,7 @@ export class Intake {
   }
 
   /** n may be 0, as in a table of counts: a row that was read, and no request. */
-  request(unixMs: number, n: number, key: string): void {
+  request(unixMs: number, n: number, key: string, cost?: number): void {
     if (n === 0) return;
     if (unixMs < this.#fromMs || unixMs >= this.#toMs) {
       this.filtered += n;
@@ -83,7 +84,7 @@ export class Intake {
     if (lastMs > this.lastMs) this.lastMs = lastMs;
     if (!(unixMs >= this.#dayFromMs && unixMs < this.#dayFromMs + DAY_MS)) this.#enterDay(unixMs);
     this.requests += n;
-    this.#sink.request(unixMs, n, key, this.spreadMs);
+    this.#sink.request(unixMs, n, key, this.spreadMs, cost);
   }
 
   skip(line: number, reason: string, bytes: Buffer, from: number, to: number): void {

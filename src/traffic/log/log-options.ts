@@ -12,6 +12,11 @@ export interface FieldOptions {
    * the last), `method`, `path`, `user`, which are found in any format that has them.
    */
   readonly keyColumn?: string | undefined;
+  /**
+   * What requests cost: the unit, as tokens or bytes, and the fields that are added up. Default: those whose names end in the unit, of
+   * several the one that begins with `total`. Without a cost each request costs 1.
+   */
+  readonly cost?: { readonly unit: string; readonly columns?: readonly string[] | undefined } | undefined;
   /** Further fields whose texts the sink is given before each request, named as for `keyColumn`; '' where the log has none. */
   readonly alsoColumns?: readonly string[] | undefined;
   /** Only requests for which all of these hold are counted; fields are named as for `keyColumn`. */

@@ -30,6 +30,8 @@ export interface Origin {
   readonly timeFrom: string;
   /** Absent when each line is one request. */
   readonly countFrom?: string;
+  /** Absent when each request costs 1. */
+  readonly costFrom?: string;
   /** Absent when no key was asked for. */
   readonly keyFrom?: string;
   /** The names of the fields read: time, count, key and those of filters. */
@@ -71,7 +73,7 @@ export function openLog(head: Buffer, path: string, options: LogOptions, intake:
 
 const noOrigin = { timeFrom: 'nothing', columns: {}, warnings: [] };
 
-function originOf(layout: Layout, { time, count, key, where, warnings }: Columns, reader: RequestReader): Origin {
+function originOf(layout: Layout, { time, count, cost, key, where, warnings }: Columns, reader: RequestReader): Origin {
   const { otherUnits, withoutYear } = reader.time;
   const mixed = `${otherUnits} times are in another unit than ${time.unit}, by their number of digits.`;
   const noYear = 'The dates have no year: the latest that does not lie in the future is taken.';
@@ -80,10 +82,12 @@ function originOf(layout: Layout, { time, count, key, where, warnings }: Columns
     ...(layout.envelope !== undefined && { envelope: layout.envelope }),
     timeFrom: time.from,
     ...(count !== undefined && layout.format !== 'counts' && { countFrom: inWords(layout, count) }),
+    ...(cost.length > 0 && { costFrom: cost.map((name) => inWords(layout, name)).join(' + ') }),
     ...(key !== undefined && { keyFrom: key.from }),
     columns: {
       time: time.names.join('+'),
       ...(count !== undefined && { count }),
+      ...(cost.length > 0 && { cost: cost.join('+') }),
       ...(key !== undefined && { key: key.name }),
       ...(where.length > 0 && { where: where.map(({ name }) => name).join(', ') }),
     },

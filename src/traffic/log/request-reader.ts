@@ -17,6 +17,8 @@ export class RequestReader implements LineReader {
   readonly #when: Field | undefined;
   readonly #clock: Field | undefined;
   readonly #count: Field | undefined;
+  /** Added up. */
+  readonly #costs: readonly Field[];
   readonly #key: FieldText | undefined;
   readonly #also: readonly (FieldText | undefined)[];
   readonly #alsoTexts: string[];
@@ -24,10 +26,11 @@ export class RequestReader implements LineReader {
   readonly #totals: Totals | undefined;
   readonly #noTime: string;
   readonly #noCount: string;
+  readonly #noCost: string;
   readonly #wantsLines: boolean;
   readonly #joined = Buffer.alloc(128);
 
-  constructor(layout: Layout, { time, count, key, also, where }: Columns, intake: Intake) {
+  constructor(layout: Layout, { time, count, cost, key, also, where }: Columns, intake: Intake) {
     const names: string[] = [];
     const fieldOf = (name: string): Field => {
       const known = names.indexOf(name);
@@ -44,6 +47,7 @@ export class RequestReader implements LineReader {
     this.#when = layout.readsTime === true && time.names[0] === known?.time ? undefined : fieldOf(time.names[0]!);
     this.#clock = time.names[1] === undefined ? undefined : fieldOf(time.names[1]);
     this.#count = count === undefined ? undefined : fieldOf(count);
+    this.#costs = cost.map(fieldOf);
     this.#key = key && textOf(key);
     this.#also = also.map((one) => one && textOf(one));
     this.#alsoTexts = also.map(() => '');
@@ -54,6 +58,7 @@ export class RequestReader implements LineReader {
     this.#cutter = layout.cutter(names, this.#fields);
     this.#noTime = `no time in ${layout.noun} ${time.names.join(' and ')}`;
     this.#noCount = `no whole number in ${inWords(layout, count ?? '')}`;
+    this.#noCost = `no whole number in ${cost.map((name) => inWords(layout, name)).join(' or ')}`;
     this.#wantsLines = intake.wantsLines;
   }
 
@@ -82,12 +87,14 @@ export class RequestReader implements LineReader {
     if (Number.isNaN(unixMs)) return this.#noTime;
     const n = this.#count === undefined ? 1 : this.#readCount(this.#count);
     if (Number.isNaN(n)) return this.#noCount;
+    const cost = this.#costs.length === 0 ? undefined : costIn(this.#costs);
+    if (Number.isNaN(cost)) return this.#noCost;
     if (this.#wantsLines) this.#intake.line(number, bytes, from, to);
     if (this.#also.length > 0) {
       for (let i = 0; i < this.#also.length; i++) this.#alsoTexts[i] = this.#also[i]?.text() ?? '';
       this.#intake.also(this.#alsoTexts);
     }
-    this.#intake.request(unixMs, n, this.#key === undefined ? '' : this.#key.text() || NO_CLIENT);
+    this.#intake.request(unixMs, n, this.#key === undefined ? '' : this.#key.text() || NO_CLIENT, cost);
     return undefined;
   }
 
@@ -105,6 +112,16 @@ export class RequestReader implements LineReader {
     const n = readCount(field.bytes, field.from, field.to);
     return this.#totals === undefined ? n : this.#totals.added(n);
   }
+}
+
+/** A field without a number, empty or `-`, adds nothing; a request costs at least 1. NaN for a text that is no whole number. */
+function costIn(fields: readonly Field[]): number {
+  let cost = 0;
+  for (const { bytes, from, to } of fields) {
+    const isNone = from === to || (to - from === 1 && bytes[from] === DASH);
+    if (!isNone) cost += readCount(bytes, from, to);
+  }
+  return Math.max(1, cost);
 }
 
 /** A power of two: how many texts are kept to be given out again. */
@@ -187,3 +204,4 @@ class Totals {
 }
 
 const SPACE = 0x20;
+const DASH = 0x2d;
