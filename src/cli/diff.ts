@@ -4,7 +4,7 @@ import { CYCLE_MS } from '../time/cycle.js';
 import { wallNowMs } from '../time/wall.js';
 import { command, flag, type GivenTo, type Options, several, text, value } from './command.js';
 import { exitOfStop, interruptible } from './interrupt.js';
-import { logName, logOptions, readingOptions, readingText } from './log-reading.js';
+import { logName, logOptions, readingOptions, readingText, refuseCosts } from './log-reading.js';
 import { json, readShare, top } from './options.js';
 import { Progress } from './progress.js';
 import { say } from './say.js';
@@ -102,6 +102,7 @@ async function trafficOf(given: Given, log: readonly string[], sides: Pick<Limit
   const onProgress = (done: number, total: number | undefined) =>
     reading.show(total === undefined ? undefined : done / total, `${Math.round(done / 1e6)} MB`);
   const options = { ...logOptions({ ...given, log: [...log] }, CYCLE_MS), nowMs: wallNowMs() };
+  refuseCosts(options, 'files of gateways');
   const found = await diffLimits(log, sides, options, { signal, onProgress }).finally(() => reading.clear());
   release();
   return found;

@@ -9,6 +9,7 @@ import type { ReadSummary } from '../traffic/log/read-summary.js';
 import { timeUnits } from '../traffic/log/unix.js';
 import { parseCondition } from '../traffic/log/where.js';
 import { type GivenTo, several, text, value } from './command.js';
+import { usageFailure } from './ending.js';
 import { cycleMs } from './options.js';
 
 export const readingOptions = {
@@ -25,7 +26,7 @@ export const readingOptions = {
   count: value(
     'a column',
     countIn,
-    'column or field with a number of requests; with the time over which they are spread after a slash, as n/60s or /60s; none: each row is one',
+    'what counts: a column with a number of requests, spread over a time as n/60s or /60s; none: each row is one; or what requests cost: tokens, bytes, or tokens=input+output with their columns',
   ),
   key: text(
     'one contract for each client, forwarded address (forwarded:2, forwarded:-1), path, method, user, or value of a column',
@@ -41,14 +42,7 @@ export const readingOptions = {
   to: value('a time as 2026-01-01T12:00:00Z, or seconds since 1970', instantIn, 'only requests before this time'),
 };
 
-/** Of commands that know costs. */
-export const unit = value(
-  'a unit, as tokens, or tokens=input+output with the columns that are added up',
-  unitIn,
-  'what limits count in place of requests: tokens, bytes; columns whose names end so, or those named: tokens=input+output',
-);
-
-type GivenLog = GivenTo<typeof readingOptions> & { readonly unit?: LogOptions['cost'] };
+type GivenLog = GivenTo<typeof readingOptions>;
 
 /** @param cycleMs as the windows want it */
 export function logOptions(given: GivenLog, cycleMs: number): LogOptions {
@@ -58,7 +52,7 @@ export function logOptions(given: GivenLog, cycleMs: number): LogOptions {
     timeColumn: time?.column,
     countColumn: count?.column,
     keyColumn: given.key,
-    cost: given.unit,
+    cost: count?.cost,
     where,
     spreadMs: count?.spread === undefined ? undefined : parseTimeMs(count.spread, cycleMs, '--count'),
     timeUnit: time?.unit,
@@ -75,18 +69,28 @@ function timeIn(text: string) {
   return column === undefined && unit === undefined ? undefined : { column, unit };
 }
 
-/** `tokens`, `tokens=input`, `tokens=input+output`. */
-function unitIn(text: string): LogOptions['cost'] {
-  const [, unit, columns] = /^([a-z][a-z_]{0,31})(?:=(.+))?$/.exec(text) ?? [];
-  if (unit === undefined) return undefined;
-  return columns === undefined ? { unit } : { unit, columns: columns.split('+') };
-}
-
-/** `n`, `n/60s`, `/60s`, `none`. */
-function countIn(text: string) {
+/** `n`, `n/60s`, `/60s`, `none`; `tokens`, `bytes`, `tokens=input+output`. */
+function countIn(text: string): Count | undefined {
+  const [, unit, columns] = /^(tokens|bytes|[a-z][a-z_]{0,31}(?==.))(?:=(.+))?$/.exec(text) ?? [];
+  if (unit !== undefined) return { cost: { unit, columns: columns?.split('+') } };
   const [, name = '', spread] = /^(.*?)(?:\/(\d[\w. ]*))?$/.exec(text) ?? [];
   const column = name === 'none' ? (false as const) : name || undefined;
   return column === undefined && spread === undefined ? undefined : { column, spread };
+}
+
+interface Count {
+  readonly column?: string | false | undefined;
+  readonly spread?: string | undefined;
+  readonly cost?: LogOptions['cost'];
+}
+
+/** @throws Failure `wrong_usage` for a log with costs: what is named beside it counts requests */
+export function refuseCosts({ cost }: LogOptions, beside: string | undefined): void {
+  if (cost === undefined || beside === undefined) return;
+  throw usageFailure(
+    `--count ${cost.unit} has no effect with ${beside}, which counts requests.`,
+    'Leave one of them out.',
+  );
 }
 
 function instantIn(text: string): number | undefined {

@@ -10,7 +10,7 @@ import { command, type GivenTo, several, text, value } from './command.js';
 import { usageFailure } from './ending.js';
 import { exitOfStop, interruptible } from './interrupt.js';
 import { limiterGiven } from './limit.js';
-import { logName, logOptions, readingLines, readingOptions, readingText, unit } from './log-reading.js';
+import { logName, logOptions, readingLines, readingOptions, readingText, refuseCosts } from './log-reading.js';
 import { cycleMsOf, json, NONE, outFor, readShare, windowsIn } from './options.js';
 import { Progress } from './progress.js';
 import { say } from './say.js';
@@ -21,7 +21,6 @@ const MOST_LISTED = 20;
 
 const options = {
   ...readingOptions,
-  unit,
   limit: text(
     "a rule with the parameter that is wanted as a range, from strict to loose: 'nginx burst=20 rate=1r/s..50r/s:1r/s'",
   ),
@@ -40,16 +39,14 @@ const options = {
     ),
   ),
   compare: several(
-    value('names of rules', each, `the limits of other rules in the same windows: ${Object.keys(families).join(',')}`, {
-      without: ['unit'],
-    }),
+    value('names of rules', each, `the limits of other rules in the same windows: ${Object.keys(families).join(',')}`),
   ),
   as: several(
     value(
       'names of products',
       (text) => (each(text).every((one) => otherProducts.includes(one)) ? each(text) : undefined),
       `lines for further products: ${otherProducts.join(',')}`,
-      { local: true, without: ['unit'] },
+      { local: true },
     ),
   ),
   exclude: several(text('a key of which no request counts; may be repeated')),
@@ -64,7 +61,7 @@ export const recommend = command({
   examples: [
     ['recommend access.log --key client', 'the limit per client that refuses less than 0.1 % of the requests'],
     ['recommend access.log --limited-below 1%,0.1% --within 60,5m', 'four limits in one pass'],
-    ['recommend llm.csv --unit tokens --within 60s', 'how many tokens a minute'],
+    ['recommend llm.csv --count tokens --within 60s', 'how many tokens a minute'],
     ['recommend access.log --key client --exclude 203.0.113.9', 'without a client'],
     ['recommend access.log --key client --compare nginx,haproxy,gcra', 'the same for other rules'],
     [
@@ -84,6 +81,7 @@ export const recommend = command({
     if (cycles.some((within) => within > MOST_WITHIN))
       throw usageFailure(`--within takes up to ${MOST_WITHIN} cycles.`, 'For example --within 60, or --within 5m.');
     const log = logOptions(given, cycleMs);
+    refuseCosts(log, given.compare === undefined ? given.as && '--as' : '--compare');
     if (exclude !== undefined && log.keyColumn === undefined)
       throw usageFailure('--exclude needs keys.', 'Say what they are, for example --key client.');
     const { limiter, range } = given.limit === undefined ? {} : await withRange(given.limit);

@@ -19,14 +19,13 @@ import { usageFailure } from './ending.js';
 import { interruptible } from './interrupt.js';
 import { LIMIT_WORDS, type Limiter, limiterGiven, limiterNotesOf } from './limit.js';
 import { liveOptionsOf } from './live-options.js';
-import { logName, logOptions, readingLines, readingOptions, readingText, unit } from './log-reading.js';
+import { logName, logOptions, readingLines, readingOptions, readingText, refuseCosts } from './log-reading.js';
 import { cycleMsOf, json, out, top, windowsIn } from './options.js';
 import { CycleLines, Progress } from './progress.js';
 import { say } from './say.js';
 
 const options = {
   ...readingOptions,
-  unit: { ...unit, without: ['refused', 'compare', 'live'] },
   limit: several(
     text(
       `the limiter: ${LIMIT_WORDS}. Several: rules side by side; of two, which keys the second newly refuses, with exit code 1 if there are any`,
@@ -82,7 +81,7 @@ export const replay = command({
     ['replay access.log', 'an Apache or nginx log through 100 requests in 60 cycles'],
     ['replay access.log.gz --key client --threshold 20', 'one limiter for each client'],
     [
-      'replay llm.csv --unit tokens --threshold 500000 --within 60s',
+      'replay llm.csv --count tokens --threshold 500000 --within 60s',
       'a limit of tokens; their columns are found by name',
     ],
     ["replay access.log --key client --limit 'nginx 10r/s burst=5'", 'what nginx would have refused'],
@@ -109,11 +108,13 @@ export const replay = command({
       cycleMs,
     );
     const log = { ...logOptions(given, cycleMs), nowMs: wallNowMs() };
+    const beside = ['live', 'refused', 'compare'].find((option) => line.has(option));
+    refuseCosts(log, beside === undefined ? (isCompared ? 'several --limit' : undefined) : `--${beside}`);
     checkRefused(given, followsRule(limiter) || 'definition' in limiter);
     const said = own === undefined ? notes : [...(await limiterNotesOf(own, cycleMs)), ...notes];
     const asked = { given, line, cycleMs, within, log, notes: said };
     if (!isCompared) return replayOne(asked, limiter);
-    for (const option of ['live', 'refused', 'unit'])
+    for (const option of ['live', 'refused'])
       if (line.has(option))
         throw usageFailure(`--${option} has no effect with several --limit.`, 'Leave one of them out.');
     await (await import('./replay-compare.js')).replayCompare(asked);

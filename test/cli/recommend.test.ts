@@ -127,3 +127,16 @@ it('reads a log of one request', async () => {
   expect(recommendations).toMatchObject([{ threshold: 1, limited: 0, held_out: null }]);
   expect(curves).toMatchObject([{ peak: 1, points: [{ threshold: 1, limited: 0 }] }]);
 });
+
+it.each([
+  [['recommend', '--compare', 'gcra'], '--compare'],
+  [['recommend', '--as', 'caddy'], '--as'],
+  [['replay', '--refused', 'x.ndjson'], '--refused'],
+  [['replay', '--compare', 'gcra'], '--compare'],
+  [['replay', '--live'], '--live'],
+  [['replay', '--limit', '5 in 1s', '--limit', '6 in 1s'], 'several --limit'],
+])('%j does not know tokens', async ([name, ...words], what) => {
+  const { code, err } = await weir([name!, 'llm.csv', '--count', 'tokens', ...words]);
+  expect(code).toBe(2);
+  expect(err).toContain(`--count tokens has no effect with ${what}, which counts requests`);
+});

@@ -118,7 +118,7 @@ describe('the columns of a cost', () => {
   });
 
   it.each(['a,b', 'tokens_in,tokens_out'])('are asked for where none of %s is known', async (names) => {
-    await expect(requested(names, '3,4')).rejects.toThrow('--unit tokens=a+b');
+    await expect(requested(names, '3,4')).rejects.toThrow('--count tokens=a+b');
   });
 
   it('of an access log are its bytes, and a row whose text is no number is skipped', async () => {

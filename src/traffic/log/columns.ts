@@ -7,6 +7,15 @@
 import { nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
 import { addressOf, isDressedAddress, methodOf, pathOf } from './address.js';
+import {
+  countNames,
+  partNames,
+  requestLineNames,
+  requestNames,
+  roleNames,
+  singleNames,
+  timeNames,
+} from './column-names.js';
 import { dayFirstIn, isNumbered, readDate, type TimeStyle } from './instant.js';
 import { printable } from './intake.js';
 import { type Layout, mostly, type Role, valuesOf } from './layout.js';
@@ -41,55 +50,9 @@ export interface Columns {
   readonly warnings: readonly Warning[];
 }
 
-const words = (...lines: string[]): string[] => lines.flatMap((line) => line.split(' '));
-
-/** What a time is called, the surest name first: a beginning before an end, the finer of nginx's two before the other. */
-const timeNames = words(
-  'edge_start_timestamp start_utc start_local msec timestamp startedDateTime datetime date_time time ts t time_iso8601 time_local',
-  'event_time start_time started_at created_at logged_at request_timestamp epoch unix unix_time period bucket starttime timestamp_start when',
-);
-/** What a part of a time is called, too: these are one when they have a date and a clock time. */
-const partNames = words('second minute hour day date');
 /** Names of which numbers may be dates, though they are none of the usual ones. */
 const TIMELY = /time|date|stamp|epoch|(^|_)(ts|at)$|At$/i;
 const BEGINNING = /start|begin/i;
-
-/** What a number of requests is called, whatever else the table has. */
-const requestNames = words(
-  'requests request_count requestcount num_requests n_requests total_requests requests_total number_of_requests',
-  'http_requests http_reqs reqs req_count num_reqs',
-);
-/** What a number of requests is called that may be a number of something else. */
-const countNames = words('count n hits cnt calls num_calls invocations events event_count freq frequency qty volume');
-/** Fields that belong to one single request: a table with one of them has a row for each. */
-const singleNames = words(
-  'request_id req_id trace_id span_id correlation_id session session_id user_agent http_user_agent useragent referer referrer http_referer',
-);
-
-const forwardedNames = words('forwarded x_forwarded_for http_x_forwarded_for xff forwarded_for fwd');
-
-/** What a field is called in formats that do not say it, the surest name first: beside an address, `host` is the server. */
-const roleNames: Readonly<Record<Role, readonly string[]>> = {
-  client: [
-    ...words(
-      'client client_ip client_addr client_address client_host remote_addr remote_address remote_ip remote_host',
-      'source_ip src_ip c_ip caller_ip client_ip_address source_ip_address ip ip_address addr address user_ip id_orig_h peer',
-    ),
-    ...forwardedNames,
-    'host',
-  ],
-  forwarded: forwardedNames,
-  host: words('http_host server_name vhost virtual_host authority request_host cs_host domain_name host_name host'),
-  method: words('method request_method http_method verb cs_method http_request_method req_method'),
-  path: words(
-    'path uri_path url_path request_path cs_uri_stem uri request_uri url request_url http_path endpoint route name',
-  ),
-  user: words('user remote_user username user_name user_id userid cs_username uid account tenant'),
-  status: words('status status_code response_code http_status sc_status code response_status origin_status'),
-  duration: words('duration request_time elapsed response_time'),
-};
-/** Fields that hold a whole request line: `GET /a HTTP/1.1`. */
-const requestLineNames = words('request request_line http_request');
 
 /**
  * Named fields must exist, also in other letter case. Without a name,
@@ -333,7 +296,7 @@ function costColumns(layout: Layout, { cost }: FieldOptions, path: string, time:
   if (cost.columns !== undefined)
     return cost.columns.map((named) => {
       const found = resolve(layout, named);
-      if (found === undefined) throw missing(layout, named, path, '--unit');
+      if (found === undefined) throw missing(layout, named, path, '--count');
       return found;
     });
   const word = plainWord(cost.unit).replace(/s$/, '');
@@ -347,7 +310,7 @@ function costColumns(layout: Layout, { cost }: FieldOptions, path: string, time:
   throw new Failure('invalid_input', {
     what: `${which} ${layout.noun} of ${path} is known to hold the ${cost.unit} of a request.`,
     why: `It has ${listed(layout)}.`,
-    fix: `Name it, or several that are added up, as --unit ${cost.unit}=a+b.`,
+    fix: `Name it, or several that are added up, as --count ${cost.unit}=a+b.`,
   });
 }
 
