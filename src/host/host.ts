@@ -206,19 +206,6 @@ export class Host {
     throw contractNotFound(id);
   }
 
-  /** Counts `n` events of cycle `happened`, now or within the window. @throws Failure `event_in_future`, `event_too_old` */
-  decideAt(contract: Contract, n: number, happened: number, kind = 0, name?: string): number {
-    const now = Math.max(this.#reached(this.machine(contract.machine.slug)), contract.cycle);
-    if (happened > now) {
-      throw new Failure('event_in_future', {
-        what: `The event of cycle ${happened} was not counted.`,
-        why: `It is now cycle ${now}.`,
-        fix: 'Read GET /api/clock, and send the event once its cycle has come.',
-      });
-    }
-    return happened === now ? contract.decide(n, now, kind, name) : contract.decideLate(n, happened, now, kind, name);
-  }
-
   transition(contract: Contract, asked: Move, name?: string): AuditRow {
     const cycle = Math.max(this.#reached(this.machine(contract.machine.slug)), contract.cycle);
     return contract.move(asked, cycle, name);

@@ -4,12 +4,14 @@ import { Host } from '../../src/host/host.js';
 import type { Happening } from '../../src/host/ledger.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
+import { whyNotAt } from '../../src/node/counting/listeners.js';
 import { standardOperators } from '../../src/operator/registry.js';
 import { verifyRecord } from '../../src/record/verify-record.js';
 import type { Failure } from '../../src/schema/failure.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { Rank } from '../../src/time/rank.js';
 import { VirtualClock } from '../../src/time/virtual.js';
+import { decideAt } from './decide-at.js';
 
 const operators = standardOperators();
 
@@ -154,7 +156,9 @@ describe('events with a cycle of their own', () => {
     const contract = host.createContract('m', rateLimiter({ threshold: 5, within: 10 }));
     clock.run({ untilMs: now * 777 });
     try {
-      const admitted = host.decideAt(contract, 2, happened);
+      const refused = whyNotAt([{ contract, kind: 0 }], happened, now);
+      if (refused !== undefined) throw refused;
+      const admitted = decideAt(host, contract, 2, happened);
       contract.advance(happened + 10);
       return `admitted ${admitted}, ${contract.gate.count} left at ${happened + 10}`;
     } catch (error) {

@@ -13,6 +13,7 @@ import { openSqliteStore } from '../../src/store/sqlite.js';
 import type { KeyedImage, Store } from '../../src/store/store.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 import { NaiveLimiter } from '../limiter/naive-limiter.js';
+import { decideAt } from './decide-at.js';
 
 const START = 2_306_790_000;
 
@@ -130,7 +131,7 @@ function check(given: Settings, script: readonly Step[], open: () => Store, reop
         const name = one.nameOf(key);
         const cycle = clock.cycle();
         const answer = answerOf(() =>
-          age === 0 ? one.decide(n, cycle, 0, name) : host.decideAt(one, n, cycle - age, 0, name),
+          age === 0 ? one.decide(n, cycle, 0, name) : decideAt(host, one, n, cycle - age, 0, name),
         );
         expect(answer).toBe(model.decide(key, n, age));
         const keys = one.keys!;

@@ -14,6 +14,7 @@ import { Failure } from '../../src/schema/failure.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 import { rules } from '../limiter/rule/every-rule.js';
+import { decideAt } from './decide-at.js';
 
 const CYCLE_MS = 40;
 const START = 2_306_790_000;
@@ -132,7 +133,7 @@ class Arm {
         return [from, to];
       }
       if (does.age === 0) return contract.decide(does.n, cycle, kind, name);
-      return host.decideAt(contract, does.n, cycle - does.age, kind, name);
+      return decideAt(host, contract, does.n, cycle - does.age, kind, name);
     };
     const answer = codeOr(asked);
     if (name === undefined) contract.advance(cycle);

@@ -9,6 +9,7 @@ import { MemoryStore } from '../../src/store/memory.js';
 import { Agenda } from '../../src/time/agenda.js';
 import type { Clock } from '../../src/time/clock.js';
 import { cycleOf, startOf } from '../../src/time/cycle.js';
+import { decideAt } from './decide-at.js';
 
 const CYCLE_MS = 777;
 const START = 2_306_790_000;
@@ -95,7 +96,7 @@ function recordsAfter(steps: readonly Step[]) {
         someContract(one.contract).decide(one.count, clock.cycle());
         break;
       case 'late':
-        host.decideAt(someContract(one.contract), 3, Math.max(START, clock.cycle() - one.ago));
+        decideAt(host, someContract(one.contract), 3, Math.max(START, clock.cycle() - one.ago));
         break;
       case 'move': {
         const contract = someContract(one.contract);
