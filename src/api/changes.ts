@@ -63,7 +63,7 @@ export const promoteCandidate = {
 export const showCandidate = {
   method: 'GET',
   path: '/api/chain/{slug}/contracts/{contract_id}/candidate',
-  shapes: { params: OfContract, querystring: Type.Object({ limit: limitOf('Keys') }, closed) },
+  shapes: { params: OfContract, querystring: Type.Object({ limit: limitOf('Keys', 1_000) }, closed) },
   answers: {
     200: {
       description: 'What contract and candidate decided differently, and for whom.',

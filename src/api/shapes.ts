@@ -7,10 +7,8 @@ export const closed = { additionalProperties: false } as const;
 export const LONGEST_PAGE = 250;
 
 /** The field `limit` of a query for a page. @param what is listed, in the plural */
-export function limitOf(what: string) {
-  return Type.Optional(
-    Type.Integer({ minimum: 1, maximum: LONGEST_PAGE, description: `${what} a page; 100 when absent.` }),
-  );
+export function limitOf(what: string, most = LONGEST_PAGE) {
+  return Type.Optional(Type.Integer({ minimum: 1, maximum: most, description: `${what} a page; 100 when absent.` }));
 }
 
 /** The fields of a query for a page of a list. @param after what `after` means */
