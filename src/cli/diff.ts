@@ -1,8 +1,9 @@
 // `weir diff`: what a change of a gateway's limits does, to bursts and to the requests of a log.
+import { clientLibraries, type LibraryName } from '../actor/client/libraries.js';
 import type { LimitsDiff } from '../report/diff-document.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { wallNowMs } from '../time/wall.js';
-import { command, flag, type GivenTo, type Options, several, text, value } from './command.js';
+import { choice, command, flag, type GivenTo, type Options, several, text, value } from './command.js';
 import { exitOfStop, interruptible } from './interrupt.js';
 import { logName, logOptions, readingOptions, readingText, refuseCosts } from './log-reading.js';
 import { json, readShare, top } from './options.js';
@@ -33,10 +34,13 @@ const options = {
       readShare,
       'exit code 1 unless less than this share of the requests is newly refused',
     ),
+    clients: choice(
+      Object.keys(clientLibraries) as LibraryName[],
+      'newly refused requests come again as from such clients, in virtual time: the cost of retries (`weir client` lists them)',
+    ),
     top,
   }),
   annotate: flag('print annotations of GitHub at the lines concerned, too', { local: true, without: ['json'] }),
-  markdown: text('file for the answer as Markdown, for a comment', { local: true }),
   out: text('folder for the answer as a page, as Markdown and as JSON', { local: true }),
   json,
 };
@@ -48,7 +52,14 @@ export const diff = command({
   examples: [
     ['diff git:main nginx.conf', 'which limits change, and what a burst lets through'],
     ['diff git:main deploy/ --log access.log --newly-refused-below 0.1%', "which of last week's requests it refuses"],
-    ['diff old.yaml new.yaml --log access.log --key user --markdown comment.md', 'as a comment on a pull request'],
+    [
+      'diff old.conf new.conf --log access.log --clients axios-retry',
+      'and what it costs when the newly refused come again',
+    ],
+    [
+      'diff old.yaml new.yaml --log access.log --key user --out report',
+      'report/summary.md is a comment on a pull request',
+    ],
   ],
   run: async (given, line) => {
     const [{ limitFiles }, { limitersInFiles }, { fittingLimits, limitChanges }, report, folders] = await Promise.all([
@@ -75,7 +86,6 @@ export const diff = command({
     };
     const [document, answer] = [report.diffDocument(found), report.diffAnswer(found)];
     process.exitCode = exitOfStop() ?? (document.verdict?.hue === 'bad' ? 1 : 0);
-    if (given.markdown !== undefined) await folders.writeComment(given.markdown, document);
     const page = folder === undefined ? undefined : await folders.writeDiff(folder, document, answer);
     if (given.json) {
       say(`${JSON.stringify(answer)}\n`);
@@ -101,7 +111,7 @@ async function trafficOf(given: Given, log: readonly string[], sides: Pick<Limit
   const { signal, release } = interruptible();
   const onProgress = (done: number, total: number | undefined) =>
     reading.show(total === undefined ? undefined : done / total, `${Math.round(done / 1e6)} MB`);
-  const options = { ...logOptions({ ...given, log: [...log] }, CYCLE_MS), nowMs: wallNowMs() };
+  const options = { ...logOptions({ ...given, log: [...log] }, CYCLE_MS), nowMs: wallNowMs(), clients: given.clients };
   refuseCosts(options, 'files of gateways');
   const found = await diffLimits(log, sides, options, { signal, onProgress }).finally(() => reading.clear());
   release();

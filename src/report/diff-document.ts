@@ -3,9 +3,10 @@ import type { GatewayLimits } from '../gateway/found.js';
 import type { LimitChange } from '../sizing/limit-changes.js';
 import type { LimitDiff, NamedCounts } from '../sizing/limit-diff.js';
 import type { LeftOut } from '../sizing/limit-sides.js';
+import type { RetryCost } from '../sizing/log-retries.js';
 import { VERSION } from '../version.js';
 import { type Block, type ReportDocument, right, sentence, type Table } from './block.js';
-import { counted, number, percent } from './words.js';
+import { counted, duration, number, percent } from './words.js';
 
 export interface LimitsDiff {
   readonly names: { readonly old: string; readonly new: string };
@@ -128,12 +129,42 @@ function trafficBlocks(traffic: LimitDiff, { top, changes, new: fresh }: LimitsD
   const isLeftOut = changes.length > 0 && fresh.limiters.length > 0;
   return [
     figures,
+    ...retryBlocks(traffic.retries),
     ...(limits.rows.length === 0 ? [] : [limits]),
     ...countsTable('Clients', 'client', by_client, top),
     ...countsTable('Paths', 'path', by_path, top),
     ...countsTable('Minutes', 'minute', by_minute, top, true),
     ...traffic.warnings.map(({ what }) => sentence(what)),
     ...(isLeftOut ? leftOutBlocks(traffic.left_out) : []),
+  ];
+}
+
+function retryBlocks(cost: RetryCost | undefined): Block[] {
+  if (cost === undefined) return [];
+  const { like, refused, not_retried, retries, extra_load, served, given_up, wait_ms } = cost;
+  return [
+    {
+      kind: 'figures',
+      title: `If clients try again as ${like}`,
+      rows: [
+        { label: 'newly refused', value: number(refused) },
+        ...(not_retried === 0
+          ? []
+          : [{ label: 'not tried again', value: number(not_retried), beside: 'by their status' }]),
+        { label: 'retries', value: number(retries), beside: `${percent(extra_load)} more load` },
+        { label: 'served later', value: number(served) },
+        { label: 'given up', value: number(given_up) },
+        ...(wait_ms === null
+          ? []
+          : [
+              {
+                label: 'until served',
+                value: duration(wait_ms.p50),
+                beside: `p99 ${duration(wait_ms.p99)}, max ${duration(wait_ms.max)}`,
+              },
+            ]),
+      ],
+    },
   ];
 }
 
@@ -245,6 +276,7 @@ export function diffAnswer({ names, changes, traffic, below, log, top, ...sides 
         })),
         left_out: { old: leftOut(traffic.left_out.old), new: leftOut(traffic.left_out.new) },
         warnings: traffic.warnings,
+        ...(traffic.retries && { retries: traffic.retries }),
       },
     }),
     ...(below !== undefined &&

@@ -40,11 +40,6 @@ export function writeDiff(path: string, document: ReportDocument, answer: object
   return writeAnswer(path, 'diff.json', answer, document, (files) => documentPage(document, { files }));
 }
 
-/** @throws Failure `unwritable_folder` */
-export async function writeComment(path: string, document: ReportDocument): Promise<void> {
-  await place(path, () => writeFile(path, documentMarkdown(document)));
-}
-
 function writeAnswer(
   path: string,
   name: string,

@@ -3,6 +3,8 @@
 //   request ── host, path ──► limits that it meets, old and new ── key ──► decided by each ──► newly refused, newly admitted
 //
 // A row of the order buffer is a client (or whatever counts) and one of a bounded number of paths, so memory does not grow with the log.
+
+import type { LibraryName } from '../actor/client/libraries.js';
 import type { FoundLimiter, GatewayLimits } from '../gateway/found.js';
 import { Failure } from '../schema/failure.js';
 import type { Feed } from '../simulate/feed.js';
@@ -12,6 +14,7 @@ import type { LogOptions, Warning } from '../traffic/log/log-options.js';
 import { readLogs } from '../traffic/log/read.js';
 import type { LogReading } from '../traffic/log/read-bytes.js';
 import {
+  announcedBy,
   type CountedPart,
   type LeftOut,
   type LimitPlace,
@@ -19,6 +22,7 @@ import {
   limitRefusing,
   type Requester,
 } from './limit-sides.js';
+import { LogRetries, type RetryCost } from './log-retries.js';
 
 /** How often requests are refused, of all or of one client, path or minute. */
 interface RefusalCounts {
@@ -44,6 +48,8 @@ export interface LimitDiff extends RefusalCounts {
   readonly by_minute: readonly NamedCounts[];
   /** How many requests each limit of the new files newly refuses. */
   readonly by_limiter: ReadonlyMap<FoundLimiter, number>;
+  /** Undefined where no clients are named. */
+  readonly retries: RetryCost | undefined;
   readonly left_out: { readonly old: readonly LeftOut[]; readonly new: readonly LeftOut[] };
   readonly readings: readonly LogReading[];
   readonly warnings: readonly Warning[];
@@ -59,19 +65,21 @@ const OTHERS = '(other paths)';
 const MINUTE_MS = 60_000;
 
 /**
- * @param options `keyColumn` is the key of limits whose own is not in a log
+ * @param options `keyColumn` is the key of limits whose own is not in a log; `clients`: whose retries come for what is newly refused
  * @throws Failure `invalid_input`, `no_requests`, those of the log readers
  */
 export function diffLimits(
   paths: readonly string[],
   { old, new: fresh }: { readonly old: GatewayLimits; readonly new: GatewayLimits },
-  options: LogOptions,
+  { clients, ...options }: LogOptions & { readonly clients?: LibraryName | undefined },
   hooks: SourceHooks,
 ): Promise<LimitDiff> {
   return readInOrder(paths, async (mostRows) => {
     const hasKey = options.keyColumn !== undefined;
     const sides = [new LimitSide(old, hasKey), new LimitSide(fresh, hasKey)] as const;
-    const run = new Traffic(sides);
+    // With retries the new limits count more than without: they have states of their own.
+    const retried = clients && new LimitSide(fresh, hasKey);
+    const run = new Traffic(sides, retried, clients);
     const order = new LogOrder({
       cycleMs: 1,
       mostRows,
@@ -114,6 +122,8 @@ class Counts {
 interface Target extends Pick<Requester, 'host' | 'path' | 'method'> {
   readonly old: LimitPlace;
   readonly fresh: LimitPlace;
+  /** As `fresh`, with retries. */
+  readonly retried: LimitPlace | undefined;
   /** Shared by targets with the same path. */
   readonly counts: Counts;
 }
@@ -137,6 +147,7 @@ class Traffic {
   readonly #byPath = new Map<string, Counts>();
   readonly #byMinute = new Map<number, Counts>();
   readonly #byLimiter = new Map<FoundLimiter, number>();
+  readonly #retries: LogRetries | undefined;
   #minute = new Counts();
   #minuteEndMs = Number.NaN;
   #client = '';
@@ -145,8 +156,13 @@ class Traffic {
   #hasHost = false;
   #isFolded = false;
 
-  constructor(sides: readonly [LimitSide, LimitSide]) {
+  constructor(
+    sides: readonly [LimitSide, LimitSide],
+    readonly retriedSide: LimitSide | undefined,
+    clients: LibraryName | undefined,
+  ) {
     this.#sides = sides;
+    this.#retries = clients && new LogRetries(clients, (row, ms) => this.#refusedWithRetries(row, ms));
     this.#uses = new Set(sides.flatMap(({ parts }) => [...parts]));
     const optional = (['method', 'user'] as const).filter((part) => this.#uses.has(part));
     this.columns = ['client', 'host', 'path', ...optional];
@@ -171,12 +187,13 @@ class Traffic {
 
   #targetOf(host: string, path: string, method: string): number {
     const [old, fresh] = this.#sides.map((side) => side.placeOf(host, path)) as [LimitPlace, LimitPlace];
+    const retried = this.retriedSide?.placeOf(host, path);
     const own = this.#uses.has('host') ? host : '';
-    const known = this.#targetAt({ host: own, path, method, old, fresh }, MOST_PLACES - RESERVED);
+    const known = this.#targetAt({ host: own, path, method, old, fresh, retried }, MOST_PLACES - RESERVED);
     if (known !== undefined) return known;
     this.#isFolded = true;
     const other = this.#uses.has('path') || this.#uses.has('host') ? undefined : OTHERS;
-    const folded = other && this.#targetAt({ host: '', path: other, method: '', old, fresh }, MOST_PLACES);
+    const folded = other && this.#targetAt({ host: '', path: other, method: '', old, fresh, retried }, MOST_PLACES);
     if (folded !== undefined) return folded;
     throw new Failure('invalid_input', {
       what: `The log has more than ${MOST_PLACES - RESERVED} paths, and limits that count by path, by host, or in many places.`,
@@ -226,16 +243,30 @@ class Traffic {
       });
   }
 
-  #decide(row: number, ms: number): void {
-    const sender = this.#senders[row >>> PLACE_BITS]!;
+  #requester(row: number): readonly [who: Requester, target: Target] {
+    const { client, user, key } = this.#senders[row >>> PLACE_BITS]!;
     const target = this.#targets[row & (MOST_PLACES - 1)]!;
-    const { client, user, key } = sender;
     const { host, path, method } = target;
-    const who = { client, user, key, host, path, method };
+    return [{ client, user, key, host, path, method }, target];
+  }
+
+  #refusedWithRetries(row: number, ms: number) {
+    const [who, { retried }] = this.#requester(row);
+    const by = limitRefusing(retried!, who, ms);
+    return by && { status: by.status, retryAfterMs: announcedBy(retried!, by, who, ms) };
+  }
+
+  #decide(row: number, ms: number): void {
+    const [who, target] = this.#requester(row);
     const isRefusedOld = limitRefusing(target.old, who, ms) !== undefined;
     const by = limitRefusing(target.fresh, who, ms);
     const isRefused = by !== undefined;
-    this.#clients[client]!.add(isRefusedOld, isRefused);
+    if (this.#retries !== undefined) {
+      this.#retries.passTo(ms);
+      const refused = this.#refusedWithRetries(row, ms);
+      if (refused !== undefined && !isRefusedOld) this.#retries.refused(row, ms, refused);
+    }
+    this.#clients[who.client]!.add(isRefusedOld, isRefused);
     target.counts.add(isRefusedOld, isRefused);
     if (!(ms < this.#minuteEndMs && ms >= this.#minuteEndMs - MINUTE_MS)) {
       const minute = Math.floor(ms / MINUTE_MS);
@@ -281,6 +312,7 @@ class Traffic {
       by_path: worstFirst([...this.#byPath].map(([name, counts]) => ({ ...counts, name }))),
       by_minute: byMinute.filter(differs),
       by_limiter: this.#byLimiter,
+      retries: this.#retries?.end(sum('requests')),
     };
   }
 }

@@ -1,5 +1,6 @@
 // The limits of one version of a gateway's files, made ready to decide the requests of a log.
 import type { FoundLimiter, GatewayLimits, KeyPart } from '../gateway/found.js';
+import { announcedWait } from '../limiter/rule/announced.js';
 import { and } from '../limiter/rule/combined.js';
 import { LIMITED, type Rule } from '../limiter/rule/rule.js';
 import { limitsFlight, ruleOf } from '../limiter/rule/rule-definition.js';
@@ -124,6 +125,13 @@ export function limitRefusing({ limits, all }: LimitPlace, who: Requester, ms: n
   if (all.decide({ members, refusedMs: 0 }, ms, 1, 0) !== LIMITED) return undefined;
   const refusing = limits.find((one, i) => one.rule.nextAdmission(members[i], ms, 1) > ms);
   return (refusing ?? first).limiter;
+}
+
+/** What the limit that refused announces, as a wait from `ms`; undefined where it announces none. */
+export function announcedBy({ limits }: LimitPlace, by: FoundLimiter, who: Requester, ms: number): number | undefined {
+  const limit = limits.find(({ limiter }) => limiter === by)!;
+  const wait = announcedWait(limit.rule, ruleIn(by).announces, stateOf(limit, who, ms), ms, 1);
+  return wait === Infinity ? undefined : wait;
 }
 
 function stateOf({ rule, parts, isPerClient, states }: Limit, who: Requester, ms: number): unknown {

@@ -84,8 +84,9 @@ describe('with a log', () => {
   });
 
   it('leaves Markdown for a comment, and a folder with the page', async () => {
-    await weir(['one.conf', 'two.conf', ...log, '--markdown', 'comment.md', '--out', 'report']);
-    expect(readFileSync(join(folder, 'comment.md'), 'utf8')).toContain('| many | 12 | 5 | 0 |');
+    const { out } = await weir(['one.conf', 'two.conf', ...log, '--clients', 'axios-retry', '--out', 'report']);
+    expect(out).toMatch(/^retries +\d+ \(.* more load\)$/m);
+    expect(readFileSync(join(folder, 'report/summary.md'), 'utf8')).toContain('| many | 12 | 5 | 0 |');
     expect(readdirSync(join(folder, 'report')).sort()).toEqual(['diff.json', 'index.html', 'summary.md']);
     expect(readFileSync(join(folder, 'report/index.html'), 'utf8')).toContain('Newly refused');
   });

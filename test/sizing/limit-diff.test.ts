@@ -191,20 +191,60 @@ describe('over a log', () => {
       fc.constantFrom('/api', '/'),
     ) as fc.Arbitrary<Row>;
     await fc.assert(
-      fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 60 }), fc.integer({ min: 1, max: 6 }), async (some, burst) => {
-        const rows = [...some].sort((a, b) => a[0] - b[0]);
-        const rule = ruleOf(definitionOf({ like: 'nginx', rate: '1r/s', burst, nodelay: true }, 777));
-        const states = new Map<string, unknown>();
-        let refused = 0;
-        for (const [ms, who, path] of rows) {
-          if (path !== '/api') continue;
-          if (!states.has(who)) states.set(who, rule.fresh(START + ms));
-          if (rule.decide(states.get(who), START + ms, 1, 0) === LIMITED) refused += 1;
-        }
-        const found = await differ('', `location /api { limit_req zone=api burst=${burst} nodelay; }`, rows);
-        expect(found.newly_refused).toBe(refused);
-      }),
+      fc.asyncProperty(
+        fc.array(request, { minLength: 1, maxLength: 60 }),
+        fc.integer({ min: 1, max: 6 }),
+        async (some, burst) => {
+          const rows = [...some].sort((a, b) => a[0] - b[0]);
+          const rule = ruleOf(definitionOf({ like: 'nginx', rate: '1r/s', burst, nodelay: true }, 777));
+          const states = new Map<string, unknown>();
+          let refused = 0;
+          for (const [ms, who, path] of rows) {
+            if (path !== '/api') continue;
+            if (!states.has(who)) states.set(who, rule.fresh(START + ms));
+            if (rule.decide(states.get(who), START + ms, 1, 0) === LIMITED) refused += 1;
+          }
+          const found = await differ('', `location /api { limit_req zone=api burst=${burst} nodelay; }`, rows);
+          expect(found.newly_refused).toBe(refused);
+        },
+      ),
       { numRuns: 25 },
     );
+  });
+});
+
+describe('newly refused requests that come again', () => {
+  // 1r/s without a burst: of three at once one passes; the others are to come 1 and 2 s later.
+  const [old, fresh] = ['', 'limit_req zone=api; limit_req_status 429;'];
+
+  it('meet the new limits between the requests of the log, until one is admitted', async () => {
+    const found = await differ(old, fresh, many(3, 'x', '/'), { clients: 'axios-retry' });
+    const { refused, retries, served, given_up, wait_ms } = found.retries!;
+    expect({ refused, given_up: given_up + served }).toEqual({ refused: 2, given_up: 2 });
+    expect(retries).toBeGreaterThanOrEqual(2);
+    expect(found.retries!.extra_load).toBe(retries / 3);
+    expect(served === 0 ? wait_ms : wait_ms!.max > 0).toBe(served === 0 ? null : true);
+    expect(found.newly_refused).toBe(2);
+  });
+
+  it('count there: a request of the log that came alone is refused behind a retry', async () => {
+    const rows: Row[] = [
+      ...many(2, 'x', '/', 0),
+      ...Array.from({ length: 60 }, (_, i): Row => [1000 * (i + 1), 'x', '/']),
+    ];
+    const found = await differ(old, fresh, rows, { clients: 'aws-sdk-2026' });
+    expect(found.newly_refused).toBe(1);
+    expect(found.retries!.refused).toBeGreaterThanOrEqual(1);
+    expect(found.retries!.retries).toBeGreaterThanOrEqual(1);
+    expect(await differ(old, fresh, rows, { clients: 'aws-sdk-2026' })).toMatchObject({ retries: found.retries! });
+  });
+
+  it('do not come where nothing is newly refused, nor at a status that is not tried again', async () => {
+    const none = await differ(fresh, fresh, many(3, 'x', '/'), { clients: 'axios-retry' });
+    expect(none.retries).toMatchObject({ refused: 0, retries: 0, wait_ms: null });
+    const forbidden = await differ(old, 'limit_req zone=api; limit_req_status 403;', many(3, 'x', '/'), {
+      clients: 'axios-retry',
+    });
+    expect(forbidden.retries).toMatchObject({ refused: 2, not_retried: 2, retries: 0 });
   });
 });
