@@ -143,7 +143,7 @@ describe('a node that was killed, and whose log is gone', () => {
     await second.stop('SIGKILL');
     fs.rmSync(join(data, 'weir.db-wal'));
     const { code, out, err } = await weir(['serve', '--data', data, '--port', '0']);
-    const again = await serve(['--data', data, '--allow lost-rows']);
+    const again = await serve(['--data', data, '--allow', 'lost-rows']);
     const record = await recordOf(again, key);
     const { rows } = (await ask(again, 'GET', '/api/chain/edge/state', key)).body;
     const { seq, kind, lost_to_seq } = rows.at(-1);
