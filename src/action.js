@@ -3,24 +3,69 @@
 //
 //   scenarios/a.yaml ─► weir simulate ─► reports/1 ─► summary
 //                                     └► ::error file=scenarios/a.yaml,line=3,col=12::…
+//   deploy/          ─► weir diff git:origin/main deploy/ ─► the same, and one comment on the pull request
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const { WEIR_COMMAND: command = '', WEIR_OPTIONS = '', RUNNER_TEMP, GITHUB_OUTPUT, GITHUB_STEP_SUMMARY } = process.env;
+const { WEIR_COMMAND: command = '', WEIR_OPTIONS = '', WEIR_BASE, WEIR_TOKEN } = process.env;
+const { RUNNER_TEMP, GITHUB_OUTPUT, GITHUB_STEP_SUMMARY, GITHUB_BASE_REF } = process.env;
 const program = join(RUNNER_TEMP, 'weir/node_modules/@weir/cli/dist/cli/main.js');
+/** GitHub refuses longer comments. */
+const MOST_COMMENT = 65_000;
 const reports = join(RUNNER_TEMP, 'weir-reports');
-const commands = ['simulate', 'replay', 'load'];
+const commands = ['simulate', 'replay', 'load', 'diff'];
 const [files, options] = [process.argv.slice(2), WEIR_OPTIONS.split('\n')].map((lines) =>
   lines.map((line) => line.trim()).filter((line) => line !== ''),
 );
 
 if (!commands.includes(command)) end(`The input command is "${command}". It takes ${commands.join(', ')}.`);
 if (files.length === 0) end('The input files names none.');
+const base = WEIR_BASE || (GITHUB_BASE_REF && `origin/${GITHUB_BASE_REF}`);
+if (command === 'diff' && !base) end('The input base is empty, and the job is not of a pull request.');
+const summaries = [];
 appendFileSync(GITHUB_OUTPUT, `reports=${reports}\n`);
 let worst = 0;
-for (const [index, file] of files.entries()) worst = Math.max(worst, run(file, join(reports, String(index + 1))));
+const runOne = command === 'diff' ? diff : run;
+for (const [index, file] of files.entries()) worst = Math.max(worst, runOne(file, join(reports, String(index + 1))));
+if (WEIR_TOKEN && summaries.length > 0) await comment(summaries.join('\n\n'));
 process.exitCode = worst;
+
+/** What the change does to the limits: annotations at its lines come from the command. */
+function diff(file, out) {
+  const words = ['diff', `git:${base}`, file, ...options, '--annotate', '--out', out];
+  const { status, stdout } = weir(words, ['ignore', 'pipe', 'inherit']);
+  process.stdout.write(stdout);
+  const summary = join(out, 'summary.md');
+  if (!existsSync(summary)) annotate(`weir diff ended with exit code ${status}.`, { file });
+  else {
+    summaries.push(readFileSync(summary, 'utf8'));
+    appendFileSync(GITHUB_STEP_SUMMARY, `${summaries.at(-1)}\n`);
+  }
+  return status ?? 70;
+}
+
+/** One comment on the pull request, found again by its first line. */
+async function comment(text) {
+  const { GITHUB_API_URL = 'https://api.github.com', GITHUB_REPOSITORY, GITHUB_EVENT_PATH } = process.env;
+  const { number } = JSON.parse(readFileSync(GITHUB_EVENT_PATH, 'utf8')).pull_request ?? {};
+  if (number === undefined) return;
+  const issues = `${GITHUB_API_URL}/repos/${GITHUB_REPOSITORY}/issues`;
+  const ask = async (method, url, body) => {
+    const headers = { authorization: `Bearer ${WEIR_TOKEN}`, accept: 'application/vnd.github+json' };
+    const answer = await fetch(url, { method, headers, body: body && JSON.stringify(body) });
+    if (!answer.ok) end(`The comment could not be written: ${method} ${url} answered ${answer.status}.`);
+    return answer.json();
+  };
+  const mark = '<!-- weir diff -->';
+  const body = `${mark}\n${text}`.slice(0, MOST_COMMENT);
+  for (let page = 1; ; page += 1) {
+    const comments = await ask('GET', `${issues}/${number}/comments?per_page=100&page=${page}`);
+    const own = comments.find((one) => one.body.startsWith(mark));
+    if (own !== undefined) return ask('PATCH', `${issues}/comments/${own.id}`, { body });
+    if (comments.length < 100) return ask('POST', `${issues}/${number}/comments`, { body });
+  }
+}
 
 function run(file, out) {
   const { status, stdout } = weir([command, file, ...options, '--out', out, '--json'], ['ignore', 'pipe', 'inherit']);

@@ -1,6 +1,9 @@
 // action.yml as a runner runs it: its steps in bash, with the inputs and the environment of a job.
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -42,7 +45,11 @@ beforeAll(() => {
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 /** One step, as with the given inputs: those that are not given have their defaults. */
-function run(name: string, given: Readonly<Record<string, string>>) {
+function stepWith(
+  name: string,
+  given: Readonly<Record<string, string>>,
+  places: Readonly<Record<string, string>> = {},
+) {
   const step = steps.find((one) => one.name === name)!;
   const defaults = Object.entries<{ default?: string }>(action.inputs).map(([input, { default: value = '' }]) => [
     input,
@@ -64,12 +71,37 @@ function run(name: string, given: Readonly<Record<string, string>>) {
     GITHUB_OUTPUT: output,
     GITHUB_STEP_SUMMARY: summary,
     RUNNER_TEMP: temp,
+    ...places,
     ...Object.fromEntries(own),
   };
-  const words = ['--noprofile', '--norc', '-eo', 'pipefail', '-c', step.run!];
-  const { status, stdout, stderr } = spawnSync('bash', words, { cwd: job, env, encoding: 'utf8' });
+  return { words: ['--noprofile', '--norc', '-eo', 'pipefail', '-c', step.run!], env };
+}
+
+function ran(status: number | null, stdout: string, stderr: string) {
   const annotations = stdout.split('\n').filter((line) => line.startsWith('::'));
   return { status, stdout, stderr, annotations, summary: readFileSync(summary, 'utf8') };
+}
+
+function run(name: string, given: Readonly<Record<string, string>>) {
+  const { words, env } = stepWith(name, given);
+  const { status, stdout, stderr } = spawnSync('bash', words, { cwd: job, env, encoding: 'utf8' });
+  return ran(status, stdout, stderr);
+}
+
+/** The same, while this process serves. */
+async function runBeside(
+  name: string,
+  given: Readonly<Record<string, string>>,
+  places: Readonly<Record<string, string>>,
+) {
+  const { words, env } = stepWith(name, given, places);
+  const child = spawn('bash', words, { cwd: job, env });
+  const [stdout, stderr, [status]] = await Promise.all([
+    child.stdout.toArray(),
+    child.stderr.toArray(),
+    once(child, 'close') as Promise<[number]>,
+  ]);
+  return ran(status, stdout.join(''), stderr.join(''));
 }
 
 it('is composite: each step is one of another action, or has its shell, and no input is put into a script', () => {
@@ -127,4 +159,52 @@ it.each([
 ])('refuses %o', (given, said) => {
   const { status, annotations } = run('Run', given);
   expect([status, annotations]).toEqual([2, [expect.stringMatching(said)]]);
+});
+
+it('says what a pull request does to the limits, in one comment that it keeps up to date', async () => {
+  const git = (...words: string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@a.example', ...words], { cwd: job });
+  const limits = (burst: number) =>
+    writeFileSync(
+      join(job, 'nginx.conf'),
+      `limit_req_zone $uri zone=a:1m rate=1r/s;\nserver { limit_req zone=a burst=${burst}; }\n`,
+    );
+  limits(9);
+  git('init', '-q', '-b', 'main');
+  git('add', 'nginx.conf');
+  git('commit', '-qm', 'limits');
+  limits(4);
+  const event = join(home, 'event.json');
+  writeFileSync(event, JSON.stringify({ pull_request: { number: 7 } }));
+  const comments: { id: number; body: string }[] = [{ id: 1, body: 'nice' }];
+  const seen: string[] = [];
+  const server = createServer(async (request, answer) => {
+    seen.push(`${request.method} ${request.url} ${request.headers.authorization}`);
+    const text = (await request.toArray()).join('');
+    const own = comments.find(({ id }) => request.url === `/repos/a/b/issues/comments/${id}`);
+    if (own !== undefined) own.body = JSON.parse(text).body;
+    else if (request.method === 'POST') comments.push({ id: 2, body: JSON.parse(text).body });
+    answer.end(JSON.stringify(comments));
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  const given = { command: 'diff', files: 'nginx.conf', base: 'main', token: 'secret' };
+  const places = { GITHUB_API_URL: `http://127.0.0.1:${port}`, GITHUB_REPOSITORY: 'a/b', GITHUB_EVENT_PATH: event };
+  const first = await runBeside('Run', given, places);
+  expect([first.status, first.annotations]).toEqual([0, ['::notice file=nginx.conf,line=2::a: burst 9 → 4']]);
+  expect(first.summary).toContain('burst 9 → 4');
+  limits(5);
+  await runBeside('Run', given, places);
+  server.close();
+  expect(comments.map(({ body }) => body)).toEqual([
+    'nice',
+    expect.stringMatching(/^<!-- weir diff -->\n(?:.|\n)*burst 9 → 5/),
+  ]);
+  expect(seen).toEqual([
+    'GET /repos/a/b/issues/7/comments?per_page=100&page=1 Bearer secret',
+    'POST /repos/a/b/issues/7/comments Bearer secret',
+    'GET /repos/a/b/issues/7/comments?per_page=100&page=1 Bearer secret',
+    'PATCH /repos/a/b/issues/comments/2 Bearer secret',
+  ]);
+  expect(run('Run', { command: 'diff', files: 'nginx.conf' })).toMatchObject({ status: 2 });
 });
