@@ -137,8 +137,12 @@ export class Client {
     if (attempt.timeout !== undefined) clock.agenda.cancel(attempt.timeout);
     this.#ended(attempt, answer.type, toldMsOf(answer));
     if (answer.type === 'served') tally.served(attempt.job, clock.now() - attempt.sentMs);
-    if (answer.type === 'limited' || answer.type === 'failed') this.receive({ ...answer, attempt }, from);
-    else this.receive({ type: answer.type, attempt }, from);
+    const { type } = answer;
+    // Objects of few shapes: copying the answer costs a quarter of the speed.
+    if (type === 'limited') this.receive({ type, retryAfterMs: answer.retryAfterMs, attempt }, from);
+    else if (type === 'failed' && answer.retryAfterMs !== undefined)
+      this.receive({ type, retryAfterMs: answer.retryAfterMs, attempt }, from);
+    else this.receive({ type, attempt }, from);
   }
 
   #perform(effect: Effect): void {
