@@ -1,6 +1,6 @@
 // `weir identify`: what is asked is said first, then sent, then answered, and kept for a later look.
 import type { Answer } from '../identify/answer.js';
-import type { AskingOptions } from '../identify/asking.js';
+import type { AskingOptions } from '../identify/ask-target.js';
 import type { Investigated } from '../identify/explanations.js';
 import { documentText } from '../report/terminal-blocks.js';
 import { parseTimeMs } from '../schema/quantity.js';
@@ -89,7 +89,10 @@ export const identify = command({
     if (given.json) say(`${JSON.stringify(said, undefined, 2)}\n`);
     else say(documentText(answerDocument(answer, (url ?? from)!), terminalAtHand()));
     if (given.out !== NONE && (from === undefined || given.out !== undefined)) {
-      const folder = await writeFindings(given.out ?? `reports/identify/${hostIn(url)}`, url ?? from!, found, answer);
+      const folder = await writeFindings(given.out ?? `reports/identify/${hostIn(url)}`, url ?? from!, found, answer, {
+        headers: given.header && Object.fromEntries(given.header),
+        keyHeader: given.keyHeader,
+      });
       if (!given.json) say(`\nEvidence, scenario and page are in ${folder}\n`);
     }
     process.exitCode = exitOfStop() ?? exits[answer.verdict];
@@ -138,7 +141,7 @@ async function offline(from: string, { logFormat, key, logClient, limitedStatus 
 async function live(url: string, given: Given): Promise<Identified> {
   const [{ answerOf }, { ask }, { investigate }, { investigateKeyed, keysInWords }] = await Promise.all([
     import('../identify/answer.js'),
-    import('../identify/asking.js'),
+    import('../identify/ask-target.js'),
     import('../identify/investigation.js'),
     import('../identify/key-check.js'),
   ]);

@@ -1,8 +1,8 @@
 // An answer as a document. Pure.
 import { type Block, type ReportDocument, sentence } from '../report/block.js';
 import type { Answer, Rule } from './answer.js';
+import type { Telling } from './distinguishing-probe.js';
 import type { Volley } from './probe.js';
-import type { Telling } from './telling.js';
 
 const MOST_RULES = 6;
 
@@ -36,10 +36,11 @@ export function answerDocument(answer: Answer, target: string): ReportDocument {
 }
 
 function ruleBlocks({ words, parameters, limiter, products, isExact }: Rule): Block[] {
-  const rows = Object.entries(parameters).map(([name, { value, least, most }]) => {
+  const rows = Object.entries(parameters).map(([name, one]) => {
     const unit = units[name] === undefined ? '' : ` ${units[name]}`;
-    const range = most - least < 1e-9 ? undefined : `between ${short(least)} and ${short(most)}`;
-    return { label: name.replace(/_ms$/, ''), value: `${short(value)}${unit}`, beside: range };
+    const pieces = (one.pieces ?? [one]).filter(({ least, most }) => most - least >= 1e-9);
+    const range = pieces.map(({ least, most }) => `between ${short(least)} and ${short(most)}`).join(', or ');
+    return { label: name.replace(/_ms$/, ''), value: `${short(one.value)}${unit}`, beside: range || undefined };
   });
   const like = products.length === 0 ? undefined : `like ${products.join(', ')}`;
   return [

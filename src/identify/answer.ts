@@ -4,20 +4,25 @@ import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { checkRule } from '../limiter/rule/rule-definition.js';
 import { waitsInWords } from '../live/told-waits.js';
 import { modulo } from '../math/modulo.js';
+import { type Telling, tellingProbe } from './distinguishing-probe.js';
 import type { Evidence } from './evidence.js';
 import type { Investigated } from './explanations.js';
 import { featuresOf } from './features.js';
 import type { Fitted } from './fit.js';
 import type { Keys } from './key-check.js';
-import { lasting } from './lasting.js';
-import { moved, withEdgeAt } from './moves.js';
+import { lasting } from './parameter-search.js';
+import { moved, withEdgeAt } from './parameter-steps.js';
 import { isOpen } from './probes.js';
 import { productsLike } from './products-like.js';
-import { type Range, rangeOf, widestSpan } from './ranges.js';
-import { startsOf } from './starts.js';
+import { type Range, rangeOf, spansOf } from './ranges.js';
 import { isByToken, type Parameters, type Structure } from './structure.js';
-import { type Telling, tellingProbe } from './telling.js';
 import { BASE_MS, violationOf } from './violation.js';
+
+/** A number of a rule, and all that it may be: in pieces that are apart, where not all between explain the answers. */
+interface Parameter extends Range {
+  readonly value: number;
+  readonly pieces?: readonly Range[] | undefined;
+}
 
 export interface Rule {
   readonly structure: string;
@@ -25,7 +30,7 @@ export interface Rule {
   readonly words: string;
   /** Ready for a scenario; its numbers are the roundest of the ranges. */
   readonly limiter: RuleDefinition;
-  readonly parameters: Readonly<Record<string, Range & { readonly value: number }>>;
+  readonly parameters: Readonly<Record<string, Parameter>>;
   /** Known as exactly as it was asked. */
   readonly isExact: boolean;
   /** By how much the answers are missed in the nearest order of counting that was found, in ms, where not every one was searched; 0: none is. */
@@ -157,21 +162,31 @@ function unrestOf({ seen, isHeld, admittedMs, limitedMs }: Evidence): number {
 function ruleOf(found: Fitted, evidence: Evidence, unknownMs: number, resolution: number, toleranceMs: number): Rule {
   const offMs = found.violationMs > toleranceMs ? found.violationMs : 0;
   // A violation is a time, as the parameters are: where it is not 0, they are off by no less.
-  const fitted = widened(atWidest(found, evidence, resolution, toleranceMs), unknownMs + offMs);
-  const { best, ranges } = fitted;
-  const { structure } = best;
+  const byMs = unknownMs + offMs;
+  const { structure } = found.best;
+  const spanByMs = isByToken(structure) ? byMs / found.best.parameters.limit : byMs;
+  const { limit, spans } = atWidest(found, evidence, resolution, toleranceMs);
+  // Each end was found with requests counted alike; what measures a time may differ by what they took longer than others.
+  const pieces = spans.map((one) => widened(one, spanByMs));
+  const spanMs = { least: pieces[0]!.least, most: pieces.at(-1)!.most };
+  const ranges = { ...found.ranges, limit, spanMs, otherMs: widened(found.ranges.otherMs, byMs) };
   const mostMs = Math.max(toleranceMs, found.violationMs);
   const rounded = roundedOf(found, evidence, mostMs);
-  const shown: Record<string, Range & { value: number }> = {
+  const shown: Record<string, Parameter> = {
     limit: { ...ranges.limit, value: rounded.limit },
     [isByToken(structure) ? 'token_ms' : 'window_ms']: {
       ...ranges.spanMs,
       value: rounded.spanMs,
+      ...(pieces.length > 1 && { pieces }),
     },
   };
   if (structure.part !== undefined)
     shown['part'] = { least: structure.part, most: structure.part, value: structure.part };
-  if (structure.has.includes('otherMs')) shown['block_ms'] = { ...ranges.otherMs, value: rounded.otherMs };
+  if (structure.capacity !== undefined) {
+    const capacity = (otherMs: number) => structure.capacity!({ ...rounded, otherMs });
+    const { least, most } = ranges.otherMs;
+    shown['limit'] = { least: capacity(least), most: capacity(most), value: capacity(rounded.otherMs) };
+  } else if (structure.has.includes('otherMs')) shown['block_ms'] = { ...ranges.otherMs, value: rounded.otherMs };
   const definition = structure.definition(rounded);
   const params = { ...(definition.params as Record<string, unknown>) };
   if (structure.period !== undefined) {
@@ -185,7 +200,7 @@ function ruleOf(found: Fitted, evidence: Evidence, unknownMs: number, resolution
     words: structure.words,
     limiter: checkRule({ ...definition, params }),
     parameters: shown,
-    isExact: offMs === 0 && !isOpen(fitted, resolution),
+    isExact: offMs === 0 && !isOpen({ ...found, ranges }, resolution),
     offMs,
     products: productsLike(structure, rounded),
   };
@@ -228,40 +243,28 @@ function phaseOf(structure: Structure, parameters: Parameters): number {
   return modulo(-(BASE_MS + parameters.shiftMs), period);
 }
 
-/** With its span as far as it may be. */
-function atWidest(fitted: Fitted, evidence: Evidence, resolution: number, toleranceMs: number): Fitted {
-  const { best, ranges } = fitted;
-  const { structure, parameters } = best;
-  const mostMs = Math.max(toleranceMs, fitted.violationMs);
+/** The limits and the spans that explain the answers. */
+function atWidest(
+  { best, ranges, violationMs }: Fitted,
+  evidence: Evidence,
+  resolution: number,
+  toleranceMs: number,
+): { readonly limit: Range; readonly spans: readonly Range[] } {
+  const { structure } = best;
+  const mostMs = Math.max(toleranceMs, violationMs);
   const violation = (one: Parameters, most: number) =>
     violationOf({ structure, parameters: one }, evidence, { mostMs: most }).ms;
-  const features = featuresOf(evidence);
   // On a grid, what explains the answers lies in pieces.
-  const pieces = structure.period === undefined ? [] : lasting(structure, { evidence, features }, mostMs);
+  const pieces =
+    structure.period === undefined ? [] : lasting(structure, { evidence, features: featuresOf(evidence) }, mostMs);
   const all = pieces.map((one) => one.parameters).filter((one) => violation(one, mostMs) <= mostMs);
-  const limits = [ranges.limit.least, ranges.limit.most, ...all.map(({ limit }) => limit)];
-  const spans = [ranges.spanMs.least, ranges.spanMs.most, ...all.map((one) => one.spanMs)];
-  const elsewhere =
-    structure.period === undefined
-      ? []
-      : [...startsOf(structure, evidence, features)].filter(({ limit }) => limit === parameters.limit);
-  const spanMs = widestSpan(
-    best,
-    rangeOf(spans),
-    elsewhere.map((one) => one.spanMs),
-    violation,
-    mostMs,
-    resolution,
-  );
-  return { ...fitted, ranges: { ...ranges, limit: rangeOf(limits), spanMs } };
+  const limit = rangeOf([ranges.limit.least, ranges.limit.most, ...all.map((one) => one.limit)]);
+  const span = rangeOf([ranges.spanMs.least, ranges.spanMs.most, ...all.map((one) => one.spanMs)]);
+  return { limit, spans: structure.isInFlight ? [span] : spansOf(best, span, violation, mostMs, resolution) };
 }
 
-/** Each end was found with requests counted alike; the two that measure a time may differ by what they took longer than others. */
-function widened(fitted: Fitted, byMs: number): Fitted {
-  const wider = ({ least, most }: Range, ms: number) => ({ least: Math.max(0, least - ms), most: most + ms });
-  const { spanMs, otherMs } = fitted.ranges;
-  const spanByMs = isByToken(fitted.best.structure) ? byMs / fitted.best.parameters.limit : byMs;
-  return { ...fitted, ranges: { ...fitted.ranges, spanMs: wider(spanMs, spanByMs), otherMs: wider(otherMs, byMs) } };
+function widened({ least, most }: Range, byMs: number): Range {
+  return { least: Math.max(0, least - byMs), most: most + byMs };
 }
 
 /** Of the numbers in a range the one with the fewest digits; the nearest to `value` among those. */

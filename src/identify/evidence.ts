@@ -63,8 +63,10 @@ export interface Evidence {
 
 /** An answer that takes longer than others by less than this is not held, in ms. */
 const HELD_MS = 15;
-/** A rule that holds requests does so in this part, at least, of all volleys in which it refuses others; a machine is slow now and then. */
-const HELD_SHARE = 0.3;
+/** Admitted answers are held where so many are later than refused ones as happens by chance once in 700 times: in standard deviations. */
+const BEYOND_CHANCE = 3;
+/** Fewer than this say nothing. */
+const FEW_HELD = 3;
 
 /** @param whole what these are a part of: how long requests are under way is known from all of them */
 export function evidenceOf(seen: readonly Seen[], whole?: Evidence): Evidence {
@@ -77,9 +79,8 @@ export function evidenceOf(seen: readonly Seen[], whole?: Evidence): Evidence {
       .sort((a, b) => a - b);
   const [admitted, limited] = [took('admitted'), took('limited')];
   const shortestMs = Math.min(admitted[0] ?? Infinity, limited[0] ?? Infinity, 1_000);
-  const { held, share } = heldOf(seen, admitted[0] ?? 0, vagueMs);
-  const isWork = seen.some((one) => one.isWork);
-  const isHeld = !isWork && held.length >= 3 && held.length >= 0.04 * admitted.length && share >= HELD_SHARE;
+  const held = seen.some((one) => one.isWork) ? [] : laterThanRefused(seen, admitted, limited, vagueMs);
+  const isHeld = held.length > 0;
   const heldFromMs = isHeld ? Math.min(...held) : Infinity;
   const free = admitted.filter((ms) => ms < heldFromMs);
   const usualMs = limited.length >= 5 ? quantile(limited, USUAL) : quantile(free.length > 0 ? free : admitted, USUAL);
@@ -130,21 +131,39 @@ export function volleysIn(inOrder: readonly Seen[]): Seen[][] {
   return volleys;
 }
 
-/** What admitted requests took that were answered far later than all limited ones that were sent with them: a slow machine is slow to all. */
-function heldOf(
+/**
+ * What admitted requests took that were held; none where as large a share of the refused ones was as late. A slow machine is slow to all
+ * that are sent together, so only those are looked at that came later than each refused one beside them.
+ * @param admitted what admitted requests took, ascending @param limited the same of refused ones
+ */
+function laterThanRefused(
   seen: readonly Seen[],
-  quickestMs: number,
+  admitted: readonly number[],
+  limited: readonly number[],
   vagueMs: number,
-): { readonly held: number[]; readonly share: number } {
-  const mixed = volleysIn([...seen].sort((a, b) => a.sentMs - b.sentMs)).flatMap((volley) => {
+): number[] {
+  const [quickestMs = 0] = admitted;
+  const late = volleysIn([...seen].sort((a, b) => a.sentMs - b.sentMs)).flatMap((volley) => {
     const took = (decision: Seen['decision']) =>
       volley.filter((one) => one.decision === decision).map((one) => one.answeredMs - one.sentMs - vagueMs);
-    const [limited, admitted] = [took('limited'), took('admitted')];
-    if (limited.length === 0 || admitted.length === 0) return [];
-    const fromMs = Math.max(...limited, 2 * quickestMs) + HELD_MS;
-    return [admitted.filter((ms) => ms > fromMs)];
+    const refused = took('limited');
+    const fromMs = Math.max(...refused, 2 * quickestMs) + HELD_MS;
+    return refused.length === 0 ? [] : took('admitted').filter((ms) => ms > fromMs);
   });
-  return { held: mixed.flat(), share: mixed.filter((held) => held.length > 0).length / Math.max(1, mixed.length) };
+  if (late.length < FEW_HELD) return [];
+  late.sort((a, b) => a - b);
+  const from = late.findIndex((ms) => {
+    const held = admitted.filter((one) => one >= ms).length;
+    const asLate = limited.filter((one) => one - limited[0]! >= ms - quickestMs - HELD_MS).length;
+    return isMoreOften(held, admitted.length, asLate, limited.length);
+  });
+  return from < 0 ? [] : late.slice(from);
+}
+
+/** Whether `a` of `n` is a larger share than `b` of `m`, beyond chance: the test of two proportions. */
+function isMoreOften(a: number, n: number, b: number, m: number): boolean {
+  const both = (a + b) / (n + m);
+  return a / n - b / m > BEYOND_CHANCE * Math.sqrt(both * (1 - both) * (1 / n + 1 / m));
 }
 
 /** The quickest that was seen is slower than the quickest that there could be: about as much as others are slower than it. */

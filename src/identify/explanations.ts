@@ -2,8 +2,8 @@
 import { type Evidence, evidenceOf, type Seen } from './evidence.js';
 import { featuresOf } from './features.js';
 import { type Fitted, fitted, fittedFrom } from './fit.js';
-import { lasting } from './lasting.js';
-import { proofOf } from './proof.js';
+import { proofOf } from './order-proof.js';
+import { lasting } from './parameter-search.js';
 import { type Hypothesis, isByToken, type Structure, windowMsOf } from './structure.js';
 import { structures } from './structures.js';
 
@@ -162,6 +162,7 @@ export function preferred(alive: readonly Fitted[], evidence: Evidence): Fitted[
     if (best.structure.id.startsWith('bucket-ticks') && best.parameters.part >= best.parameters.limit) return false;
     const base = best.structure.extends;
     if (base === undefined || !ids.has(base)) return true;
+    if (best.structure.capacity !== undefined) return false;
     return best.structure.has.includes('otherMs') && ranges.otherMs.least > 0.05 * best.parameters.spanMs;
   });
 }

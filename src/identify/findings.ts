@@ -6,13 +6,13 @@
 //   index.html        the answers with the model over them
 import { open, readFile, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { stringify } from 'yaml';
 import { Failure } from '../schema/failure.js';
 import { makeFolder } from '../store/make-folder.js';
 import type { Answer } from './answer.js';
 import type { Seen } from './evidence.js';
 import { evidencePage } from './evidence-page.js';
 import type { Investigated } from './explanations.js';
+import { followUpScenario, type Sent } from './follow-up-scenario.js';
 import { identificationOf } from './identification.js';
 
 const EVIDENCE = 'evidence.ndjson';
@@ -23,10 +23,11 @@ export async function writeFindings(
   target: string,
   found: Investigated,
   answer: Answer,
+  sent?: Sent | undefined,
 ): Promise<string> {
   const path = resolve(folder);
   const lines = found.evidence.seen.map((one) => JSON.stringify(one));
-  const scenario = followUpScenario(answer, target, found.evidence.seen);
+  const scenario = followUpScenario(answer, target, found.evidence.seen, sent);
   try {
     makeFolder(path);
     await Promise.all([
@@ -111,41 +112,4 @@ async function beginsAsEvidence(path: string): Promise<boolean> {
   } finally {
     await file.close();
   }
-}
-
-/** A scenario with the rule in it: a burst of twice the limit, and what comes afterwards. */
-export function followUpScenario({ rules: [rule] }: Answer, target: string, seen: readonly Seen[]): string | undefined {
-  if (rule === undefined) return undefined;
-  const { limit, window_ms: window, token_ms: token } = rule.parameters;
-  const most = limit!.value;
-  const spanMs = window?.value ?? (token?.value ?? 1_000) * most;
-  const cycleMs = Math.min(86_400_000, Math.max(1, Math.round(spanMs / 20)));
-  const body = {
-    question: `What does the limiter of ${target} do with a burst of twice its limit?`,
-    cycle_ms: cycleMs,
-    duration: 100,
-    limiter: rule.limiter,
-    ...(/^https?:/.test(target) ? { target: { url: target, ...statusesOf(seen) } } : {}),
-    arrivals: [
-      { model: 'constant', rate: Number((most / 40).toPrecision(3)) },
-      { model: 'burst', burst_rate: Math.max(1, Math.round((2 * most) / 5)), at: 30, for: 5 },
-    ],
-  };
-  return `# ${rule.words}, as \`weir identify\` found it.\n${stringify(body)}`;
-}
-
-/** How the target says what it decided, as far as that is not what `weir load` takes it to be anyway. */
-function statusesOf(seen: readonly Seen[]): {
-  readonly limited_status?: number[];
-  readonly admitted_status?: number[];
-} {
-  const statuses = (decision: Seen['decision']) =>
-    [...new Set(seen.filter((one) => one.decision === decision).flatMap(({ status }) => status ?? []))].sort(
-      (a, b) => a - b,
-    );
-  const [limited, admitted] = [statuses('limited'), statuses('admitted')];
-  return {
-    ...(limited.some((status) => status !== 429) && { limited_status: limited }),
-    ...(admitted.some((status) => status < 200 || status > 399) && { admitted_status: admitted }),
-  };
 }

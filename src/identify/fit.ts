@@ -6,11 +6,11 @@
 //             +---------------------  span
 import type { Evidence } from './evidence.js';
 import type { Features, Stage } from './features.js';
-import { lasting } from './lasting.js';
-import { isNear, moved, neighboursOf, parametersOf, scatteredFrom } from './moves.js';
-import { proofOf } from './proof.js';
+import { proofOf } from './order-proof.js';
+import { lasting } from './parameter-search.js';
+import { isNear, moved, neighboursOf, parametersOf, scatteredFrom } from './parameter-steps.js';
 import { COUNTED_AT, endOf, type Range, rangeOf } from './ranges.js';
-import { GRID, LONGEST, nearPartOf, PHASES, startsOf } from './starts.js';
+import { GRID, LONGEST, nearPartOf, PHASES, startsOf } from './search-starts.js';
 import { type Hypothesis, isByToken, type Name, type Parameters, type Structure } from './structure.js';
 import { NEVER_SO, violationOf } from './violation.js';
 

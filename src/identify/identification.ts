@@ -109,7 +109,12 @@ function candidateOf(
     primitive,
     params: { ...(params as Record<string, unknown>) },
     ...(stepMs === undefined ? {} : { clock_resolution_ms: stepMs }),
-    intervals: Object.fromEntries(Object.entries(parameters).map(([name, { least, most }]) => [name, [[least, most]]])),
+    intervals: Object.fromEntries(
+      Object.entries(parameters).map(([name, one]) => [
+        name,
+        (one.pieces ?? [one]).map(({ least, most }) => [least, most]),
+      ]),
+    ),
     explains: of,
     of,
     off_ms: offMs,

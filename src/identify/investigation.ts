@@ -4,11 +4,12 @@
 //   burst, twice as large each time ─► polls, farther apart each time ─► what fits ─► the probe that splits it most for its cost ─┐
 //                                                                         ▲                                                      │
 //                                                                         └──────────────────────────────────────────────────────┘
-import { Choices, type InvestigationOptions, type Standing } from './choice.js';
+
 import { type Evidence, evidenceOf, type Seen } from './evidence.js';
 import { explanationsOf, type Investigated, lastingOf, looked, preferred, TOLERANCE_MS } from './explanations.js';
 import type { Fitted } from './fit.js';
 import type { Probe, Volley } from './probe.js';
+import { Choices, type InvestigationOptions, type Standing } from './probe-choice.js';
 import type { Structure } from './structure.js';
 import { fine, simple, structures } from './structures.js';
 

@@ -6,10 +6,11 @@
 //
 // A single new key that is admitted may have found what had just come back to all. Then so much comes back between the two new ones that
 // one of the three at the end is admitted, too.
-import type { InvestigationOptions } from './choice.js';
+
 import type { Investigated } from './explanations.js';
 import { type Answered, type Ask, investigate } from './investigation.js';
 import type { Probe } from './probe.js';
+import type { InvestigationOptions } from './probe-choice.js';
 
 export type Keys = 'each on its own' | 'one count for all' | 'not known';
 

@@ -1,5 +1,5 @@
 // How far one parameter of an explanation can be moved so that it still explains the answers. Pure.
-import { moved } from './moves.js';
+import { moved } from './parameter-steps.js';
 import type { Hypothesis, Name, Parameters, Structure } from './structure.js';
 
 export interface Range {
@@ -86,28 +86,34 @@ const PHASES = 96;
 const MOST_NEAR = 4;
 const REFINED = 5;
 
-/** No span is looked at that is longer or shorter by more than this factor. */
+/** Spans that are longer or shorter by up to this factor are looked at, each as a part of the resolution longer than the last. */
 const FARTHEST = 2;
-const MOST_FAR = 60;
+const STEP_ELSEWHERE = 0.5;
+/** So many parts of a request are tried. */
+const PARTS = 60;
 
 /**
- * How far the span of a rule can be from what was found. With requests counted at other parts of their times it may lie beyond the ends that
- * `endOf` found; and on a grid the spans that explain the answers lie in pieces, each with edges at other instants.
- * @param range the ends that were found, in ms @param elsewhere spans that there may be, in ms
+ * All spans that explain the answers, in ranges that are ascending and apart. With requests counted at other parts of their times they may
+ * lie beyond the ends that `endOf` found; and elsewhere, on a grid with edges at other instants, other spans may explain the answers too.
+ * @param range the ends that were found, in ms
  * @param violation by how much the answers are missed, in ms; at least `mostMs` where it is more than that
  * @param resolution as a part of the span
  */
-export function widestSpan(
+export function spansOf(
   { structure, parameters }: Hypothesis,
   range: Range,
-  elsewhere: readonly number[],
   violation: (parameters: Parameters, mostMs: number) => number,
   toleranceMs: number,
   resolution: number,
-): Range {
+): readonly Range[] {
   const parts = structure.period === undefined ? STEPS_OF_RESOLUTION.other : STEPS_OF_RESOLUTION.onGrid;
   const stepMs = (resolution / parts) * parameters.spanMs;
-  const explains = (spanMs: number) => explainsAnywhere(structure, { ...parameters, spanMs }, violation, toleranceMs);
+  // With another span, another part of a request is left over.
+  const shares = structure.capacity === undefined ? [] : Array.from({ length: PARTS }, (_, k) => (k + 0.5) / PARTS);
+  const explains = (spanMs: number) =>
+    [parameters.otherMs, ...shares.map((part) => part * spanMs)].some((otherMs) =>
+      explainsAnywhere(structure, { ...parameters, spanMs, otherMs }, violation, toleranceMs),
+    );
   const beyond = (end: number, direction: -1 | 1): number => {
     let farthest = end;
     let missed = 0;
@@ -120,14 +126,20 @@ export function widestSpan(
     }
     return farthest + STEPS_MORE * direction * stepMs;
   };
-  let [least, most] = [beyond(range.least, -1), beyond(range.most, 1)];
-  const isFar = (ms: number) => (ms < least || ms > most) && Math.max(ms, most) < FARTHEST * Math.min(ms, least);
-  const far = [...new Set(elsewhere)].filter(isFar).sort((a, b) => a - b);
-  const some = far.filter((_, k) => k % Math.ceil(far.length / MOST_FAR) === 0);
-  // From the farthest inwards: what lies between two that explain is not looked at.
-  for (const ms of some) if (ms < least && explains(ms)) least = ms - STEPS_MORE * stepMs;
-  for (const ms of some.reverse()) if (ms > most && explains(ms)) most = ms + STEPS_MORE * stepMs;
-  return { least, most };
+  const pieces = [{ least: beyond(range.least, -1), most: beyond(range.most, 1) }];
+  const factor = 1 + STEP_ELSEWHERE * resolution;
+  for (let ms = range.least / FARTHEST; ms < range.most * FARTHEST; ms *= factor) {
+    const isInside = ms > pieces[0]!.least && ms < pieces[0]!.most;
+    if (!isInside && explains(ms)) pieces.push({ least: ms / factor, most: ms * factor });
+  }
+  pieces.sort((a, b) => a.least - b.least);
+  const apart: Range[] = [];
+  for (const piece of pieces) {
+    const last = apart.at(-1);
+    if (last === undefined || piece.least > last.most) apart.push(piece);
+    else apart[apart.length - 1] = { least: last.least, most: Math.max(last.most, piece.most) };
+  }
+  return apart;
 }
 
 /** Whether the answers are explained with some phase of the grid: of a few over the whole period, and nearer and nearer about the best. */
@@ -142,19 +154,25 @@ function explainsAnywhere(
     ...moved(structure, from, 'shiftMs', shiftMs, 0),
     countedAt,
   });
+  // Without a grid, only where requests are counted makes a difference.
+  const [phases, rounds] = structure.period === undefined ? [1, 1] : [PHASES, REFINED];
+  // A phase that explains the answers is no farther than a step from one that is looked at.
+  const mostMs = phases === 1 ? Infinity : period / phases + toleranceMs;
   const near: { readonly shiftMs: number; readonly ms: number }[] = [];
   const look = (shiftMs: number) => {
-    const ms = violation(at(shiftMs), near[MOST_NEAR - 1]?.ms ?? Infinity);
+    const ms = violation(at(shiftMs), Math.min(near[MOST_NEAR - 1]?.ms ?? Infinity, mostMs));
     const place = near.findIndex((one) => one.ms > ms);
     near.splice(place < 0 ? near.length : place, 0, { shiftMs, ms });
     near.length = Math.min(near.length, MOST_NEAR);
   };
-  for (let k = 0; k < PHASES; k += 1) look((k / PHASES) * period);
-  for (let k = 1, step = period / PHASES / 2; k <= REFINED; k += 1, step /= 2) {
+  for (let k = 0; k < phases; k += 1) look((k / phases) * period);
+  if (near[0]!.ms > mostMs) return false;
+  for (let k = 1, step = period / phases / 2; k <= rounds; k += 1, step /= 2) {
     if (near[0]!.ms <= toleranceMs) return true;
     // Where a request was counted makes a difference to what is that near.
     for (const { shiftMs, ms } of near)
       if (COUNTED_AT.some((countedAt) => violation(at(shiftMs, countedAt), ms) <= toleranceMs)) return true;
+    if (k === rounds) break;
     for (const { shiftMs } of [...near]) for (const by of [-step, step]) look(shiftMs + by);
   }
   return near[0]!.ms <= toleranceMs;

@@ -32,6 +32,8 @@ export interface Structure {
   readonly definition: (parameters: Parameters) => RuleDefinition;
   /** The parameters that it has, beside `limit` and `spanMs`. */
   readonly has: readonly Name[];
+  /** How many requests it admits at once, where `otherMs` is the time of a part of one. Default: the limit. */
+  readonly capacity?: ((parameters: Parameters) => number) | undefined;
   /** The period of its own grid in ms; undefined without one. */
   readonly period?: ((parameters: Parameters) => number) | undefined;
   /** How far its instants may be off by the steps in which it counts, in ms. Default: 0. */

@@ -180,6 +180,10 @@ const counters = [
 const bucket = (more: object) => (p: Parameters) =>
   rule('token_bucket', { rate: 1, per_ms: p.spanMs, capacity: p.limit, ...more });
 
+/** A part of a request beyond the whole ones, as the time in which it comes back. */
+const capacity = ({ limit, otherMs, spanMs }: Parameters) => limit + Math.min(MOST_PART, otherMs / spanMs);
+const MOST_PART = 0.999;
+
 /** In thousandths of a request: at low rates, what is cut off adds up. */
 const nginx = ({ limit, spanMs }: Parameters, more: object) =>
   rule('nginx_limit_req', { rate_1000: Math.max(1, Math.round(1e6 / spanMs)), burst: limit - 1, ...more });
@@ -193,6 +197,13 @@ const buckets = [
     extends: 'bucket',
     grainMs: thousandth,
     rule: (p) => nginx(p, { nodelay: true }),
+  }),
+  structure('bucket-part', 'token bucket', 'a token bucket that holds no whole number of requests', {
+    has: ['otherMs'],
+    isFine: true,
+    extends: 'bucket',
+    capacity,
+    rule: (p) => bucket({ capacity: capacity(p) })(p),
   }),
   ...each(TICKS, (part) =>
     structure(`bucket-ticks/${part}`, 'token bucket', `a token bucket that gets ${part} at each tick of a clock`, {

@@ -5,7 +5,7 @@ import { answerOf } from '../../src/identify/answer.js';
 import { answerDocument } from '../../src/identify/answer-document.js';
 import { evidenceOf, type Seen } from '../../src/identify/evidence.js';
 import { Identification, identificationOf } from '../../src/identify/identification.js';
-import { parametersOf } from '../../src/identify/moves.js';
+import { parametersOf } from '../../src/identify/parameter-steps.js';
 import { structures } from '../../src/identify/structures.js';
 import { documentText } from '../../src/report/terminal-blocks.js';
 

@@ -2,6 +2,7 @@
 import { type Answer, answerOf } from '../../src/identify/answer.js';
 import type { Investigated } from '../../src/identify/explanations.js';
 import { investigate } from '../../src/identify/investigation.js';
+import type { Range } from '../../src/identify/ranges.js';
 import { type RandomLimiter, randomLimiter } from './random-limiter.js';
 import { limiterOf, played } from './virtual.js';
 
@@ -47,7 +48,8 @@ export function identified(seed: number): Case {
 function isOutside({ family, spanMs }: RandomLimiter, { rules }: Answer): boolean {
   const parameters = rules.find((one) => one.family === family)?.parameters;
   const span = parameters?.['window_ms'] ?? parameters?.['token_ms'];
-  return family !== 'concurrency' && span !== undefined && (span.least > spanMs || span.most < spanMs);
+  const isIn = ({ least, most }: Range) => least <= spanMs && spanMs <= most;
+  return family !== 'concurrency' && span !== undefined && !(span.pieces ?? [span]).some(isIn);
 }
 
 /** Counts exactly; the span of a rate within 2 %, that of a window within the resolution, or what its network lets be seen of it. */

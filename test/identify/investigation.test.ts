@@ -64,6 +64,23 @@ const known: readonly [name: string, rule: RuleDefinition, structure: string, li
 ];
 
 describe('what is recognised', () => {
+  it.each([
+    ['37 tokens, of which a request takes three', 37 / 3, 300],
+    ['three requests and a half', 3.5, 200],
+  ])('a bucket of no whole number of requests: %s', (_, capacity, spanMs) => {
+    const { rules } = answered(
+      limiterOf({ primitive: 'token_bucket', params: { rate: 1, per_ms: spanMs, capacity } }, 0),
+      {
+        latencyMs: 0.3,
+        jitterMs: 0.2,
+      },
+    );
+    expect(rules.map(({ structure }) => structure)).toEqual(['bucket-part']);
+    const { limit, token_ms: token } = rules[0]!.parameters;
+    expect(Math.abs(limit!.value - capacity)).toBeLessThan(0.1);
+    expect([token!.least < spanMs, token!.most > spanMs]).toEqual([true, true]);
+  });
+
   it.each(known)('%s', (_, rule, structure, limit, spanMs) => {
     const { verdict, rules } = answered(limiterOf(rule, 0));
     const [found] = rules;

@@ -1,14 +1,17 @@
 // The rule that is printed gives the answers that were seen: its numbers are rounded only as far as it does.
 import { expect, it } from 'vitest';
-import { answerOf } from '../../src/identify/answer.js';
+import { parse } from 'yaml';
+import { answerOf, type Rule } from '../../src/identify/answer.js';
 import { evidenceOf, type Seen } from '../../src/identify/evidence.js';
 import { explanationsOf, TOLERANCE_MS } from '../../src/identify/explanations.js';
-import { followUpScenario } from '../../src/identify/findings.js';
+import { delaysOf, followUpScenario, nearestTo } from '../../src/identify/follow-up-scenario.js';
+import { parametersOf } from '../../src/identify/parameter-steps.js';
 import { structures } from '../../src/identify/structures.js';
 import { LIMITED } from '../../src/limiter/rule/rule.js';
 import { type RuleDefinition, ruleOf } from '../../src/limiter/rule/rule-definition.js';
 import { RandomStream } from '../../src/math/random.js';
 import { parseScenario } from '../../src/scenario/load-scenario.js';
+import { planArrival } from '../../src/traffic/arrival/make.js';
 import { limiterOf } from './virtual.js';
 
 const WAY_MS = 1;
@@ -81,6 +84,52 @@ it.each([
   const found = { evidence, alive, refuted: [], nearest: alive[0], toleranceMs: TOLERANCE_MS, requests: 60 };
   const settled = { ...found, elapsedMs: 3_000, ended: 'settled' as const };
   const url = 'http://127.0.0.1:1/work';
-  const { target } = parseScenario(followUpScenario(answerOf(settled, 0.01), url, seen)!, 'scenario.yaml');
-  expect(target).toEqual({ url, ...statuses });
+  const sent = { headers: { 'X-Tenant': 'a', Authorization: 'Bearer secret' }, keyHeader: 'X-Api-Key' };
+  const text = followUpScenario(answerOf(settled, 0.01), url, seen, sent)!;
+  const { target } = parseScenario(text, 'scenario.yaml');
+  expect(target).toEqual({ url, headers: { 'X-Tenant': 'a' }, key_header: 'X-Api-Key', ...statuses });
+  expect(text).not.toContain('secret');
+  expect(text).toContain('# Authorization was sent and is not written here');
 });
+
+it.each([
+  ['fixed', 8],
+  ['log', 30],
+  ['bucket', 12],
+  ['counter-floor', 20],
+])(
+  'the load that checks %s with a limit of %i is answered otherwise by a window that is a little off, and by other structures',
+  (id, limit) => {
+    const structure = structures.find((one) => one.id === id)!;
+    const spanMs = id === 'bucket' ? 200 : 2000;
+    const rule: Rule = {
+      structure: id,
+      family: structure.family,
+      words: structure.words,
+      limiter: structure.definition(parametersOf(structure, limit, spanMs)),
+      parameters: {
+        limit: { least: limit, most: limit, value: limit },
+        [id === 'bucket' ? 'token_ms' : 'window_ms']: { least: spanMs, most: spanMs, value: spanMs },
+      },
+      isExact: true,
+      offMs: 0,
+      products: [],
+    };
+    const answer = { verdict: 'one rule', rules: [rule], remarks: [], requests: 1, seconds: 1 } as const;
+    const { cycle_ms: cycleMs, duration, arrivals } = parse(followUpScenario(answer, 'a log', [])!);
+    const plan = planArrival(arrivals[0], { cycleMs, within: 1 });
+    const arrival = plan.make({ draws: () => new RandomStream(1, 'x'), purpose: '', cycles: duration, log: undefined });
+    const instants = Array.from({ length: duration }, (_, cycle) => ({ cycle, n: arrival.count(cycle) })).flatMap(
+      ({ cycle, n }) => Array.from({ length: n }, (_, k) => (cycle + (k + 0.5) / n) * cycleMs),
+    );
+    const own = delaysOf(rule.limiter, instants);
+    const alike = nearestTo(rule).filter((other) => {
+      const delays = delaysOf(other, instants);
+      return delays.every((ms, k) => (ms === LIMITED) === (own[k] === LIMITED));
+    });
+    // For one that admits no fraction, two roundings are one; every number that is off shows.
+    const isOff = ({ primitive }: RuleDefinition) => primitive === rule.limiter.primitive;
+    expect(alike.filter(isOff).length).toBeLessThanOrEqual(id === 'counter-floor' ? 2 : id === 'bucket' ? 1 : 0);
+    expect(alike.length).toBeLessThan(4);
+  },
+);

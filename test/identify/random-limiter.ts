@@ -1,6 +1,6 @@
 // A limiter drawn at random: rule, modifiers, parameters over three orders of magnitude, and a network before it.
 
-import { parametersOf } from '../../src/identify/moves.js';
+import { parametersOf } from '../../src/identify/parameter-steps.js';
 import type { Hypothesis } from '../../src/identify/structure.js';
 import { structures } from '../../src/identify/structures.js';
 import { BASE_MS } from '../../src/identify/violation.js';

@@ -2,7 +2,7 @@
 // By hand, on a machine with nothing else to do: WEIR_TIMES=5 asks each five times, and prints what was found.
 import { afterAll, expect, it } from 'vitest';
 import { answerOf } from '../../src/identify/answer.js';
-import { ask } from '../../src/identify/asking.js';
+import { ask } from '../../src/identify/ask-target.js';
 import { investigate } from '../../src/identify/investigation.js';
 import { type Real, reals } from './real.js';
 

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { evidenceOf } from '../../src/identify/evidence.js';
 import { TOLERANCE_MS } from '../../src/identify/explanations.js';
-import { proofOf } from '../../src/identify/proof.js';
+import { proofOf } from '../../src/identify/order-proof.js';
 import { violationOf } from '../../src/identify/violation.js';
 import { askedAtRandom } from './asked-at-random.js';
 import { randomLimiter } from './random-limiter.js';

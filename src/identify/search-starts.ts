@@ -1,10 +1,10 @@
 // Where the search for parameters begins. Pure.
 
 import { log } from '../math/elementary.js';
-import { MOST_ON_EDGES, startsOnEdges } from './edges.js';
 import type { Evidence } from './evidence.js';
 import type { Features, Return } from './features.js';
-import { parametersOf, withEdgeAt } from './moves.js';
+import { MOST_ON_EDGES, startsOnEdges } from './grid-starts.js';
+import { parametersOf, withEdgeAt } from './parameter-steps.js';
 import { isByToken, isInCells, type Name, type Parameters, type Structure } from './structure.js';
 import { type Spans, windowSpansOf } from './window-spans.js';
 
@@ -97,7 +97,9 @@ export function* startsOf(
         ? spans
         : [...spansWithin(own, has('otherMs') ? FINE_GRID : GRID), ...spans.filter(isWithin)];
     for (const [k, spanMs] of [...ownSpans, ...lattice.filter(isWithin)].entries()) {
-      const others = has('otherMs') ? [...new Set(known === undefined ? [...blocks, spanMs] : [known])] : [spanMs];
+      const parts = structure.capacity && PARTS.map((part) => part * spanMs);
+      const others =
+        parts ?? (has('otherMs') ? [...new Set(known === undefined ? [...blocks, spanMs] : [known])] : [spanMs]);
       for (const otherMs of others) {
         const all = parametersOf(structure, limit, spanMs, { otherMs });
         if (!has('shiftMs')) yield all;
@@ -113,6 +115,9 @@ export function* startsOf(
     }
   }
 }
+
+/** Parts of a request that a bucket may hold beyond whole ones. */
+const PARTS = Array.from({ length: 20 }, (_, k) => (k + 0.5) / 20);
 
 /** How long a block is at most, and what lies between that and the longest time in which all were refused; in ms. */
 function blocksFrom(returns: readonly Return[], isPutOff: boolean): number[] {

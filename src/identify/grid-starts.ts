@@ -4,7 +4,7 @@
 //   edges   |     |     |     |     |     |       an edge in each
 import { modulo } from '../math/modulo.js';
 import type { Features, Return } from './features.js';
-import { parametersOf, withEdgeAt } from './moves.js';
+import { parametersOf, withEdgeAt } from './parameter-steps.js';
 import { isInCells, type Parameters, type Structure } from './structure.js';
 import type { Spans } from './window-spans.js';
 

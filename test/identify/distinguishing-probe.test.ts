@@ -1,10 +1,10 @@
 // The probe that would tell rules apart: asked of a limiter that follows one of them, it bears out that one, and no other.
 import { expect, it } from 'vitest';
 import { answerDocument } from '../../src/identify/answer-document.js';
+import { tellingProbe } from '../../src/identify/distinguishing-probe.js';
 import { evidenceOf, type Seen } from '../../src/identify/evidence.js';
 import { explanationsOf } from '../../src/identify/explanations.js';
 import { structures } from '../../src/identify/structures.js';
-import { tellingProbe } from '../../src/identify/telling.js';
 import { LIMITED } from '../../src/limiter/rule/rule.js';
 import type { RuleDefinition } from '../../src/limiter/rule/rule-definition.js';
 import { documentText } from '../../src/report/terminal-blocks.js';

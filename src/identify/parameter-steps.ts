@@ -48,11 +48,12 @@ export function neighboursOf(
   return near;
 }
 
-/** Spans that differ by no more than this factor are about one. */
+/** Times that differ by no more than this factor are about one. */
 const APART = 1.3;
 
 export function isNear(one: Parameters, other: Parameters): boolean {
-  return Math.max(one.spanMs, other.spanMs) < APART * Math.min(one.spanMs, other.spanMs);
+  const isAbout = (a: number, b: number) => Math.max(a, b) < APART * Math.min(a, b);
+  return isAbout(one.spanMs, other.spanMs) && isAbout(one.otherMs, other.otherMs);
 }
 
 const GOLDEN = 0.618_033_988_749_895;

@@ -7,8 +7,8 @@
 // Where refused requests count, or what comes back early is spent at once, one answer that is explained wrongly makes all that follow
 // wrong: how far an answer lies from a rule says nothing of how far its parameters are off. How many come before it does.
 import type { Stage } from './features.js';
-import { isNear, scatteredFrom } from './moves.js';
-import { startsOf } from './starts.js';
+import { isNear, scatteredFrom } from './parameter-steps.js';
+import { startsOf } from './search-starts.js';
 import type { Hypothesis, Parameters, Structure } from './structure.js';
 import { violationOf } from './violation.js';
 

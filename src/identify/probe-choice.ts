@@ -1,10 +1,11 @@
 // Which probe is asked next. Pure.
+
+import { tellingProbe } from './distinguishing-probe.js';
 import type { Evidence } from './evidence.js';
 import type { Fitted } from './fit.js';
 import { lengthOf, type Probe, predicted, requestsOf } from './probe.js';
 import { confirming, isOpen, probesFor } from './probes.js';
 import type { Hypothesis } from './structure.js';
-import { tellingProbe } from './telling.js';
 import { violationOf } from './violation.js';
 
 export interface Choice {

@@ -1,0 +1,175 @@
+// The scenario with which `weir load` checks a name: of a few loads, the cheapest that most of the nearest other rules answer otherwise. Pure.
+//
+//   the rule named         o o o x x x o o x x
+//   its window 2.5 % off   o o o x x x x o x x     each of them has to answer a few requests otherwise
+//   another structure      o o o x x o o x x o
+import { stringify } from 'yaml';
+import { LIMITED } from '../limiter/rule/rule.js';
+import { type RuleDefinition, uncheckedRule } from '../limiter/rule/rule-definition.js';
+import type { Answer, Rule } from './answer.js';
+import type { Seen } from './evidence.js';
+import { parametersOf } from './parameter-steps.js';
+import { isByToken } from './structure.js';
+import { structures } from './structures.js';
+
+/** What a probe sent with each request. */
+export interface Sent {
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly keyHeader?: string | undefined;
+}
+
+/** A load: its rates as parts of what the limit allows, its times in cycles. */
+interface Load {
+  readonly base: number;
+  readonly burst: number;
+  readonly lasts: number;
+  readonly every: number | undefined;
+  readonly cycles: number;
+}
+
+const CYCLES_OF_WINDOW = 20;
+const FIRST_BURST = 30;
+/** From a single burst to bursts of different lengths at different distances, the cheapest first. */
+const loads: readonly Load[] = [100, 200].flatMap((cycles) => [
+  { base: 0.5, burst: 8, lasts: 5, every: undefined, cycles },
+  { base: 0.9, burst: 8, lasts: 5, every: 27, cycles },
+  { base: 0.5, burst: 4, lasts: 33, every: 47, cycles },
+  { base: 1.1, burst: 8, lasts: 11, every: 29, cycles },
+]);
+/** Parameters that are off by this part would show. */
+const OFF = 0.025;
+/** A rule that answers fewer requests otherwise may do so by the instants at which they come. */
+const LEAST_DIFFERENT = 3;
+/** A delay that is longer or shorter by less does not show, in ms. */
+const HELD_MS = 50;
+/** Credentials are not written to a file. */
+const SECRET = /^(authorization|proxy-authorization|cookie)$/i;
+
+/** A scenario with the rule in it, and a load that checks it; undefined without a rule. */
+export function followUpScenario(
+  { rules: [rule] }: Answer,
+  target: string,
+  seen: readonly Seen[],
+  { headers = {}, keyHeader }: Sent = {},
+): string | undefined {
+  if (rule === undefined) return undefined;
+  const limit = rule.parameters['limit']!.value;
+  const windowMs = windowMsOf(rule);
+  const cycleMs = Math.min(86_400_000, Math.max(1, Math.round(windowMs / CYCLES_OF_WINDOW)));
+  const perCycle = (limit * cycleMs) / windowMs;
+  const rate = (part: number) => Number((part * perCycle).toPrecision(3));
+  const { base, burst, lasts, every, cycles } = checkingLoad(rule, perCycle, cycleMs);
+  const all = Object.entries(headers);
+  const written = all.filter(([name]) => !SECRET.test(name));
+  const left = all.filter(([name]) => SECRET.test(name)).map(([name]) => name);
+  const body = {
+    question: `Does the limiter of ${target} follow the rule that was found, and not one that is near it?`,
+    cycle_ms: cycleMs,
+    duration: cycles,
+    limiter: rule.limiter,
+    ...(/^https?:/.test(target) && {
+      target: {
+        url: target,
+        ...(written.length > 0 && { headers: Object.fromEntries(written) }),
+        ...(keyHeader !== undefined && { key_header: keyHeader }),
+        ...statusesOf(seen),
+      },
+    }),
+    arrivals: [
+      {
+        model: 'burst',
+        base_rate: rate(base),
+        burst_rate: rate(burst),
+        at: FIRST_BURST,
+        for: lasts,
+        ...(every !== undefined && { every }),
+        placement: 'even',
+      },
+    ],
+  };
+  const secrets = left.map((name) => `# ${name} was sent and is not written here: add it to target.headers.\n`);
+  return `# ${rule.words}, as \`weir identify\` found it.\n${secrets.join('')}${stringify(body)}`;
+}
+
+function windowMsOf({ parameters: { limit, window_ms: window, token_ms: token } }: Rule): number {
+  return window?.value || (token?.value ?? 1_000) * limit!.value;
+}
+
+/** The first load that all of the nearest other rules answer otherwise; else the first that most of them do. */
+function checkingLoad(rule: Rule, perCycle: number, cycleMs: number): Load {
+  const others = nearestTo(rule);
+  let [best, most] = [loads[0]!, -1];
+  for (const load of loads) {
+    const instants = instantsOf(load, perCycle, cycleMs);
+    const own = delaysOf(rule.limiter, instants);
+    const told = others.filter((other) => {
+      const delays = delaysOf(other, instants);
+      return delays.filter((ms, k) => isApart(ms, own[k]!)).length >= LEAST_DIFFERENT;
+    }).length;
+    if (told > most) [best, most] = [load, told];
+    if (told === others.length) break;
+  }
+  return best;
+}
+
+function isApart(one: number, other: number): boolean {
+  return (one === LIMITED) !== (other === LIMITED) || Math.abs(one - other) > HELD_MS;
+}
+
+/** The rule with each of its numbers a little off, and other structures with its limit and its window. */
+export function nearestTo(rule: Rule): RuleDefinition[] {
+  const params = rule.limiter.params as Readonly<Record<string, unknown>>;
+  const off = Object.entries(params).flatMap(([name, value]) => {
+    if (typeof value !== 'number' || name === 'phase_ms' || value === 0) return [];
+    const isTime = name.endsWith('_ms') || name === 'rate_1000';
+    const others = isTime ? [value * (1 - OFF), value * (1 + OFF)] : [value - 1, value + 1];
+    return others
+      .filter((other) => other > 0)
+      .map((other) => ({ ...rule.limiter, params: { ...params, [name]: other } }));
+  });
+  const limit = Math.round(rule.parameters['limit']!.value);
+  const windowMs = windowMsOf(rule);
+  const structured = structures
+    .filter((one) => one.id !== rule.structure && (one.isFine === undefined || one.family === rule.family))
+    .filter(({ isInFlight }) => isInFlight !== true)
+    .map((one) => one.definition(parametersOf(one, limit, isByToken(one) ? windowMs / limit : windowMs)));
+  return [...off, ...structured];
+}
+
+/** When requests come, in ms. */
+function instantsOf({ base, burst, lasts, every, cycles }: Load, perCycle: number, cycleMs: number): number[] {
+  const instants: number[] = [];
+  let carried = 0;
+  for (let cycle = 0; cycle < cycles; cycle += 1) {
+    const age = cycle - FIRST_BURST;
+    const isBurst = age >= 0 && (every === undefined ? age : age % every) < lasts;
+    carried += (isBurst ? burst : base) * perCycle;
+    const n = Math.floor(carried + 1e-9);
+    carried -= n;
+    for (let k = 0; k < n; k += 1) instants.push((cycle + (k + 0.5) / n) * cycleMs);
+  }
+  return instants;
+}
+
+/** How long each request is held; LIMITED for those that are refused. */
+export function delaysOf(definition: RuleDefinition, instants: readonly number[]): number[] {
+  const rule = uncheckedRule(definition);
+  const state = rule.fresh(0);
+  return instants.map((ms) => rule.decide(state, ms, 1, 0));
+}
+
+/** How the target says what it decided, as far as that is not what `weir load` takes it to be anyway. */
+function statusesOf(seen: readonly Seen[]): {
+  readonly limited_status?: number[];
+  readonly admitted_status?: number[];
+} {
+  const statuses = (decision: Seen['decision']) =>
+    [...new Set(seen.filter((one) => one.decision === decision).flatMap(({ status }) => status ?? []))].sort(
+      (a, b) => a - b,
+    );
+  const [limited, admitted] = [statuses('limited'), statuses('admitted')];
+  return {
+    ...(limited.some((status) => status !== 429) && { limited_status: limited }),
+    ...(admitted.some((status) => status < 200 || status > 399) && { admitted_status: admitted }),
+  };
+}
