@@ -35,7 +35,7 @@ const long = [
     'watch',
     'worker',
   ].map((name) => `test/cli/${name}.test.ts`),
-  ...['foreign', 'load', 'stopped-generator', 'stress'].map((name) => `test/live/${name}.test.ts`),
+  ...['foreign', 'load', 'matrix', 'stopped-generator', 'stress'].map((name) => `test/live/${name}.test.ts`),
   ...['gateways', 'haproxy-redis', 'libraries', 'nginx', 'nginx-keys'].map((name) => `test/live/real-${name}.test.ts`),
   ...['investigation', 'log-answer', 'random', 'real', 'real-clients'].map((name) => `test/identify/${name}.test.ts`),
   'test/actor/client/libraries.test.ts',

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { type Block, sentence } from '../report/block.js';
 import { safeName } from '../report/folder.js';
-import { mapBlocks, shownFigures } from '../report/sweep-document.js';
+import { mapBlocks, matrixBlocks, shownFigures } from '../report/sweep-document.js';
 import { flatRow, RunFolder, sweepDigest } from '../report/sweep-files.js';
 import { sweepDocument, writeSweepReport } from '../report/sweep-report.js';
 import { documentText } from '../report/terminal-blocks.js';
@@ -11,6 +11,7 @@ import { counted } from '../report/words.js';
 import { digestOf } from '../schema/canonical.js';
 import { mapCollapse } from '../simulate/sweep/collapse-map.js';
 import type { Axis, Cell } from '../simulate/sweep/grid.js';
+import { isMatrix, matrixFigures } from '../simulate/sweep/matrix.js';
 import type { SweepPlan } from '../simulate/sweep/plan-sweep.js';
 import { type RunSweepOptions, runSweep, type SweepRow, type SweepRun } from '../simulate/sweep/sweep.js';
 import { CYCLE_MS } from '../time/cycle.js';
@@ -41,7 +42,7 @@ interface RunTable {
   /** By their numbers in the runs. */
   readonly cells: readonly Cell[];
   readonly figures: readonly string[];
-  readonly says?: readonly Block[];
+  readonly says?: readonly Block[] | undefined;
   readonly border?: number;
   /** For --json, beside the rows. */
   readonly answer?: object;
@@ -97,6 +98,7 @@ export async function runTable(planned: SweepPlan, given: Given, line: CommandLi
       figures,
       says,
       border,
+      isMatrix: border === undefined && isMatrix(axes),
     };
     const document = sweepDocument(swept, { command: line.repeat(), facts: digest });
     const page = folder && (await writeSweepReport(path, { ...swept, document, files: folder.names }));
@@ -118,7 +120,12 @@ function sweepOf(plan: SweepPlan, { figure, json }: Given): Make {
       if (json) say(`${JSON.stringify(flatRow(row))}\n`);
     }
     const { axes, cells } = plan;
-    return rows.length < cells.length ? undefined : { rows, axes, cells, figures: shownFigures(rows, figure) };
+    if (rows.length < cells.length) return undefined;
+    const figures = shownFigures(
+      rows,
+      figure ?? (isMatrix(axes) ? matrixFigures.filter((name) => rows.some((row) => name in row.figures)) : undefined),
+    );
+    return { rows, axes, cells, figures, says: isMatrix(axes) ? matrixBlocks(axes, rows, figures) : undefined };
   };
 }
 

@@ -6,16 +6,22 @@ import type { SweepPlan } from '../simulate/sweep/plan-sweep.js';
 import { type CommandLine, command, flag, type GivenTo, several, text, whole } from './command.js';
 import { usageFailure } from './ending.js';
 import { exitOfStop, interruptible } from './interrupt.js';
-import { json, outFor, runPlace, scenario, seed, watch, workers } from './options.js';
+import { json, outFor, runPlace, seed, watch, workers } from './options.js';
 import { Progress } from './progress.js';
 import { say, warn } from './say.js';
 import { terminalAtHand } from './terminal.js';
 
 const options = {
-  scenario,
+  scenario: text(
+    'scenario file (YAML or JSON); or matrix: every limiter by every client library, under a burst and an outage',
+    {
+      place: true,
+      required: true,
+    },
+  ),
   set: several(
     text(
-      'a field and its values: limiter.threshold=50..200:10, or a=1,2,3; several times for several fields. With --find the first is searched, to the nearest step; with --map the first is the load, the second the trigger, and further ones make a map each',
+      'a field and its values: limiter.threshold=50..200:10, or a=1,2,3; several times for several fields; limiter=every and clients=every are all that are known. With --find the first is searched, to the nearest step; with --map the first is the load, the second the trigger, and further ones make a map each',
     ),
   ),
   samples: whole(
@@ -51,6 +57,9 @@ const options = {
 
 type Given = GivenTo<typeof options>;
 
+/** In place of a file. */
+const MATRIX = 'matrix';
+
 export const sweep = command({
   options,
   examples: [
@@ -72,11 +81,15 @@ export const sweep = command({
       'sweep scenarios/metastable.yaml --map --set … --set … --cure limiter.threshold=500,400,300 --cure clients.0.max_attempts=2,1',
       'what brings it back, and what that costs',
     ],
+    ['sweep matrix', 'every limiter by every client library: goodput, attempts per success, time to drain, worst wait'],
   ],
   more: 'A sweep or a map that was stopped goes on when the same command is given again. A map measures after the trigger if the scenario has a warm_up.',
   run: async (given, line) => {
     const { seed, samples, set = [], find, map } = given;
-    if (set.length === 0)
+    const isMatrix = given.scenario === MATRIX;
+    if (isMatrix && (map || find !== undefined || samples !== undefined))
+      throw usageFailure('matrix takes neither --map nor --find nor --samples.', 'Name a scenario file with them.');
+    if (set.length === 0 && !isMatrix)
       throw usageFailure('Nothing is varied.', 'Name a field with its values: --set limiter.threshold=50..200:10.');
     if (map && set.length < 2)
       throw usageFailure(
@@ -86,8 +99,10 @@ export const sweep = command({
     if (find !== undefined && !map) refuseFiles(line);
     const { planSweep } = await import('../simulate/sweep/plan-sweep.js');
     const replications = given.replications ?? (map ? 20 : 1);
-    const axes = set.slice(map ? 2 : find === undefined ? 0 : 1);
-    const plan = await planSweep(given.scenario, { set: axes, samples }, { seed, replications });
+    const { everyOf, matrixAxes, matrixScenario } = await import('../simulate/sweep/matrix.js');
+    const axes = isMatrix ? matrixAxes(set) : everyOf(set.slice(map ? 2 : find === undefined ? 0 : 1));
+    const source = isMatrix ? matrixScenario : given.scenario;
+    const plan = await planSweep(source, { set: axes, samples }, { seed, replications });
     // In JSON every line is a row; sweep.json has them.
     if (given.json || (find !== undefined && !map)) for (const note of plan.notes) warn(`${note}\n`);
     if (find !== undefined && !map) return findAndPrint(plan, given, set[0]!, find);

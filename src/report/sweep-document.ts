@@ -3,7 +3,7 @@ import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
 import type { CollapseMap } from '../simulate/sweep/collapse-map.js';
 import type { Found } from '../simulate/sweep/find.js';
-import type { Axis } from '../simulate/sweep/grid.js';
+import { type Axis, valueName } from '../simulate/sweep/grid.js';
 import { setWords } from '../simulate/sweep/plan-sweep.js';
 import type { SweepRow, SweptFigure } from '../simulate/sweep/sweep.js';
 import { type Block, right, sentence, type Table } from './block.js';
@@ -58,7 +58,7 @@ export function cellTable(axes: readonly Axis[], rows: readonly SweepRow[], figu
     rows: rows
       .slice(0, MOST_ROWS)
       .map(({ set, n, held, figures: found }) => [
-        ...axes.map(({ path }) => String(valueText(set[path]))),
+        ...axes.map((axis) => String(valueName(axis, set))),
         ...(asks ? [n === 1 ? (held === 1 ? 'yes' : 'no') : `${held} of ${n}`] : []),
         ...figures.map((name) => figureWords(found[name])),
       ]),
@@ -115,6 +115,43 @@ function answerWords({ answer, value, over, tried, next, resolution }: Found, co
     case 'not monotone':
       return `no answer: along ${over} it changes more than once whether ${condition}`;
   }
+}
+
+/** Of each limiter over all clients, and of each client over all limiters: the middle, and the ends. */
+export function matrixBlocks(axes: readonly Axis[], rows: readonly SweepRow[], figures: readonly string[]): Block[] {
+  const sides = axes.filter(({ path }) => path === 'limiter' || path === 'clients');
+  const others = axes.filter((axis) => !sides.includes(axis));
+  const keyOf = (of: readonly Axis[], { set }: SweepRow) => of.map((axis) => valueName(axis, set)).join(', ');
+  return grouped(rows, (row) => keyOf(others, row)).flatMap(([trigger, within]) =>
+    sides.map((side): Table => {
+      const over = side.path === 'limiter' ? 'clients' : 'limiters';
+      return {
+        kind: 'table',
+        title: [...(trigger === '' ? [] : [trigger]), `by ${side.path}: median over ${over} [least, most]`].join(', '),
+        columns: [side.path, ...figures.map(right)],
+        rows: grouped(within, (row) => keyOf([side], row)).map(([name, own]) => [
+          name,
+          ...figures.map((figure) => spreadWords(own.map((row) => row.figures[figure]?.mean))),
+        ]),
+      };
+    }),
+  );
+}
+
+function grouped(rows: readonly SweepRow[], keyOf: (row: SweepRow) => string): [string, SweepRow[]][] {
+  const groups = new Map<string, SweepRow[]>();
+  for (const row of rows) groups.set(keyOf(row), [...(groups.get(keyOf(row)) ?? []), row]);
+  return [...groups];
+}
+
+/** `12 [3, 40], 2 without` */
+function spreadWords(means: readonly (number | undefined)[]): string {
+  const sorted = means.filter((one) => one !== undefined).sort((a, b) => a - b);
+  const without = means.length - sorted.length;
+  const missing = without === 0 ? '' : `${without} without`;
+  if (sorted.length === 0) return missing;
+  const spread = `${number(sorted[sorted.length >> 1]!)} [${number(sorted[0]!)}, ${number(sorted.at(-1)!)}]`;
+  return missing === '' ? spread : `${spread}, ${missing}`;
 }
 
 /** What a map says: for each load its zone and the smallest trigger that leaves it stuck; then the cures. */

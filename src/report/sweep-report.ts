@@ -2,6 +2,7 @@
 
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { stringify } from 'yaml';
 import type { Seed } from '../math/seed.js';
 import type { Axis, Json } from '../simulate/sweep/grid.js';
 import type { SweepPlan } from '../simulate/sweep/plan-sweep.js';
@@ -27,6 +28,8 @@ interface Swept {
   readonly border?: number | undefined;
   /** What the command says beside the cells. */
   readonly says?: readonly Block[] | undefined;
+  /** Whether what is said takes the place of the cells in a terminal. */
+  readonly isMatrix?: boolean | undefined;
 }
 
 interface SweepReport extends Swept {
@@ -83,7 +86,8 @@ export function sweepData({ plan, rows, figures, border }: Swept, most = MOST_NU
   return { name, axes: shown, figures: names, cells, drawn, runs: replications, border };
 }
 
-function sweepAxis(name: string, { values = [] }: Axis): SweepAxis {
+function sweepAxis(name: string, { values = [], names }: Axis): SweepAxis {
+  if (names !== undefined) return { name, values: names, isNumeric: false };
   // `10/s` and `20/s` are numbers of one unit.
   const units = new Set(values.map((one) => /^[+-]?[\d.]+(.*)$/.exec(String(one))?.[1]));
   const [unit] = units;
@@ -117,7 +121,7 @@ function followers(seed: Seed, replications: number): string {
 
 /** The cells of a sweep or a map, with what the command says of them. */
 export function sweepDocument(
-  { plan, rows = [], figures = [], border, says = [] }: { plan: SweepPlan } & Partial<Swept>,
+  { plan, rows = [], figures = [], border, says = [], isMatrix = false }: { plan: SweepPlan } & Partial<Swept>,
   again?: ReportDocument['again'],
 ): ReportDocument {
   const { name, axes, cells, replications, seed, notes } = plan;
@@ -129,21 +133,39 @@ export function sweepDocument(
       ? 'The figures of one run each.'
       : 'Means with their 95 % intervals.';
   return {
-    title: `${isMap ? 'Map' : 'Sweep'} of ${name}`,
+    title: isMatrix ? 'Every limiter by every client' : `${isMap ? 'Map' : 'Sweep'} of ${name}`,
     sentence: `${counted(cells.length, 'cell')}, ${isMap ? 'up to ' : ''}${counted(replications, 'run')} of each`,
     facts: `${axes.map(({ path }) => path).join(', ')}; seed ${seed}${seeds}`,
     blocks: [
-      ...notes.map((note) => sentence(note)),
+      ...(isMatrix ? [] : notes.map((note) => sentence(note))),
       ...says,
       ...(rows.length === 0
         ? []
         : [
             sentence(meaning, { where: 'documents' }),
-            { ...cellTable(axes, rows, figures), title: 'Cells', ...(isMap ? { where: 'documents' as const } : {}) },
+            {
+              ...cellTable(axes, rows, figures),
+              title: 'Cells',
+              folded: isMatrix,
+              ...(isMap || isMatrix ? { where: 'documents' as const } : {}),
+            },
           ]),
+      ...(isMatrix ? matrixCode(plan) : []),
     ],
     again,
   };
+}
+
+/** The scenario, and the limiters in words. */
+function matrixCode({ scenario, notes }: SweepPlan): Block[] {
+  const texts = { 'The scenario': stringify(scenario), 'The limiters': notes.join('\n') };
+  return Object.entries(texts).map(([title, text]) => ({
+    kind: 'code',
+    title,
+    text,
+    folded: true,
+    where: 'documents',
+  }));
 }
 
 const choice = html`<h2>Charts</h2>

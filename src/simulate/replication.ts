@@ -5,6 +5,7 @@ import type { Outcome } from '../outcome/outcome-schema.js';
 import type { Band } from '../outcome/series.js';
 import type { Timeline } from '../outcome/timeline.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
+import { drainMs } from './drain.js';
 import { simulate } from './simulate.js';
 
 export interface ReplicationTask {
@@ -47,10 +48,11 @@ export interface RunPool {
 }
 
 export async function runReplication(scenario: LoadedScenario, seed: Seed, withPeaks: boolean): Promise<Replicate> {
-  const { outcome, timeline } = await simulate(scenario, { seed, top: 0 });
+  const { outcome, timeline, series } = await simulate(scenario, { seed, top: 0 });
   const span = { first: outcome.first_cycle ?? 0, last: outcome.last_cycle ?? 0 };
   const held = outcome.expectations.map((expectation) => expectation.held);
-  const kept = { seed, held, figures: figureList(outcome), span, contracts: outcome.contracts };
+  const figures = { ...figureList(outcome), ...drainFigure(series && drainMs(scenario, series)) };
+  const kept = { seed, held, figures, span, contracts: outcome.contracts };
   if (!withPeaks || timeline === undefined || outcome.contracts > 1) return kept;
   return { ...kept, peaks: stretchPeaks(timeline, span) };
 }
@@ -75,7 +77,14 @@ function figureList(outcome: Outcome): FigureList {
     const figures = part === 'clients' ? outcome.clients?.[0] : outcome[part];
     if (figures !== undefined) collect(list, part, figures);
   }
+  const { attempts = 0, succeeded = 0 } = outcome.clients?.[0] ?? {};
+  if (succeeded > 0) list['clients.attempts_per_success'] = attempts / succeeded;
   return list;
+}
+
+/** Of clients after a fault or a passing load. */
+function drainFigure(ms: number | undefined): FigureList {
+  return ms === undefined ? {} : { 'clients.drain_ms': ms };
 }
 
 function collect(list: Record<string, number>, prefix: string, value: object): void {

@@ -64,7 +64,7 @@ function keepApart(changed: HTMLSelectElement, other: HTMLSelectElement): void {
   other.value = String((Number(changed.value) + 1) % sweep.axes.length);
 }
 
-function figureOf({ title, about, height, id }: ChartSpec): HTMLElement {
+function figureOf({ title, about, height, id, leastWidth }: ChartSpec): HTMLElement {
   const whole = document.createElement('figure');
   const head = Object.assign(document.createElement('h3'), { textContent: title });
   const caption = Object.assign(document.createElement('figcaption'), { textContent: about });
@@ -74,7 +74,10 @@ function figureOf({ title, about, height, id }: ChartSpec): HTMLElement {
   canvas.setAttribute('role', 'img');
   canvas.setAttribute('aria-label', `${title}. ${about}`);
   place.append(canvas);
-  whole.append(head, caption, place);
+  const wide = Object.assign(document.createElement('div'), { className: 'wide' });
+  if (leastWidth !== undefined) place.style.minWidth = `${leastWidth}px`;
+  wide.append(place);
+  whole.append(head, caption, wide);
   return whole;
 }
 
@@ -84,7 +87,7 @@ const redraw = drawOnScreen(palettes, () => {
   const { figures, axes } = sweep;
   const shown = view(sweep);
   const { charts, left } = sweepCharts(sweep, shown);
-  panels.className = charts.length > 1 ? 'several' : '';
+  panels.className = charts.length > 1 && charts[0]!.leastWidth === undefined ? 'several' : '';
   panels.replaceChildren(...charts.map(figureOf));
   const cut = shown.kind === 'lines' && !by.disabled && axes[Number(by.value)]!.values.length > MOST_LINES;
   element('said').textContent = [

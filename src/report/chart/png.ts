@@ -39,9 +39,9 @@ export async function panelsPng(title: string, specs: readonly ChartSpec[], them
   const [only] = specs;
   if (specs.length <= 1) return only === undefined ? Buffer.of() : chartPng({ ...only, title }, theme);
   const palette = palettes[theme];
-  const across = specs.length > 4 ? 3 : 2;
+  const across = only!.leastWidth !== undefined ? 1 : specs.length > 4 ? 3 : 2;
   const width = Math.floor(PNG_WIDTH / across);
-  const height = Math.max(...specs.map((spec) => Math.round((spec.height * 2) / 3)));
+  const height = Math.max(...specs.map((spec) => Math.round((spec.height * (across === 1 ? 3 : 2)) / 3)));
   const rows = Math.ceil(specs.length / across);
   const whole = createCanvas(PNG_WIDTH * PIXEL_RATIO, (PANEL_HEAD + rows * height) * PIXEL_RATIO);
   const context = whole.getContext('2d');

@@ -66,7 +66,11 @@ export function cellsOf(axes: readonly Axis[], { samples, sampling = 'latin' }: 
 }
 
 function setOf(axes: readonly Axis[], value: (axis: Axis, index: number) => Json): Readonly<Record<string, Json>> {
-  return Object.fromEntries(axes.map((axis, index) => [axis.path, value(axis, index)]));
+  const fields = axes.map((axis, index) => {
+    const one = value(axis, index);
+    return { [axis.path]: one, ...axis.sets?.[axis.values?.indexOf(one) ?? -1] };
+  });
+  return Object.assign({}, ...fields) as Readonly<Record<string, Json>>;
 }
 
 function sharesOf(axes: readonly Axis[], n: number, sampling: 'latin' | 'random', seed: Seed): number[][] {
@@ -156,6 +160,10 @@ export interface Axis {
   readonly at: (share: number) => Json;
   /** Suffix of the numbers of a range; undefined for a list. */
   readonly unit: string | undefined;
+  /** How values of a list are called where they are shown. Default: as they are. */
+  readonly names?: readonly string[] | undefined;
+  /** What each value of a list sets besides. */
+  readonly sets?: readonly Readonly<Record<string, Json>>[] | undefined;
 }
 
 const MOST_VALUES = 100_000;
@@ -176,10 +184,19 @@ export function parseAxis(text: string): Axis {
 }
 
 /** @throws Failure `wrong_usage` if there are none */
-function listAxis(path: string, values: readonly Json[]): Axis {
+export function listAxis(path: string, values: readonly Json[], more: Pick<Axis, 'names' | 'sets'> = {}): Axis {
   if (values.length === 0) throw refused(path, 'it has no values');
   if (values.length > MOST_VALUES) throw refused(path, `it has more than ${MOST_VALUES} values`);
-  return { path, values, at: (share) => values[Math.floor(share * values.length)]!, unit: undefined };
+  return { path, values, at: (share) => values[Math.floor(share * values.length)]!, unit: undefined, ...more };
+}
+
+/** A value of a cell as it is shown. */
+export function valueName({ path, values, names }: Axis, set: Cell['set']): string | number {
+  const value = set[path];
+  const text = JSON.stringify(value);
+  const name = names?.[values?.findIndex((one) => JSON.stringify(one) === text) ?? -1];
+  if (name !== undefined || value === undefined) return name ?? '';
+  return typeof value === 'number' || typeof value === 'string' ? value : text;
 }
 
 function valuesOf(text: string, written: string): Omit<Axis, 'path'> {

@@ -1,5 +1,6 @@
 // Draws a heat map: a coloured rectangle for each pair of names, its value where there is room, and the scale above.
 import type { Chart } from 'chart.js';
+import { log } from '../../math/elementary.js';
 import { plainNumber } from './axis-text.js';
 import type { Palette } from './palette.js';
 import type { ChartSpec, Heat } from './spec.js';
@@ -8,9 +9,9 @@ import type { ChartSpec, Heat } from './spec.js';
 export const HEAT_SCALE = 28;
 const SCALE_WIDTH = 140;
 const SCALE_STEPS = 40;
-/** Rectangles smaller than this, in px, have no number. */
-const LEAST_WIDTH = 36;
+/** Rectangles lower than this, in px, have no number. */
 const LEAST_HEIGHT = 16;
+const LOG_FROM = 50;
 
 /** @param font CSS font family */
 export function drawHeat(chart: Chart, { heat }: ChartSpec, palette: Palette, font: string): void {
@@ -18,7 +19,11 @@ export function drawHeat(chart: Chart, { heat }: ChartSpec, palette: Palette, fo
   const x = scales['x'];
   const y = scales['y'];
   if (heat === undefined || x === undefined || y === undefined) return;
-  const share = (value: number) => (heat.high > heat.low ? (value - heat.low) / (heat.high - heat.low) : 0);
+  // A few large values would leave all others in one colour.
+  const isLog = heat.border === undefined && heat.low > 0 && heat.high > LOG_FROM * heat.low;
+  const place = (value: number) => (isLog ? log(value) : value);
+  const share = (value: number) =>
+    heat.high > heat.low ? (place(value) - place(heat.low)) / (place(heat.high) - place(heat.low)) : 0;
   const width = x.getPixelForValue(1) - x.getPixelForValue(0);
   const height = y.getPixelForValue(1) - y.getPixelForValue(0);
   ctx.save();
@@ -33,9 +38,13 @@ export function drawHeat(chart: Chart, { heat }: ChartSpec, palette: Palette, fo
       ctx.fillStyle = css(color);
       // Half a pixel more, so that no gap is seen between neighbours.
       ctx.fillRect(left, top, width + 0.5, height + 0.5);
-      if (width < LEAST_WIDTH || height < LEAST_HEIGHT) return;
+      const short = Number(value.toPrecision(2));
+      const text = [plainNumber(value), plainNumber(short), `${plainNumber(short / 1000)}k`]
+        .slice(0, value < 1000 ? 2 : 3)
+        .find((one) => ctx.measureText(one).width <= width - 4);
+      if (text === undefined || height < LEAST_HEIGHT) return;
       ctx.fillStyle = inkOn(color);
-      ctx.fillText(plainNumber(value), left + width / 2, top + height / 2, width - 4);
+      ctx.fillText(text, left + width / 2, top + height / 2);
     });
   });
   drawBorder(ctx, heat, palette, (across, below) => [
@@ -45,7 +54,7 @@ export function drawHeat(chart: Chart, { heat }: ChartSpec, palette: Palette, fo
   ctx.textAlign = 'left';
   ctx.font = `12px ${font}`;
   const high = plainNumber(heat.high);
-  const top = area.top - 20;
+  const top = 8;
   const left = area.right - SCALE_WIDTH - 6 - ctx.measureText(high).width;
   ctx.fillStyle = palette.muted;
   ctx.fillText(high, left + SCALE_WIDTH + 6, top + 6);

@@ -14,6 +14,9 @@ export interface Looks {
   readonly width: number;
 }
 
+/** In px: Chart.js draws labels above a plot that stand upright beside their places. */
+const LABEL_SHIFT = 15;
+
 export function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line', { x: number; y: number | null }[]> {
   const { palette, font, width } = looks;
   const narrow = width < 520;
@@ -44,6 +47,8 @@ export function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line',
           min: spec.x.kind === 'percentiles' ? 0.15 : spec.x.from,
           max: spec.x.kind === 'percentiles' ? spec.x.max : spec.x.to,
           title: title(xTitle(spec)),
+          // Above a long map, where it is seen first.
+          ...(spec.leastWidth === undefined ? {} : { position: 'top' as const }),
           grid,
           border: { color: palette.muted },
           ...(spec.x.kind === 'percentiles' ? { afterBuildTicks: percentileTicks(spec.x.max) } : {}),
@@ -53,10 +58,10 @@ export function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line',
           ticks: {
             color: palette.muted,
             font: text,
-            maxRotation: 0,
-            autoSkipPadding: 18,
             includeBounds: false,
-            maxTicksLimit: narrow ? 5 : 10,
+            ...(spec.leastWidth === undefined
+              ? { maxRotation: 0, autoSkipPadding: 18, maxTicksLimit: narrow ? 5 : 10 }
+              : { minRotation: 90, maxRotation: 90, autoSkip: false, labelOffset: LABEL_SHIFT }),
             callback: (value) => xTick(spec, Number(value)),
             ...(spec.x.kind === 'cycles' ? { precision: 0 } : {}),
           },

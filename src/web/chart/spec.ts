@@ -163,4 +163,6 @@ export interface ChartSpec {
   readonly heat?: Heat;
   /** Height in px for a width of 900 px. */
   readonly height: number;
+  /** In px; a narrower page scrolls it. Default: any width. */
+  readonly leastWidth?: number | undefined;
 }

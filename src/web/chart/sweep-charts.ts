@@ -61,6 +61,10 @@ const looks: readonly (readonly [Tone, Line['dots']])[] = [
   ['observed', 'star'],
 ];
 export const MOST_LINES = looks.length;
+/** In px, of a name beside a row, and below a column. */
+const NAME_HEIGHT = 18;
+const COLUMN_WIDTH = 28;
+const NAMES_WIDTH = 200;
 
 /** What is seen first: the numeric axis with the most values to the right, the next one as lines or, if it has many, as rows. */
 export function firstView({ axes, drawn, border }: SweepData, figure = 0): SweepView {
@@ -71,6 +75,10 @@ export function firstView({ axes, drawn, border }: SweepData, figure = 0): Sweep
         Number(axes[b]!.isNumeric) - Number(axes[a]!.isNumeric) || axes[b]!.values.length - axes[a]!.values.length,
     );
   const [x = 0, by] = order;
+  const [most = 0, more] = order.map((index) => axes[index]!.values.length);
+  // Names are read downwards, and a map of many is longer than wide.
+  if (!drawn && by !== undefined && more! > MOST_LINES && !axes[x]!.isNumeric && most >= more!)
+    return { figure, x: by, by: x, kind: 'heat' };
   if (drawn) return { figure, x, by: undefined, kind: 'dots' };
   // The last two axes of a map are trigger and load.
   if (border !== undefined) return { figure, x: axes.length - 1, by: axes.length - 2, kind: 'heat' };
@@ -204,8 +212,16 @@ function heat(data: SweepData, { figure, x, by }: SweepView, cells: readonly Swe
     lines: [],
     ...common,
     heat: map,
-    height: Math.min(560, 110 + 30 * rows.length),
+    ...(isSlanted(across) ? { leastWidth: NAMES_WIDTH + COLUMN_WIDTH * across.values.length } : {}),
+    height:
+      (isSlanted(across) ? NAMES_WIDTH : 110) +
+      Math.max(Math.min(450, 30 * rows.length), down.isNumeric ? 0 : NAME_HEIGHT * rows.length),
   };
+}
+
+/** Many names below columns are written upwards. */
+function isSlanted({ isNumeric, values }: SweepAxis): boolean {
+  return !isNumeric && values.length > MOST_LINES;
 }
 
 function dots(data: SweepData, { figure, x }: SweepView): ChartSpec {
