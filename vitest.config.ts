@@ -37,7 +37,9 @@ const long = [
   ].map((name) => `test/cli/${name}.test.ts`),
   ...['foreign', 'load', 'matrix', 'stopped-generator', 'stress'].map((name) => `test/live/${name}.test.ts`),
   ...['gateways', 'haproxy-redis', 'libraries', 'nginx', 'nginx-keys'].map((name) => `test/live/real-${name}.test.ts`),
-  ...['investigation', 'log-answer', 'random', 'real', 'real-clients'].map((name) => `test/identify/${name}.test.ts`),
+  ...['investigation', 'log-answer', 'random', 'random-clients', 'real', 'real-clients', 'retry-policy'].map(
+    (name) => `test/identify/${name}.test.ts`,
+  ),
   'test/actor/client/libraries.test.ts',
   'test/explain/rules.test.ts',
   'test/gateway/real.test.ts',

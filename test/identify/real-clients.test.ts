@@ -1,5 +1,4 @@
-// Real clients, each started again and again: what is named is what they do, also with settings that a seed draws. Clients whose jitter is
-// small are not here: beside other work it is lost in lateness, which a remark of the answer says.
+// Real clients, each started again and again: what is named is what they do, also with settings that a seed draws.
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { clientAnswer } from '../../src/identify/client/client-answer.js';
@@ -57,6 +56,13 @@ const clients: readonly RealClient[] = [
       ]
     : []),
   ['ky', program('ky', {}), { ...grown, attempts: 3, jitter: 'none', base_ms: 300 }],
+  ['got', program('got', {}), { ...grown, attempts: 3, jitter: 'additive', base_ms: 1_000 }],
+  ['openai', program('openai', {}), { ...grown, attempts: 3, jitter: 'subtractive', base_ms: 500 }],
+  [
+    'axios-retry',
+    program('axios-retry', { retries: 4 }),
+    { ...grown, attempts: 5, jitter: 'proportional', base_ms: 200 },
+  ],
   ...drawn(7),
 ];
 

@@ -4,7 +4,7 @@ import { investigateClient } from '../../src/identify/client/client-investigatio
 import { retryPolicyOf } from '../../src/identify/client/retry-policy.js';
 import type { Reply, Script } from '../../src/identify/client/script.js';
 import { drawsOf } from '../../src/math/random.js';
-import { callOf, investigated, machine, type TrueClient } from './simulated-client.js';
+import { callOf, investigated, loadedMachine, machine, type TrueClient } from './simulated-client.js';
 
 const on =
   (...statuses: readonly Reply['status'][]) =>
@@ -113,6 +113,36 @@ describe('a client in virtual time is found with its parameters', () => {
     expect(Math.abs(limited! / 1000 - 1)).toBeLessThan(0.05);
     expect(Math.abs(failed! / 50 - 1)).toBeLessThan(0.05);
     expect(retry_after.ways[0]).toMatchObject({ way: 'near', reachMs: 5000 });
+  });
+
+  it('a deadline for all attempts, and a quota that all calls of a process share', () => {
+    const client = { attempts: 4, retries: usual, wait: (k: number) => doubling(200, k) };
+    const { attempts, deadline_ms, retry_after, clients } = answerFor({ ...client, deadlineMs: 6_000 }, 6);
+    expect(attempts).toEqual([4, 4]);
+    expect(deadline_ms![0]).toBeLessThanOrEqual(6_000);
+    expect(deadline_ms![1]).toBeGreaterThanOrEqual(6_000);
+    expect(deadline_ms![1]! - deadline_ms![0]).toBeLessThan(600);
+    expect(retry_after.ways).toEqual([{ way: 'ignored' }]);
+    expect(clients).toMatchObject([{ deadline: expect.stringMatching(/^(5[7-9]\d\dms|6s|6[0-2]\d\dms|6.[12]s)$/) }]);
+    const shared = answerFor({ ...client, quota: 9 }, 7);
+    expect(shared.clients).toMatchObject([{ max_attempts: 4, retry_quota: { capacity: 9 } }]);
+  });
+
+  it.each([11, 12])('a small jitter on a machine that stalls is named, or is among what remains: seed %s', (seed) => {
+    const draw = drawsOf(seed);
+    const client: TrueClient = {
+      attempts: 4,
+      retries: usual,
+      wait: (k, stream) => doubling(1_000, k) + 100 * stream.uniform(),
+      advice: (told) => told,
+    };
+    const late = loadedMachine(draw('late'));
+    const found = investigated(investigateClient(draw('identify client')), client, late, draw('client'), 16);
+    const { backoff, verdict } = clientAnswer('simulated', { ...found, seconds: 0, isMixed: false });
+    expect(backoff).toHaveLength(1);
+    const [{ words, others }] = backoff as [(typeof backoff)[0]];
+    expect([words, ...others].some((one) => /^\d+(ms|s|\.\ds), x 2 each time, plus up to \d+ms$/.test(one))).toBe(true);
+    expect(verdict).toBe(others.length === 0 ? 'identified' : 'ambiguous');
   });
 
   it('a law that is no known one gets no name', () => {

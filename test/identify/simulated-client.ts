@@ -12,6 +12,10 @@ export interface TrueClient {
   /** Of an announced wait and its own: undefined to give up. */
   readonly advice?: (toldMs: number, ownMs: number, draw: RandomStream) => number | undefined;
   readonly timeoutMs?: number;
+  /** A call does not wait beyond it, in ms. */
+  readonly deadlineMs?: number | undefined;
+  /** Retries of all calls of one process, which makes many one after the other; undefined for one call. */
+  readonly quota?: number | undefined;
 }
 
 /** How late a gap is beyond its wait, in ms. */
@@ -23,14 +27,36 @@ export function machine(draw: RandomStream, busy = 1): Late {
     (draw.uniform() < 0.03 ? 30 * busy * draw.uniform() : 0);
 }
 
-export function callOf(client: TrueClient, script: Script, start: number, late: Late, draw: RandomStream): Call {
+/** The calls of one process. */
+function callsOf(client: TrueClient, script: Script, start: number, late: Late, draw: RandomStream): Call[] {
+  let left = client.quota ?? Infinity;
+  const alone = client.quota === undefined;
+  return Array.from({ length: alone ? 1 : CALLS }, (_, place) => {
+    const attempts = Math.min(client.attempts, 1 + left);
+    const call = callOf({ ...client, attempts }, script, start, late, draw, place);
+    left -= call.attempts.length - 1;
+    return call;
+  });
+}
+
+const CALLS = 12;
+
+export function callOf(
+  client: TrueClient,
+  script: Script,
+  start: number,
+  late: Late,
+  draw: RandomStream,
+  place = 0,
+): Call {
   const attempts: SeenAttempt[] = [];
   let [nowMs, lastMs] = [0, 0];
   const over = (ending: Call['ending'], silentMs = 0): Call => ({
     script,
     method: 'GET',
     start,
-    place: 0,
+    place,
+    isFresh: place === 0,
     attempts,
     ending,
     silentMs,
@@ -47,12 +73,18 @@ export function callOf(client: TrueClient, script: Script, start: number, late: 
     const ownMs = client.wait(k, draw, lastMs, reply);
     const toldMs = reply.told === undefined ? undefined : reply.told.seconds * 1000;
     const waitMs = toldMs === undefined ? ownMs : (client.advice ?? ((_, own) => own))(toldMs, ownMs, draw);
-    if (waitMs === undefined) return over('given up');
+    if (waitMs === undefined || endedMs + waitMs > (client.deadlineMs ?? Infinity)) return over('given up');
     if (waitMs > Math.max(script.patienceMs, 4 * lastMs))
       return over('silent', Math.max(script.patienceMs, 4 * lastMs));
     lastMs = waitMs;
-    nowMs = endedMs + waitMs + late(k === 1);
+    nowMs = endedMs + waitMs + late(k === 1 && place === 0);
   }
+}
+
+/** A machine beside much other work: late by tens of ms, and now and then it stalls. */
+export function loadedMachine(draw: RandomStream): Late {
+  const late = machine(draw, 8);
+  return (isFirst) => late(isFirst) + (draw.uniform() < 0.02 ? 1_000 + 4_000 * draw.uniform() : 0);
 }
 
 /** Plays an investigation to its end. */
@@ -61,15 +93,16 @@ export function investigated(
   client: TrueClient,
   late: Late,
   draw: RandomStream,
+  lateMs = 2,
 ): { readonly policy: RetryPolicy; readonly calls: readonly Call[]; readonly rounds: number } {
   const all: Call[] = [];
   let [start, rounds] = [0, 0];
   let next = investigation.next();
   while (next.done !== true) {
-    const calls = next.value.map((script) => callOf(client, script, start++, late, draw));
+    const calls = next.value.flatMap((script) => callsOf(client, script, start++, late, draw));
     all.push(...calls);
     rounds += 1;
-    next = investigation.next({ calls, leftMs: 180_000, lagMs: 5 });
+    next = investigation.next({ calls, leftMs: 180_000, lateMs });
   }
   return { policy: next.value, calls: all, rounds };
 }

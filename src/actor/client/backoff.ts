@@ -11,8 +11,9 @@
 //   decorrelated         |~~~|~~~~~~~|~~~~~~~~~~~~~~~~~~~~~|      min(cap, u(base, 3 * the last pause)), the first of base
 //   geometric            |-|--|~~~~|~~~~~~~~|                     g(n) (1 - u(0, s)) (1 + u(0, l)) + u(0, a)
 //                                                                 g(n) = min(cap, base * factor^(n - 1))
+//   linear               |-|--|~~~|~~~~|                          as geometric, with g(n) = min(cap, base * n)
 //
-// Those before the last are the rules of the simulator behind "Exponential Backoff and Jitter" (M. Brooker, AWS Architecture Blog, 2015):
+// Those before geometric are the rules of the simulator behind "Exponential Backoff and Jitter" (M. Brooker, AWS Architecture Blog, 2015):
 // github.com/aws-samples/aws-arch-backoff-simulator. There, too, n counts the setback before the pause is taken. Libraries start at base:
 // s is 1 for full jitter, 0.5 for equal jitter, 0.25 in the SDKs of OpenAI; got adds up to a = 100 ms, axios-retry up to l = 0.2.
 
@@ -27,6 +28,7 @@ export const backoffPolicies = [
   'full_jitter',
   'decorrelated',
   'geometric',
+  'linear',
 ] as const;
 
 export interface BackoffPlan {
@@ -60,7 +62,7 @@ const doubling: GeometricPlan = { factor: 2, firstMs: undefined, shortenBy: 0, l
 export type Pauses = (n: number, lastMs: number, leastMs?: number) => Wait;
 
 export function pauses(plan: BackoffPlan): Pauses {
-  if (plan.policy === 'geometric') return geometric(plan, plan.geometric ?? doubling);
+  if (plan.policy === 'geometric' || plan.policy === 'linear') return geometric(plan, plan.geometric ?? doubling);
   const pause = unbounded(plan.policy, plan);
   return (n, lastMs, leastMs = 0) => atLeast(leastMs, pause(n, lastMs));
 }
@@ -71,11 +73,12 @@ function atLeast(leastMs: number, wait: Wait): Wait {
 }
 
 function geometric(
-  { baseMs, capMs }: BackoffPlan,
+  { policy, baseMs, capMs }: BackoffPlan,
   { factor, firstMs, shortenBy, lengthenBy, addMs }: GeometricPlan,
 ): Pauses {
   return (n, _lastMs, leastMs = 0) => {
-    const ms = n === 1 && firstMs !== undefined ? firstMs : grown(baseMs, factor, n - 1, capMs);
+    const growing = policy === 'linear' ? Math.min(capMs, baseMs * n) : grown(baseMs, factor, n - 1, capMs);
+    const ms = n === 1 && firstMs !== undefined ? firstMs : growing;
     if (shortenBy === 0 && lengthenBy === 0 && addMs === 0) return Math.max(ms, leastMs);
     return {
       drawMs(draw) {
@@ -88,7 +91,10 @@ function geometric(
   };
 }
 
-function unbounded(policy: Exclude<BackoffPlan['policy'], 'geometric'>, { baseMs, capMs }: BackoffPlan): Pauses {
+function unbounded(
+  policy: Exclude<BackoffPlan['policy'], 'geometric' | 'linear'>,
+  { baseMs, capMs }: BackoffPlan,
+): Pauses {
   switch (policy) {
     case 'none':
       return () => 0;

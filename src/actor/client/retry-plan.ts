@@ -78,7 +78,8 @@ export class RetryReader {
 
   #backoff(spec: BackoffSpec, path: string): Pauses {
     const { policy, base = '100ms', cap, factor = 2, first, shorten_by = 0, lengthen_by = 0, add = 0 } = spec;
-    const foreign = policy === 'geometric' ? undefined : ofGeometric.find((field) => spec[field] !== undefined);
+    const own = { geometric: ofGeometric, linear: ofGeometric.slice(1) }[policy as string] ?? [];
+    const foreign = ofGeometric.find((field) => spec[field] !== undefined && !own.includes(field));
     if (foreign !== undefined) this.#refuse(`${path}/${foreign}`, `has no effect with the policy ${policy}`);
     const baseMs = this.ms(base, `${path}/base`);
     const capMs = cap === undefined ? Math.max(baseMs, 20_000) : this.ms(cap, `${path}/cap`, baseMs);

@@ -27,12 +27,18 @@ const BackoffSpec = Type.Object(
         description: 'Of geometric: each pause is this many times the one before, the first is base. Default: 2.',
       }),
     ),
-    first: Type.Optional(timeField('Of geometric: the first pause, where it does not follow the rule; 0 for none.')),
-    shorten_by: Type.Optional(
-      share('Of geometric: a pause is shorter by up to this share, by chance; 1 is full jitter, 0.5 equal jitter.'),
+    first: Type.Optional(
+      timeField('Of geometric and linear: the first pause, where it does not follow the rule; 0 for none.'),
     ),
-    lengthen_by: Type.Optional(share('Of geometric: a pause is longer by up to this share of it, by chance.', 10)),
-    add: Type.Optional(timeField('Of geometric: a pause is longer by up to this time, by chance.')),
+    shorten_by: Type.Optional(
+      share(
+        'Of geometric and linear: a pause is shorter by up to this share, by chance; 1 is full jitter, 0.5 equal jitter.',
+      ),
+    ),
+    lengthen_by: Type.Optional(
+      share('Of geometric and linear: a pause is longer by up to this share of it, by chance.', 10),
+    ),
+    add: Type.Optional(timeField('Of geometric and linear: a pause is longer by up to this time, by chance.')),
   },
   { ...strict, description: 'The pauses between attempts.' },
 );

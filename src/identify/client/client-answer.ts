@@ -57,14 +57,12 @@ export function clientAnswer(program: string, { policy, calls, seconds, isMixed 
     return { ...backoffAnswer(one.after, best!), others: others.map((fit) => backoffAnswer(one.after, fit).words) };
   });
   const isExplained = backoffs.every(({ unexplained, isEven }) => unexplained.length === 0 && isEven);
-  const entry = isExplained ? clientEntry(policy) : undefined;
-  const isReplayed = entry !== undefined && explainsCalls(entry, calls, policy);
+  const entry = clientEntry(policy);
+  const isReplayed = isExplained && explainsCalls(entry, calls, policy);
   const isOpen = backoff.some(({ others }) => others.length > 0) || attempts.most === Infinity;
   const remarks = remarksOn(policy, isMixed);
-  if (entry !== undefined && !isReplayed)
+  if (isExplained && !isReplayed)
     remarks.push('No client of a scenario explains all of these calls, so none is written.');
-  if (isExplained && entry === undefined)
-    remarks.push('A scenario has no field for waits that grow by equal steps, so no client is written.');
   return {
     program,
     verdict: isMixed ? 'undecided' : !isExplained ? 'none' : isOpen ? 'ambiguous' : 'identified',
@@ -81,7 +79,7 @@ export function clientAnswer(program: string, { policy, calls, seconds, isMixed 
     quota: Object.fromEntries(
       Object.entries(quota).flatMap(([name, one]) => (one === undefined ? [] : [[name, pair(one)]])),
     ),
-    like: isExplained && !isMixed ? librariesLike(calls, policy) : [],
+    like: isReplayed && !isMixed && retried.always.length > 0 ? librariesLike(entry, calls) : [],
     remarks,
     clients: isReplayed ? [entry] : null,
   };
@@ -131,7 +129,7 @@ function backoffAnswer(after: readonly SetbackGroup[], { structure, parameters, 
       ? ', longer by as much each time'
       : factor === 1
         ? ' each time'
-        : `, x ${factor} each time`;
+        : `, x ${exact(factor)} each time`;
   const jittered: Readonly<Record<Jitter, string>> = {
     none: '',
     full: ', full jitter',
@@ -151,8 +149,8 @@ function backoffAnswer(after: readonly SetbackGroup[], { structure, parameters, 
     jitter: kind,
     words: `${skipsFirst ? 'at once, then ' : ''}${ms(base)}${grows}${capped}${jittered[kind]}`,
     parameters: {
-      base_ms: base,
-      ...(growth === 'linear' || isDecorrelated ? {} : { factor }),
+      base_ms: exact(base),
+      ...(growth === 'linear' || isDecorrelated ? {} : { factor: exact(factor) }),
       ...(capMs === Infinity ? {} : { cap_ms: scale * capMs }),
       ...(isShare ? { jitter: isLonger ? longer : 1 - low } : {}),
       ...(kind === 'additive' ? { plus_ms: plusMs } : {}),
@@ -171,6 +169,11 @@ function backoffAnswer(after: readonly SetbackGroup[], { structure, parameters, 
       ...(kind === 'additive' ? { plus_ms: pair(intervals.plusMs) } : {}),
     },
   };
+}
+
+/** What was not rounded has as many digits as mean something. */
+function exact(value: number): number {
+  return Number(value.toPrecision(4));
 }
 
 function digits(share: number): number {

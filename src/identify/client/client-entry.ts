@@ -1,8 +1,8 @@
 // The policy that was found as a client of a scenario.
 import type { ClientSpec } from '../../actor/client/client-schema.js';
-import type { BackoffSpec, RetryAfterSpec } from '../../actor/client/retry-schema.js';
+import type { BackoffSpec, RetryAfterSpec, RetrySpec } from '../../actor/client/retry-schema.js';
 import { type Backoff, backoffFor, type RetryPolicy } from './retry-policy.js';
-import { roundNear } from './wait-fit.js';
+import { type Interval, roundNear } from './wait-fit.js';
 import { type WaitParameters, type WaitStructure, waitLaw } from './wait-law.js';
 
 /** How answers are called in a scenario. */
@@ -13,8 +13,7 @@ const setbackNames: readonly (readonly ['limited' | 'failed' | 'lost' | 'timeout
   ['timeout', /^timeout$/],
 ];
 
-/** @returns undefined where a scenario has no fields for it */
-export function clientEntry(policy: RetryPolicy): ClientSpec | undefined {
+export function clientEntry(policy: RetryPolicy): ClientSpec {
   const { retried, attempts, advice, backoffs, timeout, deadline } = policy;
   const retries_on = setbackNames.flatMap(([name, of]) => (retried.always.some((one) => of.test(one)) ? [name] : []));
   const timeoutMs =
@@ -29,7 +28,6 @@ export function clientEntry(policy: RetryPolicy): ClientSpec | undefined {
     const jitter = way?.way === 'later' ? { jitter: ms(way.reachMs!) } : {};
     return { kind: 'obedient', max_attempts, ...jitter, ...timeoutMs };
   }
-  if (backoffs.some(({ fits: [fit] }) => fit!.structure.growth === 'linear')) return undefined;
   const retry_after = retryAfter(policy, isOnlyAdvised);
   const failed = backoffFor('failed', backoffs)!;
   const limited = backoffFor('limited', backoffs)!;
@@ -40,9 +38,25 @@ export function clientEntry(policy: RetryPolicy): ClientSpec | undefined {
     backoff: backoffSpec(failed, attempts.least, way?.way === 'scaled'),
     ...(limited === failed ? {} : { backoff_after: { limited: backoffSpec(limited, attempts.least, false) } }),
     ...(retry_after === undefined ? {} : { retry_after }),
-    ...(deadline === undefined ? {} : { deadline: ms((deadline.least + deadline.most) / 2) }),
+    ...retryQuota(policy),
+    ...(deadline === undefined
+      ? {}
+      : { deadline: ms(roundNear(deadline.least, deadline.most, (deadline.least + deadline.most) / 2)) }),
     ...timeoutMs,
   };
+}
+
+/** Tokens of which a retry after the setback that leaves most of them costs one. What a success gives back was not seen. */
+function retryQuota({ quota }: RetryPolicy): Pick<RetrySpec, 'retry_quota'> {
+  const { limited, failed } = quota;
+  const capacity = Math.max(limited?.least ?? 0, failed?.least ?? 0);
+  if (capacity === 0) return {};
+  // Half a retry is left over.
+  const cost = (one: Interval | undefined) =>
+    one === undefined || one.least === capacity ? 1 : rounded(capacity / (one.least + 0.5));
+  const others = cost(failed);
+  const costs = { limited: cost(limited), failed: others, lost: others, timeout: others };
+  return { retry_quota: { capacity, ...(Object.values(costs).every((one) => one === 1) ? {} : { cost: costs }) } };
 }
 
 function retryAfter({ advice: [way] }: RetryPolicy, isOnlyAdvised: boolean): RetryAfterSpec | undefined {
@@ -71,9 +85,9 @@ function backoffSpec({ fits: [fit] }: Backoff, attempts: number, lengthens: bool
   const scale = lengthens ? low : 1;
   const first = structure.skipsFirst ? { first: '0ms' } : {};
   return {
-    policy: 'geometric',
+    policy: structure.growth === 'linear' ? 'linear' : 'geometric',
     base: ms((scale * baseMs) / (structure.skipsFirst ? factor : 1)),
-    ...(factor === 2 ? {} : { factor }),
+    ...(factor === 2 || structure.growth === 'linear' ? {} : { factor }),
     ...cap(scale * capMs, structure, parameters, attempts),
     ...first,
     ...(low < 1 && !lengthens ? { shorten_by: rounded(1 - low) } : {}),

@@ -19,8 +19,8 @@ export interface Played {
   readonly calls: readonly Call[];
   /** Left of the time for all, in ms. */
   readonly leftMs: number;
-  /** How late the timers of this machine were at most, in ms. */
-  readonly lagMs: number;
+  /** How late the timers of this machine were on average, in ms. */
+  readonly lateMs: number;
   /** Whether the investigation is to end. */
   readonly isOver?: boolean | undefined;
 }
@@ -42,6 +42,8 @@ const CAP_PATIENCE_MS = 62_000;
 const SHORT_PATIENCE_MS = 7_000;
 /** How long an answer is held to see whether the program hangs up. */
 const HELD_MS = 15_000;
+/** How long each answer is held to see whether the time in all is bounded. */
+const SLOW_MS = 4_000;
 const MOST_ROUNDS = 6;
 
 const once = (reply: Reply, patienceMs = PATIENCE_MS): Script => ({
@@ -70,15 +72,15 @@ export function* investigateClient(draw: RandomStream): ClientInvestigation {
     calls.push(...played.calls);
     return played;
   };
-  let { leftMs, lagMs, isOver } = yield* play([{ name: 'served', replies: [{ status: 200 }], patienceMs: 2_000 }]);
+  let { leftMs, lateMs, isOver } = yield* play([{ name: 'served', replies: [{ status: 200 }], patienceMs: 2_000 }]);
   let scripts = survey();
   let policy: RetryPolicy | undefined;
   for (let round = 0; round < MOST_ROUNDS && scripts.length > 0 && isOver !== true; round += 1) {
-    ({ leftMs, lagMs, isOver } = yield* play(scripts));
-    policy = retryPolicyOf(calls, draw, lagMs);
+    ({ leftMs, lateMs, isOver } = yield* play(scripts));
+    policy = retryPolicyOf(calls, draw, lateMs);
     scripts = leftMs < PATIENCE_MS ? [] : further(policy, calls);
   }
-  return policy ?? retryPolicyOf(calls, draw, lagMs);
+  return policy ?? retryPolicyOf(calls, draw, lateMs);
 }
 
 function survey(): Script[] {
@@ -120,7 +122,13 @@ function further(policy: RetryPolicy, calls: readonly Call[]): Script[] {
     const other = policy.retried.always.find((name) => !name.includes(' ') && name !== 'timeout');
     const reply = setback === undefined ? other : `${status[setback]}`;
     if (reply === undefined) return [];
-    return times(2 * SAMPLE, () => always({ status: reply === 'reset' ? reply : Number(reply) }));
+    const told = { form: 'seconds', seconds: 1 } as const;
+    // A wait that is known shows how late all others are.
+    const calibrating = policy.advice[0]?.way === 'obeyed' && backoff.fits.length > 1 ? SAMPLE : 0;
+    return [
+      ...times(2 * SAMPLE, () => always({ status: reply === 'reset' ? reply : Number(reply) })),
+      ...times(calibrating, () => ({ ...once({ status: status[policy.advisedAfter[0]!], told }), name: 'known' })),
+    ];
   });
   const held = policy.attempts.most > 1 && !played('slowly 503') ? [slowly(policy)] : [];
   const isOnlyAdvised = policy.backoffs.length === 0 && policy.retried.always.includes('429 with Retry-After');
@@ -128,6 +136,7 @@ function further(policy: RetryPolicy, calls: readonly Call[]): Script[] {
   return [
     ...waits.filter(({ name }) => !played(name)),
     ...held,
+    ...aroundDeadline(policy).filter(({ name }) => !played(name)),
     ...samples.filter(({ name }) => !name.includes('seconds') || !played(name)),
   ];
 }
@@ -148,11 +157,22 @@ function whileItWaits(setback: SetbackGroup, { backoffs, attempts }: RetryPolicy
 }
 
 /** Answers that come so late that a bound on the time in all shows. */
-function slowly({ backoffs, attempts }: RetryPolicy): Script {
-  const spanMs = backoffs[0] === undefined ? 0 : longestFirstWait(backoffs[0]) * attempts.least;
-  const setback = backoffs[0]?.after.at(-1) ?? 'failed';
-  const heldMs = Math.min(4_000, Math.max(500, spanMs));
-  return { name: 'slowly 503', replies: [{ status: status[setback], heldMs }], patienceMs: PATIENCE_MS };
+function slowly({ backoffs }: RetryPolicy): Script {
+  const reply = { status: status[backoffs[0]?.after.at(-1) ?? 'failed'], heldMs: SLOW_MS };
+  return { name: 'slowly 503', replies: [reply], patienceMs: PATIENCE_MS };
+}
+
+/** One answer each that comes so late that the next wait would end before or after a deadline. */
+function aroundDeadline({ backoffs, deadline }: RetryPolicy): Script[] {
+  if (deadline === undefined || backoffs[0] === undefined) return [];
+  const waitMs = longestFirstWait(backoffs[0]);
+  const { least, most } = { least: Math.max(0, deadline.least - waitMs), most: deadline.most };
+  if (deadline.most - deadline.least < NARROW * deadline.most + waitMs) return [];
+  const reply = { status: status[backoffs[0].after.at(-1)!] };
+  return times(7, () => 0).map((_, i) => {
+    const heldMs = Math.round(least + ((i + 1) / 8) * (most - least));
+    return { ...once({ ...reply, heldMs }), name: `held ${heldMs}` };
+  });
 }
 
 /** A limit lies between two announcements: round numbers of seconds between them. */

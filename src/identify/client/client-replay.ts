@@ -7,8 +7,8 @@ import { clientLibraries, type LibraryName } from '../../actor/client/libraries.
 import type { RandomStream } from '../../math/random.js';
 import { CYCLE_MS } from '../../time/cycle.js';
 import { backoffFor, type RetryPolicy, setbackOf } from './retry-policy.js';
-import { type Call, hasGivenUp, type Reply } from './script.js';
-import { latestMs, waitLaw } from './wait-law.js';
+import { type Call, hasGivenUp, type Reply, replyAt } from './script.js';
+import { areStalls, latestMs } from './wait-law.js';
 
 const job: Job = { number: 1, contract: 0, bornMs: 0 };
 
@@ -42,6 +42,19 @@ function drawn(wait: Wait, uniform: number): number {
 
 /** Of each edge of a wait, or in ms for short ones. */
 const CLOSE = { share: 0.06, ms: 3 };
+type Waited = ReturnType<typeof waitsOf>[number];
+
+function isAlike(a: Waited, b: Waited): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  const isClose = (one: number, other: number) => Math.abs(one - other) < CLOSE.ms + CLOSE.share * a[1];
+  return isClose(a[0], b[0]) && isClose(a[1], b[1]);
+}
+
+/** What a client of a scenario knows of answers. */
+function isDescribed({ status, told, heldMs }: Reply): boolean {
+  const isKnown = status === 429 || (status === 503 && told === undefined);
+  return isKnown && heldMs === undefined && told?.form !== 'date' && told?.seconds !== 0;
+}
 
 /**
  * Whether a client explains each call that a scenario can describe: of limited and failed answers, and waits that limiters announce.
@@ -49,14 +62,10 @@ const CLOSE = { share: 0.06, ms: 3 };
  */
 export function explainsCalls(spec: ClientSpec, calls: readonly Call[], policy: RetryPolicy): boolean {
   const { behaviour } = planClients([spec], CYCLE_MS)[0]!;
-  return calls.every((call) => {
+  let [gapsSeen, stalls] = [0, 0];
+  const isExplained = calls.every((call) => {
     const { attempts, script, place } = call;
     const setbacks = attempts.filter(({ reply }) => reply.status !== 200).map(({ reply }) => reply);
-    const isDescribed = ({ status, told, heldMs }: Reply) =>
-      (status === 429 || (status === 503 && told === undefined)) &&
-      heldMs === undefined &&
-      told?.form !== 'date' &&
-      told?.seconds !== 0;
     if (place > 0 || setbacks.length === 0 || !script.replies.every((one) => one.status === 200 || isDescribed(one)))
       return true;
     const gaps = attempts.slice(1).map(({ arrivedMs }, i) => arrivedMs - attempts[i]!.endedMs);
@@ -65,37 +74,37 @@ export function explainsCalls(spec: ClientSpec, calls: readonly Call[], policy: 
       const [wait, gapMs] = [waits[i], gaps[i]];
       const fit = backoffFor(setbackOf(reply), policy.backoffs)?.fits[0];
       const late = latestMs((i === 0 ? fit?.first : fit?.later) ?? { offsetMs: 0, spreadMs: 20 });
+      const spentMs = attempts[i]!.endedMs - attempts[0]!.arrivedMs;
+      const isTooLate = wait !== undefined && spentMs + wait[1] >= (policy.deadline?.least ?? Infinity);
+      if (gapMs === undefined && isTooLate) return true;
       if (gapMs === undefined) return wait === undefined || !(hasGivenUp(call) || wait[1] + late < call.silentMs);
       if (wait === undefined) return false;
       const close = (ms: number) => CLOSE.ms + CLOSE.share * ms;
-      return gapMs > wait[0] - close(wait[0]) && gapMs < wait[1] + close(wait[1]) + late;
+      if (attempts[i + 1]!.isStalled === true) return true;
+      gapsSeen += 1;
+      stalls += Number(gapMs > wait[1] + close(wait[1]) + late);
+      return gapMs > wait[0] - close(wait[0]);
     });
   });
+  return isExplained && areStalls(stalls, gapsSeen);
 }
 
-/** Whether the waits of its own have the same edges as those that were found. */
-function hasEdges(spec: ClientSpec, { backoffs }: RetryPolicy): boolean {
-  const { behaviour } = planClients([spec], CYCLE_MS)[0]!;
-  return backoffs.every(({ after, fits: [fit], gaps }) =>
-    after.every((setback) => {
-      const retries = Math.max(...gaps.map(({ k }) => k));
-      const replies = Array.from({ length: retries }, () => ({ status: setback === 'limited' ? 429 : 503 }));
-      const waits = waitsOf(behaviour, replies, []);
-      return waits.every((wait, i) => {
-        const own = waitLaw(fit!.structure, fit!.parameters, { k: i + 1, lastMs: waits[i - 1]?.[1] ?? 0 });
-        if (wait === undefined) return false;
-        const isClose = (a: number, b: number) => Math.abs(a - b) < CLOSE.ms + CLOSE.share * wait[1];
-        return isClose(wait[0], own[0]!.fromMs) && isClose(wait[1], own.at(-1)!.toMs);
-      });
-    }),
-  );
-}
+const MOST_REPLIES = 12;
 
-/** Libraries that would have made the same calls, with waits of the same law. */
-export function librariesLike(calls: readonly Call[], policy: RetryPolicy): LibraryName[] {
-  const { retried } = policy;
-  if (retried.always.length === 0) return [];
-  return (Object.keys(clientLibraries) as LibraryName[]).filter(
-    (like) => hasEdges({ like }, policy) && explainsCalls({ like }, calls, policy),
-  );
+/** Libraries that wait as the client that was found, where the answers of the scripts tell. */
+export function librariesLike(found: ClientSpec, calls: readonly Call[]): LibraryName[] {
+  const scripts = new Map(calls.map(({ script }) => [script.name, script]));
+  const answered = [...scripts.values()]
+    .map((script) => Array.from({ length: MOST_REPLIES }, (_, i) => replyAt(script, i)))
+    .map((replies) => replies.filter(({ status }) => status !== 200))
+    .filter((replies) => replies.length > 0 && replies.every(isDescribed));
+  const waits = (spec: ClientSpec) => {
+    const { behaviour } = planClients([spec], CYCLE_MS)[0]!;
+    return answered.flatMap((replies) => [...waitsOf(behaviour, replies, []), undefined]);
+  };
+  const own = waits(found);
+  return (Object.keys(clientLibraries) as LibraryName[]).filter((like) => {
+    const its = waits({ like });
+    return its.length === own.length && its.every((wait, i) => isAlike(wait, own[i]));
+  });
 }

@@ -33,6 +33,10 @@ interface PlayedPolicy {
 /** Starts that run at once; each waits most of its time. */
 const MOST_STARTS = 16;
 const TICK_MS = 50;
+/** Timers that are later than this, in ms, are those of a machine that stalls. */
+const STALL_MS = 200;
+/** Starts in a row in which a program that has called before makes no request, until it is given up. */
+const MOST_IDLE = 3;
 /** A round is not watched for longer, in ms. */
 const ROUND_MS = 70_000;
 /** A program whose calls are all served has this long to end or to call again, in ms. */
@@ -57,13 +61,9 @@ interface Start {
  * @throws Failure `port_in_use`; `wrong_usage` for a command that cannot be started; `answer_unreadable` where it makes no request
  */
 export async function playScripts(investigation: ClientInvestigation, options: PlayOptions): Promise<PlayedPolicy> {
-  let lagMs = 0;
   const clock = new WallClock(1_000, {
     onError: (error) => {
       throw error;
-    },
-    onLag: (ms) => {
-      lagMs = Math.max(lagMs, ms);
     },
   });
   const player = new Player(clock, options);
@@ -75,12 +75,16 @@ export async function playScripts(investigation: ClientInvestigation, options: P
   try {
     let next = investigation.next();
     while (next.done !== true) {
-      lagMs = 0;
       const leftMs = () => options.timeMs - (clock.monotonicMs() - beganMs);
       const calls = await player.play(next.value, Math.min(ROUND_MS, leftMs()));
       all.push(...calls);
       options.onProgress(1 - leftMs() / options.timeMs, `${all.length} calls seen`);
-      const played: Played = { calls, leftMs: leftMs(), lagMs, isOver: options.signal.aborted || leftMs() <= 0 };
+      const played: Played = {
+        calls,
+        leftMs: leftMs(),
+        lateMs: player.lateMs,
+        isOver: options.signal.aborted || leftMs() <= 0,
+      };
       next = investigation.next(played);
     }
     const seconds = (clock.monotonicMs() - beganMs) / 1000;
@@ -95,6 +99,9 @@ class Player {
   readonly #clock: WallClock;
   readonly #options: PlayOptions;
   readonly #server: ScriptedServer;
+  readonly #ticks: { readonly atMs: number; readonly lateMs: number }[] = [];
+  #hasCalled = false;
+  #idle = 0;
   #url = '';
   #started = 0;
   #waiting: Script[] = [];
@@ -106,7 +113,18 @@ class Player {
     this.#clock = clock;
     this.#options = options;
     this.#server = new ScriptedServer(clock, (segment) => this.#assign(segment));
-    this.#server.onCall = (call) => this.#startOf(call.start)?.calls.push(call);
+    this.#server.onCall = (call) => {
+      this.#hasCalled = true;
+      this.#idle = 0;
+      this.#startOf(call.start)?.calls.push(call);
+    };
+  }
+
+  /** How late the timers of this machine were on average, in ms; how long it stalled is no part of it. */
+  get lateMs(): number {
+    return (
+      this.#ticks.reduce((sum, { lateMs }) => sum + Math.min(lateMs, STALL_MS), 0) / Math.max(1, this.#ticks.length)
+    );
   }
 
   get isMixed(): boolean {
@@ -135,15 +153,47 @@ class Player {
       if (nowMs > untilMs && (command !== undefined || this.#running.length > 0 || done.length > 0)) break;
       if (command !== undefined) this.#startNext();
       await this.#clock.sleep(TICK_MS, signal);
+      const atMs = this.#clock.monotonicMs();
+      this.#ticks.push({ atMs, lateMs: atMs - nowMs - TICK_MS });
       const over = this.#running.filter((start) => this.#isOver(start));
-      for (const start of over) this.#end(start);
+      for (const start of over) {
+        this.#end(start);
+        if (start.calls.length === 0) this.#startAgain(start);
+      }
       done.push(...over);
       this.#running = this.#running.filter((start) => !over.includes(start));
     }
     for (const start of this.#running) this.#end(start);
-    return [...done, ...this.#running.splice(0)].flatMap(({ calls, hasEnded, untilMs }) =>
-      calls.filter(({ attempts }) => attempts.length > 0).map((call) => seenCall(call, hasEnded ? Infinity : untilMs!)),
+    return [...done, ...this.#running.splice(0)].flatMap((start) =>
+      start.calls.filter(({ attempts }) => attempts.length > 0).map((call) => this.#seen(call, start)),
     );
+  }
+
+  /** A machine that stalls may stop a program before it calls. */
+  #startAgain({ script, stderr }: Start): void {
+    this.#idle += 1;
+    if (!this.#hasCalled || this.#idle >= MOST_IDLE) throw noRequest(stderr);
+    this.#waiting.push(script);
+  }
+
+  /** How long a call has been silent while this process ran: the program may have stood still with it. */
+  #silentMs({ attempts }: OpenCall, untilMs: number): number {
+    const { endedMs } = attempts.at(-1)!;
+    return untilMs - endedMs - this.#stalledMs(endedMs, untilMs);
+  }
+
+  #stalledMs(fromMs: number, toMs: number): number {
+    const stalls = this.#ticks.filter(({ atMs, lateMs }) => lateMs > STALL_MS && atMs > fromMs && atMs - lateMs < toMs);
+    return stalls.reduce((sum, { lateMs }) => sum + lateMs, 0);
+  }
+
+  /** What was seen of it, gaps during which this machine stalled marked. */
+  #seen(call: OpenCall, { hasEnded, untilMs }: Start): Call {
+    const attempts = call.attempts.map((one, i) => {
+      const last = call.attempts[i - 1];
+      return { ...one, isStalled: last !== undefined && this.#stalledMs(last.endedMs, one.arrivedMs) > 0 };
+    });
+    return seenCall({ ...call, attempts }, hasEnded ? Infinity : this.#silentMs(call, untilMs!));
   }
 
   /** One at a time: a program that starts takes a core, and would make the others late. */
@@ -184,19 +234,20 @@ class Player {
     return this.#running.find((start) => start.number === number);
   }
 
-  #assign(segment: string): Pick<OpenCall, 'script' | 'start' | 'place'> | undefined {
+  #assign(segment: string): Pick<OpenCall, 'script' | 'start' | 'place' | 'isFresh'> | undefined {
     const isStarted = this.#options.command !== undefined;
     if (!isStarted) {
       const script = this.#waiting.shift();
       if (script === undefined) return undefined;
       const { number } = this.#begin(script, this.#started++);
-      // The first call of the program carries what it compiles and connects.
-      return { script, start: number, place: number === 0 ? 0 : 1 };
+      return { script, start: number, place: 0, isFresh: number === 0 };
     }
     const named = /^weir-(\d+)$/.exec(segment);
     if (named === null && this.#running.length === 1) this.#keepsPath = false;
     const start = named === null ? this.#running[0] : this.#startOf(Number(named[1]));
-    return start === undefined ? undefined : { script: start.script, start: start.number, place: start.calls.length };
+    if (start === undefined) return undefined;
+    const place = start.calls.length;
+    return { script: start.script, start: start.number, place, isFresh: place === 0 };
   }
 
   #end(start: Start): void {
@@ -206,21 +257,16 @@ class Player {
   }
 
   #isOver(start: Start): boolean {
-    const { calls, hasEnded, startedMs, stderr } = start;
+    const { calls, hasEnded, startedMs } = start;
     const nowMs = this.#clock.monotonicMs();
-    if (calls.length === 0) {
-      if (!hasEnded && nowMs - startedMs < START_MS) return false;
-      throw noRequest(stderr);
-    }
+    if (calls.length === 0) return hasEnded || nowMs - startedMs > START_MS;
     if (hasEnded) return calls.every(({ waiting }) => waiting === 0);
-    return calls.every((call) => isQuiet(call, nowMs));
+    return calls.every((call) => call.waiting === 0 && isQuiet(call, this.#silentMs(call, nowMs)));
   }
 }
 
-function isQuiet({ script, attempts, waiting }: OpenCall, nowMs: number): boolean {
-  const last = attempts.at(-1);
-  if (waiting > 0 || last === undefined) return false;
-  const silentMs = nowMs - last.endedMs;
+function isQuiet({ script, attempts }: OpenCall, silentMs: number): boolean {
+  const last = attempts.at(-1)!;
   if (last.reply.status === 200 && !last.hungUp) return silentMs > GRACE_MS;
   return silentMs > Math.max(script.patienceMs, failsAlways(script) ? SILENCE.factor * lastGapMs({ attempts }) : 0);
 }

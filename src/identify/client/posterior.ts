@@ -8,8 +8,6 @@ import type { RandomStream } from '../../math/random.js';
 const CHAINS = 32;
 const LEAP_EVERY = 8;
 const NOISE = 1e-5;
-/** Starting points for each chain: the best are taken. */
-const STARTS = 16;
 /** While the chains come together, the worst quarter is replaced by the best this often. */
 const SELECT_EVERY = 10;
 
@@ -22,16 +20,17 @@ export interface PosteriorSamples {
 
 /**
  * @param steps the first half is for the chains to come together
+ * @param starts starting points for each chain: the best are taken
  * @param first a starting point of a chain
  * @param logL logarithm of prior times likelihood; -Infinity outside of the prior
  */
 export function posterior(
   first: () => number[],
   logL: (x: readonly number[]) => number,
-  steps: number,
+  { steps, starts }: { readonly steps: number; readonly starts: number },
   draw: RandomStream,
 ): PosteriorSamples {
-  const started = Array.from({ length: CHAINS * STARTS }, () => {
+  const started = Array.from({ length: CHAINS * starts }, () => {
     const x = first();
     return { x, value: logL(x) };
   }).sort((a, b) => b.value - a.value);

@@ -9,7 +9,7 @@
 //   beyond an end  capped at it; or own wait; or no further attempt
 import { log } from '../../math/elementary.js';
 import { HIDDEN, roundNear } from './wait-fit.js';
-import { cut, densityOf, type Lateness, latestMs, type Piece } from './wait-law.js';
+import { areStalls, cut, densityOf, type Lateness, latestMs, type Piece } from './wait-law.js';
 
 /** One call that was given a wait. */
 export interface Advised {
@@ -108,19 +108,22 @@ function scoreOf(advice: AdviceTaken, seen: readonly Advised[], scale: number): 
   let score =
     -PARAMETER *
     (Number(advice.end !== undefined) + Number(advice.reachMs !== undefined) + Number(advice.ignoresZero === true));
+  let stalls = 0;
   for (const one of seen) {
     const { toldMs, gapMs, watchedMs, late } = one;
     const pieces = waitAfter(advice, one, scale);
     if (gapMs === undefined) {
       // Silence may be a wait that was not watched to its end; a program that has ended has given up.
-      if (!(pieces.length === 0 ? watchedMs > toldMs : pieces.at(-1)!.toMs > watchedMs)) return -Infinity;
+      if (!(pieces.length === 0 ? watchedMs > toldMs : pieces.at(-1)!.toMs + latestMs(late) > watchedMs))
+        return -Infinity;
       continue;
     }
     const [first, last] = [pieces[0], pieces.at(-1)];
-    if (first === undefined || gapMs < first.fromMs - 2 || gapMs > last!.toMs * 1.01 + latestMs(late)) return -Infinity;
+    if (first === undefined || gapMs < first.fromMs - 2) return -Infinity;
+    if (gapMs > last!.toMs * 1.01 + latestMs(late)) stalls += 1;
     score += log(densityOf(pieces, gapMs, late));
   }
-  return score;
+  return areStalls(stalls, seen.length) ? score : -Infinity;
 }
 
 /** The wait after an announcement; no piece if there is no further attempt. */

@@ -12,7 +12,7 @@ import {
   type Told,
 } from './script.js';
 import { fitWaits, type Interval, type WaitFit } from './wait-fit.js';
-import { type Gap, latestMs, waitLaw } from './wait-law.js';
+import { areStalls, type Gap, latestMs, waitLaw } from './wait-law.js';
 
 /** Answers with a back-off of their own: limited, and all else. */
 export const setbacks = ['limited', 'failed'] as const;
@@ -73,25 +73,31 @@ const TIMEOUT = { share: 1.01, ms: 30 };
 const SOON_S = 2;
 /** Kolmogorov's limit for 1 in 1,000. */
 const UNEVEN = 1.95;
+/** By how much more the lateness of a busy machine makes it uneven. */
+const LOADED = 0.1;
 const FEW = 8;
-/** Announced waits that were all exceeded, by times that differ by less than this, were obeyed. */
+/** Announced waits that were all exceeded, half of them by no more than this beyond the least, were obeyed. */
 const OBEYED_MS = 60;
 
-/** @param lagMs how late the timers of this machine were at most */
-export function retryPolicyOf(calls: readonly Call[], draw: RandomStream, lagMs = 0): RetryPolicy {
-  const backoffs = backoffsOf(calls, draw, lagMs);
-  const advised = setbacks.map((one) => advisedOf(calls, one, 'seconds', backoffs));
+/** @param lateMs how late timers of this machine were */
+export function retryPolicyOf(calls: readonly Call[], draw: RandomStream, lateMs = 0): RetryPolicy {
+  const backoffs = backoffsOf(calls, draw, lateMs);
   const retried = retriedOf(calls);
+  const seen = attemptsOf(calls);
+  const deadline = deadlineOf(calls, backoffs, { retried, attempts: seen });
+  // What a deadline stops says nothing about an announcement.
+  const isFree = ({ gapMs, toldMs }: Advised) => gapMs !== undefined || toldMs < (deadline?.least ?? Infinity);
+  const advised = setbacks.map((one) => advisedOf(calls, one, 'seconds', backoffs).filter(isFree));
   return {
     methods: [...new Set(calls.map(({ method }) => method))],
     calls: calls.length,
     retried,
-    attempts: attemptsOf(calls),
+    attempts: deadline === undefined ? seen : { least: seen.most, most: seen.most },
     backoffs,
     ...adviceFor(advised, backoffs),
     obeysDate: obeysAll(setbacks.flatMap((one) => advisedOf(calls, one, 'date', backoffs))),
     timeout: timeoutOf(calls),
-    deadline: deadlineOf(calls),
+    deadline,
     quota: Object.fromEntries(setbacks.map((one) => [one, quotaOf(calls, one)])),
   };
 }
@@ -106,8 +112,9 @@ function retriedOf(calls: readonly Call[]): Retried {
     const { reply, hungUp } = call.attempts[0]!;
     const isRetried = call.attempts.length > 1;
     const isSetback = reply.status !== 200 || hungUp;
-    // What is stopped above a limit, and what a quota leaves, are for others to say.
-    const isAside = (reply.told?.seconds ?? 0) > SOON_S || (call.place > 0 && failsAlways(call.script));
+    // What a limit, a quota or a deadline stops is for others to say.
+    const isSlow = reply.heldMs !== undefined && !hungUp;
+    const isAside = (reply.told?.seconds ?? 0) > SOON_S || call.place > 0 || isSlow;
     if (!isSetback || isAside || !(isRetried || hasGivenUp(call))) continue;
     const name = hungUp ? 'timeout' : replyName(reply);
     by.set(name, [...(by.get(name) ?? []), isRetried]);
@@ -138,14 +145,16 @@ function isQuick(script: Script): boolean {
 
 /** Gaps after answers that announce nothing; after one that does, a client may count anew. */
 export function gapsOf(calls: readonly Call[], setback?: SetbackGroup): Gap[] {
-  return calls.flatMap(({ attempts, place }) => {
+  return calls.flatMap(({ attempts, isFresh }) => {
     const gaps: Gap[] = [];
+    let lastMs = 0;
     for (let k = 1; k < attempts.length; k += 1) {
       const { reply, endedMs, hungUp } = attempts[k - 1]!;
       if (reply.told !== undefined || reply.status === 200 || hungUp) break;
       if (setback !== undefined && setbackOf(reply) !== setback) break;
       const ms = attempts[k]!.arrivedMs - endedMs;
-      gaps.push({ k, ms, lastMs: gaps.at(-1)?.ms ?? 0, isFirst: k === 1 && place === 0 });
+      if (attempts[k]!.isStalled !== true) gaps.push({ k, ms, lastMs, isFirst: k === 1 && isFresh });
+      lastMs = ms;
     }
     return gaps;
   });
@@ -153,26 +162,32 @@ export function gapsOf(calls: readonly Call[], setback?: SetbackGroup): Gap[] {
 
 /** Waits of whole seconds that were obeyed at once show how late gaps are. */
 function known(calls: readonly Call[]): Gap[] {
-  const first = calls.flatMap(({ attempts, place }): Gap[] => {
+  const first = calls.flatMap(({ attempts, isFresh }): Gap[] => {
     const [one, two] = attempts;
     // Longer ones may be beyond what is obeyed.
-    if (two === undefined || one!.reply.told?.form !== 'seconds' || one!.reply.told.seconds > 5) return [];
+    if (
+      two === undefined ||
+      two.isStalled === true ||
+      one!.reply.told?.form !== 'seconds' ||
+      one!.reply.told.seconds > 5
+    )
+      return [];
     const knownMs = one!.reply.told.seconds * 1000;
-    return [{ k: 1, ms: two.arrivedMs - one!.endedMs, lastMs: 0, isFirst: place === 0, knownMs }];
+    return [{ k: 1, ms: two.arrivedMs - one!.endedMs, lastMs: 0, isFirst: isFresh, knownMs }];
   });
   const lates = first.filter(({ knownMs }) => knownMs! >= 500).map(({ ms, knownMs }) => ms - knownMs!);
-  const [least, most] = [Math.min(...lates), Math.max(...lates)];
-  return lates.length > 2 && least > -EARLY_MS && most - least < OBEYED_MS
+  lates.sort((a, b) => a - b);
+  return lates.length > 2 && lates[0]! > -EARLY_MS && lates[lates.length >> 1]! < lates[0]! + OBEYED_MS
     ? first.filter(({ knownMs }) => knownMs! > 0)
     : [];
 }
 
-function backoffsOf(calls: readonly Call[], draw: RandomStream, lagMs: number): Backoff[] {
+function backoffsOf(calls: readonly Call[], draw: RandomStream, lateMs: number): Backoff[] {
   const late = known(calls);
   const of = (after: readonly SetbackGroup[]): Backoff => {
     const gaps = after.flatMap((setback) => gapsOf(calls, setback));
-    const fits = fitWaits([...gaps, ...late], draw);
-    return { after, fits, gaps, ...explained(gaps, fits[0]!, lagMs) };
+    const fits = fitWaits([...gaps, ...late], lateMs, draw);
+    return { after, fits, gaps, ...explained(gaps, fits[0]!) };
   };
   const seen = setbacks.filter((setback) => gapsOf(calls, setback).length > 0);
   const [limited, failed] = setbacks.map((setback) => gapsOf(calls, setback));
@@ -197,9 +212,10 @@ function differ(some: readonly Gap[], others: readonly Gap[]): boolean {
   });
 }
 
-function explained(gaps: readonly Gap[], fit: WaitFit, lagMs: number): Pick<Backoff, 'unexplained' | 'isEven'> {
+function explained(gaps: readonly Gap[], fit: WaitFit): Pick<Backoff, 'unexplained' | 'isEven'> {
   const { structure, parameters } = fit;
   const places: number[] = [];
+  const stalled: Gap[] = [];
   const unexplained = gaps.filter((gap) => {
     const pieces = waitLaw(structure, parameters, gap);
     const late = gap.isFirst ? fit.first : fit.later;
@@ -208,13 +224,15 @@ function explained(gaps: readonly Gap[], fit: WaitFit, lagMs: number): Pick<Back
     // A rounded edge may lie within what a millisecond, or a hundredth of a wait, makes of it.
     const by = EARLY_MS + 0.01 * toMs;
     if (pieces.length === 1 && toMs - fromMs > WIDE * spreadMs)
-      places.push(Math.min(1, Math.max(0, (gap.ms - offsetMs - spreadMs / 2 - fromMs) / (toMs - fromMs))));
-    return gap.ms < fromMs + Math.min(0, offsetMs) - by || gap.ms > toMs + latestMs(late) + by + lagMs;
+      places.push(Math.min(1, Math.max(0, (gap.ms - offsetMs - spreadMs - fromMs) / (toMs - fromMs))));
+    if (gap.ms > toMs + latestMs(late) + by) stalled.push(gap);
+    return gap.ms < fromMs + Math.min(0, offsetMs) - by;
   });
+  if (!areStalls(stalled.length, gaps.length)) unexplained.push(...stalled);
   places.sort((a, b) => a - b);
   const n = places.length;
   const distance = Math.max(0, ...places.map((x, i) => Math.max((i + 1) / n - x, x - i / n)));
-  return { unexplained, isEven: n < FEW || distance * Math.sqrt(n) < UNEVEN };
+  return { unexplained, isEven: n < FEW || distance < UNEVEN / Math.sqrt(n) + LOADED };
 }
 
 // ---- Retry-After ---------------------------------------------------------------------------------------------------------
@@ -227,11 +245,12 @@ function advisedOf(
 ): Advised[] {
   const fit = backoffFor(setback, backoffs)?.fits[0];
   return calls.flatMap((call): Advised[] => {
-    const { attempts, place } = call;
+    const { attempts, isFresh } = call;
     const at = attempts.findIndex(({ reply }) => reply.told?.form === form && setbackOf(reply) === setback);
     if (at < 0) return [];
     const [one, two] = [attempts[at]!, attempts[at + 1]];
-    const late = fit === undefined ? { offsetMs: 0, spreadMs: 20 } : place + at === 0 ? fit.first : fit.later;
+    if (two?.isStalled === true) return [];
+    const late = fit === undefined ? { offsetMs: 0, spreadMs: 20 } : isFresh && at === 0 ? fit.first : fit.later;
     const k = at + 1;
     // Without a back-off of its own, a client waits as announced, or not at all.
     const own =
@@ -280,7 +299,7 @@ function obeysAll(seen: readonly Advised[]): boolean | undefined {
 // ---- how long, and how many in all ---------------------------------------------------------------------------------------
 
 function timeoutOf(calls: readonly Call[]): Interval | undefined {
-  const held = calls.flatMap(({ attempts }) => attempts.filter(({ reply }) => (reply.heldMs ?? 0) > 0));
+  const held = calls.flatMap(({ attempts: [one] }) => ((one!.reply.heldMs ?? 0) > 0 ? [one!] : []));
   if (held.length === 0) return undefined;
   const ms = held.map(({ arrivedMs, endedMs, hungUp }) => ({ ms: endedMs - arrivedMs, hungUp }));
   const gone = ms.filter(({ hungUp }) => hungUp).map((one) => one.ms);
@@ -290,26 +309,28 @@ function timeoutOf(calls: readonly Call[]): Interval | undefined {
   return { least: Math.max(waited, Math.min(...gone)), most: Math.max(...gone) * TIMEOUT.share + TIMEOUT.ms };
 }
 
-/** A call with slow answers had fewer attempts than others: the time in all is bounded. */
-function deadlineOf(calls: readonly Call[]): Interval | undefined {
-  const span = ({ attempts }: Call) => attempts.at(-1)!.endedMs - attempts[0]!.arrivedMs;
-  const { least } = attemptsOf(calls);
-  const fewer = calls.filter(
-    (call) =>
-      failsAlways(call.script) &&
-      !isQuick(call.script) &&
-      hasGivenUp(call) &&
-      call.attempts.length > 1 &&
-      call.attempts.length < least &&
-      !call.attempts.at(-1)!.hungUp,
-  );
-  if (fewer.length === 0) return undefined;
-  const reached = calls
+/** A call that went on shows that its time was not over; one that ended before its attempts were used up, that the next wait was too long. */
+function deadlineOf(
+  calls: readonly Call[],
+  backoffs: readonly Backoff[],
+  { retried, attempts: { most } }: Pick<RetryPolicy, 'retried' | 'attempts'>,
+): Interval | undefined {
+  const alone = calls.filter(({ place }) => place === 0);
+  const since = ({ attempts }: Call, i: number) => attempts[i]!.endedMs - attempts[0]!.arrivedMs;
+  const wentOn = alone
     .filter(({ attempts }) => attempts.length > 1)
-    .map(({ attempts }) => attempts.at(-1)!.arrivedMs - attempts[0]!.arrivedMs);
-  const mostMs =
-    Math.min(...fewer.map(span)) + Math.max(...calls.filter((call) => isQuick(call.script)).map(lastGapMs)) * 2;
-  return { least: Math.max(0, ...reached.filter((ms) => ms < mostMs)), most: mostMs };
+    .map((call) => since(call, call.attempts.length - 2));
+  const ended = alone.flatMap((call) => {
+    const { attempts } = call;
+    const { reply, hungUp } = attempts.at(-1)!;
+    const isEarly = attempts.length < most && retried.always.includes(replyName(reply)) && reply.told === undefined;
+    if (!isEarly || !hasGivenUp(call) || (hungUp && attempts.length === 1)) return [];
+    const fit = backoffFor(setbackOf(reply), backoffs)?.fits[0];
+    const next = fit && waitLaw(fit.structure, fit.parameters, { k: attempts.length, lastMs: lastGapMs(call) });
+    return [since(call, attempts.length - 1) + (hungUp ? 0 : (next?.at(-1)?.toMs ?? 0))];
+  });
+  const found = { least: Math.max(0, ...wentOn), most: Math.min(...ended) };
+  return found.least < found.most && found.most < Infinity ? found : undefined;
 }
 
 /** In a process whose calls all fail, later calls have fewer attempts and at last one. */

@@ -29,6 +29,8 @@ export interface SeenAttempt {
   readonly reply: Reply;
   /** Whether the program hung up before the answer. */
   readonly hungUp: boolean;
+  /** Whether this machine stalled before it, so that the gap says nothing. */
+  readonly isStalled?: boolean | undefined;
 }
 
 /** One logical call of the program. */
@@ -38,6 +40,8 @@ export interface Call {
   /** Which start of the program made it, and as which call of it; from 0. */
   readonly start: number;
   readonly place: number;
+  /** Whether its process has made no other: what it compiles and connects is still to come. */
+  readonly isFresh: boolean;
   readonly attempts: readonly SeenAttempt[];
   /** Served; given up, as the program has ended or called anew; or not known: it was silent when the watch ended. */
   readonly ending: 'served' | 'given up' | 'silent';

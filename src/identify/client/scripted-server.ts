@@ -12,13 +12,14 @@ export interface OpenCall {
   readonly method: string;
   readonly start: number;
   readonly place: number;
+  readonly isFresh: boolean;
   readonly attempts: SeenAttempt[];
   /** Attempts without an answer yet. */
   waiting: number;
 }
 
 /** The script of a new call, and whose it is; undefined to serve it and forget it. */
-type Assign = (segment: string) => Pick<OpenCall, 'script' | 'start' | 'place'> | undefined;
+type Assign = (segment: string) => Pick<OpenCall, 'script' | 'start' | 'place' | 'isFresh'> | undefined;
 
 /** Headers by which libraries name a call, the same in each attempt. */
 const callIds = ['amz-sdk-invocation-id', 'idempotency-key'];
@@ -40,7 +41,7 @@ export class ScriptedServer {
     this.#clock = clock;
     this.#assign = assign;
     this.#server = createServer((request, response) => this.#receive(request, response));
-    // A connection that is seenCall while a program waits would be one more setback.
+    // A connection that is closed while a program waits would be one more setback.
     this.#server.keepAliveTimeout = 3_600_000;
   }
 
@@ -137,11 +138,11 @@ function dateIn(seconds: number): string {
   return new Date(wallNowMs() + seconds * 1000).toUTCString();
 }
 
-/** @param endedMs when the watch ended; Infinity if the program itself has ended */
-export function seenCall({ waiting: _, ...call }: OpenCall, endedMs: number): Call {
+/** @param silentMs how long it was watched after its last attempt; Infinity if the program itself has ended */
+export function seenCall({ waiting: _, ...call }: OpenCall, silentMs: number): Call {
   const last = call.attempts.at(-1)!;
   const isServed = last.reply.status === 200 && !last.hungUp;
-  if (isServed || endedMs === Infinity)
+  if (isServed || silentMs === Infinity)
     return { ...call, ending: isServed ? 'served' : 'given up', silentMs: Infinity };
-  return { ...call, ending: 'silent', silentMs: endedMs - last.endedMs };
+  return { ...call, ending: 'silent', silentMs };
 }

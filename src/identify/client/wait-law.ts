@@ -7,9 +7,11 @@
 //   plus               w |~~~~| w + plus             additive
 //   decorrelated    base |~~~~~~~~~~~~~| 3 last      then at most cap
 //
-//   gap = wait + late,   late = offset + Lomax(spread):  P(late > offset + x) = (1 + x / spread)^-3
+//   gap = wait + late,   P(late > offset + x spreads) = (1 + x)^-3 of one half, and 1 / (1 + x^3) of the other
+//                        of a few gaps P(late > x) = 1 / (1 + x / stall)
 //
-// Late timers and a busy machine only lengthen a gap. The first gap of a process carries what it compiles and connects, and has its own offset.
+// Late timers and a busy machine only lengthen a gap; a machine that stalls makes a few of them seconds longer. The first gap of a process
+// carries what it compiles and connects, and has its own offset.
 import { log } from '../../math/elementary.js';
 
 export interface Gap {
@@ -94,9 +96,30 @@ export function latestMs({ offsetMs, spreadMs }: Lateness): number {
   return offsetMs + LATEST * spreadMs;
 }
 
+/** The share of gaps during which the machine stalls, and about how long, in ms. */
+const STALL = { share: 0.02, ms: 500 };
+
+/** Whether the gaps that are later than lateness explains are few enough to be those of a machine that stalls. */
+export function areStalls(n: number, gaps: number): boolean {
+  return n <= 1 + 4 * STALL.share * gaps;
+}
+
 /** A gap shorter than the law allows: nearly impossible, the more so the shorter it is. */
 const EARLY = 1e-12;
 const NARROW_MS = 1e-6;
+
+/** Probability that lateness is beyond x spreads: half of it is nearly none, half about a spread. */
+function beyond(x: number): number {
+  if (x <= 0) return 1;
+  const u = 1 / (1 + x);
+  return (u * u * u + 1 / (1 + x * x * x)) / 2;
+}
+
+/** The density of lateness at x spreads. */
+function lateAt(x: number): number {
+  const [u, v] = [1 / (1 + x), 1 / (1 + x * x * x)];
+  return 1.5 * (u * u * u * u + x * x * v * v);
+}
 
 export function densityOf(pieces: readonly Piece[], ms: number, { offsetMs, spreadMs }: Lateness): number {
   let density = 0;
@@ -106,17 +129,15 @@ export function densityOf(pieces: readonly Piece[], ms: number, { offsetMs, spre
     lackMs = Math.min(lackMs, Math.max(0, -late));
     if (late < 0) continue;
     const wide = toMs - fromMs;
-    if (wide < NARROW_MS) {
-      const x = 1 / (1 + late / spreadMs);
-      density += (share * 3 * x * x * x * x) / spreadMs;
-    } else {
-      const beyond = late - wide;
-      const x = 1 / (1 + late / spreadMs);
-      const y = beyond <= 0 ? 1 : 1 / (1 + beyond / spreadMs);
-      density += (share * (y * y * y - x * x * x)) / wide;
-    }
+    density +=
+      share *
+      (wide < NARROW_MS
+        ? lateAt(late / spreadMs) / spreadMs
+        : (beyond((late - wide) / spreadMs) - beyond(late / spreadMs)) / wide);
   }
-  return density + EARLY / (1 + lackMs * lackMs);
+  const stalled = 1 / (1 + Math.max(0, ms - pieces[0]!.fromMs) / STALL.ms);
+  const stall = lackMs > 0 ? 0 : (STALL.share / STALL.ms) * stalled * stalled;
+  return (1 - STALL.share) * density + stall + EARLY / (1 + lackMs * lackMs);
 }
 
 export function logLikelihood(

@@ -65,6 +65,7 @@ describe('every pause lies within the bounds of its policy', () => {
             full_jitter: [0, v(n, given)],
             decorrelated: [baseMs, Math.min(capMs, 3 * lastMs)],
             geometric: [v(n - 1, given), v(n - 1, given)],
+            linear: [Math.min(capMs, n * baseMs), Math.min(capMs, n * baseMs)],
           }[policy] as [number, number];
           const rounding = 1e-9 * capMs;
           expect({

@@ -65,7 +65,7 @@ describe('what a scenario may say', () => {
         {
           path: '/clients/0/backoff/policy',
           message:
-            'must be one of "none", "fixed", "exponential", "equal_jitter", "full_jitter", "decorrelated", "geometric"',
+            'must be one of "none", "fixed", "exponential", "equal_jitter", "full_jitter", "decorrelated", "geometric", "linear"',
         },
       ],
     ],

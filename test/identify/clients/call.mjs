@@ -38,6 +38,16 @@ const calls = {
     const { default: OpenAI } = await import('openai');
     await new OpenAI({ apiKey: 'none', baseURL: url, ...options }).models.list();
   },
+  async dynamodb() {
+    const { DynamoDBClient, ListTablesCommand } = await import('@aws-sdk/client-dynamodb');
+    const credentials = { accessKeyId: 'none', secretAccessKey: 'none' };
+    const client = new DynamoDBClient({ region: 'eu-west-1', endpoint: url, credentials, ...options });
+    await client.send(new ListTablesCommand({}));
+  },
+  async superagent() {
+    const { default: superagent } = await import('superagent');
+    await superagent.get(url).retry(options.retries);
+  },
 };
 await calls[library]().catch(() => {
   process.exitCode = 1;

@@ -1,0 +1,29 @@
+// Retry policies that seeds draw, against scripts in virtual time: none gets a wrong name, and intervals hold what is true.
+import { expect, it } from 'vitest';
+import { clientAnswer } from '../../src/identify/client/client-answer.js';
+import { investigateClient } from '../../src/identify/client/client-investigation.js';
+import { drawsOf } from '../../src/math/random.js';
+import { randomClient } from './random-client.js';
+import { investigated, machine } from './simulated-client.js';
+
+it.each([201, 202, 203, 204, 205, 206, 207, 208])('seed %s', (seed) => {
+  const truth = randomClient(seed);
+  const draw = drawsOf(seed);
+  const investigation = investigateClient(draw('identify client'));
+  const found = investigated(investigation, truth.client, machine(draw('late')), draw('client'));
+  const { backoff, verdict } = clientAnswer('simulated', { ...found, seconds: 0, isMixed: false });
+  expect(verdict).not.toBe('none');
+  const [named] = backoff;
+  // What remains open is listed.
+  if (verdict === 'ambiguous') return;
+  expect(named!.jitter).toBe(truth.jitter);
+  if (truth.jitter !== 'decorrelated') expect(named!.growth).toBe(truth.growth);
+  for (const [name, value] of Object.entries(truth.parameters)) {
+    const [least, most] = named!.intervals[name] ?? [value, value];
+    const isClose = Math.abs((named!.parameters[name] ?? value) / value - 1) < 0.05;
+    expect({ name, isHeld: isClose || (least <= value && (most ?? Infinity) >= value) }).toEqual({
+      name,
+      isHeld: true,
+    });
+  }
+});
