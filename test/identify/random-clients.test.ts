@@ -6,7 +6,7 @@ import { drawsOf } from '../../src/math/random.js';
 import { randomClient } from './random-client.js';
 import { investigated, machine } from './simulated-client.js';
 
-it.each([201, 202, 203, 204, 205, 206, 207, 208])('seed %s', (seed) => {
+it.each([40, 41, 42, 43, 44])('seed %s', (seed) => {
   const truth = randomClient(seed);
   const draw = drawsOf(seed);
   const investigation = investigateClient(draw('identify client'));

@@ -54,11 +54,18 @@ export function adviceTaken(seen: readonly Advised[], scale: number): AdviceTake
     .filter((way) => way !== 'scaled' || scale > 1)
     .flatMap((way) => withEnds(way, seen))
     .flatMap((advice) => [advice, { ...advice, ignoresZero: true }])
+    .filter((advice) => advice.way === 'ignored' || seen.some((one) => !isOwn(waitAfter(advice, one, scale), one.own)))
     .map((advice) => ({ advice, score: scoreOf(advice, seen, scale) }))
     .filter(({ score }) => score > -Infinity)
     .sort((a, b) => b.score - a.score);
   const near = scored.filter(({ score }) => score > scored[0]!.score - PARAMETER).map(({ advice }) => advice);
   return near.filter((one, i) => near.findIndex(({ way }) => way === one.way) === i);
+}
+
+/** Whether a wait is the one without an announcement, as with a cap below all waits. */
+function isOwn(pieces: readonly Piece[], own: readonly Piece[]): boolean {
+  const isClose = (a: number | undefined, b: number) => Math.abs((a ?? Infinity) - b) < 5 + 0.02 * b;
+  return isClose(pieces[0]?.fromMs, own[0]!.fromMs) && isClose(pieces.at(-1)?.toMs, own.at(-1)!.toMs);
 }
 
 function withEnds(way: AdviceTaken['way'], seen: readonly Advised[]): AdviceTaken[] {
