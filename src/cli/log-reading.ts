@@ -78,7 +78,7 @@ function countIn(text: string): Count | undefined {
   return column === undefined && spread === undefined ? undefined : { column, spread };
 }
 
-interface Count {
+export interface Count {
   readonly column?: string | false | undefined;
   readonly spread?: string | undefined;
   readonly cost?: LogOptions['cost'];

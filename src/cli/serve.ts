@@ -104,7 +104,7 @@ export const serve = command({
     const kept = Object.fromEntries(given.keep ?? []);
     const limits = {
       ...limitsFrom(given.bound ?? []),
-      ...(kept.deleted === undefined ? {} : { retentionMs: kept.deleted * DAY_MS }),
+      ...(kept['deleted'] === undefined ? {} : { retentionMs: kept['deleted'] * DAY_MS }),
     };
     const [{ openGround }, { createLog, startNode }, { openOperatorDoor }] = await Promise.all([
       import('../node/ground.js'),
@@ -151,7 +151,7 @@ export const serve = command({
         successions,
         ...ports,
         durability,
-        keepRows: kept.rows,
+        keepRows: kept['rows'],
         trustProxy,
         limits,
         log,
