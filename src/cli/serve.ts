@@ -63,7 +63,6 @@ const options = {
   ),
   grpc: whole(0, 65_535, "serve Envoy's rate limit service on a port of its own; takes --limit", {
     needs: ['limit'],
-    without: ['store'],
   }),
   limit: several(text('file with the limits of a domain, by descriptors', { needs: ['grpc'] })),
   hostName: several(text("additional Host name to accept, for example the proxy's (default: those of loopback)")),
@@ -213,11 +212,12 @@ function factsOf(
 }
 
 /** What depends on where the data is. @throws Failure `wrong_usage` */
-function checkStore({ store, data, allow, keep = [] }: Given): void {
+function checkStore({ store, data, allow, grpc, keep = [] }: Given): void {
   const kind = store === 'memory' ? 'memory' : 'Redis';
   const [option] = [
     ...(kind === 'memory' && data !== undefined ? ['data'] : []),
     ...(kind === 'memory' && allow !== undefined ? ['allow'] : []),
+    ...(kind === 'Redis' && grpc !== undefined ? ['grpc'] : []),
     ...(kind === 'Redis' && keep.some(([what]) => what === 'rows') ? ['keep rows'] : []),
   ];
   if (store !== undefined && option !== undefined)

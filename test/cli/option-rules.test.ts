@@ -53,6 +53,7 @@ describe('what has no effect is refused', () => {
     ['serve --store memory --allow lost-rows', '--allow has no effect with a store in memory.'],
     ['serve --store redis://127.0.0.1 --keep rows=9', '--keep rows has no effect with a store in Redis.'],
     ['serve --grpc 0', '--grpc has no effect without --limit.'],
+    ['serve --store redis://127.0.0.1 --grpc 0 --limit x', '--grpc has no effect with a store in Redis.'],
     ['verify x --pin y --url http://127.0.0.1:1', '--url has no effect with --pin.'],
     ['node inspect --client open --json', '--client has no effect with --json.'],
     ['node inspect own.json --client open', '--client has no effect with <template>.'],
