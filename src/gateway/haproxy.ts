@@ -208,7 +208,9 @@ class SectionReader {
       return this.#refuse(line, `no stick-table stores ${counter}`);
     const tracks = this.#tracksOf(table);
     const isUpdated = /^gpc/.test(counter);
-    if (!isUpdated && (isTracked ? track === undefined : tracks.length === 0)) {
+    // Lines without a section are a part of a file: the tracking may stand elsewhere.
+    const isWhole = this.section.kind !== '';
+    if (isWhole && !isUpdated && (isTracked ? track === undefined : tracks.length === 0)) {
       const what = `${counter} is always 0: nothing is tracked in the table`;
       return this.found.unused(this.file, { name: table.name || 'stick-table', line: line.line, what });
     }

@@ -63,7 +63,7 @@ export class LoggedEvidence implements Evidence {
 
   decided({ contract, intendedMs, sentMs }: SentRequest, answeredMs: number, reading: Decided): void {
     const { requestLog, latency, cycleMs, phases, firstCycle, decidesByMs, apartMs = 0 } = this.#options;
-    const { admitted, count, state, retryAfterMs: toldMs } = reading;
+    const { admitted, count, state, delayMs, retryAfterMs: toldMs } = reading;
     const planned = cycleOf(intendedMs, cycleMs);
     const [fromMs, toMs] = [sentMs - apartMs, answeredMs + apartMs];
     if (reading.cycle === undefined || decidesByMs) {
@@ -73,7 +73,7 @@ export class LoggedEvidence implements Evidence {
     const sent = cycleOf(sentMs, cycleMs);
     const arrived = this.#arrivedIn(reading.cycle, contract, sent, fromMs, toMs);
     if (arrived !== planned && sent === planned) requestLog.astray += 1;
-    requestLog.decide(arrived, contract, { admitted, count, state }, sentMs, answeredMs);
+    requestLog.decide(arrived, contract, { admitted, count, state, delayMs }, sentMs, answeredMs);
     const at = phasesAt(phases, planned - firstCycle);
     latency.answered({ intendedMs, sentMs, answeredMs, admitted, cycle: planned, phases: at });
   }
@@ -103,10 +103,13 @@ export class LoggedEvidence implements Evidence {
 type Text = string | null;
 type Count = number | null;
 
-/** A plan, a decision, or a request without one; as JSON, in which undefined is null. */
+/**
+ * A plan, a decision, or a request without one; as JSON, in which undefined is null. `waitMs` is how long an admitted request is held,
+ * or what a limited one is told.
+ */
 export type Row =
   | readonly [cycle: number, n: number]
-  | readonly [...Way, admitted: 0 | 1, cycle: Count, count: Count, state: Text, retryAfterMs: Count]
+  | readonly [...Way, admitted: 0 | 1, cycle: Count, count: Count, state: Text, waitMs: Count]
   | readonly [...Way, kind: Fault['kind'], words: string];
 type Way = [contract: number, intendedMs: number, sentMs: number, endedMs: number];
 
@@ -121,9 +124,9 @@ export class PackedEvidence implements Evidence {
   sent(): void {}
 
   decided({ contract, intendedMs, sentMs }: SentRequest, answeredMs: number, reading: Decided): void {
-    const { admitted, cycle = null, count = null, state = null, retryAfterMs = null } = reading;
+    const { admitted, cycle = null, count = null, state = null, delayMs = null, retryAfterMs = null } = reading;
     const way: Way = [contract, intendedMs, sentMs, answeredMs];
-    this.#rows.push([...way, admitted ? 1 : 0, cycle, count, state, retryAfterMs]);
+    this.#rows.push([...way, admitted ? 1 : 0, cycle, count, state, admitted ? delayMs : retryAfterMs]);
   }
 
   broke({ contract, intendedMs, sentMs }: SentRequest, endedMs: number, kind: Fault['kind'], words: string): void {
@@ -151,14 +154,14 @@ export function play(rows: Iterable<Row>, into: Evidence): void {
       into.broke(request, endedMs, row[4], row[5]);
       continue;
     }
-    const [cycle, count, state, retryAfterMs] = row.slice(5) as [Count, Count, Text, Count];
+    const [cycle, count, state, waitMs] = row.slice(5) as [Count, Count, Text, Count];
     into.decided(request, endedMs, {
       type: 'decided',
       admitted: row[4] === 1,
       cycle: cycle ?? undefined,
       count: count ?? undefined,
       state: state ?? undefined,
-      retryAfterMs: retryAfterMs ?? undefined,
+      [row[4] === 1 ? 'delayMs' : 'retryAfterMs']: waitMs ?? undefined,
     });
   }
 }

@@ -78,6 +78,8 @@ class RequestInFlight implements SentRequest {
   sentMs = Number.NaN;
   #timeout: Ticket | undefined;
   #cancel: (() => void) | undefined;
+  /** Admitted, and held as the answer asks. */
+  #held: Ticket | undefined;
 
   constructor(options: InFlightOptions, contract: number, intendedMs: number, onEnd: (end: End) => void) {
     this.#options = options;
@@ -115,10 +117,15 @@ class RequestInFlight implements SentRequest {
       this.#fault(reading.type, reading.words);
       return;
     }
-    const answeredMs = clock.now();
-    if (Number.isNaN(this.sentMs)) this.sentMs = answeredMs;
-    evidence.decided(this, answeredMs, reading);
-    this.#end(reading);
+    const nowMs = clock.now();
+    if (Number.isNaN(this.sentMs)) this.sentMs = nowMs;
+    const { delayMs = 0 } = reading;
+    const end = () => {
+      evidence.decided(this, nowMs + delayMs, reading);
+      this.#end(reading);
+    };
+    if (delayMs === 0) end();
+    else this.#held = clock.agenda.at(nowMs + delayMs, Rank.client, end);
   }
 
   giveUp(): void {
@@ -143,7 +150,9 @@ class RequestInFlight implements SentRequest {
   }
 
   #end(end: End): void {
-    if (this.#timeout !== undefined) this.#options.clock.agenda.cancel(this.#timeout);
+    const { agenda } = this.#options.clock;
+    if (this.#timeout !== undefined) agenda.cancel(this.#timeout);
+    if (this.#held !== undefined) agenda.cancel(this.#held);
     this.#onEnd(end);
   }
 }

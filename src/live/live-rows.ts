@@ -72,6 +72,7 @@ export class LiveRows {
       const answers = this.#requestLog.answersOf(cycle, contract);
       if (answers.length === 0) continue;
       builder.requested(contract, answers.length, answers.filter(({ admitted }) => admitted).length);
+      for (const { delayMs } of answers) if (delayMs !== undefined) builder.delayed(delayMs);
       this.#lastRequests[contract] = cycle;
     }
     for (let [first] = this.#heard; first !== undefined && first[1].cycle <= cycle; [first] = this.#heard) {

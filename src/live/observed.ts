@@ -67,7 +67,10 @@ export function observedRows(observation: Observation): {
       map((cycle) => {
         const contracts = [...changes.get(cycle)!].sort(([a], [b]) => a - b);
         for (const [contract, { cell, transitions }] of contracts) {
-          if (cell !== undefined) builder.requested(contract, cell.answers.length, admittedIn(cell));
+          if (cell !== undefined) {
+            builder.requested(contract, cell.answers.length, admittedIn(cell));
+            for (const { delayMs } of cell.answers) if (delayMs !== undefined) builder.delayed(delayMs);
+          }
           builder.counted(contract, windows[contract]!.countAt(cycle));
           for (const { to, count } of transitions) {
             const state = run.states.findIndex(({ name }) => name === to);

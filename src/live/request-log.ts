@@ -12,6 +12,8 @@ export interface SeenAnswer {
   readonly admitted: boolean;
   readonly count: number | undefined;
   readonly state: string | undefined;
+  /** How long it was held after the answer, as the target asked, in ms; undefined: not at all. */
+  readonly delayMs?: number | undefined;
 }
 
 /** What one contract answered in one cycle. */

@@ -19,6 +19,8 @@ export type Reading =
       readonly count?: number | undefined;
       /** How long a limited client is to wait, in ms; undefined where it is not said. */
       readonly retryAfterMs?: number | undefined;
+      /** How long whoever asked has to hold an admitted request, in ms. Default: 0, or the target has held it. */
+      readonly delayMs?: number | undefined;
     }
   /** The target cannot take the request now, or what is before it got no answer of it: no decision, and no mistake of the target. */
   | { readonly type: 'overloaded'; readonly words: string }

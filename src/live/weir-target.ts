@@ -126,13 +126,14 @@ export class WeirTarget implements Target {
     const told = decisionIn(body);
     if (told === undefined)
       return { type: 'unexpected', words: `Status ${status} without a decision: ${quoted(body)}.` };
-    const { admitted, cycle, state, count } = told;
+    const { admitted, cycle, state, count, delayMs } = told;
     return {
       type: 'decided',
       admitted,
       cycle,
       state,
       count,
+      delayMs,
       retryAfterMs: admitted ? undefined : retryAfterMsIn(answer.fields),
     };
   }
@@ -151,6 +152,7 @@ interface Told {
   readonly cycle: number;
   readonly state: string;
   readonly count: number;
+  readonly delayMs: number | undefined;
 }
 
 /** The decision in the body of a gate, `{cycle, decision, state, count}`, or of an event, `{cycle, contracts: [{…}]}`. */
@@ -162,9 +164,10 @@ function decisionIn(body: string): Told | undefined {
     return undefined;
   }
   const [of] = Array.isArray(told['contracts']) ? (told['contracts'] as Record<string, unknown>[]) : [told];
-  const { state, count } = of ?? {};
+  const { state, count, delay_ms: delay } = of ?? {};
   const { cycle, decision = of?.['admitted'] === 1 ? 'admitted' : 'limited' } = told;
   const isWhole = typeof cycle === 'number' && Number.isSafeInteger(cycle) && typeof count === 'number';
   if (!isWhole || typeof state !== 'string' || (decision !== 'admitted' && decision !== 'limited')) return undefined;
-  return { admitted: decision === 'admitted', cycle, state, count };
+  const delayMs = typeof delay === 'number' && delay > 0 ? delay : undefined;
+  return { admitted: decision === 'admitted', cycle, state, count, delayMs };
 }

@@ -66,7 +66,7 @@ function read(setting: string): readonly [name: string, value: number] {
   if (rest.length === 0 && /^\d+$/.test(text) && value >= 1 && value <= most) return [name, value];
   throw refused(
     `"${setting.slice(0, 60)}" does not set ${name}.`,
-    `Give a whole number from 1 to ${most}${or}: ${name}=10.`,
+    `Give a whole number from 1 to ${most}${or}: ${name}=${name === 'mint' ? 10 : 50_000}.`,
   );
 }
 

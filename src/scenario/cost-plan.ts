@@ -61,7 +61,7 @@ export const CostsSpec = Type.Object(
     ...strict,
     description:
       'What requests cost a limiter, in tokens or bytes, say. Every attempt of a request costs the same. A limiter counts costs; one with `counts: requests` counts each request as 1.',
-    examples: [{ unit: 'tokens', each: { law: 'lognormal', mean: 900, deviation: 700 }, most: 4096, charged: 4096 }],
+    examples: [{ unit: 'tokens', each: { law: 'lognormal', mean: 900, deviation: 700 }, most: 4096 }],
   },
 );
 

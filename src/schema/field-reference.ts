@@ -99,8 +99,10 @@ function entriesIn(schema: Schema): readonly Entry[] {
 }
 
 /** The constant by which an object differs from the others, or the first of its names; where it has many, the field of the name. */
-function choiceName({ properties = {} }: Schema): string | undefined {
-  const constant = Object.entries(properties).find(([, one]) => one.const !== undefined || one.enum !== undefined);
+function choiceName({ properties = {}, required = [] }: Schema): string | undefined {
+  const constant = Object.entries(properties).find(
+    ([name, one]) => one.const !== undefined || (one.enum !== undefined && required.includes(name)),
+  );
   if (constant === undefined) return undefined;
   const [field, { const: value, enum: names = [] }] = constant;
   return names.length > MOST_NAMES ? field : String(value ?? names[0]);

@@ -75,6 +75,13 @@ describe('a scenario sent to a live node', () => {
     expect(result.observed.outcome.by_contract).toEqual(result.predicted.outcome.by_contract);
   });
 
+  it('holds each request for as long as the node says that the rule holds it', async () => {
+    const text = `seed: 5\nduration: 20\ndrain: 20\nlimiter: nginx 10r/s burst=5\narrivals: [{ model: spikes, at: 2, requests: 4 }]`;
+    const result = await steady(() => run(scenario(text), { url, key }));
+    expect(told(result).comparison).toMatchObject({ verdict: 'agrees', differences: [] });
+    expect([result.predicted.outcome.delayed, result.observed.outcome.delayed]).toEqual([3, 3]);
+  });
+
   it('is sent to one contract where that has keys: each name counts for itself there', async () => {
     const text = `seed: 5\nkeyed: { max_keys: 20 }\ncontracts: 20\n${limiter}\nduration: 10\narrivals: [{ model: constant, rate: 8 }]`;
     const known = new Set(node.host.keyed);

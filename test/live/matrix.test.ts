@@ -20,8 +20,7 @@ const sooner = {
   ],
 };
 
-/** Limiters that refuse at once. */
-const limiters = ['governor', 'envoy-local', 'redis-cell', 'sliding_log', 'gcra'];
+const limiters = ['nginx', 'envoy-local', 'redis-cell', 'sliding_log', 'gcra'];
 const libraries = ['aws-sdk-2026', 'got', 'openai', 'superagent'];
 
 let node: Running;

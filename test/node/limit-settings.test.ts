@@ -17,7 +17,10 @@ describe('limits as an operator sets them', () => {
   it.each([
     ['contract=5', 'There is no bound "contract" that can be set. Did you mean "contracts"?'],
     ['rows.on_nod=5', 'There is no bound "rows.on_nod" that can be set. Did you mean "rows.on_node"?'],
-    ['__proto__=5', /^There is no bound "__proto__" that can be set. Those that can are: machines, machines.on_node, /],
+    [
+      '__proto__=5',
+      /^There is no bound "__proto__" that can be set. Those that can are: mint, machines, machines.on_node, /,
+    ],
     ['rows', '"rows" does not set rows. Give a whole number from 1 to 1000000000: rows=50000.'],
     ['rows=1e6', '"rows=1e6" does not set rows. Give a whole number from 1 to 1000000000: rows=50000.'],
     ['rows=0', '"rows=0" does not set rows. Give a whole number from 1 to 1000000000: rows=50000.'],

@@ -30,7 +30,12 @@ describe('the reference of fields', () => {
     const arrivals = path.startsWith('clients.closed') ? {} : { arrivals: [{ model: 'poisson', rate: 1 }] };
     // Only a service can be slow.
     const service = path.startsWith('faults.slow') ? { service: { time: '1ms' } } : {};
-    const scenario = { question: 'Is it valid?', duration: '1m', ...arrivals, ...service, ...example };
+    const scenario: Record<string, unknown> = {
+      ...{ question: 'Is it valid?', duration: '1m', ...arrivals, ...service, ...example },
+    };
+    // Only an answer that fails announces a Retry-After.
+    if (path.startsWith('service.retry_after'))
+      scenario['service'] = { ...(scenario['service'] as object), fails: 0.1 };
     expect(refusalOf(stringify(scenario))).toEqual([]);
   });
 

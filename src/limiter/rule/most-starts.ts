@@ -23,7 +23,8 @@ export const HOLD_MS = 100;
 const ABOUT_MS = 1_700_000_000_000;
 /** Once the rule was asked this often, only the first attacks are still tried. */
 const EFFORT = 20_000;
-const EFFORT_IF_COMBINED = 150_000;
+/** Of rules whose delays depend on the whole order of requests, and of combined ones. */
+const LARGE_EFFORT = 150_000;
 const FIRST_ATTACKS = 16;
 /** After this many at one instant, an infinite `remaining` of a rule is taken as true. */
 const MANY = 1000;
@@ -37,8 +38,8 @@ export function mostStarts(definition: RuleDefinition, intervalMs: number): Most
   if (bound === Number.POSITIVE_INFINITY) return { starts: bound, exact: true };
   const spans = spansOf(definition.params);
   const longest = Math.max(1, ...spans);
-  const isCombined = ['or', 'and', 'and_all_charged'].includes(definition.primitive);
-  const effort = isCombined ? EFFORT_IF_COMBINED : EFFORT;
+  const isIntricate = ['or', 'and', 'and_all_charged', 'fixed_window_exec_evenly'].includes(definition.primitive);
+  const effort = isIntricate ? LARGE_EFFORT : EFFORT;
   const search = new Search(ruleOf(definition), longest, intervalMs, definition.hold_ms ?? HOLD_MS, effort);
   const rests = restsFor(spans, intervalMs);
   for (const attack of knownAttacks(rests, definition.primitive === 'adaptive')) if (!search.try(attack)) break;

@@ -70,7 +70,7 @@ function setOf(axes: readonly Axis[], value: (axis: Axis, index: number) => Json
     const one = value(axis, index);
     return { [axis.path]: one, ...axis.sets?.[axis.values?.indexOf(one) ?? -1] };
   });
-  return Object.assign({}, ...fields) as Readonly<Record<string, Json>>;
+  return Object.fromEntries(fields.flatMap((each) => Object.entries(each)));
 }
 
 function sharesOf(axes: readonly Axis[], n: number, sampling: 'latin' | 'random', seed: Seed): number[][] {

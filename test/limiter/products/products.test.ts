@@ -405,7 +405,7 @@ http {
       'Line 1: limit_req_dry_run is on',
     ],
     ['limit_req_zone $host zone=a:1m rate=1r/s; location / { }', 'the zone a limits nothing'],
-    ['limit_req_zone $host zone=a:1m rate=1r/s; limit_req zone=a burst=$b;', 'Line 1: burst=$b is not a number.'],
+    ['limit_req_zone $host zone=a:1m rate=1r/s; limit_req zone=a burst=$b;', 'Line 1: nginx refuses burst=$b.'],
     [
       'limit_req_zone $host zone=a:1m rate=1r/s;\nlimit_req zone=a',
       'Line 2: nginx refuses the file: limit_req has no semicolon.',
