@@ -4,14 +4,21 @@
 //   PROPFIND /api/chain/edge/contracts/c1/gate/orders/7?peek=1   ──►   GET /api/chain/edge/contracts/c1/gate/-
 import type { IncomingMessage } from 'node:http';
 
+/** A request of a gate, which is routed as GET. */
+export interface GateRequest extends IncomingMessage {
+  /** By which it was asked, where it was not GET. */
+  askedMethod?: string | undefined;
+}
+
 const GATE = /^(\/api\/chain\/[^/?]*\/contracts\/[^/?]*\/gate)(?:(\/)|\?|$)/;
 
 /** Has the request of a gate routed as GET, without what a client has put behind it. Node has read its method, so HEAD has no body. */
-export function asGate(request: IncomingMessage): void {
+export function asGate(request: GateRequest): void {
   const { url = '', method } = request;
   if (method === 'GET' && !url.includes('/gate/')) return;
   const [, gate, below] = GATE.exec(url) ?? [];
   if (gate === undefined) return;
+  if (method !== 'GET') request.askedMethod = method;
   request.method = 'GET';
   if (below !== undefined) request.url = `${gate}/-`;
 }

@@ -115,11 +115,16 @@ export class Metrics {
   readonly #loopDelay: IntervalHistogram = monitorEventLoopDelay({ resolution: SAMPLE_MS });
 
   constructor({ counts, host, clock, sockets, readers, version }: MetricsSources) {
-    this.#counter('weir_requests_total', 'Answers by route and status.', ['method', 'path', 'status'], (counter) => {
-      for (const { route, status, count } of counts.answers()) {
-        counter.inc({ method: route?.method ?? '', path: route?.path ?? 'none', status }, count);
-      }
-    });
+    this.#counter(
+      'weir_requests_total',
+      'Answers by route and status. A gate is one route, GET, whatever method it was asked by.',
+      ['method', 'path', 'status'],
+      (counter) => {
+        for (const { route, status, count } of counts.answers()) {
+          counter.inc({ method: route?.method ?? '', path: route?.path ?? 'none', status }, count);
+        }
+      },
+    );
     this.#counter('weir_decisions_total', 'Requests that contracts decided on.', ['decision'], (counter) => {
       counter.inc({ decision: 'admitted' }, counts.admitted);
       counter.inc({ decision: 'limited' }, counts.limited);

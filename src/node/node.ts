@@ -14,6 +14,7 @@ import { Rank } from '../time/rank.js';
 import { AgendaScheduler } from '../time/rx-scheduler.js';
 import type { WallClock } from '../time/wall.js';
 import { VERSION } from '../version.js';
+import type { GateRequest } from './any-method.js';
 import type { Counting } from './counting/counting.js';
 import type { RateLimitService, RateLimitServiceOptions } from './envoy/rate-limit-service.js';
 import { type Evicted, evict } from './evict.js';
@@ -235,6 +236,7 @@ interface RequestLine {
   readonly method: string;
   readonly url: string;
   readonly ip?: string;
+  readonly raw?: GateRequest;
 }
 
 export function createLog({ level, destination }: NodeLogOptions): Logger {
@@ -243,7 +245,9 @@ export function createLog({ level, destination }: NodeLogOptions): Logger {
     level,
     redact: { paths: ['*.authorization', '*.cookie', '*.key', 'authorization', 'cookie', 'key'], censor: '[secret]' },
     serializers: {
-      req: ({ method, url, ip }: RequestLine) => ({ method, path: url.split('?', 1)[0], ip }),
+      req: ({ method, url, ip, raw }: RequestLine) => ({
+        ...{ method: raw?.askedMethod ?? method, path: url.split('?', 1)[0], ip },
+      }),
       res: ({ statusCode }: { statusCode: number }) => ({ status: statusCode }),
     },
   };

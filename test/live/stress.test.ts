@@ -56,7 +56,7 @@ it.skipIf(!hasRedis)('asks several nodes of one network (needs redis-server)', a
     expect(routes.map(({ errors, unexpected }) => [errors, unexpected])).toEqual(Array(3).fill([0, 0]));
     for (const one of nodes)
       expect(await metricsOf(one.url)).toMatch(
-        /weir_requests_total\{method="POST",path="[^"]*\/gate",status="200"\} [1-9]/,
+        /weir_requests_total\{method="GET",path="[^"]*\/gate",status="200"\} [1-9]/,
       );
   } finally {
     await Promise.all(nodes.map((one) => one.close()));

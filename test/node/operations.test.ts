@@ -124,3 +124,12 @@ describe('memory', () => {
     expect(node.host.machines.get('long')?.contracts).toHaveLength(2);
   });
 });
+
+it('a request of a gate is logged by the method that it was asked by', async () => {
+  const [{ id }] = (await node.ask('GET', '/api/chain/one/contracts', { key })).body.contracts;
+  lines.length = 0;
+  for (const method of ['GET', 'POST', 'PROPFIND'])
+    await node.ask(method, `/api/chain/one/contracts/${id}/gate/orders`, { key });
+  const asked = lines.map((line) => JSON.parse(line)).filter(({ req }) => req?.path.includes('/gate/'));
+  expect(asked.map(({ req }) => req.method)).toEqual(['GET', 'POST', 'PROPFIND']);
+});
