@@ -98,9 +98,15 @@ async function watch() {
 }
 
 async function playground() {
-  const page = await open(pathToFileURL('dist/web/play.html').href, 690);
+  const page = await open(`${pathToFileURL('dist/web/play.html').href}#sandbox`, 900);
   await page.waitForSelector('[data-digest] canvas');
-  await pause(500);
+  // In the burst: requests on their way, and those that are refused.
+  await page.evaluate(() => {
+    const time = document.querySelector('input[aria-label="Time in the run"]');
+    time.value = String(Number(time.max) * 0.325);
+    time.dispatchEvent(new Event('input', { bubbles: true }));
+  });
+  await pause(1500);
   await take(page, 'playground.png');
 }
 
