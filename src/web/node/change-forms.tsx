@@ -24,6 +24,15 @@ export function ChangeForm({ slug, contracts, onChanged }: OwnerProps) {
         Name
         <input name="name" maxlength={64} autocomplete="off" />
       </label>
+      <WindowFields />
+    </Form>
+  );
+}
+
+/** A window to set; what is left empty stays as it is. */
+function WindowFields() {
+  return (
+    <>
       <label>
         Threshold, requests
         <input name="threshold" type="number" min={1} max={1_000_000_000} />
@@ -32,7 +41,7 @@ export function ChangeForm({ slug, contracts, onChanged }: OwnerProps) {
         Within, cycles
         <input name="within" type="number" min={1} max={100_000} />
       </label>
-    </Form>
+    </>
   );
 }
 
@@ -60,14 +69,7 @@ export function CheckForm({ slug, contracts, onChanged }: OwnerProps) {
           <option value="remove">Check nothing any more</option>
         </select>
       </label>
-      <label>
-        Threshold, requests
-        <input name="threshold" type="number" min={1} max={1_000_000_000} />
-      </label>
-      <label>
-        Within, cycles
-        <input name="within" type="number" min={1} max={100_000} />
-      </label>
+      <WindowFields />
     </Form>
   );
 }
