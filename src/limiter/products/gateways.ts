@@ -1,16 +1,15 @@
 // What gateways, clouds and frameworks count, by their documents and sources.
-import { Type } from '../../schema/json-schema.js';
-import { strict } from '../rule/fields.js';
 import type { RuleDefinition } from '../rule/rule-definition.js';
 import {
   atClockSecond,
   counts,
   inWholeSeconds,
-  msOf,
-  nothing,
+  oneOf,
+  optional,
   positive,
   product,
   rule,
+  seconds,
   time,
   unannounced,
   untilTokens,
@@ -30,7 +29,7 @@ const unitsMs = {
 } as const;
 type Unit = keyof typeof unitsMs;
 
-const unit = (description: string) => Type.Enum(Object.keys(unitsMs) as Unit[], { description });
+const unit = (description: string) => oneOf(Object.keys(unitsMs) as Unit[], description);
 
 /** The product departs from the rule: it counts in many places, or publishes no rule. */
 const roughly = (definition: RuleDefinition): RuleDefinition => ({ ...definition, approx: true });
@@ -44,275 +43,196 @@ const never = () => rule('token_bucket', { rate: 0.000001, per_ms: 1000, capacit
 export const gateways = {
   'in-flight': product({
     product: 'requests in flight: Traefik inFlightReq, APISIX limit-conn, published limits',
-    params: Type.Object({ limit: whole('Requests of a key in progress.') }, strict),
+    params: { limit: whole('Requests of a key in progress.') },
     example: { limit: 10 },
-    refused: nothing,
-    rule: ({ limit }) => rule('concurrency', { limit }, unannounced, 0),
+    rule: (given) => rule('concurrency', given, unannounced, 0),
   }),
   'envoy-ratelimit': product({
     product: 'envoyproxy/ratelimit, the service that Envoy and Envoy Gateway ask',
-    params: Type.Object(
-      { requests_per_unit: whole('Requests of a unit; 0 refuses all.', 0), unit: unit('Length of the window.') },
-      strict,
-    ),
+    params: {
+      requests_per_unit: whole('Requests of a unit; 0 refuses all.', 0),
+      unit: unit('Length of the window.'),
+    },
     example: { requests_per_unit: 10, unit: 'second' },
     refused: counts,
-    rule: ({ requests_per_unit, unit }) =>
-      requests_per_unit === 0 ? never() : fixed(requests_per_unit, unitsMs[unit], 'epoch'),
+    rule: ({ requests_per_unit: limit, unit }) => (limit === 0 ? never() : fixed(limit, unitsMs[unit], 'epoch')),
   }),
   'kong-advanced': product({
     product: 'Kong rate-limiting-advanced',
-    params: Type.Object(
-      {
-        limit: whole('Requests of a window.'),
-        window_size: positive('Length of the window in s.'),
-        window_type: Type.Optional(Type.Enum(['sliding', 'fixed'], { description: 'Default: sliding.' })),
-        disable_penalty: yesNo('Refused requests do not count in a sliding window. Default: false.'),
-      },
-      strict,
-    ),
+    params: {
+      limit: whole('Requests of a window.'),
+      window_size: seconds('Length of the window in s.'),
+      window_type: optional(oneOf(['sliding', 'fixed']), 'sliding'),
+      disable_penalty: yesNo('Refused requests do not count in a sliding window.'),
+    },
     example: { limit: 10, window_size: 1 },
     refused: counts,
-    rule: ({ limit, window_size, window_type = 'sliding', disable_penalty = false }) =>
-      window_type === 'fixed'
-        ? fixed(limit, 1000 * window_size, 'epoch')
-        : rule('sliding_counter', {
-            limit,
-            window_ms: 1000 * window_size,
-            align: 'epoch',
-            count_refused: !disable_penalty,
-          }),
+    rule({ limit, window_size: window_ms, window_type, disable_penalty = false }) {
+      if (window_type === 'fixed') return fixed(limit, window_ms, 'epoch');
+      return rule('sliding_counter', { limit, window_ms, align: 'epoch', count_refused: !disable_penalty });
+    },
   }),
   'apisix-limit-count': product({
     product: 'APISIX limit-count, policy local',
-    params: Type.Object(
-      { count: whole('Requests of a window.'), time_window: positive('Length of the window in s.') },
-      strict,
-    ),
+    params: { count: whole('Requests of a window.'), time_window: seconds('Length of the window in s.') },
     example: { count: 10, time_window: 1 },
     refused: counts,
-    rule: ({ count, time_window }) => fixed(count, 1000 * time_window, 'first'),
+    rule: ({ count, time_window }) => fixed(count, time_window, 'first'),
   }),
   'apisix-limit-req': product({
     product: 'APISIX limit-req (lua-resty-limit-traffic)',
-    params: Type.Object(
-      {
-        rate: positive('Requests per second.'),
-        burst: Type.Optional(whole('Requests that may be ahead of the rate. Default: 0.', 0)),
-        nodelay: yesNo('They are not held. Default: false.'),
-      },
-      strict,
-    ),
+    params: {
+      rate: positive('Requests per second.'),
+      burst: optional(whole('Requests that may be ahead of the rate.', 0), 0),
+      nodelay: yesNo('They are not held.'),
+    },
     example: { rate: 10, burst: 5 },
-    refused: nothing,
-    rule: ({ rate, burst = 0, nodelay }) =>
-      rule('nginx_limit_req', { rate_1000: Math.max(1, Math.round(1000 * rate)), burst, nodelay }, unannounced),
+    rule({ rate, ...given }) {
+      return rule('nginx_limit_req', { rate_1000: Math.max(1, Math.round(1000 * rate)), ...given }, unannounced);
+    },
   }),
   'aws-waf': product({
     product: 'AWS WAF rate-based rule: an estimate about every 10 s, up to 30 s late',
-    params: Type.Object(
-      {
-        limit: whole('Requests of a window; beyond them clients are blocked.'),
-        evaluation_window_sec: Type.Optional(
-          Type.Enum([60, 120, 300, 600], { description: 'Length of the window in s. Default: 300.' }),
-        ),
-      },
-      strict,
-    ),
+    params: {
+      limit: whole('Requests of a window; beyond them clients are blocked.'),
+      evaluation_window_sec: optional(oneOf([60, 120, 300, 600], 'Length of the window in s.'), 300),
+    },
     example: { limit: 100, evaluation_window_sec: 60 },
     refused: counts,
-    rule: ({ limit, evaluation_window_sec = 300 }) =>
-      roughly(
-        rule('rolling_count', { threshold: limit, within: evaluation_window_sec / 10, cycle_ms: 10_000 }, unannounced),
-      ),
+    rule({ limit: threshold, evaluation_window_sec: windowS }) {
+      return roughly(rule('rolling_count', { threshold, within: windowS / 10, cycle_ms: 10_000 }, unannounced));
+    },
   }),
   'aws-api-gateway': product({
     product: 'AWS API Gateway throttling, best effort',
-    params: Type.Object(
-      { rate_limit: positive('Requests per second.'), burst_limit: whole('The most tokens.') },
-      strict,
-    ),
+    params: { rate_limit: positive('Requests per second.'), burst_limit: whole('The most tokens.') },
     example: { rate_limit: 10, burst_limit: 20 },
-    refused: nothing,
-    rule: ({ rate_limit, burst_limit }) =>
-      roughly(rule('token_bucket', { rate: rate_limit, per_ms: 1000, capacity: burst_limit }, unannounced)),
+    rule: ({ rate_limit: rate, burst_limit: capacity }) =>
+      roughly(rule('token_bucket', { rate, per_ms: 1000, capacity }, unannounced)),
   }),
   'aws-quota': product({
     product: 'AWS API Gateway quota of a usage plan, best effort',
-    params: Type.Object(
-      {
-        limit: whole('Requests of a period.'),
-        period: Type.Enum(['DAY', 'WEEK', 'MONTH'], { description: 'Length of the period; a month counts 30 days.' }),
-      },
-      strict,
-    ),
+    params: {
+      limit: whole('Requests of a period.'),
+      period: oneOf(['DAY', 'WEEK', 'MONTH'], 'Length of the period; a month counts 30 days.'),
+    },
     example: { limit: 1000, period: 'DAY' },
     refused: counts,
     rule: ({ limit, period }) => roughly(fixed(limit, unitsMs[period.toLowerCase() as Unit], 'epoch')),
   }),
   'google-cloud-armor': product({
     product: 'Google Cloud Armor throttle and rate_based_ban',
-    params: Type.Object(
-      {
-        count: whole('Requests of an interval.'),
-        interval_sec: positive('Length of the interval in s.'),
-        ban_duration_sec: Type.Optional(positive('How long a client that exceeds is banned, in s. Default: no ban.')),
-      },
-      strict,
-    ),
+    params: {
+      count: whole('Requests of an interval.'),
+      interval_sec: seconds('Length of the interval in s.'),
+      ban_duration_sec: optional(seconds('How long a client that exceeds is banned, in s. Default: no ban.')),
+    },
     example: { count: 10, interval_sec: 10 },
     refused: counts,
-    rule: ({ count, interval_sec, ban_duration_sec: ban }) =>
-      roughly(
-        rule('sliding_counter', {
-          limit: count,
-          window_ms: 1000 * interval_sec,
-          align: 'first',
-          count_refused: ban !== undefined,
-          block_ms: ban === undefined ? undefined : 1000 * ban,
-        }),
-      ),
+    rule({ count: limit, interval_sec: window_ms, ban_duration_sec: block_ms }) {
+      const window = { limit, window_ms, align: 'first', count_refused: block_ms !== undefined, block_ms };
+      return roughly(rule('sliding_counter', window));
+    },
   }),
   'azure-front-door': product({
     product: 'Azure Front Door and Application Gateway rate limit rules',
-    params: Type.Object(
-      {
-        threshold: whole('Requests of a window.'),
-        minutes: Type.Enum([1, 5], { description: 'Length of the window in minutes.' }),
-      },
-      strict,
-    ),
+    params: { threshold: whole('Requests of a window.'), minutes: oneOf([1, 5], 'Length of the window in minutes.') },
     example: { threshold: 100, minutes: 1 },
     refused: counts,
     rule: ({ threshold, minutes }) => roughly(fixed(threshold, 60_000 * minutes, 'epoch')),
   }),
   'azure-apim': product({
     product: 'Azure API Management rate-limit',
-    params: Type.Object(
-      {
-        calls: whole('Calls of a period.'),
-        renewal_period: positive('Length of the period in s.'),
-        tier: Type.Optional(
-          Type.Enum(['classic', 'v2'], {
-            description: 'classic slides a window, v2 fills a bucket. Default: classic.',
-          }),
-        ),
-      },
-      strict,
-    ),
+    params: {
+      calls: whole('Calls of a period.'),
+      renewal_period: seconds('Length of the period in s.'),
+      tier: optional(oneOf(['classic', 'v2'], 'classic slides a window, v2 fills a bucket.'), 'classic'),
+    },
     example: { calls: 10, renewal_period: 1 },
-    refused: nothing,
-    rule: ({ calls, renewal_period, tier = 'classic' }) =>
-      roughly(
-        tier === 'v2'
-          ? rule('token_bucket', { rate: calls, per_ms: 1000 * renewal_period, capacity: calls })
-          : rule('sliding_log', { limit: calls, window_ms: 1000 * renewal_period }),
-      ),
+    rule({ calls, renewal_period, tier }) {
+      const v2 = { rate: calls, per_ms: renewal_period, capacity: calls };
+      const classic = { limit: calls, window_ms: renewal_period };
+      return roughly(tier === 'v2' ? rule('token_bucket', v2) : rule('sliding_log', classic));
+    },
   }),
   tyk: product({
     product: 'Tyk rate limit',
-    params: Type.Object(
-      {
-        rate: whole('Requests of a period.'),
-        per: positive('Length of the period in s.'),
-        limiter: Type.Optional(
-          Type.Enum(['drl', 'redis', 'fixed-window'], {
-            description:
-              'In each gateway (drl), a log in Redis that counts refused requests, or windows. Default: drl.',
-          }),
+    params: {
+      rate: whole('Requests of a period.'),
+      per: seconds('Length of the period in s.'),
+      limiter: optional(
+        oneOf(
+          ['drl', 'redis', 'fixed-window'],
+          'In each gateway (drl), a log in Redis that counts refused requests, or windows.',
         ),
-      },
-      strict,
-    ),
+        'drl',
+      ),
+    },
     example: { rate: 10, per: 1 },
     refused: 'nothing; with redis it counts, too',
-    rule: ({ rate, per, limiter = 'drl' }) =>
-      limiter === 'redis'
-        ? rule('sliding_counter', { limit: rate, window_ms: 1000 * per, align: 'first', count_refused: true })
-        : fixed(rate, 1000 * per, limiter === 'drl' ? 'first' : 'epoch', { count_refused: limiter !== 'drl' }),
+    rule({ rate: limit, per: window_ms, limiter }) {
+      if (limiter === 'redis') return rule('sliding_counter', windowed(limit, window_ms));
+      return fixed(limit, window_ms, limiter === 'drl' ? 'first' : 'epoch', { count_refused: limiter !== 'drl' });
+    },
   }),
   laravel: product({
     product: 'Laravel throttle (Illuminate RateLimiter)',
-    params: Type.Object(
-      { maxAttempts: whole('Requests of a window.'), decaySeconds: whole('Length of the window in s.') },
-      strict,
-    ),
+    params: { maxAttempts: whole('Requests of a window.'), decaySeconds: whole('Length of the window in s.') },
     example: { maxAttempts: 10, decaySeconds: 1 },
-    refused: nothing,
-    rule: ({ maxAttempts, decaySeconds }) =>
-      rule(
-        'fixed_window',
-        { limit: maxAttempts, window_ms: 1000 * decaySeconds, align: 'first', count_refused: false },
-        inWholeSeconds,
-        1000,
-      ),
+    rule({ maxAttempts, decaySeconds }) {
+      const window = windowed(maxAttempts, 1000 * decaySeconds, { count_refused: false });
+      return rule('fixed_window', window, inWholeSeconds, 1000);
+    },
   }),
   'rack-attack': product({
     product: 'Rack::Attack throttle',
-    params: Type.Object({ limit: whole('Requests of a period.'), period: whole('Length of the period in s.') }, strict),
+    params: { limit: whole('Requests of a period.'), period: whole('Length of the period in s.') },
     example: { limit: 10, period: 1 },
     refused: counts,
     rule: ({ limit, period }) =>
-      rule('fixed_window', { ...windowed(limit, 1000 * period), align: 'epoch' }, atClockSecond, 1000),
+      rule('fixed_window', windowed(limit, 1000 * period, { align: 'epoch' }), atClockSecond, 1000),
   }),
   governor: product({
     product: 'governor (Rust)',
-    params: Type.Object(
-      {
-        period: time('Time after which one more is admitted.', 's'),
-        burst: Type.Optional(whole('Requests at once. Default: 1.')),
-      },
-      strict,
-    ),
-    example: { period: '100ms', burst: 10 },
-    refused: nothing,
-    rule({ period, burst = 1 }) {
-      const T_ms = msOf(period, 1000);
-      return rule('gcra', { T_ms, tau_ms: (burst - 1) * T_ms }, undefined, 0);
+    params: {
+      period: time('Time after which one more is admitted.', 's'),
+      burst: optional(whole('Requests at once.'), 1),
     },
+    example: { period: '100ms', burst: 10 },
+    rule: ({ period: T_ms, burst }) => rule('gcra', { T_ms, tau_ms: (burst - 1) * T_ms }, undefined, 0),
   }),
   gubernator: product({
     product: 'Gubernator',
-    params: Type.Object(
-      {
-        limit: whole('Requests of a duration.'),
-        duration: whole('Length of the window in ms.'),
-        algorithm: Type.Optional(
-          Type.Enum(['TOKEN_BUCKET', 'LEAKY_BUCKET'], { description: 'Default: TOKEN_BUCKET, a window.' }),
-        ),
-        burst: Type.Optional(whole('The most tokens of LEAKY_BUCKET. Default: the limit.')),
-      },
-      strict,
-    ),
+    params: {
+      limit: whole('Requests of a duration.'),
+      duration: whole('Length of the window in ms.'),
+      algorithm: optional(oneOf(['TOKEN_BUCKET', 'LEAKY_BUCKET'], 'Default: TOKEN_BUCKET, a window.')),
+      burst: optional(whole('The most tokens of LEAKY_BUCKET. Default: the limit.')),
+    },
     example: { limit: 10, duration: 1000 },
-    refused: nothing,
-    rule: ({ limit, duration, algorithm = 'TOKEN_BUCKET', burst = limit }) =>
-      algorithm === 'TOKEN_BUCKET'
-        ? fixed(limit, duration, 'first', { count_refused: false })
-        : rule('token_bucket', { rate: limit, per_ms: duration, capacity: burst }, untilTokens),
+    rule({ limit, duration, algorithm = 'TOKEN_BUCKET', burst = limit }) {
+      if (algorithm === 'TOKEN_BUCKET') return fixed(limit, duration, 'first', { count_refused: false });
+      return rule('token_bucket', { rate: limit, per_ms: duration, capacity: burst }, untilTokens);
+    },
   }),
   unkey: product({
     product: 'Unkey ratelimit',
-    params: Type.Object(
-      { limit: whole('Requests of a duration.'), duration: whole('Length of the window in ms.') },
-      strict,
-    ),
+    params: { limit: whole('Requests of a duration.'), duration: whole('Length of the window in ms.') },
     example: { limit: 10, duration: 1000 },
-    refused: nothing,
     rule: ({ limit, duration }) => rule('sliding_counter', { limit, window_ms: duration, align: 'epoch' }),
   }),
   'api-commons': product({
     product: 'API Commons rate limit: it names no rule, and is read as a fixed window',
-    params: Type.Object({ limit: whole('Requests of a timeframe.'), timeframe: unit('Length of the window.') }, strict),
+    params: { limit: whole('Requests of a timeframe.'), timeframe: unit('Length of the window.') },
     example: { limit: 10, timeframe: 'second' },
     refused: counts,
     rule: ({ limit, timeframe }) => roughly(fixed(limit, unitsMs[timeframe], 'epoch')),
   }),
   'x-rate-limit': product({
     product: 'x-rate-limit of OpenAPI: it names no rule, and is read as a fixed window',
-    params: Type.Object({ limit: whole('Requests of a window.'), window: time('Length of the window.', 's') }, strict),
+    params: { limit: whole('Requests of a window.'), window: time('Length of the window.', 's') },
     example: { limit: 10, window: '1s' },
     refused: counts,
-    rule: ({ limit, window }) => roughly(fixed(limit, msOf(window, 1000), 'epoch')),
+    rule: ({ limit, window }) => roughly(fixed(limit, window, 'epoch')),
   }),
 };

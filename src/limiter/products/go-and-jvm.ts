@@ -1,170 +1,101 @@
 // Libraries of Go and of the JVM.
-import { Type } from '../../schema/json-schema.js';
-import { strict } from '../rule/fields.js';
-import { msOf, nothing, positive, product, rule, time, unannounced, untilTokens, whole } from './product.js';
+import { oneOf, optional, positive, product, rule, time, unannounced, untilTokens, whole } from './product.js';
+
+/** Tokens at the ticks of a grid that begins with the process. */
+const onGrid = { refill: 'interval', align: 'construction' } as const;
 
 export const goAndJvm = {
   'x-time': product({
     product: 'golang.org/x/time/rate',
-    params: Type.Object(
-      {
-        limit: positive('Events per second.'),
-        burst: whole('Events at once.'),
-        wait: Type.Optional(time('Longest wait of a reservation. Default: none (Allow).', 'ms')),
-      },
-      strict,
-    ),
+    params: {
+      limit: positive('Events per second.'),
+      burst: whole('Events at once.'),
+      wait: optional(time('Longest wait of a reservation. Default: none (Allow).', 'ms')),
+    },
     example: { limit: 10, burst: 10 },
-    refused: nothing,
-    rule: ({ limit, burst, wait }) =>
-      rule(
-        'token_bucket',
-        {
-          rate: limit,
-          per_ms: 1000,
-          capacity: burst,
-          refill: 'continuous',
-          max_wait_ms: msOf(wait, 1),
-        },
-        untilTokens,
-        0,
-      ),
+    rule({ limit: rate, burst: capacity, wait: max_wait_ms }) {
+      const bucket = { rate, per_ms: 1000, capacity, refill: 'continuous', max_wait_ms };
+      return rule('token_bucket', bucket, untilTokens, 0);
+    },
   }),
   juju: product({
     product: 'juju/ratelimit 1.0',
-    params: Type.Object(
-      {
-        fillInterval: time('Time between fills.', 'ms'),
-        capacity: whole('The most tokens.'),
-        quantum: Type.Optional(whole('Tokens of a fill. Default: 1.')),
-        maxWait: Type.Optional(time('Longest wait. Default: none (TakeAvailable).', 'ms')),
-      },
-      strict,
-    ),
+    params: {
+      fillInterval: time('Time between fills.', 'ms'),
+      capacity: whole('The most tokens.'),
+      quantum: optional(whole('Tokens of a fill.'), 1),
+      maxWait: optional(time('Longest wait. Default: none (TakeAvailable).', 'ms')),
+    },
     example: { fillInterval: '100ms', capacity: 10 },
-    refused: nothing,
-    rule({ fillInterval, capacity, quantum = 1, maxWait }) {
-      const bucket = {
-        rate: quantum,
-        per_ms: msOf(fillInterval, 1),
-        capacity,
-        refill: 'interval',
-        align: 'construction',
-      };
-      const waits = maxWait === undefined ? {} : { max_wait_ms: msOf(maxWait, 1), allow_over_capacity: true };
-      return rule('token_bucket', { ...bucket, stale_tick_when_full: true, ...waits }, unannounced, 0);
+    rule({ fillInterval: per_ms, capacity, quantum: rate, maxWait: max_wait_ms }) {
+      const waits = max_wait_ms === undefined ? {} : { max_wait_ms, allow_over_capacity: true };
+      const bucket = { rate, per_ms, capacity, ...onGrid, stale_tick_when_full: true, ...waits };
+      return rule('token_bucket', bucket, unannounced, 0);
     },
   }),
   uber: product({
     product: 'go.uber.org/ratelimit 0.3',
-    params: Type.Object(
-      {
-        rate: positive('Starts per period.'),
-        per: Type.Optional(time('Default: 1s.', 's')),
-        slack: Type.Optional(whole('Starts that were not used and are kept. Default: 10.', 0)),
-      },
-      strict,
-    ),
+    params: {
+      rate: positive('Starts per period.'),
+      per: optional(time('', 's'), '1s'),
+      slack: optional(whole('Starts that were not used and are kept.', 0), 10),
+    },
     example: { rate: 10 },
     refused: 'refuses nothing: it holds',
-    rule: ({ rate, per = '1s', slack = 10 }) =>
-      rule('uber_slack', { spacing_ms: msOf(per, 1000) / rate, slack }, undefined, 0),
+    rule: ({ rate, per, slack }) => rule('uber_slack', { spacing_ms: per / rate, slack }, undefined, 0),
   }),
   guava: product({
     product: 'Guava 31 RateLimiter',
-    params: Type.Object(
-      {
-        permitsPerSecond: positive('Permits per second.'),
-        warmupPeriod: Type.Optional(time('How long it takes to warm up. Default: none (bursty).', 'ms')),
-        call: Type.Optional(
-          Type.Enum(['tryAcquire', 'acquire'], { description: 'Refuse, or wait. Default: tryAcquire.' }),
-        ),
-        timeout: Type.Optional(time('Longest wait of tryAcquire. Default: 0.', 'ms')),
-      },
-      strict,
-    ),
+    params: {
+      permitsPerSecond: positive('Permits per second.'),
+      warmupPeriod: optional(time('How long it takes to warm up. Default: none (bursty).', 'ms')),
+      call: optional(oneOf(['tryAcquire', 'acquire'], 'Refuse, or wait.'), 'tryAcquire'),
+      timeout: optional(time('Longest wait of tryAcquire. Default: 0.', 'ms')),
+    },
     example: { permitsPerSecond: 10 },
-    refused: nothing,
-    rule({ permitsPerSecond, warmupPeriod, call, timeout }) {
-      const waits = {
-        queue: call === 'acquire' || undefined,
-        max_wait_ms: msOf(timeout, 1),
-      };
-      const interval_ms = 1000 / permitsPerSecond;
-      return warmupPeriod === undefined
-        ? rule('guava_bursty', { interval_ms, max_stored: permitsPerSecond, initial: 0, ...waits }, unannounced, 0)
-        : rule(
-            'guava_warmup',
-            { interval_ms, warmup_ms: msOf(warmupPeriod, 1), cold_factor: 3, ...waits },
-            unannounced,
-            0,
-          );
+    rule({ permitsPerSecond: max_stored, warmupPeriod: warmup_ms, call, timeout: max_wait_ms }) {
+      const waits = { interval_ms: 1000 / max_stored, queue: call === 'acquire' || undefined, max_wait_ms };
+      if (warmup_ms === undefined) return rule('guava_bursty', { ...waits, max_stored, initial: 0 }, unannounced, 0);
+      return rule('guava_warmup', { ...waits, warmup_ms, cold_factor: 3 }, unannounced, 0);
     },
   }),
   resilience4j: product({
     product: 'Resilience4j 2 AtomicRateLimiter',
-    params: Type.Object(
-      {
-        limitForPeriod: whole('Permits of a period.'),
-        limitRefreshPeriod: time('Length of the period.', 'ms'),
-        timeoutDuration: Type.Optional(time('Longest wait. Default: 5s.', 'ms')),
-      },
-      strict,
-    ),
+    params: {
+      limitForPeriod: whole('Permits of a period.'),
+      limitRefreshPeriod: time('Length of the period.', 'ms'),
+      timeoutDuration: optional(time('Longest wait.', 'ms'), '5s'),
+    },
     example: { limitForPeriod: 10, limitRefreshPeriod: '1s', timeoutDuration: 0 },
-    refused: nothing,
-    rule({ limitForPeriod, limitRefreshPeriod, timeoutDuration = '5s' }) {
-      const bucket = { rate: limitForPeriod, per_ms: msOf(limitRefreshPeriod, 1), capacity: limitForPeriod };
-      const longest = msOf(timeoutDuration, 1);
-      const waits = longest === 0 ? {} : { max_wait_ms: longest, allow_over_capacity: true };
-      return rule('token_bucket', { ...bucket, refill: 'interval', align: 'construction', ...waits }, unannounced, 0);
+    rule({ limitForPeriod: rate, limitRefreshPeriod: per_ms, timeoutDuration: max_wait_ms }) {
+      const waits = max_wait_ms === 0 ? {} : { max_wait_ms, allow_over_capacity: true };
+      return rule('token_bucket', { rate, per_ms, capacity: rate, ...onGrid, ...waits }, unannounced, 0);
     },
   }),
   bucket4j: product({
     product: 'Bucket4j 8',
-    params: Type.Object(
-      {
-        capacity: whole('The most tokens.'),
-        tokens: Type.Optional(whole('Tokens of a period. Default: the capacity.')),
-        period: time('Length of the period.', 'ms'),
-        refill: Type.Optional(
-          Type.Enum(['greedy', 'intervally'], { description: 'How tokens come back. Default: greedy.' }),
-        ),
-      },
-      strict,
-    ),
+    params: {
+      capacity: whole('The most tokens.'),
+      tokens: optional(whole('Tokens of a period. Default: the capacity.')),
+      period: time('Length of the period.', 'ms'),
+      refill: optional(oneOf(['greedy', 'intervally'], 'How tokens come back.'), 'greedy'),
+    },
     example: { capacity: 10, period: '1s' },
-    refused: nothing,
-    rule: ({ capacity, tokens = capacity, period, refill = 'greedy' }) =>
-      rule(
-        'token_bucket',
-        {
-          rate: tokens,
-          per_ms: msOf(period, 1),
-          capacity,
-          refill: refill === 'greedy' ? 'continuous' : 'interval',
-          align: refill === 'greedy' ? undefined : 'construction',
-        },
-        undefined,
-        0,
-      ),
+    rule({ capacity, tokens: rate = capacity, period: per_ms, refill }) {
+      const comesBack = refill === 'greedy' ? { refill: 'continuous' } : onGrid;
+      return rule('token_bucket', { rate, per_ms, capacity, ...comesBack }, undefined, 0);
+    },
   }),
   spring: product({
     product: 'Spring Cloud Gateway RedisRateLimiter',
-    params: Type.Object(
-      {
-        replenishRate: whole('Tokens of each second.'),
-        burstCapacity: Type.Optional(whole('The most tokens. Default: the rate.')),
-      },
-      strict,
-    ),
+    params: {
+      replenishRate: whole('Tokens of each second.'),
+      burstCapacity: optional(whole('The most tokens. Default: the rate.')),
+    },
     example: { replenishRate: 10, burstCapacity: 20 },
-    refused: nothing,
-    rule: ({ replenishRate, burstCapacity = replenishRate }) =>
-      rule(
-        'token_bucket',
-        { rate: replenishRate, per_ms: 1000, capacity: burstCapacity, refill: 'interval', align: 'epoch' },
-        unannounced,
-      ),
+    rule({ replenishRate: rate, burstCapacity: capacity = rate }) {
+      const bucket = { rate, per_ms: 1000, capacity, refill: 'interval', align: 'epoch' };
+      return rule('token_bucket', bucket, unannounced);
+    },
   }),
 };

@@ -1,7 +1,8 @@
-// What a product is here: its own parameters in its own words, and their translation into a rule.
-import type { Static, TSchema } from 'typebox';
+// What a product is here: its own parameters in its own words, each with its unit and default, and their translation into a rule.
+import type { TSchema } from 'typebox';
 import { Type } from '../../schema/json-schema.js';
 import { parseTimeMs } from '../../schema/quantity.js';
+import { strict } from '../rule/fields.js';
 import type { Announces, Primitive, RuleDefinition } from '../rule/rule-definition.js';
 
 export interface Product {
@@ -9,48 +10,109 @@ export interface Product {
   readonly product: string;
   readonly params: TSchema;
   readonly example: Readonly<Record<string, unknown>>;
+  /** What a refused request does. */
   readonly refused: string;
   /** @throws Failure `invalid_input` for a text that is no rate or time */
   readonly rule: (given: Readonly<Record<string, unknown>>) => RuleDefinition;
 }
 
-interface Declared<Params extends TSchema> extends Omit<Product, 'rule'> {
-  readonly params: Params;
-  readonly example: Static<Params> & Readonly<Record<string, unknown>>;
-  readonly rule: (given: Static<Params>) => RuleDefinition;
+/** How a parameter is written, and what the rule gets of it: times in ms, defaults filled in. */
+interface Param<Value> {
+  /** @param remark follows the description */
+  readonly schema: (remark: string) => TSchema;
+  readonly read: (given: unknown) => Value;
+}
+
+type Params = Readonly<Record<string, Param<unknown>>>;
+type Values<Of extends Params> = {
+  readonly [Name in keyof Of]: Of[Name] extends Param<infer Value> ? Value : never;
+};
+
+interface Declared<Of extends Params> {
+  readonly product: string;
+  readonly params: Of;
+  readonly example: Readonly<Record<string, unknown>>;
+  /** Default: it does nothing. */
+  readonly refused?: string;
+  /** Whether at least one of its parameters is needed, and none in particular. */
+  readonly needsOne?: true;
+  readonly rule: (given: Values<Of>) => RuleDefinition;
 }
 
 /** A row of a table of products. Its parameters were checked against its schema before `rule` is called. */
-export function product<Params extends TSchema>(declared: Declared<Params>): Product {
-  return { ...declared, rule: (given) => declared.rule(given as Static<Params>) };
+export function product<Of extends Params>(declared: Declared<Of>): Product {
+  const { params, refused = 'nothing', needsOne = false, rule, ...words } = declared;
+  const fields = Object.entries(params);
+  return {
+    ...words,
+    refused,
+    params: Type.Object(Object.fromEntries(fields.map(([name, { schema }]) => [name, schema('')])), {
+      ...strict,
+      ...(needsOne && { minProperties: 1 }),
+    }),
+    rule: (given) =>
+      rule(Object.fromEntries(fields.map(([name, { read }]) => [name, read(given[name])])) as Values<Of>),
+  };
 }
 
-export const nothing = 'nothing';
 export const counts = 'counts, too';
 
-export const whole = (description: string, minimum = 1) =>
-  Type.Integer({ minimum, maximum: 1_000_000_000_000, description });
+const asGiven = (given: unknown) => given as never;
 
-export const positive = (description: string) =>
-  Type.Number({ minimum: 0.000001, maximum: 1_000_000_000_000, description });
+export const whole = (description: string, minimum = 1): Param<number> => ({
+  schema: (remark) => Type.Integer({ minimum, maximum: 1_000_000_000_000, description: description + remark }),
+  read: asGiven,
+});
 
-export const yesNo = (description: string) => Type.Optional(Type.Boolean({ description }));
+export const positive = (description: string): Param<number> => ({
+  schema: (remark) => Type.Number({ minimum: 0.000001, maximum: 1_000_000_000_000, description: description + remark }),
+  read: asGiven,
+});
 
-/** A time as products write it: a number in the unit of the product, or a text as 1s, 10 minutes, 500ms. */
-export const time = (description: string, unit: string) =>
-  Type.Union([Type.Number({ minimum: 0, maximum: 1e12 }), Type.String({ minLength: 1, maxLength: 64 })], {
-    description: `${description} A number counts ${unit}; or a text as 1s, 500ms, 10 minutes.`,
-  });
+/** A number of seconds; the rule gets ms. */
+export const seconds = (description: string): Param<number> => ({
+  ...positive(description),
+  read: (given) => 1000 * (given as number),
+});
 
-export function msOf(value: number | string, unitMs: number): number;
-export function msOf(value: number | string | undefined, unitMs: number): number | undefined;
-export function msOf(value: number | string | undefined, unitMs: number): number | undefined {
-  if (value === undefined) return undefined;
-  return typeof value === 'string' ? parseTimeMs(value, unitMs) : value * unitMs;
+export const oneOf = <Value extends string | number>(values: Value[], description = ''): Param<Value> => ({
+  schema: (remark) => Type.Enum(values, { description: (description + remark).trim() }),
+  read: asGiven,
+});
+
+export const text = (description: string, options: object): Param<string> => ({
+  schema: (remark) => Type.String({ ...options, description: description + remark }),
+  read: asGiven,
+});
+
+export const yesNo = (description: string, standard = false): Param<boolean | undefined> => ({
+  schema: () => Type.Optional(Type.Boolean({ description: `${description} Default: ${standard}.` })),
+  read: asGiven,
+});
+
+const unitsMs = { ms: 1, s: 1000 } as const;
+
+/** A time as products write it: a number in the unit of the product, or a text as 1s, 10 minutes, 500ms. The rule gets ms. */
+export const time = (description: string, unit: keyof typeof unitsMs): Param<number> => ({
+  schema: (remark) =>
+    Type.Union([Type.Number({ minimum: 0, maximum: 1e12 }), Type.String({ minLength: 1, maxLength: 64 })], {
+      description: `${description}${remark} A number counts ${unit}; or a text as 1s, 500ms, 10 minutes.`.trim(),
+    }),
+  read: (given) => (typeof given === 'string' ? parseTimeMs(given, unitsMs[unit]) : (given as number) * unitsMs[unit]),
+});
+
+/** A parameter that may be absent. @param standard its default, as a person would write it */
+export function optional<Value>(of: Param<Value>): Param<Value | undefined>;
+export function optional<Value>(of: Param<Value>, standard: string | number): Param<Value>;
+export function optional<Value>(of: Param<Value>, standard?: string | number): Param<Value | undefined> {
+  const remark = standard === undefined ? '' : ` Default: ${standard}.`;
+  return {
+    schema: () => Type.Optional(of.schema(remark)),
+    read: (given = standard) => (given === undefined ? undefined : of.read(given)),
+  };
 }
 
-export const store = (a: string, b: string) =>
-  Type.Optional(Type.Enum([a, b], { description: `Where counts are kept. Default: ${a}.` }));
+export const store = (a: string, b: string) => optional(oneOf([a, b], 'Where counts are kept.'), a);
 
 /** A fixed window that begins at the first request and counts refused ones. */
 export const windowed = (limit: number, window_ms: number, more: object = {}) => ({
@@ -61,17 +123,11 @@ export const windowed = (limit: number, window_ms: number, more: object = {}) =>
   ...more,
 });
 
-function defined<T extends object>(given: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>;
-  };
-}
-
 /** A definition on a clock of whole ms, unless another step is given; 0 for a continuous clock. */
 export function rule(primitive: Primitive, params: object, announces?: Announces, stepMs = 1): RuleDefinition {
   return {
     primitive,
-    params: defined(params),
+    params: Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined)),
     ...(stepMs === 0 ? {} : { clock_resolution_ms: stepMs }),
     ...(announces === undefined ? {} : { announces }),
   };

@@ -1,15 +1,13 @@
 // Servers and proxies: nginx, HAProxy, Varnish, Traefik, Envoy, Kong, Caddy.
-import { Type } from '../../schema/json-schema.js';
 import { parseRate } from '../../schema/quantity.js';
-import { strict } from '../rule/fields.js';
 import {
   counts,
   inWholeSeconds,
-  msOf,
-  nothing,
+  optional,
   positive,
   product,
   rule,
+  text,
   time,
   unannounced,
   untilTokens,
@@ -28,49 +26,31 @@ const limit = whole('Requests of a period that are let through.');
 
 /** HAProxy raises a general purpose counter, or counts each request that is tracked. */
 const haproxyRate = (counted: 'all' | 'admitted') => ({
-  params: Type.Object({ period, limit }, strict),
+  params: { period, limit },
   example: { period: '1s', limit: 10 },
-  rule: (given: { period: number | string; limit: number }) =>
-    rule(
-      'sliding_counter',
-      {
-        limit: given.limit,
-        window_ms: msOf(given.period, 1),
-        align: 'first',
-        count_refused: counted === 'all',
-        floor_total: counted === 'admitted' ? true : undefined,
-        even_ms: true,
-      },
-      unannounced,
-    ),
+  rule: (given: { readonly period: number; readonly limit: number }) => {
+    const window = { limit: given.limit, window_ms: given.period, align: 'first', count_refused: counted === 'all' };
+    const floor_total = counted === 'admitted' ? true : undefined;
+    return rule('sliding_counter', { ...window, floor_total, even_ms: true }, unannounced);
+  },
 });
 
 export const servers = {
   nginx: product({
     product: 'nginx 1.22 limit_req',
-    params: Type.Object(
-      {
-        rate: Type.String({
-          pattern: '^[0-9]+r/[sm]$',
-          maxLength: 20,
-          description: 'Requests per second or minute: 10r/s, 60r/m.',
-        }),
-        burst: Type.Optional(whole('Requests that may be ahead of the rate. Default: 0.', 0)),
-        nodelay: yesNo('They are not held. Default: false.'),
-        delay: Type.Optional(whole('How many of them are not held. Default: 0.', 0)),
-      },
-      strict,
-    ),
+    params: {
+      rate: text('Requests per second or minute: 10r/s, 60r/m.', { pattern: '^[0-9]+r/[sm]$', maxLength: 20 }),
+      burst: optional(whole('Requests that may be ahead of the rate.', 0), 0),
+      nodelay: yesNo('They are not held.'),
+      delay: optional(whole('How many of them are not held. Default: 0.', 0)),
+    },
     example: { rate: '10r/s', burst: 5 },
-    refused: nothing,
-    rule: ({ rate, burst, nodelay, delay }) =>
-      rule('nginx_limit_req', { rate_1000: thousandths(rate), burst: burst ?? 0, nodelay, delay }, unannounced),
+    rule: ({ rate, ...given }) => rule('nginx_limit_req', { rate_1000: thousandths(rate), ...given }, unannounced),
   }),
   'nginx-limit-conn': product({
     product: 'nginx 1.22 limit_conn',
-    params: Type.Object({ connections: whole('Requests of a key in progress.') }, strict),
+    params: { connections: whole('Requests of a key in progress.') },
     example: { connections: 10 },
-    refused: nothing,
     rule: ({ connections }) => rule('concurrency', { limit: connections }, unannounced, 0),
   }),
   'haproxy-http-req-rate': product({
@@ -80,188 +60,120 @@ export const servers = {
   }),
   'haproxy-gpc0-rate': product({
     product: 'HAProxy 2.6 gpc0_rate(period), raised after the deny',
-    refused: nothing,
     ...haproxyRate('admitted'),
   }),
   'haproxy-http-req-cnt': product({
     product: 'HAProxy 2.6 http_req_cnt with expire, deny gt limit',
-    params: Type.Object({ expire: time('How long an entry lives after its last use.', 'ms'), limit }, strict),
+    params: { expire: time('How long an entry lives after its last use.', 'ms'), limit },
     example: { expire: '1s', limit: 10 },
     refused: 'counts, and keeps the entry alive',
-    rule: (given) =>
-      rule(
-        'fixed_window',
-        { limit: given.limit, window_ms: msOf(given.expire, 1), count_refused: true, every_hit_restarts_window: true },
-        unannounced,
-      ),
+    rule({ limit, expire: window_ms }) {
+      const window = { limit, window_ms, count_refused: true, every_hit_restarts_window: true };
+      return rule('fixed_window', window, unannounced);
+    },
   }),
   'haproxy-maxconn': product({
     product: 'HAProxy 2.6 server maxconn with timeout queue',
-    params: Type.Object(
-      { maxconn: whole('Requests at the server.'), queue: time('Longest wait in the queue.', 'ms') },
-      strict,
-    ),
+    params: { maxconn: whole('Requests at the server.'), queue: time('Longest wait in the queue.', 'ms') },
     example: { maxconn: 10, queue: '400ms' },
-    refused: nothing,
-    rule: ({ maxconn, queue }) =>
-      rule('concurrency_queue', { limit: maxconn, max_wait_ms: msOf(queue, 1) }, unannounced, 0),
+    rule: ({ maxconn, queue }) => rule('concurrency_queue', { limit: maxconn, max_wait_ms: queue }, unannounced, 0),
   }),
   varnish: product({
     product: 'Varnish vsthrottle (varnish-modules 0.20)',
-    params: Type.Object(
-      { limit, period, block: Type.Optional(time('How long a refusal blocks. Default: 0.', 's')) },
-      strict,
-    ),
+    params: {
+      limit,
+      period: time('Period over which requests are counted.', 's'),
+      block: optional(time('How long a refusal blocks. Default: 0.', 's')),
+    },
     example: { limit: 10, period: '1s' },
-    refused: nothing,
-    rule: (given) =>
-      rule(
-        'token_bucket',
-        {
-          rate: given.limit,
-          per_ms: msOf(given.period, 1000),
-          capacity: given.limit,
-          refill: 'interval_trunc',
-          block_ms: msOf(given.block, 1000),
-        },
-        unannounced,
-        0.001,
-      ),
+    rule({ limit, period: per_ms, block: block_ms }) {
+      const bucket = { rate: limit, per_ms, capacity: limit, refill: 'interval_trunc', block_ms };
+      return rule('token_bucket', bucket, unannounced, 0.001);
+    },
   }),
   traefik: product({
     product: 'Traefik 3 RateLimit',
-    params: Type.Object(
-      {
-        average: positive('Requests per period.'),
-        period: Type.Optional(time('Default: 1s.', 's')),
-        burst: Type.Optional(whole('Requests at once. Default: 1.')),
-      },
-      strict,
-    ),
+    params: {
+      average: positive('Requests per period.'),
+      period: optional(time('', 's'), '1s'),
+      burst: optional(whole('Requests at once.'), 1),
+    },
     example: { average: 10, burst: 5 },
-    refused: nothing,
-    rule({ average, period = '1s', burst = 1 }) {
-      const per_ms = msOf(period, 1000);
+    rule({ average, period: per_ms, burst }) {
       const perSecond = (average / per_ms) * 1000;
-      return rule(
-        'token_bucket',
-        {
-          rate: average,
-          per_ms,
-          capacity: burst,
-          refill: 'continuous',
-          max_wait_ms: perSecond < 1 ? 500 : 500 / perSecond,
-          state_ttl_from_last_admit_ms: 1000 * (perSecond >= 1 ? 2 : 1 + Math.trunc(1 / perSecond)),
-        },
-        untilTokens,
-        0,
-      );
+      const waits = {
+        max_wait_ms: perSecond < 1 ? 500 : 500 / perSecond,
+        state_ttl_from_last_admit_ms: 1000 * (perSecond >= 1 ? 2 : 1 + Math.trunc(1 / perSecond)),
+      };
+      const bucket = { rate: average, per_ms, capacity: burst, refill: 'continuous', ...waits };
+      return rule('token_bucket', bucket, untilTokens, 0);
     },
   }),
   'envoy-local': product({
     product: 'Envoy local rate limit 1.31 (up to 1.30 with timer)',
-    params: Type.Object(
-      {
-        max_tokens: whole('The most tokens.'),
-        tokens_per_fill: Type.Optional(whole('Tokens of one fill. Default: 1.')),
-        fill_interval: time('Time between fills.', 's'),
-        timer: yesNo('Tokens come in fills on a timer of the process, as up to 1.30. Default: false.'),
-      },
-      strict,
-    ),
+    params: {
+      max_tokens: whole('The most tokens.'),
+      tokens_per_fill: optional(whole('Tokens of one fill.'), 1),
+      fill_interval: time('Time between fills.', 's'),
+      timer: yesNo('Tokens come in fills on a timer of the process, as up to 1.30.'),
+    },
     example: { max_tokens: 10, tokens_per_fill: 10, fill_interval: '1s' },
-    refused: nothing,
-    rule: ({ max_tokens, tokens_per_fill = 1, fill_interval, timer = false }) =>
-      rule(
-        'token_bucket',
-        {
-          rate: tokens_per_fill,
-          per_ms: msOf(fill_interval, 1000),
-          capacity: max_tokens,
-          refill: timer ? 'interval' : 'continuous',
-          align: timer ? 'construction' : undefined,
-        },
-        unannounced,
-        0,
-      ),
+    rule({ max_tokens: capacity, tokens_per_fill: rate, fill_interval: per_ms, timer = false }) {
+      const refill = timer ? { refill: 'interval', align: 'construction' } : { refill: 'continuous' };
+      return rule('token_bucket', { rate, per_ms, capacity, ...refill }, unannounced, 0);
+    },
   }),
   kong: product({
     product: 'Kong rate-limiting, policy local',
-    params: Type.Object(
-      Object.fromEntries(
-        ['second', 'minute', 'hour', 'day'].map((unit) => [unit, Type.Optional(whole(`Requests per ${unit}.`))]),
-      ) as Record<'second' | 'minute' | 'hour' | 'day', ReturnType<typeof optionalWhole>>,
-      { ...strict, minProperties: 1 },
-    ),
+    params: {
+      second: optional(whole('Requests per second.')),
+      minute: optional(whole('Requests per minute.')),
+      hour: optional(whole('Requests per hour.')),
+      day: optional(whole('Requests per day.')),
+    },
+    needsOne: true,
     example: { second: 10 },
-    refused: nothing,
-    rule(given) {
-      const lengths = { second: 1000, minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
-      const windows = (Object.keys(lengths) as (keyof typeof lengths)[])
-        .filter((unit) => given[unit] !== undefined)
-        .map((unit) => ({
-          primitive: 'fixed_window' as const,
-          params: { limit: given[unit], window_ms: lengths[unit], align: 'epoch', count_refused: false },
-        }));
-      return windows.length === 1
-        ? rule('fixed_window', windows[0]!.params, inWholeSeconds)
-        : rule('and', { of: windows });
+    rule({ second, minute, hour, day }) {
+      const limits = [
+        [second, 1000],
+        [minute, 60_000],
+        [hour, 3_600_000],
+        [day, 86_400_000],
+      ] as const;
+      const windows = limits
+        .filter(([limit]) => limit !== undefined)
+        .map(([limit, window_ms]) => ({ limit, window_ms, align: 'epoch', count_refused: false }));
+      if (windows.length === 1) return rule('fixed_window', windows[0]!, inWholeSeconds);
+      return rule('and', { of: windows.map((params) => ({ primitive: 'fixed_window', params })) });
     },
   }),
   caddy: product({
     product: 'Caddy plugin mholt/caddy-ratelimit',
-    params: Type.Object(
-      { max_events: whole('Requests of a window.'), window: time('Length of the window.', 's') },
-      strict,
-    ),
+    params: { max_events: whole('Requests of a window.'), window: time('Length of the window.', 's') },
     example: { max_events: 10, window: '1s' },
-    refused: nothing,
-    rule: ({ max_events, window }) =>
-      rule(
-        'sliding_log',
-        { limit: max_events, window_ms: msOf(window, 1000), edge: 'expires_after_end' },
-        inWholeSeconds,
-        0,
-      ),
+    rule: ({ max_events: limit, window: window_ms }) =>
+      rule('sliding_log', { limit, window_ms, edge: 'expires_after_end' }, inWholeSeconds, 0),
   }),
   cloudflare: product({
     product: 'Cloudflare rate limiting rules (as described in 2017)',
-    params: Type.Object(
-      {
-        requests_per_period: whole('Requests of a period.'),
-        period: time('Length of the period.', 's'),
-        mitigation_timeout: Type.Optional(time('How long a client that exceeds is blocked. Default: the period.', 's')),
-      },
-      strict,
-    ),
+    params: {
+      requests_per_period: whole('Requests of a period.'),
+      period: time('Length of the period.', 's'),
+      mitigation_timeout: optional(time('How long a client that exceeds is blocked. Default: the period.', 's')),
+    },
     example: { requests_per_period: 10, period: '1s' },
     refused: counts,
-    rule: ({ requests_per_period, period, mitigation_timeout = period }) =>
-      rule('sliding_counter', {
-        limit: requests_per_period,
-        window_ms: msOf(period, 1000),
-        align: 'epoch',
-        count_refused: true,
-        block_ms: msOf(mitigation_timeout, 1000),
-      }),
+    rule({ requests_per_period: limit, period: window_ms, mitigation_timeout: block_ms = window_ms }) {
+      return rule('sliding_counter', { limit, window_ms, align: 'epoch', count_refused: true, block_ms });
+    },
   }),
   aws: product({
     product: 'AWS EC2 API throttling',
-    params: Type.Object(
-      { bucket: whole('The most tokens.'), refill_per_s: positive('Tokens added each second.') },
-      strict,
-    ),
+    params: { bucket: whole('The most tokens.'), refill_per_s: positive('Tokens added each second.') },
     example: { bucket: 10, refill_per_s: 10 },
-    refused: nothing,
-    rule: ({ bucket, refill_per_s }) =>
-      rule(
-        'token_bucket',
-        { rate: refill_per_s, per_ms: 1000, capacity: bucket, refill: 'interval', align: 'construction' },
-        unannounced,
-      ),
+    rule({ bucket: capacity, refill_per_s: rate }) {
+      const bucket = { rate, per_ms: 1000, capacity, refill: 'interval', align: 'construction' };
+      return rule('token_bucket', bucket, unannounced);
+    },
   }),
 };
-
-function optionalWhole() {
-  return Type.Optional(whole(''));
-}
