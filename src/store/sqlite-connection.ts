@@ -6,7 +6,7 @@
 // All waiting commits together cost one fsync. Reads use the same connection, so they see what is in the transaction.
 import type { BackupMetadata, Database as OpenDatabase, Statement } from 'better-sqlite3';
 import { assert, Failure } from '../schema/failure.js';
-import type { MissingRows } from './head-mark.js';
+import type { HeadMark, MissingRows } from './head-mark.js';
 import { displaced, readingFailure, stopped, writingFailure } from './sqlite-failure.js';
 import type { SqliteFile } from './sqlite-file.js';
 import { isOfSqlite, sqlite } from './sqlite-library.js';
@@ -39,6 +39,8 @@ export interface StoreFigures {
 
 type Settled = (failure?: Failure) => void;
 
+type Value = string | number | Uint8Array | null;
+
 /** Pages of 4 KiB that a backup copies at a time: a fraction of a millisecond. */
 const PAGES_A_TURN = 64;
 
@@ -51,10 +53,8 @@ export class SqliteConnection {
   readonly #begin: Statement;
   readonly #commit: Statement;
   readonly #rollback: Statement;
-  readonly #putCommits: Statement<[number]>;
-  readonly #addBytes: Statement<[number, string]>;
-  /** Bytes of rows of the transaction that is not committed yet, by machine. */
-  readonly #bytes = new Map<string, number>();
+  /** By their text. */
+  readonly #prepared = new Map<string, Statement<Value[]>>();
   #commits: number;
   #waiting: Settled[] = [];
   #isFlushAsked = false;
@@ -75,8 +75,6 @@ export class SqliteConnection {
     this.#begin = file.database.prepare('BEGIN IMMEDIATE');
     this.#commit = file.database.prepare('COMMIT');
     this.#rollback = file.database.prepare('ROLLBACK');
-    this.#putCommits = file.database.prepare('UPDATE commits SET number = ?');
-    this.#addBytes = file.database.prepare('UPDATE machines SET record_bytes = record_bytes + ? WHERE slug = ?');
     this.#commits = file.database.prepare<[], number>('SELECT number FROM commits').pluck().get() ?? 0;
   }
 
@@ -84,26 +82,8 @@ export class SqliteConnection {
     return this.#file.dir;
   }
 
-  /** A row of so many bytes that goes with the next commit. */
-  noteHead(machine: string, seq: number, bytes: number): void {
-    this.#file.mark.note(machine, seq);
-    this.noteBytes(machine, bytes);
-  }
-
-  /** The record of a machine is being removed: from now on no row of it is missing. */
-  noteRemoval(machine: string): void {
-    this.#file.mark.remove(machine);
-    this.#bytes.delete(machine);
-  }
-
-  /** So many bytes more of rows of a machine, or, below 0, fewer. */
-  noteBytes(machine: string, bytes: number): void {
-    this.#bytes.set(machine, this.bytesOf(machine) + bytes);
-  }
-
-  /** Bytes of rows of a machine that go with the next commit. */
-  bytesOf(machine: string): number {
-    return this.#bytes.get(machine) ?? 0;
+  get mark(): HeadMark {
+    return this.#file.mark;
   }
 
   /** The number of the last commit. */
@@ -116,35 +96,29 @@ export class SqliteConnection {
     return this.#file.lost;
   }
 
-  prepare<Parameters extends unknown[], Row = unknown>(sql: string): Statement<Parameters, Row> {
-    return this.#database.prepare<Parameters, Row>(sql);
+  /**
+   * The first row that a query finds. Also works after a failed commit: the transaction is rolled back, so reads see what is durable.
+   * @throws Failure `store_damaged`, `store_failed`
+   */
+  get<Row>(sql: string, ...values: Value[]): Row | undefined {
+    return this.#read(() => this.#statement(sql).get(...values) as Row | undefined);
+  }
+
+  /** The rows that a query finds, as `get`, or that a statement returns of what it writes, as `run`. */
+  all<Row>(sql: string, ...values: Value[]): Row[] {
+    this.#checkOpen();
+    const statement = this.#statement(sql);
+    const work = () => statement.all(...values) as Row[];
+    return statement.readonly ? this.#read(work) : this.#write(work);
   }
 
   /**
-   * Also works after a failed commit: the transaction is rolled back, so reads see what is durable.
-   * @throws Failure `store_damaged`, `store_failed`
+   * Writes, in the transaction of the next commit.
+   * @returns how many rows were changed
+   * @throws Failure `store_failed` or `disk_full`, then and until `recover`; Bug for a broken constraint: then only this statement is undone
    */
-  read<Result>(work: () => Result): Result {
-    this.#checkOpen();
-    try {
-      return work();
-    } catch (error) {
-      throw readingFailure(error, this.dir);
-    }
-  }
-
-  /** @throws Failure `store_failed` or `disk_full`, then and until `recover`; Bug for a broken constraint: then only this statement is undone */
-  write<Result>(work: () => Result): Result {
-    this.#checkOpen();
-    if (this.#failure !== undefined) throw this.#failure;
-    try {
-      if (!this.#database.inTransaction) this.#begin.run();
-      return work();
-    } catch (error) {
-      const explained = writingFailure(error);
-      if (explained instanceof Failure) this.#stop(explained);
-      throw explained;
-    }
+  run(sql: string, ...values: Value[]): number {
+    return this.#write(() => this.#statement(sql).run(...values).changes);
   }
 
   /** Calls `settled` once everything written before is durable, or with the failure that prevents it. */
@@ -273,14 +247,12 @@ export class SqliteConnection {
     const startMs = this.#monotonicMs();
     try {
       if (this.#failCommits()) throw new (sqlite().SqliteError)('the store is set to fail', 'SQLITE_IOERR_WRITE');
-      for (const [machine, bytes] of this.#bytes) this.#addBytes.run(bytes, machine);
-      this.#putCommits.run(this.#commits + 1);
+      this.#statement('UPDATE commits SET number = ?').run(this.#commits + 1);
       this.#commit.run();
     } catch (error) {
       this.#stop(stopped(error));
       return;
     }
-    this.#bytes.clear();
     this.#commits += 1;
     this.#file.mark.noteCommit(this.#commits);
     this.#file.mark.write();
@@ -296,9 +268,40 @@ export class SqliteConnection {
   #stop(failure: Failure): void {
     this.#failure = failure;
     this.#file.mark.forget();
-    this.#bytes.clear();
     // After some errors SQLite has already rolled back.
     if (this.#database.inTransaction) this.#rollback.run();
+  }
+
+  #read<Result>(work: () => Result): Result {
+    this.#checkOpen();
+    try {
+      return work();
+    } catch (error) {
+      throw readingFailure(error, this.dir);
+    }
+  }
+
+  #write<Result>(work: () => Result): Result {
+    this.#checkOpen();
+    if (this.#failure !== undefined) throw this.#failure;
+    try {
+      if (!this.#database.inTransaction) this.#begin.run();
+      return work();
+    } catch (error) {
+      const explained = writingFailure(error);
+      if (explained instanceof Failure) this.#stop(explained);
+      throw explained;
+    }
+  }
+
+  /** Compiled once. */
+  #statement(sql: string): Statement<Value[]> {
+    let statement = this.#prepared.get(sql);
+    if (statement === undefined) {
+      statement = this.#database.prepare<Value[]>(sql);
+      this.#prepared.set(sql, statement);
+    }
+    return statement;
   }
 
   #checkOpen(): void {
