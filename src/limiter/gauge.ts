@@ -157,6 +157,8 @@ class WindowPath implements GaugePath {
   readonly #cycleMs: number;
   readonly #cost: number;
   #after = 0;
+  /** Where `fallsTo` looked last, in cycles from now, and the events that leave until then. */
+  #seen: readonly [after: number, left: number] = [0, 0];
 
   /** @param cost of the one that may come */
   constructor(window: RollingWindow, cycleMs: number, cost: number) {
@@ -173,16 +175,18 @@ class WindowPath implements GaugePath {
   fallsTo(value: number, withOne: number): number {
     const most = Math.max(value, withOne - this.#cost);
     if (most < 0 || this.value <= most) return NEVER;
-    const [quiet] = this.#window.whileFewerLeave(this.value - most, this.#after, this.#window.within);
-    return startOf(this.#window.cycle + quiet + 1, this.#cycleMs);
+    this.#seen = this.#window.whileFewerLeave(this.value - most, this.#after, this.#window.within);
+    return startOf(this.#window.cycle + this.#seen[0] + 1, this.#cycleMs);
   }
 
   goTo(ms: number): void {
     const { cycle, within } = this.#window;
     const last = ms === NEVER ? within : Math.min(within, cycleOf(ms, this.#cycleMs) - cycle);
-    const [after, left] = this.#window.whileFewerLeave(Number.POSITIVE_INFINITY, this.#after, last);
+    const [from, gone] = this.#seen[0] <= last ? this.#seen : [this.#after, 0];
+    const [after, left] = this.#window.whileFewerLeave(Number.POSITIVE_INFINITY, from, last);
     this.#after = after;
-    this.value -= left;
+    this.#seen = [after, 0];
+    this.value -= gone + left;
   }
 }
 

@@ -50,13 +50,15 @@ export function onSetback(...edges: readonly Edge[]): Record<SetbackType, readon
 
 interface CompiledEdge {
   readonly guard: ((memory: Memory, event: object) => boolean) | undefined;
-  readonly target: string | undefined;
+  readonly target: string;
   readonly actions: readonly ((memory: Memory, event: object) => readonly [Memory, readonly unknown[]])[];
 }
 
-interface CompiledState {
-  readonly on: Readonly<Partial<Record<string, readonly CompiledEdge[]>>>;
-  readonly always: readonly CompiledEdge[];
+type Edges = readonly CompiledEdge[];
+
+/** The state of a client that follows a chart. */
+export interface ChartedState extends State {
+  readonly memory: Memory;
 }
 
 /** Compiles a chart into a reducer. */
@@ -64,41 +66,39 @@ export function behaviourOf<Event extends { readonly type: string } = ClientEven
   config,
   guards,
   actions,
-}: ClientChart<Event['type']>): Behaviour<State, Event, Out> {
-  const edgeOf = ({ guard, target, actions: names = [] }: Edge): CompiledEdge => ({
-    guard: guard === undefined ? undefined : (named(guards, guard) as CompiledEdge['guard']),
-    target,
-    actions: names.map((name) => named(actions, name) as CompiledEdge['actions'][number]),
-  });
-  const states: Record<string, CompiledState> = {};
+}: ClientChart<Event['type']>): Behaviour<ChartedState, Event, Out> {
+  const states = new Map<string, { readonly on: ReadonlyMap<string, Edges>; readonly always: Edges }>();
   for (const [name, { on = {}, always = [] }] of Object.entries(config.states)) {
-    const edges = Object.entries(on as Record<string, readonly Edge[]>).map(([type, given]) => [
-      type,
-      given.map(edgeOf),
-    ]);
-    states[name] = { on: Object.fromEntries(edges), always: always.map(edgeOf) };
+    const compiled = (edges: readonly Edge[]): Edges =>
+      edges.map(({ guard, target = name, actions: names = [] }) => ({
+        guard: guard === undefined ? undefined : (named(guards, guard) as CompiledEdge['guard']),
+        target,
+        actions: names.map((action) => named(actions, action) as CompiledEdge['actions'][number]),
+      }));
+    const edges = Object.entries<readonly Edge[]>(on as Record<string, readonly Edge[]>);
+    states.set(name, { on: new Map(edges.map(([type, of]) => [type, compiled(of)])), always: compiled(always) });
   }
   return {
-    initial: { ...config.context, at: config.initial },
+    initial: { at: config.initial, memory: config.context },
     on(state, event) {
-      let edge = enabled(states[state.at]!.on[event.type], state, event);
+      let { at, memory } = state;
+      let edge = enabled(states.get(at)!.on.get(event.type), memory, event);
       if (edge === undefined) return stay(state);
       let effects: readonly Out[] = [];
-      for (; edge !== undefined; edge = enabled(states[state.at]!.always, state, event)) {
-        let memory: Memory = state;
+      for (; edge !== undefined; edge = enabled(states.get(at)!.always, memory, event)) {
         for (const action of edge.actions) {
           const [next, more] = action(memory, event);
           memory = next;
           effects = effects.length === 0 ? (more as readonly Out[]) : [...effects, ...(more as readonly Out[])];
         }
-        state = { ...memory, at: edge.target ?? state.at };
+        at = edge.target;
       }
-      return [state, effects];
+      return [{ at, memory }, effects];
     },
   };
 }
 
-function enabled(edges: readonly CompiledEdge[] | undefined, memory: Memory, event: object): CompiledEdge | undefined {
+function enabled(edges: Edges | undefined, memory: Memory, event: object): CompiledEdge | undefined {
   if (edges === undefined) return undefined;
   for (const edge of edges) if (edge.guard === undefined || edge.guard(memory, event)) return edge;
   return undefined;

@@ -23,6 +23,7 @@ import {
   toldMsOf,
   type Wait,
 } from './behaviour.js';
+import type { ChartedState } from './client-chart.js';
 import type { ClientTally } from './client-tally.js';
 import type { Instance } from './instance.js';
 import type { AttemptEnd, Reason } from './retry-limit.js';
@@ -92,7 +93,10 @@ export class Client {
   }
 
   get state(): ClientState {
-    if (this.#actor === undefined) return this.#state;
+    if (this.#actor === undefined) {
+      const { memory, ...state }: Partial<ChartedState> & ClientState = this.#state;
+      return { ...memory, ...state };
+    }
     const { value, context } = this.#actor.getSnapshot();
     return typeof value === 'string' ? { ...context, at: value } : context;
   }

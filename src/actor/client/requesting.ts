@@ -23,7 +23,7 @@ import {
   type Wait,
 } from './behaviour.js';
 import type { ClientChart, SetbackEvent } from './client-chart.js';
-import { type RetryAfterPlan, waitAfter } from './retry-after.js';
+import { endsJob, type RetryAfterPlan, waitAfter } from './retry-after.js';
 
 interface Requesting {
   readonly task?: Task;
@@ -50,7 +50,10 @@ interface Again {
   readonly gated?: 'attempts' | 'retries' | undefined;
   readonly hedge?: HedgePlan | undefined;
   readonly maxAttempts: number;
-  after(setback: Setback, task: Task): Wait | undefined;
+  /** Asked while attempts are left. */
+  mayRetry(setback: Setback): boolean;
+  /** The wait before the next attempt, if it may retry. */
+  after(setback: Setback, task: Task): Wait;
 }
 
 export interface HedgePlan {
@@ -86,9 +89,9 @@ export function obedient({ maxAttempts, jitterMs }: ObedientPlan): ClientChart {
     action: 'waitAsTold',
     on: setbackTypes,
     maxAttempts,
-    after(setback, { attempts }) {
-      const toldMs = toldMsOf(setback);
-      if (toldMs === undefined || attempts >= maxAttempts) return undefined;
+    mayRetry: (setback) => toldMsOf(setback) !== undefined,
+    after(setback) {
+      const toldMs = toldMsOf(setback)!;
       return jitterMs > 0 ? { drawMs: (draw) => toldMs + draw.uniform() * jitterMs } : toldMs;
     },
   });
@@ -122,13 +125,11 @@ export function retrying(plan: RetryingPlan): ClientChart {
     gated,
     hedge,
     maxAttempts,
-    after(setback, { attempts, pausedMs }) {
-      if (attempts >= maxAttempts) return undefined;
-      const pause = (leastMs: number) => pauses[setback.type](attempts, pausedMs, leastMs);
-      const toldMs = toldMsOf(setback);
-      // A service need not announce a wait.
-      return setback.type === 'limited' || toldMs !== undefined ? waitAfter(retryAfter, toldMs, pause) : pause(0);
-    },
+    // A service need not announce a wait.
+    mayRetry: (setback) =>
+      (setback.type !== 'limited' && toldMsOf(setback) === undefined) || !endsJob(retryAfter, toldMsOf(setback)),
+    after: (setback, { attempts, pausedMs }) =>
+      waitAfter(retryAfter, toldMsOf(setback), (leastMs) => pauses[setback.type](attempts, pausedMs, leastMs)),
   });
 }
 
@@ -174,7 +175,7 @@ function requesting(id: string, again?: Again): ClientChart {
   };
 }
 
-function retriesOf({ guard, action, takesLate = false, gated, hedge, maxAttempts, after }: Again) {
+function retriesOf({ guard, action, takesLate = false, gated, hedge, maxAttempts, mayRetry, after }: Again) {
   const late = (...actions: readonly string[]) =>
     takesLate ? { late: [{ guard: 'isOfThisJob', target: 'idle', actions: [...actions, 'succeed'] }] } : {};
   const given = [{ target: 'idle', actions: ['giveUp'] }];
@@ -197,7 +198,7 @@ function retriesOf({ guard, action, takesLate = false, gated, hedge, maxAttempts
       },
     },
     guards: {
-      [guard]: ({ task }: Requesting, setback: SetbackEvent) => after(setback, task!) !== undefined,
+      [guard]: ({ task }: Requesting, setback: SetbackEvent) => task!.attempts < maxAttempts && mayRetry(setback),
       isOfThisJob: ({ task }: Requesting, { attempt }: EventOf<'late'>) => attempt.job === task!.job,
       othersAreInFlight: ({ task }: Requesting) => task!.open! > 1,
       mayHedge: ({ task }: Requesting) => task!.open! < hedge!.most && task!.attempts < maxAttempts,
@@ -211,7 +212,7 @@ function retriesOf({ guard, action, takesLate = false, gated, hedge, maxAttempts
       countDown: ({ task }: Requesting) => [{ task: { ...task!, open: task!.open! - 1 } }, []],
       [action]: (memory: Requesting, setback: SetbackEvent): readonly [Requesting, readonly Effect[]] => [
         memory,
-        [{ type: 'retry', job: memory.task!.job, wait: after(setback, memory.task!)!, after: setback.type }],
+        [{ type: 'retry', job: memory.task!.job, wait: after(setback, memory.task!), after: setback.type }],
       ],
       abandon: (memory: Requesting) => [memory, [{ type: 'abandon' }]],
       stopWaiting: (memory: Requesting) => [memory, [cancelWait]],

@@ -15,19 +15,22 @@ export interface RetryAfterPlan {
   readonly missing: 'backoff' | 'stop';
 }
 
+/** Whether the client gives up instead of trying again. */
+export function endsJob({ policy, limitMs, above, missing }: RetryAfterPlan, toldMs: number | undefined): boolean {
+  if (policy === 'ignore') return false;
+  return toldMs === undefined ? missing === 'stop' : toldMs > limitMs && above === 'stop';
+}
+
 /**
- * The wait before the next attempt; undefined: give up.
+ * The wait before the next attempt.
  * @param pause the own pause, at least so long
  */
 export function waitAfter(
-  { policy, limitMs, above, slackMs, missing }: RetryAfterPlan,
+  { policy, limitMs, above, slackMs }: RetryAfterPlan,
   toldMs: number | undefined,
   pause: (leastMs: number) => Wait,
-): Wait | undefined {
-  if (policy === 'ignore') return pause(0);
-  if (toldMs === undefined) return missing === 'stop' ? undefined : pause(0);
-  if (toldMs > limitMs && above === 'stop') return undefined;
-  if (toldMs > limitMs && above === 'ignore') return pause(0);
+): Wait {
+  if (policy === 'ignore' || toldMs === undefined || (toldMs > limitMs && above === 'ignore')) return pause(0);
   const ms = Math.min(toldMs, limitMs);
   if (policy === 'obey') return ms;
   if (policy === 'floor') return pause(ms);

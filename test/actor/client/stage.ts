@@ -6,7 +6,7 @@
 // An answer concerns the oldest attempt without one, or the one named as j2#1: job 2, attempt 1. Alarms go off by themselves.
 import { type EventObject, transition } from 'xstate';
 import type { Attempt, Behaviour, ClientEvent, Effect, Job, Wait } from '../../../src/actor/client/behaviour.js';
-import { type ClientChart, machineOf } from '../../../src/actor/client/client-chart.js';
+import { type ChartedState, type ClientChart, machineOf } from '../../../src/actor/client/client-chart.js';
 import type { ClientGate } from '../../../src/actor/client/gate/client-gate.js';
 import type { RetryLimit } from '../../../src/actor/client/retry-limit.js';
 import type { RandomStream } from '../../../src/math/random.js';
@@ -14,10 +14,8 @@ import type { Ticket } from '../../../src/time/agenda.js';
 import { Rank } from '../../../src/time/rank.js';
 import { VirtualClock } from '../../../src/time/virtual.js';
 
-type State = { readonly at: string };
-
 /** Every uniform variate is 0.5. */
-export function play(behaviour: Behaviour<State>, script: string, limit?: RetryLimit, gate?: ClientGate): string {
+export function play(behaviour: Behaviour<ChartedState>, script: string, limit?: RetryLimit, gate?: ClientGate): string {
   const stage = new Stage(behaviour, limit, gate);
   const lines = script
     .split('\n')
@@ -35,15 +33,15 @@ export function play(behaviour: Behaviour<State>, script: string, limit?: RetryL
 /** A chart as XState runs it: one pure transition for each event. */
 export function interpreted<Event extends { readonly type: string } = ClientEvent, Out = Effect>(
   chart: ClientChart<Event['type']>,
-): Behaviour<State, Event, Out> {
+): Behaviour<ChartedState, Event, Out> {
   const machine = machineOf(chart);
   return {
-    initial: { ...chart.config.context, at: chart.config.initial },
-    on({ at, ...context }, event) {
+    initial: { at: chart.config.initial, memory: chart.config.context },
+    on({ at, memory: context }, event) {
       const [next, actions] = transition(machine, machine.resolveState({ value: at, context }), event as EventObject);
       const emitted = actions.filter(({ type }) => (type as string) === 'xstate.emit');
       const effects = emitted.map(({ params }) => (params as unknown as { event: Out }).event);
-      return [{ ...next.context, at: next.value as string }, effects];
+      return [{ at: next.value as string, memory: next.context as object }, effects];
     },
   };
 }
@@ -51,14 +49,14 @@ export function interpreted<Event extends { readonly type: string } = ClientEven
 class Stage {
   readonly clock = new VirtualClock(0, 777);
   readonly lines: string[] = [];
-  #state: State;
+  #state: ChartedState;
   #jobs = 0;
   #alarm: Ticket | undefined;
   readonly #open: Attempt[] = [];
   readonly #abandoned: Attempt[] = [];
 
   constructor(
-    readonly behaviour: Behaviour<State>,
+    readonly behaviour: Behaviour<ChartedState>,
     readonly limit: RetryLimit | undefined,
     readonly gate: ClientGate | undefined,
   ) {
@@ -184,9 +182,9 @@ function nameOf({ job, number }: Attempt): string {
 }
 
 /** The name of the state, and how many items it holds. */
-function shown(state: State): string {
-  const { held } = state as { held?: { size: number } };
-  return held === undefined ? state.at : `${state.at}(${held.size})`;
+function shown({ at, memory }: ChartedState): string {
+  const { held } = memory as { held?: { size: number } };
+  return held === undefined ? at : `${at}(${held.size})`;
 }
 
 /** A text as it stands in a test, without its indentation. */
