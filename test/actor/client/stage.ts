@@ -15,7 +15,12 @@ import { Rank } from '../../../src/time/rank.js';
 import { VirtualClock } from '../../../src/time/virtual.js';
 
 /** Every uniform variate is 0.5. */
-export function play(behaviour: Behaviour<ChartedState>, script: string, limit?: RetryLimit, gate?: ClientGate): string {
+export function play(
+  behaviour: Behaviour<ChartedState>,
+  script: string,
+  limit?: RetryLimit,
+  gate?: ClientGate,
+): string {
   const stage = new Stage(behaviour, limit, gate);
   const lines = script
     .split('\n')
