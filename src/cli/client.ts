@@ -2,9 +2,9 @@
 import { type ClientLibrary, clientLibraries } from '../actor/client/libraries.js';
 import type { RetrySpec } from '../actor/client/retry-schema.js';
 import { choice, command } from './command.js';
-import { print } from './node-command.js';
 import { json } from './options.js';
-import { table } from './terminal.js';
+import { type Printed, print } from './print.js';
+import { facts, table } from './terminal.js';
 
 type LibraryName = keyof typeof clientLibraries;
 
@@ -22,17 +22,11 @@ export const client = command({
     ['client aws-sdk-2026', 'one of them: attempts at failures, and what a limiter sees of a burst'],
   ],
   run: async ({ name, json }) => {
-    if (name === undefined) return list(json);
-    const { clientProfile } = await import('./client-profile.js');
-    print(await clientProfile(name, libraryOf(name)), json);
+    print(name === undefined ? listed() : await clientProfile(name, clientLibraries[name]), json);
   },
 });
 
-function libraryOf(name: LibraryName): ClientLibrary {
-  return clientLibraries[name];
-}
-
-function list(json: boolean): void {
+function listed(): Printed {
   const rows = Object.entries(clientLibraries).map(([name, { library, held, client }]) => ({
     name,
     library,
@@ -49,7 +43,7 @@ function list(json: boolean): void {
   ]);
   const heads = ['name', 'attempts', 'waits', 'Retry-After', 'held to', 'library'];
   const below = '`weir client <name>` says more. In a scenario: `clients: [{ like: <name> }]`.';
-  print({ answer: { clients: rows }, words: `${table(heads, cells)}\n\n${below}` }, json);
+  return { answer: { clients: rows }, words: `${table(heads, cells)}\n\n${below}` };
 }
 
 function waitWords({ backoff }: RetrySpec): string {
@@ -64,4 +58,101 @@ function adviceWords({ retry_after: advice = 'ignore' }: RetrySpec): string {
   if (typeof advice === 'string') return advice;
   const { policy, ...more } = advice;
   return [policy, ...Object.entries(more).map(([name, value]) => `${name} ${value}`)].join(', ');
+}
+
+const SHARES = [0.1, 0.3, 0.5, 1];
+const BURST = 100;
+const MOST_BINS = 12;
+const WIDTH = 40;
+
+/** What it does at failures and at a limiter, measured in simulations: as an answer, and in words. */
+async function clientProfile(name: string, { library, held, client }: ClientLibrary) {
+  const { stringify } = await import('yaml');
+  const atFailures = [];
+  for (const share of SHARES) atFailures.push({ share, attempts: (await run(failing(name, share))).amplification });
+  const burst = await run(bursting(name));
+  const answer = { name, library, held, client, at_failures: atFailures, burst };
+  const words = [
+    `${name}: ${library}`,
+    facts([
+      ['held to', held === 'run' ? 'the library itself, by a test' : held],
+      [
+        'attempts of a job',
+        `${atFailures.map(({ share, attempts }) => `${attempts.toFixed(2)} where ${100 * share} % fail`).join(', ')}`,
+      ],
+      [
+        `${BURST} at once`,
+        `at a limiter of 10/s with a burst of 10: ${burst.attempts} attempts, ${burst.succeeded} served, ${burst.givenUp} given up, the last attempt after ${(burst.lastMs / 1000).toFixed(1)} s`,
+      ],
+    ]),
+    'Attempts of that burst, by time:',
+    histogram(burst.sentMs, burst.lastMs),
+    `In a scenario \`clients: [{ like: ${name} }]\` is short for:`,
+    stringify({ clients: [{ kind: 'retrying', ...client }] }).trimEnd(),
+  ];
+  return { answer, words: words.join('\n\n') };
+}
+
+/** 600 jobs over 30 s; each attempt fails with the same probability. */
+function failing(like: string, share: number): object {
+  return {
+    question: 'How often does it try?',
+    duration: '30s',
+    drain: '10m',
+    limiter: { threshold: 1_000_000, within: 60 },
+    arrivals: [{ model: 'poisson', rate: '20/s' }],
+    clients: [{ like }],
+    service: { servers: 10_000, time: '1ms', fails: share },
+  };
+}
+
+function bursting(like: string): object {
+  return {
+    question: 'What does a limiter see of a burst?',
+    duration: '1s',
+    drain: '10m',
+    limiter: 'gcra 10/s burst=10',
+    arrivals: [{ model: 'spikes', requests: BURST, placement: 'start' }],
+    clients: [{ like }],
+  };
+}
+
+async function run(scenario: object) {
+  const [{ parseScenario }, { JourneyRecorder }, { simulate }, { startOf }] = await Promise.all([
+    import('../scenario/load-scenario.js'),
+    import('../simulate/journeys.js'),
+    import('../simulate/simulate.js'),
+    import('../time/cycle.js'),
+  ]);
+  // JSON is YAML.
+  const loaded = parseScenario(JSON.stringify(scenario), 'client.yaml');
+  const journeys = new JourneyRecorder();
+  const { outcome } = await simulate(loaded, { journeys });
+  const [{ attempts, succeeded, given_up, retry_amplification }] = outcome.clients as [
+    NonNullable<typeof outcome.clients>[number],
+  ];
+  const startMs = startOf(loaded.startCycle, loaded.cycleMs);
+  const sentMs = journeys.decidedMs.map((ms) => ms - startMs);
+  return {
+    attempts,
+    succeeded,
+    givenUp: given_up,
+    amplification: retry_amplification,
+    sentMs,
+    lastMs: sentMs.at(-1) ?? 0,
+  };
+}
+
+/** A bar for each of some equal intervals. */
+function histogram(sentMs: readonly number[], lastMs: number): string {
+  const binMs = Math.max(100, Math.ceil(lastMs / MOST_BINS / 100) * 100);
+  const counts = new Array<number>(Math.floor(lastMs / binMs) + 1).fill(0);
+  for (const ms of sentMs) counts[Math.floor(ms / binMs)]! += 1;
+  const most = Math.max(...counts);
+  return counts
+    .map((n, index) => {
+      const bar = '#'.repeat(Math.max(n > 0 ? 1 : 0, Math.round((WIDTH * n) / most)));
+      return `  ${`${((index * binMs) / 1000).toFixed(1)} s`.padStart(8)}  ${bar.padEnd(WIDTH)}  ${n}`;
+    })
+    .join('\n');
 }

@@ -4,12 +4,10 @@ import type { LimitsDiff } from '../report/diff-document.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { wallNowMs } from '../time/wall.js';
 import { choice, command, flag, type GivenTo, type Options, several, text, value } from './command.js';
-import { exitOfStop, interruptible } from './interrupt.js';
-import { logName, logOptions, readingOptions, readingText, refuseCosts } from './log-reading.js';
+import { exitOfStop, stopSignal } from './interrupt.js';
+import { logName, logOptions, readingOptions, readingProgress, readingText, refuseCosts } from './log-reading.js';
 import { json, readShare, top } from './options.js';
-import { Progress } from './progress.js';
 import { say } from './say.js';
-import { terminalAtHand } from './terminal.js';
 
 /** Options that have no effect without one. */
 function ofLog<Known extends Options>(options: Known): Known {
@@ -87,13 +85,8 @@ export const diff = command({
     const [document, answer] = [report.diffDocument(found), report.diffAnswer(found)];
     process.exitCode = exitOfStop() ?? (document.verdict?.hue === 'bad' ? 1 : 0);
     const page = folder === undefined ? undefined : await folders.writeDiff(folder, document, answer);
-    if (given.json) {
-      say(`${JSON.stringify(answer)}\n`);
-      return;
-    }
-    const { documentText } = await import('../report/terminal-blocks.js');
-    const readings = (traffic?.readings ?? []).map((one) => `${readingText(one)}\n\n`);
-    say(`${readings.join('')}${documentText(document, terminalAtHand())}`);
+    const { printDocument } = await import('./print.js');
+    printDocument(answer, document, given.json, { lines: (traffic?.readings ?? []).map(readingText), page });
     if (given.annotate)
       say(
         report
@@ -101,19 +94,12 @@ export const diff = command({
           .map((one) => `${one}\n`)
           .join(''),
       );
-    if (page !== undefined) say(`\nopen it here: ${page}\n`);
   },
 });
 
 async function trafficOf(given: Given, log: readonly string[], sides: Pick<LimitsDiff, 'old' | 'new'>) {
   const { diffLimits } = await import('../sizing/limit-diff.js');
-  const reading = new Progress(`reading ${logName(log)}`);
-  const { signal, release } = interruptible();
-  const onProgress = (done: number, total: number | undefined) =>
-    reading.show(total === undefined ? undefined : done / total, `${Math.round(done / 1e6)} MB`);
   const options = { ...logOptions({ ...given, log: [...log] }, CYCLE_MS), nowMs: wallNowMs(), clients: given.clients };
   refuseCosts(options, 'files of gateways');
-  const found = await diffLimits(log, sides, options, { signal, onProgress }).finally(() => reading.clear());
-  release();
-  return found;
+  return diffLimits(log, sides, options, { signal: stopSignal(), onProgress: readingProgress(logName(log)) });
 }

@@ -1,13 +1,14 @@
 // `weir identify`: what is asked is said first, then sent, then answered, and kept for a later look.
 import type { Answer } from '../identify/answer.js';
 import type { AskingOptions } from '../identify/ask-target.js';
+import type { ClientAnswer } from '../identify/client/client-answer.js';
 import type { Investigated } from '../identify/explanations.js';
 import { documentText } from '../report/terminal-blocks.js';
 import { parseTimeMs } from '../schema/quantity.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { command, flag, type GivenTo, several, text, value, whole } from './command.js';
 import { usageFailure } from './ending.js';
-import { exitOfStop, interruptible } from './interrupt.js';
+import { exitOfStop, stopSignal } from './interrupt.js';
 import { allowed, timeout } from './live-options.js';
 import { json, limitedStatus, NONE, outFor, port } from './options.js';
 import { Progress } from './progress.js';
@@ -77,7 +78,7 @@ export const identify = command({
     'writes before you rely on it. Exit codes: 0 named, or several remain; 3 no rule or policy was found; 4 never limited, or the answers say too little.',
   run: async (given) => {
     const { url, from } = given;
-    if (given.client) return (await import('./identify-client.js')).identifyClient(given);
+    if (given.client) return identifyClient(given);
     if ((url === undefined) === (from === undefined)) throw usageFailure('Give a URL, --from or --client.');
     const [{ answerDocument }, { writeFindings }, { identificationOf }] = await Promise.all([
       import('../identify/answer-document.js'),
@@ -99,7 +100,10 @@ export const identify = command({
   },
 });
 
-const exits: Readonly<Record<Answer['verdict'], number>> = {
+const exits: Readonly<Record<Answer['verdict'] | ClientAnswer['verdict'], number>> = {
+  identified: 0,
+  ambiguous: 0,
+  none: 3,
   'one rule': 0,
   several: 0,
   'never limited': 4,
@@ -147,7 +151,6 @@ async function live(url: string, given: Given): Promise<Identified> {
   ]);
   const { budget, keyHeader, header } = given;
   const timeMs = parseTimeMs(given.time, CYCLE_MS, '--time', 1);
-  const { signal, release } = interruptible();
   if (!given.json) {
     say(
       `Sends at most ${budget} requests in at most ${given.time} to ${url}, and stops at the first sign of harm.\n\n`,
@@ -161,24 +164,19 @@ async function live(url: string, given: Given): Promise<Identified> {
     keyHeader,
     limitedStatus: given.limitedStatus,
     ...(given.timeout === undefined ? {} : { timeoutMs: given.timeout }),
-    signal,
+    signal: stopSignal(),
     onAsk: ({ probe }, sent) => progress.show(sent / budget, `${sent} requests; ${probe.words}`),
   };
-  try {
-    const limits = { budget, timeMs, resolution: RESOLUTION };
-    if (keyHeader === undefined) {
-      const found = await ask(url, investigate({ ...limits, hasKeys: false }), options);
-      return { found, answer: { ...answerOf(found, RESOLUTION, found.harm), keys: 'not asked' } };
-    }
-    const found = await ask(url, investigateKeyed(limits), options);
-    const answer = answerOf(found, RESOLUTION, found.harm);
-    const words = keysInWords(found.keys, keyHeader);
-    const remarks = [...answer.remarks, ...(words === undefined ? [] : [words])];
-    return { found, answer: { ...answer, remarks, keys: found.keys ?? 'not asked' } };
-  } finally {
-    progress.clear();
-    release();
+  const limits = { budget, timeMs, resolution: RESOLUTION };
+  if (keyHeader === undefined) {
+    const found = await ask(url, investigate({ ...limits, hasKeys: false }), options);
+    return { found, answer: { ...answerOf(found, RESOLUTION, found.harm), keys: 'not asked' } };
   }
+  const found = await ask(url, investigateKeyed(limits), options);
+  const answer = answerOf(found, RESOLUTION, found.harm);
+  const words = keysInWords(found.keys, keyHeader);
+  const remarks = [...answer.remarks, ...(words === undefined ? [] : [words])];
+  return { found, answer: { ...answer, remarks, keys: found.keys ?? 'not asked' } };
 }
 
 function headerIn(line: string): readonly [name: string, value: string] | undefined {
@@ -189,4 +187,33 @@ function headerIn(line: string): readonly [name: string, value: string] | undefi
 function hostIn(url: string | undefined): string {
   const host = url !== undefined && URL.canParse(url) ? new URL(url).host : 'offline';
   return host.replaceAll(/[^\w.-]/g, '-');
+}
+
+/** A program is answered by scripts, and its retry policy is said. */
+async function identifyClient({ program, port, time, json }: Given): Promise<void> {
+  const [{ clientAnswer }, { clientDocument }, { investigateClient }, { playScripts }, { drawsOf }] = await Promise.all(
+    [
+      import('../identify/client/client-answer.js'),
+      import('../identify/client/client-document.js'),
+      import('../identify/client/client-investigation.js'),
+      import('../identify/client/play-scripts.js'),
+      import('../math/random.js'),
+    ],
+  );
+  const progress = new Progress('identify');
+  const begun = (url: string) =>
+    program === undefined
+      ? `Point the program at ${url} and let it make calls, each with a path of its own below it. Ctrl-C ends it.`
+      : `Starts ${program[0]} again and again for at most ${time}.`;
+  const found = await playScripts(investigateClient(drawsOf(1)('identify client')), {
+    port,
+    command: program,
+    timeMs: parseTimeMs(time, CYCLE_MS, '--time', 1),
+    signal: stopSignal(),
+    onReady: (url) => void (json || say(`${begun(url)}\n\n`)),
+    onProgress: (share, words) => progress.show(share, words),
+  });
+  const answer = clientAnswer(program?.join(' ') ?? '', found);
+  say(json ? `${JSON.stringify(answer, undefined, 2)}\n` : documentText(clientDocument(answer), terminalAtHand()));
+  process.exitCode = exitOfStop() ?? exits[answer.verdict];
 }

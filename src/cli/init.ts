@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { packageFile } from '../package-file.js';
 import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
+import { writing } from '../schema/unwritable.js';
 import { command, text } from './command.js';
 import { say } from './say.js';
 
@@ -32,23 +33,11 @@ export const init = command({
         fix: guess === undefined ? '`weir help scenarios` lists them.' : `Did you mean "${guess}"?`,
       });
     }
-    try {
-      const text = await textOf(from);
+    await writing(file, 'Give another name: no file is overwritten.', async () => {
+      const text = await readFile(join(shipped, `${from}.yaml`), 'utf8');
       await writeFile(file, text, { flag: 'wx' });
       for (const [, log = ''] of text.matchAll(/\bfile: ([\w-]+\.log)\b/g)) await copyLog(log, dirname(file));
-    } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      throw new Failure('unwritable_folder', {
-        what: `${file} was not written.`,
-        why:
-          code === 'EEXIST'
-            ? 'The file exists already, and is not overwritten.'
-            : code === 'ENOENT'
-              ? 'There is no such folder.'
-              : `${message}.`,
-        fix: 'Give another name.',
-      });
-    }
+    });
     say(`${file} is written. Run it: weir simulate ${file}\n`);
   },
 });
@@ -60,5 +49,3 @@ async function copyLog(name: string, folder: string): Promise<void> {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
-
-const textOf = (name: string) => readFile(join(shipped, `${name}.yaml`), 'utf8');

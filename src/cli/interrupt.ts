@@ -5,33 +5,38 @@ import { setMaxListeners } from 'node:events';
 const exits: Partial<Record<NodeJS.Signals, number>> = { SIGINT: 130, SIGTERM: 143 };
 
 let stoppedBy: NodeJS.Signals | undefined;
+let controller: AbortController | undefined;
 
 /** The exit code of a stopped command, for any partial result; undefined if the command was not stopped. */
 export function exitOfStop(): number | undefined {
   return stoppedBy === undefined ? undefined : exits[stoppedBy];
 }
 
-export function interruptible(): { readonly signal: AbortSignal; release(): void } {
-  const controller = new AbortController();
+/** Aborted by the first Ctrl-C from now on. A command that never asks for it is ended by the first one. */
+export function stopSignal(): AbortSignal {
+  if (controller !== undefined) return controller.signal;
+  controller = new AbortController();
   // Every request in progress adds a listener, which is not a leak.
   setMaxListeners(0, controller.signal);
-  const stop = (name: NodeJS.Signals) => {
-    if (controller.signal.aborted) process.exit(exits[name]);
-    stoppedBy = name;
-    controller.abort();
-  };
-  process.on('SIGINT', stop);
-  process.on('SIGTERM', stop);
-  return {
-    signal: controller.signal,
-    release: () => {
-      process.off('SIGINT', stop);
-      process.off('SIGTERM', stop);
-    },
-  };
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, stop);
+  return controller.signal;
 }
 
-export function aborted(signal: AbortSignal): Promise<void> {
+/** For the end of a command: Ctrl-C ends the process again. */
+export function releaseStop(): void {
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, stop);
+  controller = undefined;
+}
+
+function stop(name: NodeJS.Signals): void {
+  if (controller?.signal.aborted) process.exit(exits[name]);
+  stoppedBy = name;
+  controller?.abort();
+}
+
+/** Resolves when the command is stopped. */
+export function stopped(): Promise<void> {
+  const signal = stopSignal();
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

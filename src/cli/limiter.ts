@@ -1,14 +1,14 @@
 // `weir limiter nginx 10r/s burst=5`: what a limiter lets through, in a few lines and one chart; several side by side; without one, all that
 // are known; with -, decisions for requests from standard input.
-import { writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import type { Profile } from '../limiter/products/profile.js';
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
-import { Failure } from '../schema/failure.js';
+import { writing } from '../schema/unwritable.js';
 import { command, type GivenTo, several, text } from './command.js';
 import { usageFailure } from './ending.js';
 import { LIMIT_WORDS, type Limiter, limiterGiven, ruleGiven } from './limit.js';
-import { print } from './node-command.js';
 import { cycleMs, cycleMsOf, json } from './options.js';
+import { print } from './print.js';
 import { say, warn } from './say.js';
 import { facts, table } from './terminal.js';
 
@@ -179,14 +179,6 @@ async function draw(path: string): Promise<void> {
     import('../report/chart/drawing.js').then(({ drawing }) => drawing()),
   ]);
   const picture = await panelsPng('One burst, twelve limiters of ten requests a second', galleryCharts(), 'light');
-  try {
-    writeFileSync(path, picture);
-  } catch (error) {
-    throw new Failure('unwritable_folder', {
-      what: `${path} cannot be written.`,
-      why: `${(error as Error).message}.`,
-      fix: 'Name another file with --out.',
-    });
-  }
+  await writing(path, 'Name another file with --out.', () => writeFile(path, picture));
   say(`${path}\n`);
 }

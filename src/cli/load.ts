@@ -4,17 +4,17 @@ import { setFlagsFromString } from 'node:v8';
 import type { LiveOptions } from '../live/load.js';
 import type { LoadRun } from '../live/load-rows.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
-import type { WrittenReport } from '../report/folder.js';
 import type { Reported } from '../report/reported.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { readText } from '../schema/text-file.js';
 import { type CommandLine, choice, command, type GivenTo, optionName, several, text } from './command.js';
 import { usageFailure } from './ending.js';
-import { interruptible } from './interrupt.js';
+import { stopSignal } from './interrupt.js';
 import { LIMIT_WORDS, limiterGiven, limiterNotesOf } from './limit.js';
 import { liveOptions, liveOptionsOf, severalUrls } from './live-options.js';
-import { json, limitedStatus, out, scenarios, seed, top, watch, watchOf } from './options.js';
+import { json, limitedStatus, out, scenarios, seed, top, watch } from './options.js';
 import { CycleLines, progressOut } from './progress.js';
+import type { RunSetting } from './runs.js';
 import { say, warn } from './say.js';
 import type { WatchServer } from './watch.js';
 
@@ -79,67 +79,33 @@ export const load = command({
     ],
   ],
   run: async (given, line) => {
-    const live = liveOptionsOf(given);
-    const watch = await watchOf(given.watch);
-    try {
-      await loadAll(given, line, live, watch);
-    } finally {
-      // A run that failed is shown no longer.
-      await watch?.end();
-    }
+    const [{ loadScenario }, { mintKey }, { runAll }] = await Promise.all([
+      import('../scenario/load-scenario.js'),
+      import('../live/load.js'),
+      import('./runs.js'),
+    ]);
+    // While answers are slow, requests live long; V8 then allocates all of their kind in old space, where they stay until the next full
+    // collection: 3 kB a request, and eight pauses of 10 ms a second. Without that guess it pauses for 3 ms. For this process only, which
+    // is the command's own: a library may not set flags.
+    setFlagsFromString('--no-allocation-site-pretenuring');
+    const url = urlIn(given, line);
+    const asked: Asked[] =
+      url === undefined
+        ? await Promise.all(given.scenario.map(async (path) => ({ path, scenario: await loadScenario(path) })))
+        : [await askedOfUrl(url, given)];
+    const scenarios = asked.map(({ scenario }) => scenario);
+    checkEffects(given, scenarios);
+    const live = { ...liveOptionsOf(given), signal: stopSignal() };
+    const sharesKey = live.url !== undefined && live.key === undefined;
+    const isShared = sharesKey && scenarios.filter(({ target }) => target === undefined).length > 1;
+    const common = isShared ? { ...live, key: await mintKey(live) } : live;
+    const runOne = async (one: Asked, { watch }: RunSetting) => ({ run: await loadOne(one, given, common, watch) });
+    const runs = await runAll(given, line, asked, runOne, '-live');
+    const isLimited = runs.some(({ outcome }) => outcome.live?.answers?.limit);
+    if (url !== undefined && isLimited && given.limit === undefined && !given.json)
+      say(`\nweir identify ${url}  asks which rule it follows, and with which numbers\n`);
   },
 });
-
-async function loadAll(
-  given: Given,
-  line: CommandLine,
-  options: LiveOptions,
-  watch: WatchServer | undefined,
-): Promise<void> {
-  const [{ loadScenario }, { mintKey }, { folderFor, printFindings }] = await Promise.all([
-    import('../scenario/load-scenario.js'),
-    import('../live/load.js'),
-    import('./findings.js'),
-  ]);
-  // While answers are slow, requests live long; V8 then allocates all of their kind in old space, where they stay until the next full
-  // collection: 3 kB a request, and eight pauses of 10 ms a second. Without that guess it pauses for 3 ms. For this process only, which
-  // is the command's own: a library may not set flags.
-  setFlagsFromString('--no-allocation-site-pretenuring');
-  const url = urlIn(given, line);
-  const scenarios: Asked[] =
-    url === undefined
-      ? await Promise.all(given.scenario.map(async (path) => ({ path, scenario: await loadScenario(path) })))
-      : [await askedOfUrl(url, given)];
-  checkEffects(
-    given,
-    scenarios.map(({ scenario }) => scenario),
-  );
-  const { signal, release } = interruptible();
-  const live = { ...options, signal };
-  const sharesKey =
-    live.url !== undefined &&
-    live.key === undefined &&
-    scenarios.filter(({ scenario: { target } }) => target === undefined).length > 1;
-  const common = sharesKey ? { ...live, key: await mintKey(live) } : live;
-  const runs: Reported[] = [];
-  const reports: (WrittenReport | undefined)[] = [];
-  for (const asked of scenarios) {
-    const { path, scenario } = asked;
-    if (signal.aborted) break;
-    const id = String(given.seed ?? scenario.seed);
-    const place = { scenario: `${scenario.name}-live`, id, ofSeveral: scenarios.length > 1 };
-    const folder = await folderFor(given, place);
-    const run = { ...(await loadOne(asked, given, common, watch)), command: line.repeat([path]) };
-    runs.push(run);
-    reports.push(await folder?.write(run));
-  }
-  await watch?.end(reports.at(-1)?.page);
-  release();
-  printFindings(runs, reports, given);
-  const isLimited = runs.some(({ outcome }) => outcome.live?.answers?.limit);
-  if (url !== undefined && isLimited && given.limit === undefined && !given.json)
-    say(`\nweir identify ${url}  asks which rule it follows, and with which numbers\n`);
-}
 
 /** As oha and hey have them. */
 const CLOSED_CONNECTIONS = 50;
@@ -221,7 +187,7 @@ async function loadOne(
   watch: WatchServer | undefined,
 ): Promise<Reported> {
   const [{ followRows }, { load$ }, { toResult }, { AnswerTally }] = await Promise.all([
-    import('./follow-rows.js'),
+    import('./runs.js'),
     import('../live/load.js'),
     import('../live/load-rows.js'),
     import('../live/answer-tally.js'),
@@ -248,7 +214,6 @@ async function loadOne(
     watch?.changed();
   };
   const { observed, predicted, series } = await followRows(rows, show, toResult());
-  lines.clear();
   const { timeline } = predicted;
   return { ...observed, ...(timeline === undefined || !isPredicted ? {} : { predicted: timeline }), series };
 }

@@ -11,6 +11,7 @@ import { parseCondition } from '../traffic/log/where.js';
 import { type GivenTo, several, text, value } from './command.js';
 import { usageFailure } from './ending.js';
 import { cycleMs } from './options.js';
+import { Progress } from './progress.js';
 
 export const readingOptions = {
   log: several(text('log files, also .gz; - for standard input', { place: true, required: true })),
@@ -135,6 +136,12 @@ export function readingText({
   const shown = skipped.map(({ line, reason, text }) => `  line ${line}: ${reason}: ${text}`);
   const more = skippedLines > skipped.length ? [`  and ${skippedLines - skipped.length} more`] : [];
   return [`${head}; ${skippedLines} lines were skipped: they are not requests:`, ...shown, ...more].join('\n');
+}
+
+/** Shows how far the logs are read. */
+export function readingProgress(name: string): (done: number, total: number | undefined) => void {
+  const progress = new Progress(`reading ${name}`);
+  return (done, total) => progress.show(total === undefined ? undefined : done / total, `${Math.round(done / 1e6)} MB`);
 }
 
 export function logName([first = 'log', ...more]: readonly string[]): string {

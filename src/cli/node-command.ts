@@ -1,20 +1,11 @@
-// What the commands of `weir node` share: options, the connection to the node, printing an answer.
+// What the commands of `weir node` share: options, and the connection to the node.
 import { readClock } from '../api/node.js';
 import { DEFAULT_URL } from '../client/base-url.js';
 import type { NodeClient } from '../client/node-client.js';
-import { type Command, command, flag, type GivenTo, type Options, text } from './command.js';
+import { type Command, command, flag, type GivenTo, type Options, text, whole } from './command.js';
 import { allow, durationIn } from './options.js';
-import { say, warn } from './say.js';
-import { readableLines } from './terminal.js';
-
-/** The output of a command: the answer of the node for programs, a text for people. */
-export interface Printed {
-  readonly answer: unknown;
-  readonly words: string;
-  readonly note?: string | undefined;
-  /** Exit code; 0 unless given. */
-  readonly exit?: number;
-}
+import { type Printed, print } from './print.js';
+import { warn } from './say.js';
 
 const publicOptions = {
   url: text(`address of the node (default: WEIR_URL, or ${DEFAULT_URL})`),
@@ -31,6 +22,14 @@ export const slug = text('slug of the machine', { place: true, required: true })
 export const contractArgument = text('id or name of the contract; needed where the machine has several', {
   place: true,
 });
+
+/** Of a list: entries of a page. */
+export const most = whole(1, Number.MAX_SAFE_INTEGER, 'how many (default: 100)');
+
+/** The note below a page of a list. @param next where the next page begins; undefined on the last one */
+export function moreAfter(next: string | undefined): string | undefined {
+  return next === undefined ? undefined : `there are more: --after ${next}`;
+}
 
 /** A command that calls a node. The client is loaded only when the command runs. */
 export function nodeCommand<Known extends Options>(parts: {
@@ -55,9 +54,7 @@ export function nodeCommand<Known extends Options>(parts: {
         insecure: allowed?.includes('plain-http') ?? false,
       });
       try {
-        for (const note of node.notes) warn(`weir: ${note}\n`);
-        const note = trustNote(node);
-        if (note !== undefined) warn(`weir: ${note}\n`);
+        for (const note of [...node.notes, trustNote(node)]) if (note !== undefined) warn(`weir: ${note}\n`);
         const printed = await run(node, given as GivenTo<Known> & { readonly json: boolean });
         if (printed !== undefined) print(printed, json ?? false);
       } finally {
@@ -65,12 +62,6 @@ export function nodeCommand<Known extends Options>(parts: {
       }
     },
   });
-}
-
-export function print({ answer, words, note, exit = 0 }: Printed, asJson: boolean): void {
-  say(asJson ? `${JSON.stringify(answer)}\n` : `${readableLines(words)}\n`);
-  if (note !== undefined) warn(`weir: ${note}\n`);
-  if (exit !== 0) process.exitCode = exit;
 }
 
 export async function cycleMsOfNode({ anyone }: NodeClient): Promise<number> {

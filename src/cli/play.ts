@@ -1,7 +1,8 @@
 // `weir play`: the playground, served on loopback or written as one file.
 import { writeFile } from 'node:fs/promises';
-import { Failure } from '../schema/failure.js';
+import { writing } from '../schema/unwritable.js';
 import { command, text } from './command.js';
+import { stopped } from './interrupt.js';
 import { port } from './options.js';
 import { say } from './say.js';
 
@@ -22,23 +23,18 @@ export const play = command({
     const { bundled } = await import('../web/bundled.js');
     const page = bundled('play.html');
     if (out !== undefined) {
-      await write(out, page);
+      await writing(out, 'Give another name: no file is overwritten.', () => writeFile(out, page, { flag: 'wx' }));
       say(`${out} is written. Open it in a browser, or put it on any web server.\n`);
       return;
     }
     const link = scenario === undefined ? '' : await linkOf(scenario);
-    const [{ htmlPage, servePages }, { aborted, interruptible }] = await Promise.all([
-      import('./local-pages.js'),
-      import('./interrupt.js'),
-    ]);
+    const { htmlPage, servePages } = await import('./local-pages.js');
     const served = htmlPage(page);
     const { url, close } = await servePages(port, ({ pathname }) => (pathname === '/' ? served : undefined));
-    const { signal, release } = interruptible();
     say(`open it here: ${url}${link}\n`);
     if (process.stdout.isTTY) say('Ctrl-C ends it.\n');
-    await aborted(signal);
+    await stopped();
     await close();
-    release();
   },
 });
 
@@ -49,17 +45,4 @@ async function linkOf(path: string): Promise<string> {
   ]);
   const name = new FileSource(path).name.replace(/[^a-z0-9._-]+/g, '-').replace(/^[._-]+/, '') || 'scenario';
   return `#${name.slice(0, 64)}.${deflateRawSync(await readSource(path)).toString('base64url')}`;
-}
-
-async function write(path: string, page: string): Promise<void> {
-  try {
-    await writeFile(path, page, { flag: 'wx' });
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw new Failure('unwritable_folder', {
-      what: `${path} was not written.`,
-      why: code === 'EEXIST' ? 'The file exists already, and is not overwritten.' : `${message}.`,
-      fix: 'Give another name.',
-    });
-  }
 }

@@ -8,7 +8,8 @@ import { candidates } from './complete.js';
 import { endWith, usageFailure } from './ending.js';
 import { formerCommand } from './former-names.js';
 import { commandPage, commandsPage, firstPage, groupPage } from './help.js';
-import { say } from './say.js';
+import { releaseStop } from './interrupt.js';
+import { eraseProgress, say } from './say.js';
 import { terminalAtHand } from './terminal.js';
 import { showPage, showTopic } from './topic.js';
 
@@ -25,6 +26,9 @@ export async function runCommandLine(words: readonly string[]): Promise<void> {
     else await runNamed(words);
   } catch (error) {
     endWith(error, words.includes('--json'));
+  } finally {
+    eraseProgress();
+    releaseStop();
   }
 }
 

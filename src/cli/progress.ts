@@ -4,7 +4,7 @@ import type { LiveRun } from '../live/live-rows.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { WallClock } from '../time/wall.js';
-import { onScreen, visible } from './say.js';
+import { eraseProgress, onScreen, visible } from './say.js';
 
 const WIDTH = 24;
 const APPEARS_AFTER_MS = 1_000;
@@ -102,7 +102,7 @@ export class CycleLines {
 
   readonly show = ({ cycle, run, totals, states }: CycleRow<LiveRun>): void => {
     if (this.#out.isTTY !== true) return;
-    this.#progress.clear();
+    eraseProgress();
     const line = (cells: Parameters<typeof row>[0]) => this.#out.write(`${cutTo(row(cells), this.#out)}\n`);
     if (!this.#headed) line(['cycle', 'planned', 'sent', 'admitted', 'limited', 'state']);
     this.#headed = true;
@@ -116,10 +116,6 @@ export class CycleLines {
     if (planned > 0 || sent > 0) line([elapsed, planned, sent, totals.admitted, totals.limited, state]);
     this.#progress.show(Math.min(1, elapsed / Math.max(1, cycles)), `cycle ${elapsed} of ${cycles}`);
   };
-
-  clear(): void {
-    this.#progress.clear();
-  }
 }
 
 function row([cycle, planned, sent, admitted, limited, state]: readonly (string | number)[]): string {

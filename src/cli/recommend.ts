@@ -1,6 +1,5 @@
 // `weir recommend`: reads logs, and prints which limit fits them.
 import { families } from '../limiter/products/families.js';
-import { documentText } from '../report/terminal-blocks.js';
 import { MOST_WITHIN } from '../schema/quantity.js';
 import { linesAs, otherProducts } from '../sizing/other-products.js';
 import type { LadderPlan } from '../sizing/rule-ladder.js';
@@ -8,13 +7,19 @@ import { wallNowMs } from '../time/wall.js';
 import type { LogOptions } from '../traffic/log/log-options.js';
 import { command, type GivenTo, several, text, value } from './command.js';
 import { usageFailure } from './ending.js';
-import { exitOfStop, interruptible } from './interrupt.js';
+import { exitOfStop, stopSignal } from './interrupt.js';
 import { limiterGiven } from './limit.js';
-import { logName, logOptions, readingLines, readingOptions, readingText, refuseCosts } from './log-reading.js';
+import {
+  logName,
+  logOptions,
+  readingLines,
+  readingOptions,
+  readingProgress,
+  readingText,
+  refuseCosts,
+} from './log-reading.js';
 import { cycleMsOf, json, NONE, outFor, readShare, windowsIn } from './options.js';
-import { Progress } from './progress.js';
-import { say } from './say.js';
-import { terminalAtHand } from './terminal.js';
+import { printDocument } from './print.js';
 
 /** Clients that are listed. */
 const MOST_LISTED = 20;
@@ -153,17 +158,13 @@ async function recommendLimit(given: Given, asked: Asked, options: LogOptions, c
   const nowMs = wallNowMs();
   const log = { ...options, nowMs };
   const name = logName(asked.files);
-  const { signal, release } = interruptible();
   const folder = given.out === NONE ? undefined : await openSizingFolder('recommend', name, given.out);
-  const reading = new Progress(`reading ${name}`);
   const found = await adviceOfLogs(asked.files, {
     ...asked,
     log,
-    signal,
-    onRead: (done, total) =>
-      reading.show(total === undefined ? undefined : done / total, `${Math.round(done / 1e6)} MB`),
-  }).finally(() => reading.clear());
-  release();
+    signal: stopSignal(),
+    onRead: readingProgress(name),
+  });
   const { advice, readings, partial, warnings } = found;
   const isKeyed = log.keyColumn !== undefined;
   const read = summaryOf(readings, isKeyed ? advice.keys : undefined, nowMs, warnings);
@@ -181,12 +182,7 @@ async function recommendLimit(given: Given, asked: Asked, options: LogOptions, c
   const report = { ...found, name, isKeyed, paste, command };
   const page = folder === undefined ? undefined : await writeSizing(folder, report, answer);
   process.exitCode = exitOfStop() ?? 0;
-  if (given.json) {
-    say(`${JSON.stringify(answer)}\n`);
-    return;
-  }
   const stopped = partial ? ['Stopped before the end of the log: this is what was read.'] : [];
   const lines = [...readings.map(readingText), ...readingLines(read), ...asked.notes, ...stopped];
-  say(`${lines.join('\n')}\n\n${documentText(adviceDocument(report), terminalAtHand())}`);
-  if (page !== undefined) say(`\nopen it here: ${page}\n`);
+  printDocument(answer, adviceDocument(report), given.json, { lines, page });
 }

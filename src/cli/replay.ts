@@ -1,28 +1,39 @@
-// `weir replay`: logs through a limiter, in virtual time or against a live node; with --compare or several --limit through several.
+// `weir replay`: logs through a limiter, in virtual time or against a live node; with --compare or several --limit, the same requests
+// through several.
 import { createWriteStream } from 'node:fs';
 import { dirname } from 'node:path';
 import { finished } from 'node:stream/promises';
 import type { Plan } from '../limiter/plan.js';
-import { families } from '../limiter/products/families.js';
+import { families, familyNamed } from '../limiter/products/families.js';
 import type { LiveReplay } from '../live/live-replay.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
 import type { Reported } from '../report/reported.js';
 import { sha256Hex } from '../schema/canonical.js';
 import { Failure } from '../schema/failure.js';
+import { unwritableFailure } from '../schema/unwritable.js';
 import type { Refusals } from '../simulate/refusals.js';
 import type { ReplayOptions } from '../simulate/replay.js';
+import type { Candidate } from '../sizing/key-effects.js';
 import { wallNowMs } from '../time/wall.js';
 import type { LogOptions, Warning } from '../traffic/log/log-options.js';
 import type { LogReading } from '../traffic/log/read-bytes.js';
 import { type CommandLine, command, decimal, type GivenTo, perhaps, several, text, whole } from './command.js';
 import { usageFailure } from './ending.js';
-import { interruptible } from './interrupt.js';
-import { LIMIT_WORDS, type Limiter, limiterGiven, limiterNotesOf } from './limit.js';
+import { exitOfStop, stopSignal } from './interrupt.js';
+import { LIMIT_WORDS, type Limiter, limiterGiven, limiterNotesOf, ruleGiven } from './limit.js';
 import { liveOptionsOf } from './live-options.js';
-import { logName, logOptions, readingLines, readingOptions, readingText, refuseCosts } from './log-reading.js';
-import { cycleMsOf, json, out, top, windowsIn } from './options.js';
+import {
+  logName,
+  logOptions,
+  readingLines,
+  readingOptions,
+  readingProgress,
+  readingText,
+  refuseCosts,
+} from './log-reading.js';
+import { cycleMsOf, json, NONE, out, top, windowsIn } from './options.js';
 import { CycleLines, Progress } from './progress.js';
-import { say } from './say.js';
+import { say, warn } from './say.js';
 
 const options = {
   ...readingOptions,
@@ -117,45 +128,42 @@ export const replay = command({
     for (const option of ['live', 'refused'])
       if (line.has(option))
         throw usageFailure(`--${option} has no effect with several --limit.`, 'Leave one of them out.');
-    await (await import('./replay-compare.js')).replayCompare(asked);
+    await replayCompare(asked);
   },
 });
 
 function checkRefused({ refused, log, live }: Given, hasRule: boolean): void {
   if (refused === undefined) return;
-  if (hasRule) {
-    throw new Failure('wrong_usage', {
-      what: '--refused does not go with a rule.',
-      why: 'It knows how many were refused in a cycle, and a rule may admit one after another that it refused.',
-      fix: 'Leave it out, or decide the requests one by one with `weir limiter … -`.',
-    });
-  }
-  const isLive = live !== undefined;
-  const why = isLive
-    ? 'A live node refuses on its own.'
-    : 'The log is read twice for it, and standard input can be read once.';
-  if (!isLive && !log.includes('-')) return;
-  throw new Failure('wrong_usage', {
-    what: `--refused does not go with ${isLive ? '--live' : 'standard input'}.`,
-    why,
-    fix: isLive ? 'Leave out --live.' : 'Save the log in a file first.',
-  });
+  const refuse = (with_: string, why: string, fix: string) => {
+    throw new Failure('wrong_usage', { what: `--refused has no effect with ${with_}.`, why, fix });
+  };
+  if (hasRule)
+    refuse(
+      'a rule',
+      'It knows how many were refused in a cycle, and a rule may admit one after another that it refused.',
+      'Leave it out, or decide the requests one by one with `weir limiter … -`.',
+    );
+  if (live !== undefined) refuse('--live', 'A live node refuses on its own.', 'Leave out --live.');
+  if (log.includes('-'))
+    refuse(
+      'standard input',
+      'The log is read twice for it, and standard input can be read once.',
+      'Save the log in a file first.',
+    );
 }
 
 /** @param limiter as a scenario has it */
 async function replayOne(asked: Asked, limiter: Limiter): Promise<void> {
-  const [{ folderFor, printFindings }, { summaryOf }, { Refusals }, planAt] = await Promise.all([
-    import('./findings.js'),
+  const [{ folderFor, printRuns }, { summaryOf }, { Refusals }, planAt] = await Promise.all([
+    import('./runs.js'),
     import('../traffic/log/read-summary.js'),
     import('../simulate/refusals.js'),
     planOf(asked, limiter),
   ]);
   const { given, line, cycleMs, log } = asked;
   const name = logName(given.log);
-  const { signal, release } = interruptible();
   const place = { scenario: given.live !== undefined ? `${name}-live` : name, id: runName(asked, limiter) };
   const folder = await folderFor(given, place);
-  const reading = new Progress(`reading ${name}`);
   const refusals = new Refusals();
   const common = {
     name,
@@ -163,25 +171,22 @@ async function replayOne(asked: Asked, limiter: Limiter): Promise<void> {
     planAt,
     log,
     notes: asked.notes,
-    signal,
+    signal: stopSignal(),
     top: given.top,
-    onRead: (done: number, total: number | undefined) =>
-      reading.show(total === undefined ? undefined : done / total, `${Math.round(done / 1e6)} MB`),
+    onRead: readingProgress(name),
     ...(given.refused !== undefined && { refusals }),
   };
   try {
     const { readings, warnings, ...found } =
-      given.live !== undefined ? await runLive(given, common, reading) : await runVirtual(given, common, reading);
-    release();
+      given.live !== undefined ? await runLive(given, common) : await runVirtual(given, common);
     const keys = log.keyColumn === undefined ? undefined : found.outcome.contracts;
     const read = summaryOf(readings, keys, log.nowMs, warnings);
     const run = { ...found, outcome: { ...found.outcome, read }, command: line.repeat() };
     const report = await folder?.write(run);
     if (given.refused !== undefined) await writeRefused(given.refused, refusals, asked);
     if (!given.json) say(`${[...readings.map(readingText), ...readingLines(read)].join('\n')}\n\n`);
-    printFindings([run], [report], given);
+    printRuns([run], [report], given);
   } catch (error) {
-    reading.clear();
     await folder?.discard();
     throw error;
   }
@@ -224,13 +229,7 @@ async function writeRefused(path: string, refusals: Refusals, { given, cycleMs, 
   } catch (error) {
     file.destroy();
     closed.catch(() => undefined);
-    if (error instanceof Failure) throw error;
-    throw new Failure('unwritable_folder', {
-      what: `${path} cannot be written.`,
-      why: (error as Error).message,
-      fix: 'Name another file with --refused.',
-      cause: error,
-    });
+    throw unwritableFailure(path, error, 'Name another file with --refused.');
   }
 }
 
@@ -244,9 +243,9 @@ type Common = Pick<ReplayOptions, 'name' | 'cycleMs' | 'log' | 'notes'> & {
 
 type ReadAndRun = Reported & { readonly readings: readonly LogReading[]; readonly warnings?: readonly Warning[] };
 
-async function runVirtual({ log }: Given, common: Common, reading: Progress): Promise<ReadAndRun> {
+async function runVirtual({ log }: Given, common: Common): Promise<ReadAndRun> {
   const [{ followRows }, { LogRequests }, { toReplay }, { replay$ }] = await Promise.all([
-    import('./follow-rows.js'),
+    import('./runs.js'),
     import('../simulate/log-requests.js'),
     import('../simulate/replay.js'),
     import('../simulate/stream.js'),
@@ -258,18 +257,14 @@ async function runVirtual({ log }: Given, common: Common, reading: Progress): Pr
   const show = (row: CycleRow) => {
     refusals?.see(row);
     if (requests.readings.length === 0) return;
-    reading.clear();
     running.show(undefined, () => `to cycle ${row.cycle}`);
   };
-  const run = await followRows(rows, show, toReplay(requests, common));
-  reading.clear();
-  running.clear();
-  return run;
+  return followRows(rows, show, toReplay(requests, common));
 }
 
-async function runLive(given: Given, common: Common, reading: Progress): Promise<ReadAndRun> {
+async function runLive(given: Given, common: Common): Promise<ReadAndRun> {
   const [{ followRows }, { liveReplay$ }, { toResult }] = await Promise.all([
-    import('./follow-rows.js'),
+    import('./runs.js'),
     import('../live/live-replay.js'),
     import('../live/load-rows.js'),
   ]);
@@ -277,12 +272,52 @@ async function runLive(given: Given, common: Common, reading: Progress): Promise
   const { log: paths, live: url, speed } = given;
   const live = liveOptionsOf(url === '' || url === undefined ? {} : { url });
   const rows = liveReplay$(paths, { ...common, ...live, speed });
-  const show = (row: Parameters<CycleLines['show']>[0]) => {
-    reading.clear();
-    lines.show(row);
-  };
-  const { observed, predicted, series, readings } = await followRows(rows, show, toResult<LiveReplay>());
-  lines.clear();
+  const { observed, predicted, series, readings } = await followRows(rows, lines.show, toResult<LiveReplay>());
   const { timeline } = predicted;
   return { ...observed, ...(timeline === undefined ? {} : { predicted: timeline }), series, readings };
+}
+
+/** Rules side by side; of two, what the second changes. */
+async function replayCompare({ given, line, cycleMs, within, log, notes }: Asked): Promise<void> {
+  const [rules, { openSizingFolder, writeCompared }, { printDocument }, { compareLogs }, { summaryOf }] =
+    await Promise.all([
+      import('../report/rules-document.js'),
+      import('../report/sizing-folder.js'),
+      import('./print.js'),
+      import('../sizing/compare-logs.js'),
+      import('../traffic/log/read-summary.js'),
+    ]);
+  const { compare = [], limit, threshold, log: files } = given;
+  const isChange = limit?.length === 2;
+  const named = compare.flatMap((text) => text.split(',')).map((text) => familyNamed(text.trim()));
+  const candidates: Candidate[] = limit
+    ? await Promise.all(limit.map((text) => candidateOf(text, given.cycleMs)))
+    : named.map((name) => ({ name, definition: families[name]({ limit: threshold, within, cycleMs }) }));
+  const name = logName(files);
+  const signal = stopSignal();
+  const folder = given.out === NONE ? undefined : await openSizingFolder('compare', name, given.out);
+  const found = await compareLogs(files, candidates, log, { signal, onProgress: readingProgress(name) });
+  if (limit === undefined) for (const note of notes) warn(`weir: ${note}\n`);
+  const { changed, keys, readings, warnings } = found;
+  const read = summaryOf(readings, log.keyColumn === undefined ? undefined : keys, log.nowMs, warnings);
+  const changes = isChange ? rules.changesOf(changed, given.top) : undefined;
+  process.exitCode = exitOfStop() ?? (changes !== undefined && changes.newly_refused > 0 ? 1 : 0);
+  const compared = rules.comparedAnswer({ log: name }, found, cycleMs, signal.aborted);
+  const answer = { ...compared, ...(changes && { changes }), read };
+  const report = { ...found, name, changes, command: line.repeat() };
+  const page = folder === undefined ? undefined : await writeCompared(folder, report, answer);
+  const lines = [...readings.map(readingText), ...readingLines(read)];
+  printDocument(answer, rules.comparedDocument(report), given.json, { lines, page });
+}
+
+async function candidateOf(text: string, askedCycleMs: number | undefined): Promise<Candidate> {
+  const [{ checkLimiter, windowsOf }, { fileIn }] = await Promise.all([
+    import('../limiter/products/limiter-spec.js'),
+    import('../scenario/limit-file.js'),
+  ]);
+  const limiter = await limiterGiven(text);
+  const cycleMs = cycleMsOf(askedCycleMs, windowsOf(limiter));
+  const definition = await ruleGiven('definition' in limiter ? limiter : checkLimiter(limiter), cycleMs);
+  for (const note of await limiterNotesOf(limiter, cycleMs)) warn(`weir: ${note}\n`);
+  return { name: fileIn(text) === undefined ? text : logName([text]), definition };
 }

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { NamedRun, Rendered } from '../report/formats.js';
-import { Failure } from '../schema/failure.js';
+import { writing } from '../schema/unwritable.js';
 import { command, flag, type GivenTo, several, text, value } from './command.js';
 import { exitCodes, usageFailure } from './ending.js';
 import { json, port } from './options.js';
@@ -98,10 +98,7 @@ async function write(rendered: Rendered, out: string | undefined): Promise<void>
   const isText = typeof rendered === 'string';
   const pieces: Iterable<string | Uint8Array> = isText || rendered instanceof Uint8Array ? [rendered] : rendered;
   if (out !== undefined) {
-    await writeFile(out, Readable.from(pieces)).catch((error: NodeJS.ErrnoException) => {
-      const fix = 'Name another file with --out.';
-      throw new Failure('unwritable_folder', { what: `${out} was not written.`, why: `${error.message}.`, fix });
-    });
+    await writing(out, 'Name another file with --out.', () => writeFile(out, Readable.from(pieces)));
     say(`${out}\n`);
     return;
   }

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Seed } from '../math/seed.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
-import { Failure } from '../schema/failure.js';
+import { writing } from '../schema/unwritable.js';
 import { requestsOf } from '../simulate/generate.js';
 import { combinedLine } from '../traffic/log/write.js';
 
@@ -15,18 +15,8 @@ const CHUNK = 64 * 1024;
 /** @param path `-` for standard output */
 export async function writeRequestLog(path: string, scenario: LoadedScenario, seed: Seed | undefined): Promise<void> {
   const lines = Readable.from(chunksOf(scenario, seed));
-  try {
-    if (path === '-') await pipeline(lines, process.stdout, { end: false });
-    else await pipeline(lines, createWriteStream(path));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).syscall === undefined || path === '-') throw error;
-    throw new Failure('unwritable_folder', {
-      what: `${path} cannot be written.`,
-      why: `${(error as Error).message}.`,
-      fix: 'Name another file with --log.',
-      cause: error,
-    });
-  }
+  if (path === '-') return pipeline(lines, process.stdout, { end: false });
+  await writing(path, 'Name another file with --log.', () => pipeline(lines, createWriteStream(path)));
 }
 
 async function* chunksOf(scenario: LoadedScenario, seed: Seed | undefined): AsyncGenerator<string> {

@@ -17,7 +17,7 @@ import { type RunSweepOptions, runSweep, type SweepRow, type SweepRun } from '..
 import { CYCLE_MS } from '../time/cycle.js';
 import { WallClock } from '../time/wall.js';
 import type { CommandLine } from './command.js';
-import { exitOfStop, interruptible } from './interrupt.js';
+import { exitOfStop, stopSignal } from './interrupt.js';
 import { NONE, runPlace, watchOf } from './options.js';
 import { Progress, progressOut } from './progress.js';
 import { say, warn } from './say.js';
@@ -57,7 +57,7 @@ export async function runTable(planned: SweepPlan, given: Given, line: CommandLi
   const plan = question === undefined ? planned : { ...planned, id: digestOf({ of: planned.id, question }) };
   const make: Make = question === undefined ? sweepOf(plan, given) : mapOf(plan, question);
   const { name } = plan;
-  const { signal, release } = interruptible();
+  const signal = stopSignal();
   const path = given.out ?? join('reports', safeName(name), `${kind}-${plan.id.slice(0, 8)}`);
   const folder = given.out === NONE ? undefined : new RunFolder(path, kind, plan);
   const known = folder?.known ?? [];
@@ -82,8 +82,7 @@ export async function runTable(planned: SweepPlan, given: Given, line: CommandLi
       watch?.changed();
       progress.show(all && runs.length / all, `${runs.length}${of} runs`);
     };
-    const table = await make({ ...runPlace(given), signal, known, onRun }).finally(() => progress.clear());
-    release();
+    const table = await make({ ...runPlace(given), signal, known, onRun });
     if (table === undefined) {
       process.exitCode = exitOfStop() ?? 1;
       const kept = folder === undefined ? '' : ` They are in ${path}; the same command goes on with the others.`;

@@ -17,9 +17,13 @@ function escapedOf(character: string): string {
 
 let erase: (() => void) | undefined;
 
-/** Says how the line of a progress goes from the screen, which is done before anything else is written; undefined once it is gone. */
+/** Sets how the line of a progress is removed from the screen, before anything else is written; undefined once it is gone. */
 export function onScreen(erasing: (() => void) | undefined): void {
   erase = erasing;
+}
+
+export function eraseProgress(): void {
+  erase?.();
 }
 
 /** Writes to standard output. @returns false where the reader is behind, as `write` does */

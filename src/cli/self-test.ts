@@ -4,7 +4,7 @@ import { packageFile } from '../package-file.js';
 import { type Block, right, sentence } from '../report/block.js';
 import { blocksText } from '../report/terminal-blocks.js';
 import { command, text, whole } from './command.js';
-import { interruptible } from './interrupt.js';
+import { stopSignal } from './interrupt.js';
 import { json } from './options.js';
 import { Progress } from './progress.js';
 import { say } from './say.js';
@@ -28,7 +28,7 @@ export const selfTest = command({
       minThreads: threads,
       maxThreads: threads,
     });
-    const { signal, release } = interruptible();
+    const signal = stopSignal();
     const progress = new Progress('self-test');
     try {
       const result = await selfTest({
@@ -39,7 +39,6 @@ export const selfTest = command({
         replicate: (check, seed, replication) => pool.run({ check, seed, replication }),
         onProgress: ({ check, done, total }) => progress.show(done / total, check),
       });
-      progress.clear();
       process.exitCode = result.held ? 0 : 1;
       if (json) {
         say(`${JSON.stringify(result)}\n`);
@@ -72,10 +71,8 @@ export const selfTest = command({
       say(`${blocksText([...blocks, ...(only === undefined ? [missing] : []), sentence(words)], terminalAtHand())}\n`);
     } catch (error) {
       if (!signal.aborted) throw error;
-      progress.clear();
       process.exitCode = 130;
     } finally {
-      release();
       await pool.destroy();
     }
   },

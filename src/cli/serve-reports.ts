@@ -7,7 +7,7 @@ import { reportPolicy } from '../report/page/page.js';
 import { type ListedReport, reportsHtml } from '../report/page/reports-page.js';
 import { readRun } from '../report/read-report.js';
 import { Failure } from '../schema/failure.js';
-import { aborted, interruptible } from './interrupt.js';
+import { stopped } from './interrupt.js';
 import { html, htmlPage, type Page, servePages, text } from './local-pages.js';
 import { say } from './say.js';
 
@@ -28,13 +28,11 @@ const types: Readonly<Record<string, string>> = {
 
 export async function serveReports(folder: string, port: number): Promise<void> {
   const root = await rootOf(folder);
-  const { signal, release } = interruptible();
   const policy = reportPolicy();
   const { url, close } = await servePages(port, (asked) => pageFor(root, folder, asked, policy));
   say(`open it here: ${url}\n`);
-  await aborted(signal);
+  await stopped();
   await close();
-  release();
 }
 
 async function rootOf(folder: string): Promise<string> {

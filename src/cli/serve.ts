@@ -9,7 +9,7 @@ import { needing } from '../schema/optional-package.js';
 import { VERSION } from '../version.js';
 import { choice, command, flag, type GivenTo, several, text, value, whole } from './command.js';
 import { usageFailure } from './ending.js';
-import { aborted, interruptible } from './interrupt.js';
+import { stopped, stopSignal } from './interrupt.js';
 import { allow, json } from './options.js';
 import { say, warn } from './say.js';
 
@@ -115,62 +115,58 @@ export const serve = command({
     const log = { level: requests ? 'info' : logLevel, requests, destination: process.stderr };
     const logger = createLog(log);
     const onError = (err: unknown) => logger.error({ err }, err instanceof Failure ? err.message : 'internal error');
-    const interrupt = interruptible();
-    try {
-      const { data, store: place, cycleMs, rotateKey } = given;
-      const acceptLoss = given.allow !== undefined;
-      const inMemory = place === 'memory';
-      const dir = inMemory ? undefined : (data ?? './weir-data');
-      const ground: Ground & Partial<NetworkGround> =
-        place === undefined || inMemory
-          ? openGround({ dir, cycleMs, rotateKey, acceptLoss, onError })
-          : await (await import('../node/network/network-ground.js')).openNetworkGround({
-              url: place,
-              dir: data,
-              cycleMs,
-              acceptLoss,
-              onError,
-            });
-      const { store, credentials, clock, identity, lost } = ground;
-      const { signer, successions } = identity;
-      const { metrics, hostName: hostNames = [] } = given;
-      const grpc = given.grpc === undefined ? undefined : await grpcOptions(given.grpc, given.limit, identity.cycleMs);
-      const ports = {
-        ...{ host, port, openMetrics: metrics === 'open', hostNames },
-        ...(typeof metrics === 'number' ? { metricsPort: metrics } : {}),
-        ...(grpc === undefined ? {} : { grpc }),
-      };
-      const options = {
-        ...(ground.network && { network: ground.network }),
-        store,
-        credentials,
-        clock,
-        lost,
-        signer,
-        successions,
-        ...ports,
-        durability,
-        keepRows: kept['rows'],
-        trustProxy,
-        limits,
-        log,
-      };
-      const node = await startNode(options).catch((error: unknown) => {
-        store.close();
-        throw error;
-      });
-      const door = ground.dir && (await openOperatorDoor(ground.dir, ground.stored, logger, node.evict));
-      for (const note of ground.notes) warn(`weir: ${note}\n`);
-      if (ground.lost.length > 0) logger.warn({ lost: ground.lost }, 'acknowledged rows are missing from the data');
-      say(given.json ? `${JSON.stringify(factsOf(node, ground))}\n` : startText(node, ground, given));
-      await aborted(interrupt.signal);
-      if (!given.json) warn('weir: finishing requests in progress; press again to end immediately\n');
-      if (door) door.close();
-      await node.close();
-      if (node.host.failure !== undefined) throw node.host.failure;
-    } finally {
-      interrupt.release();
-    }
+    stopSignal();
+    const { data, store: place, cycleMs, rotateKey } = given;
+    const acceptLoss = given.allow !== undefined;
+    const inMemory = place === 'memory';
+    const dir = inMemory ? undefined : (data ?? './weir-data');
+    const ground: Ground & Partial<NetworkGround> =
+      place === undefined || inMemory
+        ? openGround({ dir, cycleMs, rotateKey, acceptLoss, onError })
+        : await (await import('../node/network/network-ground.js')).openNetworkGround({
+            url: place,
+            dir: data,
+            cycleMs,
+            acceptLoss,
+            onError,
+          });
+    const { store, credentials, clock, identity, lost } = ground;
+    const { signer, successions } = identity;
+    const { metrics, hostName: hostNames = [] } = given;
+    const grpc = given.grpc === undefined ? undefined : await grpcOptions(given.grpc, given.limit, identity.cycleMs);
+    const ports = {
+      ...{ host, port, openMetrics: metrics === 'open', hostNames },
+      ...(typeof metrics === 'number' ? { metricsPort: metrics } : {}),
+      ...(grpc === undefined ? {} : { grpc }),
+    };
+    const options = {
+      ...(ground.network && { network: ground.network }),
+      store,
+      credentials,
+      clock,
+      lost,
+      signer,
+      successions,
+      ...ports,
+      durability,
+      keepRows: kept['rows'],
+      trustProxy,
+      limits,
+      log,
+    };
+    const node = await startNode(options).catch((error: unknown) => {
+      store.close();
+      throw error;
+    });
+    const door = ground.dir && (await openOperatorDoor(ground.dir, ground.stored, logger, node.evict));
+    for (const note of ground.notes) warn(`weir: ${note}\n`);
+    if (ground.lost.length > 0) logger.warn({ lost: ground.lost }, 'acknowledged rows are missing from the data');
+    say(given.json ? `${JSON.stringify(factsOf(node, ground))}\n` : startText(node, ground, given));
+    await stopped();
+    if (!given.json) warn('weir: finishing requests in progress; press again to end immediately\n');
+    if (door) door.close();
+    await node.close();
+    if (node.host.failure !== undefined) throw node.host.failure;
   },
 });
 

@@ -2,21 +2,18 @@
 import { join } from 'node:path';
 import type { CycleRow } from '../outcome/cycle-row.js';
 import type { Table } from '../report/block.js';
-import type { WrittenReport } from '../report/folder.js';
-import type { Reported } from '../report/reported.js';
 import { blocksText } from '../report/terminal-blocks.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import type { ActorState } from '../simulate/actor-states.js';
 import type { Run, SimulatedRun } from '../simulate/simulate.js';
-import { type CommandLine, command, type GivenTo, perhaps, text, whole } from './command.js';
+import { command, type GivenTo, perhaps, text, whole } from './command.js';
 import { usageFailure } from './ending.js';
-import { interruptible } from './interrupt.js';
-import { durationIn, json, NONE, out, runPlace, scenarios, seed, top, watch, watchOf, workers } from './options.js';
+import { durationIn, json, NONE, out, runPlace, scenarios, seed, top, watch, workers } from './options.js';
 import { Progress, progressOut } from './progress.js';
-import { say, warn } from './say.js';
+import type { RunSetting } from './runs.js';
+import { say } from './say.js';
 import { terminalAtHand } from './terminal.js';
 import type { TraceFile } from './trace-file.js';
-import type { WatchServer } from './watch.js';
 
 const options = {
   scenario: scenarios,
@@ -65,13 +62,18 @@ export const simulate = command({
         'Say --inspect trace.ndjson.',
       );
     if (given.log !== undefined && (await writeLog(given, given.log))) return;
-    const watch = await watchOf(given.watch);
-    try {
-      await simulateAll(given, line, watch);
-    } finally {
-      // A run that failed is shown no longer.
-      await watch?.end();
-    }
+    const [{ loadScenario }, { runAll }] = await Promise.all([
+      import('../scenario/load-scenario.js'),
+      import('./runs.js'),
+    ]);
+    // All files are read before the first run, so that a misspelt path fails immediately.
+    const all = [];
+    for (const path of given.scenario) all.push({ path, scenario: await loadScenario(path) });
+    await runAll(given, line, all, async ({ path, scenario }, place) => {
+      const tracer = await tracerFor(given, place.folder?.path);
+      const run = await simulateOne(path, scenario, { given, ...place }, tracer);
+      return { run: await withCompared(run, scenario, given, place.signal), ...(tracer && { files: tracer.files }) };
+    });
   },
 });
 
@@ -87,34 +89,6 @@ async function writeLog({ scenario: paths, seed }: Given, log: string): Promise<
   return log === '-';
 }
 
-async function simulateAll(given: Given, line: CommandLine, watch: WatchServer | undefined): Promise<void> {
-  const [{ loadScenario }, { folderFor, printFindings }] = await Promise.all([
-    import('../scenario/load-scenario.js'),
-    import('./findings.js'),
-  ]);
-  // All files are read before the first run, so that a misspelt path fails immediately.
-  const scenarios: [path: string, scenario: LoadedScenario][] = [];
-  for (const path of given.scenario) scenarios.push([path, await loadScenario(path)]);
-  const { signal, release } = interruptible();
-  const runs: Reported[] = [];
-  const reports: (WrittenReport | undefined)[] = [];
-  for (const [path, scenario] of scenarios) {
-    if (signal.aborted) break;
-    const place = { scenario: placeOf(scenario, scenarios), id: String(given.seed ?? scenario.seed) };
-    const folder = await folderFor(given, { ...place, ofSeveral: scenarios.length > 1 });
-    const tracer = await tracerFor(given, folder?.path);
-    const alone = await simulateOne(path, scenario, { given, signal, watch }, tracer);
-    const run = { ...(await withCompared(alone, scenario, given, signal)), command: line.repeat([path]) };
-    runs.push(run);
-    reports.push(await folder?.write(run, tracer?.files));
-  }
-  await watch?.end(reports.at(-1)?.page);
-  release();
-  printFindings(runs, reports, given);
-  const left = scenarios.length - runs.length;
-  if (left > 0) warn(`weir: stopped; ${left} of ${scenarios.length} scenarios were not run.\n`);
-}
-
 async function withCompared(
   run: Run,
   scenario: LoadedScenario,
@@ -126,18 +100,7 @@ async function withCompared(
   const onRule = (rule: string, index: number, rules: number) => progress.show(index / rules, `with ${rule}`);
   const untilCycle = until === undefined ? undefined : durationIn('for', until, scenario.cycleMs);
   const compared = await compareScenario(scenario, run.outcome.seed, { signal, onRule, untilCycle });
-  progress.clear();
   return compared === undefined ? run : { ...run, outcome: { ...run.outcome, compared } };
-}
-
-/** The name of the scenario, with a number if several scenarios have that name, so that no report replaces another. */
-function placeOf(
-  scenario: LoadedScenario,
-  all: readonly (readonly [path: string, scenario: LoadedScenario])[],
-): string {
-  const namesakes = all.filter(([, { name }]) => name === scenario.name);
-  const number = namesakes.findIndex(([, one]) => one === scenario) + 1;
-  return number > 1 ? `${scenario.name}-${number}` : scenario.name;
 }
 
 async function tracerFor({ inspect }: Given, folder: string | undefined): Promise<TraceFile | undefined> {
@@ -145,15 +108,11 @@ async function tracerFor({ inspect }: Given, folder: string | undefined): Promis
   return path === undefined ? undefined : new (await import('./trace-file.js')).TraceFile(path);
 }
 
-interface Under {
-  readonly given: Given;
-  readonly signal: AbortSignal;
-  readonly watch: WatchServer | undefined;
-}
+type Under = RunSetting & { readonly given: Given };
 
 async function simulateOne(path: string, scenario: LoadedScenario, under: Under, tracer?: TraceFile): Promise<Run> {
   const [{ followRows }, { simulate$, toRun }] = await Promise.all([
-    import('./follow-rows.js'),
+    import('./runs.js'),
     import('../simulate/simulate.js'),
   ]);
   const { given, signal, watch } = under;
@@ -173,7 +132,6 @@ async function simulateOne(path: string, scenario: LoadedScenario, under: Under,
     progress.show(done / Math.max(1, lastCycle - firstCycle), () => `cycle ${done}`);
   };
   const run = await followRows(rows, show, toRun(scenario, { seed, top: given.top }));
-  progress.clear();
   tracer?.close();
   if (given.for !== undefined && !given.json) say(`${actorTable(states?.() ?? [])}\n\n`);
   if (given.replications === undefined) return run;
@@ -202,7 +160,6 @@ async function withReplicated(
       progress.show(done / n, `${done} of ${n}`);
     },
   });
-  progress.clear();
   const band = found?.band;
   return {
     ...run,

@@ -1,9 +1,17 @@
-// `weir stress`: saturates a node. The rounds and their figures are in stress-rounds.ts.
+// `weir stress`: saturates a node, and says how much it held.
+import type { RateSearch } from '../live/rate-search.js';
+import type { RouteFigures, StressResult } from '../live/stress.js';
+import { type Block, right, sentence } from '../report/block.js';
+import { blocksText } from '../report/terminal-blocks.js';
 import { needing } from '../schema/optional-package.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { command, value, whole } from './command.js';
+import { exitOfStop, stopSignal } from './interrupt.js';
 import { liveOptions, liveOptionsOf, severalUrls } from './live-options.js';
 import { json, readMs } from './options.js';
+import { Progress } from './progress.js';
+import { say } from './say.js';
+import { terminalAtHand } from './terminal.js';
 
 const options = {
   ...liveOptions,
@@ -39,7 +47,11 @@ export const stress = command({
       ...(seconds === undefined ? {} : { seconds }),
       ...(given.p99 === undefined ? {} : { p99Ms: given.p99 }),
     };
-    await (await needing('stress', import('./stress-rounds.js'))).stressRounds(asked, json);
+    const { stress } = await needing('stress', import('../live/stress.js'));
+    const progress = new Progress('stress');
+    const result = await stress({ ...asked, signal: stopSignal(), onStep: (step) => progress.show(undefined, step) });
+    say(`${json ? JSON.stringify(result) : blocksText(stressBlocks(result), terminalAtHand())}\n`);
+    process.exitCode = exitOfStop() ?? 0;
   },
 });
 
@@ -47,3 +59,68 @@ function readSeconds(text: string, option: string): number | undefined {
   const seconds = Math.round(readMs(text, option) / 1000);
   return seconds >= 1 && seconds <= 600 ? seconds : undefined;
 }
+
+function stressBlocks({ target, connections, workers, seconds, rounds, routes, search, notes, partial }: StressResult) {
+  const measured = ['requests/s', 'events/s', 'p50', 'p99', 'errors', 'generator busy', 'node busy'].map(right);
+  const blocks: Block[] = [
+    sentence(
+      `${target}: ${connections} connections, ${workers} extra threads, the median of ${rounds} rounds of ${seconds} s`,
+    ),
+    { kind: 'table', columns: ['route', ...measured, 'bound by'], rows: routes.map(cellsOf) },
+    ...(search === undefined ? [] : searchBlocks(search)),
+    ...notes.map((note) => sentence(note)),
+  ];
+  return partial ? [sentence('stopped before its end'), ...blocks] : blocks;
+}
+
+function cellsOf(figures: RouteFigures): string[] {
+  const {
+    route,
+    requestsPerSecond,
+    eventsPerSecond,
+    latencyMsP50,
+    latencyMsP99,
+    errors,
+    unexpected,
+    generatorBusy,
+    nodeBusy,
+    boundBy,
+  } = figures;
+  return [
+    route,
+    round(requestsPerSecond),
+    round(eventsPerSecond),
+    ms(latencyMsP50),
+    ms(latencyMsP99),
+    round(errors + unexpected),
+    share(generatorBusy),
+    share(nodeBusy),
+    boundBy,
+  ];
+}
+
+/** The highest rate within the bound, and the cause that prevents a higher one. */
+function searchBlocks({ p99Ms, ratePerSecond, boundBy, trials }: RateSearch): Block[] {
+  const held =
+    ratePerSecond === 0
+      ? `No rate kept p99 below ${p99Ms} ms`
+      : `${round(ratePerSecond)} requests a second keep p99 below ${p99Ms} ms`;
+  const why =
+    boundBy === 'nothing'
+      ? 'the highest rate that was tried'
+      : boundBy === 'node'
+        ? 'beyond it the node is too slow'
+        : 'beyond it the generator is saturated: the node may hold more';
+  const rows = trials.map((trial) => [
+    round(trial.ratePerSecond),
+    ms(trial.latencyMsP99),
+    ms(trial.sendLagMsP99),
+    trial.outcome,
+  ]);
+  const columns = [...['requests/s', 'p99', 'send lag p99'].map(right), 'outcome'];
+  return [sentence(`${held} (${why}).`), { kind: 'table', columns, rows }];
+}
+
+const round = (value: number) => Math.round(value).toLocaleString('en-US');
+const ms = (value: number) => `${Number(value.toPrecision(3))} ms`;
+const share = (value: number | null) => (value === null ? 'not known' : `${Math.round(value * 100)} %`);

@@ -5,7 +5,7 @@ import type { Found } from '../simulate/sweep/find.js';
 import type { SweepPlan } from '../simulate/sweep/plan-sweep.js';
 import { type CommandLine, command, flag, type GivenTo, several, text, whole } from './command.js';
 import { usageFailure } from './ending.js';
-import { exitOfStop, interruptible } from './interrupt.js';
+import { exitOfStop, stopSignal } from './interrupt.js';
 import { json, outFor, runPlace, seed, watch, workers } from './options.js';
 import { Progress } from './progress.js';
 import { say, warn } from './say.js';
@@ -125,22 +125,18 @@ async function findAndPrint(plan: SweepPlan, given: Given, searched: string, con
   const resolution = step === undefined ? undefined : Number.parseFloat(step);
   if (resolution !== undefined && !(resolution > 0))
     throw usageFailure(`--set takes a step above 0, not "${step}".`, 'For example --set limiter.threshold=50..500:10.');
-  const { signal, release } = interruptible();
   const progress = new Progress(`search of ${plan.name}`);
   let done = 0;
   progress.show(0);
   const answers: Found['answer'][] = [];
   const find = { condition, over, resolution };
-  for await (const found of findValues(plan, find, { ...runPlace(given), signal })) {
+  for await (const found of findValues(plan, find, { ...runPlace(given), signal: stopSignal() })) {
     done += 1;
     progress.show(done / plan.cells.length, `${done} of ${plan.cells.length}`);
-    progress.clear();
     answers.push(found.answer);
     const text = given.json ? JSON.stringify(found) : blocksText(foundBlocks(found, condition), terminalAtHand());
     say(`${text}\n`);
   }
-  progress.clear();
-  release();
   // A value was asked for: without one the question is not answered.
   const isAnswered = answers.every((answer) => answer === 'smallest' || answer === 'largest');
   process.exitCode = exitOfStop() ?? (isAnswered ? 0 : 1);

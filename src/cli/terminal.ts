@@ -37,20 +37,6 @@ export function facts(entries: readonly (readonly [name: string, value: TableCel
   return given.map(([name, value]) => `  ${name.padEnd(width)}  ${textOf(value)}`).join('\n');
 }
 
-export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
-
-/** The same lines without control characters other than line feeds. */
-export function readableLines(text: string): string {
-  return text.replace(/[^\P{C}\n]|[\u2028\u2029]/gu, '\u00b7');
-}
-
 function textOf(cell: TableCell): string {
   return cell === undefined ? '-' : String(cell);
-}
-
-/** The note below a page of a list. @param next where the next page begins; undefined on the last one */
-export function moreAfter(next: string | undefined): string | undefined {
-  return next === undefined ? undefined : `there are more: --after ${next}`;
 }

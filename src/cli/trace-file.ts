@@ -2,7 +2,7 @@
 // has too many messages for a diagram, the diagram shows only those that changed the state of an actor.
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import type { InspectionEvent } from 'xstate';
-import { Failure } from '../schema/failure.js';
+import { unwritableFailure } from '../schema/unwritable.js';
 import { MOST_DRAWN, sequenceDiagram } from '../simulate/sequence-diagram.js';
 import { StatelyTrace } from '../simulate/stately-trace.js';
 import { Trace, type TracedMessage } from '../simulate/trace.js';
@@ -60,13 +60,7 @@ export class TraceFile {
     try {
       return body();
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
-      throw new Failure('unwritable_folder', {
-        what: `The trace ${this.#path} cannot be written.`,
-        why: `${(error as Error).message}.`,
-        fix: 'Give the path of a file in a folder that exists.',
-        cause: error,
-      });
+      throw unwritableFailure(`The trace ${this.#path}`, error, 'Give the path of a file in a folder that exists.');
     }
   }
 }

@@ -1,7 +1,7 @@
 // The verdict on a verified record, as data and as text. The verification itself is in record/verify-export.ts.
-import { readable } from '../client/http-transport.js';
 import { pinnedOnly, type Verification } from '../record/verification.js';
-import { facts, plural } from './terminal.js';
+import { counted } from '../report/words.js';
+import { facts } from './terminal.js';
 
 type RecordVerdict = Verification & { readonly ok: true };
 
@@ -22,7 +22,7 @@ export function verdictText({
   removed,
   earlier,
 }: RecordVerdict): string {
-  const name = machine === null ? 'The record' : `The record of ${readable(machine)}`;
+  const name = machine === null ? 'The record' : `The record of ${machine}`;
   const signed =
     checkpoint === null
       ? 'no'
@@ -41,7 +41,7 @@ export function verdictText({
     const trusted =
       checkpoint?.pinned === true ? [] : ['  no key was given or pinned: this shows damage, and no forgery'];
     return [
-      `${name} holds: ${plural(rows, 'row')}, ${plural(proofs, 'firing')} computed again.`,
+      `${name} holds: ${counted(rows, 'row')}, ${counted(proofs, 'firing')} computed again.`,
       about,
       ...trusted,
     ].join('\n');
@@ -61,9 +61,9 @@ export function verdictText({
     title,
     facts([
       ['broken', `${place === '' ? 'its keys' : place}: ${check}`],
-      ['why', readable(reason)],
+      ['why', reason],
       ['fix', fix],
-      ['whole', plural(rows, 'row')],
+      ['whole', counted(rows, 'row')],
     ]),
   ].join('\n');
 }

@@ -10,8 +10,8 @@ import { readText, refuseNamedPipe } from '../schema/text-file.js';
 import { writePrivate } from '../store/private-file.js';
 import { command, several, text } from './command.js';
 import { usageFailure } from './ending.js';
-import { print } from './node-command.js';
 import { json } from './options.js';
+import { print } from './print.js';
 import { NOT_HELD, recordVerdictOf, verdictText } from './verdict.js';
 
 const options = {

@@ -6,7 +6,7 @@ import { counted } from '../report/words.js';
 import { needing } from '../schema/optional-package.js';
 import { VERSION } from '../version.js';
 import { command, several, text, value } from './command.js';
-import { aborted, interruptible } from './interrupt.js';
+import { stopped, stopSignal } from './interrupt.js';
 import { json, threads } from './options.js';
 import { Progress } from './progress.js';
 import { say, warn } from './say.js';
@@ -42,12 +42,8 @@ export const worker = command({
       needing('workers', import('../simulate/take-runs.js')),
       import('../live/generate.js'),
     ]);
-    const { signal, release } = interruptible();
+    stopSignal();
     const progress = new Progress('runs made');
-    const note = (words: string) => {
-      progress.clear();
-      warn(`weir: ${words}\n`);
-    };
     let runs = 0;
     const taking = await takeRuns(redis, {
       threads,
@@ -56,16 +52,14 @@ export const worker = command({
         progress.show(undefined, String(made));
       },
       onLoad: targets.length === 0 ? undefined : (job, client) => generate(job as LoadJob, client, targets),
-      onAway: (isAway) => note(isAway ? 'Redis is away; the worker waits for it.' : 'Redis is back.'),
+      onAway: (isAway) => warn(`weir: ${isAway ? 'Redis is away; the worker waits for it' : 'Redis is back'}.\n`),
     });
     const facts = { ok: true, version: VERSION, host: hostname(), pid: process.pid, threads, targets };
     const loads = targets.length === 0 ? '' : `, and sends load to ${targets.join(', ')}`;
     const words = `takes runs, ${threads} at once${loads}; Ctrl-C ends it`;
     say(json ? `${JSON.stringify(facts)}\n` : `${words}\n`);
-    await aborted(signal);
-    progress.clear();
+    await stopped();
     await taking.close();
-    release();
     say(json ? `${JSON.stringify({ ok: true, runs })}\n` : `${counted(runs, 'run')} made\n`);
   },
 });

@@ -4,7 +4,7 @@ import { createWriteStream } from 'node:fs';
 import { access, constants, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { csvLines, ndjsonLines } from '../outcome/timeline-file.js';
-import { Failure } from '../schema/failure.js';
+import { writing } from '../schema/unwritable.js';
 import { makeFolder } from '../store/make-folder.js';
 import { type ChartSpec, chartIds } from '../web/chart/spec.js';
 import { chartFile, chartsIn } from './block.js';
@@ -158,32 +158,7 @@ async function writeLines(path: string, lines: Iterable<string>): Promise<void> 
   await closed;
 }
 
-/** Does something in a folder of a report. @throws Failure `unwritable_folder` */
-export async function place<T>(path: string, body: () => Promise<T>): Promise<T> {
-  try {
-    return await body();
-  } catch (error) {
-    const { code = '', syscall, message } = error as NodeJS.ErrnoException;
-    if (error instanceof Failure || syscall === undefined) throw error;
-    throw new Failure('unwritable_folder', {
-      what: `The report cannot be written to ${path}.`,
-      why: reasons[code] ?? `${message}.`,
-      fix: 'Give another folder with --out, or write none with --out none.',
-      cause: error,
-    });
-  }
+/** Writes into a folder of a report. @throws Failure `unwritable_folder` */
+export function place<T>(path: string, write: () => Promise<T>): Promise<T> {
+  return writing(path, 'Give another folder with --out, or write none with --out none.', write);
 }
-
-const reasons: Readonly<Record<string, string>> = {
-  EACCES: 'Permission is denied.',
-  EPERM: 'The system does not allow it.',
-  EROFS: 'The disk is read-only.',
-  ENOSPC: 'The disk is full.',
-  EDQUOT: 'The quota of the disk is used up.',
-  ENOTDIR: 'A part of the path is a file.',
-  EEXIST: 'There is a file of that name.',
-  EISDIR: 'There is a folder where a file has to be written.',
-  ENAMETOOLONG: 'The path is too long.',
-  ENOENT: 'The file system does not allow it there, or a part of the path was removed.',
-  EMFILE: 'Too many files are open.',
-};

@@ -22,6 +22,7 @@ import { join } from 'node:path';
 import { csvField } from '../outcome/timeline-file.js';
 import { digestOf } from '../schema/canonical.js';
 import { Failure } from '../schema/failure.js';
+import { unwritableFailure } from '../schema/unwritable.js';
 import type { Cell } from '../simulate/sweep/grid.js';
 import type { SweepPlan } from '../simulate/sweep/plan-sweep.js';
 import type { SweepRow, SweepRun } from '../simulate/sweep/sweep.js';
@@ -57,7 +58,7 @@ export class RunFolder {
       this.known = this.#readJournal();
       this.#journal = openSync(this.#file('runs.ndjson'), 'a');
     } catch (error) {
-      throw unwritable(path, error);
+      throw unwritableFailure(path, error, FIX);
     }
   }
 
@@ -66,7 +67,7 @@ export class RunFolder {
     try {
       writeSync(this.#journal, `${JSON.stringify(run)}\n`);
     } catch (error) {
-      throw unwritable(this.path, error);
+      throw unwritableFailure(this.path, error, FIX);
     }
   }
 
@@ -90,7 +91,7 @@ export class RunFolder {
       this.#replace(`${this.#kind}.csv`, rowsCsv(rows));
       this.#replace(`${this.#kind}.json`, this.#description(digest));
     } catch (error) {
-      throw unwritable(this.path, error);
+      throw unwritableFailure(this.path, error, FIX);
     }
     return digest;
   }
@@ -240,13 +241,4 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function unwritable(path: string, error: unknown): unknown {
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === undefined || error instanceof Failure) return error;
-  return new Failure('unwritable_folder', {
-    what: `The runs cannot be written to ${path}.`,
-    why: `${(error as Error).message}.`,
-    fix: 'Give another folder with --out.',
-    cause: error,
-  });
-}
+const FIX = 'Give another folder with --out.';

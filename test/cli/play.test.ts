@@ -32,7 +32,7 @@ it('--out writes one file, and does not overwrite', async () => {
   expect([ran.code, readFileSync(path, 'utf8')]).toEqual([0, bundled('play.html')]);
   expect(await weirHere(['play', '--out', path])).toMatchObject({
     code: 2,
-    err: expect.stringContaining('The file exists already, and is not overwritten.'),
+    err: expect.stringContaining('There is a file of that name.'),
   });
 });
 

@@ -39,7 +39,7 @@ it('nothing unseen is left of any text, and JSON stays the same value', () => {
 
 it('no other file of the command writes words', () => {
   // Files for programs: bytes as they are. The screen of a run draws by control characters.
-  const own = ['say.ts', 'record.ts', 'report.ts', 'completion.ts'];
+  const own = ['say.ts', 'node-record.ts', 'report.ts', 'completion.ts'];
   const folder = new URL('../../src/cli/', import.meta.url);
   const others = readdirSync(folder).filter((name) => !own.includes(name));
   expect(

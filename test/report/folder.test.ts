@@ -28,7 +28,7 @@ describe('openReportFolder', () => {
     await writeFile(join(base, 'file'), '');
     await expect(openReportFolder({ base, out: 'file/report', scenario: 'burst', run: 7 })).rejects.toMatchObject({
       code: 'unwritable_folder',
-      what: `The report cannot be written to ${join(base, 'file', 'report')}.`,
+      what: `${join(base, 'file', 'report')} cannot be written.`,
       why: 'A part of the path is a file.',
     });
   });

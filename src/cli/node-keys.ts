@@ -1,12 +1,62 @@
-// `weir node keys`: makes, lists, rotates and revokes the keys of an owner. A rotated key that is kept in the user's folder is replaced there.
-import { listKeys, makeKey, revokeKey, rotateKey } from '../api/keys.js';
-import { choice, several, text, value, whole } from './command.js';
+// `weir node mint`, `weir node session` and `weir node keys`: the keys of an owner, and a session in exchange for one. A minted key and a
+// session are kept in the user's folder for later commands; a kept key that is rotated is replaced there.
+import { endSession, listKeys, makeKey, mintKey, openSession, revokeKey, rotateKey } from '../api/keys.js';
+import { choice, several, text, value } from './command.js';
 import { usageFailure } from './ending.js';
-import { nodeCommand } from './node-command.js';
-import { durationIn, readMs } from './options.js';
-import { facts, moreAfter, table } from './terminal.js';
+import { moreAfter, most, nodeCommand } from './node-command.js';
+import { durationIn, NONE, readMs } from './options.js';
+import { facts, table } from './terminal.js';
 
-const SCOPES = ['read', 'event', 'gate', 'admin'] as const;
+export const mint = nodeCommand({
+  options: { out: choice(['none'], 'only print it: it is not stored in your configuration folder') },
+  examples: [
+    ['node mint', 'then `weir node machine create edge-gateway` works without a key'],
+    ['node mint --out none --json', 'for a program that stores keys itself'],
+  ],
+  run: async ({ anyone, folder, url, refuseInsecure }, { out }) => {
+    refuseInsecure();
+    const answer = await anyone.call(mintKey);
+    const { key, key_id, owner, expires_at } = answer;
+    const aside = out === NONE ? undefined : folder.replaceKey({ url, key, key_id, owner, expires_at });
+    const words = facts([
+      ['key', key],
+      ['id', key_id],
+      ['owner', owner],
+      ['expires', expires_at],
+      ['kept in', out === NONE ? 'no file: it is not shown again' : folder.key.path],
+    ]);
+    const note = aside && `the previous key is now in ${aside}; the machines made with it open with no other key.`;
+    return { answer, words, note };
+  },
+});
+
+export const session = nodeCommand({
+  options: { end: choice(['end'], 'end the kept session', { place: true }) },
+  examples: [
+    ['node session', 'prints the cookie, for curl and browsers'],
+    ['node session end', 'the cookie is invalid from now on'],
+  ],
+  run: async ({ api, withSession, folder, url }, { end }) => {
+    if (end) {
+      if (!folder.session.exists) throw usageFailure(`No session of ${url} is kept.`);
+      await withSession.call(endSession);
+      folder.session.remove();
+      return { answer: { ok: true }, words: 'The session is over.' };
+    }
+    const { body: session, headers } = await api.exchange(openSession);
+    const [setCookie = ''] = [headers['set-cookie'] ?? ''].flat();
+    const cookie = setCookie.split(';', 1)[0]!;
+    const { owner, expires_at } = session;
+    folder.session.write({ url, cookie, owner, expires_at });
+    const words = facts([
+      ['cookie', cookie],
+      ['owner', owner],
+      ['expires', expires_at],
+      ['kept in', folder.session.path],
+    ]);
+    return { answer: { ...session, cookie }, words };
+  },
+});
 
 const lifetime = (preset: string) =>
   value('a time from 1d to 365d', daysIn, `how long it is valid, as 7d (default: ${preset})`);
@@ -16,32 +66,31 @@ function daysIn(text: string, option: string): number | undefined {
   return days >= 1 && days <= 365 ? days : undefined;
 }
 
-/** Of a list: entries of a page. */
-export const most = whole(1, Number.MAX_SAFE_INTEGER, 'how many (default: 100)');
-
-export const makeKeys = nodeCommand({
+export const make = nodeCommand({
   options: {
-    scopes: several(choice(SCOPES, 'what the key may do; admin: everything', { place: true, required: true })),
+    scopes: several(
+      choice(['read', 'event', 'gate', 'admin'], 'what the key may do; admin: everything', {
+        place: true,
+        required: true,
+      }),
+    ),
     machine: text('the only machine that it opens (default: all of yours)'),
     for: lifetime('30d'),
   },
   examples: [
-    [
-      'node keys make gate --machine edge-gateway',
-      'for a gateway that asks `weir node gate edge-gateway ID` and does nothing else',
-    ],
+    ['node keys make gate --machine edge-gateway', 'for a gateway that only asks `weir node gate edge-gateway ID`'],
     ['node keys make read --for 1d --json', 'for a program that reads records for a day'],
   ],
   run: async ({ api, refuseInsecure }, { scopes, machine, for: expires_in_days }) => {
     refuseInsecure();
     const answer = await api.call(makeKey, { body: { scopes: [...new Set(scopes)], machine, expires_in_days } });
-    return { answer, words: madeText(answer) };
+    return { answer, words: facts(madeFacts(answer)) };
   },
 });
 
-export const listOfKeys = nodeCommand({
+export const list = nodeCommand({
   options: { after: text('only ids behind this one'), top: most },
-  examples: [['node keys list', 'which there are, and which of them asks']],
+  examples: [['node keys list', 'all of them, with the one that you use marked']],
   run: async ({ api }, { after, top: limit }) => {
     const answer = await api.call(listKeys, { query: { after, limit } });
     const rows = answer.keys.map(({ key_id, scopes, machine = 'all', expires_at, revoked, is_own }) => [
@@ -65,7 +114,7 @@ export const rotate = nodeCommand({
     for: lifetime('as the old one'),
   },
   examples: [
-    ['node keys rotate', 'a new key in the place of the kept one'],
+    ['node keys rotate', 'replace the kept key by a new one'],
     ['node keys rotate key_Zm9vYmFyYmF6cXV4 --keep 0', 'the old one may be known to others'],
   ],
   run: async ({ api, folder, url, refuseInsecure }, { id, keep: overlap, for: expires_in_days }) => {
@@ -79,15 +128,13 @@ export const rotate = nodeCommand({
     const { key, key_id: next, owner, expires_at, previous } = answer;
     const isKept = kept?.key_id === key_id;
     if (isKept) folder.key.write({ url, key, key_id: next, owner, expires_at });
-    const words = [
-      madeText(answer),
-      facts([
-        ['follows', previous.key_id],
-        ['which ends', previous.expires_at],
-        ['kept in', isKept ? folder.key.path : undefined],
-      ]),
-    ];
-    return { answer, words: words.join('\n') };
+    const words = facts([
+      ...madeFacts(answer),
+      ['replaces', previous.key_id],
+      ['which ends', previous.expires_at],
+      ['kept in', isKept ? folder.key.path : undefined],
+    ]);
+    return { answer, words };
   },
 });
 
@@ -111,12 +158,12 @@ interface Made {
   readonly expires_at: string;
 }
 
-function madeText({ key, key_id, scopes, machine, expires_at }: Made): string {
-  return facts([
+function madeFacts({ key, key_id, scopes, machine, expires_at }: Made): [string, string][] {
+  return [
     ['key', key],
     ['id', key_id],
     ['scopes', scopes.join(' ')],
     ['machine', machine ?? 'all'],
     ['expires', expires_at],
-  ]);
+  ];
 }

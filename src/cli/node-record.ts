@@ -1,0 +1,112 @@
+// `weir node record` and `weir node follow`: the record of a machine, exported as it is or followed as it grows.
+import { once } from 'node:events';
+import * as fs from 'node:fs';
+import { getMachine } from '../api/machines.js';
+import { readRecord } from '../api/record.js';
+import type { StreamMessage } from '../client/event-stream.js';
+import { unwritableFailure } from '../schema/unwritable.js';
+import { flag, text, whole } from './command.js';
+import { exitOfStop, stopSignal } from './interrupt.js';
+import { nodeCommand, slug } from './node-command.js';
+import { say, warn } from './say.js';
+
+export const record = nodeCommand({
+  options: {
+    slug,
+    out: text('file for it (default: standard output)'),
+    json: flag('print the answer of the node as it is, for programs', { local: true, needs: ['out'] }),
+  },
+  examples: [
+    ['node record edge-gateway --out edge.ndjson', 'keep it; `weir verify edge.ndjson` says whether it holds'],
+    ['node record edge-gateway | jq .kind', 'its rows, for other programs'],
+  ],
+  run: async ({ api }, { slug, out }) => {
+    const signal = stopSignal();
+    try {
+      const ask = { params: { slug }, query: { format: 'ndjson' } } as const;
+      const body = await api.open(readRecord, ask, 'application/x-ndjson', signal);
+      if (out === undefined) {
+        for await (const chunk of body) if (!process.stdout.write(chunk)) await once(process.stdout, 'drain');
+        return undefined;
+      }
+      const bytes = await writeWhole(out, body);
+      return { answer: { ok: true, file: out, bytes }, words: `The record is in ${out}, ${bytes} bytes.` };
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      warn(`weir: stopped before the record was whole${out === undefined ? '' : `; nothing is in ${out}`}\n`);
+      process.exitCode = exitOfStop() ?? 0;
+      return undefined;
+    }
+  },
+});
+
+/** The file is there once it is whole. @returns its bytes @throws Failure `unwritable_folder` */
+async function writeWhole(path: string, chunks: AsyncIterable<Uint8Array>): Promise<number> {
+  const draft = `${path}.part`;
+  let bytes = 0;
+  try {
+    const file = fs.openSync(draft, 'w', 0o666);
+    for await (const chunk of chunks) bytes += fs.writeSync(file, chunk);
+    fs.fsyncSync(file);
+    fs.closeSync(file);
+    fs.renameSync(draft, path);
+    return bytes;
+  } catch (error) {
+    fs.rmSync(draft, { force: true });
+    throw unwritableFailure(path, error, 'Choose another file with --out, or free space on the disk.');
+  }
+}
+
+export const follow = nodeCommand({
+  options: {
+    slug,
+    after: whole(0, Number.MAX_SAFE_INTEGER, 'begin after this row of the record; 0 for all (default: now)'),
+    count: whole(1, Number.MAX_SAFE_INTEGER, 'end after this number of events'),
+    type: text('only events of this name, for example rate_limited; cycle for the beginnings of cycles'),
+    client: text('only what happens to this key of contracts with keys, as the record names it'),
+  },
+  examples: [
+    ['node follow edge-gateway', 'until Ctrl-C'],
+    ['node follow edge-gateway --after 0 --json', 'from the first row on, one CloudEvent a line'],
+    ['node follow edge-gateway --type rate_limited --count 1', 'wait for the gate to close'],
+    ['node follow edge-gateway --client client-17', 'one client of a contract with keys'],
+  ],
+  run: async ({ api, prove }, { slug, type, client, json, after, count = Number.POSITIVE_INFINITY }) => {
+    const { follow } = await import('../client/event-stream.js');
+    const messages = follow(api, slug, {
+      afterSeq: after ?? (await api.call(getMachine, { params: { slug } })).machine.head.seq,
+      signal: stopSignal(),
+      prove,
+      onPause: (ms, seq) => warn(`weir: the stream has ended; reconnecting in ${ms / 1000} s, after row ${seq}\n`),
+    });
+    let printed = 0;
+    for await (const message of messages) {
+      const isAsked = type === undefined ? message.event !== 'cycle' : type === message.event;
+      const isOfClient = client === undefined || ['cycle', 'rows_removed'].includes(message.event);
+      if (!isAsked || !(isOfClient || message.envelope?.data.key === client)) continue;
+      say(`${json ? message.data : lineOf(message).replaceAll('\n', ' ')}\n`);
+      printed += 1;
+      if (printed >= count) break;
+    }
+    return undefined;
+  },
+});
+
+/** For example `2026-11-20T23:24:00.000Z  cycle 2345678901  rate_limited  0123456789abcdef  limiting  count 101`. */
+function lineOf({ event, data: text, envelope }: StreamMessage): string {
+  if (envelope === undefined) return `${event}  ${text}`;
+  const { cycle, contract_id, key, from, to, state, count, cause, removed_to_seq: removed } = envelope.data;
+  const parts = [
+    envelope.time,
+    cycle === undefined ? undefined : `cycle ${cycle}`,
+    event,
+    contract_id,
+    key,
+    removed === undefined ? undefined : `up to row ${removed}`,
+    from === undefined || to === undefined ? undefined : `${from} -> ${to}`,
+    state,
+    count === undefined ? undefined : `count ${count}`,
+    cause === 'trigger' ? undefined : cause,
+  ];
+  return parts.filter(Boolean).join('  ');
+}

@@ -1,0 +1,119 @@
+// What simulate, replay and load share: the rows of a run while they come, the folders of reports, the printed result.
+import { join } from 'node:path';
+import { lastValueFrom, type Observable, type OperatorFunction, tap } from 'rxjs';
+import { openReportFolder, type ReportFolder, safeName, type WrittenReport } from '../report/folder.js';
+import type { Reported } from '../report/reported.js';
+import { reportText, runsDocument } from '../report/run-document.js';
+import { documentText } from '../report/terminal-blocks.js';
+import type { LoadedScenario } from '../scenario/loaded-scenario.js';
+import type { CommandLine } from './command.js';
+import { exitCodes, worstExit } from './ending.js';
+import { exitOfStop, stopSignal } from './interrupt.js';
+import { NONE, watchOf } from './options.js';
+import { say, warn } from './say.js';
+import { terminalAtHand } from './terminal.js';
+import type { WatchServer } from './watch.js';
+
+/** Shows each row, and resolves with what the rows add up to. */
+export function followRows<Row, Result>(
+  rows: Observable<Row>,
+  show: (row: Row) => void,
+  sum: OperatorFunction<Row, Result>,
+): Promise<Result> {
+  return lastValueFrom(rows.pipe(tap(show), sum));
+}
+
+interface Given {
+  readonly json: boolean;
+  readonly out?: string | undefined;
+}
+
+/** Creates the folder of a report before the run starts, so that an invalid path fails early. */
+export async function folderFor(
+  { out }: Given,
+  run: { readonly scenario: string; readonly id: string; readonly ofSeveral?: boolean },
+): Promise<ReportFolder | undefined> {
+  if (out === NONE) return undefined;
+  const place = out === undefined ? {} : { out: run.ofSeveral === true ? join(out, safeName(run.scenario)) : out };
+  return openReportFolder({ ...place, scenario: run.scenario, run: run.id });
+}
+
+interface AskedRun {
+  /** Of the scenario, for the command that repeats the run. */
+  readonly path: string;
+  readonly scenario: LoadedScenario;
+}
+
+/** Where a run is shown and written. */
+export interface RunSetting {
+  readonly signal: AbortSignal;
+  readonly watch: WatchServer | undefined;
+  readonly folder: ReportFolder | undefined;
+}
+
+/**
+ * Runs scenarios one after the other, each with its report, and prints what came of them.
+ * @param run gives the run, and the files that it has written already
+ * @param suffix of the names of the reports
+ */
+export async function runAll<Asked extends AskedRun>(
+  given: Given & { readonly seed?: number | string; readonly watch?: string },
+  line: CommandLine,
+  all: readonly Asked[],
+  run: (asked: Asked, place: RunSetting) => Promise<{ readonly run: Reported; readonly files?: readonly string[] }>,
+  suffix = '',
+): Promise<readonly Reported[]> {
+  const watch = await watchOf(given.watch);
+  try {
+    const signal = stopSignal();
+    const runs: Reported[] = [];
+    const reports: (WrittenReport | undefined)[] = [];
+    for (const asked of all) {
+      if (signal.aborted) break;
+      const { path, scenario } = asked;
+      const name = `${placeOf(scenario, all)}${suffix}`;
+      const ofSeveral = all.length > 1;
+      const folder = await folderFor(given, { scenario: name, id: String(given.seed ?? scenario.seed), ofSeveral });
+      const { run: found, files } = await run(asked, { signal, watch, folder });
+      const repeatable = { ...found, command: line.repeat([path]) };
+      runs.push(repeatable);
+      reports.push(await folder?.write(repeatable, files));
+    }
+    await watch?.end(reports.at(-1)?.page);
+    printRuns(runs, reports, given);
+    const left = all.length - runs.length;
+    if (left > 0) warn(`weir: stopped; ${left} of ${all.length} scenarios were not run.\n`);
+    return runs;
+  } finally {
+    // A run that failed is shown no longer.
+    await watch?.end();
+  }
+}
+
+/** The name of the scenario, with a number if several scenarios have that name, so that no report replaces another. */
+function placeOf(scenario: LoadedScenario, all: readonly AskedRun[]): string {
+  const namesakes = all.filter((one) => one.scenario.name === scenario.name);
+  const number = namesakes.findIndex((one) => one.scenario === scenario) + 1;
+  return number > 1 ? `${scenario.name}-${number}` : scenario.name;
+}
+
+/** Prints one run, or a table of several. The exit code follows from their verdicts, or from the signal that stopped them. */
+export function printRuns(
+  runs: readonly Reported[],
+  reports: readonly (WrittenReport | undefined)[],
+  { json }: Given,
+): void {
+  const outcomes = runs.map(({ outcome }) => outcome);
+  process.exitCode = exitOfStop() ?? worstExit(outcomes.map(({ verdict }) => exitCodes[verdict]));
+  if (json) {
+    say(`${JSON.stringify(outcomes.length === 1 ? outcomes[0] : outcomes)}\n`);
+    return;
+  }
+  const terminal = terminalAtHand();
+  const [only] = runs;
+  if (runs.length === 1 && only !== undefined) say(reportText(only, terminal));
+  else if (runs.length > 1) say(documentText(runsDocument(outcomes), terminal));
+  const places = reports.flatMap((report) => (report === undefined ? [] : [report.page]));
+  if (places.length === 1) say(`\nopen it here: ${places[0]}\n`);
+  else if (places.length > 1) say(`\nreports: ${places.join('\n         ')}\n`);
+}
