@@ -67,7 +67,7 @@ const WIDTH = 40;
 
 /** What it does at failures and at a limiter, measured in simulations: as an answer, and in words. */
 async function clientProfile(name: string, { library, held, client }: ClientLibrary) {
-  const { stringify } = await import('yaml');
+  const { yamlText } = await import('../scenario/document.js');
   const atFailures = [];
   for (const share of SHARES) atFailures.push({ share, attempts: (await run(failing(name, share))).amplification });
   const burst = await run(bursting(name));
@@ -88,7 +88,7 @@ async function clientProfile(name: string, { library, held, client }: ClientLibr
     'Attempts of that burst, by time:',
     histogram(burst.sentMs, burst.lastMs),
     `In a scenario \`clients: [{ like: ${name} }]\` is short for:`,
-    stringify({ clients: [{ kind: 'retrying', ...client }] }).trimEnd(),
+    yamlText({ clients: [{ kind: 'retrying', ...client }] }).trimEnd(),
   ];
   return { answer, words: words.join('\n\n') };
 }

@@ -1,5 +1,5 @@
 // Parses the text of a scenario: its value, and the line of each place.
-import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, stringify } from 'yaml';
 import { Failure, type Fault } from '../schema/failure.js';
 
 export interface ScenarioDocument {
@@ -145,4 +145,9 @@ function refused(name: string, faults: readonly Fault[]): Failure {
 
 function firstSentence(message: string): string {
   return (message.split('\n')[0] ?? '').replace(/[.:]$/, '');
+}
+
+/** A value as YAML; ends with a line feed. */
+export function yamlText(value: unknown): string {
+  return stringify(value);
 }
