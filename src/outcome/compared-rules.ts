@@ -1,6 +1,7 @@
 // Several rules on the same requests, of a log or of a scenario.
 import type { Static } from 'typebox';
 import { RuleDefinition } from '../limiter/rule/rule-definition.js';
+import { real } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
 import { Count, Measure, strict, Text } from './read-schema.js';
 
@@ -38,7 +39,7 @@ export const ComparedRules = Type.Object(
     rules: Type.Array(ComparedRule, { description: 'In the order asked for.' }),
     timeline: Type.Object(
       {
-        startMs: Type.Number({ minimum: -1e15, maximum: 1e15, description: 'Unix ms of the first part.' }),
+        startMs: real(-1e15, 1e15, 'Unix ms of the first part.'),
         partMs: Measure('Length of a part.'),
         requests: Parts('Requests by rule.'),
         refused: Parts('Refused requests by rule.'),

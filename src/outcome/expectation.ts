@@ -9,6 +9,7 @@ import { holds, namesIn } from '../limiter/expression/evaluate.js';
 import { type ConditionNode, ExpressionError, parseCondition } from '../limiter/expression/parse.js';
 import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
+import { real } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
 import { timeField } from '../schema/quantity.js';
 import { type StretchFigure, stretchFigures, wholeFigures } from './figure-names.js';
@@ -43,11 +44,7 @@ export const ExpectationSpec = Type.Union(
           Type.String({ minLength: 1, maxLength: 200, description: 'Look at this contract only.' }),
         ),
         share: Type.Optional(
-          Type.Number({
-            minimum: 0,
-            maximum: 1,
-            description: 'With --replications: the share of them in which it must hold. Default: 1, all of them.',
-          }),
+          real(0, 1, 'With --replications: the share of them in which it must hold. Default: 1, all of them.'),
         ),
       },
       { additionalProperties: false },

@@ -1,5 +1,6 @@
 // The schema of an outcome, predicted or observed. Published with the package as JSON Schema.
 import type { Static } from 'typebox';
+import { flag, real, whole } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
 import { ComparedRules } from './compared-rules.js';
 import { Count, Cycle, Measure, Nullable, Read, strict, Text, WithoutPlace } from './read-schema.js';
@@ -128,8 +129,8 @@ export const Replications = Type.Object(
     held: Count('Runs in which every expectation held.'),
     held_share: Type.Object(
       {
-        low: Type.Number({ minimum: 0, maximum: 1, description: 'Lower end.' }),
-        high: Type.Number({ minimum: 0, maximum: 1, description: 'Upper end.' }),
+        low: real(0, 1, 'Lower end.'),
+        high: real(0, 1, 'Upper end.'),
       },
       { ...strict, description: 'Share of all seeds in which every expectation holds: 95 % interval of Wilson.' },
     ),
@@ -141,23 +142,15 @@ export const Replications = Type.Object(
       Type.String(),
       Type.Object(
         {
-          mean: Type.Number({ minimum: -1e300, maximum: 1e300, description: 'Mean over the replications.' }),
-          low: Type.Number({
-            minimum: -1e300,
-            maximum: 1e300,
-            description: 'Lower end of the 95 % interval of the mean.',
-          }),
-          high: Type.Number({
-            minimum: -1e300,
-            maximum: 1e300,
-            description: 'Upper end of the 95 % interval of the mean.',
-          }),
+          mean: real(-1e300, 1e300, 'Mean over the replications.'),
+          low: real(-1e300, 1e300, 'Lower end of the 95 % interval of the mean.'),
+          high: real(-1e300, 1e300, 'Upper end of the 95 % interval of the mean.'),
           interval: Type.Enum(['t', 'wilson', 'bootstrap'], {
             description:
               "How the interval was taken: Student's t, Wilson's score, or a bootstrap made for rare and skewed figures.",
           }),
-          min: Type.Number({ minimum: -1e300, maximum: 1e300, description: 'Smallest value.' }),
-          max: Type.Number({ minimum: -1e300, maximum: 1e300, description: 'Largest value.' }),
+          min: real(-1e300, 1e300, 'Smallest value.'),
+          max: real(-1e300, 1e300, 'Largest value.'),
         },
         strict,
       ),
@@ -276,14 +269,8 @@ export const ExpectationOutcome = Type.Object(
     actual: Type.Union([Type.Number(), Type.String(), Type.Null()], {
       description: 'The value found; null where there was none.',
     }),
-    held: Type.Boolean({ description: 'With replications: whether it held in enough of them.' }),
-    share: Type.Optional(
-      Type.Number({
-        minimum: 0,
-        maximum: 1,
-        description: 'The share of replications in which it must hold. Default: 1.',
-      }),
-    ),
+    held: flag('With replications: whether it held in enough of them.'),
+    share: Type.Optional(real(0, 1, 'The share of replications in which it must hold. Default: 1.')),
     held_in: Type.Optional(Count('In how many replications it held.')),
   },
   strict,
@@ -302,8 +289,8 @@ export const Outcome = Type.Object(
     scenario: Text('Name of the scenario or log.'),
     question: Type.Optional(Text('The question that the scenario asks.')),
     seed: Type.Union([Type.Integer(), Type.String()], { description: 'All chance of the run follows from it.' }),
-    partial: Type.Optional(Type.Boolean({ description: 'True when the run was stopped before its end.' })),
-    cycle_ms: Type.Integer({ minimum: 1, maximum: 86_400_000, description: 'Length of a cycle in ms.' }),
+    partial: Type.Optional(flag('True when the run was stopped before its end.')),
+    cycle_ms: whole(1, 86_400_000, 'Length of a cycle in ms.'),
     first_cycle: Nullable(
       Cycle('Cycle of the first event or the start of the scenario; null when nothing was counted.'),
     ),
@@ -321,7 +308,7 @@ export const Outcome = Type.Object(
         Type.Object(
           {
             name: Text('Name of the state.'),
-            admits: Type.Boolean({ description: 'Whether requests are admitted in it.' }),
+            admits: flag('Whether requests are admitted in it.'),
           },
           strict,
         ),

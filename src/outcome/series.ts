@@ -1,5 +1,6 @@
 // The schema of `series.json`: schedule, queue, retries and latency by cycle. It is not part of the digest of an outcome.
 import type { Static, TSchema } from 'typebox';
+import { whole } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
 
 const strict = { additionalProperties: false } as const;
@@ -10,12 +11,12 @@ const Cycle = Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.M
 
 export const Band = Type.Object(
   {
-    runs: Type.Integer({ minimum: 1, maximum: 1_000, description: 'How many runs; of more the first thousand.' }),
-    stretch_cycles: Type.Integer({
-      minimum: 1,
-      maximum: Number.MAX_SAFE_INTEGER,
-      description: 'Length of a stretch in cycles. Of each run its largest count in the stretch is taken.',
-    }),
+    runs: whole(1, 1_000, 'How many runs; of more the first thousand.'),
+    stretch_cycles: whole(
+      1,
+      Number.MAX_SAFE_INTEGER,
+      'Length of a stretch in cycles. Of each run its largest count in the stretch is taken.',
+    ),
     cycle: Type.Array(Cycle, { description: 'First cycle of each stretch.' }),
     low: Type.Array(Measure, { description: 'The count that 5 % of the runs stay at or below.' }),
     middle: Type.Array(Measure, { description: 'The median.' }),

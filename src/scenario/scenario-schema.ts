@@ -7,6 +7,7 @@ import { type Family, families } from '../limiter/products/families.js';
 import { ruleShapes, windowFields } from '../limiter/products/limiter-spec.js';
 import { FOLLOWING_SEED } from '../math/seed.js';
 import { ExpectationSpec } from '../outcome/expectation.js';
+import { flag, real, whole } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
 import { timeField } from '../schema/quantity.js';
 import { ArrivalSpec } from '../traffic/arrival/arrival-schema.js';
@@ -57,9 +58,7 @@ const Contracts = Type.Object(
     }),
     popularity: Type.Optional(PopularitySpec),
     independent: Type.Optional(
-      Type.Boolean({
-        description: 'Whether each contract has the arrivals to itself, drawn apart, instead of sharing one stream.',
-      }),
+      flag('Whether each contract has the arrivals to itself, drawn apart, instead of sharing one stream.'),
     ),
   },
   { ...strict, description: 'Contracts with the requests shared among them.' },
@@ -67,7 +66,7 @@ const Contracts = Type.Object(
 
 const Keyed = Type.Object(
   {
-    max_keys: Type.Integer({ minimum: 1, maximum: 10_000_000, description: 'The most keys at a time.' }),
+    max_keys: whole(1, 10_000_000, 'The most keys at a time.'),
     idle_cycles: Type.Optional(timeField('How long a key is remembered once its window is empty. Default: 60 cycles.')),
     overflow: Type.Optional(
       Type.Enum(['refuse', 'share'], { description: 'What becomes of keys without a place. Default: refuse.' }),
@@ -95,7 +94,7 @@ const Fault = Type.Union(
     Type.Object(
       {
         kind: Type.Literal('lost_answers', { description: 'Requests are counted, but their answers never come.' }),
-        share: Type.Number({ minimum: 0, maximum: 1, description: 'Share of the answers that is lost, by chance.' }),
+        share: real(0, 1, 'Share of the answers that is lost, by chance.'),
         from: Type.Optional(timeField('When it begins. Default: 0.')),
         to: Type.Optional(timeField('When it is over. Default: the end of the run.')),
       },
@@ -104,7 +103,7 @@ const Fault = Type.Union(
     Type.Object(
       {
         kind: Type.Literal('slow', { description: 'Work of the service that begins meanwhile takes longer.' }),
-        share: Type.Number({ minimum: 0.001, maximum: 1, description: 'Share of its speed that is left, as 0.2.' }),
+        share: real(0.001, 1, 'Share of its speed that is left, as 0.2.'),
         from: timeField('When it begins.'),
         to: timeField('When it is over.', '20s'),
       },
@@ -162,22 +161,21 @@ export const Target = Type.Object(
       }),
     ),
     transport_ms: Type.Optional(
-      Type.Number({
-        minimum: 0,
-        maximum: 3_600_000,
-        description:
-          'The most that a request and its answer are under way together, in ms, beyond what the limiter holds the request: then a delay that is too long is a difference, too. Default: any.',
-      }),
+      real(
+        0,
+        3_600_000,
+        'The most that a request and its answer are under way together, in ms, beyond what the limiter holds the request: then a delay that is too long is a difference, too. Default: any.',
+      ),
     ),
     limited_status: Type.Optional(
-      Type.Array(Type.Integer({ minimum: 400, maximum: 599, description: 'A status.' }), {
+      Type.Array(whole(400, 599, 'A status.'), {
         minItems: 1,
         maxItems: 16,
         description: 'Statuses that mean limited. Default: 429.',
       }),
     ),
     admitted_status: Type.Optional(
-      Type.Array(Type.Integer({ minimum: 100, maximum: 599, description: 'A status.' }), {
+      Type.Array(whole(100, 599, 'A status.'), {
         minItems: 1,
         maxItems: 500,
         description: 'Statuses that mean admitted. Default: 200 to 399.',
@@ -206,32 +204,21 @@ export const Scenario = Type.Object(
       ),
     ),
     cycle_ms: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 86_400_000,
-        description:
-          'Length of a cycle in ms. Default: 777; for a window in ms, s, m, h or d the longest up to 777 of which it is a whole number.',
-      }),
+      whole(
+        1,
+        86_400_000,
+        'Length of a cycle in ms. Default: 777; for a window in ms, s, m, h or d the longest up to 777 of which it is a whole number.',
+      ),
     ),
-    start_cycle: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 1_000_000_000_000,
-        description: 'Number of the first cycle in virtual time. Default: 0.',
-      }),
-    ),
+    start_cycle: Type.Optional(whole(0, 1_000_000_000_000, 'Number of the first cycle in virtual time. Default: 0.')),
     duration: Type.Optional(timeField('How long requests come. Default: as long as the arrivals last by themselves.')),
     drain: Type.Optional(timeField('How long to look on afterwards. Default: the length of the window.')),
     warm_up: Type.Optional(timeField('Figures of clients and service leave out what began before. Default: 0.')),
     limiter: Type.Optional(Limiter),
     contracts: Type.Optional(
-      Type.Union(
-        [
-          Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'How many contracts, sharing evenly.' }),
-          Contracts,
-        ],
-        { description: 'How many contracts there are, and how requests are shared among them. Default: one.' },
-      ),
+      Type.Union([whole(1, 1_000_000, 'How many contracts, sharing evenly.'), Contracts], {
+        description: 'How many contracts there are, and how requests are shared among them. Default: one.',
+      }),
     ),
     keyed: Type.Optional(Keyed),
     arrivals: Type.Optional(

@@ -1,6 +1,7 @@
 // The service of a scenario: its schema and its plan.
 import type { Static } from 'typebox';
 import { parseTimeLaw, type TimeLaw, TimeLawSpec } from '../math/time-law.js';
+import { flag, real, whole } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
 import { parseTimeMs, timeField } from '../schema/quantity.js';
 
@@ -9,25 +10,13 @@ const orders = ['fifo', 'lifo', 'adaptive_lifo'] as const;
 const strict = { additionalProperties: false } as const;
 
 const tierFields = {
-  servers: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 1_000_000,
-      description: 'How many requests are served at a time. Default: 1.',
-    }),
-  ),
+  servers: Type.Optional(whole(1, 1_000_000, 'How many requests are served at a time. Default: 1.')),
   time: TimeLawSpec,
   queue: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: 100_000_000,
-      description: 'How many requests can wait; what comes when it is full is refused. Default: no limit.',
-    }),
+    whole(0, 100_000_000, 'How many requests can wait; what comes when it is full is refused. Default: no limit.'),
   ),
   drop_abandoned: Type.Optional(
-    Type.Boolean({
-      description: 'Whether requests whose client has given up leave the queue unserved. Default: false.',
-    }),
+    flag('Whether requests whose client has given up leave the queue unserved. Default: false.'),
   ),
   order: Type.Optional(
     Type.Enum(orders, {
@@ -49,13 +38,7 @@ const tierFields = {
     ),
   ),
   deadline: Type.Optional(timeField('A request that has waited for longer fails when its turn comes. Default: none.')),
-  fails: Type.Optional(
-    Type.Number({
-      minimum: 0,
-      maximum: 1,
-      description: 'Share of the answers that fail after the work, by chance. Default: 0.',
-    }),
-  ),
+  fails: Type.Optional(real(0, 1, 'Share of the answers that fail after the work, by chance. Default: 0.')),
   per_in_flight: Type.Optional(timeField('The work is longer by this for each other request in service. Default: 0.')),
   refusal: Type.Optional(timeField('Work of a server for each request that is refused. Default: 0.')),
 };
@@ -64,11 +47,7 @@ const TierSpec = Type.Object(
   {
     ...tierFields,
     attempts: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 100,
-        description: 'How often the tier before calls it, at once after each failure. Default: 1.',
-      }),
+      whole(1, 100, 'How often the tier before calls it, at once after each failure. Default: 1.'),
     ),
   },
   strict,

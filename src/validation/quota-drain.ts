@@ -2,7 +2,7 @@
 //
 //   tokens per job   1 - p  for a first attempt that is served      less  c p^k  for each retry k = 2 .. N that fails
 //   drift 0          1 - p = c (p^2 + ... + p^N)                     c 14, N 3: p = 0.2149;   c 5, N 3: 0.3207;   N 4: 0.2117, 0.3123
-import { RetryQuota } from '../actor/client/retry-quota.js';
+import { retryQuota } from '../actor/client/retry-limits.js';
 import { RandomStream } from '../math/random.js';
 import type { PublishedCheck } from './published-check.js';
 
@@ -33,7 +33,7 @@ export const quotaDrain: PublishedCheck = {
     roots.map(({ cost, attempts, p }) => {
       const draw = new RandomStream(seed, `self-test/quota-drain/${replication}/${cost}/${attempts}`);
       const every = { limited: cost, failed: cost, lost: cost, timeout: cost };
-      const quota = new RetryQuota({
+      const quota = retryQuota({
         capacity: CAPACITY,
         cost: every,
         charge: 'retry',

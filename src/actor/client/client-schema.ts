@@ -3,6 +3,7 @@ import type { Static, TProperties } from 'typebox';
 import { TimeLawSpec } from '../../math/time-law.js';
 import { nearest } from '../../schema/did-you-mean.js';
 import type { Fault } from '../../schema/failure.js';
+import { real, whole } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
 import { timeField } from '../../schema/quantity.js';
 import { valueFaults } from '../../schema/value-faults.js';
@@ -19,23 +20,13 @@ const Count = (description: string) => Type.Integer({ minimum: 1, maximum: MOST_
 const Flag = (description: string) => Type.Optional(Type.Boolean({ description }));
 
 const share = {
-  share: Type.Optional(
-    Type.Number({
-      minimum: 0,
-      maximum: 1_000_000,
-      description: 'Its weight when arriving requests are dealt among the kinds. Default: 1.',
-    }),
-  ),
+  share: Type.Optional(real(0, 1_000_000, 'Its weight when arriving requests are dealt among the kinds. Default: 1.')),
 };
 
 const FlushSpec = Type.Object(
   {
     batch: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 1_000_000,
-        description: 'Items sent together; the next batch waits for their answers. Default: all that are held.',
-      }),
+      whole(1, 1_000_000, 'Items sent together; the next batch waits for their answers. Default: all that are held.'),
     ),
     spread: Type.Optional(timeField('Time over which the batches are spread. Default: 0, at once.')),
     jitter: Flag('Whether each device begins its flush somewhere in its first gap between batches. Default: false.'),
@@ -75,11 +66,7 @@ export const clientKinds = {
       'Whether it hears rate_limited and rate_restored; else it goes by limited answers and their Retry-After. Default: true.',
     ),
     buffer: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 10_000_000,
-        description: 'Items that it can hold; what comes when it is full is dropped. Default: 1000.',
-      }),
+      whole(1, 10_000_000, 'Items that it can hold; what comes when it is full is dropped. Default: 1000.'),
     ),
     flush: Type.Optional(FlushSpec),
   }),

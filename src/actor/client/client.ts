@@ -26,7 +26,7 @@ import {
 import type { ChartedState } from './client-chart.js';
 import type { ClientTally } from './client-tally.js';
 import type { Instance } from './instance.js';
-import type { AttemptEnd, Reason } from './retry-limit.js';
+import type { AttemptEnd, Reason } from './retry-limits.js';
 
 export interface Transport {
   /** The `answer` of the attempt must be called once, unless it is abandoned before. */

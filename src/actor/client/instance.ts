@@ -1,6 +1,6 @@
 // What all requests of one process share: what limits its retries, and the gate on its side.
-import type { ClientGate, GatePlan } from './gate/client-gate.js';
-import type { AttemptEnd, RetryLimit } from './retry-limit.js';
+import type { ClientGate, GatePlan } from './client-gates.js';
+import type { AttemptEnd, RetryLimit } from './retry-limits.js';
 
 export interface InstancePlan {
   /** How many there are. */

@@ -8,20 +8,12 @@ import { parseRate, parseTimeMs } from '../../schema/quantity.js';
 import { type Pauses, pauses } from './backoff.js';
 import { type Behaviour, type SetbackType, setbackTypes } from './behaviour.js';
 import { behaviourOf, type ClientChart } from './client-chart.js';
-import { AccountPause } from './gate/account-pause.js';
-import { Breaker } from './gate/breaker.js';
-import type { GatePlan } from './gate/client-gate.js';
-import { Cubic } from './gate/cubic.js';
-import { LimiterGate } from './gate/limiter-gate.js';
-import { Throttle } from './gate/throttle.js';
+import { accountPause, breaker, cubic, type GatePlan, limiterGate, throttle } from './client-gates.js';
 import type { InstancePlan } from './instance.js';
 import { retrying } from './requesting.js';
 import type { RetryAfterPlan } from './retry-after.js';
-import { RetryBudget } from './retry-budget.js';
-import { RetryConcurrency } from './retry-concurrency.js';
-import { RetryQuota, type RetryQuotaPlan } from './retry-quota.js';
+import { type RetryQuotaPlan, retryBudget, retryConcurrency, retryQuota, SLICES } from './retry-limits.js';
 import type { BackoffSpec, GateSpec, RetryAfterSpec, RetryQuotaSpec, RetrySpec } from './retry-schema.js';
-import { SLICES } from './sliced-counts.js';
 
 const NONE: BackoffSpec = { policy: 'none' };
 
@@ -122,15 +114,15 @@ export class RetryReader {
       const overMs = this.ms(over, '/retry_budget/over', SLICES);
       const rate = parseRate(floor, this.cycleMs, `${this.place}/retry_budget/floor`);
       const plan = { share, floor: (rate.requests / rate.cycles) * (overMs / this.cycleMs), overMs };
-      return (startMs) => new RetryBudget(plan, startMs);
+      return (startMs) => retryBudget(plan, startMs);
     }
     if (concurrency !== undefined) {
       const { share = 0.2, least = 3 } = concurrency;
-      return () => new RetryConcurrency({ share, least });
+      return () => retryConcurrency({ share, least });
     }
     if (quota === undefined) return undefined;
     const plan = quotaOf(quota);
-    return () => new RetryQuota(plan);
+    return () => retryQuota(plan);
   }
 
   #gate(spec: GateSpec): GatePlan {
@@ -141,24 +133,24 @@ export class RetryReader {
     switch (spec.kind) {
       case 'limiter': {
         const rule = this.#rule(spec.limiter);
-        return (startMs) => new LimiterGate(rule, spec.full ?? 'wait', startMs);
+        return (startMs) => limiterGate(rule, spec.full ?? 'wait', startMs);
       }
       case 'throttle': {
         const overMs = this.ms(spec.over ?? '2m', '/gate/over', SLICES);
-        return (startMs) => new Throttle(spec.k ?? 2, overMs, startMs);
+        return (startMs) => throttle(spec.k ?? 2, overMs, startMs);
       }
       case 'breaker': {
         const { share = 0.5, least = 10, trials = 1 } = spec;
         const overMs = this.ms(spec.over ?? '10s', '/gate/over', SLICES);
         const openMs = this.ms(spec.open ?? '30s', '/gate/open');
-        return (startMs) => new Breaker({ share, least, trials, overMs, openMs }, startMs);
+        return (startMs) => breaker({ share, least, trials, overMs, openMs }, startMs);
       }
       case 'cubic':
-        return (startMs) => new Cubic(startMs);
+        return (startMs) => cubic(startMs);
       case 'pause': {
         const untoldMs = this.ms(spec.untold ?? '1s', '/gate/untold');
         const rampMs = this.ms(spec.ramp ?? 0, '/gate/ramp');
-        return () => new AccountPause(untoldMs, rampMs);
+        return () => accountPause(untoldMs, rampMs);
       }
       default:
         return unreachable(spec);

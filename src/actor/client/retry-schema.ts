@@ -1,5 +1,6 @@
 // The schema of how a client retries: back-off, Retry-After, what limits retries, the gate on its own side, hedging.
 import type { Static, TSchema } from 'typebox';
+import { flag, real, whole } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
 import { rateField, timeField } from '../../schema/quantity.js';
 import { backoffPolicies } from './backoff.js';
@@ -21,11 +22,7 @@ const BackoffSpec = Type.Object(
     base: Type.Optional(timeField('The unit of the pauses. Default: 100ms.')),
     cap: Type.Optional(timeField('The longest pause, not below base. Default: 20s, or base if that is longer.')),
     factor: Type.Optional(
-      Type.Number({
-        minimum: 1,
-        maximum: 100,
-        description: 'Of geometric: each pause is this many times the one before, the first is base. Default: 2.',
-      }),
+      real(1, 100, 'Of geometric: each pause is this many times the one before, the first is base. Default: 2.'),
     ),
     first: Type.Optional(
       timeField('Of geometric and linear: the first pause, where it does not follow the rule; 0 for none.'),
@@ -98,9 +95,7 @@ const RetryConcurrencySpec = Type.Object(
     share: Type.Optional(
       share('Retries, waiting or in flight, as a share of all requests in flight. Default: 0.2.', 10),
     ),
-    least: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Allowed however few are in flight. Default: 3.' }),
-    ),
+    least: Type.Optional(whole(0, 1_000_000, 'Allowed however few are in flight. Default: 3.')),
   },
   { ...strict, description: 'Retries at a time, as Envoy limits them; shared by all requests of one instance.' },
 );
@@ -170,9 +165,7 @@ const GateSpec = Type.Union(
         kind: Type.Literal('throttle', {
           description: 'Refuses with probability max(0, (requests - k * accepts) / (requests + 1)).',
         }),
-        k: Type.Optional(
-          Type.Number({ minimum: 1, maximum: 1000, description: 'Requests allowed for each accept. Default: 2.' }),
-        ),
+        k: Type.Optional(real(1, 1000, 'Requests allowed for each accept. Default: 2.')),
         over: Type.Optional(timeField('Over how long both are counted. Default: 2m.')),
         ...applies,
       },
@@ -183,20 +176,14 @@ const GateSpec = Type.Union(
         kind: Type.Literal('breaker', { description: 'Closed until too many attempts fail; then open for a while.' }),
         share: Type.Optional(share('Opens at this share of setbacks. Default: 0.5.')),
         over: Type.Optional(timeField('Over how long attempts are counted. Default: 10s.')),
-        least: Type.Optional(
-          Type.Integer({
-            minimum: 1,
-            maximum: 1_000_000,
-            description: 'It stays closed for fewer attempts. Default: 10.',
-          }),
-        ),
+        least: Type.Optional(whole(1, 1_000_000, 'It stays closed for fewer attempts. Default: 10.')),
         open: Type.Optional(timeField('How long it is open. Default: 30s.')),
         trials: Type.Optional(
-          Type.Integer({
-            minimum: 1,
-            maximum: 1_000_000,
-            description: 'Attempts it lets through afterwards; it closes once all of them were served. Default: 1.',
-          }),
+          whole(
+            1,
+            1_000_000,
+            'Attempts it lets through afterwards; it closes once all of them were served. Default: 1.',
+          ),
         ),
         ...applies,
       },
@@ -233,20 +220,14 @@ const GateSpec = Type.Union(
 const HedgeSpec = Type.Object(
   {
     after: timeField('How long an attempt goes without an answer before another is sent, at least 1 ms.'),
-    most: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 100, description: 'Attempts in flight for a job at a time. Default: 2.' }),
-    ),
+    most: Type.Optional(whole(1, 100, 'Attempts in flight for a job at a time. Default: 2.')),
   },
   { ...strict, description: 'Further attempts while none has been answered; the first one served ends the job.' },
 );
 
 export const maxAttempts = (usual: number) => ({
   max_attempts: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: MOST_ATTEMPTS,
-      description: `Attempts that a job may take, the first included. Default: ${usual}.`,
-    }),
+    whole(1, MOST_ATTEMPTS, `Attempts that a job may take, the first included. Default: ${usual}.`),
   ),
 });
 
@@ -275,18 +256,14 @@ export const retryFields = {
   gate: Type.Optional(GateSpec),
   hedge: Type.Optional(HedgeSpec),
   instances: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 100_000,
-      description:
-        'Processes among which jobs are dealt, each with a budget, a quota and a gate of its own. Default: 1.',
-    }),
+    whole(
+      1,
+      100_000,
+      'Processes among which jobs are dealt, each with a budget, a quota and a gate of its own. Default: 1.',
+    ),
   ),
   takes_late_answers: Type.Optional(
-    Type.Boolean({
-      description:
-        'Whether an answer to an attempt that timed out still ends the job while it is wanted. Default: false.',
-    }),
+    flag('Whether an answer to an attempt that timed out still ends the job while it is wanted. Default: false.'),
   ),
 };
 

@@ -3,12 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { type Pauses, pauses } from '../../../src/actor/client/backoff.js';
 import { type ClientEvent, type Effect, setbackTypes } from '../../../src/actor/client/behaviour.js';
 import { behaviourOf, type ClientChart } from '../../../src/actor/client/client-chart.js';
+import { type BreakerEvent, breakerChart, type ClientGate } from '../../../src/actor/client/client-gates.js';
 import { closed } from '../../../src/actor/client/closed.js';
-import { type BreakerEvent, breaker } from '../../../src/actor/client/gate/breaker.js';
-import type { ClientGate } from '../../../src/actor/client/gate/client-gate.js';
 import { type HoldingPlan, holding } from '../../../src/actor/client/holding.js';
 import { obedient, open, type RetryingPlan, retrying } from '../../../src/actor/client/requesting.js';
-import { RetryBudget } from '../../../src/actor/client/retry-budget.js';
+import { type RetryLimit, retryBudget } from '../../../src/actor/client/retry-limits.js';
 import type { RandomStream } from '../../../src/math/random.js';
 import { constant } from '../../../src/math/time-law.js';
 import { interpreted, play, text } from './stage.js';
@@ -29,7 +28,7 @@ type Story = readonly [
   chart: () => ClientChart,
   script: string,
   lines: string,
-  budget?: (() => RetryBudget) | undefined,
+  budget?: (() => RetryLimit) | undefined,
   gate?: () => ClientGate,
 ];
 
@@ -228,7 +227,7 @@ const stories: Record<string, readonly Story[]> = {
        4 wake -> asking: send j2#2
        5 failed j2#2 -> pausing: no retry left
        5 no_retry -> idle: j2 given_up`,
-      () => new RetryBudget({ share: 0.5, floor: 1, overMs: 1000 }, 0),
+      () => retryBudget({ share: 0.5, floor: 1, overMs: 1000 }, 0),
     ],
     [
       'hears a late answer and goes on, unless told to take it',
@@ -648,7 +647,7 @@ describe('a chart that is compiled', () => {
 });
 
 it('a breaker that is compiled: any events give the same states and answers as XState', () => {
-  const chart = breaker({ share: 0.5, least: 2, openMs: 30, trials: 2 });
+  const chart = breakerChart({ share: 0.5, least: 2, openMs: 30, trials: 2 });
   const event = fc.record({
     type: fc.constantFrom('enter' as const, 'served' as const, 'setback' as const),
     nowMs: fc.nat(100),

@@ -16,8 +16,8 @@ import superagent from 'superagent';
 import { Agent, RetryAgent, request } from 'undici';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Answer } from '../../../src/actor/client/behaviour.js';
+import { cubic } from '../../../src/actor/client/client-gates.js';
 import { clientFaults } from '../../../src/actor/client/client-schema.js';
-import { Cubic } from '../../../src/actor/client/gate/cubic.js';
 import { type ClientLibrary, clientLibraries, type LibraryName } from '../../../src/actor/client/libraries.js';
 import { RandomStream } from '../../../src/math/random.js';
 import { type Call, type Refusal, RefusingServer } from './library-runs.js';
@@ -155,18 +155,18 @@ it('the adaptive mode of AWS: the rate limiter sends at the same instants', asyn
   })();
   await vi.runAllTimersAsync();
   await all;
-  const gate = new Cubic(startMs);
+  const gate = cubic(startMs);
   const end = { after: undefined, heldMs: 20 };
   const ours: number[] = [];
   let nowMs = startMs;
   for (const isThrottled of throttled) {
-    for (let answer = gate.enter(nowMs); answer.type === 'again'; answer = gate.enter(nowMs)) {
+    for (let answer = gate.enter(nowMs, draw); answer.type === 'again'; answer = gate.enter(nowMs, draw)) {
       // Timers of theirs are in whole ms, at least 1.
       nowMs += Math.max(1, Math.floor(answer.ms));
     }
     ours.push(nowMs - startMs);
     nowMs += 20;
-    gate.ended({ ...end, type: isThrottled ? 'limited' : 'served', nowMs });
+    gate.ended?.({ ...end, type: isThrottled ? 'limited' : 'served', nowMs });
   }
   expect(ours).toEqual(theirs);
 });

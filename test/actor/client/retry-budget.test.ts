@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RetryBudget, type RetryBudgetPlan } from '../../../src/actor/client/retry-budget.js';
+import { type RetryBudgetPlan, retryBudget } from '../../../src/actor/client/retry-limits.js';
 
 /** Requests (`.`) and retries asked for (`r`) at given instants; `R` where the budget gave one. */
 function play(plan: RetryBudgetPlan, events: readonly (readonly [ms: number, what: string])[]): string {
-  const budget = new RetryBudget(plan, 0);
+  const budget = retryBudget(plan, 0);
   return events
     .map(([ms, what]) =>
       [...what]
         .map((one) => {
-          if (one === 'r') return budget.takeRetry(ms) ? 'R' : 'r';
+          if (one === 'r') return budget.takeRetry(ms, 'failed') ? 'R' : 'r';
           budget.requested(ms);
           return one;
         })
@@ -53,7 +53,7 @@ describe('a budget', () => {
     const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 300 }), fc.constantFrom('.', 'r')), { maxLength: 200 });
     fc.assert(
       fc.property(plan, steps, (given, moves) => {
-        const budget = new RetryBudget(given, 0);
+        const budget = retryBudget(given, 0);
         const sliceMs = Math.ceil(given.overMs / 10);
         const seen: { slice: number; isRetry: boolean }[] = [];
         let ms = 0;
@@ -67,7 +67,7 @@ describe('a budget', () => {
             budget.requested(ms);
             seen.push({ slice, isRetry: false });
           } else {
-            expect(budget.takeRetry(ms)).toBe(allowed);
+            expect(budget.takeRetry(ms, 'failed')).toBe(allowed);
             if (allowed) seen.push({ slice, isRetry: true });
           }
         }

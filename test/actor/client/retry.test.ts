@@ -1,7 +1,7 @@
 // How a client retries, field by field, against a server that answers by a script.
 import { describe, expect, it } from 'vitest';
 import type { ClientSpec } from '../../../src/actor/client/client-schema.js';
-import { RetryQuota } from '../../../src/actor/client/retry-quota.js';
+import { retryQuota } from '../../../src/actor/client/retry-limits.js';
 import { RandomStream } from '../../../src/math/random.js';
 import { against, failed, type Given, limited, type Script, served, words } from './scripted.js';
 
@@ -181,7 +181,7 @@ describe('a retry quota', () => {
   });
 
   it('comes back: the cost after a retry that is served, 1 after a first attempt', () => {
-    const quota = new RetryQuota({
+    const quota = retryQuota({
       capacity: 20,
       cost: { limited: 5, failed: 14, lost: 14, timeout: 14 },
       charge: 'retry',

@@ -7,8 +7,8 @@
 import { type EventObject, transition } from 'xstate';
 import type { Attempt, Behaviour, ClientEvent, Effect, Job, Wait } from '../../../src/actor/client/behaviour.js';
 import { type ChartedState, type ClientChart, machineOf } from '../../../src/actor/client/client-chart.js';
-import type { ClientGate } from '../../../src/actor/client/gate/client-gate.js';
-import type { RetryLimit } from '../../../src/actor/client/retry-limit.js';
+import type { ClientGate } from '../../../src/actor/client/client-gates.js';
+import type { RetryLimit } from '../../../src/actor/client/retry-limits.js';
 import type { RandomStream } from '../../../src/math/random.js';
 import type { Ticket } from '../../../src/time/agenda.js';
 import { Rank } from '../../../src/time/rank.js';

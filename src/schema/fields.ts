@@ -1,0 +1,10 @@
+// The fields that most schemas have: a number in a range, or a yes and no, with what it means.
+import { Type } from './json-schema.js';
+
+export const whole = (minimum: number, maximum: number, description: string) =>
+  Type.Integer({ minimum, maximum, description });
+
+export const real = (minimum: number, maximum: number, description: string) =>
+  Type.Number({ minimum, maximum, description });
+
+export const flag = (description: string) => Type.Boolean({ description });
