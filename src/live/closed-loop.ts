@@ -21,7 +21,7 @@ export function closedLoop(
     const nowMs = clock.now();
     if (isStopped || nowMs >= endMs) return;
     evidence.plan(cycleOf(nowMs, clock.cycleMs), 1);
-    inFlight.launch(0, nowMs, send);
+    inFlight.launch(0, nowMs, undefined, send);
   };
   return {
     start: () =>

@@ -14,6 +14,8 @@ export type Decided = Extract<Reading, { type: 'decided' }>;
 /** A request that went out; all in unix ms by the clock of the run. */
 export interface SentRequest {
   readonly contract: number;
+  /** Undefined where every request costs 1. */
+  readonly cost: number | undefined;
   /** When the schedule wanted it sent; the cycle of that instant is the one it was planned for. */
   readonly intendedMs: number;
   readonly sentMs: number;
@@ -61,7 +63,7 @@ export class LoggedEvidence implements Evidence {
     latency.sent(intendedMs, sentMs);
   }
 
-  decided({ contract, intendedMs, sentMs }: SentRequest, answeredMs: number, reading: Decided): void {
+  decided({ contract, cost, intendedMs, sentMs }: SentRequest, answeredMs: number, reading: Decided): void {
     const { requestLog, latency, cycleMs, phases, firstCycle, decidesByMs, apartMs = 0 } = this.#options;
     const { admitted, count, state, delayMs, retryAfterMs: toldMs } = reading;
     const planned = cycleOf(intendedMs, cycleMs);
@@ -73,7 +75,7 @@ export class LoggedEvidence implements Evidence {
     const sent = cycleOf(sentMs, cycleMs);
     const arrived = this.#arrivedIn(reading.cycle, contract, sent, fromMs, toMs);
     if (arrived !== planned && sent === planned) requestLog.astray += 1;
-    requestLog.decide(arrived, contract, { admitted, count, state, delayMs }, sentMs, answeredMs);
+    requestLog.decide(arrived, contract, { admitted, count, state, delayMs, cost }, sentMs, answeredMs);
     const at = phasesAt(phases, planned - firstCycle);
     latency.answered({ intendedMs, sentMs, answeredMs, admitted, cycle: planned, phases: at });
   }
@@ -111,7 +113,7 @@ export type Row =
   | readonly [cycle: number, n: number]
   | readonly [...Way, admitted: 0 | 1, cycle: Count, count: Count, state: Text, waitMs: Count]
   | readonly [...Way, kind: Fault['kind'], words: string];
-type Way = [contract: number, intendedMs: number, sentMs: number, endedMs: number];
+type Way = [contract: number, intendedMs: number, sentMs: number, endedMs: number, cost: Count];
 
 /** Keeps rows until they are taken. That a request was sent follows from its end. */
 export class PackedEvidence implements Evidence {
@@ -123,14 +125,14 @@ export class PackedEvidence implements Evidence {
 
   sent(): void {}
 
-  decided({ contract, intendedMs, sentMs }: SentRequest, answeredMs: number, reading: Decided): void {
+  decided(request: SentRequest, answeredMs: number, reading: Decided): void {
     const { admitted, cycle = null, count = null, state = null, delayMs = null, retryAfterMs = null } = reading;
-    const way: Way = [contract, intendedMs, sentMs, answeredMs];
+    const way = wayOf(request, answeredMs);
     this.#rows.push([...way, admitted ? 1 : 0, cycle, count, state, admitted ? delayMs : retryAfterMs]);
   }
 
-  broke({ contract, intendedMs, sentMs }: SentRequest, endedMs: number, kind: Fault['kind'], words: string): void {
-    this.#rows.push([contract, intendedMs, sentMs, endedMs, kind, words]);
+  broke(request: SentRequest, endedMs: number, kind: Fault['kind'], words: string): void {
+    this.#rows.push([...wayOf(request, endedMs), kind, words]);
   }
 
   take(): Row[] {
@@ -140,6 +142,10 @@ export class PackedEvidence implements Evidence {
   }
 }
 
+function wayOf({ contract, intendedMs, sentMs, cost }: SentRequest, endedMs: number): Way {
+  return [contract, intendedMs, sentMs, endedMs, cost ?? null];
+}
+
 /** Plays rows as they were packed. */
 export function play(rows: Iterable<Row>, into: Evidence): void {
   for (const row of rows) {
@@ -147,21 +153,21 @@ export function play(rows: Iterable<Row>, into: Evidence): void {
       into.plan(...row);
       continue;
     }
-    const [contract, intendedMs, sentMs, endedMs] = row;
-    const request = { contract, intendedMs, sentMs };
+    const [contract, intendedMs, sentMs, endedMs, cost] = row;
+    const request = { contract, cost: cost ?? undefined, intendedMs, sentMs };
     into.sent(request);
-    if (row.length === 6) {
-      into.broke(request, endedMs, row[4], row[5]);
+    if (row.length === 7) {
+      into.broke(request, endedMs, row[5], row[6]);
       continue;
     }
-    const [cycle, count, state, waitMs] = row.slice(5) as [Count, Count, Text, Count];
+    const [cycle, count, state, waitMs] = row.slice(6) as [Count, Count, Text, Count];
     into.decided(request, endedMs, {
       type: 'decided',
-      admitted: row[4] === 1,
+      admitted: row[5] === 1,
       cycle: cycle ?? undefined,
       count: count ?? undefined,
       state: state ?? undefined,
-      [row[4] === 1 ? 'delayMs' : 'retryAfterMs']: waitMs ?? undefined,
+      [row[5] === 1 ? 'delayMs' : 'retryAfterMs']: waitMs ?? undefined,
     });
   }
 }

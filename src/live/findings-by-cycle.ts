@@ -40,6 +40,10 @@ export async function findingsByCycle(
   const differences = compare(names, { cells: whole, transitions: known(transitions), events: known(events) }, sure);
   let isGivenUp = false;
   for (const [contract, cycles] of lost) {
+    if (modelOptions.costUnit !== undefined) {
+      isGivenUp = true;
+      continue;
+    }
     const own = { cells: cells.filter((cell) => cell.contract === contract), lost: cycles };
     const found = await explainLost(own, { ...modelOptions, names: [names[contract]!] }, (one) =>
       compare(

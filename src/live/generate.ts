@@ -93,7 +93,8 @@ async function send(job: LoadJob, client: QueueClient, asker: Asker, targets: re
     cycleMs: job.made === undefined ? job.cycleMs : undefined,
   });
   try {
-    const traffic = await trafficOf(scenario, drawsOf(job.seed));
+    const draws = drawsOf(job.seed);
+    const traffic = await trafficOf(scenario, draws);
     const weir = job.made && new WeirTarget(connection.endpoint, job.made, scenario.plan);
     if (weir !== undefined) await warmUp(connection, weir.peek);
     const target = weir ?? new ForeignTarget(connection.endpoint, scenario.target ?? {}, traffic.names);
@@ -101,7 +102,7 @@ async function send(job: LoadJob, client: QueueClient, asker: Asker, targets: re
     await asker.tell({ type: 'ready', uncertaintyMs: before.uncertaintyMs });
     const go = await asker.goes();
     if (go === undefined) return;
-    const schedule = scheduleOf(traffic, scenario.startCycle);
+    const schedule = scheduleOf(traffic, scenario, draws);
     const warm = weir && warmer(connection, weir);
     const sent = await sendShare(job, { connection, target, schedule, warm, go, offsetMs: before.offsetMs }, asker);
     const after = await readRedisTime(client, connection.clock);

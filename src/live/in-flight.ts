@@ -34,9 +34,12 @@ export class RequestsInFlight {
     this.#options = options;
   }
 
-  /** @param intendedMs when the schedule wants it sent; the cycle of that instant is the one it was planned for */
-  launch(contract: number, intendedMs: number, onEnd?: (end: End) => void): void {
-    const request = new RequestInFlight(this.#options, contract, intendedMs, (end) => {
+  /**
+   * @param intendedMs when the schedule wants it sent; the cycle of that instant is the one it was planned for
+   * @param cost undefined: 1
+   */
+  launch(contract: number, intendedMs: number, cost?: number, onEnd?: (end: End) => void): void {
+    const request = new RequestInFlight(this.#options, contract, cost, intendedMs, (end) => {
       this.#land(request);
       onEnd?.(end);
       if (this.#all.length === 0) this.#whenEmpty?.();
@@ -70,6 +73,7 @@ export class RequestsInFlight {
 class RequestInFlight implements SentRequest {
   readonly #options: InFlightOptions;
   readonly contract: number;
+  readonly cost: number | undefined;
   readonly intendedMs: number;
   readonly #onEnd: (end: End) => void;
   /** Where it stands among those under way. */
@@ -81,9 +85,16 @@ class RequestInFlight implements SentRequest {
   /** Admitted, and held as the answer asks. */
   #held: Ticket | undefined;
 
-  constructor(options: InFlightOptions, contract: number, intendedMs: number, onEnd: (end: End) => void) {
+  constructor(
+    options: InFlightOptions,
+    contract: number,
+    cost: number | undefined,
+    intendedMs: number,
+    onEnd: (end: End) => void,
+  ) {
     this.#options = options;
     this.contract = contract;
+    this.cost = cost;
     this.intendedMs = intendedMs;
     this.#onEnd = onEnd;
   }
@@ -91,7 +102,7 @@ class RequestInFlight implements SentRequest {
   start(): void {
     const { clock, pool, target, timeoutMs } = this.#options;
     this.#timeout = clock.agenda.at(Math.max(this.intendedMs, clock.now()) + timeoutMs, Rank.client, this.#timeOut);
-    this.#cancel = pool.fire(target.request(this.contract), {
+    this.#cancel = pool.fire(target.request(this.contract, this.cost), {
       started: () => this.#started(clock.now()),
       answered: (answer) => this.#answered(answer),
       broke: ({ kind, words }) => {

@@ -8,6 +8,7 @@ import { Population } from '../actor/client/population.js';
 import type { Draws } from '../math/random.js';
 import type { ClientFigures } from '../outcome/outcome-schema.js';
 import type { Series } from '../outcome/series.js';
+import { costsIn } from '../scenario/cost-plan.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { unreachable } from '../schema/failure.js';
 import { arriveByAgenda } from '../simulate/feed.js';
@@ -61,6 +62,7 @@ export class LiveClients {
         draws,
         contracts: traffic.names.length,
         watch: this.#recorder,
+        drawCost: costsIn(draws, scenario.costs),
         fromMs: startMs + startOf(scenario.warmUp, clock.cycleMs),
       });
       this.#population.begin();
@@ -115,7 +117,8 @@ class HttpTransport implements Transport {
     if (this.#stopped) return;
     const nowMs = this.#clock.now();
     this.#onSend(nowMs);
-    this.#inFlight.launch(attempt.job.contract, nowMs, (end) => {
+    const { contract, cost } = attempt.job;
+    this.#inFlight.launch(contract, nowMs, cost, (end) => {
       if (!this.#stopped) attempt.answer(answerOf(end));
     });
   }

@@ -4,7 +4,7 @@ import type { Plan } from '../limiter/plan.js';
 import { type CycleRow, RowBuilder, type RunShape, shapeOf } from '../outcome/cycle-row.js';
 import type { Heard } from './event-listener.js';
 import type { Latency } from './latency.js';
-import type { RequestLog } from './request-log.js';
+import { costOf, type RequestLog } from './request-log.js';
 
 /** What the rows of a live run refer to. */
 export interface LiveRun extends RunShape {
@@ -40,8 +40,8 @@ export class LiveRows {
   readonly #heard: (readonly [contract: number, heard: Heard])[] = [];
   /** By contract: the last cycle with requests. */
   readonly #lastRequests: number[] = [];
-  /** Rows whose requests are still in the windows. */
-  readonly #inWindow: CycleRow[] = [];
+  /** What is still in the windows. */
+  readonly #inWindow: { readonly cycle: number; readonly contract: number; readonly counted: number }[] = [];
 
   constructor({ plan, names, firstCycle, lastCycle, requestLog, latency }: LiveRowsOptions) {
     const shape = shapeOf(names, plan);
@@ -66,12 +66,15 @@ export class LiveRows {
     const { names, within } = builder.run;
     for (let [first] = this.#inWindow; first !== undefined && first.cycle + within <= cycle; [first] = this.#inWindow) {
       this.#inWindow.shift();
-      for (const [index, contract] of first.contracts.entries()) builder.left(contract, first.requests[index]!);
+      builder.left(first.contract, first.counted);
     }
     for (let contract = 0; contract < names.length; contract += 1) {
       const answers = this.#requestLog.answersOf(cycle, contract);
       if (answers.length === 0) continue;
       builder.requested(contract, answers.length, answers.filter(({ admitted }) => admitted).length);
+      const counted = costOf(answers);
+      builder.left(contract, answers.length - counted);
+      this.#inWindow.push({ cycle, contract, counted });
       for (const { delayMs } of answers) if (delayMs !== undefined) builder.delayed(delayMs);
       this.#lastRequests[contract] = cycle;
     }
@@ -80,9 +83,7 @@ export class LiveRows {
       const [contract, { to, count = 0 }] = first;
       builder.moved(contract, this.#stateOf(to), count, this.#lastRequests[contract]);
     }
-    const row = builder.take(cycle);
-    this.#inWindow.push(row);
-    return row;
+    return builder.take(cycle);
   }
 
   /** A target may report states that the plan does not have; they admit nothing. */

@@ -4,9 +4,11 @@
 //                                                            └─► the model on it ──────┴─► agrees, node differs, run invalid
 
 import { lastValueFrom, type Observable } from 'rxjs';
+import type { Plan } from '../limiter/plan.js';
 import { drawsOf } from '../math/random.js';
 import type { Seed } from '../math/seed.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
+import type { CostPlan } from '../scenario/cost-plan.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { Failure } from '../schema/failure.js';
 import { needing } from '../schema/optional-package.js';
@@ -130,6 +132,7 @@ async function sent(
       skippedLines: traffic.skippedLines,
       names: traffic.names,
       plan: live.plan,
+      costUnit: live.costs?.unit,
       expectations: live.expectations,
       top: options.top ?? TOP,
     });
@@ -204,9 +207,10 @@ function sendingOf(
   options: LoadOptions,
 ): Sending {
   if (options.closedLoop !== undefined) return closedLoop(stage, options.closedLoop, traffic.cycles);
+  const draws = drawsOf(seed);
   if (scenario.clients.length === 0)
-    return pacedSending(scheduleOf(traffic, scenario.startCycle), stage, pacingOf(scenario, options));
-  const clients = new LiveClients({ ...stage, scenario, plans: scenario.clients, traffic, draws: drawsOf(seed) });
+    return pacedSending(scheduleOf(traffic, scenario, draws), stage, pacingOf(scenario, options));
+  const clients = new LiveClients({ ...stage, scenario, plans: scenario.clients, traffic, draws });
   return {
     start: () => clients.start(),
     stop: () => clients.stop(),
@@ -257,14 +261,30 @@ function refuseOtherCycle(cycleMs: number | undefined, { time, endpoint }: Conne
 }
 
 /** A service behind the gate and faults on the way are modelled; a live target has its own. */
-function refuseWhatCannotRun({ service, costs, faults, target, contracts, keyed }: LoadedScenario): void {
+function refuseWhatCannotRun({ service, costs, faults, target, contracts, keyed, plan }: LoadedScenario): void {
+  if (costs !== undefined) refuseCosts(costs, plan, target);
   if (service !== undefined) cannotRun('/service', 'is a model, and a live target has its own');
-  if (costs !== undefined) cannotRun('/costs', 'are not sent to a live target: each request counts as 1 there');
   if (faults.length > 0) cannotRun('/faults', 'are a model, and a live target has its own');
   if (target !== undefined && keyed !== undefined) cannotRun('/keyed', 'is for a node, and the target is none');
   if (target !== undefined && target.key_header === undefined && contracts > 1) {
     cannotRun('/contracts', 'cannot be distinguished at a target that is no node without a key_header');
   }
+}
+
+/** The gate of a node takes the cost of a request as it comes, as so many requests in a row. */
+function refuseCosts({ charged }: CostPlan, { rule }: Plan, target: LoadedScenario['target']): void {
+  if (target !== undefined)
+    cannotRun('/costs', 'reach a node alone, whose gate takes ?n=: another target counts each request as 1');
+  if (charged !== undefined)
+    cannotRun(
+      '/costs/charged',
+      'is corrected when the cost is known, and a node cannot learn it later: it charges a request once, when it comes',
+    );
+  if (rule !== undefined)
+    cannotRun(
+      '/costs',
+      'reach a limiter that counts over cycles: by a rule a node decides a cost of n as n requests, and keeps what fitted of a refused one, where a simulation charges all of it or nothing',
+    );
 }
 
 function cannotRun(path: string, message: string): never {

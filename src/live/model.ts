@@ -19,9 +19,13 @@ export interface Arrived {
   readonly cycle: number;
   readonly contract: number;
   readonly n: number;
+  /** Of each, in the order of counting; undefined where every request costs 1. */
+  readonly costs?: readonly number[] | undefined;
 }
 
 export interface ModelOptions {
+  /** Undefined where every request costs 1. */
+  readonly costUnit?: string | undefined;
   /** When each request was sent, for a limiter that decides by the ms; undefined for one that decides by cycles. */
   readonly seen?: readonly SeenRequest[] | undefined;
   readonly names: readonly string[];
@@ -46,7 +50,9 @@ export interface Model extends Modelled {
 /** @param arrived in any order, each cycle and contract once */
 export async function modelOf(arrived: readonly Arrived[], options: ModelOptions): Promise<Model> {
   const { names, lastCycle } = options;
-  const world = new World({ ...options, onRow: (row) => fold.next(row) });
+  const world = new World({ ...options, chargesOneByOne: true, onRow: (row) => fold.next(row) });
+  const priced = options.costUnit === undefined ? [] : arrived;
+  const costs = new Map(priced.map((one) => [`${one.cycle}/${one.contract}`, one.costs]));
   const fold = new RunFold(world.run);
   const decided = new Map<string, SeenAnswer[]>();
   const feed =
@@ -64,7 +70,7 @@ export async function modelOf(arrived: readonly Arrived[], options: ModelOptions
         feed.arrive(at, (contract, n, cycle) => {
           const answers = decided.get(`${cycle}/${contract}`) ?? [];
           for (let k = 0; k < n; k += 1) {
-            take(contract, 1, cycle);
+            take(contract, 1, cycle, costs.get(`${cycle}/${contract}`)?.[k]);
             // A request is decided by the state that it leads to.
             const { gate, state } = world.contracts[contract]!;
             answers.push({ admitted: gate.admits, count: gate.count, state });
@@ -104,5 +110,8 @@ function recordedOf(arrived: readonly Arrived[], contracts: number): { cycles: n
 }
 
 export function arrivedIn(cells: readonly Cell[]): Arrived[] {
-  return cells.map(({ cycle, contract, answers }) => ({ cycle, contract, n: answers.length }));
+  return cells.map(({ cycle, contract, answers }) => {
+    const inOrder = [...answers].sort((a, b) => (a.count ?? 0) - (b.count ?? 0));
+    return { cycle, contract, n: answers.length, costs: inOrder.map(({ cost = 1 }) => cost) };
+  });
 }

@@ -2,10 +2,11 @@
 // the target took to react.
 import { defer, from, map, type Observable } from 'rxjs';
 import type { Plan } from '../limiter/plan.js';
+import { CostTally } from '../outcome/cost-tally.js';
 import { type CycleRow, RowBuilder, type RunShape, shapeOf } from '../outcome/cycle-row.js';
 import type { Reaction, TransitionSeen } from '../outcome/outcome-schema.js';
 import { startOf } from '../time/cycle.js';
-import type { Cell } from './request-log.js';
+import { type Cell, costOf } from './request-log.js';
 
 export interface Observation {
   readonly names: readonly string[];
@@ -18,6 +19,8 @@ export interface Observation {
   readonly transitions: readonly (readonly TransitionSeen[])[] | undefined;
   /** By contract, of every cycle: in place of counts over windows. Default: there are windows. */
   readonly levels?: readonly (ReadonlyMap<number, number> | undefined)[] | undefined;
+  /** Undefined where every request costs 1. */
+  readonly costs?: { readonly unit: string; readonly cycleMs: number } | undefined;
 }
 
 /** The cells of each contract, in order of cycle. */
@@ -32,12 +35,13 @@ export function observedRows(observation: Observation): {
   readonly run: RunShape;
   readonly rows: Observable<CycleRow>;
 } {
-  const { names, plan, firstCycle, lastCycle, levels } = observation;
+  const { names, plan, firstCycle, lastCycle, levels, costs: priced } = observation;
   const within = plan.aggregates[0]?.within ?? 1;
   const cellsOf = cellsByContract(observation);
   const windowOf = (contract: number) => new WindowSeen(cellsOf[contract]!, within, levels?.[contract]);
   const transitionsOf = observation.transitions ?? cellsOf.map((cells, k) => movesIn(cells, plan, windowOf(k)));
-  const run = withStatesIn(transitionsOf, shapeOf(names, plan));
+  const costs = priced && new CostTally(priced.unit);
+  const run = { ...withStatesIn(transitionsOf, shapeOf(names, plan)), costs };
   const rows = defer(() => {
     const changes = new Map<number, Map<number, Change>>();
     const changeOf = (cycle: number, contract: number): Change => {
@@ -69,7 +73,10 @@ export function observedRows(observation: Observation): {
         for (const [contract, { cell, transitions }] of contracts) {
           if (cell !== undefined) {
             builder.requested(contract, cell.answers.length, admittedIn(cell));
-            for (const { delayMs } of cell.answers) if (delayMs !== undefined) builder.delayed(delayMs);
+            for (const { delayMs, cost = 1, admitted } of cell.answers) {
+              if (delayMs !== undefined) builder.delayed(delayMs);
+              costs?.add(cost, admitted, startOf(cycle, priced!.cycleMs));
+            }
           }
           builder.counted(contract, windows[contract]!.countAt(cycle));
           for (const { to, count } of transitions) {
@@ -130,7 +137,7 @@ class WindowSeen {
     this.#levels = levels;
     for (const { cycle, answers } of cells) {
       this.#cycles.push(cycle);
-      this.#upTo.push(this.#upTo.at(-1)! + answers.length);
+      this.#upTo.push(this.#upTo.at(-1)! + costOf(answers));
       const stated = answers.reduce((most, { count = -1 }) => Math.max(most, count), -1);
       if (stated >= 0) this.#stated.set(cycle, stated);
     }

@@ -28,7 +28,7 @@ export interface PacedSenderOptions {
   /** What is not known of the target's clock, in ms. */
   readonly uncertaintyMs: number;
   readonly evidence: Evidence;
-  readonly launch: (contract: number, intendedMs: number) => void;
+  readonly launch: (contract: number, intendedMs: number, cost: number | undefined) => void;
   /** Opens connections ahead of a cycle that needs so many at once: to open one takes longer than to use it. */
   readonly warm?: ((connections: number) => void) | undefined;
   /** Which part of the requests is sent, at the very instants at which it would be among all. Default: all. */
@@ -57,7 +57,7 @@ export function pacedSending(
   share?: Share,
 ): Pick<Sending, 'start' | 'stop'> {
   const { inFlight } = stage;
-  const launch = (contract: number, atMs: number) => inFlight.launch(contract, atMs);
+  const launch: PacedSenderOptions['launch'] = (contract, atMs, cost) => inFlight.launch(contract, atMs, cost);
   return new PacedSender({ ...stage, schedule, pacing, share, launch });
 }
 
@@ -67,6 +67,7 @@ class PacedSender {
   readonly #options: PacedSenderOptions;
   #dues = new Float64Array(64);
   #contracts = new Uint32Array(64);
+  #costs: (number | undefined)[] = [];
   #n = 0;
   #place = 0;
   #cycle = 0;
@@ -112,9 +113,11 @@ class PacedSender {
     }
     let kept = 0;
     for (let k = 0; k < n; k += 1) {
+      const cost = schedule.drawCost?.();
       if ((this.#scheduled + k) % share.of !== share.index) continue;
       this.#dues[kept] = startMs + sendAt(pacing, k, n, fractions[k]!, window);
       this.#contracts[kept] = contracts[k]!;
+      this.#costs[kept] = cost;
       kept += 1;
     }
     this.#scheduled += n;
@@ -138,7 +141,7 @@ class PacedSender {
   readonly #pump = (): void => {
     const { clock, launch } = this.#options;
     for (let sent = 0; sent < MOST_AT_A_TIME && !this.#stopped; sent += 1) {
-      launch(this.#contracts[this.#place]!, this.#dues[this.#place]!);
+      launch(this.#contracts[this.#place]!, this.#dues[this.#place]!, this.#costs[this.#place]);
       this.#place += 1;
       if (this.#place === this.#n) {
         this.#prepare();

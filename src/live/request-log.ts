@@ -14,6 +14,13 @@ export interface SeenAnswer {
   readonly state: string | undefined;
   /** How long it was held after the answer, as the target asked, in ms; undefined: not at all. */
   readonly delayMs?: number | undefined;
+  /** Default: 1. */
+  readonly cost?: number | undefined;
+}
+
+/** What answers of these requests counted as, together. */
+export function costOf(answers: readonly SeenAnswer[]): number {
+  return answers.reduce((sum, { cost = 1 }) => sum + cost, 0);
 }
 
 /** What one contract answered in one cycle. */

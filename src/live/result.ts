@@ -39,6 +39,8 @@ export interface LoadFacts {
   readonly skippedLines: number;
   readonly names: readonly string[];
   readonly plan: Plan;
+  /** Undefined where every request costs 1. */
+  readonly costUnit?: string | undefined;
   readonly expectations: readonly Expectation[];
   readonly top: number;
 }
@@ -47,12 +49,13 @@ export interface LoadFacts {
 export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadResult> {
   if (seen.mistake !== undefined) throw seen.mistake;
   checkAnswered(seen);
-  const { names, plan, top, expectations } = facts;
+  const { names, plan, top, expectations, costUnit } = facts;
   const { firstCycle, lastCycle, requestLog, time } = seen;
   const cells = requestLog.cells();
   const modelOptions = {
     names,
     plan,
+    costUnit,
     cycleMs: time.cycleMs,
     firstCycle,
     lastCycle,
@@ -64,7 +67,8 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
     plan.rule === undefined
       ? undefined
       : byContract(requestLog.seen, names.length).map((own) => observedLevels(own, plan, modelOptions));
-  const observation = { names, plan, firstCycle, lastCycle, cells, transitions: heard, levels };
+  const costs = costUnit === undefined ? undefined : { unit: costUnit, cycleMs: time.cycleMs };
+  const observation = { names, plan, firstCycle, lastCycle, cells, transitions: heard, levels, costs };
   const { run, rows } = observedRows(observation);
   const observedFold = new RunFold(run);
   rows.subscribe(observedFold);
@@ -104,6 +108,7 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
         arm: 'observed',
         ...(seen.clients === undefined ? {} : { clients: seen.clients }),
         live: liveFigures(seen),
+        ...observedFold.costs(),
         ...(comparison && { comparison }),
       },
       { ...observedFold.figures(lastCycle, top), reactions },
@@ -117,7 +122,7 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
       : judged;
   const { fold } = model;
   const predicted = assemble(
-    { ...common, arm: 'predicted' },
+    { ...common, arm: 'predicted', ...fold.costs() },
     fold.figures(lastCycle, top),
     fold.past(firstCycle, lastCycle),
     expectations,

@@ -3,6 +3,9 @@
 //
 //   arrivals   | x   x   x |      popularity     | A   C   A |
 //              |  o     o  |   ─────────────►    |  B     A  |      in order of their instants
+import type { Draws } from '../math/random.js';
+import { costsIn } from '../scenario/cost-plan.js';
+import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { type Feed, type PlannedCycle, RequestsOfModels } from '../simulate/feed.js';
 import type { Traffic } from '../simulate/scenario-traffic.js';
 
@@ -11,6 +14,8 @@ export interface Schedule {
   /** Length in cycles. */
   readonly cycles: number;
   at(cycle: number): PlannedCycle;
+  /** Of the next request in order; undefined where every request costs 1. */
+  readonly drawCost?: (() => number) | undefined;
 }
 
 /** Requests for these contracts, at equal distances over the cycle. */
@@ -19,11 +24,14 @@ export function evenly(contracts: Uint32Array): PlannedCycle {
   return { n, fractions: Float64Array.from(contracts, (_, k) => (k + 0.5) / n), contracts };
 }
 
-/** @param startCycle the cycle of the scenario in which its run begins */
-export function scheduleOf({ arrivals, popularity, cycles, feed }: Traffic, startCycle: number): Schedule {
+export function scheduleOf(
+  { arrivals, popularity, cycles, feed }: Traffic,
+  { startCycle, costs }: LoadedScenario,
+  draws: Draws,
+): Schedule {
   if (feed !== undefined) return new FeedSchedule(feed, cycles, startCycle);
   const models = new RequestsOfModels({ arrivals, popularity });
-  return { cycles, at: (cycle) => models.at(cycle) };
+  return { cycles, at: (cycle) => models.at(cycle), drawCost: costsIn(draws, costs) };
 }
 
 /** Recorded counts by contract; they say in which cycle, and the requests of a cycle are spread over it evenly. */

@@ -30,8 +30,8 @@ export type Reading =
 export interface Target {
   /** Where the requests go, for people. */
   readonly description: string;
-  /** The request that is sent for a contract, by index. */
-  request(contract: number): PoolRequest;
+  /** The request that is sent for a contract, by index. @param cost a target that does not know of costs counts 1. Default: 1 */
+  request(contract: number, cost?: number): PoolRequest;
   read(answer: PoolAnswer): Reading;
 }
 

@@ -104,14 +104,18 @@ export class WeirTarget implements Target {
     return new WeirTarget(endpoint, { slug, key, places }, plan);
   }
 
-  request(contract: number): PoolRequest {
-    return this.#requests[contract]!;
+  request(contract: number, cost = 1): PoolRequest {
+    const request = this.#requests[contract]!;
+    if (cost === 1) return request;
+    if (request.body !== undefined)
+      return { ...request, body: JSON.stringify({ ...JSON.parse(request.body), count: cost }) };
+    return { ...request, path: withQuery(request.path, `n=${cost}`) };
   }
 
   /** Walks the way of a request and counts nothing: to warm up. Where events of another kind are sent it leads nowhere, and warms less. */
   get peek(): PoolRequest {
     const { path, headers = {} } = this.#requests[0]!;
-    return { method: 'GET', path: `${path}${path.includes('?') ? '&' : '?'}peek=1`, headers: { ...headers } };
+    return { method: 'GET', path: withQuery(path, 'peek=1'), headers: { ...headers } };
   }
 
   /** Index of a contract by the id that the node gave it, and by its key where it has keys. */
@@ -144,6 +148,10 @@ export async function mintAt({ anyone }: Reached, { timeoutMs, signal }: CallOpt
   return (await anyone.call(mintKey, undefined, { timeoutMs, signal })).key;
 }
 
+function withQuery(path: string, field: string): string {
+  return `${path}${path.includes('?') ? '&' : '?'}${field}`;
+}
+
 /** The kind of event that a gate counts. */
 const GATED = 'request';
 
@@ -165,7 +173,7 @@ function decisionIn(body: string): Told | undefined {
   }
   const [of] = Array.isArray(told['contracts']) ? (told['contracts'] as Record<string, unknown>[]) : [told];
   const { state, count, delay_ms: delay } = of ?? {};
-  const { cycle, decision = of?.['admitted'] === 1 ? 'admitted' : 'limited' } = told;
+  const { cycle, decision = of?.['limited'] === 0 ? 'admitted' : 'limited' } = told;
   const isWhole = typeof cycle === 'number' && Number.isSafeInteger(cycle) && typeof count === 'number';
   if (!isWhole || typeof state !== 'string' || (decision !== 'admitted' && decision !== 'limited')) return undefined;
   const delayMs = typeof delay === 'number' && delay > 0 ? delay : undefined;

@@ -7,7 +7,7 @@
 // With at most F requests in flight, of at most `most` each, admitted costs exceed what the limiter allows by at most
 // F * max(0, most - charged): the limiter does not yet know that much. A window counts that at its end.
 import type { Static } from 'typebox';
-import type { RandomStream } from '../math/random.js';
+import type { Draws, RandomStream } from '../math/random.js';
 import { parseTimeLaw } from '../math/time-law.js';
 import { Type } from '../schema/json-schema.js';
 
@@ -80,4 +80,10 @@ export function planCosts({ unit = 'cost', each, most = MOST_COST, charged }: Co
   const costs = parseTimeLaw(each, 1, '/costs/each');
   const draw = (stream: RandomStream) => Math.min(most, Math.max(1, Math.round(costs.drawMs(stream))));
   return { unit, charged, draw };
+}
+
+/** The costs of a run, request by request; undefined where every request costs 1. */
+export function costsIn(draws: Draws, costs: CostPlan | undefined): (() => number) | undefined {
+  const stream = draws('costs');
+  return costs && (() => costs.draw(stream));
 }

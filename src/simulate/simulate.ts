@@ -12,6 +12,7 @@ import type { Outcome } from '../outcome/outcome-schema.js';
 import { folded } from '../outcome/run-fold.js';
 import type { Series } from '../outcome/series.js';
 import { MOST_ROWS, type Timeline } from '../outcome/timeline.js';
+import { costsIn } from '../scenario/cost-plan.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { lastInstantOf } from '../time/cycle.js';
 import { type ActorState, actorStates } from './actor-states.js';
@@ -135,8 +136,7 @@ async function prepare(
   const { seed = scenario.seed, untilCycle = Number.POSITIVE_INFINITY, inspect, withDecisions, journeys } = options;
   const { startCycle: firstCycle, drain, cycleMs, plan, keyed, senders, costs } = scenario;
   const draws = drawsOf(seed);
-  const stream = draws('costs');
-  const drawCost = costs && (() => costs.draw(stream));
+  const drawCost = costsIn(draws, costs);
   const traffic = await trafficOf(scenario, draws);
   const { names, cycles } = traffic;
   const wholeCycle = firstCycle + cycles - 1 + drain;

@@ -84,8 +84,15 @@ describe('a target that is not there', () => {
 
   it.each([
     ['a service', 'service: { time: 10ms }', '/service'],
+    [
+      'a cost that is corrected at the end',
+      'service: { time: 10ms }\ncosts: { each: 5, charged: 0 }',
+      '/costs/charged',
+    ],
+    ['costs by a rule', 'limiter: gcra 10/s burst=5\ncosts: { each: 5 }', '/costs'],
+    ['costs at another target', 'target: {}\ncosts: { each: 5 }', '/costs'],
     ['faults', 'faults: [{ kind: pause, from: 1, to: 2 }]', '/faults'],
-  ])('%s behind the gate cannot run live', async (_, text, path) => {
+  ])('%s cannot run live', async (_, text, path) => {
     const modelled = scenario(`duration: 5\narrivals: [{ model: constant, rate: 1 }]\n${text}`);
     await expect(run(modelled, {})).rejects.toMatchObject({ code: 'invalid_input', faults: [{ path }] });
   });

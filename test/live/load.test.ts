@@ -34,6 +34,8 @@ afterAll(() => node.close());
 const limiter = 'limiter: { threshold: 6, within: 8 }';
 const busy = 'arrivals: [{ model: poisson, rate: 0.6 }, { model: burst, burst_rate: 4, at: 6, for: 2 }]';
 
+const costs = 'costs: { unit: tokens, each: { law: uniform, from: 1, to: 25 } }';
+
 const scenarios: [name: string, text: string][] = [
   ['a burst', `duration: 20\n${limiter}\n${busy}`],
   ['sustained overload', `duration: 20\n${limiter}\narrivals: [{ model: constant, rate: 2 }]`],
@@ -54,6 +56,18 @@ const scenarios: [name: string, text: string][] = [
     'clients that try again',
     `duration: 20\ndrain: 10\n${limiter}\n${busy}\nclients: [{ kind: retrying, backoff: { policy: full_jitter, base: 50ms } }]`,
   ],
+  [
+    'costs, and a state that a part of one leads to',
+    `duration: 20\nlimiter: { threshold: 60, within: 8, near_limit: 0.5 }\n${busy}\n${costs}`,
+  ],
+  [
+    'costs of keys',
+    `duration: 20\nkeyed: { max_keys: 5 }\ncontracts: 5\nlimiter: { threshold: 40, within: 8 }\narrivals: [{ model: poisson, rate: 6 }]\n${costs}`,
+  ],
+  [
+    'costs of clients',
+    `duration: 20\ndrain: 10\nlimiter: { threshold: 60, within: 8 }\n${busy}\n${costs}\nclients: [{ kind: retrying, backoff: { policy: full_jitter, base: 50ms } }]`,
+  ],
   ['a closed loop', `duration: 20\n${limiter}\nclients: [{ kind: closed, count: 3, think: 80ms }]`],
 ];
 
@@ -73,6 +87,7 @@ describe('a scenario sent to a live node', () => {
     expect(live).toMatchObject({ answered: live.planned, sent: live.planned, failed: 0, timed_out: 0 });
     expect(result.observed.outcome.requests).toBeGreaterThan(0);
     expect(result.observed.outcome.by_contract).toEqual(result.predicted.outcome.by_contract);
+    expect(result.observed.outcome.costs).toEqual(result.predicted.outcome.costs);
   });
 
   it('holds each request for as long as the node says that the rule holds it', async () => {

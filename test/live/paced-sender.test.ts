@@ -43,7 +43,7 @@ describe('a schedule', () => {
     const traffic = await trafficOf(one, drawsOf(11));
     const again = await trafficOf(one, drawsOf(11));
     const feed = new ModelFeed(again, 0);
-    const schedule = scheduleOf(traffic, 0);
+    const schedule = scheduleOf(traffic, one, drawsOf(11));
     for (let cycle = 0; cycle < 40; cycle += 1) {
       const counts = Array<number>(one.contracts).fill(0);
       feed.arrive(cycle, (contract, n) => {
@@ -59,21 +59,23 @@ describe('a schedule', () => {
 });
 
 describe('shares', () => {
-  const one = scenario('duration: 30\nseed: 3\narrivals: [{ model: poisson, rate: 7 }]\ncontracts: { count: 3 }');
+  const one = scenario(
+    'duration: 30\nstart_cycle: 0\ncosts: { each: { law: uniform, from: 1, to: 99 } }\nseed: 3\narrivals: [{ model: poisson, rate: 7 }]\ncontracts: { count: 3 }',
+  );
 
   /** What is sent, and what was planned. */
   async function sentBy(
     share: Share | undefined,
-  ): Promise<{ sent: [contract: number, atMs: number][]; planned: number }> {
+  ): Promise<{ sent: [contract: number, atMs: number, cost?: number][]; planned: number }> {
     const clock = new VirtualClock(0, 100);
-    const all = { sent: [] as [contract: number, atMs: number][], planned: 0 };
-    const schedule = scheduleOf(await trafficOf(one, drawsOf(3)), 0);
+    const all = { sent: [] as [contract: number, atMs: number, cost?: number][], planned: 0 };
+    const schedule = scheduleOf(await trafficOf(one, drawsOf(3)), one, drawsOf(3));
     const stage = {
       clock,
       firstCycle: 2,
       uncertaintyMs: 1,
       evidence: { plan: (_: number, n: number) => (all.planned += n) },
-      inFlight: { launch: (contract: number, atMs: number) => all.sent.push([contract, atMs]) },
+      inFlight: { launch: (...request: [contract: number, atMs: number, cost?: number]) => all.sent.push(request) },
     } as unknown as Stage;
     pacedSending(schedule, stage, 'spaced', share).start();
     clock.run({ untilMs: 5_000 });

@@ -11,6 +11,8 @@ export interface Wrong {
   /** Trips when the count reaches the threshold, not when it passes it. */
   readonly tripsAtThreshold?: boolean;
   readonly limitedDoNotCount?: boolean;
+  /** Counts each request as 1, whatever `?n=` says. */
+  readonly ignoresCost?: boolean;
   readonly neverRestores?: boolean;
   /** Every so many requests. */
   readonly answers500Every?: number;
@@ -156,7 +158,7 @@ class Small {
       else if (url === '/api/updates/pubkey') this.showKey(response);
       else if (url.startsWith('/api/updates/proof')) this.prove(url, response);
       else if (url.endsWith('/stream')) this.stream(response);
-      else if (url.endsWith('/gate')) this.gate(url, response);
+      else if (/\/gate(\?n=\d+)?$/.test(url)) this.gate(url, response);
       else if (method === 'POST' && url === '/api/demo-key/mint') send(response, 201, minted);
       else if (method === 'POST' && url === '/api/chain/state-machines')
         send(response, 201, { ok: true, machine: machineOf(JSON.parse(body).slug) });
@@ -215,6 +217,7 @@ class Small {
       dropsEvery,
       hangsEvery,
       limitedDoNotCount,
+      ignoresCost,
       stampsBy = 0,
       stampsEvery = 1,
       slowMs,
@@ -229,7 +232,12 @@ class Small {
     const contract = this.contracts.find(({ id }) => url.includes(`/contracts/${id}/`))!;
     const cycle = this.cycle();
     if (!(limitedDoNotCount && contract.state === 'limiting')) {
-      contract.counts.set(cycle, (contract.counts.get(cycle) ?? 0) + 1);
+      const cost = ignoresCost ? 1 : Number(/[?&]n=(\d+)/.exec(url)?.[1] ?? 1);
+      // One by one: a transition has the count that led to it.
+      for (let n = 0; n < cost; n += 1) {
+        contract.counts.set(cycle, (contract.counts.get(cycle) ?? 0) + 1);
+        this.evaluate(contract, cycle);
+      }
     }
     this.evaluate(contract, cycle);
     if (nth(hangsEvery)) return;

@@ -5,7 +5,8 @@
 //   requests  0  1  0  1  0  1  4  5  0  1  0  1  0  1  0  1  0  1  0  1
 //   count     0  1  1  2  2  3  7 12 12 12 12 12 12 12  9  5 ...               trips in 6 (the 7th), restores in 15
 import { afterEach, describe, expect, it } from 'vitest';
-import { burst, run, steady, type Told, told } from './asking.js';
+import type { LoadedScenario } from '../../src/scenario/load-scenario.js';
+import { burst, run, scenario, steady, type Told, told } from './asking.js';
 import { type SmallNode, startSmallNode, type Wrong } from './wrong-node.js';
 
 const CYCLE_MS = 50;
@@ -18,16 +19,20 @@ afterEach(async () => {
 interface Setting {
   readonly cycleMs?: number;
   readonly timeoutMs?: number;
+  readonly asked?: LoadedScenario;
   /** Called once a cycle with the number of cycles since the start. */
   readonly onCycle?: (elapsed: number, node: SmallNode) => void;
 }
 
 /** The burst, sent to a node that is wrong in one way. */
-async function burstAt(wrong: Wrong, { cycleMs = CYCLE_MS, timeoutMs = 5_000, onCycle }: Setting = {}): Promise<Told> {
+async function burstAt(
+  wrong: Wrong,
+  { cycleMs = CYCLE_MS, timeoutMs = 5_000, onCycle, asked = burst }: Setting = {},
+): Promise<Told> {
   const result = await steady(async () => {
     const node = await startSmallNode(cycleMs, wrong);
     nodes.push(node);
-    return run(burst, { url: node.url, timeoutMs, onCycle: ({ elapsed }) => onCycle?.(elapsed, node) });
+    return run(asked, { url: node.url, timeoutMs, onCycle: ({ elapsed }) => onCycle?.(elapsed, node) });
   });
   return told(result);
 }
@@ -52,6 +57,18 @@ describe('a node', () => {
     const [difference] = comparison.differences;
     const seen = { verdict: comparison.verdict, cycle: (difference?.cycle ?? 0) - first, figure: difference?.figure };
     expect(seen).toEqual({ verdict: 'node differs', cycle: firstCycle, figure });
+  });
+
+  it.each<[string, Wrong, string[], number]>([
+    ['charges what a request costs agrees', {}, [], 0],
+    ['charges each request 1 is caught at the first', { ignoresCost: true }, ['count'], 1],
+  ])('that %s', async (_, wrong, figures, at) => {
+    const asked = scenario(
+      'seed: 7\nduration: 8\nlimiter: { threshold: 30, within: 4 }\narrivals: [{ model: constant, rate: 1 per 2 cycles }]\ncosts: { each: 12 }',
+    );
+    const { comparison, first } = await burstAt(wrong, { asked });
+    const [difference] = comparison.differences;
+    expect([difference?.figure ?? [], (difference?.cycle ?? first) - first].flat()).toEqual([...figures, at]);
   });
 
   it('that answers 500 at times is caught in the cycle of the first', async () => {
