@@ -24,6 +24,7 @@ export function closedLoop(
     inFlight.launch(0, nowMs, undefined, send);
   };
   return {
+    isScheduled: false,
     start: () =>
       void clock.agenda.at(startOf(firstCycle, clock.cycleMs), Rank.arrival, () => {
         for (let n = 0; n < connections; n += 1) send();

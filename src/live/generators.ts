@@ -137,6 +137,7 @@ export class Generators {
     const uncertaintyMs = time.uncertaintyMs + redis.uncertaintyMs + most;
     const shiftMs = time.offsetMs - redis.offsetMs;
     return {
+      isScheduled: true,
       start: () => void this.#say({ state: 'go', firstCycle: stage.firstCycle, shiftMs, uncertaintyMs }),
       stop: () => void this.#say({ state: 'stop' }),
       landed: async () => {

@@ -2,7 +2,7 @@
 //
 //   intended        sent                 answered
 //      |── send lag ──|────── raw ──────────|
-//      |───────────── latency ──────────────|          the time a user waits who comes when the schedule says
+//      |───────────── latency ──────────────|          from the intended send time
 //
 // A generator that falls behind sends late and finds short raw times: only the latency from the intended instant is honest
 // ("coordinated omission", G. Tene).
@@ -43,13 +43,16 @@ export class Latency {
     under(this.#byCycle, cycle, () => []).push(ms);
   }
 
-  figures(): Pick<LiveFigures, 'send_lag_ms' | 'latency_ms' | 'raw_latency_ms' | 'by_decision' | 'by_phase'> {
+  /** @param from what the latency is timed from, in words */
+  figures(
+    from: string,
+  ): Pick<LiveFigures, 'send_lag_ms' | 'latency_ms' | 'raw_latency_ms' | 'by_decision' | 'by_phase'> {
     return {
       send_lag_ms: this.sendLag.figures('from the intended instant to the request going out'),
-      latency_ms: this.latency.figures('from the intended instant to the answer'),
+      latency_ms: this.latency.figures(`${from} to the answer`),
       raw_latency_ms: this.#raw.figures('from the request going out to the answer'),
-      by_decision: quantilesOf(this.#byDecision),
-      by_phase: quantilesOf(this.#byPhase),
+      by_decision: quantilesOf(this.#byDecision, from),
+      by_phase: quantilesOf(this.#byPhase, from),
     };
   }
 
@@ -65,10 +68,10 @@ export class Latency {
   }
 }
 
-function quantilesOf(all: ReadonlyMap<string, Durations>): LiveFigures['by_decision'] {
+function quantilesOf(all: ReadonlyMap<string, Durations>, from: string): LiveFigures['by_decision'] {
   return Object.fromEntries(
     [...all].flatMap(([name, durations]) => {
-      const figures = durations.figures('from the intended instant to the answer');
+      const figures = durations.figures(`${from} to the answer`);
       return figures === null ? [] : [[name, figures]];
     }),
   );

@@ -70,6 +70,8 @@ export interface SessionSeen {
   /** Why the target is gone, if it is. */
   readonly gone: string | undefined;
   readonly isPartial: boolean;
+  /** What the latency is timed from, in words. */
+  readonly timedFrom: string;
   /** Figures of the clients; undefined where a schedule says what is sent. */
   readonly clients: ClientFigures[] | undefined;
   readonly clientSeries: Series | undefined;
@@ -238,6 +240,7 @@ export class LiveSession {
       connections: this.#connection.pool.mostConnected,
       gone: this.gone,
       isPartial: this.#isPartial,
+      timedFrom: this.#sending.isScheduled ? 'from the intended instant' : 'from sending',
       clients: this.#sending.figures?.(),
       clientSeries: this.#sending.series?.(last),
     };

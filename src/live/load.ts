@@ -212,6 +212,7 @@ function sendingOf(
     return pacedSending(scheduleOf(traffic, scenario, draws), stage, pacingOf(scenario, options));
   const clients = new LiveClients({ ...stage, scenario, plans: scenario.clients, traffic, draws });
   return {
+    isScheduled: false,
     start: () => clients.start(),
     stop: () => clients.stop(),
     rateLimited: (contract) => clients.rateLimited(contract),

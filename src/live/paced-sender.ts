@@ -55,7 +55,7 @@ export function pacedSending(
   stage: SenderStage,
   pacing: Pacing = 'arrival',
   share?: Share,
-): Pick<Sending, 'start' | 'stop'> {
+): Sending {
   const { inFlight } = stage;
   const launch: PacedSenderOptions['launch'] = (contract, atMs, cost) => inFlight.launch(contract, atMs, cost);
   return new PacedSender({ ...stage, schedule, pacing, share, launch });
@@ -63,7 +63,8 @@ export function pacedSending(
 
 type SenderStage = Pick<Stage, 'clock' | 'firstCycle' | 'inFlight' | 'evidence' | 'uncertaintyMs' | 'warm'>;
 
-class PacedSender {
+class PacedSender implements Sending {
+  readonly isScheduled = true;
   readonly #options: PacedSenderOptions;
   #dues = new Float64Array(64);
   #contracts = new Uint32Array(64);

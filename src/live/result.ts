@@ -209,7 +209,7 @@ function liveFigures({ requestLog, latency, answers, target, connections, time, 
     arrived,
     late,
     connections,
-    ...latency.figures(),
+    ...latency.figures(seen.timedFrom),
     ...(answers && { answers: answers.figures() }),
     by_cycle: cyclesIn({ requestLog }).map((cycle) => {
       const count = requestLog.of(cycle);
@@ -218,7 +218,7 @@ function liveFigures({ requestLog, latency, answers, target, connections, time, 
   };
 }
 
-function seriesOf({ requestLog, latency, clientSeries }: LiveSeen): Series {
+function seriesOf({ requestLog, latency, clientSeries, timedFrom }: LiveSeen): Series {
   const cycle = clientSeries?.cycle ?? cyclesIn({ requestLog });
   const { open_jobs, retries } = clientSeries ?? {};
   return {
@@ -227,6 +227,7 @@ function seriesOf({ requestLog, latency, clientSeries }: LiveSeen): Series {
     ...(open_jobs === undefined ? {} : { open_jobs }),
     ...(retries === undefined ? {} : { retries }),
     ...latency.series(cycle),
+    latency_taken: `${timedFrom} to the answer`,
   };
 }
 

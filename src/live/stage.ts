@@ -13,6 +13,8 @@ export interface Sending {
   stop(): void;
   readonly rateLimited?: (contract: number) => void;
   readonly rateRestored?: (contract: number) => void;
+  /** Whether a schedule says when each request is sent. Without it nothing is intended before it is sent. */
+  readonly isScheduled: boolean;
   readonly figures?: () => ClientFigures[];
   /** What it measured cycle by cycle, up to this one. */
   readonly series?: (lastCycle: number) => Series;

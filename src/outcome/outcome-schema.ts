@@ -204,7 +204,10 @@ const AnswerFigures = Type.Object(
         },
         strict,
       ),
-      { description: 'Latency from the intended send time, in steps of 1, 2 and 5.' },
+      {
+        description:
+          'Latency from the intended send time, or from sending where nothing was intended before; in steps of 1, 2 and 5.',
+      },
     ),
     limit: Nullable(
       Type.Object(

@@ -1,7 +1,7 @@
 // What came back from a target: statuses and errors, latency with its histogram, throughput, and the limit that was seen.
 import type { Outcome } from '../outcome/outcome-schema.js';
 import { type Block, right, sentence } from './block.js';
-import { counted, number, share } from './words.js';
+import { counted, isFromSending, number, share } from './words.js';
 
 const BAR = 40;
 
@@ -40,7 +40,7 @@ function latencyBlocks({ latency_ms: latency }: Live, histogram: Answers['histog
   return [
     {
       kind: 'table',
-      title: 'Latency from the intended send time',
+      title: isFromSending(latency) ? 'Latency from sending' : 'Latency from the intended send time',
       columns: ['p50', 'p90', 'p99', 'p99.9', 'max'].map(right),
       rows: [[p50, p90, p99, p999, max].map(ms)],
     },

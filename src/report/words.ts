@@ -188,3 +188,8 @@ function held(all: number): string {
 export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
+
+/** In a closed loop nothing is intended before it is sent. */
+export function isFromSending({ taken }: { readonly taken: string }): boolean {
+  return taken.startsWith('from sending');
+}

@@ -4,7 +4,7 @@ import type { Series } from '../../outcome/series.js';
 import type { ChartSpec, CycleAxis, Line, Tone } from '../../web/chart/spec.js';
 import { reduceSteps } from '../reduce.js';
 import type { Reported } from '../reported.js';
-import { capital, counted, latency, number } from '../words.js';
+import { capital, counted, isFromSending, latency, number } from '../words.js';
 import { COLUMNS, cycleAxis } from './cycle-axis.js';
 
 export function queueChart({ outcome, series }: Reported): ChartSpec | undefined {
@@ -187,8 +187,9 @@ export function percentilesChart({ outcome }: Reported): ChartSpec | undefined {
 }
 
 function timedIn({ clients, service, live }: Outcome): [label: string, quantiles: Quantiles][] {
+  const hasIntent = live?.latency_ms && !isFromSending(live.latency_ms);
   const found: [string, Quantiles | null | undefined][] = [
-    ['from the intended instant', live?.latency_ms],
+    ['from the intended instant', hasIntent ? live.latency_ms : undefined],
     ['from sending', live?.raw_latency_ms],
     ...Object.entries(live?.by_decision ?? {}),
     ['send lag', live?.send_lag_ms],
