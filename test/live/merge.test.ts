@@ -49,7 +49,12 @@ function tell(all: readonly Request[], of: (by: number) => Evidence): void {
     .sort((a, b) => a.endedMs - b.endedMs);
   for (const { request, endedMs } of inOrder) {
     const { by, contract, atMs, result } = request;
-    const one = { contract, intendedMs: START_MS + atMs, sentMs: sentMs(request) };
+    const one = {
+      contract,
+      cost: contract === 0 ? undefined : atMs + 1,
+      intendedMs: START_MS + atMs,
+      sentMs: sentMs(request),
+    };
     const evidence = of(by);
     evidence.plan(FIRST + Math.floor(atMs / CYCLE_MS), 1);
     evidence.sent(one);
@@ -66,7 +71,7 @@ const seenIn = ({ requestLog, latency }: { requestLog: RequestLog; latency: Late
   ...requestLog,
   byCycle: [...requestLog.byCycle].sort(([a], [b]) => a - b),
   cells: requestLog.cells(),
-  figures: latency.figures(),
+  figures: latency.figures('from sending'),
   series: latency.series([FIRST, FIRST + 1, FIRST + 4]),
 });
 
@@ -86,8 +91,8 @@ describe('merged', () => {
   });
 
   it('what is not known of the clock of a generator is part of the interval of each of its requests', () => {
-    const row: Row = [0, START_MS + 10, START_MS + 10, START_MS + 12, 1, null, null, null, null];
-    const lost: Row = [0, START_MS + 20, START_MS + 20, START_MS + 30, 'timed_out', 'So.'];
+    const row: Row = [0, START_MS + 10, START_MS + 10, START_MS + 12, null, 1, null, null, null, null];
+    const lost: Row = [0, START_MS + 20, START_MS + 20, START_MS + 30, null, 'timed_out', 'So.'];
     const share = (apartMs: number): Share => ({
       name: `${apartMs}`,
       rows: [row, lost],
@@ -108,7 +113,7 @@ describe('merged', () => {
 
   it('a stamp is possible as far as the clock of its generator is not known', () => {
     // Counted in the cycle after the answer, which came 4 ms before it.
-    const row: Row = [0, START_MS + 90, START_MS + 90, START_MS + 96, 1, FIRST + 1, 1, 'allowing', null];
+    const row: Row = [0, START_MS + 90, START_MS + 90, START_MS + 96, null, 1, FIRST + 1, 1, 'allowing', null];
     const impossible = (apartMs: number) =>
       merged([{ name: 'a', rows: [row], end: { ...ended, rows: 1, apartMs } }], whole).requestLog.impossible.length;
     expect([impossible(0), impossible(1), impossible(2), impossible(3)]).toEqual([1, 1, 0, 0]);
@@ -119,6 +124,7 @@ describe('merged', () => {
     START_MS,
     START_MS + 150,
     START_MS + 160,
+    null,
     1,
     null,
     null,

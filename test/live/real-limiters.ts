@@ -169,7 +169,7 @@ async function verdicts(url: string, arrivals: string, real: Real): Promise<Read
       cycles: traffic.cycles,
       drain: own.drain,
       foreign: own.target,
-      sending: (stage) => pacedSending(scheduleOf(traffic, own.startCycle), stage, 'instant'),
+      sending: (stage) => pacedSending(scheduleOf(traffic, own, drawsOf(own.seed)), stage, 'instant'),
     });
     const words: Record<string, string> = {};
     for (const [name, limiter] of Object.entries({ own: real.own, ...real.wrong })) {
