@@ -4,7 +4,7 @@ import type { Plan } from '../limiter/plan.js';
 import { type CycleRow, RowBuilder, type RunShape, shapeOf } from '../outcome/cycle-row.js';
 import type { Heard } from './event-listener.js';
 import type { Latency } from './latency.js';
-import { costOf, type RequestLog } from './request-log.js';
+import { costsOf, type RequestLog } from './request-log.js';
 
 /** What the rows of a live run refer to. */
 export interface LiveRun extends RunShape {
@@ -72,7 +72,7 @@ export class LiveRows {
       const answers = this.#requestLog.answersOf(cycle, contract);
       if (answers.length === 0) continue;
       builder.requested(contract, answers.length, answers.filter(({ admitted }) => admitted).length);
-      const counted = costOf(answers);
+      const counted = costsOf(answers);
       builder.left(contract, answers.length - counted);
       this.#inWindow.push({ cycle, contract, counted });
       for (const { delayMs } of answers) if (delayMs !== undefined) builder.delayed(delayMs);

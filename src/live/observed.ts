@@ -6,7 +6,7 @@ import { CostTally } from '../outcome/cost-tally.js';
 import { type CycleRow, RowBuilder, type RunShape, shapeOf } from '../outcome/cycle-row.js';
 import type { Reaction, TransitionSeen } from '../outcome/outcome-schema.js';
 import { startOf } from '../time/cycle.js';
-import { type Cell, costOf } from './request-log.js';
+import { type Cell, costsOf } from './request-log.js';
 
 export interface Observation {
   readonly names: readonly string[];
@@ -137,7 +137,7 @@ class WindowSeen {
     this.#levels = levels;
     for (const { cycle, answers } of cells) {
       this.#cycles.push(cycle);
-      this.#upTo.push(this.#upTo.at(-1)! + costOf(answers));
+      this.#upTo.push(this.#upTo.at(-1)! + costsOf(answers));
       const stated = answers.reduce((most, { count = -1 }) => Math.max(most, count), -1);
       if (stated >= 0) this.#stated.set(cycle, stated);
     }

@@ -19,7 +19,7 @@ export interface SeenAnswer {
 }
 
 /** What answers of these requests counted as, together. */
-export function costOf(answers: readonly SeenAnswer[]): number {
+export function costsOf(answers: readonly SeenAnswer[]): number {
   return answers.reduce((sum, { cost = 1 }) => sum + cost, 0);
 }
 
