@@ -5,7 +5,7 @@ import { RateLimiterRedis } from 'rate-limiter-flexible';
 import { CountBatch } from '../../src/store/redis/batch.js';
 import { prefixOf } from '../../src/store/redis/buckets.js';
 import { RedisConnection } from '../../src/store/redis/connection.js';
-import { CYCLE_MS } from '../../src/time/cycle.js';
+import { functionNamed } from '../../src/store/redis/library.js';
 import { hasRedis, RedisCluster, RedisServer } from '../store/redis/server.js';
 import { type BenchRow, median } from './measure.js';
 
@@ -42,9 +42,11 @@ async function measured(server: RedisServer, connection: RedisConnection, io: Re
   const gatesOf = (within: number) => makeGates(connection, prefix, `bench-${within}`, GATES, within);
   const [short, long] = [await gatesOf(60), await gatesOf(600)];
   const flexible = new RateLimiterRedis({ storeClient: io, points: THRESHOLD, duration: 47, keyPrefix: 'rlf' });
-  const batch = new CountBatch(connection, CYCLE_MS);
+  const batch = new CountBatch(connection);
+  // Past the connection, whose cycles have one length.
+  const fcall = ['FCALL', functionNamed('count'), '1', prefix, String(Number.MAX_SAFE_INTEGER)];
   const single = (gates: readonly string[], cycleMs: number) => (index: number) =>
-    connection.call('count', prefix, [String(connection.deadline()), String(cycleMs), gates[index % GATES]!, '1']);
+    connection.command(prefix, ...fcall, String(cycleMs), gates[index % GATES]!, '1', '0');
   // One round over all gates takes so long: with cycles of a twentieth of it, each gate is asked after a gap of 20.
   let roundMs = 40;
   const bodies: Record<string, (index: number) => Promise<unknown>> = {
@@ -104,8 +106,8 @@ async function benchMasters(): Promise<BenchRow> {
 }
 
 async function capacityOf(servers: readonly RedisServer[], url: string) {
-  const connection = await RedisConnection.open({ url: `${url}?deadline_ms=10000` });
-  const batch = new CountBatch(connection, 3_600_000);
+  const connection = await RedisConnection.open({ url: `${url}?deadline_ms=10000`, cycleMs: 3_600_000 });
+  const batch = new CountBatch(connection);
   const slugs = Array.from({ length: SLUGS }, (_, index) => `bench-${index}`);
   const made = slugs.map((slug) => makeGates(connection, prefixOf(slug), slug, GATES_OF_SLUG, 60));
   const gates = (await Promise.all(made)).flatMap((names, index) =>
@@ -129,11 +131,10 @@ async function capacityOf(servers: readonly RedisServer[], url: string) {
 }
 
 async function makeGates(connection: RedisConnection, prefix: string, slug: string, gates: number, within: number) {
-  const head = [String(connection.deadline()), String(CYCLE_MS), slug];
-  await connection.call('machine', prefix, [...head, '{}', '{"e":0}', '0']);
+  await connection.call('machine', prefix, [slug, '{}', '{"e":0}', '0']);
   const ids = Array.from({ length: gates }, (_, index) => `c${index}`);
   const make = (id: string) =>
-    connection.call('contract', prefix, [...head, id, '{}', '{"e":0}', String(THRESHOLD), String(within)]);
+    connection.call('contract', prefix, [slug, id, '{}', '{"e":0}', String(THRESHOLD), String(within)]);
   await Promise.all(ids.map(make));
   return ids.map((id) => `${slug}/${id}`);
 }

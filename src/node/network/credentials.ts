@@ -35,10 +35,10 @@ export class NetworkCredentials extends MemoryCredentials {
   async writeKey(key: Key, most = -1): Promise<boolean> {
     const { id, owner, expiresAtMs } = key;
     const change: CredentialChange = { kind: 'key', key };
-    const [, isDone] = (await this.#connection.call('putkey', DIRECTORY, [
-      ...[String(this.#connection.deadline()), '1', owner, id, String(expiresAtMs), String(most)],
+    const [, isDone] = await this.#connection.call('putkey', DIRECTORY, [
+      ...[owner, id, String(expiresAtMs), String(most)],
       ...[JSON.stringify(key), JSON.stringify(change), String(LOG_LENGTH)],
-    ])) as number[];
+    ]);
     if (isDone === 1) this.take(change);
     return isDone === 1;
   }

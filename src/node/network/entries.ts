@@ -72,14 +72,11 @@ export class Entries {
     name: 'machine' | 'contract' | 'change' | 'note' | 'endcontract' | 'endmachine',
     slug: string,
     args: readonly string[],
-    untilMs = Number.POSITIVE_INFINITY,
+    untilMs?: number,
   ): Promise<number> {
     this.#parts.heads.check({ slug });
-    const deadline = Math.min(untilMs, this.#parts.connection.deadline());
-    const head = [String(deadline), String(this.#parts.clock.cycleMs), slug];
-    const [now, number] = (await this.#parts.connection.call(name, prefixOf(slug), [...head, ...args])) as number[];
-    this.#parts.connection.heard(now!);
-    return number!;
+    const [, number] = await this.#parts.connection.call<number>(name, prefixOf(slug), [slug, ...args], { untilMs });
+    return number;
   }
 
   /** The row of an entry, once it is linked. @throws Failure `store_away` */

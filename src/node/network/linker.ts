@@ -52,7 +52,6 @@ interface LinkerParts {
   readonly directory: Directory;
   readonly signer: Signer;
   readonly heads: Heads;
-  readonly cycleMs: number;
   readonly onError: (error: unknown) => void;
 }
 
@@ -61,19 +60,17 @@ export class Linker {
   readonly #directory: Directory;
   readonly #signer: Signer;
   readonly #heads: Heads;
-  readonly #cycleMs: number;
   readonly #onError: (error: unknown) => void;
   /** Buckets that are being linked; true: there is more. */
   readonly #busy = new Map<string, boolean>();
   /** Rows that this node has linked. */
   linked = 0;
 
-  constructor({ connection, directory, signer, heads, cycleMs, onError }: LinkerParts) {
+  constructor({ connection, directory, signer, heads, onError }: LinkerParts) {
     this.#connection = connection;
     this.#directory = directory;
     this.#signer = signer;
     this.#heads = heads;
-    this.#cycleMs = cycleMs;
     this.#onError = onError;
   }
 
@@ -94,7 +91,7 @@ export class Linker {
   async #linkAll(prefix: string): Promise<void> {
     for (;;) {
       const args = [this.#signer.fingerprint, String(LEASE_MS), String(MACHINES_AT_ONCE)];
-      const machines = (await this.#connection.call('tolink', prefix, args)) as string[];
+      const [, machines] = await this.#connection.call<string[]>('tolink', prefix, args);
       let linked = 0;
       for (const slug of machines) linked += await this.#link(prefix, slug);
       if (linked > 0) continue;
@@ -106,8 +103,9 @@ export class Linker {
 
   /** @returns how many entries have become rows */
   async #link(prefix: string, slug: string): Promise<number> {
-    const reply = await this.#connection.call('entries', prefix, [slug, String(AT_ONCE)]);
-    const [[seq, hash, cycle, at], entries] = reply as [[string, string, string, string | null], string[]];
+    const [, [[seq, hash, cycle, at], entries]] = await this.#connection.call<
+      [[string, string, string, string | null], string[]]
+    >('entries', prefix, [slug, String(AT_ONCE)]);
     if (entries.length === 0 || hash === null) return 0;
     // No second row takes the place of one that was acknowledged.
     if (this.#heads.lacks(slug, Number(seq))) return 0;
@@ -124,9 +122,9 @@ export class Linker {
       machine: slug,
       seq: head.seq,
       hash: head.hash,
-      cycle: Math.max(head.cycle, cycleOf(this.#connection.nowMs(), this.#cycleMs)),
+      cycle: Math.max(head.cycle, cycleOf(this.#connection.nowMs(), this.#connection.cycleMs)),
     });
-    const done = await this.#connection.call('link', prefix, [
+    const [, done] = await this.#connection.call('link', prefix, [
       ...[slug, seq, hash, String(entries.length), entries.at(-1)!, JSON.stringify(checkpoint)],
       ...[String(head.cycle), head.at, String(head.seq), head.hash],
       ...rows.map((row) => JSON.stringify(row)),
@@ -156,7 +154,7 @@ export class Linker {
     });
     if (!fired.ok) throw new Error(`the substrate refused ${entry.count} in cycle ${cycle}: ${fired.why}`);
     const { states } = plan;
-    const at = instantIn(cycle, entry.now, this.#cycleMs);
+    const at = instantIn(cycle, entry.now, this.#connection.cycleMs);
     return {
       machine: slug,
       cycle,

@@ -1,6 +1,5 @@
 // What a node of many stands on: Redis for everything, and a key of its own to sign with. It is kept in a folder, or made anew at each start.
 import { generateSigner } from '../../record/signing.js';
-import { Failure } from '../../schema/failure.js';
 import { HeadMark } from '../../store/head-mark.js';
 import { makeFolder } from '../../store/make-folder.js';
 import { MemoryStore } from '../../store/memory.js';
@@ -48,10 +47,10 @@ export async function openNetworkGround({
   deadlineMs,
   onError,
 }: NetworkGroundOptions): Promise<NetworkGround> {
-  const connection = await RedisConnection.open({ url, onError, deadlineMs });
+  const connection = await RedisConnection.open({ url, cycleMs, onError, deadlineMs });
   let mark: HeadMark | undefined;
   try {
-    const lasting = await cycleOfNetwork(connection, cycleMs);
+    const { cycleMs: lasting } = connection;
     if (dir !== undefined) makeFolder(dir, 0o700);
     const identity =
       dir === undefined
@@ -80,17 +79,4 @@ export async function openNetworkGround({
     connection.close();
     throw whileStarting(error);
   }
-}
-
-/** All nodes of a network have cycles of one length: that of the first. */
-async function cycleOfNetwork(connection: RedisConnection, asked: number | undefined): Promise<number> {
-  const place = `${DIRECTORY}cycle_ms`;
-  await connection.command(DIRECTORY, 'SET', place, String(asked ?? CYCLE_MS), 'NX');
-  const lasting = Number(await connection.command(DIRECTORY, 'GET', place));
-  if (asked === undefined || asked === lasting) return lasting;
-  throw new Failure('wrong_usage', {
-    what: `This network cannot be joined with cycles of ${asked} ms.`,
-    why: `Its nodes have cycles of ${lasting} ms.`,
-    fix: 'Leave --cycle-ms out, or use another Redis.',
-  });
 }

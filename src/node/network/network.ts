@@ -15,7 +15,6 @@ import type { AuditRow } from '../../record/row.js';
 import { publicKeyFrom, type Signer } from '../../record/signing.js';
 import { Failure } from '../../schema/failure.js';
 import type { HeadMark } from '../../store/head-mark.js';
-import { CountBatch } from '../../store/redis/batch.js';
 import { DIRECTORY, prefixOf } from '../../store/redis/buckets.js';
 import type { RedisConnection } from '../../store/redis/connection.js';
 import type { WallClock } from '../../time/wall.js';
@@ -70,11 +69,11 @@ export class Network {
     this.#host = host;
     this.#onError = onError;
     this.turns = new Turns(connection, clock);
-    this.plain = new PlainCounting(connection, new CountBatch(connection, clock.cycleMs), clock.cycleMs);
+    this.plain = new PlainCounting(connection);
     this.heads = new Heads(directory, host, signer.fingerprint, mark);
-    this.linker = new Linker({ connection, directory, signer, heads: this.heads, cycleMs: clock.cycleMs, onError });
-    this.presence = new Presence(connection, signer.fingerprint, clock.cycleMs);
-    this.stock = new Stock(connection, limits, clock.cycleMs);
+    this.linker = new Linker({ connection, directory, signer, heads: this.heads, onError });
+    this.presence = new Presence(connection, signer.fingerprint);
+    this.stock = new Stock(connection, limits);
     const of = { linker: this.linker, turns: this.turns, plain: this.plain, heads: this.heads };
     this.entries = new Entries({ connection, directory, clock, ...of });
   }
@@ -160,8 +159,7 @@ export class Network {
   }
 
   async #moveDue(prefix: string): Promise<void> {
-    const args = [String(this.connection.deadline()), String(this.clock.cycleMs), String(DUE_AT_ONCE)];
-    const others = (await this.connection.call('due', prefix, args)) as string[];
+    const [, others] = await this.connection.call<string[]>('due', prefix, [String(DUE_AT_ONCE)]);
     for (const gate of others) {
       const [slug = '', id = '', ...names] = gate.slice(1).split('/');
       const contract = await this.directory.contract(slug, id).catch(unlessGone);
@@ -181,8 +179,7 @@ export class Network {
     const gate = gateName(contract);
     try {
       for (let cursor = ''; cursor !== '0'; ) {
-        const args = [String(connection.deadline()), String(this.clock.cycleMs), gate, cursor || '0'];
-        cursor = String(await connection.call('follow', prefixOf(contract.machine.slug), args));
+        [, cursor] = await connection.call<string>('follow', prefixOf(contract.machine.slug), [gate, cursor || '0']);
       }
     } catch (error) {
       this.#failed(error);

@@ -3,7 +3,7 @@ import type { Contract } from '../../host/contract.js';
 import { tooManyKeys } from '../../host/contract-failures.js';
 import { type Move, whyNoTransition } from '../../host/manual-transition.js';
 import type { Failure } from '../../schema/failure.js';
-import { type CountBatch, type Counted, countedIn, type KeyParameters } from '../../store/redis/batch.js';
+import { CountBatch, type Counted, countedIn } from '../../store/redis/batch.js';
 import { prefixOf } from '../../store/redis/buckets.js';
 import type { RedisConnection } from '../../store/redis/connection.js';
 import { GateBytes } from '../../store/redis/gate-bytes.js';
@@ -30,15 +30,13 @@ const MOST_PASTS = 10_000;
 export class PlainCounting {
   readonly #connection: RedisConnection;
   readonly #batch: CountBatch;
-  readonly #cycleMs: number;
   /** The past of gates that limit, by name and late events, for the cycle: what leaves when does not change any more. */
   readonly #pasts = new Map<string, Promise<GateBytes | undefined>>();
   #pastsCycle = 0;
 
-  constructor(connection: RedisConnection, batch: CountBatch, cycleMs: number) {
+  constructor(connection: RedisConnection) {
     this.#connection = connection;
-    this.#batch = batch;
-    this.#cycleMs = cycleMs;
+    this.#batch = new CountBatch(connection);
   }
 
   async decide(asked: Asked, plain: PlainPlan, how: How): Promise<Outcome> {
@@ -46,11 +44,11 @@ export class PlainCounting {
     const { happened, peek = false, together = n } = how;
     const prefix = prefixOf(contract.machine.slug);
     const gate = gateName(contract, name);
-    const key = name === undefined ? undefined : keyOf(contract, plain);
-    const isLate = happened !== undefined && happened !== cycleOf(this.#connection.nowMs(), this.#cycleMs);
+    const keys = keysOf(contract, name);
+    const isLate = happened !== undefined && happened !== cycleOf(this.#connection.nowMs(), this.#connection.cycleMs);
     const counted = isLate
-      ? await this.#countLate(prefix, gate, n, happened, key)
-      : await this.#batch.count(prefix, gate, peek ? 0 : n, key);
+      ? await this.#countLate(prefix, [gate, n, keys, happened])
+      : await this.#batch.count(prefix, gate, peek ? 0 : n, keys);
     if (counted.admitted < 0) return whyNot(contract, happened, plain, counted);
     const after = await this.#retryAfter(prefix, gate, plain, counted, together);
     return { decision: decisionOf(asked, plain, counted, peek, after), cycle: counted.cycle, nowMs: counted.nowMs };
@@ -68,13 +66,9 @@ export class PlainCounting {
     target: number,
     { to, holdCycles = 0, by = '' }: Move,
   ): Promise<number> {
-    const gate = gateName(contract, name);
-    const reply = await this.#connection.call('move', prefixOf(contract.machine.slug), [
-      ...[String(this.#connection.deadline()), String(this.#cycleMs), gate, target === plain.limiting ? '1' : '0'],
-      ...[String(holdCycles), by, ...(name === undefined ? [] : textsOf(keyOf(contract, plain)))],
-    ]);
-    const [now, number] = reply as [number, number];
-    this.#connection.heard(now);
+    const isLimiting = target === plain.limiting ? 1 : 0;
+    const args = [gateName(contract, name), keysOf(contract, name), isLimiting, holdCycles, by].map(String);
+    const [, number] = await this.#connection.call<number>('move', prefixOf(contract.machine.slug), args);
     if (number > 0) return number;
     if (number === -1) throw lost(contract);
     if (number === -2) throw tooManyKeys(contract.image);
@@ -82,12 +76,9 @@ export class PlainCounting {
     throw whyNoTransition(contract.plan, target, to);
   }
 
-  async #countLate(prefix: string, gate: string, n: number, happened: number, key: KeyParameters | undefined) {
-    const args = [String(this.#connection.deadline()), String(this.#cycleMs), gate, String(n), String(happened)];
-    const ofKey = key === undefined ? [] : textsOf(key);
-    const reply = (await this.#connection.call('late', prefix, [...args, ...ofKey])) as number[];
-    this.#connection.heard(reply[0]!);
-    return countedIn(reply, 1);
+  async #countLate(prefix: string, args: readonly (string | number)[]): Promise<Counted> {
+    const [nowMs, reply] = await this.#connection.call<number[]>('late', prefix, args.map(String));
+    return countedIn(reply, 0, nowMs);
   }
 
   /** As `retryAfterCycles` of the forecast, for n requests at once. */
@@ -115,10 +106,9 @@ export class PlainCounting {
     const name = `${late} ${gate}`;
     let past = isHeld ? undefined : this.#pasts.get(name);
     if (past === undefined) {
-      past = this.#connection.callForBytes('look', prefix, [gate]).then((reply) => {
-        const [, bytes] = reply as [number, Buffer | number];
-        return bytes instanceof Buffer ? new GateBytes(bytes) : undefined;
-      });
+      past = this.#connection
+        .call<[Buffer | number]>('look', prefix, [gate], { isBinary: true })
+        .then(([, [bytes]]) => (bytes instanceof Buffer ? new GateBytes(bytes) : undefined));
       past.catch(() => this.#pasts.delete(name));
       this.#pasts.set(name, past);
     }
@@ -126,13 +116,11 @@ export class PlainCounting {
   }
 }
 
-function keyOf({ image }: Contract, { threshold, within }: PlainPlan): KeyParameters {
+/** As `CountBatch.count`. */
+function keysOf({ image }: Contract, name: string | undefined): number {
+  if (name === undefined) return 0;
   const { maxKeys = 1, overflow } = image.keyed ?? {};
-  return { threshold, within, maxKeys, isShared: overflow === 'share' };
-}
-
-function textsOf({ threshold, within, maxKeys, isShared }: KeyParameters): string[] {
-  return [String(threshold), String(within), String(maxKeys), isShared ? '1' : '0'];
+  return overflow === 'share' ? -maxKeys : maxKeys;
 }
 
 function decisionOf(

@@ -31,7 +31,6 @@ interface Said {
 export class Presence {
   readonly #connection: RedisConnection;
   readonly #fingerprint: string;
-  readonly #cycleMs: number;
   #address: string | undefined;
   #isThere = false;
   #sinceMs = 0;
@@ -39,10 +38,9 @@ export class Presence {
   #readMs = Number.NEGATIVE_INFINITY;
   #read: Promise<readonly (readonly [fingerprint: string, said: Said])[]> = Promise.resolve([]);
 
-  constructor(connection: RedisConnection, fingerprint: string, cycleMs: number) {
+  constructor(connection: RedisConnection, fingerprint: string) {
     this.#connection = connection;
     this.#fingerprint = fingerprint;
-    this.#cycleMs = cycleMs;
   }
 
   /** The node answers from now on. @param address as others are to see it @throws Failure `store_away` */
@@ -75,7 +73,7 @@ export class Presence {
       this.#readMs = nowMs;
       this.#read = this.#readAll(nowMs);
     }
-    const cycle = (ms: number) => cycleOf(ms, this.#cycleMs);
+    const cycle = (ms: number) => cycleOf(ms, this.#connection.cycleMs);
     const nodes = (await this.#read).map(([fingerprint, { address, version, sinceMs, seenMs, offsetMs }]) => {
       const is_up = nowMs - seenMs < AWAY_AFTER_MS;
       const is_this = fingerprint === this.#fingerprint;

@@ -330,10 +330,8 @@ export class NetworkRegistry implements Registry {
   }
 
   async #sweep(prefix: string): Promise<boolean> {
-    const { network, clock } = this.#parts;
-    const { connection } = network;
-    const args = [String(connection.deadline()), String(clock.cycleMs), String(SWEPT_AT_ONCE)];
-    return (await connection.call('sweep', prefix, args)) === 1;
+    const [, hasMore] = await this.#parts.network.connection.call('sweep', prefix, [String(SWEPT_AT_ONCE)]);
+    return hasMore === 1;
   }
 
   /** Why nothing could be done on a machine, as Redis has it now. */

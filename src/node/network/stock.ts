@@ -18,7 +18,7 @@ const MOST_APART_MS = 2_000;
 const UNBOUNDED = Number.MAX_SAFE_INTEGER;
 
 type Numbers = readonly number[];
-type Reply = readonly [nowMs: number, isDone: number, used?: Numbers, all?: Numbers, stale?: readonly string[]];
+type Refused = readonly [used: Numbers, all: Numbers, stale: readonly string[]];
 
 const FREED_AT_ONCE = 500;
 
@@ -30,12 +30,10 @@ export function machineItem(slug: string): string {
 export class Stock {
   readonly #connection: RedisConnection;
   readonly #limits: Limits;
-  readonly #cycleMs: number;
 
-  constructor(connection: RedisConnection, limits: Limits, cycleMs: number) {
+  constructor(connection: RedisConnection, limits: Limits) {
     this.#connection = connection;
     this.#limits = limits;
-    this.#cycleMs = cycleMs;
   }
 
   /**
@@ -81,7 +79,7 @@ export class Stock {
     const items = [...fields.filter((field) => field !== item && field.startsWith(below)), item];
     const freed = STOCK.map(() => 0);
     for (let from = 0; from < items.length; from += FREED_AT_ONCE) {
-      const [, , some = []] = await this.#call('release', [owner, '', ...items.slice(from, from + FREED_AT_ONCE)]);
+      const some = await this.#release(owner, '', items.slice(from, from + FREED_AT_ONCE));
       for (const [index, amount] of some.entries()) freed[index]! += amount;
     }
     return usedIn(freed);
@@ -111,10 +109,10 @@ export class Stock {
 
   async #take(machine: Machine, usage: Usage): Promise<void> {
     const { owner } = machine.image;
-    await this.#call('claim', this.#claimOf(ofMachine(owner), machineItem(machine.slug), ''));
+    await this.#claimed(this.#claimOf(ofMachine(owner), machineItem(machine.slug), ''));
     for (const { id, plan, image } of machine.contracts) {
       const wanted = usage.ofContract(owner, plan, image.keyed?.maxKeys);
-      await this.#call('claim', this.#claimOf(wanted, `${machine.slug}/${id}`, ''));
+      await this.#claimed(this.#claimOf(wanted, `${machine.slug}/${id}`, ''));
     }
   }
 
@@ -125,9 +123,9 @@ export class Stock {
   async #claim(wanted: Wanted, item: string): Promise<number> {
     for (let tries = 0; ; tries += 1) {
       const untilMs = this.#until();
-      const args = this.#claimOf(wanted, item, String(untilMs));
-      const [, isDone, used = [], all = [], stale = []] = await this.#call('claim', args);
-      if (isDone === 1) return untilMs;
+      const refused = await this.#claimed(this.#claimOf(wanted, item, String(untilMs)));
+      if (refused === undefined) return untilMs;
+      const [used, all, stale] = refused;
       // What nodes that have ended left open may not be there.
       if (tries > 0 || stale.length === 0)
         throw refusalBeyond(this.#limits, 'network', wanted, usedIn(used), this.#free(usedIn(all)));
@@ -151,8 +149,8 @@ export class Stock {
     } else isThere = (await this.#connection.command(prefix, 'EXISTS', `${prefix}g:${slug}/${id}`)) === 1;
     if (isThere) await this.#settle(owner, item);
     else {
-      const [, , freed] = await this.#call('release', [owner, String(untilMs), item]);
-      if (id === '' && freed?.[0] === 1) await this.#freeAll(owner, item);
+      const freed = await this.#release(owner, String(untilMs), [item]);
+      if (id === '' && freed[0] === 1) await this.#freeAll(owner, item);
     }
   }
 
@@ -175,11 +173,12 @@ export class Stock {
     return [owner, item, until, plan === undefined ? '' : digestOf(plan.definition), ...amounts.map(String)];
   }
 
-  async #call(name: 'claim' | 'release', args: readonly string[]): Promise<Reply> {
-    const head = [String(this.#connection.deadline()), String(this.#cycleMs)];
-    const reply = (await this.#connection.call(name, DIRECTORY, [...head, ...args])) as Reply;
-    this.#connection.heard(reply[0]);
-    return reply;
+  async #claimed(args: readonly string[]): Promise<Refused | undefined> {
+    return (await this.#connection.call<Refused | undefined>('claim', DIRECTORY, args))[1];
+  }
+
+  async #release(owner: string, claimed: string, items: readonly string[]): Promise<Numbers> {
+    return (await this.#connection.call<Numbers>('release', DIRECTORY, [owner, claimed, ...items]))[1];
   }
 }
 

@@ -36,7 +36,7 @@ interface TurnDone<T> {
   readonly entry: number;
 }
 
-type Looked = readonly [nowMs: number, found: Buffer | readonly [version: Buffer, state: Buffer] | number];
+type Looked = Buffer | readonly [version: Buffer, state: Buffer] | number;
 
 export class Turns {
   readonly #connection: RedisConnection;
@@ -114,13 +114,12 @@ export class Turns {
         if (draft.rows.length === 0) throw error;
         ended = { error };
       }
-      const [now, done, entry] = await this.#commit(image, name, gate, version, draft);
-      this.#connection.heard(now!);
-      if (done === -1) throw tooManyKeys(image.image);
-      if (done === -2) throw lost(image);
-      if (done === 0) continue;
+      const entry = await this.#commit(image, name, gate, version, draft);
+      if (entry === -1) throw tooManyKeys(image.image);
+      if (entry === -2) throw lost(image);
+      if (entry < 0) continue;
       if ('error' in ended) throw ended.error;
-      return { value: ended.value, entry: entry ?? 0 };
+      return { value: ended.value, entry };
     }
     throw new Failure('node_overloaded', {
       what: 'Nothing was decided.',
@@ -131,10 +130,8 @@ export class Turns {
 
   async #read(image: Contract, name: string | undefined) {
     const gate = gateName(image, name);
-    const reply = await this.#connection.callForBytes('look', prefixOf(image.machine.slug), [gate]);
-    const [now, found] = reply as Looked;
-    const nowMs = Number(now);
-    this.#connection.heard(nowMs);
+    const prefix = prefixOf(image.machine.slug);
+    const [nowMs, [found]] = await this.#connection.call<[Looked]>('look', prefix, [gate], { isBinary: true });
     if (found instanceof Buffer) return { nowMs, version: 0, saved: stateOf(image, found) };
     // A key is made with its first request; a contract was made when it was deployed.
     if (!Array.isArray(found) && (name === undefined || found === -1)) throw lost(image);
@@ -177,22 +174,22 @@ export class Turns {
     gate: string,
     version: number,
     { contract, rows }: Draft,
-  ): Promise<readonly number[]> {
+  ): Promise<number> {
     const { slug } = image.machine;
     const { cycleMs } = this.#clock;
     const { wakeMs, gate: decided } = contract;
     const due = wakeMs === Number.POSITIVE_INFINITY ? -1 : cycleOf(wakeMs, cycleMs);
     const { keyed } = image.image;
     const list = name === undefined || keyed === undefined ? '' : `${prefixOf(slug)}k:${slug}/${image.id}`;
-    const reply = await this.#connection.call('commit', prefixOf(slug), [
-      ...[String(this.#connection.deadline()), String(cycleMs), gate, String(version), stateToText(contract.saved())],
-      ...[String(due), list, String(keyed?.maxKeys ?? 0), String(decided.cycle + spanCycles(contract.plan, cycleMs))],
+    const [, entry] = await this.#connection.call<number>('commit', prefixOf(slug), [
+      ...[gate, String(version), stateToText(contract.saved()), String(due), list],
+      ...[String(keyed?.maxKeys ?? 0), String(decided.cycle + spanCycles(contract.plan, cycleMs))],
       String(rows[0]?.cycle ?? decided.cycle),
       ...rows.map(
         ({ seq: _, previous_hash: __, hash: ___, machine: ____, ...e }) => `${e.cycle}${JSON.stringify({ e })}`,
       ),
     ]);
-    return reply as number[];
+    return entry;
   }
 }
 

@@ -70,8 +70,8 @@ export class Upkeep {
       return;
     }
     await directory.remove(machine, Number(seq), async () => {
-      const args = [String(connection.deadline()), '1', machine.slug, String(Math.floor(beforeMs))];
-      return (await connection.call('remove', prefix, args)) === 1;
+      const [, isDone] = await connection.call('remove', prefix, [machine.slug, String(Math.floor(beforeMs))]);
+      return isDone === 1;
     });
   }
 

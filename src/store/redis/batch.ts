@@ -23,14 +23,6 @@ export interface Counted {
   readonly nowMs: number;
 }
 
-/** A key of a contract, by the parameters of the contract. */
-export interface KeyParameters {
-  readonly threshold: number;
-  readonly within: number;
-  readonly maxKeys: number;
-  readonly isShared: boolean;
-}
-
 interface Waiting {
   readonly n: number;
   readonly resolve: (counted: Counted) => void;
@@ -39,7 +31,7 @@ interface Waiting {
 
 interface Gate {
   readonly name: string;
-  readonly key: KeyParameters | undefined;
+  readonly keys: number;
   n: number;
   readonly waiting: Waiting[];
 }
@@ -49,22 +41,21 @@ const MOST_AT_ONCE = 200;
 
 export class CountBatch {
   readonly #connection: RedisConnection;
-  readonly #cycleMs: number;
   /** By bucket, then by gate. */
   #pending = new Map<string, Map<string, Gate>>();
   #isDue = false;
 
-  constructor(connection: RedisConnection, cycleMs: number) {
+  constructor(connection: RedisConnection) {
     this.#connection = connection;
-    this.#cycleMs = cycleMs;
   }
 
   /**
    * Counts n events of a gate in the running cycle of Redis; with 0 it only looks.
    * @param name of the gate: slug/id, or slug/id/key
+   * @param keys of a key, the most of its contract, below 0 where further ones share its gate; 0 for a contract
    * @throws Failure `store_away`
    */
-  count(prefix: string, name: string, n: number, key?: KeyParameters): Promise<Counted> {
+  count(prefix: string, name: string, n: number, keys = 0): Promise<Counted> {
     return new Promise((resolve, reject) => {
       let gates = this.#pending.get(prefix);
       if (gates === undefined) {
@@ -73,7 +64,7 @@ export class CountBatch {
       }
       let gate = gates.get(name);
       if (gate === undefined) {
-        gate = { name, key, n: 0, waiting: [] };
+        gate = { name, keys, n: 0, waiting: [] };
         gates.set(name, gate);
       }
       gate.n += n;
@@ -90,34 +81,24 @@ export class CountBatch {
     this.#pending = new Map();
     for (const [prefix, byName] of pending) {
       const gates = [...byName.values()];
-      for (const ofKeys of [false, true]) {
-        const some = gates.filter(({ key }) => (key !== undefined) === ofKeys);
-        for (let from = 0; from < some.length; from += MOST_AT_ONCE)
-          this.#send(prefix, some.slice(from, from + MOST_AT_ONCE), ofKeys);
-      }
+      for (let from = 0; from < gates.length; from += MOST_AT_ONCE)
+        this.#send(prefix, gates.slice(from, from + MOST_AT_ONCE));
     }
   };
 
-  #send(prefix: string, gates: readonly Gate[], ofKeys: boolean): void {
-    const args = [String(this.#connection.deadline()), String(this.#cycleMs)];
-    for (const { name, n, key } of gates) {
-      args.push(name, String(n));
-      if (key === undefined) continue;
-      args.push(String(key.threshold), String(key.within), String(key.maxKeys), key.isShared ? '1' : '0');
-    }
-    this.#connection.call(ofKeys ? 'keys' : 'count', prefix, args).then(
-      (reply) => this.#answer(gates, reply as number[]),
+  #send(prefix: string, gates: readonly Gate[]): void {
+    const args = gates.flatMap(({ name, n, keys }) => [name, String(n), String(keys)]);
+    this.#connection.call<number[]>('count', prefix, args).then(
+      ([nowMs, reply]) => this.#answer(gates, reply, nowMs),
       (error) => {
         for (const { waiting } of gates) for (const { reject } of waiting) reject(error);
       },
     );
   }
 
-  #answer(gates: readonly Gate[], reply: readonly number[]): void {
-    const nowMs = reply[0]!;
-    this.#connection.heard(nowMs);
+  #answer(gates: readonly Gate[], reply: readonly number[], nowMs: number): void {
     gates.forEach((gate, index) => {
-      const whole = countedIn(reply, 1 + 4 * index);
+      const whole = countedIn(reply, 4 * index, nowMs);
       if (whole.admitted < 0) {
         for (const { resolve } of gate.waiting) resolve(whole);
         return;
@@ -137,7 +118,7 @@ export class CountBatch {
 }
 
 /** What four numbers of a reply say. */
-export function countedIn(reply: readonly number[], at: number): Counted {
+export function countedIn(reply: readonly number[], at: number, nowMs: number): Counted {
   const code = reply[at + 3]!;
   return {
     admitted: reply[at]!,
@@ -146,6 +127,6 @@ export function countedIn(reply: readonly number[], at: number): Counted {
     isLimiting: code % 2 === 1,
     isHeld: code % 4 > 1,
     late: Math.floor(code / 4),
-    nowMs: reply[0]!,
+    nowMs,
   };
 }

@@ -7,11 +7,13 @@
 // its deadline, by the clock of Redis. After a failure calls are refused at once (the breaker) until Redis answers again.
 //
 //   now in Redis   reply says t at the instant r of our clock: t - r is at most the distance of the two clocks; the largest of late counts
-import type { Failure } from '../../schema/failure.js';
+import { Failure } from '../../schema/failure.js';
+import { CYCLE_MS } from '../../time/cycle.js';
 import { nextTurn } from '../../time/next-turn.js';
 import { Rank } from '../../time/rank.js';
 import { pause, WallClock } from '../../time/wall.js';
 import { away, notStarted } from './away.js';
+import { DIRECTORY } from './buckets.js';
 import { type Fitness, fitnessOf, unchecked, unfitness } from './fitness.js';
 import { type FunctionName, functionNamed, librarySource } from './library.js';
 import { type RedisPlace, redisPlace } from './place.js';
@@ -32,6 +34,8 @@ const CLOCK_SPAN_MS = 2_000;
 
 interface RedisOptions {
   readonly url: string;
+  /** Default: that of the network, or 777 where this is its first node. */
+  readonly cycleMs?: number | undefined;
   readonly onError?: (error: unknown) => void;
   /** Instead of that of the URL. */
   readonly deadlineMs?: number | undefined;
@@ -39,6 +43,7 @@ interface RedisOptions {
 
 export class RedisConnection {
   readonly deadlineMs: number;
+  #cycleMs = CYCLE_MS;
   /** Calls that failed because Redis did not answer in time, or was not there. */
   failures = 0;
   readonly #clock: WallClock;
@@ -68,8 +73,8 @@ export class RedisConnection {
     this.#onError = onError;
   }
 
-  /** @throws Failure `store_away`, `store_unfit`, `wrong_usage` for a URL that names no Redis */
-  static async open({ url, onError = () => {}, deadlineMs }: RedisOptions): Promise<RedisConnection> {
+  /** @throws Failure `store_away`, `store_unfit`, `wrong_usage` for a URL that names no Redis, and for another length of cycles than that of the network */
+  static async open({ url, cycleMs, onError = () => {}, deadlineMs }: RedisOptions): Promise<RedisConnection> {
     const place = redisPlace(url);
     let wire: Wire;
     try {
@@ -88,9 +93,12 @@ export class RedisConnection {
       connection.close();
       throw unreached(place, error);
     }
-    if (connection.#unfit !== undefined) {
+    try {
+      if (connection.#unfit !== undefined) throw connection.#unfit;
+      connection.#cycleMs = await cycleOfNetwork(connection, cycleMs);
+    } catch (error) {
       connection.close();
-      throw connection.#unfit;
+      throw error;
     }
     void connection.#beat();
     return connection;
@@ -99,6 +107,11 @@ export class RedisConnection {
   /** Now, by the clock of Redis, in unix ms: at most the time of a round trip behind it. */
   nowMs(): number {
     return this.#clock.monotonicMs() + Math.max(this.#offsets[0], this.#offsets[1]);
+  }
+
+  /** Length of a cycle, in ms: the same for all nodes of a network. */
+  get cycleMs(): number {
+    return this.#cycleMs;
   }
 
   monotonicMs(): number {
@@ -115,22 +128,25 @@ export class RedisConnection {
     return this.#unfit;
   }
 
-  /** When a call that is made now must have happened, by the clock of Redis. */
-  deadline(): number {
-    return this.nowMs() + this.deadlineMs;
-  }
-
   /**
-   * Calls a function. `prefix`: that of the bucket; see buckets.ts.
+   * Calls a function of the library.
+   * @param prefix that of the bucket; see buckets.ts
+   * @param untilMs when it must have happened at the latest, by the clock of Redis, if that is before its deadline
+   * @param isBinary whether texts in the reply come as their bytes
+   * @returns the time of Redis, and what the function says
    * @throws Failure `store_away`
    */
-  call(name: FunctionName, prefix: string, args: readonly string[]): Promise<unknown> {
-    return this.#send(prefix, ['FCALL', functionNamed(name), '1', prefix, ...args], false);
-  }
-
-  /** As `call`, with the bytes of the texts in the reply. */
-  callForBytes(name: FunctionName, prefix: string, args: readonly string[]): Promise<unknown> {
-    return this.#send(prefix, ['FCALL', functionNamed(name), '1', prefix, ...args], true);
+  async call<T = unknown>(
+    name: FunctionName,
+    prefix: string,
+    args: readonly string[] = [],
+    { untilMs = Number.POSITIVE_INFINITY, isBinary = false } = {},
+  ): Promise<readonly [nowMs: number, said: T]> {
+    const head = [String(Math.min(untilMs, this.nowMs() + this.deadlineMs)), String(this.#cycleMs)];
+    const reply = await this.#send(prefix, ['FCALL', functionNamed(name), '1', prefix, ...head, ...args], isBinary);
+    const said = reply as readonly [nowMs: number, said: T];
+    this.#heard(said[0]);
+    return said;
   }
 
   /** Sends a command. @throws Failure `store_away` */
@@ -144,7 +160,7 @@ export class RedisConnection {
   }
 
   /** Takes note of the time of Redis in a reply that has just come. */
-  heard(redisMs: number): void {
+  #heard(redisMs: number): void {
     const nowMs = this.#clock.monotonicMs();
     const offset = redisMs - nowMs;
     if (nowMs > this.#spanEndMs) {
@@ -222,7 +238,7 @@ export class RedisConnection {
 
   async #askTime(): Promise<void> {
     const [seconds, micros] = (await this.#wire.send('weir', ['TIME'], false)) as [string, string];
-    this.heard(Number(seconds) * 1000 + Math.floor(Number(micros) / 1000));
+    this.#heard(Number(seconds) * 1000 + Math.floor(Number(micros) / 1000));
   }
 
   /** Looks, now and then, whether Redis evicts keys, and has the replicas that are waited for. */
@@ -257,6 +273,19 @@ export class RedisConnection {
       await pause(this.#away === undefined ? BEAT_MS : PROBE_MS);
     }
   }
+}
+
+/** All nodes of a network have cycles of one length: that of the first. */
+async function cycleOfNetwork(connection: RedisConnection, asked: number | undefined): Promise<number> {
+  const place = `${DIRECTORY}cycle_ms`;
+  await connection.command(DIRECTORY, 'SET', place, String(asked ?? CYCLE_MS), 'NX');
+  const lasting = Number(await connection.command(DIRECTORY, 'GET', place));
+  if (asked === undefined || asked === lasting) return lasting;
+  throw new Failure('wrong_usage', {
+    what: `This network cannot be joined with cycles of ${asked} ms.`,
+    why: `Its nodes have cycles of ${lasting} ms.`,
+    fix: 'Leave --cycle-ms out, or use another Redis.',
+  });
 }
 
 /** The failure of a node that is not there yet: nothing can be asked of it. */

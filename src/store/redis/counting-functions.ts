@@ -1,6 +1,6 @@
 // Counting in Redis: the functions that count events of gates, move them by hand, and move what is due.
 //
-//   count ─► for each gate: read, advance to the cycle of Redis, feed, write ─► admitted, count, cycle, state
+//   count ─► for each gate: take up, which advances it to the cycle of Redis, feed, write ─► admitted, count, cycle, state
 //
 // Those that count work also when Redis has no memory left: what they write does not grow, but for an entry now and then.
 
@@ -15,29 +15,6 @@ const FOLLOWED_AT_ONCE = 100;
 
 /** As `gateFunctions`, and behind them. */
 export const countingFunctions = `
--- deadline, cycle ms, (gate, events)...
-local function count(keys, args)
-  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
-  local reply, at = { now, 0, 0, 0, 0 }, 2
-  for i = 3, #args, 2 do
-    slug = nil
-    local n = tonumber(args[i + 1])
-    if read(args[i]) then
-      local isNew = today > cycle
-      if isNew then advance(today) end
-      local admitted = feed(n)
-      if isNew or isUnscheduled then write() elseif n > 0 then writeTotal() end
-      if isUnscheduled then schedule() end
-      answer(reply, at, admitted)
-    else
-      reply[at], reply[at + 1], reply[at + 2], reply[at + 3] = -1, 0, 0, 0
-    end
-    at = at + 4
-  end
-  announce()
-  return reply
-end
-
 -- Takes the key that has not counted for longest away if nothing is lost. The gate at work is another one after this.
 local function forgetOne(list, most, length)
   local oldest = call('ZRANGE', list, 0, 0, 'WITHSCORES')
@@ -55,120 +32,93 @@ local function forgetOne(list, most, length)
   return true
 end
 
--- Keys of a contract that was deleted may still be there: none counts without the gate of its contract.
--- deadline, cycle ms, (gate of the key, events, threshold and within that the node knows, most keys, 1 to share)...
-local function countKeys(keys, args)
-  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
-  local reply, at = { now, 0, 0, 0, 0 }, 2
-  for i = 3, #args, 6 do
-    slug = nil
-    local name, n = args[i], tonumber(args[i + 1])
-    local owner = string.match(name, '^[^/]+/[^/]+')
-    local list, isNew = P .. 'k:' .. owner, not read(name)
-    local hasPlace, refused = true, -2
-    local most, length = numbersOf(owner)
-    if not most then
-      hasPlace, refused = false, -1
-    elseif isNew and n > 0 then
-      if call('ZCARD', list) < tonumber(args[i + 4]) or forgetOne(list, most, length) then
-        make(name, most, length)
-      elseif args[i + 5] == '1' then
-        name, hasPlace = owner, read(owner)
-      else
-        hasPlace = false
-      end
-    elseif isNew then
+-- Whether the gate at work was made by this call; whether it is in another cycle than when it was written.
+local isMade, isLater
+
+-- Takes up the gate of a contract, or of a key, in this cycle: a key is made with its first request if there is room for it.
+-- keys: the most of its contract, below 0 where further ones share its gate; 0 for the contract itself. Keys of a contract that was deleted may
+-- still be there: none counts without the gate of its contract.
+-- Nothing, or why not: -1 there is no such contract, -2 there is no room.
+local function take(name, keys, isCounting)
+  slug, isMade = nil, false
+  if keys == '0' then
+    if not read(name) then return -1 end
+    isLater = today > cycle
+    advance(today)
+    return
+  end
+  local owner = string.match(name, '^[^/]+/[^/]+')
+  local list, most, length = P .. 'k:' .. owner, numbersOf(owner)
+  if not most then return -1 end
+  if not read(name) then
+    local room = tonumber(keys)
+    if not isCounting or call('ZCARD', list) < math.abs(room) or forgetOne(list, most, length) then
+      slug, isMade = nil, true
       make(name, most, length)
-    end
-    if hasPlace then
-      slug = nil
-      local isLater = isNew or today > cycle
-      advance(today)
-      follow(most, length)
+    elseif room > 0 or not read(owner) then return -2 end
+  end
+  isLater = isMade or today > cycle
+  advance(today)
+  follow(most, length)
+  if isCounting and isLater and gate == name then call('ZADD', list, cycle, name) end
+end
+
+-- (gate, events, keys)...: of each gate admitted, count, cycle and state; in place of the first why it was not counted
+local function count(args)
+  local reply, at = {}, 1
+  for i = 3, #args, 3 do
+    local n = tonumber(args[i + 1])
+    local refused = take(args[i], args[i + 2], n > 0)
+    if refused then
+      reply[at], reply[at + 1], reply[at + 2], reply[at + 3] = refused, 0, 0, 0
+    else
       local admitted = feed(n)
-      if n > 0 or not isNew then write() end
-      if isLater and n > 0 and name ~= owner then call('ZADD', list, cycle, name) end
+      if isMade and n == 0 then isUnscheduled = false
+      elseif isLater or isUnscheduled then write()
+      elseif n > 0 then writeTotal() end
       if isUnscheduled then schedule() end
       answer(reply, at, admitted)
-    else
-      reply[at], reply[at + 1], reply[at + 2], reply[at + 3] = refused, 0, 0, 0
     end
     at = at + 4
   end
-  announce()
   return reply
 end
 
--- Events of an earlier cycle: deadline, cycle ms, gate, events, the cycle in which they happened; for a key: threshold, within, most keys
-local function countLate(keys, args)
-  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
-  slug = nil
-  local reply = { now, -1, 0, 0, 0 }
-  local n, happened = tonumber(args[4]), tonumber(args[5])
-  local owner = string.match(args[3], '^[^/]+/[^/]+')
-  local most, length = numbersOf(owner)
-  if not most then return reply end
-  if not read(args[3]) then
-    local list = P .. 'k:' .. owner
-    if call('ZCARD', list) >= tonumber(args[8]) and not forgetOne(list, most, length) then
-      reply[2] = -2
-      return reply
-    end
-    slug = nil
-    make(args[3], most, length)
-    call('ZADD', list, today, gate)
-  end
-  advance(today)
-  follow(most, length)
+-- Events of an earlier cycle: gate, events, keys, the cycle in which they happened. As count; -3: it is too old, or to come
+local function countLate(args)
+  local n, happened = tonumber(args[4]), tonumber(args[6])
+  local refused = take(args[3], args[5], true)
+  if refused then return { refused, 0, 0, 0 } end
   if happened > cycle or happened <= cycle - within then
     write()
-    reply[2] = -3
-    reply[4] = cycle
-    return reply
+    return { -3, 0, cycle, 0 }
   end
   for c = happened, cycle - 1 do
     local value = slot(c)
     call('SETRANGE', key, format('%d', BYTES + (c % within) * 8), pack('<d', value + n))
   end
   late = late + 1
-  local admitted = feed(n)
+  local reply, admitted = {}, feed(n)
   write()
   if isUnscheduled then schedule() end
-  answer(reply, 2, admitted)
-  announce()
+  answer(reply, 1, admitted)
   return reply
 end
 
--- A manual transition: deadline, cycle ms, gate, 1 for limiting, cycles of the hold, who asks or ''; for a key: threshold, within, most keys, 1 to share
--- Number of the entry; 0: it is in that state already, -1: no such gate, -2: too many keys.
-local function moveTo(keys, args)
-  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
-  local name, to, by = args[3], tonumber(args[4]), args[6]
+-- A manual transition: gate, keys, 1 for limiting, cycles of the hold, who asks or ''
+-- Number of the entry; 0: it is in that state already, or why there is none.
+local function moveTo(args)
+  local refused, to, by = take(args[3], args[4], true), tonumber(args[5]), args[7]
+  if refused then return refused end
   if by == '' then by = nil end
-  slug = nil
-  local owner = string.match(name, '^[^/]+/[^/]+')
-  local most, length = numbersOf(owner)
-  if not most then return { now, -1 } end
-  if not read(name) then
-    local list = P .. 'k:' .. owner
-    if call('ZCARD', list) < tonumber(args[9]) or forgetOne(list, most, length) then
-      make(name, most, length)
-    elseif args[10] ~= '1' or not read(owner) then
-      return { now, -2 }
-    end
-  end
-  advance(today)
-  follow(most, length)
-  if args[7] and gate == name then call('ZADD', P .. 'k:' .. string.match(name, '^[^/]+/[^/]+'), cycle, name) end
   local number = 0
   if limiting ~= to then
-    held = cycle + tonumber(args[5])
+    held = cycle + tonumber(args[6])
     number = move(to, 'manual', by)
   end
   write()
   if isUnscheduled then schedule() end
-  announce()
-  return { now, number }
+  return number
 end
 
 -- A contract counts no more; its keys are removed by and by.
@@ -228,10 +178,8 @@ local function sweepSome(left)
   return call('EXISTS', P .. 'gone', P .. 'over') > 0 and 1 or 0
 end
 
--- Has the keys of a contract follow its numbers: deadline, cycle ms, gate of the contract, cursor. The next cursor; '0' after the last.
-local function followKeys(keys, args)
-  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
-  slug = nil
+-- Has the keys of a contract follow its numbers: gate of the contract, cursor. The next cursor; '0' after the last.
+local function followKeys(args)
   local most, length = numbersOf(args[3])
   if not most then return '0' end
   local found = call('ZSCAN', P .. 'k:' .. args[3], args[4], 'COUNT', ${FOLLOWED_AT_ONCE})
@@ -245,13 +193,11 @@ local function followKeys(keys, args)
       end
     end
   end
-  announce()
   return found[1]
 end
 
--- Moves what is due: deadline, cycle ms, most gates. Returns those whose time has come and that count elsewhere.
-local function moveDue(keys, args)
-  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
+-- Moves what is due: most gates. Returns those whose time has come and that count elsewhere.
+local function moveDue(args)
   local left, others = tonumber(args[3]), {}
   for _, machine in ipairs(call('ZRANGEBYSCORE', P .. 'due', '-inf', today, 'LIMIT', 0, left)) do
     slug = machine
@@ -272,18 +218,15 @@ local function moveDue(keys, args)
       end
       left = left - 1
     end
-    announce()
-    moves = 0
     if left <= 0 then break end
   end
   sweepSome(${SWEPT_A_CYCLE})
   return others
 end
 
-redis.register_function({ function_name = '$count', callback = count, flags = { 'allow-oom' } })
-redis.register_function({ function_name = '$keys', callback = countKeys, flags = { 'allow-oom' } })
-redis.register_function({ function_name = '$late', callback = countLate, flags = { 'allow-oom' } })
-redis.register_function({ function_name = '$move', callback = moveTo })
-redis.register_function({ function_name = '$follow', callback = followKeys, flags = { 'allow-oom' } })
-redis.register_function({ function_name = '$due', callback = moveDue, flags = { 'allow-oom' } })
+define('$count', { 'allow-oom' }, count)
+define('$late', { 'allow-oom' }, countLate)
+define('$move', {}, moveTo)
+define('$follow', { 'allow-oom' }, followKeys)
+define('$due', { 'allow-oom' }, moveDue)
 `;

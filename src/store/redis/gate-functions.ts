@@ -18,7 +18,7 @@
 //   gone  contracts that were deleted and whose keys are being removed
 //   ended  machines that were deleted and whose gates may still be there: no gate of theirs is      over  those whose gates are being removed
 //
-// Time is that of Redis. Every function takes a deadline and does nothing after it. Every loop has a bound.
+// Time is that of Redis. Every loop has a bound.
 
 /** Doubles of the head of a gate. */
 export const HEAD_BYTES = 64;
@@ -27,12 +27,6 @@ export const HEAD_BYTES = 64;
 export const gateFunctions = `
 -- None of these is there while the library is loaded.
 local call, pack, unpack, format, floor, max, min
-
-local function prepare()
-  if call then return end
-  call, pack, unpack, format = redis.call, struct.pack, struct.unpack, string.format
-  floor, max, min = math.floor, math.max, math.min
-end
 
 local HEAD, BYTES = '<dddddddd', 64
 
@@ -43,26 +37,23 @@ local HEAD_FROM, HEAD_TO, TOTAL_FROM = '0', '63', '8'
 local P, now, today, key, gate, slug, moves, isUnscheduled, hasEnded
 local cycle, total, base, limiting, held, late, threshold, within
 
-local function nowMs()
-  local time = call('TIME')
-  return time[1] * 1000 + floor(time[2] / 1000)
+-- Registers a function. It gets a deadline, the length of a cycle in ms, and its own arguments from args[3] on; its reply comes behind the time.
+local function define(name, flags, body)
+  redis.register_function({ function_name = name, flags = flags, callback = function(keys, args)
+    if not call then
+      call, pack, unpack, format = redis.call, struct.pack, struct.unpack, string.format
+      floor, max, min = math.floor, math.max, math.min
+    end
+    local time = call('TIME')
+    P, now, moves, slug = keys[1], time[1] * 1000 + floor(time[2] / 1000), 0, nil
+    if tonumber(args[1]) < now then return { err = 'WEIRLATE the deadline has passed' } end
+    today = floor(now / tonumber(args[2]))
+    hasEnded = call('EXISTS', P .. 'ended') == 1
+    local reply = body(args)
+    if moves > 0 then call('PUBLISH', 'weir:entries', P) end
+    return { now, reply }
+  end })
 end
-
--- Begins with the machines of a bucket.
-local function enterBucket(prefix)
-  prepare()
-  P = prefix
-  hasEnded = call('EXISTS', P .. 'ended') == 1
-end
-
-local function begin(prefix, deadline, cycleMs)
-  enterBucket(prefix)
-  now, moves = nowMs(), 0
-  today = floor(now / cycleMs)
-  return deadline < now
-end
-
-local LATE = { err = 'WEIRLATE the deadline has passed' }
 
 -- Whether the machine of a gate was deleted.
 local function isOver(name)
@@ -204,10 +195,6 @@ local function schedule()
   elseif total - base > threshold and countAt(first) > threshold then at = first end
   if at then call('ZADD', P .. 'd:' .. slug, at, gate) else call('ZREM', P .. 'd:' .. slug, gate) end
   noteDue(slug)
-end
-
-local function announce()
-  if moves > 0 then call('PUBLISH', 'weir:entries', P) end
 end
 
 local function answer(reply, at, admitted)

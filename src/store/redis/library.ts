@@ -20,7 +20,6 @@ export function functionNamed(name: FunctionName): string {
 
 export type FunctionName =
   | 'count'
-  | 'keys'
   | 'late'
   | 'move'
   | 'due'

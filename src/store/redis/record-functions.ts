@@ -14,31 +14,32 @@ export const ROW_BYTES = 600;
 
 /** As `gateFunctions`, and behind them. */
 export const recordFunctions = `
--- deadline, cycle ms, slug, image, entry, genesis
-local function makeMachine(keys, args)
-  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
+-- Whether the machine is there, and not deleted.
+local function hasMachine()
+  local found = call('HMGET', P .. 'm:' .. slug, 'image', 'end')
+  return found[1] and not found[2]
+end
+
+-- slug, image, entry, genesis
+local function makeMachine(args)
   slug = args[3]
-  if call('HSETNX', P .. 'm:' .. slug, 'image', args[4]) == 0 then return { now, 0 } end
+  if call('HSETNX', P .. 'm:' .. slug, 'image', args[4]) == 0 then return 0 end
   call('HSET', P .. 'm:' .. slug, 'seq', 0, 'hash', args[6], 'cycle', 0, 'contracts', 0)
-  local number = enter(today, args[5])
-  announce()
-  return { now, number }
+  return enter(today, args[5])
 end
 
 -- The name that the owner of a contract gave it.
 local function nameIn(image) return string.match(image, '^{"id":"[^"]+","name":"([^"]+)"') end
 
--- deadline, cycle ms, slug, id, image, entry, threshold or the first state, within or '', when it is due or -1
+-- slug, id, image, entry, threshold or the first state, within or '', when it is due or -1
 -- Number of the entry; 0: there is no such machine, -1: the name is taken.
-local function makeContract(keys, args)
-  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
+local function makeContract(args)
   slug = args[3]
   local machine = P .. 'm:' .. slug
-  local found = call('HMGET', machine, 'image', 'end')
-  if not found[1] or found[2] then return { now, 0 } end
+  if not hasMachine() then return 0 end
   local name = slug .. '/' .. args[4]
   local called = nameIn(args[5])
-  if called and call('HSETNX', machine, 'n:' .. called, args[4]) == 0 then return { now, -1 } end
+  if called and call('HSETNX', machine, 'n:' .. called, args[4]) == 0 then return -1 end
   if args[8] ~= '' then
     make(name, tonumber(args[7]), tonumber(args[8]))
     write()
@@ -47,20 +48,14 @@ local function makeContract(keys, args)
   end
   local place = call('HINCRBY', machine, 'contracts', 1)
   call('HSET', machine, string.format('c:%08d', place), args[5])
-  local number = enter(today, args[6])
-  announce()
-  return { now, number }
+  return enter(today, args[6])
 end
 
--- deadline, cycle ms, slug, entry
-local function note(keys, args)
-  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
+-- slug, entry
+local function note(args)
   slug = args[3]
-  local found = call('HMGET', P .. 'm:' .. slug, 'image', 'end')
-  if not found[1] or found[2] then return { now, 0 } end
-  local number = enter(today, args[4])
-  announce()
-  return { now, number }
+  if not hasMachine() then return 0 end
+  return enter(today, args[4])
 end
 
 -- The entry is behind all others of the machine.
@@ -69,18 +64,17 @@ local function enterLast(entry)
   return enter(max(today, tonumber(last[2] or 0), tonumber(call('HGET', P .. 'm:' .. slug, 'cycle') or 0)), entry)
 end
 
--- Changes a contract: deadline, cycle ms, slug, id, the field that has it, its image, the new image, entry, then of a gate of the plain two
+-- Changes a contract: slug, id, the field that has it, its image, the new image, entry, then of a gate of the plain two
 -- states threshold, within and both states, the initial one first; of another its version.
 -- Number of the entry; 0: there is none, -1: it is another one by now, -2: the name is taken.
-local function changeContract(keys, args)
-  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
+local function changeContract(args)
   slug = args[3]
   local machine, id, name = P .. 'm:' .. slug, args[4], args[3] .. '/' .. args[4]
-  if not isThere(name) then return { now, 0 } end
-  if call('HGET', machine, args[5]) ~= args[6] then return { now, -1 } end
-  if #args == 9 and call('HGET', P .. 'g:' .. name, 'v') ~= args[9] then return { now, -1 } end
+  if not isThere(name) then return 0 end
+  if call('HGET', machine, args[5]) ~= args[6] then return -1 end
+  if #args == 9 and call('HGET', P .. 'g:' .. name, 'v') ~= args[9] then return -1 end
   local before, after, entry = nameIn(args[6]), nameIn(args[7]), args[8]
-  if after and after ~= before and call('HSETNX', machine, 'n:' .. after, id) == 0 then return { now, -2 } end
+  if after and after ~= before and call('HSETNX', machine, 'n:' .. after, id) == 0 then return -2 end
   if before and after ~= before then call('HDEL', machine, 'n:' .. before) end
   if #args > 9 then
     read(name)
@@ -93,20 +87,17 @@ local function changeContract(keys, args)
   end
   call('HSET', machine, args[5], args[7])
   call('HINCRBY', machine, 'changed', 1)
-  local number = enter(today, entry)
-  announce()
-  return { now, number }
+  return enter(today, entry)
 end
 
--- Deletes a contract: deadline, cycle ms, slug, entry, id, the field that has it
+-- Deletes a contract: slug, entry, id, the field that has it
 -- Its image is kept until the entries before this one are linked. Number of the entry; 0: there is none, -1: it is in another field.
-local function deleteContract(keys, args)
-  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
+local function deleteContract(args)
   slug = args[3]
   local machine, id = P .. 'm:' .. slug, args[5]
-  if not isThere(slug .. '/' .. id) then return { now, 0 } end
+  if not isThere(slug .. '/' .. id) then return 0 end
   local image = call('HGET', machine, args[6])
-  if not image or string.match(image, '^{"id":"([^"]+)"') ~= id then return { now, -1 } end
+  if not image or string.match(image, '^{"id":"([^"]+)"') ~= id then return -1 end
   stop(id)
   noteDue(slug)
   local called = nameIn(image)
@@ -114,37 +105,29 @@ local function deleteContract(keys, args)
   call('HDEL', machine, args[6])
   call('HSET', machine, 'x:' .. id, image)
   call('HINCRBY', machine, 'removed', 1)
-  local number = enterLast(args[4])
-  announce()
-  return { now, number }
+  return enterLast(args[4])
 end
 
--- Deletes a machine with its contracts: deadline, cycle ms, slug, entry, when it ends, in unix ms, and the cycle. Number of the entry; 0: there is none
+-- Deletes a machine with its contracts: slug, entry, when it ends, in unix ms, and the cycle. Number of the entry; 0: there is none
 -- Its contracts are not there from now on. What is kept of them is removed by and by, once the record has ended.
-local function deleteMachine(keys, args)
-  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
+local function deleteMachine(args)
   slug = args[3]
   local machine = P .. 'm:' .. slug
-  local found = call('HMGET', machine, 'image', 'end')
-  if not found[1] or found[2] then return { now, 0 } end
+  if not hasMachine() then return 0 end
   call('SADD', P .. 'ended', slug)
   call('UNLINK', P .. 'd:' .. slug)
   noteDue(slug)
   call('HSET', machine, 'end', args[5])
-  local number = enterLast(args[4])
-  announce()
-  return { now, number }
+  return enterLast(args[4])
 end
 
--- Removes what is left of what was deleted: deadline, cycle ms, most keys. 1 where there are more.
-local function sweep(keys, args)
-  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
+-- Removes what is left of what was deleted: most keys. 1 where there are more.
+local function sweep(args)
   return sweepSome(tonumber(args[3]))
 end
 
--- Removes the record of a machine that was deleted: deadline, cycle ms, slug, the instant up to which its end must lie. 1 where it did.
-local function removeMachine(keys, args)
-  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
+-- Removes the record of a machine that was deleted: slug, the instant up to which its end must lie. 1 where it did.
+local function removeMachine(args)
   slug = args[3]
   local ended = tonumber(string.match(call('HGET', P .. 'm:' .. slug, 'end') or '', '^%d+'))
   if not (ended and ended <= tonumber(args[4])) or call('EXISTS', P .. 'w:' .. slug) == 1 or isOver(slug) then return 0 end
@@ -155,37 +138,36 @@ local function removeMachine(keys, args)
 end
 
 -- (gate)...: of each the string of a plain one, or version and state of another; 0 for a key that is not there, -1 without its contract
-local function look(keys, args)
-  enterBucket(keys[1])
-  local reply = { nowMs() }
-  for i = 1, #args do
+local function look(args)
+  local reply = {}
+  for i = 3, #args do
     local key = P .. 'g:' .. args[i]
     local kind = call('TYPE', key).ok
-    if isOver(args[i]) then reply[i + 1] = -1
-    elseif kind == 'string' then reply[i + 1] = call('GET', key)
-    elseif kind == 'hash' then reply[i + 1] = call('HMGET', key, 'v', 's')
-    else reply[i + 1] = call('EXISTS', P .. 'g:' .. string.match(args[i], '^[^/]+/[^/]+')) - 1 end
+    if isOver(args[i]) then reply[i - 2] = -1
+    elseif kind == 'string' then reply[i - 2] = call('GET', key)
+    elseif kind == 'hash' then reply[i - 2] = call('HMGET', key, 'v', 's')
+    else reply[i - 2] = call('EXISTS', P .. 'g:' .. string.match(args[i], '^[^/]+/[^/]+')) - 1 end
   end
   return reply
 end
 
--- deadline, cycle ms, gate, version that was read (0 for none), state, due cycle or -1, list of keys or '', most keys, cycle from which the key
--- remembers nothing, cycle of the first entry, (cycle and entry)...
-local function commit(keys, args)
-  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
+-- gate, version that was read (0 for none), state, due cycle or -1, list of keys or '', most keys, cycle from which the key
+-- remembers nothing, cycle of the first entry, (cycle and entry)...: number of the last entry, 0 for none; -1: too many keys, -2: no such contract,
+-- -3: another node was first
+local function commit(args)
   local name = args[3]
   local key = P .. 'g:' .. name
   slug = string.match(name, '^[^/]+')
-  if not isThere(string.match(name, '^[^/]+/[^/]+')) then return { now, -2 } end
+  if not isThere(string.match(name, '^[^/]+/[^/]+')) then return -2 end
   local version = tonumber(call('HGET', key, 'v') or 0)
-  if version ~= tonumber(args[4]) then return { now, 0 } end
+  if version ~= tonumber(args[4]) then return -3 end
   local machine = P .. 'm:' .. slug
-  if #args > 10 and tonumber(args[10]) < tonumber(call('HGET', machine, 'cycle') or 0) then return { now, 0 } end
+  if #args > 10 and tonumber(args[10]) < tonumber(call('HGET', machine, 'cycle') or 0) then return -3 end
   if args[7] ~= '' then
     if version == 0 then
       if call('ZCARD', args[7]) >= tonumber(args[8]) then
         local oldest = call('ZRANGE', args[7], 0, 0, 'WITHSCORES')
-        if call('ZSCORE', P .. 'd:' .. slug, '!' .. oldest[1]) or tonumber(oldest[2]) > today then return { now, -1 } end
+        if call('ZSCORE', P .. 'd:' .. slug, '!' .. oldest[1]) or tonumber(oldest[2]) > today then return -1 end
         call('DEL', P .. 'g:' .. oldest[1])
         call('ZREM', args[7], oldest[1])
       end
@@ -197,42 +179,37 @@ local function commit(keys, args)
   noteDue(slug)
   local number = 0
   for i = 11, #args do number = enter(tonumber(string.match(args[i], '^%d+')), string.match(args[i], '{.*')) end
-  announce()
-  return { now, 1, number }
+  return number
 end
 
 -- node, lease in ms, most machines: machines that have entries
-local function toLink(keys, args)
-  prepare()
-  P = keys[1]
+local function toLink(args)
   local holder = call('GET', P .. 'lease')
-  if holder and holder ~= args[1] then return {} end
-  local machines = call('SRANDMEMBER', P .. 'todo', tonumber(args[3]))
-  if #machines > 0 then call('SET', P .. 'lease', args[1], 'PX', args[2]) end
+  if holder and holder ~= args[3] then return {} end
+  local machines = call('SRANDMEMBER', P .. 'todo', tonumber(args[5]))
+  if #machines > 0 then call('SET', P .. 'lease', args[3], 'PX', args[4]) end
   return machines
 end
 
 -- slug, most entries: the head, and the entries that nothing can come before any more
-local function entries(keys, args)
-  prepare()
-  P, slug = keys[1], args[1]
+local function entries(args)
+  slug = args[3]
   local first = call('ZRANGE', P .. 'd:' .. slug, 0, 0, 'WITHSCORES')
-  local waiting = call('ZRANGEBYSCORE', P .. 'w:' .. slug, '-inf', first[2] or '+inf', 'LIMIT', 0, tonumber(args[2]))
+  local waiting = call('ZRANGEBYSCORE', P .. 'w:' .. slug, '-inf', first[2] or '+inf', 'LIMIT', 0, tonumber(args[4]))
   return { call('HMGET', P .. 'm:' .. slug, 'seq', 'hash', 'cycle', 'at'), waiting }
 end
 
 -- slug, seq and hash that the rows follow, number of entries, the last of them, checkpoint, cycle, at, seq and hash of the new head, (row)...
-local function link(keys, args)
-  prepare()
-  P, slug = keys[1], args[1]
+local function link(args)
+  slug = args[3]
   local machine = P .. 'm:' .. slug
   local head = call('HMGET', machine, 'seq', 'hash')
-  if head[1] ~= args[2] or head[2] ~= args[3] then return 0 end
-  local most = tonumber(args[4])
-  if call('ZRANK', P .. 'w:' .. slug, args[5]) ~= most - 1 then return 0 end
-  local seq = tonumber(args[2])
+  if head[1] ~= args[4] or head[2] ~= args[5] then return 0 end
+  local most = tonumber(args[6])
+  if call('ZRANK', P .. 'w:' .. slug, args[7]) ~= most - 1 then return 0 end
+  local seq = tonumber(args[4])
   local bytes = tonumber(call('HGET', machine, 'bytes') or seq * ${ROW_BYTES})
-  for i = 11, #args do
+  for i = 13, #args do
     seq = seq + 1
     bytes = bytes + #args[i]
     call('XADD', P .. 'r:' .. slug, seq .. '-0', 'row', args[i])
@@ -243,27 +220,27 @@ local function link(keys, args)
     if deleted == 'machine' then call('SADD', P .. 'over', slug) end
     if deleted or string.find(entry, '"cause":"manual"', 1, true) then
       local at = call('ZRANK', P .. 'w:' .. slug, entry)
-      call('SET', P .. 's:' .. slug .. ':' .. tonumber(string.sub(entry, 1, 16)), tonumber(args[2]) + at + 1, 'PX', 60000)
+      call('SET', P .. 's:' .. slug .. ':' .. tonumber(string.sub(entry, 1, 16)), tonumber(args[4]) + at + 1, 'PX', 60000)
     end
   end
   call('ZREMRANGEBYRANK', P .. 'w:' .. slug, 0, most - 1)
   if call('ZCARD', P .. 'w:' .. slug) == 0 then call('SREM', P .. 'todo', slug) end
-  call('HSET', machine, 'seq', args[9], 'hash', args[10], 'cycle', args[7], 'at', args[8], 'checkpoint', args[6], 'bytes', format('%d', bytes))
-  call('PUBLISH', 'weir:rows', slug .. ' ' .. args[9])
+  call('HSET', machine, 'seq', args[11], 'hash', args[12], 'cycle', args[9], 'at', args[10], 'checkpoint', args[8], 'bytes', format('%d', bytes))
+  call('PUBLISH', 'weir:rows', slug .. ' ' .. args[11])
   return 1
 end
 
-redis.register_function({ function_name = '$machine', callback = makeMachine })
-redis.register_function({ function_name = '$contract', callback = makeContract })
-redis.register_function({ function_name = '$change', callback = changeContract })
-redis.register_function({ function_name = '$note', callback = note })
-redis.register_function({ function_name = '$endcontract', callback = deleteContract, flags = { 'allow-oom' } })
-redis.register_function({ function_name = '$endmachine', callback = deleteMachine, flags = { 'allow-oom' } })
-redis.register_function({ function_name = '$sweep', callback = sweep, flags = { 'allow-oom' } })
-redis.register_function({ function_name = '$remove', callback = removeMachine, flags = { 'allow-oom' } })
-redis.register_function({ function_name = '$look', callback = look, flags = { 'no-writes' } })
-redis.register_function({ function_name = '$commit', callback = commit, flags = { 'allow-oom' } })
-redis.register_function({ function_name = '$tolink', callback = toLink })
-redis.register_function({ function_name = '$entries', callback = entries, flags = { 'no-writes' } })
-redis.register_function({ function_name = '$link', callback = link })
+define('$machine', {}, makeMachine)
+define('$contract', {}, makeContract)
+define('$change', {}, changeContract)
+define('$note', {}, note)
+define('$endcontract', { 'allow-oom' }, deleteContract)
+define('$endmachine', { 'allow-oom' }, deleteMachine)
+define('$sweep', { 'allow-oom' }, sweep)
+define('$remove', { 'allow-oom' }, removeMachine)
+define('$look', { 'no-writes' }, look)
+define('$commit', { 'allow-oom' }, commit)
+define('$tolink', {}, toLink)
+define('$entries', { 'no-writes' }, entries)
+define('$link', {}, link)
 `;

@@ -36,39 +36,36 @@ local function change(of, sign, amounts, digest)
   end
 end
 
--- deadline, cycle ms, owner, item, until when it may still be made or '' where it is there, digest of its definition or '',
--- (more, most of an owner, most of all)...
-local function claim(keys, args)
-  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
+-- owner, item, until when it may still be made or '' where it is there, digest of its definition or '',
+-- (more, most of an owner, most of all)...: nothing where there is room, else what is used, and claims that may not be there
+local function claim(args)
   local of, open, member = P .. 'u:' .. args[3], P .. 'claims', args[3] .. ' ' .. args[4]
   local isThere = call('HEXISTS', of, args[4]) == 1
   if isThere and args[5] == '' then
     call('ZREM', open, member)
-    return { now, 1 }
+    return
   end
   if isThere and call('ZSCORE', open, member) then
     call('ZADD', open, args[5], member)
-    return { now, 1 }
+    return
   end
   local used, all, amounts = stockOf(of), stockOf(P .. 'u'), {}
   for i = 1, #used do
     amounts[i] = tonumber(args[4 + 3 * i])
     local needed = used[i] + amounts[i]
     if args[5] ~= '' and (needed > tonumber(args[5 + 3 * i]) or needed > tonumber(args[6 + 3 * i]) - all[i]) then
-      return { now, 0, used, all, call('ZRANGEBYSCORE', open, '-inf', now, 'LIMIT', 0, 100) }
+      return { used, all, call('ZRANGEBYSCORE', open, '-inf', now, 'LIMIT', 0, 100) }
     end
   end
-  if isThere then return { now, 1 } end
+  if isThere then return end
   call('HSET', of, args[4], table.concat(amounts, ' ') .. ' ' .. args[6])
   change(of, 1, amounts, args[6])
   if args[5] ~= '' then call('ZADD', open, args[5], member) end
-  return { now, 1 }
 end
 
--- deadline, cycle ms, owner, the instant of their claim, or '' for what is not there for certain, (item)...: what they took is free again, unless
+-- owner, the instant of their claim, or '' for what is not there for certain, (item)...: what they took is free again, unless
 -- they were claimed once more since. What is free now.
-local function release(keys, args)
-  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
+local function release(args)
   local of, open, freed = P .. 'u:' .. args[3], P .. 'claims', {}
   for i = 1, ${STOCK.length} do freed[i] = 0 end
   for i = 5, #args do
@@ -84,23 +81,22 @@ local function release(keys, args)
       end
     end
   end
-  return { now, 1, freed }
+  return freed
 end
 
--- deadline, cycle ms, owner, id, when it expires, most keys of the owner or -1, the key, what is said of it to all nodes, changes kept
-local function putKey(keys, args)
-  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
+-- owner, id, when it expires, most keys of the owner or -1, the key, what is said of it to all nodes, changes kept
+local function putKey(args)
   local of = P .. 'k:' .. args[3]
   call('ZREMRANGEBYSCORE', of, '-inf', now)
-  if args[6] ~= '-1' and call('ZCARD', of) >= tonumber(args[6]) then return { now, 0 } end
+  if args[6] ~= '-1' and call('ZCARD', of) >= tonumber(args[6]) then return 0 end
   call('ZADD', of, args[5], args[4])
   call('HSET', P .. 'keys', args[4], args[7])
   call('XADD', P .. 'log', 'MAXLEN', '~', args[9], '*', 'change', args[8])
   call('PUBLISH', 'weir:log', '')
-  return { now, 1 }
+  return 1
 end
 
-redis.register_function({ function_name = '$claim', callback = claim })
-redis.register_function({ function_name = '$release', callback = release, flags = { 'allow-oom' } })
-redis.register_function({ function_name = '$putkey', callback = putKey })
+define('$claim', {}, claim)
+define('$release', { 'allow-oom' }, release)
+define('$putkey', {}, putKey)
 `;
