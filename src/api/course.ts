@@ -1,6 +1,5 @@
 // The course of a contract: what a stream says of each cycle. Without schemas: pages show it, too.
 
-/** Cycles that a course goes back. */
 export const COURSE_CYCLES = 600;
 
 export const columns = [
@@ -18,7 +17,6 @@ export const columns = [
 
 export type Column = (typeof columns)[number];
 
-/** The columns of numbers. */
 export type NumberColumn = Exclude<Column, 'state'>;
 
 export const numberColumns = columns.filter((name): name is NumberColumn => name !== 'state');

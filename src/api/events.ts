@@ -129,7 +129,6 @@ export const gateBelow = {
 } as const satisfies Endpoint;
 export const gateByPost = { ...gateParts, method: 'POST' } as const satisfies Endpoint;
 
-/** Contracts whose counts one stream gives. */
 const MOST_COUNTS = 24;
 
 export const openStream = {

@@ -5,7 +5,6 @@ import { Cycle, closed, freed, OfMachine, Ok, pageOf, Search, Slug, Sort } from 
 import { MachineSummary, MachineView } from './views.js';
 import { LONGEST_WINDOW, WINDOWS } from './windows.js';
 
-/** Stretches of equal length into which the window is cut. */
 export const STRETCHES = 30;
 
 export const createMachine = {

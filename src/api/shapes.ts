@@ -6,12 +6,10 @@ export const closed = { additionalProperties: false } as const;
 /** Items of a page at most: one is made and written in one go, in some milliseconds. */
 export const LONGEST_PAGE = 250;
 
-/** The field `limit` of a query for a page. @param what is listed, in the plural */
 export function limitOf(what: string, most = LONGEST_PAGE) {
   return Type.Optional(Type.Integer({ minimum: 1, maximum: most, description: `${what} a page; 100 when absent.` }));
 }
 
-/** The fields of a query for a page of a list. @param after what `after` means */
 export function pageOf(what: string, after: string) {
   return { after: Type.Optional(Type.String({ maxLength: 64, description: after })), limit: limitOf(what) };
 }
@@ -31,7 +29,6 @@ export const ContractName = Type.String({
     'Name of the contract, which no other contract of the machine has: it can be given wherever its id can. A letter, then up to 63 letters, digits and _ . -',
 });
 
-/** Part of a list: what has this text in its id or name, whatever its case. */
 export const Search = Type.Optional(
   Type.String({ minLength: 1, maxLength: 256, description: 'Only those with this text in a name or id.' }),
 );
@@ -135,7 +132,6 @@ export const RowKind = Type.Enum([
   'rows_lost',
 ]);
 
-/** A row of the record. Its fields depend on its kind. */
 export const Row = Type.Object(
   {
     machine: Type.String(),
@@ -191,7 +187,6 @@ export const Row = Type.Object(
   { additionalProperties: false, description: 'A row of the record.' },
 );
 
-/** What a deleted contract leaves free, by the names of GET /api/limits. */
 export const freed = {
   contracts: Type.Integer(),
   window_cycles: Type.Integer(),

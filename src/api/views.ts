@@ -50,7 +50,6 @@ const differences = {
   only_candidate: Type.Integer({ description: 'Limited by the candidate alone: newly refused.' }),
 };
 
-/** What limiter and candidate decided on the same requests. */
 export const compared = {
   since: Type.Integer({ description: 'The cycle from which on they are compared.' }),
   requests: Type.Integer({ description: 'Requests that both decided on since.' }),

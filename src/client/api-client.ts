@@ -26,14 +26,12 @@ type QueryOf<S> = S extends { readonly querystring: infer T extends TSchema }
 
 type Asked<S> = Part<S, 'params', 'params'> & QueryOf<S> & Part<S, 'body', 'body'>;
 
-/** The request of an endpoint: path parameters, query, body. It may be left out where none of them is required. */
 type AskOf<E extends Endpoint> = E extends { readonly shapes: infer S }
   ? Record<never, never> extends Asked<S>
     ? [ask?: Asked<S>]
     : [ask: Asked<S>]
   : [];
 
-/** The request of an endpoint, then the options of the call. */
 export type CallOf<E extends Endpoint, Options = CallOptions> =
   AskOf<E> extends [] ? [ask?: undefined, options?: Options] : [...AskOf<E>, options?: Options];
 
@@ -49,10 +47,8 @@ export interface AnyAsk {
   readonly body?: unknown;
 }
 
-/** Method and path of an endpoint: all that a request needs of it. */
 export type RouteAddress = Pick<Endpoint, 'method' | 'path'>;
 
-/** How answers are read, and what is thrown. */
 export interface Answering extends TransportErrors {
   /** The body, if the status is one that the endpoint declares. Throws what the answer is otherwise. */
   read(route: RouteAddress, answer: HttpAnswer, url: string): unknown;
@@ -60,7 +56,6 @@ export interface Answering extends TransportErrors {
   wrongName(name: string): Error;
 }
 
-/** What a single call may set. */
 export type CallOptions = Pick<HttpRequest, 'signal' | 'resend' | 'timeoutMs' | 'headers'>;
 
 export class ApiClient {
@@ -84,7 +79,6 @@ export class ApiClient {
     return (await this.exchange(endpoint, ...ask)).body;
   }
 
-  /** Like `call`, with the headers of the answer. */
   async exchange<E extends Endpoint>(
     endpoint: E,
     ...[ask, options]: CallOf<E>
@@ -107,7 +101,6 @@ export class ApiClient {
     }
   }
 
-  /** Like `call`, for a route whose types the caller knows. */
   async send(route: RouteAddress, ask: AnyAsk = {}, options: CallOptions = {}) {
     const answer = await this.#transport.ask(this.#requestFor(route, ask, options));
     return { body: this.#answering.read(route, answer, this.#transport.url), headers: answer.headers };

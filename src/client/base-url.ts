@@ -21,10 +21,7 @@ export function baseUrlFrom(given: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
-/**
- * Whether everybody on the way can read what is sent there: plain HTTP to another machine.
- * @param url as `baseUrlFrom` returns it
- */
+/** Whether everybody on the way can read what is sent there: plain HTTP to another machine. @param url as `baseUrlFrom` returns it */
 export function isReadable(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return protocol === 'http:' && !isLoopback(hostname);

@@ -14,7 +14,6 @@ import { type HttpAnswer, HttpTransport, readable, SILENCE_MS } from './http-tra
 
 const CONNECT_MS = 5_000;
 
-/** A node at an address: clients of it share its connections. */
 export class NodeConnection {
   readonly #agent = new Agent({
     connect: { timeout: CONNECT_MS },

@@ -15,7 +15,6 @@ import { baseUrlFrom, insecure, isReadable } from './base-url.js';
 import { NodeConnection } from './checked-client.js';
 import { follow, type StreamMessage } from './event-stream.js';
 
-/** The key that a node shows, with its successions. */
 export interface ShownKey {
   readonly public_key: string;
   readonly successions: readonly Succession[];
@@ -25,7 +24,6 @@ export interface ShownKey {
 export interface Reached {
   readonly url: string;
   readonly shown: ShownKey;
-  /** Calls without credentials. */
   readonly anyone: ApiClient;
   /** Calls with credentials. They throw `insecure_connection` where these could be read on the way. */
   as(credentials: CredentialHeaders): ApiClient;
@@ -156,7 +154,6 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   };
 }
 
-/** @throws Failure `key_changed`, `invalid_input` */
 function refuseOther({ url, shown: { public_key: named, successions } }: Reached, pin: string): void {
   const pinned = pinnedIn(trustIn(pin), named, successions);
   if (pinned !== undefined && 'ring' in KeyRing.read({ pinned, named, successions })) return;

@@ -23,7 +23,6 @@ interface BatchTarget {
     options: { readonly idempotencyKey: string; readonly signal: AbortSignal },
   ): Promise<AnswerOf<typeof countMany>>;
   cycleMs(): Promise<number>;
-  /** The messages of its stream from now on. */
   follow(signal: AbortSignal): AsyncIterable<StreamMessage>;
 }
 
@@ -115,10 +114,7 @@ export class EventBatch {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /**
-   * Sends what waits, and takes no more.
-   * @param signal ends the sending: what still waits then is dropped, and counted as such
-   */
+  /** Sends what waits, and takes no more. @param signal ends the sending: what still waits then is dropped, and counted as such */
   async close(signal?: AbortSignal): Promise<BatchFigures> {
     const stop = () => this.#ended.abort();
     signal?.addEventListener('abort', stop);

@@ -8,7 +8,6 @@ import type { openStream } from '../api/events.js';
 import { pause } from '../time/wall.js';
 import type { ApiClient, RouteAddress } from './api-client.js';
 
-/** Counts of contracts on a stream. */
 export interface CountsOption {
   /** Up to 24 ids. */
   readonly contracts: readonly string[];
@@ -41,7 +40,6 @@ export interface StreamMessage {
   readonly envelope: EventEnvelope | undefined;
 }
 
-/** The CloudEvents envelope, as far as it is read. */
 interface EventEnvelope {
   readonly id: string;
   readonly time: string;
@@ -63,13 +61,11 @@ type DataField = keyof EventEnvelope['data'];
 const numbers = ['cycle', 'count', 'removed_to_seq'] satisfies DataField[];
 const texts = ['contract_id', 'key', 'from', 'to', 'state', 'cause'] satisfies DataField[];
 
-/** The route, without its schemas. */
 const route = { method: 'GET', path: '/api/chain/{slug}/stream' } satisfies Pick<typeof openStream, keyof RouteAddress>;
 
 const FIRST_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 30_000;
 
-/** Far above the length of any message, in characters. */
 const LONGEST_MESSAGE = 4 << 20;
 
 /**
@@ -114,7 +110,6 @@ export async function* follow(api: ApiClient, slug: string, options: FollowOptio
   }
 }
 
-/** Whether a node that restarts fails like this for a short time. */
 function isTemporary(error: unknown): boolean {
   const codes: readonly unknown[] = ['node_unreachable', 'node_draining', 'node_overloaded'];
   return error instanceof Error && codes.includes((error as { code?: unknown }).code);
@@ -143,7 +138,6 @@ async function* messagesIn(
   }
 }
 
-/** The messages seen so far: all of the rows before the last one, and some of the last. */
 class Seen {
   #seq: number | undefined;
   readonly #ofLast = new Set<string>();

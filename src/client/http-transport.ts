@@ -17,7 +17,6 @@ export interface HttpRequest {
   /** Sent as JSON, and a text as it is. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Ends the request; it rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
   /**
    * When it is sent again. `refused`: the node is overloaded, has done nothing, and says when; `unanswered`: also without an answer, and
@@ -35,7 +34,6 @@ export interface HttpAnswer {
   readonly body: unknown;
 }
 
-/** The errors of requests without a readable answer. */
 export interface TransportErrors {
   unreachable(url: string, why: string, cause: unknown): Error;
   unreadable(url: string, why: string): Error;
@@ -43,7 +41,6 @@ export interface TransportErrors {
   refused(url: string, answer: HttpAnswer): Error;
 }
 
-/** What `fetch` is given. */
 interface FetchInit {
   readonly method: string;
   readonly headers: Record<string, string>;
@@ -68,7 +65,6 @@ const FIRST_WAIT_MS = 200;
 /** A pause of a stream after which its connection is lost; the node sends a comment every 10 s. */
 export const SILENCE_MS = 30_000;
 
-/** Far above the length of any answer that is read as a whole, in characters. */
 const LONGEST_ANSWER = 64 << 20;
 
 const passing = new Set([408, 429, 502, 503, 504]);
@@ -78,12 +74,10 @@ export function jitter(): number {
   return crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32;
 }
 
-/** 128 random bits, hexadecimal. */
 export function newIdempotencyKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** An answer whose text is not yet parsed. */
 type RawAnswer = Omit<HttpAnswer, 'body'> & { readonly text: string };
 
 export class HttpTransport {
@@ -235,7 +229,6 @@ function isPassing({ status, text }: RawAnswer, resend: HttpRequest['resend']): 
   return resend === 'unanswered' ? passing.has(status) : status === 503 && text.includes('"node_overloaded"');
 }
 
-/** @param waiting limits the wait for the next piece */
 async function* piecesOf(
   body: ReadableStream<Uint8Array>,
   waiting: <T>(next: Promise<T>) => Promise<T> = (next) => next,
@@ -252,7 +245,6 @@ async function* piecesOf(
   }
 }
 
-/** Aborts `late` if the promise takes longer than `ms`. */
 async function within<T>(ms: number, promise: Promise<T>, late: AbortController): Promise<T> {
   const settled = new AbortController();
   void pause(ms, settled.signal).then(() => {
@@ -265,7 +257,6 @@ async function within<T>(ms: number, promise: Promise<T>, late: AbortController)
   }
 }
 
-/** Foreign text on one line, without control characters. */
 export function readable(text: string): string {
   return text.replace(/[\p{C}\u2028\u2029]/gu, '\u00b7');
 }

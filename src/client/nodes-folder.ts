@@ -21,7 +21,6 @@ const Pin = Type.Object({
   public_key: Type.String(),
   /** ISO 8601. */
   pinned_at: Type.String(),
-  /** Its successions since, oldest first. */
   successions: Type.Array(SuccessionShape),
 });
 export type Pin = Static<typeof Pin>;
@@ -77,7 +76,6 @@ export class NodeFolder {
   }
 }
 
-/** One JSON file of a known shape. */
 class KeptFile<S extends TSchema> {
   readonly #shape: S;
 
@@ -120,7 +118,6 @@ export function configFolderFrom(env: NodeJS.ProcessEnv): string {
   return join(xdg !== undefined && isAbsolute(xdg) ? xdg : join(homedir(), '.config'), 'weir');
 }
 
-/** Undefined, which fits no schema, for a text that is not JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

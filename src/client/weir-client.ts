@@ -133,10 +133,7 @@ export class WeirClient {
     });
   }
 
-  /**
-   * Calls any route by its name: `weir.call('getContract', { params: { slug, contract_id } })`.
-   * @throws WeirError
-   */
+  /** Calls any route by its name: `weir.call('getContract', { params: { slug, contract_id } })`. @throws WeirError */
   async call<Name extends keyof Endpoints>(
     name: Name,
     ...[ask, options]: CallOf<Endpoints[Name], RequestOptions>
@@ -161,7 +158,6 @@ export class WeirClient {
   }
 }
 
-/** The routes that list something in pages. */
 type PagedName = {
   [Name in keyof Endpoints]: 'next' extends keyof AnswerOf<Endpoints[Name]> ? Name : never;
 }[keyof Endpoints];

@@ -2,14 +2,12 @@
 import { type LimiterOptions, limiterMaker } from '../actor/create-limiter.js';
 import type { GateOptions, WeirClient } from '../client/weir-client.js';
 
-/** One request, counted. */
 export interface CounterAnswer {
   readonly isAdmitted: boolean;
   /** Requests of a window; undefined for a rule without such a number. */
   readonly limit: number | undefined;
   /** Requests of the running window, this one included. */
   readonly used: number | undefined;
-  /** Requests that would be admitted now. */
   readonly remaining: number;
   /** Length of the window in ms; undefined for a rule without one. */
   readonly windowMs: number | undefined;
@@ -25,7 +23,6 @@ export interface Counter {
 }
 
 interface KeyBounds {
-  /** Keys that are kept at most. */
   readonly maxKeys: number;
   /** What becomes of a further key while all others have counts: it is refused, or all such keys share one count. */
   readonly overflow: 'refuse' | 'share';
@@ -33,10 +30,7 @@ interface KeyBounds {
 
 const SHARED = '\u0000shared';
 
-/**
- * Values by key, of bounded number; the one that was put in first is the first to go, if it may.
- * @returns undefined if there is no room
- */
+/** Values by key, of bounded number; the one that was put in first is the first to go, if it may. @returns undefined if there is no room */
 class Keys<Value> {
   readonly #values = new Map<string, Value>();
   readonly #bounds: KeyBounds;
@@ -126,10 +120,7 @@ export function windowCounter(windowMs: number, limit: number, bounds: KeyBounds
   };
 }
 
-/**
- * Any limiter of Weir, one for each key.
- * @throws Failure `invalid_input`, `invalid_definition`
- */
+/** Any limiter of Weir, one for each key. @throws Failure `invalid_input`, `invalid_definition` */
 export function ruleCounter(options: LimiterOptions, bounds: KeyBounds): Counter {
   const { make, spanMs } = limiterMaker(options);
   const keys = new Keys<{ readonly limiter: ReturnType<typeof make>; usedMs: number }>(
@@ -162,7 +153,6 @@ export interface NodeTarget {
   readonly keyed?: boolean | undefined;
 }
 
-/** Rejects with WeirError. */
 export function nodeCounter({ client, machine, contract, keyed = false }: NodeTarget): Counter {
   return {
     async hit(key) {

@@ -26,7 +26,6 @@ const SENT_KEY = /^(?:(bearer|basic) +)?(\S+)$/i;
  */
 const LONGEST_REMEMBERED = 256;
 
-/** Callers that are remembered by the very header they sent, so that a request costs a look-up and no hash. */
 const REMEMBERED = 4_096;
 
 export class Access {
@@ -110,7 +109,6 @@ export class Access {
     return caller;
   }
 
-  /** Whether somebody who came in earlier could still come in. */
   holdsAt({ key, sessionHash, expiresAtMs }: Caller, nowMs: number): boolean {
     if (nowMs >= expiresAtMs) return false;
     if (sessionHash !== undefined) return nowMs < (this.#session(sessionHash)?.expiresAtMs ?? 0);

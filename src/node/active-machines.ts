@@ -30,9 +30,7 @@ export class ActiveMachines {
   readonly #activity = new Map<Machine, Activity>();
   /** Of each contract that limits, by durable rows: in how many places, itself or its keys. */
   readonly #limiting = new Map<Machine, Map<string, number>>();
-  /** Rankings of the cycle that was asked about last, by length of the window. */
   readonly #rankings = new Map<number, readonly Ranked[]>();
-  /** What is said of the machines of a ranking, made when it is asked for. */
   readonly #said = new Map<Ranked, ActiveMachine>();
   #rankedCycle = Number.NaN;
 
@@ -67,7 +65,6 @@ export class ActiveMachines {
     }
   }
 
-  /** Counts a durable row, if it is a transition of a public machine. */
   take(row: AuditRow): void {
     const machine = this.#host.machines.get(row.machine);
     if (machine === undefined || !machine.image.isPublic) return;

@@ -4,9 +4,7 @@
 //   PROPFIND /api/chain/edge/contracts/c1/gate/orders/7?peek=1   ──►   GET /api/chain/edge/contracts/c1/gate/-
 import type { IncomingMessage } from 'node:http';
 
-/** A request of a gate, which is routed as GET. */
 export interface GateRequest extends IncomingMessage {
-  /** By which it was asked, where it was not GET. */
   askedMethod?: string | undefined;
 }
 

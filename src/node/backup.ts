@@ -15,10 +15,8 @@ import { type Identity, identityIn } from './identity.js';
 import { keysOf } from './parts.js';
 import { verifierOf } from './verifications.js';
 
-/** What was copied of what is to be copied, in pages, or verified, in rows. */
 export type OnProgress = (what: 'copy' | 'verify', done: number, all: number) => void;
 
-/** What a verified copy holds. */
 export interface Kept {
   readonly machines: number;
   readonly rows: number;
@@ -58,7 +56,6 @@ export async function copyInFolder(store: SqliteStore, onProgress: OnProgress): 
   }
 }
 
-/** Removes copies that nobody took: a process ended meanwhile. */
 export function removeLeftCopies(dir: string): void {
   const left = fs.readdirSync(dir).filter((name) => name.startsWith(COPY) && name.length === COPY.length + 6);
   for (const name of left) fs.rmSync(join(dir, name), { recursive: true, force: true });
@@ -126,17 +123,13 @@ function signHeads(store: SqliteStore, { signer, successions }: Identity): void 
   });
 }
 
-/** Where the key of the node lies beside a backup. */
 export function keyFileOf(file: string): string {
   return `${file}.node.json`;
 }
 
-/** What `restore` is given beside the backup. */
 interface RestoreOptions {
   readonly file: string;
-  /** The data folder: absent or empty. */
   readonly dir: string;
-  /** The `node.json` of the node. */
   readonly keyFile: string;
   /** The `weir.heads` of the folder that was lost: rows that it names and the backup lacks are known to be lost. */
   readonly heads?: string | undefined;
@@ -208,7 +201,6 @@ function makeFolder(dir: string): void {
   }
 }
 
-/** Takes over the mark of the folder that was lost. What was counted since the backup is gone, as everybody knows who restores one. */
 function takeHeads(dir: string, heads: string, commits: number): void {
   copied(heads, join(dir, 'weir.heads'));
   const mark = new HeadMark(dir);
@@ -217,7 +209,6 @@ function takeHeads(dir: string, heads: string, commits: number): void {
   mark.close();
 }
 
-/** The rows that a mark names and a store lacks. */
 function lostBy(store: SqliteStore, heads: string): readonly MissingRows[] {
   const workshop = fs.mkdtempSync(join(store.dir, 'heads-'));
   try {
@@ -232,7 +223,6 @@ function lostBy(store: SqliteStore, heads: string): readonly MissingRows[] {
   }
 }
 
-/** Rows read at a time. */
 const PAGE = 500;
 
 /** Walks every record of a store. @throws Failure `record_broken` at the first that does not hold */
@@ -299,7 +289,6 @@ function copyInto(draft: string, from: string): void {
   }
 }
 
-/** By its name alone on the same disk, as a copy to another. */
 function moved(from: string, to: string): void {
   sync(from);
   try {

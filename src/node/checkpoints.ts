@@ -12,7 +12,6 @@ const EVERY_CYCLES = 4;
 /** Signed in one go; a signature takes some 50 µs, and the loop has other things to do. The others follow a cycle later. */
 const AT_ONCE = 100;
 
-/** Machines looked at in one go, after a start, for a head that the node before could not sign any more. */
 const REVIEWED_AT_ONCE = 500;
 
 export class Checkpoints {

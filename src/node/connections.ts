@@ -40,7 +40,6 @@ export class Connections {
     this.#limits = limits;
   }
 
-  /** A server with the limits of the node, not listening yet. */
   server(answer: RequestListener): Server {
     const limits = this.#limits;
     const timeouts = {
@@ -63,7 +62,6 @@ export class Connections {
     server.on('timeout', (socket) => this.#cutIdle(socket));
   }
 
-  /** What arrived is no HTTP, or a request has not arrived in time. */
   refuse(error: FastifyError, socket: Socket): void {
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') this.#refuseLate(error, socket);
     else this.#refuse(error, socket);

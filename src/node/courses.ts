@@ -16,7 +16,6 @@ import { type Limits, poolOf } from './limits.js';
 /** Columns that grow for as long as the contract lives: of a cycle, it is said by how much. */
 const growing: ReadonlySet<Column> = new Set(['admitted', 'limited', 'entries', 'restores', 'would_limit']);
 
-/** What somebody watches: contracts of one machine, from a cycle on. */
 export interface Watched {
   readonly ids: readonly string[];
   cycle: number;
@@ -92,7 +91,6 @@ export class Courses {
     this.#watched += by;
   }
 
-  /** Begins the course of a new contract, if there is room or a course without requests. */
   #keep(contract: Contract): void {
     const most = Math.min(this.#limits.courses - this.#watched, this.#samples.mostUnwatched);
     if (this.#byContract.size - this.#watched >= most && !this.#dropOne(({ isIdle }) => isIdle)) return;
@@ -172,7 +170,6 @@ class Course implements Sampled {
     this.#usedCycle = cycle;
   }
 
-  /** Whether no request was counted in its cycles. */
   get isIdle(): boolean {
     return this.last - this.#usedCycle >= COURSE_CYCLES;
   }

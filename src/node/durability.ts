@@ -82,7 +82,6 @@ export class Durability {
     });
   }
 
-  /** Writes the counts of all contracts that changed, in slices, and makes them durable. */
   saveCounts(): void {
     for (const machine of this.#host.machines.values()) if (machine.parts.changed.length > 0) this.#begin(machine);
     this.#savedCycle = this.#clock.cycle();
@@ -115,7 +114,6 @@ export class Durability {
     this.#clock.agenda.at(this.#clock.now(), Rank.report, this.#write);
   }
 
-  /** Writes one slice: of one machine, or of several with little to write. */
   readonly #write = (): void => {
     this.#isDue = false;
     const written: { readonly machine: Machine; readonly waiting: Saving['waiting'] }[] = [];

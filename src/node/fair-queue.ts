@@ -13,7 +13,6 @@ export const NODE = 'node';
 
 export const SLICE = 64;
 
-/** Takes steps up to the end of a slice, or of the work. */
 export function sliceOf<T>(steps: Steps<T>): IteratorResult<number, T> {
   for (let cost = 0; ; ) {
     const step = steps.next();
@@ -25,7 +24,6 @@ export function sliceOf<T>(steps: Steps<T>): IteratorResult<number, T> {
 
 export class Turns {
   readonly #clock: Clock;
-  /** The pieces of each source that waits, in the order in which the sources take turns. */
   readonly #waiting = new Map<string, (() => void)[]>();
 
   constructor(clock: Clock) {

@@ -7,7 +7,6 @@ import { PROBLEM_TYPE } from './problem.js';
 
 const DELAY = 'weir-delay-ms';
 
-/** What a shadow would have done: admitted or limited. */
 const SHADOW = 'weir-shadow';
 
 const AWAY = 'weir-away';
@@ -131,7 +130,6 @@ function fieldsOf(
   };
 }
 
-/** The field RateLimit-Policy. @param windowSeconds a whole number */
 export function policyField(name: string, quota: number, windowSeconds: number): string {
   return `"${name}";q=${quota};w=${windowSeconds}`;
 }

@@ -11,16 +11,12 @@ import { networkOf } from '../traffic/network.js';
 
 type KeySource = NonNullable<GatewayDefinition['key']>;
 
-/** What is read of a request. */
 type Headed = Pick<IncomingMessage, 'headers' | 'rawHeaders'>;
 
 const FORWARDED_FOR = 'x-forwarded-for';
 const MOST_COST = 100;
 
-/**
- * Whose request it is.
- * @throws Failure `gate_header_unusable`
- */
+/** Whose request it is. @throws Failure `gate_header_unusable` */
 export function keyIn(request: Headed, source: KeySource): string {
   const { name, value } = readKey(request, source);
   if (value !== undefined && value !== '' && value.length <= LONGEST_KEY) return value;
@@ -102,10 +98,7 @@ function inOneSpelling(path: string): string {
   return decoded.replace(/[^!-~]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
 }
 
-/**
- * How many requests it counts as, at least 1.
- * @throws Failure `gate_header_unusable`
- */
+/** How many requests it counts as, at least 1. @throws Failure `gate_header_unusable` */
 export function costIn(
   headers: IncomingHttpHeaders,
   { header, max = MOST_COST }: NonNullable<GatewayDefinition['cost']>,

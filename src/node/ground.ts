@@ -22,7 +22,6 @@ interface GroundOptions {
   readonly rotateKey?: boolean | undefined;
   /** Whether to go on where acknowledged rows are missing from the data folder. Default false: refused. */
   readonly acceptLoss?: boolean | undefined;
-  /** Receives what a task of the clock throws. */
   readonly onError: (error: unknown) => void;
 }
 

@@ -13,7 +13,6 @@ const PURGE_MS = 60_000;
 /** How often a node looks whether its store is still in its place, and, where its disk is full, whether there is room, in ms. */
 const LOOK_MS = 1_000;
 
-/** Begins; ends when unsubscribed. @param log receives what goes wrong; a failure of the store once, however much it stops */
 export function startHeartbeat(parts: Parts, log: (error: unknown) => void): Subscription {
   const { clock, host, streams, limits } = parts;
   const scheduler = new AgendaScheduler(clock, Rank.report);
@@ -51,7 +50,6 @@ export function startHeartbeat(parts: Parts, log: (error: unknown) => void): Sub
   return all;
 }
 
-/** Whether the store takes no more writes since. */
 function isOfStore(error: unknown): boolean {
   return error instanceof Failure && (error.code === 'store_failed' || error.code === 'disk_full');
 }

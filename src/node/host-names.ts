@@ -9,16 +9,11 @@ import { isIP } from 'node:net';
 import { isLoopback } from '../api/loopback.js';
 import { Failure } from '../schema/failure.js';
 
-/** Checks the field Host of a request. @throws Failure `host_refused` */
 export type HostCheck = (host: string | undefined) => void;
 
-/** Names that were checked and hold; more are checked each time. */
 const REMEMBERED = 64;
 
-/**
- * @param address that the node listens on
- * @param names besides, without a port
- */
+/** @param address that the node listens on @param names besides, without a port */
 export function hostCheck(address: string, names: readonly string[]): HostCheck {
   const isLocal = isLoopback(address);
   const allowed = new Set([address, ...names].map((name) => name.toLowerCase()));
@@ -33,7 +28,6 @@ export function hostCheck(address: string, names: readonly string[]): HostCheck 
   };
 }
 
-/** Whether it is an address, or a name that only the network of this machine knows. */
 function isOfNetwork(name: string): boolean {
   return isIP(name.replace(/^\[(.*)\]$/, '$1')) > 0 || /^[a-z0-9_-]+$/.test(name);
 }

@@ -19,7 +19,6 @@ export interface Identity {
   /** Oldest first. */
   readonly successions: readonly Succession[];
   readonly cycleMs: number;
-  /** Whether it was made just now. */
   readonly isNew: boolean;
 }
 
@@ -106,7 +105,6 @@ function pathIn(dir: string): string {
   return join(dir, 'node.json');
 }
 
-/** Undefined, which fits no schema, for what is not JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -5,7 +5,6 @@
 import type { NewMachine } from '../host/host-context.js';
 import { sha256Hex } from '../schema/canonical.js';
 
-/** The machine whose record it is. */
 export function keyMachineOf(owner: string): NewMachine {
   return { slug: keySlugOf(owner), owner, displayName: 'What was done to your keys' };
 }

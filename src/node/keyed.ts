@@ -35,10 +35,7 @@ export function splitBody(body: unknown): {
   return { definition, keyed: beside.keyed, name: beside.contract_name };
 }
 
-/**
- * What a definition and its keys do not say together.
- * @throws Failure `invalid_input`
- */
+/** What a definition and its keys do not say together. @throws Failure `invalid_input` */
 export function refuseUnfit(
   { definition, isShadow }: Plan,
   keyed: Pick<KeyedFields, 'overflow'> | undefined,
@@ -71,10 +68,7 @@ export function keyedImage({
   return store_keys === 'plain' ? image : { ...image, secret: randomBytes(32).toString('base64url') };
 }
 
-/**
- * Whether these contracts can count an event with this key, or without one.
- * @throws Failure `key_missing`, `invalid_input`
- */
+/** Whether these contracts can count an event with this key, or without one. @throws Failure `key_missing`, `invalid_input` */
 export function checkKey(listeners: readonly { readonly contract: Contract }[], key: string | undefined): void {
   const keyed = listeners.find(({ contract }) => contract.keys !== undefined);
   if (key === undefined) {

@@ -1,7 +1,6 @@
 // A histogram that costs next to nothing to feed: fixed bounds, plain numbers, shown as a metric of prom-client only when asked for.
 import type { Metric } from 'prom-client';
 
-/** Upper bounds in seconds: from a decision in memory to a disk in trouble. */
 const BOUNDS = [
   0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
 ] as const;

@@ -1,12 +1,10 @@
 // Every limit of a node, with its default.
 
-/** So many units within so many cycles. */
 export interface Rate {
   readonly threshold: number;
   readonly within: number;
 }
 
-/** So many units within so many cycles for an owner, and for an address; `onNode` for all together. */
 export interface SharedRate extends Rate {
   readonly onNode: number;
 }

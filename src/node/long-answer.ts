@@ -5,7 +5,6 @@ import { SLICE } from './fair-queue.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Items of a list that are written in one step. */
 const AT_ONCE = 50;
 
 /** As bytes outside the heap: texts that wait for the end of an answer would be copied by each collection meanwhile. */

@@ -17,7 +17,6 @@ const ROW = 16;
 
 export class MachineWork {
   readonly #turns: Turns;
-  /** The last of what waits on each machine. */
   readonly #last = new Map<Machine, Promise<unknown>>();
 
   constructor(turns: Turns) {
@@ -51,7 +50,6 @@ export class MachineWork {
     return done;
   }
 
-  /** Does the rest of some work, behind what waits on its machine already. */
   async #behind<T>(machine: Machine, ms: number, steps: Steps<T>): Promise<T> {
     const before = this.#last.get(machine);
     if (before !== undefined) await before.catch(() => {});
@@ -64,7 +62,6 @@ export class MachineWork {
   }
 }
 
-/** What is due up to `ms` wakes first. */
 function* withWakes<T>(machine: Machine, ms: number, work: (cycle: number) => Steps<T>): Steps<T> {
   const { wakes, clock } = machine.parts;
   while (wakes.isDue(ms)) {

@@ -29,7 +29,6 @@ export class MemoryGuard {
     this.#heap = heap;
   }
 
-  /** Looks after each full collection, until it is closed. */
   watch(): { close(): void } {
     const observer = new PerformanceObserver((list) => {
       if (list.getEntries().some(isFull)) this.collected();
@@ -44,7 +43,6 @@ export class MemoryGuard {
     this.#looks = 0;
   }
 
-  /** Whether nothing more that is kept should be made. */
   get isLow(): boolean {
     if (this.#looks === 0) {
       this.#looks = LOOKS;

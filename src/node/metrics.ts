@@ -32,7 +32,6 @@ export class Counts {
   transitions = 0;
   refusedTransitions = 0;
   failedContracts = 0;
-  /** Times that a reader of a stream fell behind because more waited for it than may. */
   laggingReaders = 0;
   /** Requests that were no HTTP, or came too slowly: they reached no route. */
   malformedRequests = 0;
@@ -276,7 +275,6 @@ function ofNamedContracts(registry: Registry, machine: string, contracts: Machin
   }
 }
 
-/** The metrics of one machine, for its owner, as Prometheus text. */
 export function metricsOfMachine({ slug, contracts, head }: Machine, counts: Counts): Promise<string> {
   const registry = new Registry();
   const gauge = (name: string, help: string, value: number) =>

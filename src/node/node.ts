@@ -63,7 +63,6 @@ const quiet: NodeLogOptions = { level: 'silent', requests: false };
 
 const withoutMetrics = routes.filter((route) => route !== showMetrics);
 
-/** How often a closing node looks for connections that have become idle, in ms. */
 const SWEEP_MS = 50;
 
 /**
@@ -128,7 +127,6 @@ function showsMetrics({ openMetrics = false, metricsPort }: NodeOptions): boolea
   return openMetrics && metricsPort === undefined;
 }
 
-/** Time begins for a node. @returns what ends it, with its store */
 async function begin(parts: Parts, { clock, lost = [] }: NodeOptions, onError: (error: unknown) => void) {
   const heartbeat = startHeartbeat(parts, onError);
   const memoryWatch = parts.memory.watch();
@@ -173,7 +171,6 @@ async function openPorts(
       url,
       metricsUrl: figures?.url ?? (showsMetrics(options) ? `${url}/metrics` : undefined),
       grpcAddress: service?.address,
-      /** Answers what is under way, and closes them. */
       async drain(): Promise<void> {
         await Promise.all([drain(app, clock, limits.drainMs), service?.close()]);
         figures?.close();
@@ -226,7 +223,6 @@ function listenFailure(error: unknown, address: string): unknown {
 
 interface NodeLogOptions {
   readonly level: 'silent' | 'error' | 'warn' | 'info' | 'debug';
-  /** Whether every request is logged; it costs speed. */
   readonly requests: boolean;
   readonly destination?: DestinationStream;
 }

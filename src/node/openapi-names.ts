@@ -36,7 +36,6 @@ const operationNames = new Map(
   }),
 );
 
-/** The name of an operation: unique, and a name in every language. */
 export function operationName({ method, path }: Pick<Route, 'method' | 'path'>): string {
   const known = operationNames.get(`${method} ${path}`);
   if (known !== undefined) return known;
@@ -64,19 +63,16 @@ const shapes: Readonly<Record<string, object>> = {
 /** Puts schemas that have a name under `components`, each once, and references in their places. */
 export class SchemaNames {
   readonly schemas: Record<string, unknown> = {};
-  /** By the schema as text. */
   readonly #names = new Map(Object.entries(shapes).map(([name, schema]) => [JSON.stringify(schema), name]));
   /** Routes share most schemas. */
   readonly #known = new Map<object, unknown>();
 
-  /** Names an object that has no name yet. */
   take(schema: { readonly type?: unknown } | undefined, name: string): void {
     if (schema?.type !== 'object') return;
     const text = JSON.stringify(schema);
     if (!this.#names.has(text)) this.#names.set(text, name.charAt(0).toUpperCase() + name.slice(1));
   }
 
-  /** A schema, or what holds some. */
   refer(value: unknown): unknown {
     if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) return value.map((one) => this.refer(one));

@@ -11,7 +11,6 @@ import type { Route } from './route.js';
 
 const documents = new WeakMap<object, Buffer>();
 
-/** The document of these routes; made once in a process, when it is asked for. */
 export function documentOf(routes: readonly Route[]): Buffer {
   let document = documents.get(routes);
   if (document === undefined) {
@@ -168,7 +167,6 @@ function documented({ description, type = 'application/json', schema }: Describe
   return { description, content: { [type]: { schema: { type: 'string' } } } };
 }
 
-/** Codes of one status share a response, which lists them. */
 function problemsOf(codes: readonly FailureCode[]): Record<string, Response> {
   const byStatus = new Map<number, FailureCode[]>();
   for (const code of codes) {

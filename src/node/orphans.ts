@@ -3,7 +3,6 @@ import type { Credentials } from '../store/credential-store.js';
 import type { Ownership } from './ownership.js';
 import { isMinted } from './secret.js';
 
-/** Owners that are looked at in one cycle. */
 const AT_ONCE = 20;
 
 export class Orphans {
@@ -16,7 +15,6 @@ export class Orphans {
     this.#credentials = credentials;
   }
 
-  /** The next owners, of those with machines, whose keys have all ended. */
   *look(nowMs: number): Generator<string> {
     for (let left = AT_ONCE; left > 0; left -= 1) {
       const { value: owner } = this.#owners.next();

@@ -50,7 +50,6 @@ export class Overload {
     return this.#clock.monotonicMs() - this.#lastRefusedMs < 1_000;
   }
 
-  /** A listener that refuses, or hands over to `next`. */
   before(next: RequestListener): RequestListener {
     return (request, response) => {
       if (this.#mustRefuse(request)) this.refuse(request, response);

@@ -10,7 +10,6 @@ export class Ownership {
   readonly #host: Host;
   readonly #byOwner = new Map<string, Machine[]>();
   size = 0;
-  /** Deleted machines whose records are still read. */
   deleted = 0;
   readonly #deleted = new Map<string, number>();
   readonly #slugs: string[];
@@ -47,7 +46,6 @@ export class Ownership {
     return firstIndex(this.#slugs.length, (index) => this.#slugs[index]! >= slug);
   }
 
-  /** Deleted machines of an owner whose records are still read. */
   deletedOf(owner: string): number {
     return this.#deleted.get(owner) ?? 0;
   }

@@ -47,7 +47,6 @@ interface ListedRoute {
   readonly summary: string;
 }
 
-/** What a node shows of itself. */
 interface Surface {
   readonly routes: readonly ListedRoute[];
   openApi(): Buffer;

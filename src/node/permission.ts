@@ -2,7 +2,6 @@
 import { Failure } from '../schema/failure.js';
 import type { Key, Scope } from '../store/credential-store.js';
 
-/** Whom a route is for. */
 export type Auth =
   /** Anyone; credentials are not looked at. */
   | 'public'
@@ -22,7 +21,6 @@ export type Permission =
   | { readonly auth: 'public'; readonly scope?: undefined; readonly ofOwner?: undefined }
   | { readonly auth: Exclude<Auth, 'public'>; readonly scope: RouteScope; readonly ofOwner?: boolean };
 
-/** `any`: every valid credential will do. */
 type RouteScope = Scope | 'any';
 
 /** Who is asking, by a credential that holds until `expiresAtMs`. */
@@ -46,7 +44,6 @@ export function refuseBeyondScope({ key }: Caller, { scope = 'any', ofOwner = fa
   });
 }
 
-/** For a key of one machine that is sent for anything else. */
 export function beyondMachine(machine: string): Failure {
   return new Failure('scope_missing', {
     what: 'The request was refused.',

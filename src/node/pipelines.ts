@@ -11,7 +11,6 @@ import type { Socket } from 'node:net';
 const AT_ONCE = 8;
 
 interface Pipeline {
-  /** How many were handled in which turn. */
   handled: number;
   turn: number;
   readonly waiting: (readonly [IncomingMessage, ServerResponse])[];
@@ -22,21 +21,16 @@ export class Pipelines {
   readonly #mostWaiting: number;
   readonly #refuse: (request: IncomingMessage, response: ServerResponse) => void;
   readonly #bySocket = new WeakMap<Socket, Pipeline>();
-  /** Those with requests that wait, by their sockets. */
   readonly #behind = new Map<Socket, Pipeline>();
   #turn = 0;
   #isInTurn = false;
 
-  /**
-   * @param mostWaiting requests of a connection; one more is the last of it
-   * @param refuse answers that one, and closes the connection
-   */
+  /** @param mostWaiting requests of a connection; one more is the last of it @param refuse answers that one, and closes the connection */
   constructor(mostWaiting: number, refuse: (request: IncomingMessage, response: ServerResponse) => void) {
     this.#mostWaiting = mostWaiting;
     this.#refuse = refuse;
   }
 
-  /** A listener that hands over to `next`, now or in a later turn. */
   before(next: RequestListener): RequestListener {
     const handOver = () => {
       this.#isInTurn = false;

@@ -39,7 +39,6 @@ export function sendProblem(reply: FastifyReply, problem: Problem, retryAfterS?:
     .send(JSON.stringify(problem));
 }
 
-/** The failure behind anything that was thrown; undefined for an internal error. */
 export function failureFrom(error: unknown): Failure | undefined {
   if (error instanceof Failure) return error;
   const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number };
@@ -85,7 +84,6 @@ export function internalError(): Failure {
   });
 }
 
-/** For a body or a query that its schema refuses. */
 export function refusal(part: 'body' | 'query', schema: TSchema, errors: Parameters<typeof faultsOf>[1]): Failure {
   const faults = faultsOf(schema, errors);
   return new Failure('invalid_input', {

@@ -35,7 +35,6 @@ export class Recent<Value> {
     this.#old.delete(key);
   }
 
-  /** Forgets every value that fits. */
   drop(fits: (value: Value) => boolean): void {
     for (const part of [this.#young, this.#old]) for (const [key, value] of part) if (fits(value)) part.delete(key);
   }

@@ -5,17 +5,14 @@ import type { FastifyRequest } from 'fastify';
 import { networkOf } from '../traffic/network.js';
 import type { Caller } from './permission.js';
 
-/** The source of what an owner asks for. */
 export function ofOwner(owner: string): string {
   return `owner ${owner}`;
 }
 
-/** The source of what an address asks for: its network. */
 export function ofAddress(ip: string): string {
   return `address ${networkOf(ip)}`;
 }
 
-/** The source of a request: its owner, or the network of its address where there is none. */
 export function sourceOf({ caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>): string {
   return caller === undefined ? ofAddress(ip) : ofOwner(caller.owner);
 }

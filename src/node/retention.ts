@@ -41,7 +41,6 @@ export class Retention {
   readonly #sources: RetentionSources;
   readonly #most: number;
   readonly #long = new Set<Machine>();
-  /** Machines that were there at the start and were not looked at yet. */
   readonly #unreviewed: Iterator<Machine>;
   /** Machines whose removed rows may still take room. */
   readonly #unswept = new Set<string>();
@@ -73,7 +72,6 @@ export class Retention {
     if (machine !== undefined && seq - this.#removedOf(slug) > this.#most) this.#long.add(machine);
   }
 
-  /** Cuts what is too long; durable with the next commit. */
   cut(cycle: number): void {
     this.#review(cycle);
     this.#removeDeleted();
@@ -86,7 +84,6 @@ export class Retention {
     if (this.#unswept.size + this.#removing.size > 0 && !this.#isSweeping) this.#sweep();
   }
 
-  /** Lets go of machines whose retention is over. */
   #removeDeleted(): void {
     const { host, clock, retentionMs } = this.#sources;
     for (const machine of this.#deleted) {
@@ -160,7 +157,6 @@ export class Retention {
     if (this.#removing.size + this.#unswept.size > 0) this.#sweep();
   }
 
-  /** Whether the record of a machine of this name is still being removed: a matter of moments. */
   isRemoving(slug: string): boolean {
     return this.#removing.has(slug);
   }

@@ -54,7 +54,6 @@ export type Declaration<S extends Shapes> = Served<S> & Permission;
 interface Served<S extends Shapes> extends Endpoint {
   readonly tier: Tier;
   readonly domain: RouteDomain;
-  /** One sentence. */
   readonly summary: string;
   readonly shapes?: S;
   /** Codes that are this route's own; those of its credentials, its body and the store are added by errorsOf. */
@@ -95,7 +94,6 @@ export function changesState({ method, changes = method !== 'GET' }: Route): boo
   return changes;
 }
 
-/** Bytes of a body that a route takes. */
 export function bodyLimitOf(
   { shapes, takesLongBody = false, takesStream = false }: Route,
   { longBodyBytes, shortBodyBytes, emptyBodyBytes, eventsBytes }: Limits,

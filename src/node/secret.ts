@@ -18,17 +18,14 @@ export function newSession(): Secret {
   return secretOf(randomText(32));
 }
 
-/** A public name that nobody has yet: for keys and owners. */
 export function newName(prefix: string): string {
   return `${prefix}_${randomText(12)}`;
 }
 
-/** The name of a new owner: of a key that is minted. */
 export function newOwner(): string {
   return newName(OWNER);
 }
 
-/** Whether an owner has a name by `newOwner`. */
 export function isMinted(owner: string): boolean {
   return owner.startsWith(`${OWNER}_`);
 }

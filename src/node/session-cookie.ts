@@ -9,7 +9,6 @@ function nameFor({ protocol }: FastifyRequest): string {
   return protocol === 'https' ? `__Host-${NAME}` : NAME;
 }
 
-/** The token of the session that a request carries. */
 export function sessionTokenOf(request: FastifyRequest): string | undefined {
   const { cookie } = request.raw.headers;
   return cookie === undefined ? undefined : fastifyCookie.parse(cookie)[nameFor(request)];

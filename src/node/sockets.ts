@@ -17,10 +17,7 @@ export class Sockets {
   /** Connections that were cut since there was no room for them. */
   refused = 0;
 
-  /**
-   * @param room `perOwner`: of an address
-   * @param proxies addresses and networks of proxies
-   */
+  /** @param room `perOwner`: of an address @param proxies addresses and networks of proxies */
   constructor(room: Room, proxies: readonly string[]) {
     this.#room = room;
     for (const network of ['127.0.0.0/8', '::1', ...proxies]) {

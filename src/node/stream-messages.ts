@@ -4,7 +4,6 @@ import { instantText, startOf } from '../time/cycle.js';
 
 interface CloudEvent {
   readonly specversion: '1.0';
-  /** Unique together with `source`. */
   readonly id: string;
   readonly source: string;
   readonly type: string;
@@ -37,7 +36,6 @@ export function removedMessage({ machine, ...cut }: Cut): string {
   });
 }
 
-/** A cycle has begun on a machine whose last row is `seq`. */
 export function cycleMessage(machine: string, seq: number, cycle: number, missed: number, cycleMs: number): string {
   return message(seq, 'cycle', {
     specversion: '1.0',

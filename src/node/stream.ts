@@ -33,7 +33,6 @@ interface Reader {
   readonly watched: Watched | undefined;
   seq: number;
   isLive: boolean;
-  /** Whether something was written since the last heartbeat. */
   isFresh: boolean;
 }
 

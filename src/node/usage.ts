@@ -17,7 +17,6 @@ import type { Store } from '../store/store.js';
 import { type Limits, poolOf } from './limits.js';
 import { isReserved, type Ownership } from './ownership.js';
 
-/** What is made, and removed when it is deleted. */
 export interface Stocked {
   machines: number;
   contracts: number;
@@ -34,7 +33,6 @@ export interface Used extends Stocked {
   recordKib: number;
 }
 
-/** Room for something that is about to be made. */
 export interface Wanted {
   readonly owner: string;
   readonly what: string;
@@ -298,10 +296,7 @@ export function ofMachine(owner: string): Wanted {
   };
 }
 
-/**
- * @param free how many the owner may have at most, for what others have
- * @returns undefined where there is room
- */
+/** @param free how many the owner may have at most, for what others have @returns undefined where there is room */
 export function refusalBeyond(
   limits: Limits,
   place: 'node' | 'network',

@@ -7,7 +7,6 @@ import { refusal } from './problem.js';
 
 type Outcome = true | { readonly value: unknown } | { readonly error: Failure };
 
-/** Compiles the check of a part of a request. */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   switch (httpPart) {
     case 'body':
@@ -51,7 +50,6 @@ const booleans = new Map([
   ...['0', 'false'].map((text) => [text, false] as const),
 ]);
 
-/** Turns a text into a value of the type; a text that is none stays what it is, and fails the check. */
 function readerFor(type: unknown): ((text: string) => unknown) | undefined {
   switch (type) {
     case 'integer':

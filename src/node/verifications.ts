@@ -10,7 +10,6 @@ import type { RecordReader } from '../store/store.js';
 import { NODE, type Turns } from './fair-queue.js';
 import { poolOf } from './limits.js';
 
-/** Rows checked in one turn: a row takes some 20 µs. */
 const STRETCH = 50;
 
 interface VerificationsOptions {
@@ -81,7 +80,6 @@ export class Verifications {
   }
 }
 
-/** Begins with what the store has of a record beside its rows. */
 export function verifierOf(
   store: Pick<RecordReader, 'cut'>,
   slug: string,

@@ -10,7 +10,6 @@ import type { Caller } from './permission.js';
 
 export const CONTRACTS_SHOWN = 100;
 
-/** Of such a contract. */
 export function shortView({ id, state: currentState, plan, image }: Contract) {
   return { id, currentState, name: image.name ?? plan.definition.name };
 }
@@ -76,7 +75,6 @@ function candidateView({ beside }: Contract) {
   return { candidate: { limiter: candidateOf(plan.definition), ...comparedView(beside), limited, would_limit } };
 }
 
-/** What limiter and candidate decided on the same requests. */
 export function comparedView({ since, requests, compared }: Beside) {
   return { since, requests, ...compared };
 }

@@ -95,7 +95,6 @@ export interface KeyShown {
   readonly retry_after_cycles: number | undefined;
 }
 
-/** What was decided, in which cycle, and at which instant, in unix ms. */
 export interface Decided {
   readonly decision: Decision | Uncounted;
   readonly cycle: number;
@@ -105,14 +104,12 @@ export interface Decided {
 /** A failure is that of this contract, or of this key. */
 export type Outcome = Decided | Failure;
 
-/** As `Outcome`, of several, in order. */
 export interface Outcomes {
   readonly cycle: number;
   readonly nowMs: number;
   readonly each: readonly (Decision | Uncounted | Failure)[];
 }
 
-/** The answer to an event: the decisions of all that counted it. */
 export interface EventAnswer {
   readonly ok: true;
   readonly cycle: number;

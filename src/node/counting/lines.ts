@@ -13,13 +13,11 @@ import { costOf, type Decision } from './decision.js';
 import { type Listener, listenersOf } from './listeners.js';
 import type { OnceOnly, Replayed } from './once-only.js';
 
-/** Entries after which no further line is read. */
 const MOST_OUTCOMES = 20_000;
 
 /** Refused lines after which no further line is read: refusing is slow, and something is wrong with the sender. */
 const MOST_REFUSED = 10_000;
 
-/** Bytes of a line that is read. No event has as many. */
 const LONGEST_LINE = 4_096;
 
 const READ = 1 / 4;
@@ -42,7 +40,6 @@ interface LineOutcome {
   readonly outcome: 'admitted' | 'limited' | 'mixed' | 'refused';
   admitted: number;
   limited: number;
-  /** Of the first of the refused lines. */
   readonly code?: string;
   readonly detail?: string;
 }
@@ -106,7 +103,6 @@ export abstract class Lines implements LineReader {
     return READ;
   }
 
-  /** As `line`, for an element of an array. */
   element(value: unknown, number: number): number {
     if (this.stoppedBefore !== undefined || this.#unreadable > MOST_REFUSED) return 0;
     return this.#readBy(number, () => this.#line.take(value));
@@ -131,7 +127,6 @@ export abstract class Lines implements LineReader {
     this.#read.push({ number, failure: tooLong() });
   }
 
-  /** Counts no line from this one on. */
   stop(before: number): void {
     this.stoppedBefore ??= before;
   }

@@ -12,7 +12,6 @@ import type { Asked } from './decision.js';
 
 export type Event = Static<typeof EventShape>;
 
-/** A contract, and the index of the kind of event in its plan. */
 export type Listener = Pick<Asked, 'contract' | 'kind'>;
 
 /**
@@ -62,10 +61,7 @@ function noGate({ id, plan }: Contract): Failure {
   });
 }
 
-/**
- * Why events of an earlier cycle cannot be counted by all of these; undefined when they can.
- * @param cycle the running one
- */
+/** Why events of an earlier cycle cannot be counted by all of these; undefined when they can. @param cycle the running one */
 export function whyNotAt(listeners: readonly Listener[], happened: number, cycle: number): Failure | undefined {
   for (const { contract, kind } of listeners) {
     const { plan } = contract;

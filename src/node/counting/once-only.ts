@@ -16,7 +16,6 @@ export class Replayed {
     this.#text = text;
   }
 
-  /** The body, and the headers that say what it is. */
   sentBy(reply: Pick<FastifyReply, 'header'>): Buffer {
     reply.header('idempotent-replayed', 'true').header('content-type', JSON_TYPE);
     return Buffer.from(this.#text);

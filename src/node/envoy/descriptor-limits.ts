@@ -27,7 +27,6 @@ export type Unit = keyof typeof UNIT_MS;
 
 export const units = Object.keys(UNIT_MS) as readonly Unit[];
 
-/** The limit of a descriptor. */
 export interface DescriptorLimit {
   /** Where it stands, as `shop.path_/pay.user`. Unique in its domain. */
   readonly path: string;
@@ -41,7 +40,6 @@ export interface DescriptorLimit {
   readonly perUnit: { readonly requests: number; readonly unit: Unit } | undefined;
 }
 
-/** One level of the tree: what may stand at an entry of a descriptor. */
 export interface Level {
   readonly exact: Map<string, Branch>;
   /** By how the value begins; the longest first. */
@@ -54,7 +52,6 @@ export interface Branch {
   readonly below: Level;
 }
 
-/** An entry of a descriptor. */
 export interface Entry {
   readonly key: string;
   readonly value: string;
@@ -75,7 +72,6 @@ export function limitPerUnit(
   return { definition: named(definition, path), perUnit: { requests, unit } };
 }
 
-/** Ms until the running window of a unit ends. */
 export function untilReset(unit: Unit, nowMs: number): number {
   return UNIT_MS[unit] - (nowMs % UNIT_MS[unit]);
 }

@@ -15,7 +15,6 @@ const MAX_KEYS = 10_000;
 /** A key is forgotten after so many cycles without a request: an hour of 777 ms, and never before its window is empty. */
 const IDLE_CYCLES = 4_634;
 
-/** Limits of a domain that requests bring along: each is a contract. */
 const MOST_OVERRIDES = 100;
 
 export class Domain {

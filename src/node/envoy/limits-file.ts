@@ -89,10 +89,8 @@ export interface DomainLimits extends Omit<Static<typeof File>, 'descriptors'> {
   readonly root: Level;
 }
 
-/** Levels of a tree. */
 const MOST_LEVELS = 16;
 
-/** Limits of a domain: each is a contract. */
 const MOST_LIMITS = 1_000;
 
 /**

@@ -42,7 +42,6 @@ export interface Hit {
   readonly hits: number;
 }
 
-/** The status of what no limit is found for. */
 export const ADMITTED: DescriptorStatus = { code: 'OK' };
 
 /** @throws Failure `invalid_input` */

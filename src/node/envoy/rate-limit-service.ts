@@ -43,7 +43,6 @@ export interface RateLimitServiceOptions {
 }
 
 export interface RateLimitService {
-  /** For example `127.0.0.1:8081`. */
   readonly address: string;
   /** Takes no new calls, and finishes those under way within `drainMs`. */
   close(): Promise<void>;
@@ -51,7 +50,6 @@ export interface RateLimitService {
 
 const MESSAGE_BYTES = 256 << 10;
 
-/** Names of domains that are logged. */
 const MOST_NOTED = 100;
 
 /**
@@ -113,7 +111,6 @@ class Service {
   readonly #domains: ReadonlyMap<string, Domain>;
   readonly #wantsKey: boolean;
   readonly #log: Logger;
-  /** Domains that nobody has limits for, and that were logged. */
   readonly #unknown = new Set<string>();
 
   constructor(parts: Parts, domains: ReadonlyMap<string, Domain>, wantsKey: boolean, log: Logger) {

@@ -1,7 +1,6 @@
 // The part of Envoy's API, version 3, and of the health check of gRPC that a node speaks: names, numbers and types on the wire are theirs.
 import { fromJSON } from '@grpc/proto-loader';
 
-/** A field of a message: its number on the wire and its type. */
 const field = (id: number, type: string) => ({ id, type });
 const repeated = (id: number, type: string) => ({ id, type, rule: 'repeated' });
 
@@ -62,7 +61,6 @@ const health = {
 const within = (path: string, nested: object): object =>
   path.split('.').reduceRight((inner, name) => ({ nested: { [name]: inner } }), { nested });
 
-/** By the full name of each service: what `Server.addService` takes. */
 export const services = {
   ...load(within('envoy.service.ratelimit.v3', rateLimit)),
   ...load(within('grpc.health.v1', health)),

@@ -27,7 +27,6 @@ export interface KeyChange {
   readonly note?: AdminNote & { readonly owner: string };
 }
 
-/** What there is of what is bounded. */
 export interface InUse {
   readonly all: Readonly<Used>;
   /** Of the owner: what they have, and how much of it they may still have. */

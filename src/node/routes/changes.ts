@@ -71,7 +71,6 @@ export const promoteCandidate = route({
   },
 });
 
-/** Compared by the sum of their differences. */
 const differing = ([, a]: Row, [, b]: Row) => b.only_limiter + b.only_candidate - (a.only_limiter + a.only_candidate);
 type Row = readonly [key: string, compared: Readonly<Compared>];
 

@@ -15,7 +15,6 @@ import { ofOwner } from '../request-source.js';
 import { route } from '../route.js';
 import { contractStatus, contractView } from '../views.js';
 
-/** Codes with which creating a contract can fail. */
 export const refusals = [
   'machine_not_found',
   'not_owner',
@@ -72,7 +71,6 @@ export const listContracts = route({
   },
 });
 
-/** Contracts that are looked at to be sorted. */
 const SORTED = 1_000;
 
 /** The contracts that are asked for, in the order in which they are. */
@@ -170,14 +168,12 @@ export function pay(
   rates.definitions.take(asked, (name, value) => reply.header(name, value));
 }
 
-/** What a contract has beside its definition. */
 interface Beside {
   readonly templateId?: string;
   readonly keyed?: KeyedFields | undefined;
   readonly name?: string | undefined;
 }
 
-/** Makes a contract of a definition. */
 export async function create(
   { host, ownership, registry, turns, memory }: Parts,
   caller: Caller | undefined,

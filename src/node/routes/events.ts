@@ -45,7 +45,6 @@ export const countOne = route({
   },
 });
 
-/** Decisions that are written as JSON in one go. */
 const WRITTEN_AT_ONCE = 128;
 
 function answerWith(

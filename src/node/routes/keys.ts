@@ -59,7 +59,6 @@ function tooMany({ threshold, within }: Parts['limits']['mint']): Failure {
   });
 }
 
-/** What the routes of an owner's keys share. */
 const common = {
   auth: 'key',
   scope: 'admin',

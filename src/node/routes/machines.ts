@@ -72,7 +72,6 @@ export const listMachines = route({
   },
 });
 
-/** Machines that are sorted, at most. */
 const SORTED = 1_000;
 
 function limitingFirst(machines: readonly Machine[]): readonly Machine[] {

@@ -52,7 +52,6 @@ function notFound(operators: OperatorRegistry, id: string): Failure {
   });
 }
 
-/** Steps of an operator that are computed, proved and verified in one go. */
 const STEPS_AT_ONCE = 16;
 
 export const shift = route({

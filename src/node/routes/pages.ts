@@ -23,7 +23,6 @@ const STYLE = 'text/css; charset=utf-8';
 /** The page of a machine is the same for every slug: what it shows, it asks for. */
 const ofMachine = { params: OfMachine, example: { params: { slug: 'edge-gateway' }, status: 200 } } as const;
 
-/** The pages of the node, and the files that they are made of. */
 export const pages: readonly Route[] = [
   file('/', HTML, 'node/home.html', 'Shows the most active machines, and the health of this node.'),
   file('/m/{slug}', HTML, 'node/machine.html', 'Shows a machine as it moves: counts, transitions, record.', ofMachine),

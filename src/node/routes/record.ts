@@ -57,7 +57,6 @@ export const readRecord = route({
   },
 });
 
-/** Rows that are looked through in one go for those that fit a filter. */
 const LOOKED_THROUGH = 5_000;
 
 export const verifyRecord = route({
@@ -92,7 +91,6 @@ function queryOf(filter: Omit<Static<typeof api.readRecord.shapes.querystring>, 
   };
 }
 
-/** Sends the record up to a row, as fast as it is read and no faster. */
 function sendExport(
   { record, identity: { signer, successions }, clock, turns }: Parts,
   reply: FastifyReply,

@@ -23,7 +23,6 @@ export interface LocalParts {
   readonly work: MachineWork;
   readonly durability: Durability;
   readonly idempotency: Idempotency;
-  /** Receives what goes wrong where nobody waits. */
   readonly onError: (error: unknown) => void;
 }
 

@@ -30,7 +30,6 @@ const OVERHEAD = 256;
 /** An answer beyond this is kept without its lists, in characters. */
 const LONGEST_ANSWER = 64 << 10;
 
-/** Items of a list that are looked at for that. */
 const LONGEST_LIST = 1_024;
 
 /** No window is kept for longer, in cycles. */
