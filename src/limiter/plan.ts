@@ -5,8 +5,8 @@ import { has, type IntegerSet, type Range, rangeAround } from './expression/inte
 import type { AsksFor } from './guards.js';
 import type { PlannedRule } from './planned-rule.js';
 
-/** Work in steps, between which others can be served; each yields its cost in units of about 20 us. */
-export type Steps<T> = Generator<number, T>;
+/** Work in short steps, between which others can be served. */
+export type Steps<T> = Generator<unknown, T>;
 
 /** What a trigger looks at: events of one kind over one rolling window, or whether the rule refuses them. */
 export interface Aggregate {

@@ -11,7 +11,8 @@ import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import { Failure } from '../schema/failure.js';
 import type { Sampled, Samples } from './counting/samples.js';
-import { type Limits, poolOf } from './limits.js';
+import type { Limits } from './limits.js';
+import { Shares } from './shares.js';
 
 /** Columns that grow for as long as the contract lives: of a cycle, it is said by how much. */
 const growing: ReadonlySet<Column> = new Set(['admitted', 'limited', 'entries', 'restores', 'would_limit']);
@@ -28,8 +29,7 @@ export class Courses {
   readonly #limits: Pick<Limits, 'courses' | 'coursesPerStream'>;
   readonly #byContract = new Map<string, Course>();
   /** Courses that are watched, by the pool that was the first, and all. */
-  readonly #byPool = new Map<string, number>();
-  #watched = 0;
+  readonly #byPool = new Shares();
 
   constructor(host: Host, samples: Samples, limits: Pick<Limits, 'courses' | 'coursesPerStream'>) {
     this.#host = host;
@@ -69,7 +69,7 @@ export class Courses {
       const course = this.#byContract.get(contract.id) ?? this.#begin(contract);
       if (course.watchers.size === 0) {
         course.pool = pool;
-        this.#count(pool, 1);
+        this.#byPool.add(pool, 1);
       }
       course.watchers.add(watched);
     }
@@ -79,21 +79,14 @@ export class Courses {
   /** Whether a pool may watch these, too: half of what others leave, since all who look at a node may be in one network. */
   #hasRoom(contracts: readonly Contract[], pool: string): boolean {
     const { courses: onNode } = this.#limits;
-    const ofPool = this.#byPool.get(pool) ?? 0;
     const more = contracts.filter(({ id }) => (this.#byContract.get(id)?.watchers.size ?? 0) === 0).length;
-    return more === 0 || ofPool + more <= poolOf({ perOwner: onNode / 4, onNode }, this.#watched - ofPool);
-  }
-
-  #count(pool: string, by: 1 | -1): void {
-    const sum = (this.#byPool.get(pool) ?? 0) + by;
-    if (sum === 0) this.#byPool.delete(pool);
-    else this.#byPool.set(pool, sum);
-    this.#watched += by;
+    return more === 0 || this.#byPool.of(pool) + more <= this.#byPool.roomOf(pool, { perOwner: onNode / 4, onNode });
   }
 
   #keep(contract: Contract): void {
-    const most = Math.min(this.#limits.courses - this.#watched, this.#samples.mostUnwatched);
-    if (this.#byContract.size - this.#watched >= most && !this.#dropOne(({ isIdle }) => isIdle)) return;
+    const { all: watched } = this.#byPool;
+    const most = Math.min(this.#limits.courses - watched, this.#samples.mostUnwatched);
+    if (this.#byContract.size - watched >= most && !this.#dropOne(({ isIdle }) => isIdle)) return;
     this.#begin(contract);
   }
 
@@ -108,8 +101,8 @@ export class Courses {
     for (const id of watched.ids) {
       const course = this.#byContract.get(id);
       if (!course?.watchers.delete(watched) || course.watchers.size > 0) continue;
-      this.#count(course.pool, -1);
-      if (this.#byContract.size - this.#watched > this.#samples.mostUnwatched) this.#dropOne(() => true);
+      this.#byPool.add(course.pool, -1);
+      if (this.#byContract.size - this.#byPool.all > this.#samples.mostUnwatched) this.#dropOne(() => true);
     }
   }
 
@@ -143,7 +136,7 @@ export class Courses {
     if (course === undefined) return;
     this.#byContract.delete(id);
     this.#samples.end(course);
-    if (course.watchers.size > 0) this.#count(course.pool, -1);
+    if (course.watchers.size > 0) this.#byPool.add(course.pool, -1);
   }
 }
 
@@ -156,9 +149,7 @@ class Course implements Sampled {
   /** The cycles that are there; none while `last < first`. */
   first: number;
   last: number;
-  /** How many cycles there is room for: as many as there were, up to all. */
-  #room = 16;
-  #rows = new Float64Array(this.#room * columns.length);
+  readonly #rows = new Float64Array(COURSE_CYCLES * columns.length);
   #before: readonly number[] = [];
   /** The last cycle as text: most watchers lack nothing else. */
   #text = '';
@@ -181,7 +172,6 @@ class Course implements Sampled {
   take(cycle: number, figures: readonly number[]): void {
     if (cycle <= this.last) return;
     if (cycle !== this.last + 1) this.first = cycle;
-    if (cycle - this.first >= this.#room && this.#room < COURSE_CYCLES) this.#grow();
     const at = this.#at(cycle);
     for (const [index, name] of columns.entries()) {
       const grown = figures[index]! - this.#before[index]!;
@@ -203,16 +193,7 @@ class Course implements Sampled {
   }
 
   #at(cycle: number): number {
-    return (cycle % this.#room) * columns.length;
-  }
-
-  #grow(): void {
-    const rows: [cycle: number, row: Float64Array][] = [];
-    for (let cycle = this.first; cycle <= this.last; cycle += 1)
-      rows.push([cycle, this.#rows.subarray(this.#at(cycle), this.#at(cycle) + columns.length)]);
-    this.#room = Math.min(COURSE_CYCLES, 2 * this.#room);
-    this.#rows = new Float64Array(this.#room * columns.length);
-    for (const [cycle, row] of rows) this.#rows.set(row, this.#at(cycle));
+    return (cycle % COURSE_CYCLES) * columns.length;
   }
 
   #textFrom(from: number): string {

@@ -9,16 +9,12 @@
 // Counts are written in slices, and an answer waits for those of its own machine alone.
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
-import { windowCycles } from '../limiter/plan.js';
 import { Failure } from '../schema/failure.js';
 import type { Clock } from '../time/clock.js';
 import { Rank } from '../time/rank.js';
-import { SLICE } from './fair-queue.js';
+import { SLICE_MS } from './fair-queue.js';
 
 export type DurabilityMode = 'cycle' | 'strict';
-
-/** Cycles of a window that cost as much to write as a contract without any. */
-const CYCLES_A_UNIT = 64;
 
 interface Saving {
   left: number;
@@ -118,19 +114,17 @@ export class Durability {
     this.#isDue = false;
     const written: { readonly machine: Machine; readonly waiting: Saving['waiting'] }[] = [];
     try {
-      for (let cost = 0; cost < SLICE; ) {
+      const endMs = this.#clock.now() + SLICE_MS;
+      do {
         const turns = this.#asked.size > 0 ? this.#asked : this.#others;
         const [machine] = turns;
         if (machine === undefined) break;
         const saving = this.#saving.get(machine)!;
         turns.delete(machine);
-        for (; saving.left > 0 && cost < SLICE; saving.left -= 1) {
-          const contract = this.#host.saveOne(machine);
-          cost += 1 + (contract === undefined ? 0 : windowCycles(contract.plan) / CYCLES_A_UNIT);
-        }
+        for (; saving.left > 0 && this.#clock.now() < endMs; saving.left -= 1) this.#host.saveOne(machine);
         if (saving.left > 0) turns.add(machine);
         else written.push({ machine, waiting: saving.waiting.splice(0) });
-      }
+      } while (this.#clock.now() < endMs);
     } catch (error) {
       this.#fail(
         error as Failure,

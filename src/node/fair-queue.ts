@@ -11,16 +11,11 @@ import { Rank } from '../time/rank.js';
 /** The source of what the node does for itself. */
 export const NODE = 'node';
 
-export const SLICE = 64;
+/** How long a slice of some work takes, in ms, and its last step. */
+export const SLICE_MS = 1;
 
-export function sliceOf<T>(steps: Steps<T>): IteratorResult<number, T> {
-  for (let cost = 0; ; ) {
-    const step = steps.next();
-    if (step.done === true) return step;
-    cost += step.value;
-    if (cost >= SLICE) return step;
-  }
-}
+/** A step that yields this is the last of its slice. */
+export const PAUSE = Symbol('pause');
 
 export class Turns {
   readonly #clock: Clock;
@@ -56,12 +51,23 @@ export class Turns {
     });
   }
 
+  /** Takes steps up to the end of a slice, or of the work. */
+  slice<T>(steps: Steps<T>): IteratorResult<unknown, T> {
+    const first = steps.next();
+    if (first.done === true || first.value === PAUSE) return first;
+    const endMs = this.#clock.now() + SLICE_MS;
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true || step.value === PAUSE || this.#clock.now() >= endMs) return step;
+    }
+  }
+
   /**
    * Does work in steps: the first slice now, since who asks has the turn, and each further one when the turn of its source comes.
    * @returns what the work gives; rejects with what it throws
    */
   async steps<T>(source: string, steps: Steps<T>): Promise<T> {
-    for (let step = sliceOf(steps); ; step = await this.of(source, () => sliceOf(steps))) {
+    for (let step = this.slice(steps); ; step = await this.of(source, () => this.slice(steps))) {
       if (step.done === true) return step.value;
     }
   }

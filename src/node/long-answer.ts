@@ -1,7 +1,6 @@
 // The JSON of an answer whose lists follow the number of contracts, in steps: in one go, that of an event of 10,000 contracts would take 20 ms.
 // Lists in pages are written in one go: see `limitOf`.
 import type { Steps } from '../limiter/plan.js';
-import { SLICE } from './fair-queue.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -20,7 +19,7 @@ export function* jsonInSteps(answer: object): Steps<Buffer> {
     for (let from = 0; from < value.length; from += AT_ONCE) {
       const some = JSON.stringify(value.slice(from, from + AT_ONCE)).slice(1, -1);
       pieces.push(Buffer.from(from === 0 ? some : `,${some}`));
-      yield SLICE;
+      yield;
     }
     pieces.push(Buffer.from(']'));
   }

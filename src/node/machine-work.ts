@@ -1,4 +1,4 @@
-// What is done on the machines: one thing at a time on each, in the order of arrival, and in slices with a budget.
+// What is done on the machines: one thing at a time on each, in the order of arrival, and in slices.
 //
 //   machine a   event of 10,000 contracts  |slice|     |slice|     |slice| gate |          owners take turns: see fair-queue.ts
 //   machine b                                    |gate|      |gate|
@@ -9,14 +9,12 @@
 import type { Machine } from '../host/machine.js';
 import type { Steps } from '../limiter/plan.js';
 import { cycleOf } from '../time/cycle.js';
-import { sliceOf, type Turns } from './fair-queue.js';
+import type { Turns } from './fair-queue.js';
 import { ofOwner } from './request-source.js';
-
-/** What a row costs: the operators, the hash, the write. */
-const ROW = 16;
 
 export class MachineWork {
   readonly #turns: Turns;
+  /** The last of what waits on each machine. */
   readonly #last = new Map<Machine, Promise<unknown>>();
 
   constructor(turns: Turns) {
@@ -37,7 +35,7 @@ export class MachineWork {
     const ms = clock.now();
     const steps = this.isFree(machine, ms) ? work(cycleOf(ms, clock.cycleMs)) : withWakes(machine, ms, work);
     if (!this.#last.has(machine)) {
-      const first = sliceAt(machine, ms, steps);
+      const first = this.#slice(machine, ms, steps);
       if (first.done) return first.value;
     }
     const done = this.#behind(machine, ms, steps).finally(() => {
@@ -50,39 +48,42 @@ export class MachineWork {
     return done;
   }
 
+  /** As `of`, for work that is one step. */
+  once<T>(machine: Machine, work: (cycle: number) => T): T | Promise<T> {
+    return this.of(machine, function* (cycle): Steps<T> {
+      yield;
+      return work(cycle);
+    });
+  }
+
   async #behind<T>(machine: Machine, ms: number, steps: Steps<T>): Promise<T> {
     const before = this.#last.get(machine);
     if (before !== undefined) await before.catch(() => {});
     machine.parts.busyMs = ms;
     machine.parts.wakes.hold();
     for (const source = ofOwner(machine.image.owner); ; ) {
-      const step = await this.#turns.of(source, () => sliceAt(machine, ms, steps));
+      const step = await this.#turns.of(source, () => this.#slice(machine, ms, steps));
       if (step.done) return step.value;
+    }
+  }
+
+  #slice<T>({ parts }: Machine, ms: number, steps: Steps<T>): IteratorResult<unknown, T> {
+    const { busyMs } = parts;
+    parts.busyMs = ms;
+    try {
+      return this.#turns.slice(steps);
+    } finally {
+      parts.busyMs = busyMs;
     }
   }
 }
 
+/** What is due up to `ms` wakes first. */
 function* withWakes<T>(machine: Machine, ms: number, work: (cycle: number) => Steps<T>): Steps<T> {
   const { wakes, clock } = machine.parts;
   while (wakes.isDue(ms)) {
-    const before = machine.head.seq;
     wakes.wakeOne();
-    yield costSince(machine, before);
+    yield;
   }
   return yield* work(cycleOf(ms, clock.cycleMs));
-}
-
-/** What a step cost that began when the record had `seq` rows. */
-export function costSince(machine: Machine, seq: number): number {
-  return 1 + ROW * (machine.head.seq - seq);
-}
-
-function sliceAt<T>({ parts }: Machine, ms: number, steps: Steps<T>): IteratorResult<number, T> {
-  const { busyMs } = parts;
-  parts.busyMs = ms;
-  try {
-    return sliceOf(steps);
-  } finally {
-    parts.busyMs = busyMs;
-  }
 }

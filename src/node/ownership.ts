@@ -5,13 +5,14 @@ import type { HostChange } from '../host/host-change.js';
 import type { Machine } from '../host/machine.js';
 import { assert, Failure } from '../schema/failure.js';
 import { beyondMachine, type Caller } from './permission.js';
+import { Shares } from './shares.js';
 
 export class Ownership {
   readonly #host: Host;
   readonly #byOwner = new Map<string, Machine[]>();
   size = 0;
-  deleted = 0;
-  readonly #deleted = new Map<string, number>();
+  /** Deleted machines whose records are still read, by owner. */
+  readonly deleted = new Shares();
   readonly #slugs: string[];
   /** Owners whose records may not grow by what is asked for any more, with what they have; see usage.ts. */
   readonly full = new Map<string, string>();
@@ -39,26 +40,15 @@ export class Ownership {
     const left = this.machinesOf(machine.image.owner).filter((one) => one !== machine);
     if (left.length > 0) this.#byOwner.set(machine.image.owner, left);
     else this.#byOwner.delete(machine.image.owner);
-    this.#countDeleted(machine.image.owner, 1);
+    this.deleted.add(machine.image.owner, 1);
   }
 
   #placeOf(slug: string): number {
     return firstIndex(this.#slugs.length, (index) => this.#slugs[index]! >= slug);
   }
 
-  deletedOf(owner: string): number {
-    return this.#deleted.get(owner) ?? 0;
-  }
-
-  #countDeleted(owner: string, by: 1 | -1): void {
-    this.deleted += by;
-    const left = this.deletedOf(owner) + by;
-    if (left > 0) this.#deleted.set(owner, left);
-    else this.#deleted.delete(owner);
-  }
-
   #forget({ slug, image }: Machine): void {
-    this.#countDeleted(image.owner, -1);
+    this.deleted.add(image.owner, -1);
     const index = this.#placeOf(slug);
     if (this.#slugs[index] === slug) this.#slugs.splice(index, 1);
   }
@@ -69,7 +59,7 @@ export class Ownership {
 
   /** Those that the node keeps itself count for nobody. */
   #own(machine: Machine): void {
-    if (machine.deletedMs !== undefined) this.#countDeleted(machine.image.owner, 1);
+    if (machine.deletedMs !== undefined) this.deleted.add(machine.image.owner, 1);
     if (isReserved(machine.slug) || machine.deletedMs !== undefined) return;
     this.size += 1;
     const owned = this.#byOwner.get(machine.image.owner);

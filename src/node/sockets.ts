@@ -7,12 +7,13 @@ import { BlockList, isIPv6, type Socket } from 'node:net';
 import { networkOf } from '../traffic/network.js';
 import { poolOf, type Room } from './limits.js';
 import { addressPool } from './request-source.js';
+import { Shares } from './shares.js';
 
 export class Sockets {
   readonly #room: Room;
   readonly #ofMany = new BlockList();
-  readonly #byAddress = new Map<string, number>();
-  readonly #byPool = new Map<string, number>();
+  readonly #byAddress = new Shares();
+  readonly #byPool = new Shares();
   size = 0;
   /** Connections that were cut since there was no room for them. */
   refused = 0;
@@ -30,39 +31,35 @@ export class Sockets {
 
   /** Counts a connection until it closes, or cuts it. @returns whether it stays */
   admit(socket: Pick<Socket, 'remoteAddress' | 'resetAndDestroy' | 'once'>): boolean {
-    const { remoteAddress: address } = socket;
     // One that is closed already has none.
-    const bounds = address === undefined || this.#isOfMany(address) ? [] : this.#boundsOf(address);
-    const isFull = bounds.some(({ sums, name, most }) => (sums.get(name) ?? 0) >= most);
-    if (isFull || address === undefined || this.size >= this.#room.onNode) {
+    const { remoteAddress = '' } = socket;
+    const [address, pool] = [networkOf(remoteAddress), addressPool(remoteAddress)];
+    const isOfMany = remoteAddress !== '' && this.#isOfMany(remoteAddress);
+    if (remoteAddress === '' || this.size >= this.#room.onNode || (!isOfMany && !this.#hasRoom(address, pool))) {
       this.refused += 1;
       // Reset: a client that only sees the end of a connection may go on waiting for its answer.
       socket.resetAndDestroy();
       return false;
     }
-    this.size += 1;
-    for (const { sums, name } of bounds) sums.set(name, (sums.get(name) ?? 0) + 1);
-    socket.once('close', () => {
-      this.size -= 1;
-      for (const { sums, name } of bounds) {
-        const left = sums.get(name)! - 1;
-        if (left === 0) sums.delete(name);
-        else sums.set(name, left);
-      }
-    });
+    const count = (by: 1 | -1) => {
+      this.size += by;
+      if (isOfMany) return;
+      this.#byAddress.add(address, by);
+      this.#byPool.add(pool, by);
+    };
+    count(1);
+    socket.once('close', () => count(-1));
     return true;
+  }
+
+  #hasRoom(address: string, pool: string): boolean {
+    const ofPool = this.#byPool.of(pool);
+    return (
+      this.#byAddress.of(address) < this.#room.perOwner && ofPool < Math.floor(poolOf(this.#room, this.size - ofPool))
+    );
   }
 
   #isOfMany(address: string): boolean {
     return this.#ofMany.check(address.split('%')[0]!, isIPv6(address) ? 'ipv6' : 'ipv4');
-  }
-
-  #boundsOf(address: string) {
-    const pool = addressPool(address);
-    const others = this.size - (this.#byPool.get(pool) ?? 0);
-    return [
-      { sums: this.#byAddress, name: networkOf(address), most: this.#room.perOwner },
-      { sums: this.#byPool, name: pool, most: Math.floor(poolOf(this.#room, others)) },
-    ];
   }
 }

@@ -18,10 +18,11 @@ import type { Clock } from '../time/clock.js';
 import type { CycleTick } from '../time/cycles.js';
 import type { Courses, Watched } from './courses.js';
 import type { Turns } from './fair-queue.js';
-import { type Limits, poolOf } from './limits.js';
+import type { Limits } from './limits.js';
 import type { Counts } from './metrics.js';
 import type { Caller } from './permission.js';
 import { ofOwner } from './request-source.js';
+import { Shares } from './shares.js';
 import { countsMessage, cycleMessage, messagesOf, removedMessage } from './stream-messages.js';
 
 interface Reader {
@@ -59,20 +60,19 @@ const RETRY_MS = 2_000;
 export class Streams {
   readonly #sources: StreamsSources;
   readonly #byMachine = new Map<string, Set<Reader>>();
-  readonly #bySource = new Map<string, number>();
-  readonly #byPool = new Map<string, number>();
-  #size = 0;
+  readonly #bySource = new Shares();
+  readonly #byPool = new Shares();
 
   constructor(sources: StreamsSources) {
     this.#sources = sources;
   }
 
   get size(): number {
-    return this.#size;
+    return this.#bySource.all;
   }
 
   ofOwner(owner: string): number {
-    return this.#bySource.get(ofOwner(owner)) ?? 0;
+    return this.#bySource.of(ofOwner(owner));
   }
 
   /**
@@ -87,25 +87,19 @@ export class Streams {
     afterSeq: number | undefined,
   ): void {
     const { readers: most, readersPerMachine, readersPerCaller } = this.#sources.limits;
-    const ofSource = this.#bySource.get(source) ?? 0;
-    if (ofSource >= readersPerCaller) throw tooManyOfCaller(readersPerCaller);
-    const ofPool = this.#byPool.get(pool) ?? 0;
+    if (this.#bySource.of(source) >= readersPerCaller) throw tooManyOfCaller(readersPerCaller);
     // All readers of a machine may come from one network.
-    const room = poolOf(
-      { perOwner: Math.max(readersPerCaller, readersPerMachine / 2), onNode: most },
-      this.#size - ofPool,
-    );
-    if (ofPool + 1 > room) throw tooManyReaders();
-    if (this.#size >= most || (this.#byMachine.get(machine.slug)?.size ?? 0) >= readersPerMachine)
+    const room = { perOwner: Math.max(readersPerCaller, readersPerMachine / 2), onNode: most };
+    if (this.#byPool.of(pool) + 1 > this.#byPool.roomOf(pool, room)) throw tooManyReaders();
+    if (this.size >= most || (this.#byMachine.get(machine.slug)?.size ?? 0) >= readersPerMachine)
       throw tooManyReaders();
     const watched = contracts.length === 0 ? undefined : this.#sources.courses().watch(contracts, afterCycle, pool);
-    this.#bySource.set(source, ofSource + 1);
-    this.#byPool.set(pool, ofPool + 1);
+    this.#bySource.add(source, 1);
+    this.#byPool.add(pool, 1);
     const seq = Math.min(afterSeq ?? machine.durableSeq, machine.durableSeq);
     const reader: Reader = { response, machine, caller, source, pool, watched, seq, isLive: false, isFresh: true };
     const readers = this.#byMachine.get(machine.slug) ?? new Set();
     this.#byMachine.set(machine.slug, readers.add(reader));
-    this.#size += 1;
     response.on('close', () => this.#forget(reader));
     response.on('error', () => response.destroy());
     response.writeHead(200, {
@@ -227,13 +221,8 @@ export class Streams {
     const readers = this.#byMachine.get(slug);
     if (readers === undefined || !readers.delete(reader)) return;
     if (reader.watched !== undefined) this.#sources.courses().leave(reader.watched);
-    this.#size -= 1;
-    const left = this.#bySource.get(source)! - 1;
-    if (left === 0) this.#bySource.delete(source);
-    else this.#bySource.set(source, left);
-    const leftOfPool = this.#byPool.get(pool)! - 1;
-    if (leftOfPool === 0) this.#byPool.delete(pool);
-    else this.#byPool.set(pool, leftOfPool);
+    this.#bySource.add(source, -1);
+    this.#byPool.add(pool, -1);
     if (readers.size === 0) this.#byMachine.delete(slug);
   }
 

@@ -149,7 +149,7 @@ export class Usage {
   refuseBeyondDeleted({ owner, what }: Wanted): void {
     const { perOwner, onNode } = this.#limits.deletedMachines;
     const { deleted } = this.#ownership;
-    if (this.#ownership.deletedOf(owner) < Math.min(perOwner, onNode - deleted + 1)) return;
+    if (deleted.of(owner) < Math.min(perOwner, onNode - deleted.all + 1)) return;
     throw new Failure('limit_reached', {
       what,
       why: `The records of as many deleted machines as an owner may have, ${perOwner}, or as the node has room for, are still kept.`,

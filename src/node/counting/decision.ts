@@ -114,14 +114,6 @@ function untilRoomFor(n: number, gate: Gate, kind: number, after: number | undef
   return cycles;
 }
 
-/** Cells of a window that are looked at for the cost of a unit. */
-const CELLS_A_UNIT = 512;
-
-/** What a decision cost to make, in units: its forecast looks at the windows from the cycle that leaves next to the one that admits. */
-export function costOf({ plan }: Contract, { retry_after_cycles: after = Number.POSITIVE_INFINITY }: Decision): number {
-  return plan.aggregates.reduce((sum, { within }) => sum + Math.min(within, after), 0) / CELLS_A_UNIT;
-}
-
 /** As `admissionMs`, without looking ahead where the initial state has room: nearly always. */
 function againMsOf(gate: Gate, kind: number): number | undefined {
   const hasRoom = gate.state === gate.plan.initial && gate.admits && gate.remaining > 0;

@@ -9,7 +9,7 @@ import type { Steps } from '../../limiter/plan.js';
 import { Failure } from '../../schema/failure.js';
 import type { LineReader } from '../../traffic/log/lines.js';
 import { EventLine } from '../event-line.js';
-import { costOf, type Decision } from './decision.js';
+import type { Decision } from './decision.js';
 import { type Listener, listenersOf } from './listeners.js';
 import type { OnceOnly, Replayed } from './once-only.js';
 
@@ -19,8 +19,6 @@ const MOST_OUTCOMES = 20_000;
 const MOST_REFUSED = 10_000;
 
 const LONGEST_LINE = 4_096;
-
-const READ = 1 / 4;
 
 export type Read = EventRead | { readonly number: number; readonly failure: unknown };
 
@@ -95,29 +93,24 @@ export abstract class Lines implements LineReader {
   /** What is said of a contract without keys that has counted. */
   protected abstract decisionOn(contract: Contract, sum: Sum): Decision;
 
-  /** @returns what reading it cost, in units */
-  line(bytes: Buffer, from: number, to: number, number: number): number {
-    if (this.stoppedBefore !== undefined || this.#unreadable > MOST_REFUSED) return 0;
-    if (to - from <= LONGEST_LINE) return this.#readBy(number, () => this.#line.read(bytes, from, to));
-    this.refuse(number);
-    return READ;
+  line(bytes: Buffer, from: number, to: number, number: number): void {
+    if (to - from > LONGEST_LINE) this.refuse(number);
+    else this.#readBy(number, () => this.#line.read(bytes, from, to));
   }
 
-  element(value: unknown, number: number): number {
-    if (this.stoppedBefore !== undefined || this.#unreadable > MOST_REFUSED) return 0;
-    return this.#readBy(number, () => this.#line.take(value));
+  element(value: unknown, number: number): void {
+    this.#readBy(number, () => this.#line.take(value));
   }
 
-  #readBy(number: number, read: () => void): number {
+  #readBy(number: number, read: () => void): void {
+    if (this.stoppedBefore !== undefined || this.#unreadable > MOST_REFUSED) return;
     try {
       read();
       const { type, count, cycle, contractId, key } = this.#line;
       this.#read.push({ number, type, count, cycle, contractId, key });
-      return READ;
     } catch (failure) {
       this.#read.push({ number, failure });
       this.#unreadable += 1;
-      return 1;
     }
   }
 
@@ -142,12 +135,8 @@ export abstract class Lines implements LineReader {
       const { id, keys } = contract;
       const { events, admitted } = sum;
       if (keys !== undefined) contracts.push({ id, keys: keys.table.size, admitted, limited: events - admitted });
-      else {
-        const decision = this.decisionOn(contract, sum);
-        contracts.push(decision);
-        yield costOf(contract, decision);
-      }
-      yield 1;
+      else contracts.push(this.decisionOn(contract, sum));
+      yield;
     }
     return { ...this.#figures(cycle), outcomes: this.outcomes, contracts };
   }

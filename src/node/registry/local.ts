@@ -70,8 +70,7 @@ export class LocalRegistry implements Registry {
 
   async createContract(machine: Machine, plan: Plan, options: ContractOptions): Promise<Contract> {
     const { host, usage, work, durability } = this.#parts;
-    const contract = await work.of(machine, function* () {
-      yield 1;
+    const contract = await work.once(machine, () => {
       if (machine.deletedMs !== undefined) throw deleted(machine);
       if (options.by !== undefined) usage.refuse(usage.ofContract(machine.image.owner, plan, options.keyed?.maxKeys));
       return host.createPlanned(machine.slug, plan, options);
@@ -90,7 +89,6 @@ export class LocalRegistry implements Registry {
 
   *#change(machine: Machine, contract: Contract, change: ContractChange) {
     const { host, usage } = this.#parts;
-    yield 1;
     contractOf(host, machine, contract.id);
     usage.refuse(usage.ofChange(machine.image.owner, contract, plansAfter(contract, change)));
     return yield* host.changeContract(contract, change);
@@ -99,8 +97,7 @@ export class LocalRegistry implements Registry {
   async deleteContract(contract: Contract, by?: string) {
     const { host, usage, work, durability } = this.#parts;
     const machine = host.machine(contract.machine.slug);
-    const taken = await work.of(machine, function* () {
-      yield 1;
+    const taken = await work.once(machine, () => {
       // It may be gone by now.
       contractOf(host, machine, contract.id);
       return usage.freedBy(machine.image.owner, () => host.deleteContract(contract, by));
@@ -148,8 +145,7 @@ export class LocalRegistry implements Registry {
 
   async deleteMachine(machine: Machine, by?: string) {
     const { host, usage, work, durability } = this.#parts;
-    const freed = await work.of(machine, function* () {
-      yield 1;
+    const freed = await work.once(machine, () => {
       if (machine.deletedMs === undefined)
         return usage.freedBy(machine.image.owner, () => host.deleteMachine(machine, by));
       if (by === undefined) return undefined;

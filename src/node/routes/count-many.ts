@@ -101,7 +101,7 @@ const PIECE = 512;
 function* linesOf(chunk: Buffer, cutter: LineCutter, lines: Lines, isLast: boolean): Steps<void> {
   for (let from = 0; from < chunk.length && lines.stoppedBefore === undefined; from += PIECE) {
     cutter.push(chunk.subarray(from, from + PIECE));
-    yield 1;
+    yield;
   }
   if (isLast) cutter.end();
 }
@@ -118,7 +118,10 @@ async function wholeOf(body: AsyncIterable<Buffer>, most: number): Promise<Buffe
 }
 
 function* elementsOf(values: readonly unknown[], lines: Lines): Steps<void> {
-  for (const [index, value] of values.entries()) yield lines.element(value, index + 1);
+  for (const [index, value] of values.entries()) {
+    lines.element(value, index + 1);
+    yield;
+  }
 }
 
 function cutterOf(lines: Lines): LineCutter {

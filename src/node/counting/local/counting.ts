@@ -77,8 +77,7 @@ export class LocalCounting implements Counting {
   }
 
   state(contract: Contract, name?: string): MaybePromise<KeyState> {
-    return this.#work.of(this.#machineOf(contract), function* (cycle) {
-      yield 1;
+    return this.#work.once(this.#machineOf(contract), (cycle) => {
       if (contract.failure === undefined) contract.advance(cycle);
       return contract.stateOf(name, contract.cycle);
     });
@@ -105,12 +104,8 @@ export class LocalCounting implements Counting {
   async move(contract: Contract, move: Move, name?: string): Promise<AuditRow> {
     const host = this.#host;
     const machine = this.#machineOf(contract);
-    const moved = function* () {
-      yield 1;
-      return host.transition(contract, move, name);
-    };
     try {
-      return await this.#work.of(machine, moved);
+      return await this.#work.once(machine, () => host.transition(contract, move, name));
     } finally {
       await this.#durability.ofRows(machine);
     }
@@ -132,7 +127,7 @@ export class LocalCounting implements Counting {
       if (index % LOOK_CYCLES !== 0 || keys === undefined || keys.table.size === 0 || failure !== undefined) continue;
       const done = this.#work.of(this.#machineOf(contract), function* (now) {
         contract.advance(now);
-        while (keys.forgetIdle(KEYS_AT_ONCE) === KEYS_AT_ONCE) yield KEYS_AT_ONCE;
+        while (keys.forgetIdle(KEYS_AT_ONCE) === KEYS_AT_ONCE) yield;
       });
       if (done instanceof Promise) done.catch(this.#parts.onError);
     }

@@ -3,11 +3,10 @@ import type { Host } from '../../../host/host.js';
 import type { Machine } from '../../../host/machine.js';
 import { type Steps, windowCycles } from '../../../limiter/plan.js';
 import { Failure } from '../../../schema/failure.js';
-import { SLICE } from '../../fair-queue.js';
+import { PAUSE } from '../../fair-queue.js';
 import { claimPlaces } from '../../keyed.js';
-import { costSince } from '../../machine-work.js';
 import type { EventAnswer, Outcome, Outcomes } from '../counting.js';
-import { type Asked, costOf, type Decision, decisionOf, foreseen, gateDecisionOf } from '../decision.js';
+import { type Asked, type Decision, decisionOf, foreseen, gateDecisionOf } from '../decision.js';
 import { askedBy, type Event, isOfOne, listenersOf, whyNotAt } from '../listeners.js';
 
 /** Decides in `cycle`, at `nowMs`. @param peek whether nothing is counted */
@@ -24,7 +23,7 @@ export function decideNow(asked: Asked, peek: boolean, cycle: number, nowMs: num
 
 /** As `decideNow`, in a turn of its own where it takes long. */
 export function* decideInTurn(asked: Asked, peek: boolean, cycle: number, nowMs: number): Steps<Outcome> {
-  yield looksFar(asked) ? SLICE : 1;
+  if (looksFar(asked)) yield PAUSE;
   if (peek || asked.n === 1) return decideNow(asked, peek, cycle, nowMs);
   const { each } = yield* decideEach([asked], cycle, nowMs);
   const [one] = each;
@@ -34,13 +33,11 @@ export function* decideInTurn(asked: Asked, peek: boolean, cycle: number, nowMs:
 export function* decideEach(asked: readonly Asked[], cycle: number, nowMs: number): Steps<Outcomes> {
   const each: Outcomes['each'][number][] = [];
   for (const one of asked) {
-    const { machine, contract, kind, n, name } = one;
-    const { seq } = machine.head;
+    if (each.length > 0) yield;
+    const { contract, kind, n, name } = one;
     try {
       const admitted = n === 1 ? contract.decide(1, cycle, kind, name) : yield* countInSteps(one, cycle);
-      const decision = n === 0 ? foreseen({ ...one, n: 1 }, cycle) : gateDecisionOf(one, admitted, cycle);
-      each.push(decision);
-      yield quietOr(machine, seq, name) + costOf(contract, decision);
+      each.push(n === 0 ? foreseen({ ...one, n: 1 }, cycle) : gateDecisionOf(one, admitted, cycle));
     } catch (error) {
       each.push(ofOne(error));
     }
@@ -58,13 +55,10 @@ export function* countEvent(host: Host, machine: Machine, event: Event, cycle: n
   claimPlaces(listeners, key, cycle);
   const contracts: Decision[] = [];
   for (const one of asked) {
-    const { contract, name } = one;
-    const { seq } = machine.head;
+    if (contracts.length > 0) yield;
     try {
       const admitted = n === 1 ? countIn(one, 1, cycle, happened) : yield* countInSteps(one, cycle, happened);
-      const decision = decisionOf(one, admitted, contract.stateOf(name, 0));
-      contracts.push(decision);
-      yield quietOr(machine, seq, name) + costOf(contract, decision);
+      contracts.push(decisionOf(one, admitted, one.contract.stateOf(one.name, 0)));
     } catch (error) {
       // A contract that stops at this very event does not take the event from the others.
       if (error instanceof Failure && error.code === 'contract_failed' && contracts.length > 0) continue;
@@ -81,19 +75,15 @@ export function countIn({ contract, kind, name }: Asked, n: number, cycle: numbe
   return happened === now ? contract.decide(n, now, kind, name) : contract.decideLate(n, happened, now, kind, name);
 }
 
-/** Events that a rule decides for the cost of a unit: it decides them one by one. */
-const DECISIONS_A_UNIT = 16;
-
 /** As `countIn`, in steps with at most one transition each. Counting events together or one by one makes no difference. */
 export function* countInSteps(asked: Asked, cycle: number, happened?: number): Steps<number> {
-  const { machine, contract, kind, n, name } = asked;
+  const { contract, kind, n, name } = asked;
   let admitted = 0;
   for (let left = n; left > 0; ) {
-    const { seq } = machine.head;
+    if (left < n) yield;
     const step = contract.stepOf(left, cycle, kind, name);
     admitted += countIn(asked, step, cycle, happened);
     left -= step;
-    yield quietOr(machine, seq, name) + (contract.plan.rule === undefined ? 0 : step / DECISIONS_A_UNIT);
   }
   return admitted;
 }
@@ -106,13 +96,6 @@ export function looksFar({ contract, n }: Asked): boolean {
   if (windowCycles(contract.plan) <= NEAR) return false;
   if (contract.keys !== undefined) return n > 1 || contract.keys.limited > 0;
   return !contract.gate.admits || contract.gate.remaining <= n;
-}
-
-/** What a decision of a key costs that moves nothing, in units. */
-const QUIET_KEY = 1 / 16;
-
-function quietOr(machine: Machine, seq: number, name: string | undefined): number {
-  return name !== undefined && machine.head.seq === seq ? QUIET_KEY : costSince(machine, seq);
 }
 
 function ofOne(error: unknown): Failure {

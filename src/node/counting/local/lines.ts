@@ -6,15 +6,14 @@ import type { Steps } from '../../../limiter/plan.js';
 import { Failure } from '../../../schema/failure.js';
 import type { Clock } from '../../../time/clock.js';
 import type { Durability } from '../../durability.js';
-import { SLICE } from '../../fair-queue.js';
 import { checkKey, claimPlaces, nameOf } from '../../keyed.js';
-import { costSince, type MachineWork } from '../../machine-work.js';
+import type { MachineWork } from '../../machine-work.js';
 import type { MaybePromise } from '../counting.js';
 import { type Decision, decisionOf } from '../decision.js';
 import { type EventRead, Lines, type LinesAnswer, type Sum } from '../lines.js';
 import { type Listener, whyNotAt, whyNotSoMany } from '../listeners.js';
 import type { OnceOnly, Replayed } from '../once-only.js';
-import { countIn, countInSteps } from './deciding.js';
+import { countInSteps } from './deciding.js';
 import type { Idempotency } from './once.js';
 
 export interface LocalParts {
@@ -25,11 +24,6 @@ export interface LocalParts {
   readonly idempotency: Idempotency;
   readonly onError: (error: unknown) => void;
 }
-
-/** What counting one event in a contract costs, in units, where nothing moves and no decision is shown. */
-const QUIET = 1 / 32;
-
-const QUIET_BY_RULE = 1;
 
 export class LocalLines extends Lines {
   readonly #parts: LocalParts;
@@ -67,28 +61,26 @@ export class LocalLines extends Lines {
   }
 
   *#countAll(reading: Steps<void>, cycle: number): Steps<void> {
-    for (const cost of reading) {
+    for (const _ of reading) {
       yield* this.#countRead(cycle);
-      yield cost;
+      yield;
     }
     yield* this.#countRead(cycle);
   }
 
   *#countRead(cycle: number): Steps<void> {
-    let cost = 0;
     for (const read of this.takeRead()) {
       if (!this.mayGoOn(read.number)) return;
       const { seq } = this.machine.head;
       try {
         if ('failure' in read) throw read.failure;
-        yield* this.#countLine(read, this.#readyFor(read, cycle), cycle);
+        const listeners = this.#readyFor(read, cycle);
+        if (!this.#countAtOnce(read, listeners, cycle)) yield* this.#countLine(read, listeners, cycle);
       } catch (error) {
         this.#failed(read.number, error);
       }
-      cost += costSince(this.machine, seq);
-      if (cost < SLICE / 4) continue;
-      yield cost;
-      cost = 0;
+      // A transition takes as long as hundreds of lines.
+      if (this.machine.head.seq !== seq) yield;
     }
   }
 
@@ -103,6 +95,23 @@ export class LocalLines extends Lines {
     return listeners;
   }
 
+  /** Counts an event of the running cycle that one contract counts, with one transition at most: nearly every line. @returns whether it is one */
+  #countAtOnce(
+    { number, count: n, cycle: happened, key }: EventRead,
+    listeners: readonly Listener[],
+    cycle: number,
+  ): boolean {
+    const listener = listeners[0]!;
+    const { contract, kind } = listener;
+    if (listeners.length > 1 || happened !== undefined) return false;
+    const name = nameOf(contract, key);
+    if (n > 1 && contract.stepOf(n, cycle, kind, name) < n) return false;
+    const admitted = contract.decide(n, cycle, kind, name);
+    this.#add(listener, n, admitted);
+    this.took(number, n, admitted);
+    return true;
+  }
+
   *#countLine(
     { number, count: n, cycle: happened, key }: EventRead,
     listeners: readonly Listener[],
@@ -110,29 +119,21 @@ export class LocalLines extends Lines {
   ): Steps<void> {
     const { machine } = this;
     let least = n;
-    let cost = 0;
     for (const listener of listeners) {
-      const { seq } = machine.head;
       const { contract, kind } = listener;
-      const name = nameOf(contract, key);
-      // Nothing to be cut in one event of the running cycle, which is what most lines have.
-      const admitted =
-        n === 1 && happened === undefined
-          ? contract.decide(1, cycle, kind, name)
-          : n === 1
-            ? countIn({ machine, contract, kind, n, name }, 1, cycle, happened)
-            : yield* countInSteps({ machine, contract, kind, n, name }, cycle, happened);
-      cost += (contract.plan.rule === undefined ? QUIET : QUIET_BY_RULE) + costSince(machine, seq) - 1;
-      if (cost >= SLICE / 4) {
-        yield cost;
-        cost = 0;
-      }
+      const asked = { machine, contract, kind, n, name: nameOf(contract, key) };
+      const admitted = yield* countInSteps(asked, cycle, happened);
       if (admitted < least) least = admitted;
-      const sum = this.sumOf(listener);
-      sum.events += n;
-      sum.admitted += admitted;
+      this.#add(listener, n, admitted);
+      yield;
     }
     this.took(number, n, least);
+  }
+
+  #add(listener: Listener, n: number, admitted: number): void {
+    const sum = this.sumOf(listener);
+    sum.events += n;
+    sum.admitted += admitted;
   }
 
   /** A failed store and internal errors fail the whole request. */

@@ -7,7 +7,7 @@
 //
 // What holds after `kill -9`: counts and key are on disk together or not at all, so a repeated request counts once, in both modes of
 // durability, however many contracts and keys of the machine others have changed: those are written first, in pieces. One exception: a
-// request whose counting costs more than MOST_IN_ONE_TURN, or that changes more contracts and keys than MOST_SAVED, is several transactions.
+// request that takes more than MOST_STEPS or MOST_ROWS, or that changes more contracts and keys than MOST_SAVED, is several transactions.
 import type { Contract } from '../../../host/contract.js';
 import type { Host } from '../../../host/host.js';
 import type { Machine } from '../../../host/machine.js';
@@ -15,15 +15,15 @@ import type { Steps } from '../../../limiter/plan.js';
 import { spanCycles } from '../../../limiter/plan.js';
 import { Failure } from '../../../schema/failure.js';
 import type { KeptAnswers } from '../../../store/kept-answers.js';
-import { type Limits, poolOf } from '../../limits.js';
+import type { Limits } from '../../limits.js';
+import { Shares } from '../../shares.js';
 import { type OnceOnly, Replayed, reused } from '../once-only.js';
 
-/** Units of work that one turn of the event loop does for a request with a key: some milliseconds. */
-const MOST_IN_ONE_TURN = 1_024;
+/** What one turn of the event loop does for a request with a key: so many steps, and rows. Some ten milliseconds. */
+const MOST_STEPS = 1_024;
+const MOST_ROWS = 64;
 
 const MOST_SAVED = 1_024;
-
-const SAVED = 4;
 
 const OVERHEAD = 256;
 
@@ -43,10 +43,9 @@ export class Idempotency {
   readonly #limits: Pick<Limits, 'answersKib' | 'answersKibPerOwner'>;
   /** Bytes of what is kept, by machine, with its owner; and by owner, and of all. */
   readonly #byMachine = new Map<string, { readonly owner: string; bytes: number }>();
-  readonly #bytes = new Map<string, number>();
-  readonly #byPool = new Map<string, number>();
+  readonly #byOwner = new Shares();
+  readonly #byPool = new Shares();
   readonly #poolName: (owner: string) => string;
-  #all = 0;
 
   constructor(
     host: Host,
@@ -80,8 +79,8 @@ export class Idempotency {
     }
     this.#refuseTooMany(machine);
     // Then what is left to be written is what this request has changed. Nobody else counts on the machine meanwhile.
-    while (this.#host.saveOne(machine) !== undefined) yield SAVED;
-    const answer = yield* inOneTurn(count());
+    while (this.#host.saveOne(machine) !== undefined) yield;
+    const answer = yield* inOneTurn(machine, count());
     const untilCycle = cycle + reachOf(windows(), machine.parts.clock.cycleMs);
     const text = textOf(answer);
     if (kept !== undefined) this.#add(machine.slug, -kept.answer.length - OVERHEAD);
@@ -93,7 +92,7 @@ export class Idempotency {
 
   /** Forgets what has expired, as much as one turn of the event loop may. */
   purge(cycle: number): void {
-    if (this.#all === 0) return;
+    if (this.#byOwner.all === 0) return;
     for (const { machine, length } of this.#answers.purge(cycle, PURGED_AT_ONCE))
       this.#add(machine, -length - OVERHEAD);
   }
@@ -109,23 +108,16 @@ export class Idempotency {
     of.bytes += bytes;
     if (of.bytes === 0) this.#byMachine.delete(slug);
     else this.#byMachine.set(slug, of);
-    for (const [sums, name] of [
-      [this.#bytes, of.owner],
-      [this.#byPool, this.#poolName(of.owner)],
-    ] as const) {
-      const sum = (sums.get(name) ?? 0) + bytes;
-      if (sum === 0) sums.delete(name);
-      else sums.set(name, sum);
-    }
-    this.#all += bytes;
+    this.#byOwner.add(of.owner, bytes);
+    this.#byPool.add(this.#poolName(of.owner), bytes);
   }
 
   #refuseTooMany({ image }: Machine): void {
     const { answersKib, answersKibPerOwner } = this.#limits;
-    const isOwner = (this.#bytes.get(image.owner) ?? 0) >= answersKibPerOwner * 1024;
-    const pool = this.#byPool.get(this.#poolName(image.owner)) ?? 0;
-    const room = poolOf({ perOwner: answersKibPerOwner * 1024, onNode: answersKib * 1024 }, this.#all - pool);
-    if (!isOwner && pool < room) return;
+    const room = { perOwner: answersKibPerOwner * 1024, onNode: answersKib * 1024 };
+    const pool = this.#poolName(image.owner);
+    const isOwner = this.#byOwner.of(image.owner) >= room.perOwner;
+    if (!isOwner && this.#byPool.of(pool) < this.#byPool.roomOf(pool, room)) return;
     throw new Failure('too_many_requests', {
       what: 'Nothing was counted.',
       why: `As many answers as ${isOwner ? 'an owner' : 'this node, or one network of addresses,'} may have are kept under idempotency keys.`,
@@ -140,15 +132,15 @@ function reachOf(contracts: Iterable<Contract>, cycleMs: number): number {
   return Math.min(LONGEST_CYCLES, reach);
 }
 
-/** The same work in one turn of the event loop, up to a budget. */
-function* inOneTurn<T>(steps: Steps<T>): Steps<T> {
-  for (let cost = 0; ; ) {
+/** The same work in one turn of the event loop, as far as one may take it. */
+function* inOneTurn<T>(machine: Machine, steps: Steps<T>): Steps<T> {
+  for (let [taken, { seq }] = [0, machine.head]; ; taken += 1) {
     const step = steps.next();
     if (step.done === true) return step.value;
-    cost += step.value;
-    if (cost < MOST_IN_ONE_TURN) continue;
-    yield cost;
-    cost = 0;
+    if (taken < MOST_STEPS && machine.head.seq - seq < MOST_ROWS) continue;
+    yield;
+    taken = 0;
+    seq = machine.head.seq;
   }
 }
 
