@@ -3,19 +3,18 @@ import { ContractDefinition, Shadow } from '../limiter/definition.js';
 import { Type } from '../schema/json-schema.js';
 import { LimiterField, LimitText } from './contracts.js';
 import type { Endpoint } from './endpoint.js';
-import { ContractName, closed, limitOf, OfContract, Ok } from './shapes.js';
+import { ContractName, closed, limitOf, OfContract, ok } from './shapes.js';
 import { ComparedKey, ContractView, compared, LimiterShown } from './views.js';
 
 const Value = Type.Optional(Type.Union([Type.String(), Type.Number(), Type.Boolean()]));
 
-const Changed = Type.Object({
-  ok: Ok,
+const Changed = {
   contract: ContractView,
   changes: Type.Array(Type.Object({ what: Type.String(), from: Value, to: Value }), {
     description: 'As in the row of the record; empty, and no row is written, where nothing changes.',
   }),
   forgotten: Type.Optional(Type.String({ description: 'What of its counts could not be kept; absent for nothing.' })),
-});
+};
 
 export const changeContract = {
   method: 'PATCH',
@@ -50,30 +49,24 @@ export const changeContract = {
       { ...closed, minProperties: 1 },
     ),
   },
-  answers: { 200: { description: 'The contract as it is now.', schema: Changed } },
+  answers: ok('The contract as it is now.', Changed),
 } as const satisfies Endpoint;
 
 export const promoteCandidate = {
   method: 'POST',
   path: '/api/chain/{slug}/contracts/{contract_id}/promote',
   shapes: { params: OfContract },
-  answers: { 200: { description: 'The contract as it is now.', schema: Changed } },
+  answers: ok('The contract as it is now.', Changed),
 } as const satisfies Endpoint;
 
 export const showCandidate = {
   method: 'GET',
   path: '/api/chain/{slug}/contracts/{contract_id}/candidate',
   shapes: { params: OfContract, querystring: Type.Object({ limit: limitOf('Keys', 1_000) }, closed) },
-  answers: {
-    200: {
-      description: 'What contract and candidate decided differently, and for whom.',
-      schema: Type.Object({
-        ok: Ok,
-        limiter: LimiterShown,
-        ...compared,
-        keys: Type.Integer({ description: 'Keys that they treated differently, of the first 10,000.' }),
-        by_key: Type.Array(ComparedKey, { description: 'Those with most differences first.' }),
-      }),
-    },
-  },
+  answers: ok('What contract and candidate decided differently, and for whom.', {
+    limiter: LimiterShown,
+    ...compared,
+    keys: Type.Integer({ description: 'Keys that they treated differently, of the first 10,000.' }),
+    by_key: Type.Array(ComparedKey, { description: 'Those with most differences first.' }),
+  }),
 } as const satisfies Endpoint;

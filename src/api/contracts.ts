@@ -9,13 +9,14 @@ import {
   ContractName,
   Cycle,
   closed,
+  created,
   freed,
   Hash,
   Key,
   Keyed,
   OfContract,
   OfMachine,
-  Ok,
+  ok,
   pageOf,
   Row,
   Search,
@@ -60,7 +61,7 @@ const further = {
 /** Beside a definition, whose name is its own. */
 const beside = { keyed: Type.Optional(Keyed), contract_name: Type.Optional(ContractName) };
 
-const Deployed = Type.Object({ ok: Ok, contract: ContractView, template_id: Type.String() });
+const Deployed = { contract: ContractView, template_id: Type.String() };
 
 export const listTemplates = {
   method: 'GET',
@@ -73,32 +74,26 @@ export const listTemplates = {
       closed,
     ),
   },
-  answers: {
-    200: {
-      description: 'A page of templates.',
-      schema: Type.Object({
-        ok: Ok,
-        count: Type.Integer({ description: 'Templates on all pages.' }),
-        templates: Type.Array(
-          Type.Object({ id: Type.String(), category: Type.String(), name: Type.String(), version: Type.String() }),
-        ),
-        next: Type.Optional(Type.String({ description: '`after` of the next page; absent on the last page.' })),
-      }),
-    },
-  },
+  answers: ok('A page of templates.', {
+    count: Type.Integer({ description: 'Templates on all pages.' }),
+    templates: Type.Array(
+      Type.Object({ id: Type.String(), category: Type.String(), name: Type.String(), version: Type.String() }),
+    ),
+    next: Type.Optional(Type.String({ description: '`after` of the next page; absent on the last page.' })),
+  }),
 } as const satisfies Endpoint;
 
 export const inspectRateLimiter = {
   method: 'GET',
   path: '/api/contracts/templates/rate-limiter',
-  answers: { 200: { description: 'The template.', schema: Type.Object({ ok: Ok, template: ContractDefinition }) } },
+  answers: ok('The template.', { template: ContractDefinition }),
 } as const satisfies Endpoint;
 
 export const inspectTemplate = {
   method: 'GET',
   path: '/api/contracts/templates/{template_id}',
   shapes: { params: OfTemplate },
-  answers: { 200: { description: 'The template.', schema: Type.Object({ ok: Ok, template: ContractDefinition }) } },
+  answers: ok('The template.', { template: ContractDefinition }),
 } as const satisfies Endpoint;
 
 export const deployRateLimiter = {
@@ -139,7 +134,7 @@ export const deployRateLimiter = {
       closed,
     ),
   },
-  answers: { 201: { description: 'The contract.', schema: Deployed } },
+  answers: created('The contract.', Deployed),
 } as const satisfies Endpoint;
 
 export const deployTemplate = {
@@ -169,7 +164,7 @@ export const deployTemplate = {
       closed,
     ),
   },
-  answers: { 201: { description: 'The contract.', schema: Deployed } },
+  answers: created('The contract.', Deployed),
 } as const satisfies Endpoint;
 
 export const createContract = {
@@ -183,7 +178,7 @@ export const createContract = {
       Type.Object({ ...DrawnMachine.properties, ...beside }, closed),
     ]),
   },
-  answers: { 201: { description: 'The contract.', schema: Type.Object({ ok: Ok, contract: ContractView }) } },
+  answers: created('The contract.', { contract: ContractView }),
 } as const satisfies Endpoint;
 
 export const listContracts = {
@@ -200,73 +195,54 @@ export const listContracts = {
       closed,
     ),
   },
-  answers: {
-    200: {
-      description: 'A page of contracts, in order of creation unless `sort` says otherwise.',
-      schema: Type.Object({
-        ok: Ok,
-        contracts: Type.Array(ContractView),
-        next: Type.Optional(Type.String({ description: '`after` of the next page; absent on the last page.' })),
-      }),
-    },
-  },
+  answers: ok('A page of contracts, in order of creation unless `sort` says otherwise.', {
+    contracts: Type.Array(ContractView),
+    next: Type.Optional(Type.String({ description: '`after` of the next page; absent on the last page.' })),
+  }),
 } as const satisfies Endpoint;
 
 export const getContract = {
   method: 'GET',
   path: '/api/chain/{slug}/contracts/{contract_id}',
   shapes: { params: OfContract, querystring: Type.Object({ key: Type.Optional(Key) }, closed) },
-  answers: {
-    200: {
-      description: 'The contract; with `key`, state and count are those of the key.',
-      schema: Type.Object({
-        ok: Ok,
-        contract: Type.Object({
-          ...ContractStatus.properties,
-          definition: ContractDefinition,
-          last_transitions: Type.Array(Row, {
-            description: `Up to ${MOST_TRANSITIONS}, of the last ${LOOK_BACK} rows; newest last.`,
-          }),
-        }),
+  answers: ok('The contract; with `key`, state and count are those of the key.', {
+    contract: Type.Object({
+      ...ContractStatus.properties,
+      definition: ContractDefinition,
+      last_transitions: Type.Array(Row, {
+        description: `Up to ${MOST_TRANSITIONS}, of the last ${LOOK_BACK} rows; newest last.`,
       }),
-    },
-  },
+    }),
+  }),
 } as const satisfies Endpoint;
 
 export const deleteContract = {
   method: 'DELETE',
   path: '/api/chain/{slug}/contracts/{contract_id}',
   shapes: { params: OfContract },
-  answers: {
-    200: {
-      description: 'The contract is gone, and its room is free.',
-      schema: Type.Object({ ok: Ok, freed: Type.Object(freed, { description: 'What the owner may have anew.' }) }),
-    },
-  },
+  answers: ok('The contract is gone, and its room is free.', {
+    freed: Type.Object(freed, { description: 'What the owner may have anew.' }),
+  }),
 } as const satisfies Endpoint;
 
 export const showStateMachine = {
   method: 'GET',
   path: '/api/chain/{slug}/contracts/{contract_id}/state-machine',
   shapes: { params: OfContract },
-  answers: {
-    200: {
-      description:
-        'The machine as a config of XState, whole as JSON. Its guards and actions are in the package: see its field meta.needs.',
-      schema: Type.Object({
-        ok: Ok,
-        state: Type.String({ description: 'Name of the current state of the contract.' }),
-        machine: Type.Object(
-          {
-            id: Type.String({ description: 'Name of the definition.' }),
-            initial: Type.String(),
-            states: Type.Record(Type.String(), Type.Object({}, { additionalProperties: true })),
-          },
-          { additionalProperties: true },
-        ),
-      }),
+  answers: ok(
+    'The machine as a config of XState, whole as JSON. Its guards and actions are in the package: see its field meta.needs.',
+    {
+      state: Type.String({ description: 'Name of the current state of the contract.' }),
+      machine: Type.Object(
+        {
+          id: Type.String({ description: 'Name of the definition.' }),
+          initial: Type.String(),
+          states: Type.Record(Type.String(), Type.Object({}, { additionalProperties: true })),
+        },
+        { additionalProperties: true },
+      ),
     },
-  },
+  ),
 } as const satisfies Endpoint;
 
 export const driveTransition = {
@@ -295,20 +271,14 @@ export const driveTransition = {
       closed,
     ),
   },
-  answers: {
-    200: {
-      description: 'The transition, as the record has it.',
-      schema: Type.Object({
-        ok: Ok,
-        previous_state: Type.String(),
-        new_state: Type.String(),
-        cycle: Cycle,
-        seq: Type.Integer({ description: 'Of its row.' }),
-        hash: Hash,
-        master_equation_block: Type.String({ description: 'The equation of the operator, verbatim.' }),
-        proof_digest: Type.Union([Hash, Type.Null()], { description: 'null where no proof is required.' }),
-        emitted: Type.Array(Type.String()),
-      }),
-    },
-  },
+  answers: ok('The transition, as the record has it.', {
+    previous_state: Type.String(),
+    new_state: Type.String(),
+    cycle: Cycle,
+    seq: Type.Integer({ description: 'Of its row.' }),
+    hash: Hash,
+    master_equation_block: Type.String({ description: 'The equation of the operator, verbatim.' }),
+    proof_digest: Type.Union([Hash, Type.Null()], { description: 'null where no proof is required.' }),
+    emitted: Type.Array(Type.String()),
+  }),
 } as const satisfies Endpoint;

@@ -1,7 +1,7 @@
 // The endpoints of events: count one or many, ask the gate, open the stream.
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
-import { ContractId, Count, Cycle, closed, EventType, Key, OfContract, OfMachine, Ok } from './shapes.js';
+import { ContractId, Count, Cycle, closed, EventType, Key, OfContract, OfMachine, Ok, ok } from './shapes.js';
 import { DecisionShape, Problem } from './views.js';
 
 export const EventShape = Type.Object(
@@ -28,8 +28,7 @@ const Outcome = Type.Object({
   detail: Type.Optional(Type.String({ description: 'The reason in words, for the first of these lines.' })),
 });
 
-const BulkAnswer = Type.Object({
-  ok: Ok,
+const BulkAnswer = {
   cycle: Cycle,
   lines: Sum('Lines that are not empty.'),
   counted: Sum('Lines that were counted.'),
@@ -47,7 +46,7 @@ const BulkAnswer = Type.Object({
       keys: Type.Optional(Type.Integer({ description: 'Of a contract with keys, which has no state of its own.' })),
     }),
   ),
-});
+};
 
 const GateQuery = Type.Object(
   {
@@ -82,19 +81,17 @@ export const countOne = {
   method: 'POST',
   path: '/api/chain/{slug}/event',
   shapes: { params: OfMachine, body: EventShape },
-  answers: {
-    200: {
-      description: 'The decision of every contract that counted it.',
-      schema: Type.Object({ ok: Ok, cycle: Cycle, contracts: Type.Array(DecisionShape) }),
-    },
-  },
+  answers: ok('The decision of every contract that counted it.', {
+    cycle: Cycle,
+    contracts: Type.Array(DecisionShape),
+  }),
 } as const satisfies Endpoint;
 
 export const countMany = {
   method: 'POST',
   path: '/api/chain/{slug}/events',
   shapes: { params: OfMachine, body: Type.Array(EventShape) },
-  answers: { 200: { description: 'An outcome for every line.', schema: BulkAnswer } },
+  answers: ok('An outcome for every line.', BulkAnswer),
 } as const satisfies Endpoint;
 
 const gateParts = {

@@ -1,7 +1,7 @@
 // The endpoints of contracts with keys: list the keys, and decide many requests at once.
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
-import { ContractId, Count, Cycle, closed, Key, limitOf, OfContract, OfMachine, Ok, Search } from './shapes.js';
+import { ContractId, Count, Cycle, closed, Key, limitOf, OfContract, OfMachine, ok, Search } from './shapes.js';
 import { Counted, DecisionShape, State } from './views.js';
 
 const { state, remaining, retry_after_cycles, admitted, limited, away } = DecisionShape.properties;
@@ -23,25 +23,19 @@ export const listContractKeys = {
       closed,
     ),
   },
-  answers: {
-    200: {
-      description: 'A page of keys. One that comes or goes meanwhile may be missing.',
-      schema: Type.Object({
-        ok: Ok,
-        cycle: Cycle,
-        keys: Type.Array(
-          Type.Object({
-            key: Type.String({ description: 'The key, or its keyed hash.' }),
-            state: State,
-            count: Counted,
-            remaining,
-            retry_after_cycles,
-          }),
-        ),
-        next: Type.Optional(Type.Integer({ description: '`after` of the next page; absent on the last page.' })),
+  answers: ok('A page of keys. One that comes or goes meanwhile may be missing.', {
+    cycle: Cycle,
+    keys: Type.Array(
+      Type.Object({
+        key: Type.String({ description: 'The key, or its keyed hash.' }),
+        state: State,
+        count: Counted,
+        remaining,
+        retry_after_cycles,
       }),
-    },
-  },
+    ),
+    next: Type.Optional(Type.Integer({ description: '`after` of the next page; absent on the last page.' })),
+  }),
 } as const satisfies Endpoint;
 
 const MOST_REQUESTS = 1_000;
@@ -65,28 +59,22 @@ export const gates = {
       closed,
     ),
   },
-  answers: {
-    200: {
-      description: 'A decision for each request, in order, whether admitted or limited.',
-      schema: Type.Object({
-        ok: Ok,
-        cycle: Cycle,
-        decisions: Type.Array(
-          Type.Object({
-            admitted,
-            limited,
-            state,
-            remaining,
-            retry_after_cycles,
-            away,
-            code: Type.Optional(
-              Type.Enum(['too_many_keys', 'contract_failed', 'memory_low'], {
-                description: 'Why the request was not counted.',
-              }),
-            ),
+  answers: ok('A decision for each request, in order, whether admitted or limited.', {
+    cycle: Cycle,
+    decisions: Type.Array(
+      Type.Object({
+        admitted,
+        limited,
+        state,
+        remaining,
+        retry_after_cycles,
+        away,
+        code: Type.Optional(
+          Type.Enum(['too_many_keys', 'contract_failed', 'memory_low'], {
+            description: 'Why the request was not counted.',
           }),
         ),
       }),
-    },
-  },
+    ),
+  }),
 } as const satisfies Endpoint;

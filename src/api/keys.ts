@@ -1,7 +1,7 @@
 // The endpoints of keys and sessions: a free key, the keys of an owner, a session for a key.
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
-import { closed, Ok, pageOf, Slug } from './shapes.js';
+import { closed, created, ok, pageOf, Slug } from './shapes.js';
 
 const Secret = Type.String({
   pattern: '^weir_[A-Za-z0-9_-]{43}$',
@@ -26,7 +26,6 @@ const ExpiresInDays = (otherwise: string) =>
   );
 
 const made = {
-  ok: Ok,
   key: Secret,
   key_id: KeyId,
   owner: Type.String({ description: 'Whose machines the key opens.' }),
@@ -41,7 +40,7 @@ export const makeKey = {
   shapes: {
     body: Type.Object({ scopes: Scopes, machine: Type.Optional(Slug), expires_in_days: ExpiresInDays('30') }, closed),
   },
-  answers: { 201: { description: 'The key. It is not shown again.', schema: Type.Object(made) } },
+  answers: created('The key. It is not shown again.', made),
 } as const satisfies Endpoint;
 
 export const listKeys = {
@@ -55,32 +54,26 @@ export const listKeys = {
       closed,
     ),
   },
-  answers: {
-    200: {
-      description: 'A page of keys, by id, without their secrets.',
-      schema: Type.Object({
-        ok: Ok,
-        keys: Type.Array(
-          Type.Object({
-            key_id: KeyId,
-            scopes: Scopes,
-            machine: OneMachine,
-            created_at: Instant(''),
-            expires_at: Instant('A rotated key expires at the end of the overlap.'),
-            revoked: Type.Boolean({ description: 'A revoked key is listed until it would have expired.' }),
-            is_own: Type.Boolean({ description: 'Whether it is the key of this request.' }),
-          }),
-        ),
-        next: Type.Optional(Type.String({ description: '`after` of the next page; absent on the last page.' })),
-        record: Type.Optional(
-          Type.String({
-            description:
-              'Slug of the private machine whose record has a row for each key that was made, rotated or revoked: who (`by`), what (`action`), when. Read it by GET /api/chain/{slug}/state. Absent before the first.',
-          }),
-        ),
+  answers: ok('A page of keys, by id, without their secrets.', {
+    keys: Type.Array(
+      Type.Object({
+        key_id: KeyId,
+        scopes: Scopes,
+        machine: OneMachine,
+        created_at: Instant(''),
+        expires_at: Instant('A rotated key expires at the end of the overlap.'),
+        revoked: Type.Boolean({ description: 'A revoked key is listed until it would have expired.' }),
+        is_own: Type.Boolean({ description: 'Whether it is the key of this request.' }),
       }),
-    },
-  },
+    ),
+    next: Type.Optional(Type.String({ description: '`after` of the next page; absent on the last page.' })),
+    record: Type.Optional(
+      Type.String({
+        description:
+          'Slug of the private machine whose record has a row for each key that was made, rotated or revoked: who (`by`), what (`action`), when. Read it by GET /api/chain/{slug}/state. Absent before the first.',
+      }),
+    ),
+  }),
 } as const satisfies Endpoint;
 
 const OfKey = Type.Object({ key_id: KeyId });
@@ -104,15 +97,10 @@ export const rotateKey = {
       closed,
     ),
   },
-  answers: {
-    201: {
-      description: 'The new key: same owner, scopes and machine. It is not shown again.',
-      schema: Type.Object({
-        ...made,
-        previous: Type.Object({ key_id: KeyId, expires_at: Instant('The end of the overlap.') }),
-      }),
-    },
-  },
+  answers: created('The new key: same owner, scopes and machine. It is not shown again.', {
+    ...made,
+    previous: Type.Object({ key_id: KeyId, expires_at: Instant('The end of the overlap.') }),
+  }),
 } as const satisfies Endpoint;
 
 export const revokeKey = {
@@ -122,22 +110,21 @@ export const revokeKey = {
   answers: { 204: { description: 'The key, its sessions and its streams have ended.' } },
 } as const satisfies Endpoint;
 
-const Session = Type.Object({
-  ok: Ok,
+const Session = {
   owner: Type.String(),
   expires_at: Type.String({ description: 'ISO 8601; not after the key itself.' }),
-});
+};
 
 export const mintKey = {
   method: 'POST',
   path: '/api/demo-key/mint',
-  answers: { 201: { description: 'The key. It is not shown again.', schema: Type.Object(made) } },
+  answers: created('The key. It is not shown again.', made),
 } as const satisfies Endpoint;
 
 export const openSession = {
   method: 'POST',
   path: '/api/session',
-  answers: { 201: { description: 'The cookie is set.', schema: Session } },
+  answers: created('The cookie is set.', Session),
 } as const satisfies Endpoint;
 
 export const endSession = {

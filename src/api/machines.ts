@@ -1,7 +1,7 @@
 // The endpoints of machines: create, list, show, rank the most active.
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
-import { Cycle, closed, freed, OfMachine, Ok, pageOf, Search, Slug, Sort } from './shapes.js';
+import { Cycle, closed, created, freed, OfMachine, ok, pageOf, Search, Slug, Sort } from './shapes.js';
 import { MachineSummary, MachineView } from './views.js';
 import { LONGEST_WINDOW, WINDOWS } from './windows.js';
 
@@ -27,7 +27,7 @@ export const createMachine = {
       closed,
     ),
   },
-  answers: { 201: { description: 'The machine.', schema: Type.Object({ ok: Ok, machine: MachineView }) } },
+  answers: created('The machine.', { machine: MachineView }),
 } as const satisfies Endpoint;
 
 export const listMachines = {
@@ -46,39 +46,27 @@ export const listMachines = {
       closed,
     ),
   },
-  answers: {
-    200: {
-      description: 'A page of machines.',
-      schema: Type.Object({
-        ok: Ok,
-        machines: Type.Array(MachineSummary),
-        next: Type.Optional(Type.String({ description: '`after` of the next page; absent on the last page.' })),
-      }),
-    },
-  },
+  answers: ok('A page of machines.', {
+    machines: Type.Array(MachineSummary),
+    next: Type.Optional(Type.String({ description: '`after` of the next page; absent on the last page.' })),
+  }),
 } as const satisfies Endpoint;
 
 export const getMachine = {
   method: 'GET',
   path: '/api/chain/state-machines/{slug}',
   shapes: { params: OfMachine },
-  answers: { 200: { description: 'The machine.', schema: Type.Object({ ok: Ok, machine: MachineView }) } },
+  answers: ok('The machine.', { machine: MachineView }),
 } as const satisfies Endpoint;
 
 export const deleteMachine = {
   method: 'DELETE',
   path: '/api/chain/{slug}',
   shapes: { params: OfMachine },
-  answers: {
-    200: {
-      description: 'The machine and its contracts are gone, and their room is free.',
-      schema: Type.Object({
-        ok: Ok,
-        freed: Type.Object({ machines: Type.Integer(), ...freed }, { description: 'What the owner may have anew.' }),
-        readable_until: Type.String({ description: 'When its record is removed, and its slug is free. ISO 8601.' }),
-      }),
-    },
-  },
+  answers: ok('The machine and its contracts are gone, and their room is free.', {
+    freed: Type.Object({ machines: Type.Integer(), ...freed }, { description: 'What the owner may have anew.' }),
+    readable_until: Type.String({ description: 'When its record is removed, and its slug is free. ISO 8601.' }),
+  }),
 } as const satisfies Endpoint;
 
 export const listActive = {
@@ -97,36 +85,32 @@ export const listActive = {
       closed,
     ),
   },
-  answers: {
-    200: {
-      description:
-        'Public machines that moved within the window or are limiting: most transitions first, then most limiting contracts; ties by slug.',
-      schema: Type.Object({
-        ok: Ok,
-        window_cycles: Type.Integer(),
-        cycle: Cycle,
-        machines: Type.Array(
-          Type.Object({
-            slug: Type.String(),
-            transitions: Type.Integer({ description: 'Within the window.' }),
-            last_transition_cycle: Type.Optional({ ...Cycle, description: 'Absent where none is remembered.' }),
-            contracts: Type.Integer({ description: 'On the machine.' }),
-            limiting: Type.Optional(
-              Type.Integer({
-                description:
-                  'Those of them that are limiting now: in their state, or in that of one of their keys. Absent on a node of a network.',
-              }),
-            ),
-            display_name: Type.String(),
-            last: Type.Array(Type.Integer(), {
-              description: `Transitions within the last ${WINDOWS.join(', ')} cycles.`,
+  answers: ok(
+    'Public machines that moved within the window or are limiting: most transitions first, then most limiting contracts; ties by slug.',
+    {
+      window_cycles: Type.Integer(),
+      cycle: Cycle,
+      machines: Type.Array(
+        Type.Object({
+          slug: Type.String(),
+          transitions: Type.Integer({ description: 'Within the window.' }),
+          last_transition_cycle: Type.Optional({ ...Cycle, description: 'Absent where none is remembered.' }),
+          contracts: Type.Integer({ description: 'On the machine.' }),
+          limiting: Type.Optional(
+            Type.Integer({
+              description:
+                'Those of them that are limiting now: in their state, or in that of one of their keys. Absent on a node of a network.',
             }),
-            stretches: Type.Array(Type.Integer(), {
-              description: `Transitions in each of ${STRETCHES} stretches of the window, oldest first.`,
-            }),
+          ),
+          display_name: Type.String(),
+          last: Type.Array(Type.Integer(), {
+            description: `Transitions within the last ${WINDOWS.join(', ')} cycles.`,
           }),
-        ),
-      }),
+          stretches: Type.Array(Type.Integer(), {
+            description: `Transitions in each of ${STRETCHES} stretches of the window, oldest first.`,
+          }),
+        }),
+      ),
     },
-  },
+  ),
 } as const satisfies Endpoint;

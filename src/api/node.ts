@@ -2,27 +2,21 @@
 import { SuccessionShape } from '../record/shape.js';
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
-import { Cycle, closed, Ok } from './shapes.js';
+import { Cycle, closed, ok } from './shapes.js';
 
 export const publicKey = {
   method: 'GET',
   path: '/api/updates/pubkey',
-  answers: {
-    200: {
-      description: 'The key.',
-      schema: Type.Object({
-        ok: Ok,
-        algorithm: Type.Literal('Ed25519'),
-        public_key: Type.String({ description: 'The 32 bytes of the key, base64.' }),
-        public_key_pem: Type.String(),
-        fingerprint: Type.String({ description: 'Short form of the key, for people to compare.' }),
-        version: Type.String({ description: 'Version of the node.' }),
-        successions: Type.Array(SuccessionShape, {
-          description: 'Signed successions of earlier keys, oldest first; empty for the first key.',
-        }),
-      }),
-    },
-  },
+  answers: ok('The key.', {
+    algorithm: Type.Literal('Ed25519'),
+    public_key: Type.String({ description: 'The 32 bytes of the key, base64.' }),
+    public_key_pem: Type.String(),
+    fingerprint: Type.String({ description: 'Short form of the key, for people to compare.' }),
+    version: Type.String({ description: 'Version of the node.' }),
+    successions: Type.Array(SuccessionShape, {
+      description: 'Signed successions of earlier keys, oldest first; empty for the first key.',
+    }),
+  }),
 } as const satisfies Endpoint;
 
 export const proveKey = {
@@ -39,94 +33,70 @@ export const proveKey = {
       closed,
     ),
   },
-  answers: {
-    200: {
-      description: 'The signature.',
-      schema: Type.Object({
-        ok: Ok,
-        public_key: Type.String({ description: 'The 32 bytes of the key, base64.' }),
-        signature: Type.String({
-          description:
-            'Ed25519 over the text `weir-node-proof/1 ` and the nonce, base64. Nothing else is signed in this form.',
-        }),
-      }),
-    },
-  },
+  answers: ok('The signature.', {
+    public_key: Type.String({ description: 'The 32 bytes of the key, base64.' }),
+    signature: Type.String({
+      description:
+        'Ed25519 over the text `weir-node-proof/1 ` and the nonce, base64. Nothing else is signed in this form.',
+    }),
+  }),
 } as const satisfies Endpoint;
 
 export const listEndpoints = {
   method: 'GET',
   path: '/api/endpoints',
-  answers: {
-    200: {
-      description: 'The registry.',
-      schema: Type.Object({
-        ok: Ok,
-        count: Type.Integer(),
-        endpoints: Type.Array(
-          Type.Object({
-            method: Type.String(),
-            path: Type.String(),
-            auth: Type.String(),
-            scope: Type.String({
-              description:
-                'What a credential must be allowed to do: read, event, gate or admin; any; none where none is looked at.',
-            }),
-            tier: Type.String(),
-            domain: Type.String(),
-            summary: Type.String(),
-          }),
-        ),
+  answers: ok('The registry.', {
+    count: Type.Integer(),
+    endpoints: Type.Array(
+      Type.Object({
+        method: Type.String(),
+        path: Type.String(),
+        auth: Type.String(),
+        scope: Type.String({
+          description:
+            'What a credential must be allowed to do: read, event, gate or admin; any; none where none is looked at.',
+        }),
+        tier: Type.String(),
+        domain: Type.String(),
+        summary: Type.String(),
       }),
-    },
-  },
+    ),
+  }),
 } as const satisfies Endpoint;
 
 export const readClock = {
   method: 'GET',
   path: '/api/clock',
-  answers: {
-    200: {
-      description: 'The running cycle, and when the next begins.',
-      schema: Type.Object({
-        ok: Ok,
-        cycle: Cycle,
-        cycle_ms: Type.Integer({ description: 'Length of a cycle.' }),
-        next_cycle_in_ms: Type.Number({ description: 'From the moment of the answer.' }),
-      }),
-    },
-  },
+  answers: ok('The running cycle, and when the next begins.', {
+    cycle: Cycle,
+    cycle_ms: Type.Integer({ description: 'Length of a cycle.' }),
+    next_cycle_in_ms: Type.Number({ description: 'From the moment of the answer.' }),
+  }),
 } as const satisfies Endpoint;
 
 export const listNodes = {
   method: 'GET',
   path: '/api/nodes',
-  answers: {
-    200: {
-      description: 'The nodes of the network that this one is part of.',
-      schema: Type.Object({
-        ok: Ok,
-        cycle: Cycle,
-        nodes: Type.Array(
-          Type.Object({
-            fingerprint: Type.String({ description: 'Of the key with which it signs.' }),
-            address: Type.Optional(Type.String({ description: 'Where it listens, if on its own machine alone.' })),
-            version: Type.String(),
-            is_this: Type.Boolean({ description: 'Whether it is the one that answers.' }),
-            is_up: Type.Boolean({ description: 'Whether it was heard of within the last six seconds.' }),
-            since_cycle: Type.Integer({
-              minimum: 0,
-              description: 'When it came; of one that is away when it was heard of last.',
-            }),
-            clock_offset_ms: Type.Integer({
-              description: 'By how much the clock of its machine is ahead of that of Redis. Nothing depends on it.',
-            }),
-          }),
-          { description: 'At most 100, those that are up first; none for a single node.' },
-        ),
+  answers: ok('The nodes of the network that this one is part of.', {
+    cycle: Cycle,
+    nodes: Type.Array(
+      Type.Object({
+        fingerprint: Type.String({ description: 'Of the key with which it signs.' }),
+        address: Type.Optional(Type.String({ description: 'Where it listens, if on its own machine alone.' })),
+        version: Type.String(),
+        is_this: Type.Boolean({ description: 'Whether it is the one that answers.' }),
+        is_up: Type.Boolean({ description: 'Whether it was heard of within the last six seconds.' }),
+        since_cycle: Type.Integer({
+          minimum: 0,
+          description: 'When it came; of one that is away when it was heard of last.',
+        }),
+        clock_offset_ms: Type.Integer({
+          description: 'By how much the clock of its machine is ahead of that of Redis. Nothing depends on it.',
+        }),
       }),
-    },
-  },
+      { description: 'At most 100, those that are up first; none for a single node.' },
+    ),
+  }),
 } as const satisfies Endpoint;
 
 const used = Type.Optional(Type.Integer({ description: 'What the caller uses of it; absent without a credential.' }));
@@ -164,44 +134,38 @@ const Rate = (description: string) =>
 export const listLimits = {
   method: 'GET',
   path: '/api/limits',
-  answers: {
-    200: {
-      description: 'Every bound of the node, and what the caller uses of those that are counted by owner.',
-      schema: Type.Object({
-        ok: Ok,
-        machines: Shared,
-        contracts: Shared,
-        window_cycles: Shared,
-        key_cells: {
-          ...Shared,
-          description:
-            'Cells of 8 bytes that keys may take: if all that a contract may have count in every cycle, and have the longest names.',
-        },
-        definition_bytes: Shared,
-        rows: Shared,
-        record_kib: {
-          ...Shared,
-          description: 'KiB of the rows of records; on a node that keeps all in memory an eighth of its heap at most.',
-        },
-        sockets: {
-          ...Shared,
-          description: 'Connections over all ports; `most`: of an address, unless it is loopback or a trusted proxy.',
-        },
-        keys: Bound,
-        streams: Bound,
-        sessions: Rate('Sessions that an owner, and an address, may open.'),
-        new_machines: Rate('Machines that an owner, and an address, may create.'),
-        definition_kib: Rate(
-          'KiB of definitions that an owner, and an address, may have checked; deploying a template is one.',
-        ),
-        mint: Type.Object(
-          { per, threshold: Type.Integer(), within: Type.Integer() },
-          { description: 'Keys of an address.' },
-        ),
-        node: Type.Record(Type.String(), Type.Integer(), {
-          description: 'Of each node as a whole, and of single requests: bytes, ms, numbers, as the name says.',
-        }),
-      }),
+  answers: ok('Every bound of the node, and what the caller uses of those that are counted by owner.', {
+    machines: Shared,
+    contracts: Shared,
+    window_cycles: Shared,
+    key_cells: {
+      ...Shared,
+      description:
+        'Cells of 8 bytes that keys may take: if all that a contract may have count in every cycle, and have the longest names.',
     },
-  },
+    definition_bytes: Shared,
+    rows: Shared,
+    record_kib: {
+      ...Shared,
+      description: 'KiB of the rows of records; on a node that keeps all in memory an eighth of its heap at most.',
+    },
+    sockets: {
+      ...Shared,
+      description: 'Connections over all ports; `most`: of an address, unless it is loopback or a trusted proxy.',
+    },
+    keys: Bound,
+    streams: Bound,
+    sessions: Rate('Sessions that an owner, and an address, may open.'),
+    new_machines: Rate('Machines that an owner, and an address, may create.'),
+    definition_kib: Rate(
+      'KiB of definitions that an owner, and an address, may have checked; deploying a template is one.',
+    ),
+    mint: Type.Object(
+      { per, threshold: Type.Integer(), within: Type.Integer() },
+      { description: 'Keys of an address.' },
+    ),
+    node: Type.Record(Type.String(), Type.Integer(), {
+      description: 'Of each node as a whole, and of single requests: bytes, ms, numbers, as the name says.',
+    }),
+  }),
 } as const satisfies Endpoint;

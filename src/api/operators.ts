@@ -3,7 +3,7 @@ import { SUBSTRATE } from '../operator/ko42.js';
 import { Type } from '../schema/json-schema.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import type { Endpoint } from './endpoint.js';
-import { Cycle, closed, Hash, Ok } from './shapes.js';
+import { Cycle, closed, Hash, ok } from './shapes.js';
 
 const Numbers = Type.Record(Type.String(), Type.Number());
 
@@ -73,39 +73,28 @@ export const Step = Type.Object({
 export const listOperators = {
   method: 'GET',
   path: '/api/operators',
-  answers: {
-    200: {
-      description: 'The registry.',
-      schema: Type.Object({ ok: Ok, count: Type.Integer(), operators: Type.Array(OperatorView) }),
-    },
-  },
+  answers: ok('The registry.', { count: Type.Integer(), operators: Type.Array(OperatorView) }),
 } as const satisfies Endpoint;
 
 export const getOperator = {
   method: 'GET',
   path: '/api/operators/{id}',
   shapes: { params: Type.Object({ id: Type.String({ description: 'Id of the operator.' }) }) },
-  answers: { 200: { description: 'The operator.', schema: Type.Object({ ok: Ok, operator: OperatorView }) } },
+  answers: ok('The operator.', { operator: OperatorView }),
 } as const satisfies Endpoint;
 
 export const shift = {
   method: 'POST',
   path: '/api/core/shift',
   shapes: { body: Body },
-  answers: {
-    200: {
-      description: 'The projection, cycle by cycle.',
-      schema: Type.Object({
-        ok: Ok,
-        base_cycle: Cycle,
-        steps: Type.Integer(),
-        cycle_seconds: Type.Literal(CYCLE_MS / 1000),
-        projection: Type.Array(Step),
-        summary: Type.Object(
-          { ...Summary.properties, by_operator: Type.Record(Type.String(), Summary) },
-          { description: 'Of all results, and for each operator.' },
-        ),
-      }),
-    },
-  },
+  answers: ok('The projection, cycle by cycle.', {
+    base_cycle: Cycle,
+    steps: Type.Integer(),
+    cycle_seconds: Type.Literal(CYCLE_MS / 1000),
+    projection: Type.Array(Step),
+    summary: Type.Object(
+      { ...Summary.properties, by_operator: Type.Record(Type.String(), Summary) },
+      { description: 'Of all results, and for each operator.' },
+    ),
+  }),
 } as const satisfies Endpoint;

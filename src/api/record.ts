@@ -1,7 +1,7 @@
 // The endpoints of the record: read, verify.
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
-import { ContractId, Cut, Cycle, closed, Head, limitOf, OfMachine, Ok, Row, RowKind, Seq } from './shapes.js';
+import { ContractId, Cut, Cycle, closed, Head, limitOf, OfMachine, ok, Row, RowKind, Seq } from './shapes.js';
 
 const Query = Type.Object(
   {
@@ -26,62 +26,50 @@ export const readRecord = {
   method: 'GET',
   path: '/api/chain/{slug}/state',
   shapes,
-  answers: {
-    200: {
-      description: 'A page of rows.',
-      schema: Type.Object({
-        ok: Ok,
-        machine: Type.String(),
-        rows: Type.Array(Row),
-        head: Head,
-        cut: Type.Optional(Cut),
-        next_after_seq: Type.Optional(
-          Type.Integer({ description: '`after_seq` of the next page; absent on the last page.' }),
-        ),
-      }),
-    },
-  },
+  answers: ok('A page of rows.', {
+    machine: Type.String(),
+    rows: Type.Array(Row),
+    head: Head,
+    cut: Type.Optional(Cut),
+    next_after_seq: Type.Optional(
+      Type.Integer({ description: '`after_seq` of the next page; absent on the last page.' }),
+    ),
+  }),
 } as const satisfies Endpoint;
 
 export const verifyRecord = {
   method: 'GET',
   path: '/api/chain/{slug}/state/verify',
   shapes: { params: OfMachine },
-  answers: {
-    200: {
-      description: 'Whether the record is valid, and if not, the first broken place.',
-      schema: Type.Object({
-        ok: Ok,
-        valid: Type.Boolean(),
-        machine: Type.Union([Type.String(), Type.Null()]),
-        rows: Type.Integer({ description: 'Valid rows, from the first that is there.' }),
-        head: Type.Union([Head, Type.Null()]),
-        first_broken: Type.Union([
-          Type.Null(),
-          Type.Object({
-            seq: Type.Optional(Type.Integer()),
-            line: Type.Integer(),
-            check: Type.String(),
-            reason: Type.String(),
-          }),
-        ]),
-        checkpoint: Type.Union([
-          Type.Null(),
-          Type.Object({ seq: Type.Integer(), cycle: Cycle, signed_by: Type.String(), pinned: Type.Boolean() }),
-        ]),
-        proofs: Type.Integer({ description: 'Proofs that were recomputed.' }),
-        removed: Type.Optional(
-          Type.Object(
-            {
-              to_seq: Type.Integer(),
-              at: Type.String({ description: 'ISO 8601.' }),
-              cycle: Cycle,
-              signed_by: Type.String(),
-            },
-            { description: 'Rows 1 to `to_seq` were removed, as the node signed; absent where all rows are there.' },
-          ),
-        ),
+  answers: ok('Whether the record is valid, and if not, the first broken place.', {
+    valid: Type.Boolean(),
+    machine: Type.Union([Type.String(), Type.Null()]),
+    rows: Type.Integer({ description: 'Valid rows, from the first that is there.' }),
+    head: Type.Union([Head, Type.Null()]),
+    first_broken: Type.Union([
+      Type.Null(),
+      Type.Object({
+        seq: Type.Optional(Type.Integer()),
+        line: Type.Integer(),
+        check: Type.String(),
+        reason: Type.String(),
       }),
-    },
-  },
+    ]),
+    checkpoint: Type.Union([
+      Type.Null(),
+      Type.Object({ seq: Type.Integer(), cycle: Cycle, signed_by: Type.String(), pinned: Type.Boolean() }),
+    ]),
+    proofs: Type.Integer({ description: 'Proofs that were recomputed.' }),
+    removed: Type.Optional(
+      Type.Object(
+        {
+          to_seq: Type.Integer(),
+          at: Type.String({ description: 'ISO 8601.' }),
+          cycle: Cycle,
+          signed_by: Type.String(),
+        },
+        { description: 'Rows 1 to `to_seq` were removed, as the node signed; absent where all rows are there.' },
+      ),
+    ),
+  }),
 } as const satisfies Endpoint;

@@ -1,4 +1,5 @@
 // Schemas that several endpoints share: names, bounded numbers, parts of answers.
+import type { TSchema } from 'typebox';
 import { Type } from '../schema/json-schema.js';
 
 export const closed = { additionalProperties: false } as const;
@@ -17,6 +18,16 @@ export function pageOf(what: string, after: string) {
 export const Nothing = Type.Object({}, closed);
 
 export const Ok = Type.Literal(true);
+
+/** The one answer of an endpoint: status 200, `ok` and these fields. */
+export function ok<Fields extends Readonly<Record<string, TSchema>>>(description: string, fields: Fields) {
+  return { 200: { description, schema: Type.Object({ ok: Ok, ...fields }) } } as const;
+}
+
+/** As `ok`, with status 201. */
+export function created<Fields extends Readonly<Record<string, TSchema>>>(description: string, fields: Fields) {
+  return { 201: { description, schema: Type.Object({ ok: Ok, ...fields }) } } as const;
+}
 
 export const Slug = Type.String({ pattern: '^[a-z0-9-]{1,64}$', description: 'Slug of the machine.' });
 

@@ -1,12 +1,29 @@
-// A typed client of the node's API: requests and answers have the types of the endpoint's schemas (src/api/).
+// A typed client of the node's API on `fetch`: Node, Deno, Bun, workers and browsers. Requests and answers have the types of the endpoint's
+// schemas (src/api/).
 //
 //   const { machine } = await client.call(getMachine, { params: { slug: 'edge-gateway' } });
 //
-//   ApiClient ── HttpTransport ─┬─ answers checked by their schemas, Failure      command line, live arm, connect(): checked-client.ts
-//                               └─ answers taken as they are, WeirError           WeirClient: any runtime, no dependency
+//   ApiClient ─┬─ answers checked by their schemas, Failure      command line, live arm, connect(): checked-client.ts
+//              └─ answers taken as they are, WeirError           WeirClient: any runtime, no dependency
+//
+//   attempt ─► no answer, or 408, 429, 502, 503, 504 ─► wait ─► attempt ─► …          if the request may be sent again
+//   wait     = Retry-After + random · min(MOST, FIRST · 2^attempt)                    full jitter: 0 to all of it
+//
+// Full jitter: Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. With a Retry-After above `longestWaitMs` the
+// answer is final: the caller decides.
 import type { Static, TSchema } from 'typebox';
 import type { Endpoint, Shapes } from '../api/endpoint.js';
-import type { HttpAnswer, HttpRequest, HttpTransport, TransportErrors } from './http-transport.js';
+import { pause } from '../time/wall.js';
+import {
+  type FetchOptions,
+  type HttpAnswer,
+  jitter,
+  piecesOf,
+  readable,
+  SILENCE_MS,
+  within,
+} from './http-transport.js';
+import { retryAfterMsIn } from './limit-fields.js';
 
 export type CredentialHeaders = Readonly<Record<string, string>>;
 
@@ -43,42 +60,81 @@ export type AnswerOf<E extends Endpoint> =
 
 export interface AnyAsk {
   readonly params?: Readonly<Record<string, unknown>>;
+  /** Undefined fields are not sent. */
   readonly query?: Readonly<Record<string, unknown>>;
+  /** Sent as JSON, and a text as it is. */
   readonly body?: unknown;
 }
 
 export type RouteAddress = Pick<Endpoint, 'method' | 'path'>;
 
-export interface Answering extends TransportErrors {
+/** How answers are read, and what is thrown. */
+export interface Answering {
   /** The body, if the status is one that the endpoint declares. Throws what the answer is otherwise. */
   read(route: RouteAddress, answer: HttpAnswer, url: string): unknown;
   /** The error for an empty path parameter, `.` and `..`. */
   wrongName(name: string): Error;
+  unreachable(url: string, why: string, cause: unknown): Error;
+  unreadable(url: string, why: string): Error;
+  /** For an answer with any other status, where a stream was asked for. */
+  refused(url: string, answer: HttpAnswer): Error;
 }
 
-export type CallOptions = Pick<HttpRequest, 'signal' | 'resend' | 'timeoutMs' | 'headers'>;
+export interface CallOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Ends the request; it rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * When it is sent again. `refused`: the node is overloaded, has done nothing, and says when; `unanswered`: also without an answer, and
+   * after answers that pass. Default: `refused`.
+   */
+  readonly resend?: 'never' | 'refused' | 'unanswered' | undefined;
+  /** Longest wait for the whole answer, in ms. Default: that of the client. */
+  readonly timeoutMs?: number | undefined;
+}
+
+interface ClientOptions extends FetchOptions {
+  /** Asked for before each request; what it throws, the request throws. */
+  readonly credentials?: () => CredentialHeaders;
+}
+
+const FIRST_WAIT_MS = 200;
+const LONGEST_ANSWER = 64 << 20;
+
+const passing = new Set([408, 429, 502, 503, 504]);
+
+/** An answer whose text is not yet parsed. */
+type RawAnswer = Omit<HttpAnswer, 'body'> & { readonly text: string };
 
 export class ApiClient {
-  readonly #transport: HttpTransport;
   readonly #answering: Answering;
-  readonly #credentials: () => CredentialHeaders;
+  readonly #options: Required<{ [Name in keyof ClientOptions]: NonNullable<ClientOptions[Name]> }>;
 
-  /** @param credentials asked for before each request; what it throws, the request throws */
-  constructor(transport: HttpTransport, answering: Answering, credentials: () => CredentialHeaders = () => ({})) {
-    this.#transport = transport;
+  constructor(
+    readonly url: string,
+    answering: Answering,
+    {
+      credentials = () => ({}),
+      fetch: send = (input, init) => fetch(input, init),
+      timeoutMs = 10_000,
+      retries = 3,
+      longestWaitMs = 10_000,
+    }: ClientOptions = {},
+  ) {
     this.#answering = answering;
-    this.#credentials = credentials;
+    this.#options = { credentials, fetch: send, timeoutMs, retries, longestWaitMs };
   }
 
   /**
    * Calls an endpoint and reads its answer. Every status that the endpoint declares is an answer, also 429 of a gate.
    * @returns the body; a later version of the node may send fields that its type does not have
-   * @throws what the transport throws, and what `Answering` makes of the refusal of the node
+   * @throws what `Answering` makes of the refusal of the node, and of no answer; the reason of the signal if it is aborted
    */
   async call<E extends Endpoint>(endpoint: E, ...ask: CallOf<E>): Promise<AnswerOf<E>> {
     return (await this.exchange(endpoint, ...ask)).body;
   }
 
+  /** Like `call`, with the headers of the answer. */
   async exchange<E extends Endpoint>(
     endpoint: E,
     ...[ask, options]: CallOf<E>
@@ -87,10 +143,7 @@ export class ApiClient {
     return { body: body as AnswerOf<E>, headers };
   }
 
-  /**
-   * Goes through the pages of a list: `next` of each is `after` of the one behind it. An answer without `next` is the only page.
-   * @throws as `call`
-   */
+  /** Goes through the pages of a list: `next` of each is `after` of the one behind it. An answer without `next` is the only page. @throws as `call` */
   async *pages<Page>(route: RouteAddress, ask: AnyAsk = {}, options?: CallOptions): AsyncGenerator<Page, void> {
     for (let { query } = ask; ; ) {
       const { body } = await this.send(route, { ...ask, ...(query === undefined ? {} : { query }) }, options);
@@ -101,38 +154,78 @@ export class ApiClient {
     }
   }
 
+  /** Like `exchange`, for a route whose types the caller knows. */
   async send(route: RouteAddress, ask: AnyAsk = {}, options: CallOptions = {}) {
-    const answer = await this.#transport.ask(this.#requestFor(route, ask, options));
-    return { body: this.#answering.read(route, answer, this.#transport.url), headers: answer.headers };
+    const { signal, resend = 'refused', timeoutMs = this.#options.timeoutMs } = options;
+    const { retries, longestWaitMs } = this.#options;
+    const request = this.#request(route, ask, options);
+    for (let attempt = 0; ; attempt += 1) {
+      const isLast = resend === 'never' || attempt >= retries;
+      const reading = request(AbortSignal.timeout(timeoutMs)).then((response) => this.#read(response));
+      const answer = await this.#settled(reading, signal).catch((error: unknown) => {
+        if (isLast || resend !== 'unanswered' || signal?.aborted) throw error;
+      });
+      let askedMs = 0;
+      if (answer !== undefined) {
+        askedMs = retryAfterMsIn(answer.headers) ?? (resend === 'unanswered' ? 0 : Number.POSITIVE_INFINITY);
+        if (isLast || askedMs > longestWaitMs || !isPassing(answer, resend))
+          return { body: this.#answering.read(route, this.#parsed(answer), this.url), headers: answer.headers };
+      }
+      const backoffMs = Math.min(longestWaitMs, FIRST_WAIT_MS * 2 ** attempt);
+      await pause(Math.min(longestWaitMs, askedMs + jitter() * backoffMs), signal);
+      signal?.throwIfAborted();
+    }
   }
 
   /**
-   * Opens an endpoint whose answer is a stream of bytes.
-   * @param type media type to request
+   * Opens an endpoint whose answer is a stream of bytes. The iteration throws if the connection breaks.
+   * @param type media type to request, which the answer must have
    * @param signal closes the stream
-   * @throws what the transport throws; the iteration throws, too, if the connection breaks
+   * @throws as `call`
    */
   async open(route: RouteAddress, ask: AnyAsk, type: string, signal?: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
-    return this.#transport.open(this.#requestFor(route, ask, { headers: { accept: type }, signal }), type);
+    const late = new AbortController();
+    const request = this.#request(route, ask, { headers: { accept: type }, signal });
+    const response = await this.#settled(within(this.#options.timeoutMs, request(late.signal), late), signal);
+    if (response.status !== 200) {
+      const answer = this.#parsed(await this.#settled(this.#read(response), signal));
+      throw this.#answering.refused(this.url, answer);
+    }
+    const given = response.headers.get('content-type');
+    if (given?.startsWith(type) && response.body !== null) return this.#pieces(response.body, late, signal);
+    late.abort();
+    throw this.unreadable(`It is ${given ?? 'of no type'} and not ${type}.`);
   }
 
   unreadable(why: string): Error {
-    return this.#answering.unreadable(this.#transport.url, why);
+    return this.#answering.unreadable(this.url, why);
   }
 
-  #requestFor(
+  /** What sends a request, once or again. */
+  #request(
     { method, path }: RouteAddress,
     { params = {}, query = {}, body }: AnyAsk,
-    options: CallOptions,
-  ): HttpRequest {
-    return {
-      ...options,
+    { headers, signal }: CallOptions,
+  ): (late: AbortSignal) => Promise<Response> {
+    const url = new URL(
+      this.url + path.replace(/\{(\w+)\}/g, (_, name: string) => this.#pathPart(String(params[name]))),
+    );
+    for (const [name, value] of Object.entries(query))
+      if (value !== undefined) url.searchParams.set(name, String(value));
+    const sent = {
       method,
-      path: path.replace(/\{(\w+)\}/g, (_, name: string) => this.#pathPart(String(params[name]))),
-      query,
-      headers: { ...this.#credentials(), ...options.headers },
-      ...(body === undefined ? {} : { body }),
-    };
+      headers: {
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...this.#options.credentials(),
+        ...headers,
+      },
+      body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
+      // A node never redirects, and a key is for the address that it was given for.
+      redirect: 'manual',
+    } as const;
+    return (late) =>
+      this.#options.fetch(url.href, { ...sent, signal: signal === undefined ? late : AbortSignal.any([signal, late]) });
   }
 
   /** One segment of a path. `.` and `..` are refused: they would name another path, even when encoded. */
@@ -140,4 +233,58 @@ export class ApiClient {
     if (/^\.{0,2}$/.test(name)) throw this.#answering.wrongName(name);
     return encodeURIComponent(name);
   }
+
+  async #read({ status, headers, body }: Response): Promise<RawAnswer> {
+    const decoder = new TextDecoder();
+    let text = '';
+    for await (const piece of body === null ? [] : piecesOf(body)) {
+      text += decoder.decode(piece, { stream: true });
+      if (text.length > LONGEST_ANSWER) throw this.unreadable(`It has more than ${LONGEST_ANSWER} characters.`);
+    }
+    return { status, headers: Object.fromEntries(headers), text };
+  }
+
+  #parsed({ status, headers, text }: RawAnswer): HttpAnswer {
+    // A browser shows a redirect with status 0.
+    if (status === 0 || (status >= 300 && status < 400))
+      throw this.unreadable(`It redirects to ${readable(headers['location'] ?? 'another address')}.`);
+    if (text === '') return { status, headers, body: undefined };
+    try {
+      return { status, headers, body: JSON.parse(text) };
+    } catch {
+      throw this.unreadable(
+        `It has status ${status} and is not JSON: it begins with "${readable(text.slice(0, 80))}".`,
+      );
+    }
+  }
+
+  async *#pieces(
+    body: ReadableStream<Uint8Array>,
+    late: AbortController,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<Uint8Array> {
+    try {
+      yield* piecesOf(body, (next) => within(SILENCE_MS, next, late));
+    } catch (error) {
+      throw this.#failure(error, signal);
+    }
+  }
+
+  #settled<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    return promise.catch((error: unknown) => {
+      throw this.#failure(error, signal);
+    });
+  }
+
+  #failure(error: unknown, signal: AbortSignal | undefined): unknown {
+    if (signal?.aborted) return signal.reason;
+    if ((error as { code?: unknown }).code === 'answer_unreadable') return error;
+    const { name, message } = error as Error;
+    const why = name === 'TimeoutError' ? 'No answer arrived in time.' : `${message}.`;
+    return this.#answering.unreachable(this.url, why, error);
+  }
+}
+
+function isPassing({ status, text }: RawAnswer, resend: CallOptions['resend']): boolean {
+  return resend === 'unanswered' ? passing.has(status) : status === 503 && text.includes('"node_overloaded"');
 }

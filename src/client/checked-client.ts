@@ -10,7 +10,7 @@ import { Type } from '../schema/json-schema.js';
 import { faultsOf } from '../schema/schema-faults.js';
 import { VERSION } from '../version.js';
 import { type Answering, ApiClient, type CredentialHeaders } from './api-client.js';
-import { type HttpAnswer, HttpTransport, readable, SILENCE_MS } from './http-transport.js';
+import { type HttpAnswer, readable, SILENCE_MS } from './http-transport.js';
 
 const CONNECT_MS = 5_000;
 
@@ -20,14 +20,8 @@ export class NodeConnection {
     headersTimeout: SILENCE_MS,
     bodyTimeout: SILENCE_MS,
   });
-  readonly #transport: HttpTransport;
 
-  constructor(readonly url: string) {
-    this.#transport = new HttpTransport(url, checked, {
-      fetch: (input, init) => undiciFetch(input, { ...init, dispatcher: this.#agent }),
-      timeoutMs: SILENCE_MS,
-    });
-  }
+  constructor(readonly url: string) {}
 
   /**
    * A client whose calls throw Failure: `node_unreachable`, `answer_unreadable`, `wrong_usage` for an empty path parameter, or the refusal
@@ -35,7 +29,11 @@ export class NodeConnection {
    * @param credentials asked for before each request; what it throws, the request throws
    */
   client(credentials: () => CredentialHeaders = () => ({})): ApiClient {
-    return new ApiClient(this.#transport, checked, () => ({ 'user-agent': `weir/${VERSION}`, ...credentials() }));
+    return new ApiClient(this.url, checked, {
+      fetch: (input, init) => undiciFetch(input, { ...init, dispatcher: this.#agent }),
+      timeoutMs: SILENCE_MS,
+      credentials: () => ({ 'user-agent': `weir/${VERSION}`, ...credentials() }),
+    });
   }
 
   close(): Promise<void> {

@@ -12,10 +12,12 @@ type RouteTable = {
 const routes: RouteTable = {
   createContract: 'POST /api/chain/{slug}/contracts',
   deployRateLimiter: 'POST /api/contracts/templates/rate-limiter/deploy',
+  deployTemplate: 'POST /api/contracts/templates/{template_id}/deploy',
   driveTransition: 'POST /api/chain/{slug}/contracts/{contract_id}/transition',
   getContract: 'GET /api/chain/{slug}/contracts/{contract_id}',
   showStateMachine: 'GET /api/chain/{slug}/contracts/{contract_id}/state-machine',
   inspectRateLimiter: 'GET /api/contracts/templates/rate-limiter',
+  inspectTemplate: 'GET /api/contracts/templates/{template_id}',
   listContracts: 'GET /api/chain/{slug}/contracts',
   changeContract: 'PATCH /api/chain/{slug}/contracts/{contract_id}',
   promoteCandidate: 'POST /api/chain/{slug}/contracts/{contract_id}/promote',

@@ -9,7 +9,7 @@ import { type Answering, type AnswerOf, type AnyAsk, ApiClient, type CallOf, typ
 import { isReadable } from './base-url.js';
 import { type BatchOptions, EventBatch, type WeirEvent } from './event-batch.js';
 import { type CountsOption, follow, type StreamMessage } from './event-stream.js';
-import { type FetchOptions, HttpTransport, jitter, newIdempotencyKey } from './http-transport.js';
+import { type FetchOptions, jitter, newIdempotencyKey } from './http-transport.js';
 import { policyIn, rateLimitMsIn, retryAfterMsIn } from './limit-fields.js';
 import { type Endpoints, routeOf } from './route-table.js';
 import { answerUnreadable, errorFrom, nodeUnreachable, WeirError, wrongUsage } from './weir-error.js';
@@ -78,12 +78,13 @@ export class WeirClient {
   constructor({ url, key, insecure = false, ...options }: WeirClientOptions) {
     if (!URL.canParse(url) || !/^https?:\/\//.test(url)) throw wrongUsage(`"${url}" is not the address of a node.`);
     if (key !== undefined && !/^[\x21-\x7e]+$/.test(key)) throw wrongUsage('A key is one word of printable ASCII.');
-    const transport = new HttpTransport(url.replace(/\/+$/, ''), answering, options);
-    this.#api = new ApiClient(transport, answering, () => {
+    const base = url.replace(/\/+$/, '');
+    const credentials = () => {
       if (key === undefined) return {};
-      if (isReadable(transport.url) && !insecure) throw insecureConnection(transport.url);
+      if (isReadable(base) && !insecure) throw insecureConnection(base);
       return { authorization: `Bearer ${key}` };
-    });
+    };
+    this.#api = new ApiClient(base, answering, { ...options, credentials });
     this.events = new WeirEvents(this, this.#api);
   }
 

@@ -3,7 +3,7 @@
 //   Authorization: Bearer weir_…   ──► hash ──► key ─────────► caller        looked up once, then cached by the header
 //   Cookie: weir_session=…         ──► hash ──► session, key ─► caller        accepted only from pages of this node
 import type { FastifyRequest } from 'fastify';
-import { Failure, unreachable } from '../schema/failure.js';
+import { Failure } from '../schema/failure.js';
 import type { Credentials, Scope } from '../store/credential-store.js';
 import { type Auth, type Caller, type Permission, refuseBeyondScope } from './permission.js';
 import { Recent } from './recent.js';
@@ -73,29 +73,17 @@ export class Access {
   }
 
   #callerBy(request: FastifyRequest, auth: Auth, changes: boolean, nowMs: number): Caller | undefined {
-    const { authorization } = request.raw.headers;
-    switch (auth) {
-      case 'public':
-        // What anyone may do by themselves, a page of another site must not make their browser do: their address is limited for it.
-        if (changes) refuseOtherSites(request);
-        return undefined;
-      case 'public_or_owner':
-        return this.#byKey(authorization, nowMs) ?? this.#bySession(request, changes, nowMs);
-      case 'key_or_session':
-        return needed(this.#byKey(authorization, nowMs) ?? this.#bySession(request, changes, nowMs), auth);
-      case 'session':
-        return needed(this.#bySession(request, changes, nowMs), auth);
-      case 'key':
-        return needed(this.#byKey(authorization, nowMs), auth);
-      case 'key_and_session': {
-        const caller = needed(this.#byKey(authorization, nowMs), auth);
-        const session = this.#bySession(request, changes, nowMs);
-        if (session !== undefined && session.owner !== caller.owner) throw ofAnotherOwner();
-        return caller;
-      }
-      default:
-        return unreachable(auth);
+    if (auth === 'public') {
+      // What anyone may do by themselves, a page of another site must not make their browser do: their address is limited for it.
+      if (changes) refuseOtherSites(request);
+      return undefined;
     }
+    const caller = auth === 'session' ? undefined : this.#byKey(request.raw.headers.authorization, nowMs);
+    if (auth === 'key' || auth === 'key_and_session') needed(caller, auth);
+    if (auth === 'key' || (caller !== undefined && auth !== 'key_and_session')) return caller;
+    const session = this.#bySession(request, changes, nowMs);
+    if (caller !== undefined && session !== undefined && session.owner !== caller.owner) throw ofAnotherOwner();
+    return auth === 'public_or_owner' ? session : needed(caller ?? session, auth);
   }
 
   /**

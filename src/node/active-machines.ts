@@ -24,14 +24,17 @@ export interface ActiveMachine {
 
 const PAGE = 500;
 
+/** Machines that may be asked for. */
+const MOST = 100;
+
 export class ActiveMachines {
   readonly #host: Host;
   readonly #knowsStates: boolean;
   readonly #activity = new Map<Machine, Activity>();
   /** Of each contract that limits, by durable rows: in how many places, itself or its keys. */
   readonly #limiting = new Map<Machine, Map<string, number>>();
-  readonly #rankings = new Map<number, readonly Ranked[]>();
-  readonly #said = new Map<Ranked, ActiveMachine>();
+  /** The first `MOST` of the cycle that was asked about last, by length of the window. */
+  readonly #rankings = new Map<number, readonly ActiveMachine[]>();
   #rankedCycle = Number.NaN;
 
   /** @param knowsStates whether states of contracts are in this process */
@@ -120,7 +123,6 @@ export class ActiveMachines {
   top(cycle: number, within: number, limit: number): readonly ActiveMachine[] {
     if (cycle !== this.#rankedCycle) {
       this.#rankings.clear();
-      this.#said.clear();
       this.#rankedCycle = cycle;
     }
     let ranking = this.#rankings.get(within);
@@ -128,43 +130,35 @@ export class ActiveMachines {
       ranking = this.#rank(cycle, within);
       this.#rankings.set(within, ranking);
     }
-    return ranking.slice(0, limit).map((ranked) => {
-      const said = this.#said.get(ranked) ?? viewOf(ranked, cycle, within);
-      this.#said.set(ranked, said);
-      return said;
-    });
+    return ranking.slice(0, limit);
   }
 
-  #rank(cycle: number, within: number): readonly Ranked[] {
+  #rank(cycle: number, within: number): readonly ActiveMachine[] {
     const found: Ranked[] = [];
     for (const machine of new Set([...this.#activity.keys(), ...this.#limiting.keys()])) {
-      const activity = this.#activity.get(machine);
-      const transitions = activity?.since(cycle - within + 1) ?? 0;
+      const activity = this.#activity.get(machine) ?? none;
+      const transitions = activity.since(cycle - within + 1);
       const limiting = this.#knowsStates ? (this.#limiting.get(machine)?.size ?? 0) : undefined;
-      if (transitions === 0 && !limiting) continue;
-      found.push({ machine, activity, transitions, limiting });
+      if (transitions > 0 || limiting) found.push({ machine, activity, transitions, limiting });
     }
-    return found.sort(
+    found.sort(
       (a, b) =>
         b.transitions - a.transitions ||
         (b.limiting ?? 0) - (a.limiting ?? 0) ||
         (a.machine.slug < b.machine.slug ? -1 : 1),
     );
+    return found.slice(0, MOST).map((ranked) => viewOf(ranked, cycle, within));
   }
 }
 
 interface Ranked {
   readonly machine: Machine;
-  readonly activity: Activity | undefined;
+  readonly activity: Activity;
   readonly transitions: number;
   readonly limiting: number | undefined;
 }
 
-function viewOf(
-  { machine, activity = none, transitions, limiting }: Ranked,
-  cycle: number,
-  within: number,
-): ActiveMachine {
+function viewOf({ machine, activity, transitions, limiting }: Ranked, cycle: number, within: number): ActiveMachine {
   const { slug, contracts, image } = machine;
   const from = (stretch: number) => cycle - within + 1 + Math.floor((stretch * within) / STRETCHES);
   return {

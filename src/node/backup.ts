@@ -268,25 +268,12 @@ function copied(from: string, to: string): void {
   }
 }
 
-const CHUNK_BYTES = 1 << 20;
-
 function copyInto(draft: string, from: string): void {
-  // Without O_NONBLOCK, opening a named pipe waits for who writes into it.
-  const source = fs.openSync(from, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
-  try {
-    if (!fs.fstatSync(source).isFile()) throw new Error(`${from} is not a regular file`);
-    const target = fs.openSync(draft, 'wx', 0o600);
-    try {
-      const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-      for (let read = fs.readSync(source, chunk); read > 0; read = fs.readSync(source, chunk))
-        for (let written = 0; written < read; ) written += fs.writeSync(target, chunk, written, read - written);
-      fs.fsyncSync(target);
-    } finally {
-      fs.closeSync(target);
-    }
-  } finally {
-    fs.closeSync(source);
-  }
+  // A named pipe would be waited for.
+  if (!fs.statSync(from).isFile()) throw new Error(`${from} is not a regular file`);
+  fs.copyFileSync(from, draft, fs.constants.COPYFILE_EXCL);
+  fs.chmodSync(draft, 0o600);
+  sync(draft);
 }
 
 function moved(from: string, to: string): void {

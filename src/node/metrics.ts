@@ -1,7 +1,7 @@
 // The metrics of a node: plain numbers, so that counting costs next to nothing; shown as Prometheus text only when asked for. Those of
 // the node as a whole are for its operator and bear no name of a machine; those of a machine are for its owner.
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from 'prom-client';
 import type { Host } from '../host/host.js';
 import type { Keys } from '../host/keys.js';
 import type { Machine } from '../host/machine.js';
@@ -17,9 +17,6 @@ interface RouteName {
 
 /** Statuses have three digits: one number each. */
 const STATUSES = 600;
-
-/** Upper bounds in seconds: from a commit in memory to a disk in trouble. */
-const COMMIT_BUCKETS = [0.0001, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 export class Counts {
   admitted = 0;
@@ -37,12 +34,7 @@ export class Counts {
   malformedRequests = 0;
   /** Cycles at whose beginning nothing could run. */
   missedCycles = 0;
-  readonly commitSeconds = new Histogram({
-    name: 'weir_commit_seconds',
-    help: 'From asking for a commit until all before it was durable.',
-    buckets: COMMIT_BUCKETS,
-    registers: [],
-  });
+  readonly commitSeconds = new Latency();
   readonly gateSeconds = new Latency();
   /** Of each machine whose gates were asked: no more than there are machines. */
   readonly #gateSecondsOf = new Map<string, Latency>();
@@ -86,11 +78,45 @@ export class Counts {
     return answers;
   }
 
-  *answers(): Generator<{ route: RouteName | undefined; status: number; count: number }> {
-    for (const [route, answers] of this.#requests) {
-      for (const [status, count] of answers.entries()) if (count > 0) yield { route, status, count };
-    }
+  answers(): Labelled[] {
+    return [...this.#requests].flatMap(([{ method, path } = { method: '', path: 'none' }, counts]) =>
+      [...counts].flatMap((count, status): Labelled[] => (count > 0 ? [[{ method, path, status }, count]] : [])),
+    );
   }
+}
+
+type Labels = Readonly<Record<string, string | number>>;
+type Labelled = readonly [labels: Labels, value: number];
+
+/** A metric, and how it is read when somebody asks: one value, or one for each set of labels. */
+type Figure = readonly [
+  kind: 'counter' | 'gauge',
+  name: string,
+  help: string,
+  read: () => number | readonly Labelled[],
+  labelNames?: readonly string[],
+];
+
+function show(registry: Registry, figures: readonly Figure[]): void {
+  for (const [kind, name, help, read, labelNames = []] of figures) {
+    const config = { name, help, labelNames: [...labelNames], registers: [registry] };
+    const fill = (metric: { reset(): void; inc(labels: Labels, value: number): void }) => {
+      const values = read();
+      metric.reset();
+      for (const [labels, value] of typeof values === 'number' ? [[{}, values] as const] : values)
+        metric.inc(labels, value);
+    };
+    const collect = function (this: Parameters<typeof fill>[0]) {
+      fill(this);
+    };
+    if (kind === 'counter') new Counter({ ...config, collect });
+    else new Gauge({ ...config, collect });
+  }
+}
+
+/** A value for each value of one label. */
+function by(label: string, values: Readonly<Record<string, number>>): Labelled[] {
+  return Object.entries(values).map(([name, value]) => [{ [label]: name }, value]);
 }
 
 const GATE_HELP =
@@ -110,193 +136,151 @@ const NS = 1e-9;
 const MS = 1e-3;
 
 export class Metrics {
-  readonly registry = new Registry();
-  readonly #loopDelay: IntervalHistogram = monitorEventLoopDelay({ resolution: SAMPLE_MS });
+  readonly #registry = new Registry();
+  readonly #loopDelay = monitorEventLoopDelay({ resolution: SAMPLE_MS });
+  readonly contentType = this.#registry.contentType;
 
-  constructor({ counts, host, clock, sockets, readers, version }: MetricsSources) {
-    this.#counter(
-      'weir_requests_total',
-      'Answers by route and status. A gate is one route, GET, whatever method it was asked by.',
-      ['method', 'path', 'status'],
-      (counter) => {
-        for (const { route, status, count } of counts.answers()) {
-          counter.inc({ method: route?.method ?? '', path: route?.path ?? 'none', status }, count);
-        }
-      },
-    );
-    this.#counter('weir_decisions_total', 'Requests that contracts decided on.', ['decision'], (counter) => {
-      counter.inc({ decision: 'admitted' }, counts.admitted);
-      counter.inc({ decision: 'limited' }, counts.limited);
-      counter.inc({ decision: 'would_limit' }, counts.shadowed);
-      counter.inc({ decision: 'away' }, counts.away);
-    });
-    this.#counter('weir_transitions_total', 'Transitions on the record.', ['outcome'], (counter) => {
-      counter.inc({ outcome: 'taken' }, counts.transitions);
-      counter.inc({ outcome: 'refused' }, counts.refusedTransitions);
-    });
-    this.#count(
-      'weir_malformed_requests_total',
-      'Requests that were no HTTP or too slow.',
-      () => counts.malformedRequests,
-    );
-    this.#count('weir_stream_lags_total', 'Times that a reader fell behind.', () => counts.laggingReaders);
-    this.#count('weir_missed_cycles_total', 'Cycles passed over while nothing could run.', () => counts.missedCycles);
-    this.#count('weir_failed_contracts_total', 'Contracts that stopped after an error.', () => counts.failedContracts);
-    this.#gauge('weir_machines', 'Machines on this node.', () => host.machines.size);
-    this.#gauge('weir_contracts', 'Contracts on this node.', () => host.contracts.size);
-    this.#gauge('weir_keys', 'Keys of contracts with keys that are there.', () =>
-      sumOf(host, ({ table }) => table.size),
-    );
-    this.#counter('weir_keys_without_place_total', 'Events of keys without a place.', ['outcome'], (counter) => {
-      counter.inc(
-        { outcome: 'refused' },
-        sumOf(host, ({ refused }) => refused),
-      );
-      counter.inc(
-        { outcome: 'shared' },
-        sumOf(host, ({ shared }) => shared),
-      );
-    });
-    this.#count('weir_keys_forgotten_total', 'Keys that were forgotten without counts.', () =>
-      sumOf(host, ({ forgotten }) => forgotten),
-    );
-    this.#gauge('weir_connections', 'Connections that are open.', () => sockets.size);
-    this.#count(
-      'weir_connections_refused_total',
-      'Connections that were cut since there was no room for them.',
-      () => sockets.refused,
-    );
-    this.#gauge('weir_stream_readers', 'Readers of event streams.', readers);
-    this.#gauge('weir_cycle', 'The running cycle.', () => clock.cycle());
-    this.#gauge('weir_clock_lag_seconds', 'How late the last task of the clock ran.', () => clock.lagMs * MS);
-    this.#gauge('weir_clock_skew_seconds', 'How far the node is ahead of the wall clock.', () => clock.skewMs * MS);
-    this.#gauge('weir_store_ok', '1 while the node can store, 0 once it cannot.', () =>
-      Number(host.failure === undefined),
-    );
-    this.#gauge('weir_memory_bytes', 'Resident memory of the process.', () => process.memoryUsage.rss());
-    this.#loopDelayGauge();
-    new Gauge({
-      name: 'weir_build_info',
-      help: 'Always 1, with the version as a label.',
-      labelNames: ['version'],
-      registers: [this.registry],
-    }).set({ version }, 1);
-    this.registry.registerMetric(counts.commitSeconds);
-    this.registry.registerMetric(counts.gateSeconds.asMetric('weir_gate_seconds', GATE_HELP));
+  constructor(sources: MetricsSources) {
+    const { counts, version } = sources;
+    show(this.#registry, figuresOf(sources));
+    show(this.#registry, [
+      [
+        'gauge',
+        'weir_event_loop_delay_seconds',
+        'How late the event loop was, since the last scrape.',
+        () => lateness(this.#loopDelay),
+        ['quantile'],
+      ],
+      ['gauge', 'weir_build_info', 'Always 1, with the version as a label.', () => [[{ version }, 1]], ['version']],
+    ]);
+    const commitHelp = 'From asking for a commit until all before it was durable.';
+    this.#registry.registerMetric(counts.commitSeconds.asMetric('weir_commit_seconds', commitHelp));
+    this.#registry.registerMetric(counts.gateSeconds.asMetric('weir_gate_seconds', GATE_HELP));
     this.#loopDelay.enable();
   }
 
-  get contentType(): string {
-    return this.registry.contentType;
-  }
-
   text(): Promise<string> {
-    return this.registry.metrics();
+    return this.#registry.metrics();
   }
 
   close(): void {
     this.#loopDelay.disable();
   }
-
-  #counter<Label extends string>(
-    name: string,
-    help: string,
-    labels: Label[],
-    collect: (counter: Counter<Label>) => void,
-  ) {
-    new Counter<Label>({
-      name,
-      help,
-      labelNames: labels,
-      registers: [this.registry],
-      collect() {
-        this.reset();
-        collect(this);
-      },
-    });
-  }
-
-  #count(name: string, help: string, value: () => number): void {
-    this.#counter(name, help, [], (counter) => counter.inc(value()));
-  }
-
-  #gauge(name: string, help: string, value: () => number): void {
-    new Gauge({
-      name,
-      help,
-      registers: [this.registry],
-      collect() {
-        this.set(value());
-      },
-    });
-  }
-
-  /** Since the last time that somebody asked. The sampling interval itself is not a delay. */
-  #loopDelayGauge(): void {
-    const delay = this.#loopDelay;
-    new Gauge({
-      name: 'weir_event_loop_delay_seconds',
-      help: 'How late the event loop was, since the last scrape.',
-      labelNames: ['quantile'],
-      registers: [this.registry],
-      collect() {
-        const late = (ns: number) => Math.max(0, ns * NS - SAMPLE_MS * MS);
-        this.set({ quantile: '0.5' }, late(delay.percentile(50)));
-        this.set({ quantile: '0.99' }, late(delay.percentile(99)));
-        this.set({ quantile: '1' }, late(delay.max));
-        delay.reset();
-      },
-    });
-  }
 }
 
-function sumOf(host: Host, figure: (keys: Keys) => number): number {
-  let sum = 0;
-  for (const { keys } of host.keyed) if (keys !== undefined) sum += figure(keys);
-  return sum;
+function figuresOf({ counts, host, clock, sockets, readers }: MetricsSources): Figure[] {
+  const requests = 'Answers by route and status. A gate is one route, GET, whatever method it was asked by.';
+  const keys = (figure: (keys: Keys) => number) => {
+    let sum = 0;
+    for (const one of host.keyed) if (one.keys !== undefined) sum += figure(one.keys);
+    return sum;
+  };
+  const decisions = () => {
+    const { admitted, limited, shadowed: would_limit, away } = counts;
+    return by('decision', { admitted, limited, would_limit, away });
+  };
+  const transitions = () => by('outcome', { taken: counts.transitions, refused: counts.refusedTransitions });
+  const placeless = () =>
+    by('outcome', { refused: keys(({ refused }) => refused), shared: keys(({ shared }) => shared) });
+  return [
+    ['counter', 'weir_requests_total', requests, () => counts.answers(), ['method', 'path', 'status']],
+    ['counter', 'weir_decisions_total', 'Requests that contracts decided on.', decisions, ['decision']],
+    ['counter', 'weir_transitions_total', 'Transitions on the record.', transitions, ['outcome']],
+    [
+      'counter',
+      'weir_malformed_requests_total',
+      'Requests that were no HTTP or too slow.',
+      () => counts.malformedRequests,
+    ],
+    ['counter', 'weir_stream_lags_total', 'Times that a reader fell behind.', () => counts.laggingReaders],
+    ['counter', 'weir_missed_cycles_total', 'Cycles passed over while nothing could run.', () => counts.missedCycles],
+    ['counter', 'weir_failed_contracts_total', 'Contracts that stopped after an error.', () => counts.failedContracts],
+    ['gauge', 'weir_machines', 'Machines on this node.', () => host.machines.size],
+    ['gauge', 'weir_contracts', 'Contracts on this node.', () => host.contracts.size],
+    ['gauge', 'weir_keys', 'Keys of contracts with keys that are there.', () => keys(({ table }) => table.size)],
+    ['counter', 'weir_keys_without_place_total', 'Events of keys without a place.', placeless, ['outcome']],
+    [
+      'counter',
+      'weir_keys_forgotten_total',
+      'Keys that were forgotten without counts.',
+      () => keys((one) => one.forgotten),
+    ],
+    ['gauge', 'weir_connections', 'Connections that are open.', () => sockets.size],
+    ['counter', 'weir_connections_refused_total', 'Connections that were cut for want of room.', () => sockets.refused],
+    ['gauge', 'weir_stream_readers', 'Readers of event streams.', readers],
+    ['gauge', 'weir_cycle', 'The running cycle.', () => clock.cycle()],
+    ['gauge', 'weir_clock_lag_seconds', 'How late the last task of the clock ran.', () => clock.lagMs * MS],
+    ['gauge', 'weir_clock_skew_seconds', 'How far the node is ahead of the wall clock.', () => clock.skewMs * MS],
+    [
+      'gauge',
+      'weir_store_ok',
+      '1 while the node can store, 0 once it cannot.',
+      () => Number(host.failure === undefined),
+    ],
+    ['gauge', 'weir_memory_bytes', 'Resident memory of the process.', () => process.memoryUsage.rss()],
+  ];
+}
+
+/** Since the last time that somebody asked. The sampling interval itself is not a delay. */
+function lateness(delay: IntervalHistogram): Labelled[] {
+  const late = (ns: number) => Math.max(0, ns * NS - SAMPLE_MS * MS);
+  const seen = by('quantile', {
+    '0.5': late(delay.percentile(50)),
+    '0.99': late(delay.percentile(99)),
+    '1': late(delay.max),
+  });
+  delay.reset();
+  return seen;
 }
 
 /** Contracts with a name that have figures of their own: a label for each. */
 const MOST_NAMED = 1_000;
 
-function ofNamedContracts(registry: Registry, machine: string, contracts: Machine['contracts']): void {
-  const counter = new Counter({
-    name: 'weir_contract_decisions_total',
-    help: 'Requests that a contract with a name decided on; would_limit: those that its candidate would have limited.',
-    labelNames: ['machine', 'contract', 'decision'],
-    registers: [registry],
-  });
-  const named = contracts.filter(({ image }) => image.name !== undefined).slice(0, MOST_NAMED);
-  for (const { image, tally, beside } of named) {
-    const of = { machine, contract: image.name! };
-    counter.inc({ ...of, decision: 'admitted' }, tally.admitted);
-    counter.inc({ ...of, decision: 'limited' }, tally.limited);
-    if (beside !== undefined) counter.inc({ ...of, decision: 'would_limit' }, beside.wouldLimit);
-  }
-}
-
-export function metricsOfMachine({ slug, contracts, head }: Machine, counts: Counts): Promise<string> {
+/** As Prometheus text. */
+export function metricsOfMachine({ slug: machine, contracts, head }: Machine, counts: Counts): Promise<string> {
   const registry = new Registry();
-  const gauge = (name: string, help: string, value: number) =>
-    new Gauge({ name, help, labelNames: ['machine'], registers: [registry] }).set({ machine: slug }, value);
-  const decisions = new Counter({
-    name: 'weir_machine_decisions_total',
-    help: 'Requests that the contracts of the machine decided on since the node started.',
-    labelNames: ['machine', 'decision'],
-    registers: [registry],
-  });
-  for (const decision of ['admitted', 'limited'] as const) {
-    const sum = contracts.reduce((total, { tally }) => total + tally[decision], 0);
-    decisions.inc({ machine: slug, decision }, sum);
-  }
-  const checked = contracts.flatMap(({ beside }) => beside ?? []);
-  const would = checked.reduce((total, { wouldLimit }) => total + wouldLimit, 0);
-  if (checked.length > 0) decisions.inc({ machine: slug, decision: 'would_limit' }, would);
-  ofNamedContracts(registry, slug, contracts);
-  gauge('weir_machine_contracts', 'Contracts of the machine.', contracts.length);
-  gauge('weir_machine_record_rows', 'Seq of the last row of its record.', head.seq);
-  registry.registerMetric(
-    counts.gateSecondsOf(slug).asMetric('weir_machine_gate_seconds', GATE_HELP, { machine: slug }),
-  );
+  const sumOf = (figure: (contract: Machine['contracts'][number]) => number) =>
+    contracts.reduce((sum, contract) => sum + figure(contract), 0);
+  const of = (one: Readonly<Record<string, number>>, labels: Labels): Labelled[] =>
+    by('decision', one).map(([label, value]) => [{ ...labels, ...label }, value]);
+  const decided = () =>
+    of(
+      {
+        admitted: sumOf(({ tally }) => tally.admitted),
+        limited: sumOf(({ tally }) => tally.limited),
+        ...(contracts.some(({ beside }) => beside) && { would_limit: sumOf(({ beside }) => beside?.wouldLimit ?? 0) }),
+      },
+      { machine },
+    );
+  const named = () =>
+    contracts
+      .filter(({ image }) => image.name !== undefined)
+      .slice(0, MOST_NAMED)
+      .flatMap(({ image, tally: { admitted, limited }, beside }) => {
+        const all = { admitted, limited, ...(beside && { would_limit: beside.wouldLimit }) };
+        return of(all, { machine, contract: image.name! });
+      });
+  const decidedHelp = 'Requests that the contracts of the machine decided on since the node started.';
+  const namedHelp =
+    'Requests that a contract with a name decided on; would_limit: those that its candidate would have limited.';
+  show(registry, [
+    ['counter', 'weir_machine_decisions_total', decidedHelp, decided, ['machine', 'decision']],
+    ['counter', 'weir_contract_decisions_total', namedHelp, named, ['machine', 'contract', 'decision']],
+    [
+      'gauge',
+      'weir_machine_contracts',
+      'Contracts of the machine.',
+      () => [[{ machine }, contracts.length]],
+      ['machine'],
+    ],
+    [
+      'gauge',
+      'weir_machine_record_rows',
+      'Seq of the last row of its record.',
+      () => [[{ machine }, head.seq]],
+      ['machine'],
+    ],
+  ]);
+  registry.registerMetric(counts.gateSecondsOf(machine).asMetric('weir_machine_gate_seconds', GATE_HELP, { machine }));
   return registry.metrics();
 }

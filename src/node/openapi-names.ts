@@ -2,38 +2,20 @@
 //
 //   operation   the name of its endpoint in src/api: countOne, getContract; of pages and figures by method and path: getHealthz
 //   schema      one of `shapes` if it is the same; else CountManyAnswer and CountManyBody, by its first operation
-import * as changes from '../api/changes.js';
-import * as contracts from '../api/contracts.js';
-import type { Endpoint } from '../api/endpoint.js';
 import * as events from '../api/events.js';
-import * as keyed from '../api/keyed.js';
-import * as keys from '../api/keys.js';
-import * as machines from '../api/machines.js';
-import * as node from '../api/node.js';
-import * as operators from '../api/operators.js';
-import * as record from '../api/record.js';
 import * as parts from '../api/shapes.js';
 import * as views from '../api/views.js';
+import { endpoints } from '../client/endpoints.js';
 import { ContractDefinition } from '../limiter/definition.js';
 import type { Route } from './route.js';
 
-const declared = Object.entries({
-  ...changes,
-  ...contracts,
-  ...events,
-  ...keyed,
-  ...keys,
-  ...machines,
-  ...node,
-  ...operators,
-  ...record,
-});
+const { gateBelow, openStream } = events;
 
 const operationNames = new Map(
-  declared.flatMap(([name, value]) => {
-    const { method, path } = value as Partial<Endpoint>;
-    return method === undefined || path === undefined ? [] : [[`${method} ${path}`, name] as const];
-  }),
+  Object.entries({ ...endpoints, gateBelow, openStream }).map(([name, { method, path }]) => [
+    `${method} ${path}`,
+    name,
+  ]),
 );
 
 export function operationName({ method, path }: Pick<Route, 'method' | 'path'>): string {

@@ -11,6 +11,16 @@ import type { Route } from './route.js';
 
 const documents = new WeakMap<object, Buffer>();
 
+/** Each alternative, and what it takes together. */
+const security: Readonly<Record<Auth, readonly Readonly<Record<string, readonly string[]>>[]>> = {
+  public: [],
+  public_or_owner: [{}, { key: [] }, { session: [] }],
+  key: [{ key: [] }],
+  session: [{ session: [] }],
+  key_or_session: [{ key: [] }, { session: [] }],
+  key_and_session: [{ key: [] }, { key: [], session: [] }],
+};
+
 export function documentOf(routes: readonly Route[]): Buffer {
   let document = documents.get(routes);
   if (document === undefined) {
@@ -65,7 +75,7 @@ function operationOf(route: Route): object {
     operationId: operationName(route),
     summary,
     tags: [domain],
-    security: securityOf(auth),
+    security: security[auth],
     'x-tier': tier,
     'x-auth': auth,
     'x-scope': scope,
@@ -115,7 +125,12 @@ export function errorsOf({
     ...(method === 'POST'
       ? (['invalid_json', 'unsupported_media_type', 'body_too_large', 'invalid_input'] as const)
       : []),
-    ...credentialErrors(auth, method !== 'GET'),
+    ...(auth === 'public'
+      ? method === 'GET'
+        ? []
+        : (['cross_site_refused'] as const)
+      : (['credential_invalid'] as const)),
+    ...(auth === 'public' || auth === 'public_or_owner' ? [] : (['credential_missing', 'cross_site_refused'] as const)),
     'host_refused',
     ...(scope === undefined || (scope === 'any' && !ofOwner) ? [] : (['scope_missing'] as const)),
     ...(touchesStore ? (['store_failed', 'disk_full'] as const) : []),
@@ -123,17 +138,6 @@ export function errorsOf({
     ...(path === '/healthz' || path === '/readyz' || path === '/metrics' ? [] : (['node_overloaded'] as const)),
   ];
   return [...new Set(codes)];
-}
-
-function credentialErrors(auth: Auth, changes: boolean): readonly FailureCode[] {
-  switch (auth) {
-    case 'public':
-      return changes ? ['cross_site_refused'] : [];
-    case 'public_or_owner':
-      return ['credential_invalid'];
-    default:
-      return ['credential_missing', 'credential_invalid', 'cross_site_refused'];
-  }
 }
 
 interface Response {
@@ -182,21 +186,4 @@ function problemsOf(codes: readonly FailureCode[]): Record<string, Response> {
       },
     ]),
   );
-}
-
-function securityOf(auth: Auth): Record<string, string[]>[] {
-  switch (auth) {
-    case 'public':
-      return [];
-    case 'public_or_owner':
-      return [{}, { key: [] }, { session: [] }];
-    case 'key':
-      return [{ key: [] }];
-    case 'session':
-      return [{ session: [] }];
-    case 'key_or_session':
-      return [{ key: [] }, { session: [] }];
-    case 'key_and_session':
-      return [{ key: [] }, { key: [], session: [] }];
-  }
 }

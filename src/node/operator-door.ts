@@ -4,11 +4,11 @@
 //   weir node evict  ─► DIR/weir.sock ─► POST /evict?named=owner_x ─► {"evicted":{"owner":"owner_x","keys":1,"machines":3,"contracts":9}}
 import { once } from 'node:events';
 import * as fs from 'node:fs';
-import { createServer, request, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Logger } from 'pino';
-import { Failure } from '../schema/failure.js';
+import { Failure, type FailureCode } from '../schema/failure.js';
 import type { SqliteStore } from '../store/sqlite.js';
 import { copyInFolder, type OnProgress, removeLeftCopies } from './backup.js';
 import type { Evicted } from './evict.js';
@@ -17,6 +17,20 @@ import type { Evicted } from './evict.js';
 const LONGEST_PATH = 103;
 
 type Evict = (named: string) => Promise<Evicted>;
+
+/** A line of an answer: how far a copy is, and then what came of it. */
+interface Said {
+  readonly done?: number;
+  readonly all?: number;
+  readonly folder?: string;
+  readonly evicted?: Evicted;
+  readonly failure?: {
+    readonly code: FailureCode;
+    readonly what: string;
+    readonly why?: string;
+    readonly fix?: string;
+  };
+}
 
 interface OperatorDoor {
   close(): void;
@@ -35,27 +49,44 @@ export async function openOperatorDoor(
 ): Promise<OperatorDoor | undefined> {
   const path = socketIn(dir);
   removeLeftCopies(dir);
+  const without = 'no `weir node evict`, and `weir node backup` needs a stopped node';
   if (Buffer.byteLength(path) > LONGEST_PATH) {
-    log.warn(
-      { path },
-      'the path is too long for a socket: no `weir node evict`, and `weir node backup` needs a stopped node',
-    );
+    log.warn({ path }, `the path is too long for a socket: ${without}`);
     return undefined;
   }
   let isBusy = false;
+  const backup = async (store: SqliteStore, write: (said: Said) => void): Promise<Said> => {
+    if (isBusy) throw busy();
+    isBusy = true;
+    try {
+      return { folder: await copyInFolder(store, (_what, done, all) => write({ done, all })) };
+    } finally {
+      isBusy = false;
+    }
+  };
+  const answerTo = async ({ method, url = '' }: IncomingMessage, write: (said: Said) => void) => {
+    const { pathname, searchParams } = new URL(url, 'http://weir.sock');
+    if (method !== 'POST') return undefined;
+    if (pathname === '/evict') return { evicted: await evict(searchParams.get('named') ?? '') };
+    return pathname === '/backup' && stored !== undefined ? backup(stored, write) : undefined;
+  };
   const server = createServer((asked, response) => {
     asked.resume();
-    const { pathname, searchParams } = new URL(asked.url ?? '', 'http://weir.sock');
-    if (asked.method === 'POST' && pathname === '/evict')
-      void answerEvict(searchParams.get('named') ?? '', evict, response, log);
-    else if (asked.method !== 'POST' || pathname !== '/backup' || stored === undefined) response.writeHead(404).end();
-    else if (isBusy) response.writeHead(409).end();
-    else {
-      isBusy = true;
-      void answerBackup(stored, response, log).finally(() => {
-        isBusy = false;
-      });
-    }
+    const write = (said: Said) => response.write(`${JSON.stringify(said)}\n`);
+    const answered = (said: Said | undefined) => {
+      if (said === undefined) return response.writeHead(404).end();
+      const { evicted, folder } = said;
+      log.info({ action: folder === undefined ? 'evict' : 'backup', ...(evicted ?? { folder }) }, 'admin action');
+      if (folder !== undefined && response.destroyed) fs.rmSync(folder, { recursive: true, force: true });
+      write(said);
+      return response.end();
+    };
+    const failed = (error: Error) => {
+      log.warn({ err: error }, `not done: ${asked.url?.split('?', 1)[0]}`);
+      write({ failure: failureSaid(error) });
+      response.end();
+    };
+    answerTo(asked, write).then(answered).catch(failed);
   });
   // The folder is locked, so the socket of an earlier process is nobody's.
   fs.rmSync(path, { force: true });
@@ -63,10 +94,7 @@ export async function openOperatorDoor(
     await once(server.listen({ path }), 'listening');
     fs.chmodSync(path, 0o600);
   } catch (error) {
-    log.warn(
-      { err: error },
-      'no socket in the data folder: no `weir node evict`, and `weir node backup` needs a stopped node',
-    );
+    log.warn({ err: error }, `no socket in the data folder: ${without}`);
     return undefined;
   }
   return {
@@ -77,36 +105,18 @@ export async function openOperatorDoor(
   };
 }
 
-async function answerEvict(named: string, evict: Evict, response: ServerResponse, log: Logger): Promise<void> {
-  try {
-    const evicted = await evict(named);
-    log.info({ action: 'evict', ...evicted }, 'admin action');
-    response.end(JSON.stringify({ evicted }));
-  } catch (error) {
-    log.warn({ err: error }, 'an owner was not evicted');
-    response.end(JSON.stringify({ failure: failureSaid(error) }));
-  }
+function failureSaid(error: Error): NonNullable<Said['failure']> {
+  if (!(error instanceof Failure)) return { code: 'unwritable_folder', what: `${error.message}.` };
+  const { code, what, why, fix } = error;
+  return { code, what, ...(why === undefined ? {} : { why }), ...(fix === undefined ? {} : { fix }) };
 }
 
-function failureSaid(error: unknown) {
-  const { what, why, fix } = error as Failure;
-  return { code: error instanceof Failure ? error.code : 'unwritable_folder', what, why, fix };
-}
-
-async function answerBackup(store: SqliteStore, response: ServerResponse, log: Logger): Promise<void> {
-  const write = (value: object) => response.write(`${JSON.stringify(value)}\n`);
-  response.writeHead(200, { 'content-type': 'application/x-ndjson' });
-  try {
-    const folder = await copyInFolder(store, (_what, done, all) => write({ done, all }));
-    log.info({ action: 'backup', folder }, 'admin action');
-    if (response.destroyed) fs.rmSync(folder, { recursive: true, force: true });
-    else write({ folder });
-  } catch (error) {
-    log.warn({ err: error }, 'a backup was not made');
-    write({ failure: failureSaid(error) });
-  } finally {
-    response.end();
-  }
+function busy(): Failure {
+  return new Failure('node_overloaded', {
+    what: 'No backup was made.',
+    why: 'Another one is under way.',
+    fix: 'Wait for it.',
+  });
 }
 
 /**
@@ -115,25 +125,8 @@ async function answerBackup(store: SqliteStore, response: ServerResponse, log: L
  * @throws Failure what the node answers; `node_unreachable` if it ends meanwhile
  */
 export async function askForCopy(dir: string, onProgress: OnProgress): Promise<string | undefined> {
-  const response = await askAt(dir, '/backup');
-  if (response === undefined || response.statusCode === 404) return undefined;
-  if (response.statusCode === 409)
-    throw new Failure('node_overloaded', {
-      what: 'No backup was made.',
-      why: 'Another one is under way.',
-      fix: 'Wait for it.',
-    });
-  for await (const line of createInterface({ input: response })) {
-    const said = JSON.parse(line);
-    if (said.folder !== undefined) return said.folder;
-    if (said.failure !== undefined) throw new Failure(said.failure.code, said.failure);
-    onProgress('copy', said.done, said.all);
-  }
-  throw new Failure('node_unreachable', {
-    what: 'No backup was made.',
-    why: 'The node ended before the copy was complete.',
-    fix: 'Try again: a stopped node is copied, too.',
-  });
+  const said = await askAt(dir, '/backup', ({ done = 0, all = 0 }) => onProgress('copy', done, all));
+  return said?.folder;
 }
 
 /**
@@ -142,27 +135,35 @@ export async function askForCopy(dir: string, onProgress: OnProgress): Promise<s
  * @throws Failure `node_unreachable` where no node listens, and what the node answers
  */
 export async function askToEvict(dir: string, named: string): Promise<Evicted> {
-  const response = await askAt(dir, `/evict?${new URLSearchParams({ named })}`);
-  if (response === undefined)
-    throw new Failure('node_unreachable', {
-      what: 'No owner was evicted.',
-      why: `No node runs on ${dir}.`,
-      fix: 'Start it with `weir serve --data`, and try again.',
-    });
-  let text = '';
-  for await (const chunk of response) text += chunk;
-  const { evicted, failure } = JSON.parse(text);
-  if (failure !== undefined) throw new Failure(failure.code, failure);
-  return evicted;
+  const said = await askAt(dir, `/evict?${new URLSearchParams({ named })}`);
+  if (said?.evicted !== undefined) return said.evicted;
+  throw new Failure('node_unreachable', {
+    what: 'No owner was evicted.',
+    why: `No node runs on ${dir}.`,
+    fix: 'Start it with `weir serve --data`, and try again.',
+  });
 }
 
-type Answer = NodeJS.ReadableStream & { readonly statusCode?: number | undefined };
+/** The answer of the node on a data folder; undefined where none listens, or it has no such answer. */
+async function askAt(dir: string, target: string, onSaid: (said: Said) => void = () => {}): Promise<Said | undefined> {
+  const response = await responseOf(socketIn(dir), target);
+  if (response === undefined || response.statusCode === 404) return undefined;
+  for await (const line of createInterface({ input: response })) {
+    const said: Said = JSON.parse(line);
+    if (said.failure !== undefined) throw new Failure(said.failure.code, said.failure);
+    if (said.done === undefined) return said;
+    onSaid(said);
+  }
+  throw new Failure('node_unreachable', {
+    what: 'The node ended before it had answered.',
+    fix: 'Try again: a stopped node can be copied, too.',
+  });
+}
 
-function askAt(dir: string, target: string): Promise<Answer | undefined> {
-  const socketPath = socketIn(dir);
+function responseOf(socketPath: string, path: string): Promise<IncomingMessage | undefined> {
   if (!fs.existsSync(socketPath)) return Promise.resolve(undefined);
   return new Promise((resolve, reject) => {
-    const asked = request({ socketPath, method: 'POST', path: target }, resolve);
+    const asked = request({ socketPath, method: 'POST', path }, resolve);
     // Left by a process that ended without closing it.
     asked.on('error', (error: NodeJS.ErrnoException) =>
       error.code === 'ECONNREFUSED' ? resolve(undefined) : reject(error),

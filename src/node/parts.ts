@@ -129,7 +129,7 @@ function baseOf(options: PartsOptions) {
     claimMemory: () => memory.refuse('The event was not counted.'),
   });
   const counts = new Counts();
-  const onCommit = (tookMs: number) => counts.commitSeconds.observe(tookMs / 1000);
+  const onCommit = (tookMs: number) => counts.commitSeconds.take(tookMs / 1000);
   const network = options.network && new Network({ ...options.network, clock, signer, limits, onError }, host);
   const turns = new Turns(clock);
   return {

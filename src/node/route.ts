@@ -90,6 +90,12 @@ export function route<const S extends Shapes>(declared: Declaration<S>): Route {
   return declared as unknown as Route;
 }
 
+/** Whom routes are for, as most of them are. */
+export const forAnyone = { auth: 'public', tier: 'public' } as const;
+export const forReaders = { auth: 'public_or_owner', scope: 'read', tier: 'public' } as const;
+export const forOwners = { auth: 'key_or_session', scope: 'read', tier: 'machine' } as const;
+export const forAdmins = { auth: 'key_or_session', scope: 'admin', tier: 'machine' } as const;
+
 export function changesState({ method, changes = method !== 'GET' }: Route): boolean {
   return changes;
 }

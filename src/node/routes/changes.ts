@@ -16,14 +16,12 @@ import { contractOf } from '../ownership.js';
 import type { Parts } from '../parts.js';
 import type { Caller } from '../permission.js';
 import { ofOwner } from '../request-source.js';
-import { route } from '../route.js';
+import { forAdmins, route } from '../route.js';
 import { comparedView, contractView } from '../views.js';
 import { pay, refusals, refuseWithoutHold } from './contracts.js';
 
 const changing = {
-  auth: 'key_or_session',
-  scope: 'admin',
-  tier: 'machine',
+  ...forAdmins,
   domain: 'contracts',
 } as const;
 

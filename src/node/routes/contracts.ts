@@ -12,7 +12,7 @@ import { contractOf } from '../ownership.js';
 import type { Parts } from '../parts.js';
 import type { Caller } from '../permission.js';
 import { ofOwner } from '../request-source.js';
-import { route } from '../route.js';
+import { forAdmins, forReaders, route } from '../route.js';
 import { contractStatus, contractView } from '../views.js';
 
 export const refusals = [
@@ -29,9 +29,7 @@ export const refusals = [
 
 export const createContract = route({
   ...api.createContract,
-  auth: 'key_or_session',
-  scope: 'admin',
-  tier: 'machine',
+  ...forAdmins,
   domain: 'contracts',
   summary:
     'Creates a contract from a definition of your own: parsed by its schema, then checked against the live operator registry.',
@@ -51,9 +49,7 @@ export const createContract = route({
 
 export const listContracts = route({
   ...api.listContracts,
-  auth: 'public_or_owner',
-  scope: 'read',
-  tier: 'public',
+  ...forReaders,
   domain: 'contracts',
   summary: 'Lists the contracts of a machine in order of creation, in pages.',
   errors: ['machine_not_found', 'contract_not_found'],
@@ -98,9 +94,7 @@ function has(name: string, text: string): boolean {
 
 export const getContract = route({
   ...api.getContract,
-  auth: 'public_or_owner',
-  scope: 'read',
-  tier: 'public',
+  ...forReaders,
   domain: 'contracts',
   summary: 'Tells about a contract: its state, its window, when to come again, its last transitions.',
   errors: ['machine_not_found', 'contract_not_found', 'invalid_input', 'too_many_keys'],
@@ -120,9 +114,7 @@ export const getContract = route({
 
 export const deleteContract = route({
   ...api.deleteContract,
-  auth: 'key_or_session',
-  scope: 'admin',
-  tier: 'machine',
+  ...forAdmins,
   domain: 'contracts',
   summary: 'Deletes a contract: a row of the record says so, and what it took is free.',
   errors: ['machine_not_found', 'machine_deleted', 'not_owner', 'contract_not_found'],
@@ -138,9 +130,7 @@ export const deleteContract = route({
 
 export const showStateMachine = route({
   ...api.showStateMachine,
-  auth: 'public_or_owner',
-  scope: 'read',
-  tier: 'public',
+  ...forReaders,
   domain: 'contracts',
   summary: 'Shows the XState machine that a contract runs, and the state in which it is.',
   errors: ['machine_not_found', 'contract_not_found'],

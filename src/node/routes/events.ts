@@ -9,7 +9,7 @@ import { JSON_TYPE, jsonInSteps } from '../long-answer.js';
 import { contractOf } from '../ownership.js';
 import type { Parts } from '../parts.js';
 import { poolOfCaller, sourceOf } from '../request-source.js';
-import { type Asked, route } from '../route.js';
+import { type Asked, forReaders, route } from '../route.js';
 
 export const countOne = route({
   ...api.countOne,
@@ -66,9 +66,7 @@ function answerWith(
 
 export const openStream = route({
   ...api.openStream,
-  auth: 'public_or_owner',
-  scope: 'read',
-  tier: 'public',
+  ...forReaders,
   domain: 'events',
   summary:
     'Streams what happens on a machine as server-sent events: transition, rate_limited, rate_restored, cycle, counts; each a CloudEvents envelope.',

@@ -8,13 +8,11 @@ import { askedOfGate } from '../counting/listeners.js';
 import { markAway } from '../gate-answer.js';
 import type { Counts } from '../metrics.js';
 import { contractOf } from '../ownership.js';
-import { route } from '../route.js';
+import { forOwners, route } from '../route.js';
 
 export const listContractKeys = route({
   ...api.listContractKeys,
-  auth: 'key_or_session',
-  scope: 'read',
-  tier: 'machine',
+  ...forOwners,
   domain: 'contracts',
   summary:
     'Lists the keys of a contract that counts each key separately, in pages, with state and count; none of any other.',

@@ -4,7 +4,7 @@ import type { Machine } from '../../host/machine.js';
 import { assert, Failure } from '../../schema/failure.js';
 import { isReserved } from '../ownership.js';
 import { sourceOf } from '../request-source.js';
-import { route } from '../route.js';
+import { forAdmins, forReaders, route } from '../route.js';
 import { CONTRACTS_SHOWN, machineSummary, machineView, shortView } from '../views.js';
 
 export const createMachine = route({
@@ -40,9 +40,7 @@ const LOOKED_AT_ONCE = 500;
 
 export const listMachines = route({
   ...api.listMachines,
-  auth: 'public_or_owner',
-  scope: 'read',
-  tier: 'public',
+  ...forReaders,
   domain: 'state machines',
   summary: 'Lists the public machines and your own, by slug.',
   example: { query: { limit: '10' }, status: 200 },
@@ -85,9 +83,7 @@ function isCalled({ slug, image }: Machine, text: string): boolean {
 
 export const deleteMachine = route({
   ...api.deleteMachine,
-  auth: 'key_or_session',
-  scope: 'admin',
-  tier: 'machine',
+  ...forAdmins,
   domain: 'state machines',
   summary: 'Deletes a machine with its contracts: a last row ends its record, which is still read for some days.',
   errors: ['machine_not_found', 'machine_deleted', 'not_owner'],
@@ -104,9 +100,7 @@ export const deleteMachine = route({
 
 export const getMachine = route({
   ...api.getMachine,
-  auth: 'public_or_owner',
-  scope: 'read',
-  tier: 'public',
+  ...forReaders,
   domain: 'state machines',
   summary: 'Tells about a machine, its contracts and the end of its record.',
   errors: ['machine_not_found'],

@@ -1,7 +1,7 @@
 // Routes of metrics: those of the node for its operator, those of a machine for its owner.
 import { OfMachine } from '../../api/shapes.js';
 import { metricsOfMachine } from '../metrics.js';
-import { route } from '../route.js';
+import { forOwners, route } from '../route.js';
 
 const answers = { 200: { description: 'Prometheus text.', type: 'text/plain' } } as const;
 
@@ -23,9 +23,7 @@ export const showMetrics = route({
 export const showMachineMetrics = route({
   method: 'GET',
   path: '/api/chain/{slug}/metrics',
-  auth: 'key_or_session',
-  scope: 'read',
-  tier: 'machine',
+  ...forOwners,
   domain: 'node',
   summary:
     'Shows the figures of a machine for Prometheus, for its owner: decisions, latency of its gates, size of its record.',

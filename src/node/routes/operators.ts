@@ -9,12 +9,11 @@ import { nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
 import { CYCLE_MS } from '../../time/cycle.js';
 import { sourceOf } from '../request-source.js';
-import { route } from '../route.js';
+import { forAnyone, route } from '../route.js';
 
 export const listOperators = route({
   ...api.listOperators,
-  auth: 'public',
-  tier: 'public',
+  ...forAnyone,
   domain: 'operators',
   summary: 'Lists the operators that transitions can fire: equations, inputs with units and ranges, reference cases.',
   example: { status: 200 },
@@ -26,8 +25,7 @@ export const listOperators = route({
 
 export const getOperator = route({
   ...api.getOperator,
-  auth: 'public',
-  tier: 'public',
+  ...forAnyone,
   domain: 'operators',
   summary: 'Shows one operator.',
   errors: ['operator_not_found'],

@@ -2,7 +2,7 @@
 import type { TObject } from 'typebox';
 import { OfMachine } from '../../api/shapes.js';
 import { type BundledFile, bundled } from '../../web/bundled.js';
-import { type Example, type Route, route } from '../route.js';
+import { type Example, forAnyone, type Route, route } from '../route.js';
 
 /** Nothing but what this node serves, and no script or style inside the page. */
 const policy = [
@@ -43,8 +43,7 @@ function file(
   return route({
     method: 'GET',
     path,
-    auth: 'public',
-    tier: 'public',
+    ...forAnyone,
     domain: 'home',
     summary,
     ...(params === undefined ? {} : { shapes: { params } }),

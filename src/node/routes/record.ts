@@ -12,15 +12,13 @@ import type { RowQuery } from '../../store/store.js';
 import type { Turns } from '../fair-queue.js';
 import type { Parts } from '../parts.js';
 import { poolOfCaller, sourceOf } from '../request-source.js';
-import { type Asked, route } from '../route.js';
+import { type Asked, forReaders, route } from '../route.js';
 
 const NDJSON = 'application/x-ndjson';
 
 export const readRecord = route({
   ...api.readRecord,
-  auth: 'public_or_owner',
-  scope: 'read',
-  tier: 'public',
+  ...forReaders,
   domain: 'record',
   summary: 'Reads the record of a machine: audit rows by seq, in pages, or all of it as NDJSON for `weir verify`.',
   errors: ['machine_not_found'],
@@ -61,9 +59,7 @@ const LOOKED_THROUGH = 5_000;
 
 export const verifyRecord = route({
   ...api.verifyRecord,
-  auth: 'public_or_owner',
-  scope: 'read',
-  tier: 'public',
+  ...forReaders,
   domain: 'record',
   summary: 'Walks the record: every hash, link, transition, proof, and the newest signed checkpoint.',
   errors: ['machine_not_found', 'node_overloaded'],

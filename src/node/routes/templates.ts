@@ -7,14 +7,13 @@ import { ruleLimiter } from '../../limiter/rule-limiter.js';
 import { templates } from '../../limiter/templates.js';
 import { nearest } from '../../schema/did-you-mean.js';
 import { assert, Failure } from '../../schema/failure.js';
-import { route } from '../route.js';
+import { forAdmins, forAnyone, route } from '../route.js';
 import { contractView } from '../views.js';
 import { create, pay, refusals } from './contracts.js';
 
 export const listTemplates = route({
   ...api.listTemplates,
-  auth: 'public',
-  tier: 'public',
+  ...forAnyone,
   domain: 'contract templates',
   summary: 'Lists the templates that can be deployed, in pages.',
   errors: ['template_not_found'],
@@ -34,8 +33,7 @@ export const listTemplates = route({
 
 export const inspectRateLimiter = route({
   ...api.inspectRateLimiter,
-  auth: 'public',
-  tier: 'public',
+  ...forAnyone,
   domain: 'contract templates',
   summary: 'Shows the full definition of the windowed rate limiter: states, transitions, operators, parameters.',
   example: { status: 200 },
@@ -44,8 +42,7 @@ export const inspectRateLimiter = route({
 
 export const inspectTemplate = route({
   ...api.inspectTemplate,
-  auth: 'public',
-  tier: 'public',
+  ...forAnyone,
   domain: 'contract templates',
   summary: 'Shows the full definition of a template.',
   errors: ['template_not_found'],
@@ -55,9 +52,7 @@ export const inspectTemplate = route({
 
 export const deployRateLimiter = route({
   ...api.deployRateLimiter,
-  auth: 'key_or_session',
-  scope: 'admin',
-  tier: 'machine',
+  ...forAdmins,
   domain: 'contract templates',
   summary:
     'Deploys the windowed rate limiter onto a machine: the contract starts allowing, and fires first in the next cycle.',
@@ -85,9 +80,7 @@ export const deployRateLimiter = route({
 
 export const deployTemplate = route({
   ...api.deployTemplate,
-  auth: 'key_or_session',
-  scope: 'admin',
-  tier: 'machine',
+  ...forAdmins,
   domain: 'contract templates',
   summary: 'Deploys the template of a family of rules onto a machine, with its parameters or with others.',
   errors: [...refusals, 'template_not_found'],

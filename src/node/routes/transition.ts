@@ -2,13 +2,11 @@
 import * as api from '../../api/contracts.js';
 import { keyNameOf } from '../keyed.js';
 import { contractOf } from '../ownership.js';
-import { route } from '../route.js';
+import { forAdmins, route } from '../route.js';
 
 export const driveTransition = route({
   ...api.driveTransition,
-  auth: 'key_or_session',
-  scope: 'admin',
-  tier: 'machine',
+  ...forAdmins,
   domain: 'contracts',
   summary: 'Moves a contract to another state, whatever its counts are; the next evaluation applies the rules again.',
   errors: [
