@@ -9,7 +9,7 @@ export interface HttpAnswer {
 }
 
 /** What `fetch` is given. */
-export interface FetchInit {
+interface FetchInit {
   readonly method: string;
   readonly headers: Record<string, string>;
   readonly body: string | null;
