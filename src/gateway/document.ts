@@ -83,8 +83,27 @@ export function numbersAt<Name extends string>(
 
 export type Say = (line: number, what: string) => void;
 
+const MOST_DEPTH = 200;
+
+/** The line where brackets, or dashes of one line, are deeper than is read. The parser calls itself at each, and its stack has an end. */
+function tooDeepAt(text: string): number | undefined {
+  let [line, depth, dashes] = [1, 0, 0];
+  for (const [sign] of text.matchAll(/[[\]{}\n]|[-?](?=\s)/g)) {
+    if (sign === '\n') [line, dashes] = [line + 1, 0];
+    else if (sign === '-' || sign === '?') dashes += 1;
+    else depth = Math.max(0, depth + (sign === '[' || sign === '{' ? 1 : -1));
+    if (depth + dashes > 5 * MOST_DEPTH) return line;
+  }
+  return undefined;
+}
+
 /** The documents of a YAML or JSON file; none where it is not one, which is said. */
 export function documentsOf({ name: file, text }: Source, say: Say): TreeEntry[] {
+  const deep = tooDeepAt(text);
+  if (deep !== undefined) {
+    say(deep, 'it is too deep to be read');
+    return [];
+  }
   const lines = new LineCounter();
   const documents = parseAllDocuments(text, { lineCounter: lines, merge: true, logLevel: 'silent' });
   if (!Array.isArray(documents)) return [];
@@ -98,22 +117,22 @@ export function documentsOf({ name: file, text }: Source, say: Say): TreeEntry[]
       return [];
     }
     // Aliases of aliases grow without bound.
-    let left = 200_000;
-    const entry = (node: YamlNode | null, depth: number): TreeEntry => {
+    let left = 20_000;
+    const entry = (node: YamlNode | null, depth: number, isAliased = false): TreeEntry => {
       const line = node?.range ? lines.linePos(node.range[0]).line : 1;
-      left -= 1;
-      if (depth > 200 || left < 0) {
-        if (depth > 200 || left === -1) say(line, 'it is too deep or too large to be read whole');
+      if (isAliased) left -= 1;
+      if (depth > MOST_DEPTH || left < 0) {
+        if (depth > MOST_DEPTH || left === -1) say(line, 'it is too deep or too large to be read whole');
         return entryOf(file, line, {});
       }
-      if (isAlias(node)) return { ...entry(node.resolve(document) ?? null, depth + 1), line };
+      if (isAlias(node)) return { ...entry(node.resolve(document) ?? null, depth + 1, true), line };
       if (isMap(node)) {
         const fields = new Map<string, TreeEntry>();
         for (const pair of node.items) {
           if (!isPair(pair)) continue;
           const key = pair.key as YamlNode | null;
           const name = isScalar(key) ? String(key.value) : '';
-          const value = entry(pair.value as YamlNode | null, depth + 1);
+          const value = entry(pair.value as YamlNode | null, depth + 1, isAliased);
           const own = key?.range ? lines.linePos(key.range[0]).line : value.line;
           const merged = /^(?:<<|Symbol\(<<\))$/.test(name) ? [value, ...value.items] : [];
           if (merged.length > 0) {
@@ -124,7 +143,7 @@ export function documentsOf({ name: file, text }: Source, say: Say): TreeEntry[]
         return entryOf(file, line, { fields });
       }
       if (isSeq(node))
-        return entryOf(file, line, { items: node.items.map((item) => entry(item as YamlNode, depth + 1)) });
+        return entryOf(file, line, { items: node.items.map((item) => entry(item as YamlNode, depth + 1, isAliased)) });
       const value = isScalar(node) ? node.value : undefined;
       const isBlock = isScalar(node) && (node.type === 'BLOCK_LITERAL' || node.type === 'BLOCK_FOLDED');
       const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';

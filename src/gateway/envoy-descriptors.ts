@@ -1,12 +1,12 @@
 // Descriptors of envoyproxy/ratelimit: which limits those meet that a route sends.
 //
 //   - key: path                        sent: path=/login, remote_address=…
-//     descriptors:                     an entry with the value has precedence over one without
-//     - key: remote_address            each address counts separately
+//     descriptors:                     an entry with the value has precedence over one with a pattern, and this over one without
+//     - key: remote_address            each address counts separately, and so each value of a pattern: files/*
 //
 // Source: the README of envoyproxy/ratelimit.
-import { at, isGiven, listAt, numberAt, type TreeEntry, textAt } from './document.js';
-import type { FoundLimiter, FoundLimits, KeyPart, Like, LimitKey } from './found.js';
+import { at, isGiven, listAt, numberAt, type TreeEntry, textAt, walk } from './document.js';
+import type { FoundLimiter, FoundLimits, KeyPart, Like, LimitKey, PathPattern } from './found.js';
 
 export const isDomain = (root: TreeEntry) =>
   textAt(root, 'domain') !== undefined && at(root, 'descriptors') !== undefined;
@@ -39,6 +39,8 @@ export class Domains {
   readonly #roots: readonly TreeEntry[];
   readonly #asked = new Set<string>();
   readonly #read = new Map<TreeEntry, FoundLimiter[]>();
+  /** Those of which a log does not say which requests meet them. */
+  readonly #unclear = new Set<TreeEntry>();
 
   constructor(
     roots: readonly TreeEntry[],
@@ -48,43 +50,51 @@ export class Domains {
   }
 
   /** The limits of what a route sends: an entry with the value has precedence over one without. */
-  reached(domain: string, limits: readonly TreeEntry[]): readonly FoundLimiter[] {
+  reached(domain: string, limits: readonly TreeEntry[], hosts: readonly string[] = []): readonly FoundLimiter[] {
     this.#asked.add(domain);
-    const root = this.#roots.find((one) => textAt(one, 'domain') === domain);
+    const named = this.#roots.filter((one) => textAt(one, 'domain') === domain);
     return limits.flatMap((limit) => {
       const actions = listAt(limit, 'actions');
+      if (named.length > 0) this.found.read.add(limit.file);
       const trail: Part[] = [];
       const parts: (KeyPart | undefined)[] = [];
-      let level = listAt(root, 'descriptors');
+      let level: readonly TreeEntry[] = named.flatMap((root) => listAt(root, 'descriptors'));
       let last: TreeEntry | undefined;
       for (const action of actions) {
         const [key = '', value] = entrySent(action).split(/=(.*)/s);
-        const named = level.filter((one) => textAt(one, 'key') === key);
-        const open = named.find((one) => textAt(one, 'value') === undefined);
-        last = (value === undefined ? undefined : named.find((one) => textAt(one, 'value') === value)) ?? open;
+        const entries = level.filter((one) => textAt(one, 'key') === key);
+        const fitting = (test: (own: string) => boolean) => entries.find((one) => test(textAt(one, 'value') ?? ''));
+        const open = fitting((own) => (value === undefined && own === '*') || own === '');
+        last =
+          (value === undefined
+            ? undefined
+            : (fitting((own) => own === value) ?? fitting((own) => own !== '' && isPattern(own, value)))) ?? open;
         if (value === undefined)
-          for (const one of named.filter((other) => other !== open))
+          for (const one of entries.filter((other) => other !== open)) {
+            this.#unclear.add(one);
             this.found.refuse(
               one.file,
               one.line,
               `requests with ${key}=${textAt(one, 'value')} have limits of their own; here ${open === undefined ? 'they have none' : 'they count as the others'}`,
             );
+          }
         if (last === undefined) return [];
         if (last === open && value === undefined) parts.push(partSent(action, this.found));
-        trail.push({ name: key, value: textAt(last, 'value') });
+        trail.push(partOf(last));
         level = listAt(last, 'descriptors');
       }
       if (last === undefined) return [];
       const { text } = keyOfEntries(trail);
       const key = { text, parts: parts.includes(undefined) ? undefined : (parts as KeyPart[]) };
-      return this.#limiter(last, trail, { reach: 'known', key });
+      return this.#limiter(last, trail, { reach: 'known', key, hosts, paths: pathsSent(limit, this.found) });
     });
   }
 
   /** Those that no route of these files sends. */
   finish(): void {
     const visit = (entry: TreeEntry, above: readonly Part[], isAsked: boolean): void => {
-      const trail = [...above, { name: textAt(entry, 'key') ?? '', value: textAt(entry, 'value') }];
+      if (this.#unclear.has(entry)) return;
+      const trail = [...above, partOf(entry)];
       if (!this.#read.has(entry)) this.#limiter(entry, trail, { reach: 'unknown', key: keyOfEntries(trail) }, isAsked);
       for (const inner of listAt(entry, 'descriptors')) visit(inner, trail, isAsked);
     };
@@ -95,7 +105,7 @@ export class Domains {
   #limiter(
     entry: TreeEntry,
     trail: readonly Part[],
-    place: Pick<FoundLimiter, 'reach' | 'key'>,
+    place: Pick<FoundLimiter, 'reach' | 'key'> & Partial<Pick<FoundLimiter, 'hosts' | 'paths'>>,
     isUnsent = false,
   ): readonly FoundLimiter[] {
     const known = this.#read.get(entry);
@@ -106,7 +116,7 @@ export class Domains {
     if (given === undefined) return read;
     const { file, line } = entry;
     const name = trail.map((one) => (one.value === undefined ? one.name : `${one.name}=${one.value}`)).join('/');
-    for (const field of ['replaces', 'share_threshold', 'unit_multiplier'])
+    for (const field of ['replaces', 'unit_multiplier'])
       if (isGiven(at(given, field) ?? at(entry, field)))
         this.found.refuse(file, (at(given, field) ?? at(entry, field))!.line, `${field} is not read`);
     const isUnlimited = textAt(given, 'unlimited') === 'true';
@@ -138,6 +148,20 @@ export class Domains {
 interface Part {
   readonly name: string;
   readonly value: string | undefined;
+  /** Whether its value is a pattern, and each value that fits counts separately. */
+  readonly isOpen?: boolean;
+}
+
+function partOf(entry: TreeEntry): Part {
+  const value = textAt(entry, 'value');
+  const isOpen = value?.includes('*') === true && textAt(entry, 'share_threshold') !== 'true';
+  return { name: textAt(entry, 'key') ?? '', value, isOpen };
+}
+
+/** `*` stands for any text. */
+function isPattern(pattern: string, value: string): boolean {
+  const [first = '', ...rest] = pattern.split('*').map((one) => one.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+  return rest.length > 0 && new RegExp(`^${[first, ...rest].join('.*')}$`, 's').test(value);
 }
 
 function windowLimit(given: TreeEntry, found: FoundLimits): Like | undefined {
@@ -162,7 +186,7 @@ const parts: Readonly<Record<string, KeyPart>> = {
 
 /** An entry with a value is a constant. */
 export function keyOfEntries(trail: readonly Part[]): LimitKey {
-  const open = trail.filter(({ value }) => value === undefined).map(({ name }) => name);
+  const open = trail.filter(({ value, isOpen }) => value === undefined || isOpen === true).map(({ name }) => name);
   const known = open.map((name) => parts[name.toLowerCase()]);
   const text = open.length === 0 ? 'all requests with this descriptor' : `each ${open.join(', ')}`;
   return { text, parts: known.includes(undefined) ? undefined : (known as KeyPart[]) };
@@ -170,13 +194,44 @@ export function keyOfEntries(trail: readonly Part[]): LimitKey {
 
 export const actionsOf = (entry: TreeEntry | undefined) => listAt(entry, 'rate_limits');
 
-/** The descriptors that the routes send, each as its entries. */
-export function sentIn(manager: TreeEntry): readonly (readonly string[])[] {
-  const sent: string[][] = [];
-  const look = (entry: TreeEntry): void => {
-    for (const limit of actionsOf(entry)) sent.push(listAt(limit, 'actions').map(entrySent));
-    for (const inner of [...entry.fields.values(), ...entry.items]) look(inner);
-  };
-  look(manager);
-  return sent;
+export const entriesSent = (limit: TreeEntry): readonly string[] => listAt(limit, 'actions').map(entrySent);
+
+/** What the routes send: each with its actions. */
+export const sentIn = (tree: TreeEntry): readonly TreeEntry[] =>
+  [...walk(tree)].flatMap(([entry]) => actionsOf(entry).filter((one) => at(one, 'actions') !== undefined));
+
+/** Paths of which alone the descriptor is sent; empty: all. What else its headers have to be is said. */
+export function pathsSent(limit: TreeEntry, found: FoundLimits): PathPattern[] {
+  return listAt(limit, 'actions').flatMap((action) => {
+    const [kind = '', given] = [...action.fields][0] ?? [];
+    if (!/_?[mM]atch$/.test(kind)) return [];
+    const headers = listAt(given, 'headers');
+    const [header] = headers;
+    const match = at(header, 'string_match') ?? header;
+    const paths =
+      textAt(header, 'name') === ':path' && textAt(given, 'expect_match') !== 'false' ? pathsOf(match!) : [];
+    if (headers.length !== 1 || paths.length === 0 || isGiven(at(header, 'invert_match')))
+      found.refuse(action.file, action.line, `only requests that fit ${kind} send the descriptor; here all do`);
+    return paths;
+  });
+}
+
+/** Of a match of a route, or of a header: `prefix`, `path_separated_prefix`, `path` or `exact`, `safe_regex`. */
+export function pathsOf(match: TreeEntry): PathPattern[] {
+  const ignoresCase = textAt(match, 'case_sensitive') === 'false' || textAt(match, 'ignore_case') === 'true';
+  const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const [prefix, separated, exact, regex] = [
+    textAt(match, 'prefix') ?? textAt(match, 'prefix_match'),
+    textAt(match, 'path_separated_prefix'),
+    textAt(match, 'path') ?? textAt(match, 'exact') ?? textAt(match, 'exact_match'),
+    textAt(match, 'safe_regex', 'regex'),
+  ];
+  if (separated !== undefined) return [{ kind: 'regex', text: `^${escaped(separated)}(?:/|$)`, ignoresCase }];
+  if (ignoresCase && (prefix ?? exact) !== undefined)
+    return [
+      { kind: 'regex', text: prefix === undefined ? `^${escaped(exact!)}$` : `^${escaped(prefix)}`, ignoresCase },
+    ];
+  if (prefix !== undefined) return prefix === '/' ? [] : [{ kind: 'prefix', text: prefix }];
+  if (exact !== undefined) return [{ kind: 'exact', text: exact }];
+  return regex === undefined ? [] : [{ kind: 'regex', text: `^(?:${regex})$` }];
 }

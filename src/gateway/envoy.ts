@@ -4,8 +4,18 @@
 //   - { key: path, rate_limit: { unit: minute, requests_per_unit: 5 } }           { like: envoy-ratelimit, … }: a fixed window
 //
 // Sources: the reference of Envoy's local_ratelimit filter, the README of envoyproxy/ratelimit, the API reference of Envoy Gateway.
-import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt } from './document.js';
-import { actionsOf, Domains, entrySent, isDomain, keyOfEntries, sentIn, units } from './envoy-descriptors.js';
+import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt, walk } from './document.js';
+import {
+  actionsOf,
+  Domains,
+  entriesSent,
+  isDomain,
+  keyOfEntries,
+  pathsOf,
+  pathsSent,
+  sentIn,
+  units,
+} from './envoy-descriptors.js';
 import {
   bySpecificity,
   durationOf,
@@ -14,7 +24,6 @@ import {
   type FoundLimits,
   type Like,
   type LimitKey,
-  type PathPattern,
   perClient,
   unknownKey,
 } from './found.js';
@@ -22,12 +31,29 @@ import { reachOfRoute } from './kubernetes.js';
 
 export function readEnvoy(roots: readonly TreeEntry[], found: FoundLimits): void {
   const domains = new Domains(roots, found);
+  const patches = roots.filter((root) => textAt(root, 'kind') === 'EnvoyFilter');
+  const asked = new Set(
+    patches.flatMap((root) =>
+      [...walk(root)].flatMap(([one]) => (LIMITS_GLOBALLY.test(typeOf(one)) ? (textAt(one, 'domain') ?? []) : [])),
+    ),
+  );
   for (const root of roots) {
     const kind = textAt(root, 'kind') ?? '';
     if (/^(?:QuotaSpec|QuotaSpecBinding)$/.test(kind))
       found.refuse(root.file, root.line, `${kind} belongs to Mixer, which Istio no longer has: it limits nothing`);
     else if (kind !== 'BackendTrafficPolicy' && !isDomain(root))
-      visit(root, { where: nameOf(root), hosts: [], paths: [] }, domains, found);
+      visit(
+        root,
+        {
+          where: nameOf(root),
+          hosts: [],
+          paths: [],
+          sends: sentIn(root),
+          domain: patches.includes(root) && asked.size === 1 ? [...asked][0] : undefined,
+        },
+        domains,
+        found,
+      );
   }
   domains.finish();
   readPolicies(roots, found);
@@ -35,6 +61,10 @@ export function readEnvoy(roots: readonly TreeEntry[], found: FoundLimits): void
 
 interface Context extends Pick<FoundLimiter, 'hosts' | 'paths'> {
   readonly where: string;
+  /** Descriptors that are sent somewhere in the document. */
+  readonly sends: readonly TreeEntry[];
+  /** The domain of patches of Istio. */
+  readonly domain: string | undefined;
 }
 
 const nameOf = (root: TreeEntry) => {
@@ -65,6 +95,9 @@ function visit(entry: TreeEntry, above: Context, domains: Domains, found: FoundL
     context = { ...context, paths, ...(paths.length > 0 && { where: `${context.where}, route ${paths[0]!.text}` }) };
     if (LIMITS_LOCALLY.test(typeOf(configOf(at(entry, 'typed_per_filter_config'))))) sayConditions(match, found);
   }
+  const [, patched] = /^([\w.-]+):\d+$/.exec(textAt(match, 'routeConfiguration', 'vhost', 'name') ?? '') ?? [];
+  if (patched !== undefined) context = { ...context, hosts: [patched] };
+  if (context.domain !== undefined) domains.reached(context.domain, actionsOf(entry), context.hosts);
   if (LIMITS_LOCALLY.test(typeOf(entry))) readLocal(entry, context, undefined, found);
   else for (const inner of [...entry.fields.values(), ...entry.items]) visit(inner, context, domains, found);
 }
@@ -117,7 +150,7 @@ function readManager(manager: TreeEntry, context: Context, domains: Domains, fou
         const given = LIMITS_LOCALLY.test(typeOf(own)) ? own : config;
         if (given === undefined || !LIMITS_LOCALLY.test(typeOf(given))) return [];
         const place = { ...context, where: given === own ? level!.where : context.where };
-        const mine = all.map((one) => listAt(one, 'actions').map(entrySent));
+        const mine = all.map(entriesSent);
         return local(given, given === own && level!.of === route ? { ...place, ...reach } : place).flatMap(
           ({ limiter, sentAs }) => (sentAs === undefined || mine.some((some) => sentAs(some)) ? [limiter] : []),
         );
@@ -146,25 +179,6 @@ function sayConditions(match: TreeEntry, found: FoundLimits): void {
       );
 }
 
-function pathsOf(match: TreeEntry): PathPattern[] {
-  const ignoresCase = textAt(match, 'case_sensitive') === 'false';
-  const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  const [prefix, separated, exact, regex] = [
-    textAt(match, 'prefix'),
-    textAt(match, 'path_separated_prefix'),
-    textAt(match, 'path'),
-    textAt(match, 'safe_regex', 'regex'),
-  ];
-  if (separated !== undefined) return [{ kind: 'regex', text: `^${escaped(separated)}(?:/|$)`, ignoresCase }];
-  if (ignoresCase && (prefix ?? exact) !== undefined)
-    return [
-      { kind: 'regex', text: prefix === undefined ? `^${escaped(exact!)}$` : `^${escaped(prefix)}`, ignoresCase },
-    ];
-  if (prefix !== undefined) return prefix === '/' ? [] : [{ kind: 'prefix', text: prefix }];
-  if (exact !== undefined) return [{ kind: 'exact', text: exact }];
-  return regex === undefined ? [] : [{ kind: 'regex', text: `^(?:${regex})$` }];
-}
-
 interface LocalLimit {
   readonly limiter: FoundLimiter;
   /** Whether a descriptor that a route sends is the one that is limited; undefined for all requests. */
@@ -174,8 +188,8 @@ interface LocalLimit {
 /** @param sends of the routes; undefined if the routes are not there */
 function readLocal(
   entry: TreeEntry,
-  { where, hosts, paths }: Context,
-  sends: readonly (readonly string[])[] | undefined,
+  { where, hosts, paths, sends: near }: Context,
+  sends: readonly TreeEntry[] | undefined,
   found: FoundLimits,
 ): LocalLimit[] {
   const filter = at(entry, 'value') ?? entry;
@@ -192,11 +206,12 @@ function readLocal(
     const limit = bucketOf(given, found);
     if (limit === undefined) return [];
     const { line } = given;
-    const isSent = sentAs === undefined || [...own, ...(sends ?? [])].some(sentAs);
+    const by = sentAs && all.find((one) => sentAs(entriesSent(one)));
+    const isSent = sentAs === undefined || by !== undefined;
     const off =
       enabled === 0
         ? 'filter_enabled is 0 %, or absent'
-        : isSent
+        : isSent || sends === undefined
           ? undefined
           : 'no route of the listener sends this descriptor';
     if (off !== undefined) {
@@ -208,21 +223,24 @@ function readLocal(
       ['the refusals are enforced', enforced],
     ] as const)
       if (share > 0 && share < 100) found.refuse(file, line, `only ${share} % of ${what}; here all`);
+    const own = by === undefined ? [] : pathsSent(by, found);
     const limiter = found.limiter(file, {
       name,
       line,
       where,
       hosts,
-      paths,
+      paths: own.length > 0 ? own : paths,
+      reach: isSent ? 'known' : 'unknown',
       key,
       limit,
       status: isOfConnections ? undefined : status,
       counts: isOfConnections ? 'connections' : 'requests',
       isDryRun: enforced === 0,
     });
-    return [{ limiter, sentAs: sentAs && own.some(sentAs) ? undefined : sentAs }];
+    return [{ limiter, sentAs: sentAs && ownActions.some((one) => sentAs(entriesSent(one))) ? undefined : sentAs }];
   };
-  const own = actionsOf(filter).map((one) => listAt(one, 'actions').map(entrySent));
+  const ownActions = actionsOf(filter);
+  const all = [...ownActions, ...(sends ?? near)];
   const bucket = at(filter, 'token_bucket');
   const limits =
     bucket === undefined
@@ -245,9 +263,9 @@ function readLocal(
         return key === wanted.name && (value === undefined || wanted.value === undefined || value === wanted.value);
       });
     const given = at(descriptor, 'token_bucket');
-    const isFromRequest = [...own, ...(sends ?? [])].some(
-      (sent) => sentAs(sent) && sent.some((text, i) => !text.includes('=') && entries[i]!.value !== undefined),
-    );
+    const isFromRequest = all
+      .map(entriesSent)
+      .some((sent) => sentAs(sent) && sent.some((text, i) => !text.includes('=') && entries[i]!.value !== undefined));
     if (isFromRequest)
       found.refuse(
         file,
@@ -285,60 +303,58 @@ function bucketOf(bucket: TreeEntry, found: FoundLimits): Like | undefined {
   return { like: 'envoy-local', ...given, fill_interval: interval };
 }
 
+const titleOf = (one: TreeEntry) => `${textAt(one, 'kind')} ${textAt(one, 'metadata', 'name') ?? textAt(one, 'name')}`;
+
+const targetsOf = (policy: TreeEntry) => [
+  ...listAt(policy, 'spec', 'targetRefs'),
+  ...listAt(policy, 'spec', 'targetRef'),
+];
+
 /** The policy of a route replaces that of its gateway. */
 function readPolicies(roots: readonly TreeEntry[], found: FoundLimits) {
-  const targeted = roots
-    .filter((root) => textAt(root, 'kind') === 'BackendTrafficPolicy')
-    .flatMap((root) => readPolicy(root, roots, found));
-  const at = (name: string) => targeted.filter(({ target }) => target === name).flatMap(({ limiters }) => limiters);
-  const gateways = targeted.filter(({ target }) => target.startsWith('Gateway ')).flatMap(({ limiters }) => limiters);
+  const policies = roots.filter((root) => textAt(root, 'kind') === 'BackendTrafficPolicy');
   const routes = roots.filter((one) => /^(?:HTTP|GRPC)Route$/.test(textAt(one, 'kind') ?? ''));
-  const table = routes.flatMap((route) => {
-    const [kind = '', name = ''] = [textAt(route, 'kind'), textAt(route, 'metadata', 'name')];
-    const own = at(`${kind} ${name}`);
-    return [{ ...reachOfRoute(roots, kind, name), limiters: own.length > 0 ? own : gateways }];
-  });
-  if (targeted.length > 0 && table.length > 0) found.table(bySpecificity(table));
+  const own = new Set(policies.flatMap((one) => targetsOf(one).map(titleOf)));
+  const left = routes.map(titleOf).filter((title) => !own.has(title));
+  const limited = policies.flatMap((root) => readPolicy(root, routes, left, found));
+  const table = routes.map((route) => ({
+    ...reachOfRoute(roots, textAt(route, 'kind') ?? '', textAt(route, 'metadata', 'name') ?? ''),
+    limiters: limited.flatMap(({ routes: titles, limiter }) => (titles.includes(titleOf(route)) ? [limiter] : [])),
+  }));
+  if (limited.length > 0 && table.length > 0) found.table(bySpecificity(table));
 }
 
-interface Targeted {
-  readonly target: string;
-  readonly limiters: readonly FoundLimiter[];
-}
-
-function readPolicy(root: TreeEntry, roots: readonly TreeEntry[], found: FoundLimits): Targeted[] {
+/** Each route has a count of its own, unless the rule is shared. @param left routes without a policy of their own: their gateway's applies */
+function readPolicy(root: TreeEntry, routes: readonly TreeEntry[], left: readonly string[], found: FoundLimits) {
   const { file } = root;
-  const targets = [...listAt(root, 'spec', 'targetRefs'), ...listAt(root, 'spec', 'targetRef')];
+  const targets = targetsOf(root);
   const name = textAt(root, 'metadata', 'name') ?? 'policy';
   const limits = at(root, 'spec', 'rateLimit');
   if (limits === undefined) return [];
-  if (targets.length === 0) {
-    found.refuse(file, root.line, 'the policy names no target');
-    return [];
-  }
+  if (targets.length === 0) found.refuse(file, root.line, 'the policy names no target');
   for (const one of targets)
     if (isGiven(at(one, 'sectionName')))
       found.refuse(file, at(one, 'sectionName')!.line, 'only a section of the target is limited; here all of it is');
-  const names = targets.map((one) => `${textAt(one, 'kind')} ${textAt(one, 'name')}`);
-  const isThere = names.some(
-    (one) =>
-      one.startsWith('Gateway ') ||
-      roots.some((route) => `${textAt(route, 'kind')} ${textAt(route, 'metadata', 'name')}` === one),
+  const titles = targets.flatMap((one) =>
+    textAt(one, 'kind') === 'Gateway' && routes.length > 0 ? left : [titleOf(one)],
   );
-  const limiters: FoundLimiter[] = [];
-  for (const type of ['global', 'local'] as const)
-    for (const [index, rule] of listAt(limits, type, 'rules').entries()) {
+  const overridden = titles.length > 0 ? undefined : 'every route has a policy of its own';
+  const merge = at(root, 'spec', 'mergeType');
+  if (merge !== undefined)
+    found.refuse(file, merge.line, 'mergeType is not read: a policy replaces that of its gateway here');
+  return (['global', 'local'] as const).flatMap((type) =>
+    listAt(limits, type, 'rules').flatMap((rule, index) => {
       const [requests, unit] = [
         numberAt(rule, 'limit', 'requests'),
         (textAt(rule, 'limit', 'unit') ?? '').toLowerCase(),
       ];
       if (requests === undefined || !units.includes(unit) || (type === 'local' && SECONDS[unit] === undefined)) {
         found.refuse(file, rule.line, 'the rule has no number of requests or no unit');
-        continue;
+        return [];
       }
       if (isGiven(at(rule, 'cost')))
         found.refuse(file, at(rule, 'cost')!.line, 'cost is not read: a request costs 1 here');
-      const bucket = {
+      const bucket: Like = {
         like: 'envoy-local',
         max_tokens: requests,
         tokens_per_fill: requests,
@@ -347,17 +363,29 @@ function readPolicy(root: TreeEntry, roots: readonly TreeEntry[], found: FoundLi
       const place = {
         name: `${name} rule ${index}`,
         line: rule.line,
-        where: names.join(', '),
-        reach: isThere ? ('known' as const) : ('unknown' as const),
         key: selected(rule, found),
-        limit: type === 'global' ? { like: 'envoy-ratelimit', requests_per_unit: requests, unit } : (bucket as Like),
+        limit: type === 'global' ? { like: 'envoy-ratelimit', requests_per_unit: requests, unit } : bucket,
         isDryRun: textAt(rule, 'shadowMode') === 'true',
       };
-      if ((textAt(limits, 'type') ?? type).toLowerCase() === type) limiters.push(found.limiter(file, place));
-      else
-        found.unused(file, { ...place, what: `rule ${index} limits nothing: the type is ${textAt(limits, 'type')}` });
-    }
-  return names.map((target) => ({ target, limiters }));
+      const applied = textAt(limits, 'type') ?? type;
+      const off = applied.toLowerCase() === type ? overridden : `the type is ${applied}`;
+      if (off !== undefined) {
+        found.unused(file, { ...place, what: `rule ${index} limits nothing: ${off}` });
+        return [];
+      }
+      const isShared = textAt(rule, 'shared') === 'true';
+      return (isShared ? [titles] : titles.map((title) => [title])).map((some) => {
+        const matches = routes
+          .filter((route) => some.includes(titleOf(route)))
+          .flatMap((route) => listAt(route, 'spec', 'rules').flatMap((one) => listAt(one, 'matches')));
+        if (!isShared && (matches.length > 1 || some[0]!.startsWith('Gateway ')))
+          found.refuse(file, rule.line, 'each match of a route has a count of its own; here they share one');
+        const isThere = some.some((one) => one.startsWith('Gateway ') || routes.map(titleOf).includes(one));
+        const reach = isThere ? ('known' as const) : ('unknown' as const);
+        return { routes: some, limiter: found.limiter(file, { ...place, where: some.join(', '), reach }) };
+      });
+    }),
+  );
 }
 
 const SECONDS: Readonly<Record<string, string>> = { second: '1s', minute: '60s', hour: '3600s', day: '86400s' };

@@ -107,6 +107,8 @@ export class FoundLimits {
   /** Of formats in which a request meets the limits of one place alone. */
   readonly places: LimitedPlace[] = [];
   readonly routes: LimitRoute[] = [];
+  /** Files of which something was read that is no limit of its own. */
+  readonly read = new Set<string>();
   /** Those that only routes apply. */
   readonly routed = new Set<FoundLimiter>();
 
@@ -164,7 +166,13 @@ export class FoundLimits {
 
 const byLine = (a: Noted, b: Noted) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line);
 
+/** What a program fills in before the gateway reads the file: `${DOMAIN}`, `{{ domain }}`. */
+const FILLED_IN = /\$|\{\{|<%/;
+
 export function limitsOf(found: FoundLimits): GatewayLimits {
+  for (const { file, line, hosts } of found.limiters)
+    for (const host of hosts.filter((one) => FILLED_IN.test(one)))
+      found.refuse(file, line, `the host ${host} is filled in elsewhere; here the limit applies to every host`);
   for (const { file, line, paths } of found.limiters)
     for (const { kind, text, ignoresCase = false } of paths)
       if (kind === 'regex' && expressionOf(text, ignoresCase) === undefined)
@@ -196,6 +204,7 @@ function fitsHost(hosts: readonly string[], host: string | undefined): boolean {
 
 export function isHost(pattern: string, host: string): boolean {
   const [name, asked] = [pattern.toLowerCase(), host.toLowerCase().replace(/:\d+$/, '')];
+  if (FILLED_IN.test(name)) return true;
   if (name.startsWith('*.')) return asked.endsWith(name.slice(1));
   if (name.startsWith('.')) return asked === name.slice(1) || asked.endsWith(name);
   if (name.endsWith('.*')) return asked.startsWith(name.slice(0, -1));

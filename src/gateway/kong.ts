@@ -29,11 +29,9 @@ export interface Bound extends Partial<Pick<FoundLimiter, 'hosts' | 'paths' | 'r
 }
 
 export function readKong(roots: readonly TreeEntry[], found: FoundLimits): void {
-  for (const root of roots) {
-    const kind = textAt(root, 'kind') ?? '';
-    if (/^Kong(?:Cluster)?Plugin$/.test(kind)) readObject(root, roots, found);
-    else if (kind === '' && at(root, 'http') === undefined) readDeclared(root, found);
-  }
+  readObjects(roots, found);
+  for (const root of roots)
+    if (textAt(root, 'kind') === undefined && at(root, 'http') === undefined) readDeclared(root, found);
 }
 
 const AUTHENTICATES = /^(?:key-auth|basic-auth|hmac-auth|jwt|oauth2|openid-connect|mtls-auth|ldap-auth)/;
@@ -110,29 +108,38 @@ function reachOf(routes: readonly TreeEntry[]): Pick<FoundLimiter, 'hosts' | 'pa
   return { hosts: all('hosts'), paths: paths.some(({ text }) => text === '/') ? [] : paths };
 }
 
-/** An object does nothing until an annotation names it, or a label makes it global. */
-function readObject(root: TreeEntry, roots: readonly TreeEntry[], found: FoundLimits): void {
-  const name = textAt(root, 'metadata', 'name') ?? '';
-  if (!/rate-?limit/.test(textAt(root, 'plugin') ?? '')) return;
-  const naming = roots.filter((one) =>
-    (textAt(one, 'metadata', 'annotations', 'konghq.com/plugins') ?? '').split(/\s*,\s*/).includes(name),
-  );
-  const titles = naming.map((one) => `${textAt(one, 'kind')} ${textAt(one, 'metadata', 'name')}`);
-  const isGlobal = textAt(root, 'metadata', 'labels', 'global') === 'true';
-  const rules = naming.flatMap((one) => listAt(one, 'spec', 'rules'));
-  const isRouted = naming.every((one) => textAt(one, 'kind') === 'Ingress');
-  readPlugin(
-    root,
-    {
-      where: titles.join(', ') || 'global',
+/** An object does nothing until an annotation names it, or a label makes it global; what an Ingress names runs in place of what is global. */
+function readObjects(roots: readonly TreeEntry[], found: FoundLimits): void {
+  const global: FoundLimiter[] = [];
+  const own = new Map<TreeEntry, FoundLimiter[]>();
+  for (const root of roots) {
+    if (!/^Kong(?:Cluster)?Plugin$/.test(textAt(root, 'kind') ?? '')) continue;
+    if (!/rate-?limit/.test(textAt(root, 'plugin') ?? '')) continue;
+    const name = textAt(root, 'metadata', 'name') ?? '';
+    const isGlobal = textAt(root, 'metadata', 'labels', 'global') === 'true';
+    const naming = roots.filter((one) =>
+      (textAt(one, 'metadata', 'annotations', 'konghq.com/plugins') ?? '').split(/\s*,\s*/).includes(name),
+    );
+    const rules = naming.flatMap((one) => listAt(one, 'spec', 'rules'));
+    const isRouted = naming.every((one) => textAt(one, 'kind') === 'Ingress');
+    const bound: Bound = {
+      where: naming.map((one) => `${textAt(one, 'kind')} ${textAt(one, 'metadata', 'name')}`).join(', ') || 'global',
       hosts: rules.flatMap((rule) => textAt(rule, 'host') ?? []),
       paths: pathsOfRules(rules),
       reach: isRouted ? 'known' : 'unknown',
       unused: isGlobal || naming.length > 0 ? undefined : 'no annotation konghq.com/plugins names it',
-    },
-    found,
-    name,
-  );
+    };
+    const limiters = readPlugin(root, bound, found, name);
+    if (naming.length === 0) global.push(...limiters);
+    for (const one of naming) own.set(one, [...(own.get(one) ?? []), ...limiters]);
+  }
+  const table = [...own]
+    .filter(([one]) => textAt(one, 'kind') === 'Ingress')
+    .map(([one, limiters]) => {
+      const rules = listAt(one, 'spec', 'rules');
+      return { hosts: rules.flatMap((rule) => textAt(rule, 'host') ?? []), paths: pathsOfRules(rules), limiters };
+    });
+  if (table.length > 0) found.table([...bySpecificity(table), { hosts: [], paths: [], limiters: global }]);
 }
 
 export function readPlugin(

@@ -53,7 +53,8 @@ const NAMED =
 
 /** A document of which nothing was read, though it names limits. */
 function refuseUnread(roots: readonly TreeEntry[], found: FoundLimits): void {
-  const read = new Set([...found.limiters, ...found.notApplied, ...found.notUnderstood].map(({ file }) => file));
+  const noted = [...found.limiters, ...found.notApplied, ...found.notUnderstood].map(({ file }) => file);
+  const read = new Set([...found.read, ...noted]);
   for (const root of roots) {
     if (read.has(root.file) || textAt(root, 'openapi') !== undefined) continue;
     for (const [entry, names] of walk(root)) {

@@ -90,6 +90,7 @@ function serverOf(servers: readonly NginxServer[], host: string | undefined): Ng
           fits((pattern) => /^[*.]/.test(pattern) && isHost(pattern, name)),
           fits((pattern) => pattern.endsWith('*') && isHost(pattern, name)),
           fits((pattern) => pattern.startsWith('~') && expressionOf(pattern.slice(1), true)?.test(name) === true),
+          fits((pattern) => !pattern.startsWith('~') && isHost(pattern, name)),
         ].find((some) => some.length > 0);
   const some = name === undefined ? servers : (named ?? defaultsOf(servers));
   // Of servers with one name on several ports, one redirects to the other: the requests that matter meet the limits.

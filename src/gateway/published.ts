@@ -93,8 +93,13 @@ function readOpenApi(root: TreeEntry, found: FoundLimits): void {
       ? [{ kind: 'regex', text: pattern }]
       : [{ kind: 'exact', text: base + path }];
     read(item, path, paths);
-    for (const method of METHODS)
-      if (at(item, method) !== undefined) read(at(item, method)!, `${method.toUpperCase()} ${path}`, paths);
+    for (const method of METHODS) {
+      const before = found.limiters.length;
+      const title = method.toUpperCase();
+      if (at(item, method) !== undefined) read(at(item, method)!, `${title} ${path}`, paths);
+      for (const { file, line } of found.limiters.slice(before))
+        found.refuse(file, line, `only ${title} requests count; here all of the path do`);
+    }
   }
 }
 

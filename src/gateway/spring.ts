@@ -83,7 +83,8 @@ function reachOf(route: TreeEntry | undefined, found: FoundLimits | undefined): 
     const isRead = values.length > 0 && (kind === 'Path' || kind === 'Host') && !values.includes('undefined');
     if (kind === 'Path' && isRead)
       reach.paths.push(...values.filter((text) => !/^(?:true|false)$/.test(text)).map(pattern));
-    else if (kind === 'Host' && isRead) reach.hosts.push(...values.map((text) => text.replace(/^\*\*\./, '*.')));
+    else if (kind === 'Host' && isRead)
+      reach.hosts.push(...values.map((text) => text.replace(/^(?:\*\*|\{\w+\})\./, '*.')));
     else
       found?.refuse(
         one.file,

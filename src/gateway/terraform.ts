@@ -89,7 +89,9 @@ function readRateBased(statement: TreeEntry, rule: TreeEntry, where: string, fou
   const action = at(rule, 'action');
   const isCount =
     textAt(rule, 'action') === 'count' || (at(action, 'count') !== undefined && isGiven(at(action, 'count')!));
-  const status = numberAt(action, 'block', 'custom_response', 'response_code') ?? 403;
+  const named = { captcha: 405, challenge: 202 };
+  const [, asked] = Object.entries(named).find(([name]) => at(action, name) !== undefined) ?? [];
+  const status = numberAt(action, 'block', 'custom_response', 'response_code') ?? asked ?? 403;
   found.limiter(statement.file, {
     name: textAt(rule, 'name') ?? 'rate_based_statement',
     line: statement.line,
@@ -148,6 +150,10 @@ function readRuleset({ name, body }: Resource, found: FoundLimits): void {
       ...reachOf(at(rule, 'expression'), found),
       key,
       limit: like,
+      // A challenge is answered with 403.
+      status:
+        numberAt(rule, 'action_parameters', 'response', 'status_code') ??
+        (/challenge$/.test(textAt(rule, 'action') ?? '') ? 403 : 429),
       isDryRun: textAt(rule, 'action') === 'log',
     });
   }

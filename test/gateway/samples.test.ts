@@ -83,6 +83,12 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
       text: `limit_req_zone "\${binary_remote_addr}\${uri}" zone=a:10m rate=300r/m;\nserver { limit_req zone=a; }`,
       keys: [['client', 'path']],
     },
+    'a name that is filled in elsewhere is every name': {
+      file: 'nginx.conf',
+      text: `${CLIENT}\nserver {\n  server_name \${DOMAIN};\n  limit_req zone=a;\n}\nserver { server_name b.example; }`,
+      meets: { 'a.example/': ['server ${DOMAIN}'], 'b.example/': [] },
+      says: [[4, 'DOMAIN']],
+    },
     'the query is a part of request_uri': {
       file: 'nginx.conf',
       text: `limit_req_zone $request_uri zone=a:10m rate=5r/s;\nserver { limit_req zone=a; }`,
@@ -284,6 +290,116 @@ route_config:
       says: [[9, 'only 1 % of requests']],
     },
   },
+  'Envoy Gateway': {
+    'routes count separately, unless a rule is shared, and replace what their gateway has': {
+      file: 'policy.yaml',
+      text: `kind: HTTPRoute
+metadata: { name: shop }
+spec: { hostnames: [a.example], rules: [{ matches: [{ path: { value: /shop } }] }] }
+---
+kind: HTTPRoute
+metadata: { name: api }
+spec: { rules: [{ matches: [{ path: { type: PathPrefix, value: /api } }, { path: { type: Exact, value: /v2 } }] }] }
+---
+kind: HTTPRoute
+metadata: { name: rest }
+spec: { rules: [{ matches: [{ path: { value: / } }] }] }
+---
+kind: BackendTrafficPolicy
+metadata: { name: own }
+spec:
+  targetRefs: [{ kind: HTTPRoute, name: shop }, { kind: HTTPRoute, name: api }]
+  rateLimit:
+    type: Global
+    global:
+      rules:
+      - { limit: { requests: 10, unit: Minute }, shared: true }
+      - limit: { requests: 3, unit: Hour }
+        clientSelectors: [{ sourceCIDR: { type: Distinct, value: ::/0 } }]
+    local: { rules: [{ limit: { requests: 5, unit: Second } }] }
+---
+kind: BackendTrafficPolicy
+metadata: { name: gateway }
+spec: { targetRef: { kind: Gateway, name: eg }, rateLimit: { local: { rules: [{ limit: { requests: 7, unit: Second }, shadowMode: true }] } } }
+`,
+      meets: {
+        'a.example/shop': ['HTTPRoute shop, HTTPRoute api', 'HTTPRoute shop'],
+        '/v2': ['HTTPRoute shop, HTTPRoute api', 'HTTPRoute api'],
+        '/': ['HTTPRoute rest'],
+      },
+      keys: [[], ['client'], ['client'], []],
+      says: [[22, 'each match']],
+      unused: [24],
+    },
+  },
+  Istio: {
+    'the descriptors of a patch are those that it sends': {
+      file: 'filter.yaml',
+      text: `kind: EnvoyFilter
+metadata: { name: shop }
+spec:
+  configPatches:
+  - applyTo: VIRTUAL_HOST
+    match: { routeConfiguration: { vhost: { name: "shop.example:80" } } }
+    patch:
+      value:
+        rate_limits:
+        - actions: [{ remote_address: {} }]
+        - actions: [{ header_value_match: { descriptor_value: cart, headers: [{ name: ":path", string_match: { prefix: /cart } }] } }]
+        - actions: [{ header_value_match: { descriptor_value: post, headers: [{ name: ":method", string_match: { exact: POST } }] } }]
+        typed_per_filter_config:
+          envoy.filters.http.local_ratelimit:
+            "@type": type.googleapis.com/envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit
+            stat_prefix: all
+            token_bucket: { max_tokens: 100, fill_interval: 60s }
+            filter_enabled: &on { default_value: { numerator: 100 } }
+            filter_enforced: *on
+            descriptors:
+            - { entries: [{ key: header_match, value: cart }], token_bucket: { max_tokens: 10, fill_interval: 60s } }
+            - { entries: [{ key: header_match, value: post }], token_bucket: { max_tokens: 5, fill_interval: 60s } }
+            - { entries: [{ key: header_match, value: other }], token_bucket: { max_tokens: 1, fill_interval: 60s } }
+`,
+      meets: {
+        'shop.example/cart/1': ['EnvoyFilter shop', 'EnvoyFilter shop', 'EnvoyFilter shop'],
+        'shop.example/': ['EnvoyFilter shop', 'EnvoyFilter shop'],
+        'b.example/': [],
+      },
+      says: [[12, 'header_value_match']],
+      unused: [],
+    },
+    'a value with a star fits many, and each counts separately': {
+      file: 'descriptors.yaml',
+      text: `domain: files
+descriptors:
+- { key: remote_address, value: "*", rate_limit: { unit: minute, requests_per_unit: 5 } }
+- { key: path, value: "/a*z", share_threshold: true, rate_limit: { unit: minute, requests_per_unit: 6 } }
+- key: tenant
+  rate_limit: { unit: minute, requests_per_unit: 7 }
+- key: tenant
+  value: big
+  rate_limit: { unit: minute, requests_per_unit: 8 }
+- key: generic_key
+  value: sl*
+  rate_limit: { unit: minute, requests_per_unit: 9 }
+---
+http_filters:
+- name: global
+  typed_config: { "@type": type.googleapis.com/envoy.extensions.filters.http.ratelimit.v3.RateLimit, domain: files }
+route_config:
+  virtual_hosts:
+  - domains: ["*"]
+    routes:
+    - match: { prefix: /slow }
+      route: { rate_limits: [{ actions: [{ generic_key: { descriptor_value: slow } }] }, { actions: [{ remote_address: {} }] }] }
+    - match: { prefix: / }
+      route: { rate_limits: [{ actions: [{ request_headers: { header_name: x-tenant, descriptor_key: tenant } }] }] }
+`,
+      meets: { '/slow': ['descriptor generic_key=sl*', 'descriptor remote_address=*'], '/': ['descriptor tenant'] },
+      keys: [[], ['client'], undefined],
+      says: [[7, 'tenant=big']],
+      unused: [4],
+    },
+  },
   Kong: {
     'the most specific plugin alone runs': {
       file: 'kong.yaml',
@@ -334,6 +450,56 @@ routes:
         [4, 'not a number'],
         [5, 'count is $http_limit'],
       ],
+    },
+  },
+  'Kong and APISIX in Kubernetes': {
+    'an Ingress with a plugin of its own does not meet the global one': {
+      file: 'plugin.yaml',
+      text: `kind: KongPlugin
+metadata: { name: slow }
+plugin: rate-limiting
+config: { minute: 5, limit_by: header, header_name: x-key }
+---
+kind: Ingress
+metadata: { name: shop, annotations: { konghq.com/plugins: "cors, slow" } }
+spec: { rules: [{ host: a.example, http: { paths: [{ path: /shop, pathType: Prefix }] } }] }
+---
+kind: KongClusterPlugin
+metadata: { name: all, labels: { global: "true" } }
+plugin: rate-limiting
+config: { hour: 9 }
+`,
+      limits: [
+        { like: 'kong', minute: 5 },
+        { like: 'kong', hour: 9 },
+      ],
+      keys: [undefined, ['client']],
+      meets: { 'a.example/shop/1': ['Ingress shop'], 'a.example/': ['global'] },
+      says: [],
+    },
+    'plugins of a route are a list': {
+      file: 'route.yaml',
+      text: `kind: ApisixRoute
+metadata: { name: shop }
+spec:
+  http:
+  - name: cart
+    match: { hosts: [a.example], paths: [/cart/*], methods: [GET] }
+    plugins:
+    - { name: limit-count, enable: true, config: { count: 5, time_window: 60, rejected_code: 429, key: remote_addr } }
+    - { name: limit-req, enable: false, config: { rate: 1, burst: 2, key: remote_addr } }
+  - name: pay
+    match: { paths: [/pay] }
+    plugins: [{ name: limit-req, enable: true, config: { rate: 1, burst: 2, key: remote_addr } }, { name: limit-conn, enable: true, config: { conn: 3, burst: 1, default_conn_delay: 0.1, key: remote_addr } }]
+`,
+      limits: [
+        { like: 'apisix-limit-count', count: 5, time_window: 60 },
+        { like: 'apisix-limit-req', rate: 1, burst: 2 },
+        { like: 'in-flight', limit: 4 },
+      ],
+      meets: { 'a.example/cart/1': ['route cart'], '/pay': ['route pay', 'route pay'] },
+      says: [[6, 'methods']],
+      unused: [9],
     },
   },
   Traefik: {
@@ -480,6 +646,141 @@ resource "cloudflare_rate_limit" "c" {
       ],
       unused: [13],
     },
+    'stages, usage plans and quotas of API Gateway': {
+      file: 'gateway.tf',
+      text: `resource "aws_api_gateway_usage_plan" "gold" {
+  api_stages {
+    api_id = "a"
+    stage  = "b"
+  }
+  throttle_settings {
+    rate_limit  = 10.5
+    burst_limit = 20
+  }
+  quota_settings {
+    limit  = 1000
+    period = "MONTH"
+  }
+}
+resource "aws_api_gateway_method_settings" "all" {
+  method_path = "*/*"
+  settings {
+    throttling_rate_limit  = 100
+    throttling_burst_limit = 50
+  }
+}
+resource "aws_apigatewayv2_stage" "http" {
+  default_route_settings {
+    throttling_rate_limit  = 7
+    throttling_burst_limit = 9
+  }
+}
+`,
+      limits: [
+        { like: 'aws-api-gateway', rate_limit: 10.5, burst_limit: 20 },
+        { like: 'aws-quota', limit: 1000, period: 'MONTH' },
+        { like: 'aws-api-gateway', rate_limit: 100, burst_limit: 50 },
+        { like: 'aws-api-gateway', rate_limit: 7, burst_limit: 9 },
+      ],
+      keys: [undefined, undefined, [], []],
+      says: [],
+    },
+    'rules of Cloud Armor': {
+      file: 'armor.tf',
+      text: `resource "google_compute_security_policy" "edge" {
+  rule {
+    action   = "throttle"
+    priority = 10
+    match {
+      versioned_expr = "SRC_IPS_V1"
+      config {
+        src_ip_ranges = ["*"]
+      }
+    }
+    rate_limit_options {
+      conform_action = "allow"
+      exceed_action  = "deny(502)"
+      enforce_on_key = "IP"
+      rate_limit_threshold {
+        count        = 100
+        interval_sec = 60
+      }
+    }
+  }
+  rule {
+    action   = "rate_based_ban"
+    priority = 20
+    preview  = true
+    match {
+      expr {
+        expression = "request.path.matches('/login')"
+      }
+    }
+    rate_limit_options {
+      exceed_action    = "deny(429)"
+      ban_duration_sec = 600
+      rate_limit_threshold {
+        count        = 5
+        interval_sec = 10
+      }
+    }
+  }
+}
+`,
+      limits: [
+        { like: 'google-cloud-armor', count: 100, interval_sec: 60 },
+        { like: 'google-cloud-armor', count: 5, interval_sec: 10, ban_duration_sec: 600 },
+      ],
+      keys: [['client'], []],
+      says: [[25, '/login']],
+    },
+    'rules of Azure Front Door': {
+      file: 'door.tf',
+      text: `resource "azurerm_cdn_frontdoor_firewall_policy" "door" {
+  name = "door"
+  mode = "Prevention"
+  custom_block_response_status_code = 429
+  custom_rule {
+    name                           = "slow"
+    type                           = "RateLimitRule"
+    rate_limit_duration_in_minutes = 5
+    rate_limit_threshold           = 1000
+    action                         = "Block"
+    match_condition {
+      match_variable = "RequestUri"
+      operator       = "BeginsWith"
+      match_values   = ["/api"]
+    }
+  }
+  custom_rule {
+    name                 = "off"
+    enabled              = false
+    type                 = "RateLimitRule"
+    rate_limit_threshold = 5
+  }
+  custom_rule {
+    name = "block"
+    type = "MatchRule"
+  }
+}
+`,
+      limits: [{ like: 'azure-front-door', threshold: 1000, minutes: 5 }],
+      keys: [['client']],
+      says: [[11, 'conditions']],
+      unused: [17],
+    },
+    'texts in texts, and challenges of Cloudflare': {
+      file: 'ruleset.tf',
+      text: `resource "cloudflare_ruleset" "a" {
+  rules = [{
+    expression = "(\${join(" or ", [for p in local.paths : "starts_with(http.request.uri.path, \\"\${p}\\")"])})"
+    action     = "managed_challenge"
+    ratelimit  = { characteristics = ["ip.src", "cf.colo.id"], period = 60, requests_per_period = 5 }
+  }]
+}`,
+      limits: [{ like: 'cloudflare', requests_per_period: 5, period: 60 }],
+      says: [[3, 'starts_with']],
+    },
     'modules of a plan': {
       file: 'plan.json',
       text: JSON.stringify({
@@ -510,6 +811,53 @@ resource "cloudflare_rate_limit" "c" {
         { like: 'aws-waf', limit: 100 },
       ],
       says: [],
+    },
+  },
+  published: {
+    'API Commons': {
+      file: 'limits.yml',
+      text: `aid: shop
+common:
+- type: RateLimits
+  data:
+  - { name: Each user, type: User, limit: 100, metric: request, timeframe: minute }
+  - { name: All, type: Platform, limit: 5000, metric: request, timeframe: hour, domains: [a.example] }
+  - { name: Tokens, type: Model, limit: 9, metric: token, timeframe: day }
+  - { name: At once, type: Application, limit: 4, metric: concurrent-request }
+`,
+      limits: [
+        { like: 'api-commons', limit: 100, timeframe: 'minute' },
+        { like: 'api-commons', limit: 5000, timeframe: 'hour' },
+        { like: 'in-flight', limit: 4 },
+      ],
+      keys: [['user'], [], undefined],
+      says: [[7, 'token']],
+    },
+    'an extension of OpenAPI': {
+      file: 'openapi.yaml',
+      text: `openapi: 3.1.0
+info: { title: Shop, version: "1" }
+servers: [{ url: https://a.example/v1/ }]
+x-rate-limit: { limit: 100, window: 60s, key: ip }
+paths:
+  /items/{id}:
+    get: { x-ratelimit: 10/minute }
+    post: { x-rate-limit: { requests: 5, per: second, by: user } }
+  /free:
+    x-rate-limit: { enabled: false, limit: 1, window: 1s }
+`,
+      limits: [
+        { like: 'x-rate-limit', limit: 100, window: '60s' },
+        { like: 'x-rate-limit', limit: 10, window: '1m' },
+        { like: 'x-rate-limit', limit: 5, window: '1s' },
+      ],
+      keys: [['client'], undefined, undefined],
+      meets: { 'a.example/v1/items/7': ['', 'GET /items/{id}', 'POST /items/{id}'], 'a.example/v1/free': [''] },
+      says: [
+        [7, 'only GET'],
+        [8, 'only POST'],
+      ],
+      unused: [10],
     },
   },
 };
