@@ -14,7 +14,7 @@ export const isDomain = (root: TreeEntry) =>
 export const units = ['second', 'minute', 'hour', 'day', 'week', 'month', 'year'];
 
 /** `key=value`, or `key` where the value is that of the request. */
-export function entrySent(action: TreeEntry): string {
+function entrySent(action: TreeEntry): string {
   const [kind = '', given] = [...action.fields][0] ?? [];
   const own = textAt(given, 'descriptor_key');
   if (/^generic_?[kK]ey$/.test(kind)) return `${own ?? 'generic_key'}=${textAt(given, 'descriptor_value')}`;

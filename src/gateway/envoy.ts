@@ -1,9 +1,9 @@
-// Limits of Envoy: local buckets of a listener, descriptors of envoyproxy/ratelimit, and policies of Envoy Gateway.
+// Limits of Envoy: local buckets of a listener, and descriptors of envoyproxy/ratelimit.
 //
 //   token_bucket: { max_tokens: 10, tokens_per_fill: 10, fill_interval: 1s }      { like: envoy-local, … }: a bucket in each process
 //   - { key: path, rate_limit: { unit: minute, requests_per_unit: 5 } }           { like: envoy-ratelimit, … }: a fixed window
 //
-// Sources: the reference of Envoy's local_ratelimit filter, the README of envoyproxy/ratelimit, the API reference of Envoy Gateway.
+// Sources: the reference of Envoy's local_ratelimit filter, the README of envoyproxy/ratelimit.
 import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt, walk } from './document.js';
 import {
   actionsOf,
@@ -14,20 +14,16 @@ import {
   pathsOf,
   pathsSent,
   sentIn,
-  units,
 } from './envoy-descriptors.js';
 import {
-  bySpecificity,
   durationOf,
   everyone,
   type FoundLimiter,
   type FoundLimits,
   type Like,
   type LimitKey,
-  perClient,
   unknownKey,
 } from './found.js';
-import { reachOfRoute } from './kubernetes.js';
 
 export function readEnvoy(roots: readonly TreeEntry[], found: FoundLimits): void {
   const domains = new Domains(roots, found);
@@ -56,7 +52,6 @@ export function readEnvoy(roots: readonly TreeEntry[], found: FoundLimits): void
       );
   }
   domains.finish();
-  readPolicies(roots, found);
 }
 
 interface Context extends Pick<FoundLimiter, 'hosts' | 'paths'> {
@@ -301,116 +296,4 @@ function bucketOf(bucket: TreeEntry, found: FoundLimits): Like | undefined {
     return undefined;
   }
   return { like: 'envoy-local', ...given, fill_interval: interval };
-}
-
-const titleOf = (one: TreeEntry) => `${textAt(one, 'kind')} ${textAt(one, 'metadata', 'name') ?? textAt(one, 'name')}`;
-
-const targetsOf = (policy: TreeEntry) => [
-  ...listAt(policy, 'spec', 'targetRefs'),
-  ...listAt(policy, 'spec', 'targetRef'),
-];
-
-/** The policy of a route replaces that of its gateway. */
-function readPolicies(roots: readonly TreeEntry[], found: FoundLimits) {
-  const policies = roots.filter((root) => textAt(root, 'kind') === 'BackendTrafficPolicy');
-  const routes = roots.filter((one) => /^(?:HTTP|GRPC)Route$/.test(textAt(one, 'kind') ?? ''));
-  const own = new Set(policies.flatMap((one) => targetsOf(one).map(titleOf)));
-  const left = routes.map(titleOf).filter((title) => !own.has(title));
-  const limited = policies.flatMap((root) => readPolicy(root, routes, left, found));
-  const table = routes.map((route) => ({
-    ...reachOfRoute(roots, textAt(route, 'kind') ?? '', textAt(route, 'metadata', 'name') ?? ''),
-    limiters: limited.flatMap(({ routes: titles, limiter }) => (titles.includes(titleOf(route)) ? [limiter] : [])),
-  }));
-  if (limited.length > 0 && table.length > 0) found.table(bySpecificity(table));
-}
-
-/** Each route has a count of its own, unless the rule is shared. @param left routes without a policy of their own: their gateway's applies */
-function readPolicy(root: TreeEntry, routes: readonly TreeEntry[], left: readonly string[], found: FoundLimits) {
-  const { file } = root;
-  const targets = targetsOf(root);
-  const name = textAt(root, 'metadata', 'name') ?? 'policy';
-  const limits = at(root, 'spec', 'rateLimit');
-  if (limits === undefined) return [];
-  if (targets.length === 0) found.refuse(file, root.line, 'the policy names no target');
-  for (const one of targets)
-    if (isGiven(at(one, 'sectionName')))
-      found.refuse(file, at(one, 'sectionName')!.line, 'only a section of the target is limited; here all of it is');
-  const titles = targets.flatMap((one) =>
-    textAt(one, 'kind') === 'Gateway' && routes.length > 0 ? left : [titleOf(one)],
-  );
-  const overridden = titles.length > 0 ? undefined : 'every route has a policy of its own';
-  const merge = at(root, 'spec', 'mergeType');
-  if (merge !== undefined)
-    found.refuse(file, merge.line, 'mergeType is not read: a policy replaces that of its gateway here');
-  return (['global', 'local'] as const).flatMap((type) =>
-    listAt(limits, type, 'rules').flatMap((rule, index) => {
-      const [requests, unit] = [
-        numberAt(rule, 'limit', 'requests'),
-        (textAt(rule, 'limit', 'unit') ?? '').toLowerCase(),
-      ];
-      if (requests === undefined || !units.includes(unit) || (type === 'local' && SECONDS[unit] === undefined)) {
-        found.refuse(file, rule.line, 'the rule has no number of requests or no unit');
-        return [];
-      }
-      if (isGiven(at(rule, 'cost')))
-        found.refuse(file, at(rule, 'cost')!.line, 'cost is not read: a request costs 1 here');
-      const bucket: Like = {
-        like: 'envoy-local',
-        max_tokens: requests,
-        tokens_per_fill: requests,
-        fill_interval: SECONDS[unit],
-      };
-      const place = {
-        name: `${name} rule ${index}`,
-        line: rule.line,
-        key: selected(rule, found),
-        limit: type === 'global' ? { like: 'envoy-ratelimit', requests_per_unit: requests, unit } : bucket,
-        isDryRun: textAt(rule, 'shadowMode') === 'true',
-      };
-      const applied = textAt(limits, 'type') ?? type;
-      const off = applied.toLowerCase() === type ? overridden : `the type is ${applied}`;
-      if (off !== undefined) {
-        found.unused(file, { ...place, what: `rule ${index} limits nothing: ${off}` });
-        return [];
-      }
-      const isShared = textAt(rule, 'shared') === 'true';
-      return (isShared ? [titles] : titles.map((title) => [title])).map((some) => {
-        const matches = routes
-          .filter((route) => some.includes(titleOf(route)))
-          .flatMap((route) => listAt(route, 'spec', 'rules').flatMap((one) => listAt(one, 'matches')));
-        if (!isShared && (matches.length > 1 || some[0]!.startsWith('Gateway ')))
-          found.refuse(file, rule.line, 'each match of a route has a count of its own; here they share one');
-        const isThere = some.some((one) => one.startsWith('Gateway ') || routes.map(titleOf).includes(one));
-        const reach = isThere ? ('known' as const) : ('unknown' as const);
-        return { routes: some, limiter: found.limiter(file, { ...place, where: some.join(', '), reach }) };
-      });
-    }),
-  );
-}
-
-const SECONDS: Readonly<Record<string, string>> = { second: '1s', minute: '60s', hour: '3600s', day: '86400s' };
-
-/** Distinct counts each value separately; Exact, the default, counts all that fit together. */
-function selected(rule: TreeEntry, found: FoundLimits): LimitKey {
-  const keys: LimitKey[] = [];
-  for (const selector of listAt(rule, 'clientSelectors'))
-    for (const [kind, given] of selector.fields) {
-      const many = given.items.length > 0 ? given.items : [given];
-      for (const one of many) {
-        const isDistinct = textAt(one, 'type') === 'Distinct';
-        const value = textAt(one, 'value') ?? textAt(one, 'name') ?? kind;
-        if (isDistinct)
-          keys.push(kind === 'sourceCIDR' ? perClient : unknownKey(`each ${textAt(one, 'name') ?? kind}`));
-        if (!isDistinct || (kind === 'sourceCIDR' && value !== '0.0.0.0/0' && value !== '::/0'))
-          found.refuse(one.file, one.line, `it applies only to requests of ${kind} ${value}; here it applies to all`);
-        else if (kind === 'sourceCIDR' && value === '0.0.0.0/0')
-          found.refuse(one.file, one.line, 'addresses of IPv6 are not limited by 0.0.0.0/0; here they are');
-      }
-    }
-  if (keys.length === 0) return everyone;
-  const known = keys.flatMap((one) => one.parts ?? []);
-  return {
-    text: keys.map(({ text }) => text).join(', '),
-    parts: keys.some((one) => one.parts === undefined) ? undefined : known,
-  };
 }

@@ -1,4 +1,4 @@
-// Limits in objects of Kubernetes: annotations of ingress-nginx, and what a route of the Gateway API leads to.
+// Limits of ingress-nginx: annotations of an Ingress.
 //
 //   nginx.ingress.kubernetes.io/limit-rps: "4"                 { like: nginx, rate: 4r/s, burst: 20, nodelay: true }
 //   nginx.ingress.kubernetes.io/limit-burst-multiplier: "5"    the default
@@ -6,25 +6,6 @@
 // Source: the annotations of ingress-nginx 1.x: https://kubernetes.github.io/ingress-nginx/user-guide/nginx-configuration/annotations/
 import { at, listAt, numberAt, type TreeEntry, textAt } from './document.js';
 import { bySpecificity, type FoundLimiter, type FoundLimits, type Like, type PathPattern } from './found.js';
-
-type Reach = Pick<FoundLimiter, 'hosts' | 'paths'>;
-
-/** Hosts and paths of a route, as far as it is in the files. */
-export function reachOfRoute(roots: readonly TreeEntry[], kind: string, name: string): Reach {
-  const route = roots.find((one) => textAt(one, 'kind') === kind && textAt(one, 'metadata', 'name') === name);
-  const paths = listAt(route, 'spec', 'rules').flatMap((rule) =>
-    listAt(rule, 'matches').flatMap((match) => pathOf(match)),
-  );
-  const isAll = paths.some(({ kind: of, text }) => of === 'prefix' && text === '/');
-  return { hosts: listAt(route, 'spec', 'hostnames').map(({ value }) => String(value)), paths: isAll ? [] : paths };
-}
-
-function pathOf(match: TreeEntry): PathPattern[] {
-  const text = textAt(match, 'path', 'value');
-  if (text === undefined) return [];
-  const type = textAt(match, 'path', 'type') ?? 'PathPrefix';
-  return [{ kind: type === 'Exact' ? 'exact' : type === 'RegularExpression' ? 'regex' : 'prefix', text }];
-}
 
 const OURS = 'nginx.ingress.kubernetes.io/';
 const THEIRS = /^nginx\.(?:org|com)\/limit-req-(?:rate|zone)/;

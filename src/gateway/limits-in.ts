@@ -6,6 +6,7 @@
 import { readApisix } from './apisix.js';
 import { documentsOf, isGiven, type TreeEntry, textAt, walk } from './document.js';
 import { readEnvoy } from './envoy.js';
+import { readPolicies } from './envoy-gateway.js';
 import { FoundLimits, type GatewayLimits, limitsOf, type Source } from './found.js';
 import { HclFault, hclOf } from './hcl.js';
 import { readKong } from './kong.js';
@@ -20,7 +21,7 @@ export function limitersIn(text: string, name: string): GatewayLimits {
   return limitersInFiles([{ name, text }]);
 }
 
-const trees = [readEnvoy, readIngress, readKong, readApisix, readTraefik, readSpring, readPublished];
+const trees = [readEnvoy, readPolicies, readIngress, readKong, readApisix, readTraefik, readSpring, readPublished];
 
 export function limitersInFiles(files: readonly Source[]): GatewayLimits {
   const found = new FoundLimits();

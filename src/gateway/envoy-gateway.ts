@@ -1,0 +1,150 @@
+// Limits of Envoy Gateway: a policy, and the routes of the Gateway API that it targets.
+//
+//   kind: BackendTrafficPolicy
+//   spec: { targetRefs: [{ kind: HTTPRoute, name: api }], rateLimit: { global: { rules: [{ limit: { requests: 3, unit: Hour } }] } } }
+//
+// Source: the API reference of Envoy Gateway 1.x.
+import { at, isGiven, listAt, numberAt, type TreeEntry, textAt } from './document.js';
+import { units } from './envoy-descriptors.js';
+import {
+  bySpecificity,
+  everyone,
+  type FoundLimiter,
+  type FoundLimits,
+  type Like,
+  type LimitKey,
+  type PathPattern,
+  perClient,
+  unknownKey,
+} from './found.js';
+
+type Reach = Pick<FoundLimiter, 'hosts' | 'paths'>;
+
+/** Hosts and paths of a route, as far as it is in the files. */
+function reachOfRoute(roots: readonly TreeEntry[], kind: string, name: string): Reach {
+  const route = roots.find((one) => textAt(one, 'kind') === kind && textAt(one, 'metadata', 'name') === name);
+  const paths = listAt(route, 'spec', 'rules').flatMap((rule) =>
+    listAt(rule, 'matches').flatMap((match) => pathOf(match)),
+  );
+  const isAll = paths.some(({ kind: of, text }) => of === 'prefix' && text === '/');
+  return { hosts: listAt(route, 'spec', 'hostnames').map(({ value }) => String(value)), paths: isAll ? [] : paths };
+}
+
+function pathOf(match: TreeEntry): PathPattern[] {
+  const text = textAt(match, 'path', 'value');
+  if (text === undefined) return [];
+  const type = textAt(match, 'path', 'type') ?? 'PathPrefix';
+  return [{ kind: type === 'Exact' ? 'exact' : type === 'RegularExpression' ? 'regex' : 'prefix', text }];
+}
+
+const titleOf = (one: TreeEntry) => `${textAt(one, 'kind')} ${textAt(one, 'metadata', 'name') ?? textAt(one, 'name')}`;
+
+const targetsOf = (policy: TreeEntry) => [
+  ...listAt(policy, 'spec', 'targetRefs'),
+  ...listAt(policy, 'spec', 'targetRef'),
+];
+
+/** The policy of a route replaces that of its gateway. */
+export function readPolicies(roots: readonly TreeEntry[], found: FoundLimits) {
+  const policies = roots.filter((root) => textAt(root, 'kind') === 'BackendTrafficPolicy');
+  const routes = roots.filter((one) => /^(?:HTTP|GRPC)Route$/.test(textAt(one, 'kind') ?? ''));
+  const own = new Set(policies.flatMap((one) => targetsOf(one).map(titleOf)));
+  const left = routes.map(titleOf).filter((title) => !own.has(title));
+  const limited = policies.flatMap((root) => readPolicy(root, routes, left, found));
+  const table = routes.map((route) => ({
+    ...reachOfRoute(roots, textAt(route, 'kind') ?? '', textAt(route, 'metadata', 'name') ?? ''),
+    limiters: limited.flatMap(({ routes: titles, limiter }) => (titles.includes(titleOf(route)) ? [limiter] : [])),
+  }));
+  if (limited.length > 0 && table.length > 0) found.table(bySpecificity(table));
+}
+
+/** Each route has a count of its own, unless the rule is shared. @param left routes without a policy of their own: their gateway's applies */
+function readPolicy(root: TreeEntry, routes: readonly TreeEntry[], left: readonly string[], found: FoundLimits) {
+  const { file } = root;
+  const targets = targetsOf(root);
+  const name = textAt(root, 'metadata', 'name') ?? 'policy';
+  const limits = at(root, 'spec', 'rateLimit');
+  if (limits === undefined) return [];
+  if (targets.length === 0) found.refuse(file, root.line, 'the policy names no target');
+  for (const one of targets)
+    if (isGiven(at(one, 'sectionName')))
+      found.refuse(file, at(one, 'sectionName')!.line, 'only a section of the target is limited; here all of it is');
+  const titles = targets.flatMap((one) =>
+    textAt(one, 'kind') === 'Gateway' && routes.length > 0 ? left : [titleOf(one)],
+  );
+  const overridden = titles.length > 0 ? undefined : 'every route has a policy of its own';
+  const merge = at(root, 'spec', 'mergeType');
+  if (merge !== undefined)
+    found.refuse(file, merge.line, 'mergeType is not read: a policy replaces that of its gateway here');
+  return (['global', 'local'] as const).flatMap((type) =>
+    listAt(limits, type, 'rules').flatMap((rule, index) => {
+      const [requests, unit] = [
+        numberAt(rule, 'limit', 'requests'),
+        (textAt(rule, 'limit', 'unit') ?? '').toLowerCase(),
+      ];
+      if (requests === undefined || !units.includes(unit) || (type === 'local' && SECONDS[unit] === undefined)) {
+        found.refuse(file, rule.line, 'the rule has no number of requests or no unit');
+        return [];
+      }
+      if (isGiven(at(rule, 'cost')))
+        found.refuse(file, at(rule, 'cost')!.line, 'cost is not read: a request costs 1 here');
+      const bucket: Like = {
+        like: 'envoy-local',
+        max_tokens: requests,
+        tokens_per_fill: requests,
+        fill_interval: SECONDS[unit],
+      };
+      const place = {
+        name: `${name} rule ${index}`,
+        line: rule.line,
+        key: selected(rule, found),
+        limit: type === 'global' ? { like: 'envoy-ratelimit', requests_per_unit: requests, unit } : bucket,
+        isDryRun: textAt(rule, 'shadowMode') === 'true',
+      };
+      const applied = textAt(limits, 'type') ?? type;
+      const off = applied.toLowerCase() === type ? overridden : `the type is ${applied}`;
+      if (off !== undefined) {
+        found.unused(file, { ...place, what: `rule ${index} limits nothing: ${off}` });
+        return [];
+      }
+      const isShared = textAt(rule, 'shared') === 'true';
+      return (isShared ? [titles] : titles.map((title) => [title])).map((some) => {
+        const matches = routes
+          .filter((route) => some.includes(titleOf(route)))
+          .flatMap((route) => listAt(route, 'spec', 'rules').flatMap((one) => listAt(one, 'matches')));
+        if (!isShared && (matches.length > 1 || some[0]!.startsWith('Gateway ')))
+          found.refuse(file, rule.line, 'each match of a route has a count of its own; here they share one');
+        const isThere = some.some((one) => one.startsWith('Gateway ') || routes.map(titleOf).includes(one));
+        const reach = isThere ? ('known' as const) : ('unknown' as const);
+        return { routes: some, limiter: found.limiter(file, { ...place, where: some.join(', '), reach }) };
+      });
+    }),
+  );
+}
+
+const SECONDS: Readonly<Record<string, string>> = { second: '1s', minute: '60s', hour: '3600s', day: '86400s' };
+
+/** Distinct counts each value separately; Exact, the default, counts all that fit together. */
+function selected(rule: TreeEntry, found: FoundLimits): LimitKey {
+  const keys: LimitKey[] = [];
+  for (const selector of listAt(rule, 'clientSelectors'))
+    for (const [kind, given] of selector.fields) {
+      const many = given.items.length > 0 ? given.items : [given];
+      for (const one of many) {
+        const isDistinct = textAt(one, 'type') === 'Distinct';
+        const value = textAt(one, 'value') ?? textAt(one, 'name') ?? kind;
+        if (isDistinct)
+          keys.push(kind === 'sourceCIDR' ? perClient : unknownKey(`each ${textAt(one, 'name') ?? kind}`));
+        if (!isDistinct || (kind === 'sourceCIDR' && value !== '0.0.0.0/0' && value !== '::/0'))
+          found.refuse(one.file, one.line, `it applies only to requests of ${kind} ${value}; here it applies to all`);
+        else if (kind === 'sourceCIDR' && value === '0.0.0.0/0')
+          found.refuse(one.file, one.line, 'addresses of IPv6 are not limited by 0.0.0.0/0; here they are');
+      }
+    }
+  if (keys.length === 0) return everyone;
+  const known = keys.flatMap((one) => one.parts ?? []);
+  return {
+    text: keys.map(({ text }) => text).join(', '),
+    parts: keys.some((one) => one.parts === undefined) ? undefined : known,
+  };
+}
