@@ -124,7 +124,6 @@ async function run(scenario: object) {
     import('../simulate/simulate.js'),
     import('../time/cycle.js'),
   ]);
-  // JSON is YAML.
   const loaded = parseScenario(JSON.stringify(scenario), 'client.yaml');
   const journeys = new JourneyRecorder();
   const { outcome } = await simulate(loaded, { journeys });
@@ -143,7 +142,6 @@ async function run(scenario: object) {
   };
 }
 
-/** A bar for each of some equal intervals. */
 function histogram(sentMs: readonly number[], lastMs: number): string {
   const binMs = Math.max(100, Math.ceil(lastMs / MOST_BINS / 100) * 100);
   const counts = new Array<number>(Math.floor(lastMs / binMs) + 1).fill(0);

@@ -22,7 +22,6 @@ export interface Command<Known extends Options = Options> {
   readonly options: Known;
   /** Words after `weir`, and what they do. */
   readonly examples: readonly (readonly [words: string, about: string])[];
-  /** A paragraph below the help. */
   readonly more?: string;
   readonly run: (given: GivenTo<Known>, line: CommandLine) => Promise<void> | void;
 }
@@ -30,7 +29,6 @@ export interface Command<Known extends Options = Options> {
 /** What is said of an option beside its type. Names of others are those of the schema: `cycleMs` is --cycle-ms. */
 interface About {
   readonly default?: string | number;
-  /** An argument or option that has to be given. */
   readonly required?: true;
   /** An argument: given by its place and not by its name. */
   readonly place?: true;
@@ -43,11 +41,9 @@ interface About {
   /** Does not change the result of a run, or is a secret: the line that repeats a run leaves it out. */
   readonly local?: true;
   readonly letter?: string;
-  /** Not in help. */
   readonly hidden?: true;
 }
 
-/** An option as the command line sees it. */
 export interface Option extends About {
   readonly type: 'string' | 'number' | 'integer' | 'boolean' | 'array';
   readonly description: string;
@@ -55,7 +51,6 @@ export interface Option extends About {
   readonly minimum?: number;
   readonly exclusiveMinimum?: number;
   readonly maximum?: number;
-  /** What a value is, in words. */
   readonly takes?: string;
   /** The value of a text; undefined for one that cannot be read. A failure of its own says why. */
   readonly read?: (text: string, option: string) => unknown;
@@ -90,7 +85,6 @@ export function choice<const Values extends readonly string[], const Said extend
   return made('string', description, { enum: values, ...said });
 }
 
-/** A whole number. */
 export function whole<const Said extends About>(
   minimum: number,
   maximum: number,
@@ -107,7 +101,6 @@ export function decimal<const Said extends About & Pick<Option, 'minimum' | 'max
   return made('number', description, said);
 }
 
-/** A value that is read from a text. */
 export function value<Value, const Said extends About>(
   takes: string,
   read: (text: string, option: string) => Value | undefined,
@@ -117,12 +110,10 @@ export function value<Value, const Said extends About>(
   return made('string', description, { takes, read, ...said });
 }
 
-/** An option that may be given without a value. */
 export function perhaps(bare: NonNullable<Option['bare']>, takes: string, description: string, said: About = {}) {
   return made('string', description, { bare, takes, ...said }) as TypeBox.TOptional<TypeBox.TString>;
 }
 
-/** An option that may be given several times, or an argument of several words. */
 export function several<Item extends Schema>(
   item: Item,
 ): Item extends TypeBox.TOptional<infer One extends Schema>

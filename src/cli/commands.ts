@@ -2,7 +2,6 @@
 import type { Command } from './command.js';
 
 export interface ListedCommand {
-  /** After `weir`: `simulate`, `node keys make`. */
   readonly name: string;
   readonly about: string;
   /** Where the first page of help lists it; elsewhere if undefined. */

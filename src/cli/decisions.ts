@@ -10,7 +10,6 @@ import { say } from './say.js';
 
 const MOST_HELD = 1 << 16;
 
-/** The limiter is made at the first request. */
 export async function decideStandardInput(rule: RuleDefinition): Promise<void> {
   const deciders = new Deciders(rule);
   let answers = '';

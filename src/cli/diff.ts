@@ -9,7 +9,6 @@ import { logName, logOptions, readingOptions, readingProgress, readingText, refu
 import { json, readShare, top } from './options.js';
 import { say } from './say.js';
 
-/** Options that have no effect without one. */
 function ofLog<Known extends Options>(options: Known): Known {
   const entries = Object.entries(options).map(([name, option]) => [name, { ...option, needs: ['log'] }]);
   return Object.fromEntries(entries) as Known;
@@ -65,12 +64,12 @@ export const diff = command({
       import('../gateway/limits-in.js'),
       import('../sizing/limit-changes.js'),
       import('../report/diff-document.js'),
-      import('../report/sizing-folder.js'),
+      import('../report/answer-folder.js'),
     ]);
     const [old, fresh] = await Promise.all([limitFiles(given.old, given.new), limitFiles(given.new, given.old)]);
     const sides = { old: fittingLimits(limitersInFiles(old)), new: fittingLimits(limitersInFiles(fresh)) };
     const changes = limitChanges(sides.old, sides.new);
-    const folder = given.out === undefined ? undefined : await folders.openSizingFolder('diff', given.new, given.out);
+    const folder = given.out === undefined ? undefined : await folders.openAnswerFolder('diff', given.new, given.out);
     const traffic = given.log === undefined ? undefined : await trafficOf(given, given.log, sides);
     const found = {
       names: { old: given.old, new: given.new },
@@ -84,7 +83,7 @@ export const diff = command({
     };
     const [document, answer] = [report.diffDocument(found), report.diffAnswer(found)];
     process.exitCode = exitOfStop() ?? (document.verdict?.hue === 'bad' ? 1 : 0);
-    const page = folder === undefined ? undefined : await folders.writeDiff(folder, document, answer);
+    const page = folder === undefined ? undefined : await folders.writeAnswer(folder, answer, document);
     const { printDocument } = await import('./print.js');
     printDocument(answer, document, given.json, { lines: (traffic?.readings ?? []).map(readingText), page });
     if (given.annotate)

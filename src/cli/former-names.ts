@@ -101,6 +101,7 @@ const options: Readonly<Record<string, string | Readonly<Record<string, string>>
   stuck: 'It is --find with --map since 0.3.',
   theme: 'Leave it out: the picture is light.',
   threads: 'It is --workers since 0.3: --workers 4.',
+  time: { identify: 'It is --for since 0.3: --for 5m.' },
   'time-column': 'It is --time since 0.3.',
   'time-unit': 'It follows the column of --time since 0.3: --time ts:ms, or :ms alone.',
   top: { recommend: 'Leave it out: 20 clients are listed.' },
@@ -126,12 +127,10 @@ const options: Readonly<Record<string, string | Readonly<Record<string, string>>
   url: { replay: 'It is --live=URL since 0.3.' },
 };
 
-/** What to use instead of a command of 0.2; undefined for any other word. */
 export function formerCommand(word: string): string | undefined {
   return Object.hasOwn(commands, word) ? commands[word] : undefined;
 }
 
-/** What to use instead of an option of 0.2; undefined for any other. */
 export function formerOption(command: string, option: string): string | undefined {
   const found = Object.hasOwn(options, option) ? options[option] : undefined;
   return typeof found === 'object' ? (found[command] ?? found['*']) : found;

@@ -20,7 +20,6 @@ const start: Rows = [
 
 type Commands = readonly ListedCommand[];
 
-/** `weir --help` */
 export function firstPage(commands: Commands, terminal: Terminal): string {
   const width = widthOf(terminal);
   const parts = groups.map(({ title, about }) => {
@@ -50,7 +49,6 @@ export function groupPage(commands: Commands, words: string, terminal: Terminal)
   return [`weir ${words} <command>`, columns(rows, width, 26)].join('\n\n');
 }
 
-/** `weir simulate --help` */
 export function commandPage({ name, about }: ListedCommand, command: Command, terminal: Terminal): string {
   const width = widthOf(terminal);
   const { places, rest } = partsOf(command);

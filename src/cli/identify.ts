@@ -15,7 +15,6 @@ import { Progress } from './progress.js';
 import { say } from './say.js';
 import { terminalAtHand } from './terminal.js';
 
-/** How exact times are found, as a part of their length. */
 const RESOLUTION = 0.01;
 
 const NOT_OF_LOGS = { without: ['from'] };
@@ -25,7 +24,7 @@ const OF_CLIENTS = { needs: ['client'] };
 const options = {
   url: text('what is limited: http://127.0.0.1:8080/', { place: true }),
   budget: whole(10, 1_000_000, 'the most requests to send', { default: 500, ...NOT_OF_LOGS }),
-  time: text('the most time to take', { default: '5m', ...NOT_OF_LOGS }),
+  for: text('the most time to take', { default: '5m', ...NOT_OF_LOGS }),
   header: several(
     value('"Name: value"', headerIn, 'a header of every request; may be given several times', NOT_OF_LOGS),
   ),
@@ -150,11 +149,9 @@ async function live(url: string, given: Given): Promise<Identified> {
     import('../identify/key-check.js'),
   ]);
   const { budget, keyHeader, header } = given;
-  const timeMs = parseTimeMs(given.time, CYCLE_MS, '--time', 1);
+  const timeMs = parseTimeMs(given.for, CYCLE_MS, '--for', 1);
   if (!given.json) {
-    say(
-      `Sends at most ${budget} requests in at most ${given.time} to ${url}, and stops at the first sign of harm.\n\n`,
-    );
+    say(`Sends at most ${budget} requests in at most ${given.for} to ${url}, and stops at the first sign of harm.\n\n`);
   }
   const progress = new Progress('identify');
   const options: AskingOptions = {
@@ -190,7 +187,7 @@ function hostIn(url: string | undefined): string {
 }
 
 /** A program is answered by scripts, and its retry policy is said. */
-async function identifyClient({ program, port, time, json }: Given): Promise<void> {
+async function identifyClient({ program, port, for: time, json }: Given): Promise<void> {
   const [{ clientAnswer }, { clientDocument }, { investigateClient }, { playScripts }, { drawsOf }] = await Promise.all(
     [
       import('../identify/client/client-answer.js'),
@@ -208,7 +205,7 @@ async function identifyClient({ program, port, time, json }: Given): Promise<voi
   const found = await playScripts(investigateClient(drawsOf(1)('identify client')), {
     port,
     command: program,
-    timeMs: parseTimeMs(time, CYCLE_MS, '--time', 1),
+    timeMs: parseTimeMs(time, CYCLE_MS, '--for', 1),
     signal: stopSignal(),
     onReady: (url) => void (json || say(`${begun(url)}\n\n`)),
     onProgress: (share, words) => progress.show(share, words),

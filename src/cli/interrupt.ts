@@ -34,7 +34,6 @@ function stop(name: NodeJS.Signals): void {
   controller?.abort();
 }
 
-/** Resolves when the command is stopped. */
 export function stopped(): Promise<void> {
   const signal = stopSignal();
   if (signal.aborted) return Promise.resolve();

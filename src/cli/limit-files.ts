@@ -84,7 +84,6 @@ async function filesAt(given: string, other: string): Promise<Source[]> {
   );
 }
 
-/** From the top of the repository, as trees of git are. */
 async function fromTop(path: string): Promise<string> {
   const prefix = (await git(['rev-parse', '--show-prefix'])).trim();
   return join(prefix, path).replaceAll('\\', '/').replace(/\/$/, '') || '.';

@@ -7,7 +7,6 @@ import { text } from './command.js';
 import { usageFailure } from './ending.js';
 import { warn } from './say.js';
 
-/** A limiter as a scenario has it. */
 export type Limiter = Readonly<Record<string, unknown>>;
 
 export const LIMIT_WORDS = "'100 in 60s', 'nginx 10r/s burst=5', 'gcra 10/s burst=20', a file, none: weir help rules";

@@ -137,7 +137,6 @@ function rowOf(title: string, primitive: string, profile: Profile, refused = '-'
   return [title, primitive, burst, most, share(profile.atRate), share(profile.atTwice), refused];
 }
 
-/** The longest text of an example in the list. */
 const MOST_SHOWN = 60;
 
 /** Every product and rule with an example of ten requests a second; everything is measured on the rule. */
@@ -172,7 +171,6 @@ async function list(json: boolean): Promise<void> {
   print({ answer: { limiters: rows }, words: `${table(heads, cells)}\n\n${below}` }, json);
 }
 
-/** @throws Failure `unwritable_folder` */
 async function draw(path: string): Promise<void> {
   const [{ galleryCharts }, { panelsPng }] = await Promise.all([
     import('../report/chart/gallery.js'),

@@ -107,15 +107,12 @@ export const load = command({
   },
 });
 
-/** As oha and hey have them. */
 const CLOSED_CONNECTIONS = 50;
 
 /** A scenario, as a file or as the options beside a URL say it. */
 interface Asked {
-  /** Of its file, or the URL. */
   readonly path: string;
   readonly scenario: LoadedScenario;
-  /** The scenario as a value, of a URL. */
   readonly document?: object;
   readonly isPredicted?: boolean;
 }
@@ -218,7 +215,6 @@ async function loadOne(
   return { ...observed, ...(timeline === undefined || !isPredicted ? {} : { predicted: timeline }), series };
 }
 
-/** As many connections as requests under way. */
 function loopOf({ connections = CLOSED_CONNECTIONS }: Given) {
   return { closedLoop: connections, connections };
 }

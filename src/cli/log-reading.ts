@@ -45,7 +45,6 @@ export const readingOptions = {
 
 type GivenLog = GivenTo<typeof readingOptions>;
 
-/** @param cycleMs as the windows want it */
 export function logOptions(given: GivenLog, cycleMs: number): LogOptions {
   const { logFormat, time, count, where, from, to } = given;
   return {
@@ -131,14 +130,17 @@ export function readingText({
     ...(costFrom === undefined ? [] : [`cost from ${costFrom}`]),
     ...(keyFrom === undefined ? [] : [`one key per ${keyFrom.replace(/^the /, '')}`]),
   ];
-  const head = `${path}: read as ${format}${envelope === undefined ? '' : ` in ${envelope}`}: ${from.join(', ')}; ${requests} requests`;
+  const head = `${path}: read as ${format}${envelope === undefined ? '' : ` in ${envelope}`}: ${from.join(', ')}; ${counted(requests, 'request')}`;
   if (skippedLines === 0) return head;
   const shown = skipped.map(({ line, reason, text }) => `  line ${line}: ${reason}: ${text}`);
   const more = skippedLines > skipped.length ? [`  and ${skippedLines - skipped.length} more`] : [];
-  return [`${head}; ${skippedLines} lines were skipped: they are not requests:`, ...shown, ...more].join('\n');
+  const skip =
+    skippedLines === 1
+      ? '1 line was skipped: it is not a request'
+      : `${counted(skippedLines, 'line')} were skipped: they are not requests`;
+  return [`${head}; ${skip}:`, ...shown, ...more].join('\n');
 }
 
-/** Shows how far the logs are read. */
 export function readingProgress(name: string): (done: number, total: number | undefined) => void {
   const progress = new Progress(`reading ${name}`);
   return (done, total) => progress.show(total === undefined ? undefined : done / total, `${Math.round(done / 1e6)} MB`);

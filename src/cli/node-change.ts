@@ -17,7 +17,6 @@ import { bodyOf, fields } from './options.js';
 import { warn } from './say.js';
 import { facts, table } from './terminal.js';
 
-/** Of two limiters only one can be given. */
 const windowOptions = {
   threshold: whole(1, Number.MAX_SAFE_INTEGER, 'requests a window may hold', { without: ['limit'] }),
   within: text('length of the window, for example 60 or 47s', { without: ['limit'] }),

@@ -23,10 +23,8 @@ export const contractArgument = text('id or name of the contract; needed where t
   place: true,
 });
 
-/** Of a list: entries of a page. */
 export const most = whole(1, Number.MAX_SAFE_INTEGER, 'how many (default: 100)');
 
-/** The note below a page of a list. @param next where the next page begins; undefined on the last one */
 export function moreAfter(next: string | undefined): string | undefined {
   return next === undefined ? undefined : `there are more: --after ${next}`;
 }

@@ -109,7 +109,6 @@ export async function contractIn(api: ApiClient, slug: string, given: string | u
   throw usageFailure(`The machine ${slug} has ${ids.length} contracts; say which one: ${some}.`);
 }
 
-/** The time until a request is admitted if nothing else arrives. */
 function waitOf(retryAfterCycles: number | undefined, cycleMs: number): string {
   if (retryAfterCycles === undefined) return 'never';
   return retryAfterCycles === 0 ? 'now' : `in ${spanWords(retryAfterCycles, cycleMs)}`;

@@ -120,7 +120,6 @@ function unknownTemplate(id: string): Failure {
   });
 }
 
-/** A definition, or the JSON of an XState machine. */
 function definitionFrom(file: string): ContractDefinition {
   const text = readText(file, { what: `The definition ${file}`, fix: 'Check the path.', isGiven: true });
   let value: unknown;
@@ -134,7 +133,6 @@ function definitionFrom(file: string): ContractDefinition {
       cause: error,
     });
   }
-  // Whether it is one is for the node to say.
   if (typeof value === 'object' && value !== null) return value as ContractDefinition;
   throw new Failure('invalid_definition', { what: `The definition ${file} is JSON but not an object.` });
 }

@@ -11,7 +11,6 @@ import type { WatchServer } from './watch.js';
 export const json = flag('print JSON, for programs', { local: true });
 
 export const scenarios = several(text('scenario files (YAML or JSON)', { place: true, required: true }));
-export const scenario = text('scenario file (YAML or JSON)', { place: true, required: true });
 
 export const seed = value(
   'a whole number from 0 on, or a seed that a run has named',
@@ -23,7 +22,6 @@ export const seed = value(
 export const outFor = (usual: string) => text(`folder for the report, or none (default: ${usual})`, { local: true });
 export const out = outFor('reports/<scenario>/<seed>');
 
-/** What is given for --out where no report is wanted. */
 export const NONE = 'none';
 
 export const watch = perhaps(
@@ -91,7 +89,6 @@ export const cycleMs = whole(
   'length of a cycle in ms (default: 777; for windows written in time 500, or the longest up to 777 that divides them)',
 );
 
-/** Length of a cycle in ms: as given, or as windows want it that are written in time. */
 export function cycleMsOf(given: number | undefined, windows: readonly (number | string | undefined)[]): number {
   return given ?? cycleMsFor(windows, CYCLE_MS);
 }
@@ -110,7 +107,6 @@ export const top = whole(1, Number.MAX_SAFE_INTEGER, 'how many contracts the out
   default: 100,
 });
 
-/** Threads of this machine, or those of others. */
 export const workers = value(
   'a number of threads from 1 to 1024, or redis://host:6379',
   (text) => (/^\d+$/.test(text) ? threadsIn(text) : text.includes('://') ? text : undefined),
@@ -130,7 +126,6 @@ function threadsIn(text: string): number | undefined {
   return threads >= 1 && threads <= 1024 ? threads : undefined;
 }
 
-/** Where the runs of a command are made. */
 export function runPlace({ workers }: { readonly workers?: number | string }) {
   const place = typeof workers === 'number' ? { threads: workers } : { workers };
   return { ...place, onNotice: (words: string) => warn(`weir: ${words}\n`) };

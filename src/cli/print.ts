@@ -8,7 +8,6 @@ export interface Printed {
   readonly answer: unknown;
   readonly words: string;
   readonly note?: string | undefined;
-  /** Exit code; 0 unless given. */
   readonly exit?: number;
 }
 
@@ -18,7 +17,6 @@ export function print({ answer, words, note, exit = 0 }: Printed, asJson: boolea
   if (exit !== 0) process.exitCode = exit;
 }
 
-/** @param page of the report, to be opened */
 export function printDocument(
   answer: unknown,
   document: ReportDocument,

@@ -46,7 +46,6 @@ function isHelp(words: readonly string[]): boolean {
   return words.length === 0 || before.some((word) => word === '--help' || word === '-h');
 }
 
-/** The command whose name the words begin with. */
 function commandIn(words: readonly string[]): ListedCommand | undefined {
   return commands.find(({ name }) => `${words.join(' ')} `.startsWith(`${name} `));
 }

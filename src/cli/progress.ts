@@ -23,7 +23,6 @@ export function progressOut(watch: string | undefined): Output {
 
 export class Progress {
   #shown = '';
-  /** The earliest time of the next drawing. */
   #nextMs: number;
   readonly #what: string;
   readonly #out: Output;
@@ -92,7 +91,6 @@ export class CycleLines {
   readonly #progress: Progress;
   readonly #out: Output;
   #headed = false;
-  /** Of the one contract, in the last row with it. */
   #state: number | undefined;
 
   constructor(name: string, out: Output = process.stderr) {

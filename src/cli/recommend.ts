@@ -21,7 +21,6 @@ import {
 import { cycleMsOf, json, NONE, outFor, readShare, windowsIn } from './options.js';
 import { printDocument } from './print.js';
 
-/** Clients that are listed. */
 const MOST_LISTED = 20;
 
 const options = {
@@ -110,7 +109,6 @@ export const recommend = command({
   },
 });
 
-/** A limiter, and the word of it that is a range. */
 async function withRange(text: string) {
   const [word, range] = /(?:^|\s)([\w.]+=\S*\.\.\S*)/.exec(text) ?? [];
   if (word === undefined)
@@ -121,12 +119,10 @@ async function withRange(text: string) {
   return { limiter: await limiterGiven(text.replace(word, '').trim()), range };
 }
 
-/** Values with commas between. */
 function each(text: string): string[] {
   return text.split(',').map((one) => one.trim());
 }
 
-/** All values; undefined if one could not be read. */
 function allOf<T>(values: readonly (T | undefined)[]): T[] | undefined {
   return values.includes(undefined) ? undefined : (values as T[]);
 }
@@ -147,18 +143,25 @@ interface Asked {
 }
 
 async function recommendLimit(given: Given, asked: Asked, options: LogOptions, command: string): Promise<void> {
-  const [{ openSizingFolder, writeSizing }, { adviceDocument }, { linesToPaste }, { adviceOfLogs }, { summaryOf }] =
-    await Promise.all([
-      import('../report/sizing-folder.js'),
-      import('../report/sizing-document.js'),
-      import('../sizing/lines-to-paste.js'),
-      import('../sizing/recommend.js'),
-      import('../traffic/log/read-summary.js'),
-    ]);
+  const [
+    { openAnswerFolder, writeAnswer },
+    { sizingPageHtml },
+    { adviceDocument },
+    { linesToPaste },
+    { adviceOfLogs },
+    { summaryOf },
+  ] = await Promise.all([
+    import('../report/answer-folder.js'),
+    import('../report/page/sizing-page.js'),
+    import('../report/sizing-document.js'),
+    import('../sizing/lines-to-paste.js'),
+    import('../sizing/recommend.js'),
+    import('../traffic/log/read-summary.js'),
+  ]);
   const nowMs = wallNowMs();
   const log = { ...options, nowMs };
   const name = logName(asked.files);
-  const folder = given.out === NONE ? undefined : await openSizingFolder('recommend', name, given.out);
+  const folder = given.out === NONE ? undefined : await openAnswerFolder('recommend', name, given.out);
   const found = await adviceOfLogs(asked.files, {
     ...asked,
     log,
@@ -176,13 +179,14 @@ async function recommendLimit(given: Given, asked: Asked, options: LogOptions, c
   );
   const limit = { threshold, within, cycleMs: asked.cycleMs, key: log.keyColumn };
   const further = (given.as ?? []).flat().map((product) => linesAs(product, limit));
-  // Products count requests.
   const paste = log.cost === undefined ? [...linesToPaste(limit, limits), ...further] : [];
   const answer = { ...advice, log: name, partial, paste, read, ...(asked.notes.length > 0 && { notes: asked.notes }) };
   const report = { ...found, name, isKeyed, paste, command };
-  const page = folder === undefined ? undefined : await writeSizing(folder, report, answer);
+  const document = adviceDocument(report);
+  const pageOf = (files: readonly string[]) => sizingPageHtml(report, files);
+  const page = folder && (await writeAnswer(folder, answer, document, pageOf));
   process.exitCode = exitOfStop() ?? 0;
   const stopped = partial ? ['Stopped before the end of the log: this is what was read.'] : [];
   const lines = [...readings.map(readingText), ...readingLines(read), ...asked.notes, ...stopped];
-  printDocument(answer, adviceDocument(report), given.json, { lines, page });
+  printDocument(answer, document, given.json, { lines, page });
 }

@@ -74,7 +74,6 @@ const options = {
 
 type Given = GivenTo<typeof options>;
 
-/** What a replay is made of: the words, and what is read from them. */
 interface Asked {
   readonly given: Given;
   readonly line: CommandLine;
@@ -82,7 +81,6 @@ interface Asked {
   /** Length of the window in cycles, for families. */
   readonly within: number;
   readonly log: LogOptions;
-  /** What is to be said of the window. */
   readonly notes: readonly string[];
 }
 
@@ -152,7 +150,6 @@ function checkRefused({ refused, log, live }: Given, hasRule: boolean): void {
     );
 }
 
-/** @param limiter as a scenario has it */
 async function replayOne(asked: Asked, limiter: Limiter): Promise<void> {
   const [{ folderFor, printRuns }, { summaryOf }, { Refusals }, planAt] = await Promise.all([
     import('./runs.js'),
@@ -279,10 +276,10 @@ async function runLive(given: Given, common: Common): Promise<ReadAndRun> {
 
 /** Rules side by side; of two, what the second changes. */
 async function replayCompare({ given, line, cycleMs, within, log, notes }: Asked): Promise<void> {
-  const [rules, { openSizingFolder, writeCompared }, { printDocument }, { compareLogs }, { summaryOf }] =
+  const [rules, { openAnswerFolder, writeAnswer }, { printDocument }, { compareLogs }, { summaryOf }] =
     await Promise.all([
       import('../report/rules-document.js'),
-      import('../report/sizing-folder.js'),
+      import('../report/answer-folder.js'),
       import('./print.js'),
       import('../sizing/compare-logs.js'),
       import('../traffic/log/read-summary.js'),
@@ -295,7 +292,7 @@ async function replayCompare({ given, line, cycleMs, within, log, notes }: Asked
     : named.map((name) => ({ name, definition: families[name]({ limit: threshold, within, cycleMs }) }));
   const name = logName(files);
   const signal = stopSignal();
-  const folder = given.out === NONE ? undefined : await openSizingFolder('compare', name, given.out);
+  const folder = given.out === NONE ? undefined : await openAnswerFolder('compare', name, given.out);
   const found = await compareLogs(files, candidates, log, { signal, onProgress: readingProgress(name) });
   if (limit === undefined) for (const note of notes) warn(`weir: ${note}\n`);
   const { changed, keys, readings, warnings } = found;
@@ -304,10 +301,10 @@ async function replayCompare({ given, line, cycleMs, within, log, notes }: Asked
   process.exitCode = exitOfStop() ?? (changes !== undefined && changes.newly_refused > 0 ? 1 : 0);
   const compared = rules.comparedAnswer({ log: name }, found, cycleMs, signal.aborted);
   const answer = { ...compared, ...(changes && { changes }), read };
-  const report = { ...found, name, changes, command: line.repeat() };
-  const page = folder === undefined ? undefined : await writeCompared(folder, report, answer);
+  const document = rules.comparedDocument({ ...found, name, changes, command: line.repeat() });
+  const page = folder && (await writeAnswer(folder, answer, document));
   const lines = [...readings.map(readingText), ...readingLines(read)];
-  printDocument(answer, rules.comparedDocument(report), given.json, { lines, page });
+  printDocument(answer, document, given.json, { lines, page });
 }
 
 async function candidateOf(text: string, askedCycleMs: number | undefined): Promise<Candidate> {

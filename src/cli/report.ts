@@ -9,7 +9,6 @@ import { json, port } from './options.js';
 import { say } from './say.js';
 import { terminalAtHand } from './terminal.js';
 
-/** What the end of a file name says of its format. */
 const endings = {
   txt: 'text',
   json: 'json',

@@ -8,11 +8,9 @@ import { writing } from '../schema/unwritable.js';
 import { requestsOf } from '../simulate/generate.js';
 import { combinedLine } from '../traffic/log/write.js';
 
-/** The time from which the first cycle begins. */
 const START_MS = Date.UTC(2026, 0, 1);
 const CHUNK = 64 * 1024;
 
-/** @param path `-` for standard output */
 export async function writeRequestLog(path: string, scenario: LoadedScenario, seed: Seed | undefined): Promise<void> {
   const lines = Readable.from(chunksOf(scenario, seed));
   if (path === '-') return pipeline(lines, process.stdout, { end: false });

@@ -3,9 +3,8 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { type Block, sentence } from '../report/block.js';
 import { safeName } from '../report/folder.js';
-import { mapBlocks, matrixBlocks, shownFigures } from '../report/sweep-document.js';
+import { mapBlocks, matrixBlocks, shownFigures, sweepDocument, writeSweepReport } from '../report/sweep-document.js';
 import { flatRow, RunFolder, sweepDigest } from '../report/sweep-files.js';
-import { sweepDocument, writeSweepReport } from '../report/sweep-report.js';
 import { documentText } from '../report/terminal-blocks.js';
 import { counted } from '../report/words.js';
 import { digestOf } from '../schema/canonical.js';
@@ -44,7 +43,6 @@ interface RunTable {
   readonly figures: readonly string[];
   readonly says?: readonly Block[] | undefined;
   readonly border?: number;
-  /** For --json, beside the rows. */
   readonly answer?: object;
 }
 
@@ -62,7 +60,6 @@ export async function runTable(planned: SweepPlan, given: Given, line: CommandLi
   const folder = given.out === NONE ? undefined : new RunFolder(path, kind, plan);
   const known = folder?.known ?? [];
   const runs = [...known];
-  // How many runs a map needs is seen as they end.
   const all = question === undefined ? plan.cells.length * plan.replications : undefined;
   const of = all === undefined ? '' : ` of ${all}`;
   if (all !== undefined)
@@ -156,7 +153,6 @@ function estimate(left: number, { workers, watch }: Given): () => void {
   const clock = new WallClock(CYCLE_MS, { onError: () => {} });
   const cores = Math.min(typeof workers === 'number' ? workers : availableParallelism(), left);
   const startMs = clock.monotonicMs();
-  // A view of the whole terminal says it itself.
   let [ended, isSaid] = [0, watch === 'text'];
   let warm: { readonly ms: number; readonly ended: number } | undefined;
   return () => {

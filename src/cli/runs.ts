@@ -39,12 +39,10 @@ export async function folderFor(
 }
 
 interface AskedRun {
-  /** Of the scenario, for the command that repeats the run. */
   readonly path: string;
   readonly scenario: LoadedScenario;
 }
 
-/** Where a run is shown and written. */
 export interface RunSetting {
   readonly signal: AbortSignal;
   readonly watch: WatchServer | undefined;

@@ -32,7 +32,6 @@ export function say(text: string): boolean {
   return process.stdout.write(visible(text));
 }
 
-/** Writes to standard error. */
 export function warn(text: string): void {
   erase?.();
   process.stderr.write(visible(text));

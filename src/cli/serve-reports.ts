@@ -74,7 +74,6 @@ async function compared(root: string, names: readonly string[]): Promise<Page> {
   const runs = [];
   for (const name of names) {
     const outcome = await inside(root, `${name}/outcome.json`);
-    // What lies beside it is read, too.
     const isLinked =
       outcome !== undefined &&
       (await readdir(dirname(outcome), { withFileTypes: true })).some((one) => one.isSymbolicLink());
@@ -114,7 +113,6 @@ const kinds = [
   ['sweep.ndjson', 'sweep'],
 ] as const;
 
-/** The newest first. Links are not followed. */
 async function reportsIn(root: string): Promise<ListedReport[]> {
   const reports: ListedReport[] = [];
   const visit = async (folder: string, steps: readonly string[]): Promise<void> => {

@@ -99,7 +99,6 @@ function cellsOf(figures: RouteFigures): string[] {
   ];
 }
 
-/** The highest rate within the bound, and the cause that prevents a higher one. */
 function searchBlocks({ p99Ms, ratePerSecond, boundBy, trials }: RateSearch): Block[] {
   const held =
     ratePerSecond === 0

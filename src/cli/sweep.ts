@@ -57,7 +57,6 @@ const options = {
 
 type Given = GivenTo<typeof options>;
 
-/** In place of a file. */
 const MATRIX = 'matrix';
 
 export const sweep = command({
@@ -110,7 +109,6 @@ export const sweep = command({
   },
 });
 
-/** A search has no table of runs. */
 function refuseFiles(line: CommandLine): void {
   for (const option of ['figure', 'watch', 'out'])
     if (line.has(option)) throw usageFailure(`--${option} has no effect with --find.`, `Leave --${option} out.`);

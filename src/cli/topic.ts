@@ -24,7 +24,6 @@ export async function showTopic(name: string, word = ''): Promise<void> {
   await showPage(readFileSync(packageFile(`dist/topics/${name}.md`), 'utf8'));
 }
 
-/** @throws Failure `wrong_usage` for a field that does not exist */
 async function fieldText(field: string): Promise<string> {
   const [{ fieldPage }, { Scenario }] = await Promise.all([
     import('../schema/field-reference.js'),

@@ -31,7 +31,6 @@ export class TraceFile {
     this.#statelyLines = this.#guarded(() => new Lines(this.files[2]));
   }
 
-  /** For `SimulateOptions.inspect`. */
   readonly inspect = (event: InspectionEvent, clock: Clock): void => {
     this.#guarded(() => {
       this.#trace.inspect(event, clock);

@@ -3,8 +3,10 @@ import * as fs from 'node:fs';
 import { baseUrlFrom, DEFAULT_URL } from '../client/base-url.js';
 import { NodeFolder, type Pin } from '../client/nodes-folder.js';
 import { rootKeyOf } from '../client/pin.js';
-import type { Verification } from '../record/verification.js';
+import { pinnedOnly, type Verification } from '../record/verification.js';
+
 import type { ExportVerifier, trustIn } from '../record/verify-export.js';
+import { counted } from '../report/words.js';
 import { Failure } from '../schema/failure.js';
 import { readText, refuseNamedPipe } from '../schema/text-file.js';
 import { writePrivate } from '../store/private-file.js';
@@ -12,7 +14,7 @@ import { command, several, text } from './command.js';
 import { usageFailure } from './ending.js';
 import { json } from './options.js';
 import { print } from './print.js';
-import { NOT_HELD, recordVerdictOf, verdictText } from './verdict.js';
+import { facts } from './terminal.js';
 
 const options = {
   record: text('exported file; - for standard input', { place: true, required: true }),
@@ -72,7 +74,6 @@ async function trustedFrom(texts: readonly string[]): Promise<Trusted> {
   ]);
   const given = texts.flatMap((text) => {
     const keys = text.includes('BEGIN') || isRawKey(text) || isFingerprint(text) ? text : contentOf(text, PIN);
-    // PEM texts, or one key a line.
     return keys.match(/-----BEGIN[\s\S]*?-----END[^\n]*/g) ?? keys.split('\n').filter((line) => line.trim() !== '');
   });
   const [first = '', ...others] = given.map((key) => key.trim());
@@ -129,4 +130,69 @@ async function walk(record: string, verifier: ExportVerifier): Promise<Verificat
 
 function isStandardInput(record: string): boolean {
   return record === '-';
+}
+
+type RecordVerdict = Verification & { readonly ok: true };
+
+const NOT_HELD = 1;
+
+function recordVerdictOf(found: Verification, allowUnpinned: boolean): RecordVerdict {
+  return { ok: true, ...(allowUnpinned ? found : pinnedOnly(found)) };
+}
+
+function verdictText({
+  valid,
+  machine,
+  rows,
+  head,
+  first_broken,
+  checkpoint,
+  proofs,
+  removed,
+  earlier,
+}: RecordVerdict): string {
+  const name = machine === null ? 'The record' : `The record of ${machine}`;
+  const signed =
+    checkpoint === null
+      ? 'no'
+      : `in cycle ${checkpoint.cycle} by ${checkpoint.signed_by}, ${checkpoint.pinned ? 'as pinned' : 'which the record itself names'}`;
+  const about = facts([
+    ['head', head === null ? undefined : `row ${head.seq}, ${head.hash}`],
+    ['signed', valid ? signed : undefined],
+    [
+      'removed',
+      removed &&
+        `rows 1 to ${removed.to_seq} were removed on ${removed.at}, in cycle ${removed.cycle}, as signed by ${removed.signed_by}`,
+    ],
+    ['earlier', earlier === undefined ? undefined : `rows 1 to ${earlier} were verified then, and not again`],
+  ]);
+  if (valid) {
+    const trusted =
+      checkpoint?.pinned === true ? [] : ['  no key was given or pinned: this shows damage, and no forgery'];
+    return [
+      `${name} holds: ${counted(rows, 'row')}, ${counted(proofs, 'firing')} computed again.`,
+      about,
+      ...trusted,
+    ].join('\n');
+  }
+  const { seq, line = 0, check = 'shape', reason = '' } = first_broken ?? {};
+  const place = [seq === undefined ? '' : `row ${seq}`, line === 0 ? '' : `line ${line}`]
+    .filter((part) => part !== '')
+    .join(', ');
+  const [title, fix] =
+    checkpoint?.pinned === false && check === 'key'
+      ? [
+          `${name} holds in itself, and nothing says who signed it.`,
+          'Give the key of the node with --pin, or --pin none to look for damage alone.',
+        ]
+      : [`${name} does not hold.`, undefined];
+  return [
+    title,
+    facts([
+      ['broken', `${place === '' ? 'its keys' : place}: ${check}`],
+      ['why', reason],
+      ['fix', fix],
+      ['whole', counted(rows, 'row')],
+    ]),
+  ].join('\n');
 }

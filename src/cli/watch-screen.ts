@@ -89,7 +89,6 @@ export function screenLines(watched: RunScreen, reported: Reported | undefined, 
   ];
 }
 
-/** How far something is: `[====    ] 50 % of 600 cycles`. */
 export function progressLine(share: number, words: string, width: number): string {
   const bar = Math.max(8, Math.min(40, width - 40));
   const full = Math.round(share * bar);

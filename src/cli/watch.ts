@@ -17,7 +17,6 @@ const SENT_AFTER_MS = 250;
 const DRAWN_AFTER_MS = 100;
 /** What is shown takes at most this share of the time. */
 const MOST_SHARE = 0.05;
-/** How long the report waits for a page that is open. */
 const REPORT_WAIT_MS = 5_000;
 /** A reader that is further behind gets the next state instead. */
 const MOST_BEHIND = 1_000_000;
@@ -60,7 +59,6 @@ export class WatchServer {
     this.changed(true);
   }
 
-  /** Something has happened. It is shown now and then. */
   changed(isUrgent = false): void {
     const startMs = this.#clock.monotonicMs();
     const run = this.#run;
@@ -72,7 +70,6 @@ export class WatchServer {
     this.#nextMs = endMs + Math.max(pauseMs, (endMs - startMs) / MOST_SHARE);
   }
 
-  /** Milliseconds on a clock that only goes forward. */
   nowMs(): number {
     return this.#clock.monotonicMs();
   }

@@ -135,7 +135,6 @@ export class WatchedRun implements Shown {
     this.next(row);
   }
 
-  /** For a run of many runs: how far it is. */
   part(share: number, facts: RunScreen['facts']): void {
     this.#share = share;
     this.#facts = facts;

@@ -4,8 +4,7 @@
 //   within 30       ▓▓  ▒▒  ░░
 //   within 60       ██  ▓▓              not there yet
 
-import { cellTable, shownFigures } from '../report/sweep-document.js';
-import { liveSweepPage, sweepData } from '../report/sweep-report.js';
+import { cellTable, liveSweepPage, shownFigures, sweepData } from '../report/sweep-document.js';
 import { blocksText } from '../report/terminal-blocks.js';
 import { filled, hued, shownName, type Terminal } from '../report/terminal-text.js';
 import { counted, duration, number } from '../report/words.js';
@@ -26,9 +25,7 @@ export class WatchedSweep implements Shown {
   readonly #startMs: number;
   /** In the order in which the cells became whole: a run that is late keeps nothing back. */
   readonly #rows: SweepRow[] = [];
-  /** By cell, of those that are not whole. */
   readonly #runsOf = new Map<number, SweepRun[]>();
-  /** Runs that were known at the start, and that are done. */
   readonly #known: number;
   #runs = 0;
 
@@ -133,7 +130,6 @@ function shareIn(value: number, { low, high }: { readonly low: number; readonly 
   return high > low ? (value - low) / (high - low) : 0;
 }
 
-/** Two characters, the darker the larger. */
 function shadeOf(share: number, { unicode }: Terminal): string {
   const shades = unicode ? '·░▒▓█' : '.:+*#';
   return shades[Math.min(shades.length - 1, Math.floor(share * shades.length))]!.repeat(2);

@@ -78,7 +78,9 @@ export function limiterParameters({ states, transitions }: ContractDefinition): 
   if (made()) return { threshold, within };
   const near = numberIn(second?.condition ?? '', /^count >= (\d+)$/);
   if (near === undefined) return undefined;
-  const share = SHARES.find((one) => nearOf(one, threshold) === near && made(one));
+  const fits = SHARES.filter((one) => nearOf(one, threshold) === near && made(one));
+  const off = (one: number) => Math.abs(one * threshold - near);
+  const [share] = fits.sort((a, b) => off(a) - off(b));
   return share === undefined ? undefined : { threshold, within, near_limit: share };
 }
 

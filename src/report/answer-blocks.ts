@@ -8,7 +8,6 @@ const BAR = 40;
 type Live = NonNullable<Outcome['live']>;
 type Answers = NonNullable<Live['answers']>;
 
-/** None for an outcome without answers. */
 export function answerBlocks({ live }: Outcome): Block[] {
   if (live?.answers === undefined) return [];
   const { statuses, errors, seconds, bytes, histogram, limit } = live.answers;

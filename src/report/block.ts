@@ -7,7 +7,6 @@ import { number } from './words.js';
 
 export interface ReportDocument {
   readonly title: string;
-  /** Beside the title, for example the seed. */
   readonly besides?: string | undefined;
   readonly verdict?: VerdictMark | undefined;
   /** The answer in one or two sentences. */
@@ -36,9 +35,7 @@ export type Medium = 'terminal' | 'documents' | 'junit';
 
 interface Common {
   readonly title?: string | undefined;
-  /** Only there; default: everywhere. */
   readonly where?: Medium;
-  /** Collapsed where the medium can. */
   readonly folded?: boolean;
 }
 
@@ -71,7 +68,6 @@ export interface CheckRow {
   readonly condition?: string;
   readonly found?: string | undefined;
   readonly result: 'passed' | 'failed' | 'error' | 'skipped';
-  /** Why, for JUnit. */
   readonly message?: string;
   readonly details?: string | undefined;
 }
@@ -80,7 +76,6 @@ export interface Table extends Common {
   readonly kind: 'table';
   readonly columns: readonly TableColumn[];
   readonly rows: readonly (readonly Cell[])[];
-  /** Rows shown in a terminal and in Markdown; default: all. */
   readonly brief?: number;
   /** If there are more rows than those given: how many in all. */
   readonly total?: number;
@@ -93,13 +88,12 @@ export interface Table extends Common {
 /** Columns of numbers are aligned to the right. */
 export type TableColumn = string | { readonly title: string; readonly right: true };
 
-/** Numbers are grouped. */
 export type Cell =
   | string
   | number
   | { readonly text: string; readonly beside?: string | undefined; readonly hue?: 'good' | 'bad' | undefined };
 
-export interface Chart extends Common {
+interface Chart extends Common {
   readonly kind: 'chart';
   readonly spec: ChartSpec;
 }
@@ -108,7 +102,6 @@ export interface Code extends Common {
   readonly kind: 'code';
   readonly text: string;
   readonly language?: string;
-  /** What is to be known of it. */
   readonly below?: string | undefined;
 }
 

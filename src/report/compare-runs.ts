@@ -1,6 +1,11 @@
-// Compares several runs: every figure of each, and which figures are worse than the baseline by more than the tolerance.
+// Several runs compared: every figure of each, and which are worse than the baseline by more than the tolerance; as a document, CSV, JSON.
 import type { Outcome } from '../outcome/outcome-schema.js';
-import { type Figure, type FigureUnit, figures } from './figures.js';
+import { csvField } from '../outcome/timeline-file.js';
+import type { ChartSpec } from '../web/chart/spec.js';
+import { type Block, type Cell, type CheckRow, type ReportDocument, right, type VerdictMark } from './block.js';
+import { type Figure, type FigureUnit, figures, figureText } from './figures.js';
+import { shownName } from './terminal-text.js';
+import { counted, number, verdictView } from './words.js';
 
 interface NamedOutcome {
   readonly name: string;
@@ -14,23 +19,21 @@ export interface Tolerance {
   readonly floor: number;
 }
 
-export interface ComparedFigure {
-  /** Undefined if the run has no such figure. */
+interface ComparedFigure {
   readonly value: number | undefined;
   /** Against the baseline; undefined without one, for the baseline itself, and if either run has no such figure. */
   readonly change?: Change;
 }
 
-export interface Change {
+interface Change {
   readonly baseline: number;
   readonly delta: number;
-  /** Share of the baseline; undefined if that is 0. */
   readonly share: number | undefined;
   /** `same` or `other` for a figure that is neither good nor bad. */
   readonly verdict: 'same' | 'better' | 'worse' | 'other';
 }
 
-export interface ComparedRow {
+interface ComparedRow {
   readonly name: string;
   readonly label: string;
   readonly unit: FigureUnit;
@@ -105,4 +108,134 @@ function changeOf({ worse }: Figure, base: number, value: number, { share, floor
     case 'less':
       return { ...shared, verdict: delta < 0 ? 'worse' : 'better' };
   }
+}
+
+const signs: Readonly<Record<Change['verdict'], string>> = {
+  same: '=',
+  better: '↑ better',
+  worse: '↓ worse',
+  other: '≠',
+};
+
+export function comparisonDocument(comparison: RunComparison, chart?: ChartSpec): ReportDocument {
+  const { runs, baseline, rows, worse } = comparison;
+  const verdict: VerdictMark =
+    worse.length > 0
+      ? { sign: '✘', words: 'worse', hue: 'bad' }
+      : baseline === undefined
+        ? { sign: '–', words: 'compared', hue: 'open' }
+        : { sign: '✔', words: 'not worse', hue: 'good' };
+  // The baseline is beside the names of the figures: a table that is split has both in each part.
+  const order = runs.map((_, index) => index).sort((a, b) => Number(b === baseline) - Number(a === baseline));
+  const table: Block = {
+    kind: 'table',
+    title: 'Figures',
+    keep: baseline === undefined ? 1 : 2,
+    columns: ['figure', ...order.map((index) => right(runName(comparison, index)))],
+    rows: [
+      ['verdict', ...order.map((index) => verdictCell(runs[index]!.outcome))],
+      ...rows.map((row) => [row.label, ...order.map((index) => cellFor(comparison, row, row.cells[index]!, index))]),
+    ],
+  };
+  const blocks: Block[] =
+    chart === undefined ? [table] : [table, { kind: 'chart', spec: chart, title: 'Charts', where: 'documents' }];
+  return { title: 'Runs compared', verdict, sentence: conclusion(comparison), blocks };
+}
+
+function runName({ runs, baseline }: RunComparison, index: number): string {
+  return `${shownName(runs[index]!.name, 28)}${index === baseline ? ' (baseline)' : ''}`;
+}
+
+function verdictCell(outcome: Parameters<typeof verdictView>[0]): Cell {
+  const { sign, words } = verdictView(outcome);
+  return `${sign} ${words}`;
+}
+
+function cellFor(
+  { runs }: RunComparison,
+  { unit }: ComparedRow,
+  { value, change }: ComparedFigure,
+  index: number,
+): Cell {
+  const text = figureText({ unit }, value, runs[index]!.outcome.cycle_ms);
+  if (change === undefined) return text;
+  const sign =
+    change.delta === 0 && change.verdict === 'same' ? '=' : `${deltaText(change)} ${signs[change.verdict]}`.trim();
+  return { text, beside: sign, hue: change.verdict === 'worse' ? 'bad' : undefined };
+}
+
+function deltaText({ delta, share }: Change): string {
+  if (delta === 0) return '';
+  const sign = delta > 0 ? '+' : '';
+  if (share === undefined) return `${sign}${number(delta)}`;
+  const percent = Number((share * 100).toFixed(1));
+  return `${sign}${Math.abs(percent) >= 1000 ? number(Math.round(percent)) : percent} %`;
+}
+
+function conclusion({ runs, baseline, tolerance, worse }: RunComparison): string {
+  if (baseline === undefined) return `${counted(runs.length, 'run')} side by side, without a baseline.`;
+  const { share, floor } = tolerance;
+  const tolerated = `Tolerated: ${number(share * 100)} %${floor > 0 ? `, at least ${number(floor)}` : ''}.`;
+  const name = shownName(runs[baseline]!.name, 60);
+  return worse.length === 0
+    ? `Nothing is worse than ${name}. ${tolerated}`
+    : `${counted(worse.length, 'figure')} ${worse.length === 1 ? 'is' : 'are'} worse than ${name}. ${tolerated}`;
+}
+
+/** For JUnit: a document for each run but the baseline, a check for each figure. */
+export function comparedRuns({ runs, baseline, rows }: RunComparison): ReportDocument[] {
+  return runs.flatMap(({ name }, index) => {
+    if (index === baseline) return [];
+    const judged = rows.filter(({ cells }) => baseline === undefined || cells[index]!.change !== undefined);
+    const checks = judged.map(({ name: figure, cells }): CheckRow => {
+      const { value, change } = cells[index]!;
+      if (change?.verdict !== 'worse') return { name: figure, result: 'passed' };
+      return {
+        name: figure,
+        result: 'failed',
+        message: `${value ?? 0} is worse than ${change.baseline} of the baseline`,
+      };
+    });
+    return [{ title: name, sentence: '', blocks: [{ kind: 'checks', rows: checks }] }];
+  });
+}
+
+export function comparisonJson({ runs, baseline, tolerance, rows, worse }: RunComparison): string {
+  const shown = {
+    runs: runs.map(({ name, outcome }) => ({
+      name,
+      scenario: outcome.scenario,
+      seed: outcome.seed,
+      verdict: outcome.verdict,
+      digest: outcome.digest,
+    })),
+    baseline: baseline === undefined ? null : runs[baseline]!.name,
+    tolerance,
+    figures: rows.map(({ name, unit, cells }) => ({
+      name,
+      unit,
+      values: cells.map(({ value }) => value ?? null),
+      changes: cells.map(({ change }) => change ?? null),
+    })),
+    worse,
+  };
+  return `${JSON.stringify(shown, undefined, 2)}\n`;
+}
+
+/** One line for each figure and run (RFC 4180, with LF), to be filtered in a spreadsheet. */
+export function comparisonCsv({ runs, rows }: RunComparison): string {
+  const lines = rows.flatMap(({ name, unit, cells }) =>
+    cells.map(({ value, change }, index) =>
+      [
+        name,
+        unit,
+        csvField(runs[index]!.name),
+        value ?? '',
+        change?.delta ?? '',
+        change?.share ?? '',
+        change?.verdict ?? '',
+      ].join(','),
+    ),
+  );
+  return `${['figure,unit,run,value,delta,share,verdict', ...lines].join('\n')}\n`;
 }

@@ -13,9 +13,7 @@ export interface LimitsDiff {
   readonly old: GatewayLimits;
   readonly new: GatewayLimits;
   readonly changes: readonly LimitChange[];
-  /** Undefined without a log. */
   readonly traffic: LimitDiff | undefined;
-  /** Its name. */
   readonly log: string | undefined;
   /** Less than this share of the requests may be newly refused. */
   readonly below: number | undefined;
@@ -206,7 +204,6 @@ function leftOutBlocks({ old, new: fresh }: LimitDiff['left_out']): Block[] {
   ];
 }
 
-/** Of the new files, and what only the old have. */
 function unreadBlocks({ old, new: fresh }: LimitsDiff): Block[] {
   const table = (title: string, rows: readonly { file: string; line: number; what: string }[]): Block[] =>
     rows.length === 0
@@ -243,6 +240,7 @@ export function diffAnswer({ names, changes, traffic, below, log, top, ...sides 
     not_understood: side.notUnderstood,
     not_applied: side.notApplied,
   });
+  const { readings: _, ...counts } = traffic ?? {};
   const leftOut = (some: readonly LeftOut[]) =>
     some.map(({ limiter, why }) => ({ name: limiter.name, where: limiter.where, why }));
   return {
@@ -255,28 +253,14 @@ export function diffAnswer({ names, changes, traffic, below, log, top, ...sides 
     ...(traffic && {
       traffic: {
         log,
-        requests: traffic.requests,
-        clients: traffic.clients,
-        refused_old: traffic.refused_old,
-        refused_new: traffic.refused_new,
-        newly_refused: traffic.newly_refused,
-        newly_admitted: traffic.newly_admitted,
+        ...counts,
         newly_refused_share: shareOf(traffic),
-        clients_newly_refused: traffic.clients_newly_refused,
-        clients_newly_admitted: traffic.clients_newly_admitted,
         by_client: traffic.by_client.slice(0, top),
         by_path: traffic.by_path.slice(0, top),
-        by_minute: traffic.by_minute,
-        by_limiter: [...traffic.by_limiter].map(([{ name, where, file, line }, newly_refused]) => ({
-          name,
-          where,
-          file,
-          line,
-          newly_refused,
-        })),
+        by_limiter: [...traffic.by_limiter].map(([{ name, where, file, line }, newly_refused]) => {
+          return { name, where, file, line, newly_refused };
+        }),
         left_out: { old: leftOut(traffic.left_out.old), new: leftOut(traffic.left_out.new) },
-        warnings: traffic.warnings,
-        ...(traffic.retries && { retries: traffic.retries }),
       },
     }),
     ...(below !== undefined &&

@@ -23,7 +23,6 @@ interface FolderOptions {
   readonly scenario: string;
   /** The seed, or the time for runs without one. */
   readonly run: string | number;
-  /** The folder of `reports/`. Default: the working directory. */
   readonly base?: string;
 }
 
@@ -40,7 +39,6 @@ export interface ReportFolder {
 
 export interface WrittenReport {
   readonly page: string;
-  /** All files, absolute. */
   readonly files: readonly string[];
 }
 
@@ -158,7 +156,6 @@ async function writeLines(path: string, lines: Iterable<string>): Promise<void> 
   await closed;
 }
 
-/** Writes into a folder of a report. @throws Failure `unwritable_folder` */
 export function place<T>(path: string, write: () => Promise<T>): Promise<T> {
   return writing(path, 'Give another folder with --out, or write none with --out none.', write);
 }

@@ -7,9 +7,16 @@ import type { ChartSpec } from '../web/chart/spec.js';
 import type { Medium, ReportDocument } from './block.js';
 import { chartsOf } from './chart/charts.js';
 import { drawing } from './chart/drawing.js';
-import { runsChart } from './chart/runs.js';
-import { compareRuns, type RunComparison, type Tolerance } from './compare-runs.js';
-import { comparedRuns, comparisonCsv, comparisonDocument, comparisonJson } from './comparison-document.js';
+import { runsChart } from './chart/window-count.js';
+import {
+  comparedRuns,
+  compareRuns,
+  comparisonCsv,
+  comparisonDocument,
+  comparisonJson,
+  type RunComparison,
+  type Tolerance,
+} from './compare-runs.js';
 import { documentsJunit } from './junit.js';
 import { documentMarkdown } from './markdown.js';
 import { documentPage, pageHtml } from './page/page.js';
@@ -18,7 +25,6 @@ import { runDocument } from './run-document.js';
 import { documentText } from './terminal-blocks.js';
 import type { Terminal } from './terminal-text.js';
 
-/** Two spaces of indent, keys in the order of the schema; ends with a line feed. */
 export function outcomeJson(outcome: Outcome): string {
   return `${JSON.stringify(outcome, undefined, 2)}\n`;
 }
@@ -91,7 +97,6 @@ function renderSeveral(
   }
 }
 
-/** Several runs on one page: a table of their figures, and a chart of their windows. */
 export function comparisonHtml(comparison: RunComparison, runs: readonly NamedRun[]): string {
   return documentPage(comparisonDocument(comparison, runsChart(runs)));
 }

@@ -8,9 +8,7 @@ import { refusalsChart } from './chart/rules.js';
 import { counted, duration, percent } from './words.js';
 
 export interface ComparedReport extends LogComparison {
-  /** Of the log. */
   readonly name: string;
-  /** Where the rules are policies: what the second changes. */
   readonly changes: PolicyChanges | undefined;
   readonly command: string;
 }
@@ -29,7 +27,6 @@ export function comparedDocument(report: ComparedReport): ReportDocument {
   };
 }
 
-/** What a new policy decides otherwise. */
 interface PolicyChanges {
   readonly newly_refused: number;
   readonly newly_admitted: number;

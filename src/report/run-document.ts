@@ -11,6 +11,8 @@ import { rulesBlocks } from './rules-document.js';
 import { documentText } from './terminal-blocks.js';
 import type { Terminal } from './terminal-text.js';
 import {
+  capital,
+  contractWord,
   counted,
   cycleWords,
   duration,
@@ -28,7 +30,6 @@ const MOST_DIFFERENCES = 200;
 const MOST_IN_JUNIT = 50;
 const MOST_BRIEF = 10;
 
-/** Ends with a line feed. */
 export function reportText(reported: Reported, terminal?: Terminal): string {
   return documentText(runDocument(reported, 'terminal'), terminal);
 }
@@ -38,7 +39,6 @@ export function runDocument(reported: Reported, medium: Medium): ReportDocument 
   const { outcome } = reported;
   const { scenario, seed, question, kind, notes = [], compared } = outcome;
   const charts = medium === 'documents' ? chartsOf(reported) : [];
-  // Without a limiter there is no count to draw.
   const isLimited = outcome.by_contract.some(({ rule }) => rule !== 'none');
   const window = medium === 'terminal' && isLimited ? windowChart(reported) : undefined;
   return {
@@ -145,7 +145,8 @@ function figureBlock(outcome: Outcome): Block {
     const isShare = figure.name === 'admitted' || figure.name === 'limited';
     const unit = figure.name.startsWith('costs.') ? costs?.unit : undefined;
     const beside = cycles?.slice(0, -1) ?? (isShare ? share(value, requests) : unit);
-    return [{ label: figure.label, value: main, beside, mean: meanText(figure, outcome) }];
+    const label = figure.name === 'contracts_limited' ? `${contractWord(outcome)}s limited` : figure.label;
+    return [{ label, value: main, beside, mean: meanText(figure, outcome) }];
   });
   const skipped = { label: 'skipped lines', value: number(skipped_lines), beside: undefined, mean: undefined };
   return {
@@ -183,7 +184,7 @@ function entryBlocks(outcome: Outcome): Table[] {
         right('cycle'),
         'for',
         ...(hasCounts ? [right('count')] : []),
-        ...(isSeveral ? ['contract'] : []),
+        ...(isSeveral ? [contractWord(outcome)] : []),
       ],
       rows: entries
         .slice(0, MOST_BRIEF)
@@ -200,16 +201,17 @@ function entryBlocks(outcome: Outcome): Table[] {
   ];
 }
 
-/** The limited contracts, if there are several contracts. */
-function contractBlocks({ contracts, by_contract, cycle_ms }: Outcome): Table[] {
+function contractBlocks(outcome: Outcome): Table[] {
+  const { contracts, by_contract, cycle_ms } = outcome;
+  const word = contractWord(outcome);
   const limited = by_contract.filter((contract) => contract.limited > 0);
   if (contracts < 2 || limited.length === 0) return [];
   return [
     {
       kind: 'table',
-      title: 'Contracts with most limited requests',
+      title: `${capital(word)}s with most limited requests`,
       folded: true,
-      columns: ['contract', ...['requests', 'limited', 'share', 'entries', 'limiting', 'peak'].map(right)],
+      columns: [word, ...['requests', 'limited', 'share', 'entries', 'limiting', 'peak'].map(right)],
       rows: limited.map(({ id, requests, limited: n, entries, limiting_cycles, peak_count }) => [
         id,
         requests,
@@ -237,7 +239,14 @@ function differenceBlocks(outcome: Outcome): Block[] {
     summary,
     {
       kind: 'table',
-      columns: ['contract', right('cycle'), 'figure', 'predicted', 'observed', ...(hasNotes ? ['note'] : [])],
+      columns: [
+        contractWord(outcome),
+        right('cycle'),
+        'figure',
+        'predicted',
+        'observed',
+        ...(hasNotes ? ['note'] : []),
+      ],
       rows: differences
         .slice(0, MOST_DIFFERENCES)
         .map(({ contract, cycle, figure, predicted, observed, note }) => [

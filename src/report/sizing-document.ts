@@ -8,10 +8,8 @@ const MOST_CLIENTS = 10;
 const LEVELS = ' ▁▂▃▄▅▆▇█';
 
 interface AdviceParts {
-  /** Of the log. */
   readonly name: string;
   readonly advice: Advice;
-  /** Lines of the first recommendation. */
   readonly paste: readonly PasteLines[];
   readonly command: string;
 }
@@ -122,7 +120,6 @@ function heldOutWords({ held_out, threshold }: Recommendation): string {
   return `${held_out.held ? '✔' : '✘'} ${percent(held_out.limited_share)}${at}`;
 }
 
-/** Who is above all others, and what that means for the limit. */
 function suspectSentences(advice: Advice): string[] {
   return [...keySentences(advice), ...networkSentences(advice)];
 }

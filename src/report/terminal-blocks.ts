@@ -15,7 +15,6 @@ export function documentText(document: ReportDocument, terminal: Terminal = plai
   return `${inCharset(parts.filter((part) => part !== '').join('\n\n'), terminal)}\n`;
 }
 
-/** Without a line feed at the end. */
 export function blocksText(blocks: readonly Block[], terminal: Terminal): string {
   const wide = { ...terminal, columns: Math.max(LEAST_COLUMNS, terminal.columns) };
   const texts = shownIn(blocks, 'terminal').flatMap((block) => {

@@ -1,7 +1,6 @@
 // Text for terminals: safe output of foreign names, colour if it is on, aligned tables.
 import { plain } from './words.js';
 
-/** The capabilities of a terminal. */
 export interface Terminal {
   /** Width in columns; reports use at least 40. */
   readonly columns: number;

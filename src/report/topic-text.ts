@@ -2,7 +2,6 @@
 import { lexer, type Token, type Tokens } from 'marked';
 import { hued, type Terminal, wrapped } from './terminal-text.js';
 
-/** In lines of at most the width of the terminal, but for code. */
 export function pageText(page: string, terminal: Terminal): string {
   return lexer(page)
     .flatMap((block) => blockText(block, terminal) ?? [])
@@ -49,7 +48,6 @@ function tableText({ header, rows }: Tokens.Table, terminal: Terminal): string[]
   ]);
 }
 
-/** Lines behind a beginning, and the further ones below it. */
 function indented(lines: readonly string[], first = '  ', further = ' '.repeat(first.length)): string[] {
   return lines.map((line, index) => (line === '' ? '' : `${index === 0 ? first : further}${line}`));
 }

@@ -55,12 +55,10 @@ export function percent(share: number, digits = 3): string {
   return `${Number((100 * share).toPrecision(digits))} %`;
 }
 
-/** `once`, `2 times`. */
 export function times(n: number): string {
   return n === 1 ? 'once' : `${number(n)} times`;
 }
 
-/** `1 request`, `2 requests`. */
 export function counted(n: number, one: string, many = `${one}s`): string {
   return `${number(n)} ${n === 1 ? one : many}`;
 }
@@ -78,6 +76,12 @@ export function instantOf(cycle: number, { first_cycle, cycle_ms }: Outcome): st
 export function cycleWords(cycle: number, outcome: Outcome): string {
   const at = instantOf(cycle, outcome);
   return `${number(cycle - (outcome.first_cycle ?? 0))}${at === undefined ? '' : `, ${at}`}`;
+}
+
+/** What a contract is called where each client, or each key of a log, has one of its own. */
+export function contractWord({ read }: Pick<Outcome, 'read'>): 'contract' | 'client' | 'key' {
+  if (read === undefined || read.key === null) return 'contract';
+  return /client|address|user/.test(read.key) ? 'client' : 'key';
 }
 
 /** How a log was read, a sentence each, the warnings last; none for runs without a log. */
@@ -130,7 +134,6 @@ export function verdictView({ verdict, partial = false }: Judged): {
   }
 }
 
-/** The verdict as a sentence. */
 export function verdictSentence({ verdict, expectations, comparison, partial, replications }: Outcome): string {
   const early = partial === true ? ' The run was stopped before its end: this is what happened so far.' : '';
   return `${sentence(verdict, expectations, comparison)}${replicationsSentence(expectations, replications)}${early}`;

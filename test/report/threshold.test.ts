@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { chartsOf } from '../../src/report/chart/charts.js';
-import { runsChart } from '../../src/report/chart/runs.js';
+import { runsChart } from '../../src/report/chart/window-count.js';
 import { reportText } from '../../src/report/run-document.js';
 import type { ChartSpec } from '../../src/web/chart/spec.js';
 import { emptyRun, sampleRun } from './sample.js';

@@ -2,13 +2,12 @@
 
 import type { ChartSpec } from '../../web/chart/spec.js';
 import type { Reported } from '../reported.js';
-import { comparisonChart } from './comparison.js';
 import { decisionsChart } from './decisions.js';
 import { contractsChart, lanesChart } from './lanes.js';
 import { latencyChart, percentilesChart, queueChart } from './queue-latency.js';
 import { bandChart, spreadChart } from './replications.js';
 import { rulesChart } from './rules.js';
-import { windowChart } from './window-count.js';
+import { comparisonChart, windowChart } from './window-count.js';
 
 const builders: readonly ((reported: Reported) => ChartSpec | undefined)[] = [
   comparisonChart,

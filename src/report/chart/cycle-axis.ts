@@ -31,7 +31,6 @@ export function countSteps(timeline: Timeline, axis: CycleAxis, pick: (row: Time
     ys.push(row.count);
   }
   const reduced = reduceSteps({ xs, ys }, axis.from, axis.to, COLUMNS);
-  // The last value holds to the end of the run.
   return { xs: [...reduced.xs, axis.to], ys: [...reduced.ys, reduced.ys.at(-1)!] };
 }
 
@@ -39,7 +38,7 @@ export function steppedLine(label: string, tone: Line['tone'], steps: StepLine, 
   return { label, tone, xs: steps.xs, ys: steps.ys, stepped: true, ...more };
 }
 
-export function level(label: string, tone: Line['tone'], value: number, { from, to }: CycleAxis): Line {
+function level(label: string, tone: Line['tone'], value: number, { from, to }: CycleAxis): Line {
   return { label, tone, xs: [from, to], ys: [value, value], stepped: true };
 }
 

@@ -4,7 +4,6 @@ import { needing } from '../../schema/optional-package.js';
 
 type Drawing = typeof import('./png.js');
 
-/** @throws Failure `package_missing` */
 export function drawing(): Promise<Drawing> {
   return needing('charts', import('./png.js'));
 }

@@ -2,7 +2,7 @@
 
 import type { ChartSpec } from '../../web/chart/spec.js';
 import type { Reported } from '../reported.js';
-import { counted, number, plain } from '../words.js';
+import { capital, contractWord, counted, number, plain } from '../words.js';
 import { countSteps, cycleAxis, shadesOf, statesOf, steppedLine } from './cycle-axis.js';
 
 const MOST_LANES = 40;
@@ -20,12 +20,13 @@ export function lanesChart({ outcome }: Reported): ChartSpec | undefined {
       : [{ name: 'limiting', admits: false, intervals: shadesOf(outcome, contract, axis) }];
   });
   const rest = outcome.contracts_limited - shown.length;
+  const word = contractWord(outcome);
   return {
     id: 'lanes',
-    title: outcome.states === undefined ? 'When each contract was limiting' : 'States of each contract',
-    about: `${number(outcome.contracts_limited)} of ${counted(outcome.contracts, 'contract')} had limited requests.${rest > 0 ? ` Shown are the ${number(shown.length)} with most of them.` : ''}`,
+    title: outcome.states === undefined ? `When each ${word} was limiting` : `States of each ${word}`,
+    about: `${number(outcome.contracts_limited)} of ${counted(outcome.contracts, word)} had limited requests.${rest > 0 ? ` Shown are the ${number(shown.length)} with most of them.` : ''}`,
     x: axis,
-    yTitle: 'Contract',
+    yTitle: capital(word),
     yWhole: true,
     lines: [],
     shades: [],
@@ -42,14 +43,15 @@ export function contractsChart({ outcome, totals }: Reported): ChartSpec | undef
   const steps = countSteps(totals, axis, () => true);
   const most = steps.ys.reduce((most, one) => Math.max(most, one), 0);
   if (most < 2) return undefined;
+  const word = contractWord(outcome);
   return {
     id: 'contracts',
-    title: 'Contracts that limited at once',
+    title: `${capital(word)}s that limited at once`,
     about: `At most ${number(most)} of ${number(outcome.contracts)} in the same cycle.`,
     x: axis,
-    yTitle: 'Contracts limiting',
+    yTitle: `${capital(word)}s limiting`,
     yWhole: true,
-    lines: [steppedLine('contracts limiting', 'limited', steps, { area: 'zero', hatched: true, width: 1.5 })],
+    lines: [steppedLine(`${word}s limiting`, 'limited', steps, { area: 'zero', hatched: true, width: 1.5 })],
     shades: [],
     marks: [],
     height: 260,

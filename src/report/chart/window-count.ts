@@ -1,9 +1,9 @@
-// The chart of one window: its count, the threshold, the limiting intervals, and every transition.
-
-import type { ChartSpec } from '../../web/chart/spec.js';
-import type { Reported } from '../reported.js';
-import { shownContract, stateIntervals } from '../reported.js';
-import { number, plain, spanWords, times } from '../words.js';
+// The charts of a window: its count with the threshold and every transition; predicted over observed; several runs over each other.
+import type { TimelineRow } from '../../outcome/timeline.js';
+import type { ChartSpec, CycleAxis, Tone } from '../../web/chart/spec.js';
+import { reduceMarks } from '../reduce.js';
+import { type Reported, shownContract, stateIntervals } from '../reported.js';
+import { contractWord, counted, number, plain, spanWords, times } from '../words.js';
 import {
   COLUMNS,
   countSteps,
@@ -22,7 +22,7 @@ export function windowChart({ outcome, timeline }: Reported): ChartSpec | undefi
   const axis = cycleAxis(outcome);
   const { id, threshold, within, rule, entries, limiting_cycles, peak_count } = contract;
   const steps = countSteps(timeline, axis, (row) => row.contract === id);
-  const whose = outcome.contracts > 1 ? ` of contract ${plain(id)}` : '';
+  const whose = outcome.contracts > 1 ? ` of ${contractWord(outcome)} ${plain(id)}` : '';
   const far = threshold === null || isThresholdNear(threshold, peak_count) ? '' : ', which lies far above the picture';
   const bound = threshold === null ? '' : ` against the threshold of ${number(threshold)}${far}`;
   const limiting =
@@ -58,6 +58,84 @@ export function windowChart({ outcome, timeline }: Reported): ChartSpec | undefi
     shades: shadesOf(outcome, contract, axis),
     marks: transitionMarks(outcome, contract, axis),
     ...(states.length > 0 ? { states } : {}),
+    height: 380,
+  };
+}
+
+/** The two arms, with a mark at every difference. */
+export function comparisonChart({ outcome, timeline, predicted }: Reported): ChartSpec | undefined {
+  const contract = shownContract(outcome);
+  if (timeline === undefined || predicted === undefined || contract === undefined) return undefined;
+  const axis = cycleAxis(outcome);
+  const { id, threshold, peak_count } = contract;
+  const { differences = [], differences_total = 0 } = outcome.comparison ?? {};
+  const own = differences.filter((difference) => difference.contract === id);
+  const places = [...new Set(own.map(({ cycle }) => cycle - axis.firstCycle))].sort((a, b) => a - b);
+  const xs = reduceMarks(places, axis.from, axis.to, COLUMNS);
+  const first = own[0];
+  const isOwn = (row: TimelineRow) => row.contract === id;
+  const whose = outcome.contracts > 1 ? ` of ${contractWord(outcome)} ${plain(id)}` : '';
+  return {
+    id: 'comparison',
+    title: `Predicted and observed${whose}`,
+    about:
+      first === undefined
+        ? `The count of the window in both arms. No difference${whose === '' ? '' : ` in this ${contractWord(outcome)}`}${differences_total > 0 ? `; ${number(differences_total)} elsewhere` : ''}.`
+        : `The count of the window in both arms. ${counted(differences_total, 'difference')}; the first one in cycle ${number(first.cycle - axis.firstCycle)}: ${first.figure} predicted ${first.predicted ?? 'none'}, observed ${first.observed ?? 'none'}.`,
+    x: axis,
+    yTitle: 'Requests in the window',
+    yWhole: true,
+    lines: [
+      // The first line is drawn on top: the thin one over the broad one.
+      steppedLine('observed', 'observed', countSteps(timeline, axis, isOwn), { width: 1.6 }),
+      steppedLine('predicted', 'predicted', countSteps(predicted, axis, isOwn), { width: 7 }),
+      ...thresholdLine(threshold, peak_count, axis),
+    ],
+    shades: [],
+    marks: xs.length === 0 ? [] : [{ kind: 'difference', xs }],
+    height: 360,
+  };
+}
+
+const tones: readonly Tone[] = ['count', 'limited', 'median', 'tail', 'observed'];
+
+/** Each from its own first cycle. */
+export function runsChart(
+  runs: readonly { readonly name: string; readonly reported: Reported }[],
+): ChartSpec | undefined {
+  const drawable = runs.flatMap(({ name, reported: { timeline, outcome } }) => {
+    const contract = shownContract(outcome);
+    return timeline === undefined || contract === undefined ? [] : [{ name, timeline, outcome, contract }];
+  });
+  const first = drawable[0];
+  if (first === undefined) return undefined;
+  const shown = drawable.slice(0, tones.length);
+  const longest = shown.reduce((most, { outcome }) => Math.max(most, cycleAxis(outcome).to), 0);
+  const axis: CycleAxis = { kind: 'cycles', from: 0, to: longest, firstCycle: 0, cycleMs: first.outcome.cycle_ms };
+  const { threshold } = first.contract;
+  const peak = shown.reduce((most, { contract }) => Math.max(most, contract.peak_count), 0);
+  const isShared = shown.every(({ contract }) => contract.threshold === threshold);
+  return {
+    id: 'window',
+    title: 'Requests in the window',
+    about: `The count of the most limited contract of ${counted(shown.length, 'run')}${drawable.length > shown.length ? ` of ${drawable.length}` : ''}, each from its own first cycle.`,
+    x: axis,
+    yTitle: 'Requests in the window',
+    yWhole: true,
+    lines: [
+      ...shown.map(({ name, timeline, outcome, contract }, index) =>
+        steppedLine(
+          plain(name),
+          tones[index]!,
+          countSteps(timeline, cycleAxis(outcome), (row) => row.contract === contract.id),
+          // The first line is drawn on top, and each other line is broader than the one before, so that equal runs are all visible.
+          { width: 1.6 + 1.6 * index },
+        ),
+      ),
+      ...thresholdLine(threshold, peak, axis, isShared ? 'threshold' : `threshold of ${plain(first.name)}`),
+    ],
+    shades: [],
+    marks: [],
     height: 380,
   };
 }

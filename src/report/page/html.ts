@@ -37,7 +37,6 @@ export function unbroken(text: string): string {
   return text.replace(/(\d) (?=(ms|s|min|h|d|cycles?|%)(?![a-z]))/g, '$1\u00a0');
 }
 
-/** A script or a style in a Content-Security-Policy. */
 export function hashed(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }

@@ -9,12 +9,9 @@ import { type Html, hashed, html, htmlDocument, scriptJson, unbroken } from './h
 import { transitionRows, transitionsSection } from './transitions.js';
 
 interface PageParts {
-  /** Names of files beside the page. */
   readonly files?: readonly string[];
-  /** Sections before the blocks, and after them. */
   readonly before?: Html | string;
   readonly after?: Html | string;
-  /** For the script, beside charts and palettes. */
   readonly data?: object;
   readonly script?: ScriptName;
   /** Whether the page listens to the server that it comes from. */

@@ -10,7 +10,6 @@ export interface ListedReport {
   readonly writtenAt: string;
   /** What kind of report it is, for one that is not a single run. */
   readonly kind?: string;
-  /** What the outcome of a single run says. */
   readonly outcome?: Pick<
     Outcome,
     'scenario' | 'question' | 'kind' | 'seed' | 'verdict' | 'partial' | 'requests' | 'limited'

@@ -1,7 +1,7 @@
 // The transitions of a run: the data for the script of the page, and the empty table that the script fills.
 import type { Outcome } from '../../outcome/outcome-schema.js';
 import type { TransitionRows } from '../../web/report-data.js';
-import { counted, number, plain } from '../words.js';
+import { capital, contractWord, counted, number, plain } from '../words.js';
 import { type Html, html } from './html.js';
 
 /** More would make the page too large; outcome.json has all of them. */
@@ -30,17 +30,17 @@ export function transitionRows({ by_contract, first_cycle }: Outcome): Transitio
 
 export function transitionsSection(outcome: Outcome, { states, rows }: TransitionRows): Html {
   const all = outcome.by_contract.reduce((sum, { transitions }) => sum + transitions.length, 0);
-  if (rows.length === 0) return html`<h2>Transitions</h2><p>No contract changed its state.</p>`;
+  if (rows.length === 0) return html`<h2>Transitions</h2><p>No ${contractWord(outcome)} changed its state.</p>`;
   const cut =
     rows.length < all
       ? `The first ${number(rows.length)} of ${number(all)}; all are in outcome.json.`
       : `${counted(all, 'transition')}.`;
-  const columns = ['contract', 'cycle', 'to', 'count', 'lasted'];
+  const columns = [contractWord(outcome), 'cycle', 'to', 'count', 'lasted'];
   const isNumber = [false, true, false, true, true];
   return html`<h2 id="transitions-title">Transitions</h2>
 <p class="facts">${cut}</p>
 <form id="choice">
-<label>Contract or cycle <input id="filter" type="search" autocomplete="off" spellcheck="false"></label>
+<label>${capital(contractWord(outcome))} or cycle <input id="filter" type="search" autocomplete="off" spellcheck="false"></label>
 <label>To <select id="state"><option value="">any state</option>${states.map((state) => html`<option>${state}</option>`)}</select></label>
 </form>
 <div class="scroll"><table id="transitions" aria-labelledby="transitions-title">
