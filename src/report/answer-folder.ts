@@ -7,7 +7,7 @@ import { place, safeName, writeCharts } from './folder.js';
 import { documentMarkdown } from './markdown.js';
 import { documentPage } from './page/page.js';
 
-export interface AnswerFolder {
+interface AnswerFolder {
   readonly path: string;
   /** Of the file with the answer. */
   readonly kind: 'recommend' | 'compare' | 'diff';

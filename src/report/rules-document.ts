@@ -7,7 +7,7 @@ import { type Block, type ReportDocument, right, sentence } from './block.js';
 import { refusalsChart } from './chart/rules.js';
 import { counted, duration, percent } from './words.js';
 
-export interface ComparedReport extends LogComparison {
+interface ComparedReport extends LogComparison {
   readonly name: string;
   readonly changes: PolicyChanges | undefined;
   readonly command: string;

@@ -20,7 +20,7 @@ const MOST_THRESHOLDS = 1000;
 const MOST_SUSPECTS = 10;
 const LONGEST_NAME = 100;
 
-export interface SizingReport extends LogAdvice {
+interface SizingReport extends LogAdvice {
   readonly name: string;
   readonly isKeyed: boolean;
   readonly paste: readonly PasteLines[];
