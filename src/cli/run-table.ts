@@ -8,7 +8,7 @@ import { flatRow, RunFolder, sweepDigest } from '../report/sweep-files.js';
 import { documentText } from '../report/terminal-blocks.js';
 import { counted } from '../report/words.js';
 import { digestOf } from '../schema/canonical.js';
-import { mapCollapse } from '../simulate/sweep/collapse-map.js';
+import { mapCollapse, RECOVERY } from '../simulate/sweep/collapse-map.js';
 import type { Axis, Cell } from '../simulate/sweep/grid.js';
 import { isMatrix, matrixFigures } from '../simulate/sweep/matrix.js';
 import type { SweepPlan } from '../simulate/sweep/plan-sweep.js';
@@ -140,7 +140,8 @@ function mapOf(plan: SweepPlan, question: Question): Make {
     const needed = runs < runsOfAll ? `${runs} of ${runsOfAll} runs needed` : counted(runs, 'run');
     const notes = plan.notes.length > 0 && { notes: plan.notes };
     const says = [...mapBlocks(map), sentence(`${needed}.`)];
-    return { ...map, figures: ['stuck', 'runs'], says, border: 0.5, answer: { columns, cures, runs, ...notes } };
+    const figures = ['stuck', RECOVERY, 'runs'].filter((name) => map.rows.some((row) => name in row.figures));
+    return { ...map, figures, says, border: 0.5, answer: { columns, cures, runs, ...notes } };
   };
 }
 

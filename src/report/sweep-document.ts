@@ -160,6 +160,11 @@ function spreadWords(means: readonly (number | undefined)[]): string {
   return missing === '' ? spread : `${spread}, ${missing}`;
 }
 
+function inSeconds({ mean, low, high }: SweptFigure): string {
+  const s = (ms: number | null) => Number(((ms ?? mean) / 1000).toPrecision(3));
+  return figureWords({ mean: s(mean), low: s(low), high: s(high) });
+}
+
 /** What a map says: for each load its zone and the smallest trigger that leaves it stuck; then the cures. */
 export function mapBlocks({ axes, columns, cures }: CollapseMap): Block[] {
   const up = axes.at(-2)!.path;
@@ -168,11 +173,12 @@ export function mapBlocks({ axes, columns, cures }: CollapseMap): Block[] {
   const zones: Table = {
     kind: 'table',
     title: 'Zones',
-    columns: [...shown.map(({ title }) => title), 'zone', right(`stuck from ${up}`)],
-    rows: columns.map(({ set, zone, stuckFrom }) => [
+    columns: [...shown.map(({ title }) => title), 'zone', right(`stuck from ${up}`), right('time to recover, s')],
+    rows: columns.map(({ set, zone, stuckFrom, recovers }) => [
       ...shown.map(({ path }) => String(valueText(set[path]))),
       zone,
       stuckFrom === undefined ? '–' : String(valueText(stuckFrom)),
+      recovers === undefined ? '–' : `${inSeconds(recovers.ms)} from ${valueText(recovers.from)}`,
     ]),
   };
   const tooShort = columns.flatMap(({ set, drainsUpTo, prolonged }) =>

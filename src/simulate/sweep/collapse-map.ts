@@ -10,12 +10,15 @@
 // agree is assumed to be the same inside: an island smaller than the lattice is missed. Points at the border get all their runs. A run
 // that ends stuck may only drain slowly. If the scenario has a warm-up, the smallest stuck trigger of a load is therefore run for eight
 // times as long, with as long a measurement at the end. If it recovers, so do smaller triggers, and larger ones are tried.
-import { shareInterval } from '../../math/interval.js';
+//
+// How long a service takes to recover is measured in the runs in which it does. Neither figure is solved: timeouts and pauses of clients are
+// not exponential, so that no scenario with retries is a Markov chain. A share of 0 of n runs has the interval 0 .. 3.84 / (n + 3.84).
+import { meanInterval, shareInterval } from '../../math/interval.js';
 import { openRunner } from '../runner.js';
 import { readFigureCondition } from './condition.js';
 import { type Axis, type Cell, cellsOf, type Json, parseAxis, wrongSweep } from './grid.js';
 import { type SweepPlan, scenarioOf } from './plan-sweep.js';
-import type { RunSweepOptions, SweepRow } from './sweep.js';
+import type { RunSweepOptions, SweepRow, SweptFigure } from './sweep.js';
 
 export interface MapQuestion {
   /** Axis of the load, for example `arrivals.0.rate=2/s..10/s:1/s`. */
@@ -38,6 +41,8 @@ interface MapColumn {
   readonly drainsUpTo: Json | undefined;
   /** 1 without a warm-up. */
   readonly prolonged: number;
+  /** How long it takes to recover from the largest trigger that it recovers from, of those that were run. */
+  readonly recovers: { readonly from: Json; readonly ms: SweptFigure } | undefined;
 }
 
 interface Cure {
@@ -54,7 +59,10 @@ export interface CollapseMap {
   readonly axes: readonly Axis[];
   /** What was run, by the numbers in its runs. */
   readonly cells: readonly Cell[];
-  /** A row for each point, with the figures `stuck` (share of runs, Wilson's 95 % interval) and `runs` (0 where inferred). */
+  /**
+   * A row for each point, with the figures `stuck` (share of runs, Wilson's 95 % interval), `clients.drain_ms` (time to recover, of the
+   * runs that do) and `runs` (0 where inferred).
+   */
   readonly rows: readonly SweepRow[];
   readonly columns: readonly MapColumn[];
   /** Cheapest first, without changes that do not cure. */
@@ -70,6 +78,7 @@ const PROLONGED = 8;
 /** The largest share of stuck runs. */
 const CURED = 0.05;
 const GOODPUT = 'clients.goodput_per_second';
+export const RECOVERY = 'clients.drain_ms';
 
 const notProlonged = { upTo: -1, times: 1 };
 
@@ -77,7 +86,11 @@ interface Point {
   n: number;
   stuck: number;
   goodput: number;
+  /** How long clients took to recover, in ms, in the runs in which they did. */
+  readonly recoveriesMs: number[];
 }
+
+const newPoint = (): Point => ({ n: 0, stuck: 0, goodput: 0, recoveriesMs: [] });
 
 /**
  * Maps each policy of the plan: its cells are the policies, its replications the runs of a point at the border. Undefined if stopped.
@@ -104,6 +117,7 @@ export async function mapCollapse(
       if (run === undefined) return;
       point.n += 1;
       point.stuck += condition.holds(run.figures) ? 1 : 0;
+      if (RECOVERY in run.figures) point.recoveriesMs.push(run.figures[RECOVERY]!);
       point.goodput += run.figures[GOODPUT] ?? run.figures['admitted'] ?? 0;
       runs += 1;
     }
@@ -115,7 +129,7 @@ export async function mapCollapse(
     if (duration === undefined || warmUp === 0 || stuck.length === 0) return notProlonged;
     const longer = { duration: PROLONGED * duration, warm_up: warmUp + (PROLONGED - 1) * duration };
     const remains = async (y: number): Promise<boolean> => {
-      const point = { n: 0, stuck: 0, goodput: 0 };
+      const point = newPoint();
       await add(point, { ...setAt(y), ...longer }, Math.min(FIRST_RUNS, most));
       if (2 * point.stuck >= point.n) return true;
       points.sampled.set(y * points.width + x, point);
@@ -134,7 +148,7 @@ export async function mapCollapse(
       const place = y * points.width + x;
       if (shareAt(points, x, y) < 0.5) continue;
       points.sampled.delete(place);
-      points.inferred.set(place, { n: 1, stuck: 0, goodput: 0 });
+      points.inferred.set(place, { ...newPoint(), n: 1 });
     }
     return { upTo: stuck[high - 1] ?? -1, times: PROLONGED };
   };
@@ -150,7 +164,13 @@ export async function mapCollapse(
         const first = up.values.findIndex((_, y) => shareAt(points, x, y) >= 0.5);
         const zone = first < 0 ? 'stable' : first === 0 ? 'collapsed' : 'vulnerable';
         const at = { set: { ...set, [across.path]: load }, zone } as const;
-        columns.push({ ...at, stuckFrom: up.values[first], drainsUpTo: up.values[upTo], prolonged: times });
+        const y = recoveringAt(points, x, height);
+        const point = points.sampled.get(y * width + x);
+        // Prolonged runs are few.
+        if (point !== undefined && point.recoveriesMs.length > 0 && times === 1) await add(point, setAt(x, y), most);
+        const ms = point && recoveryOf(point);
+        const recovers = ms && { from: up.values[y]!, ms };
+        columns.push({ ...at, stuckFrom: up.values[first], drainsUpTo: up.values[upTo], prolonged: times, recovers });
       }
       if (signal?.aborted === true) return undefined;
       for (let y = 0; y < height; y += 1)
@@ -191,7 +211,7 @@ async function explore(width: number, height: number, most: number, sample: Samp
   const sampleAll = (places: readonly number[], n: number) =>
     Promise.all(
       places.map((place) => {
-        const point = sampled.get(place) ?? { n: 0, stuck: 0, goodput: 0 };
+        const point = sampled.get(place) ?? newPoint();
         sampled.set(place, point);
         return sample(point, place % width, Math.floor(place / width), n);
       }),
@@ -258,12 +278,31 @@ function shareAt(explored: Explored, x: number, y: number): number {
   return n === 0 ? 0 : stuck / n;
 }
 
+/** The largest trigger that was run and at which fewer than half of the runs are stuck; -1 for none. */
+function recoveringAt({ width, sampled }: Explored, x: number, height: number): number {
+  const points = Array.from({ length: height }, (_, y) => sampled.get(y * width + x));
+  return points.findLastIndex((point) => point !== undefined && 2 * point.stuck < point.n);
+}
+
+/** Mean with its 95 % interval, over the runs that recover; undefined for fewer than two. */
+function recoveryOf({ recoveriesMs }: Point): SweptFigure | undefined {
+  if (recoveriesMs.length < 2) return undefined;
+  const { mean, low, high } = meanInterval(recoveriesMs);
+  return { mean, low, high };
+}
+
 function rowOf(cell: number, set: Cell['set'], explored: Explored, x: number, y: number): SweepRow {
   const isSampled = explored.sampled.has(y * explored.width + x);
-  const { stuck, n } = pointAt(explored, x, y);
+  const point = pointAt(explored, x, y);
+  const { stuck, n } = point;
+  const recovery = isSampled ? recoveryOf(point) : undefined;
   const { low, high } = isSampled && n > 0 ? shareInterval(stuck, n) : { low: null, high: null };
   const runs = isSampled ? n : 0;
-  const figures = { stuck: { mean: shareAt(explored, x, y), low, high }, runs: { mean: runs, low: null, high: null } };
+  const figures = {
+    stuck: { mean: shareAt(explored, x, y), low, high },
+    ...(recovery && { [RECOVERY]: recovery }),
+    runs: { mean: runs, low: null, high: null },
+  };
   return { cell, set, n: runs, held: null, held_share: null, figures };
 }
 
@@ -274,7 +313,7 @@ async function findCures(
   add: (point: Point, set: Cell['set'], n: number) => Promise<void>,
 ): Promise<Cure[]> {
   const goodputOf = async (set: Cell['set']) => {
-    const quiet = { n: 0, stuck: 0, goodput: 0 };
+    const quiet = newPoint();
     await add(quiet, { ...set, [up.path]: up.values[0]! }, n);
     return quiet.goodput;
   };
@@ -285,7 +324,7 @@ async function findCures(
     const values = axis.values ?? cellsOf([axis], { set: [], samples: 1 }, 0).map(({ set }) => set[axis.path]!);
     for (const value of values) {
       const set = { [axis.path]: value };
-      const point = { n: 0, stuck: 0, goodput: 0 };
+      const point = newPoint();
       await add(point, set, n);
       if (point.stuck > CURED * point.n) continue;
       const goodput = without === 0 ? Number.NaN : (await goodputOf(set)) / without;

@@ -106,3 +106,37 @@ it('takes for stable what only drains longer than the run, and says so', async (
     'arrivals.0.rate=140/s: the runs are too short. With faults.0.to=16s the service is not back at their end, but is in runs 8 times as long.',
   );
 });
+
+// M/M/1: from n jobs to u it takes (n - u) / (mu - lambda) in the mean, here with n = spike + 1 and u = 1 or 2.
+it('measures the time to recover, with an interval that has the closed form', async () => {
+  const queue = {
+    question: 'Q?',
+    cycle_ms: 200,
+    duration: '80s',
+    limiter: { threshold: 1e6, within: 60 },
+    arrivals: [
+      { model: 'poisson', rate: '5/s' },
+      { model: 'spikes', from: '10s', to: '10.2s', requests: 100 },
+      () => 0,
+    ],
+    service: { servers: 1, time: { law: 'exponential', mean: '100ms' } },
+    clients: [{ kind: 'open' }],
+  } as unknown as ScenarioObject;
+  const plan = await planSweep(queue, { set: [] }, { replications: 40 });
+  const map = await mapCollapse(plan, {
+    across: 'arrivals.0.rate=2/s,5/s',
+    up: 'arrivals.1.requests=50,100',
+    stuck: 'clients.succeeded < clients.jobs / 2',
+  });
+  const found = map!.columns.map(({ zone, recovers }) => {
+    const { mean, low, high } = recovers!.ms;
+    return { zone, from: recovers!.from, mean, width: high! - low! };
+  });
+  const theory = [100 / 8, 100 / 5];
+  expect(found.map(({ zone, from }) => [zone, from])).toEqual(Array(2).fill(['stable', 100]));
+  expect(found.map(({ mean, width }, k) => Math.abs(mean / 1000 - theory[k]!) < width / 1000)).toEqual([true, true]);
+  expect(found.every(({ mean, width }) => width < 0.2 * mean)).toBe(true);
+  expect(blocksText(mapBlocks(map!), { columns: 200, color: false, unicode: true })).toContain(
+    '19 [18, 20.1] from 100',
+  );
+});
