@@ -1,34 +1,128 @@
-// A second rule that decides the events of a contract, for comparison only. candidate.ts makes it.
+// A candidate beside a contract: it decides the same events, for comparison only. The differences are counted, in all and by key.
 import type { Gate } from '../limiter/gate.js';
 import type { Plan } from '../limiter/plan.js';
-import type { Keys } from './keys.js';
+import { Failure } from '../schema/failure.js';
+import type { KeyState, Keys } from './keys.js';
 
+/** Keys whose differences are counted one by one; those of further keys are summed. */
+const MOST_KEYS = 10_000;
+
+/** Limited by both, by the limiter alone, by the candidate alone. */
 export interface Compared {
-  /** Limited by both, by the limiter alone, by the candidate alone. */
   both: number;
   only_limiter: number;
   only_candidate: number;
 }
 
-export interface Beside {
+/** A contract, as far as it is compared. */
+interface Decider {
   readonly plan: Plan;
   readonly gate: Gate;
   readonly keys: Keys | undefined;
-  /** The first cycle of which differences are counted. */
-  readonly since: number;
-  /** How many requests both have decided since. */
-  readonly requests: number;
-  readonly compared: Readonly<Compared>;
-  /** What the candidate has limited. */
-  readonly wouldLimit: number;
-  /** Keys that the two decided differently. */
-  readonly byKey: ReadonlyMap<string, Readonly<Compared>>;
-  /** Of these, the sum over keys without room in `byKey`. */
-  readonly furtherKeys: Readonly<Compared>;
-  /** `n` events of which `admitted` were admitted. @param happened the cycle that they bear */
-  compare(n: number, admitted: number, cycle: number, kind: number, name?: string, happened?: number): void;
+  readonly failure: Failure | undefined;
+  decide(n: number, cycle: number, kind: number, name?: string): number;
+  decideLate(n: number, happened: number, cycle: number, kind: number, name?: string): number;
+  stateOf(name: string | undefined, cycle: number): KeyState;
   advance(cycle: number): void;
+  delete(): void;
+}
+
+export class Beside {
+  /** The first cycle of which differences are counted. */
+  since = 0;
+  /** How many requests both have decided since. */
+  requests = 0;
+  compared = none();
+  /** Keys that the two decided differently. */
+  readonly byKey = new Map<string, Compared>();
+  /** The sum over keys without room in `byKey`. */
+  furtherKeys = none();
+  readonly #limiter: Decider;
+  readonly #candidate: Decider;
+
+  constructor(limiter: Decider, candidate: Decider, cycle: number) {
+    this.#limiter = limiter;
+    this.#candidate = candidate;
+    this.restart(cycle);
+  }
+
+  get plan(): Plan {
+    return this.#candidate.plan;
+  }
+
+  get gate(): Gate {
+    return this.#candidate.gate;
+  }
+
+  get keys(): Keys | undefined {
+    return this.#candidate.keys;
+  }
+
+  get wouldLimit(): number {
+    return this.compared.both + this.compared.only_candidate;
+  }
+
+  advance(cycle: number): void {
+    if (this.#candidate.failure === undefined) this.#candidate.advance(cycle);
+  }
+
+  stop(): void {
+    this.#candidate.delete();
+  }
+
   /** Counts the differences anew: the limiter is another one. */
-  restart(cycle: number): void;
-  stop(): void;
+  restart(cycle: number): void {
+    this.since = cycle;
+    this.requests = 0;
+    this.compared = none();
+    this.byKey.clear();
+    this.furtherKeys = none();
+  }
+
+  /** `n` events of which `admitted` were admitted. @param happened their cycle, where it is an earlier one */
+  compare(n: number, admitted: number, cycle: number, kind: number, name?: string, happened?: number): void {
+    const limited = this.#limitedOf(n, admitted, cycle, name);
+    const would = this.#wouldLimit(n, cycle, kind, name, happened);
+    if (would === undefined) return;
+    this.requests += n;
+    add(this.compared, limited, would);
+    if (name !== undefined && (limited !== would || this.byKey.has(name))) add(this.#ofKey(name), limited, would);
+  }
+
+  /** A shadow admits all: its states are compared. */
+  #limitedOf(n: number, admitted: number, cycle: number, name?: string): number {
+    const { plan } = this.#limiter;
+    if (!plan.isShadow) return n - admitted;
+    return plan.states[this.#limiter.stateOf(name, cycle).stateIndex]!.admits ? 0 : n;
+  }
+
+  /** @returns undefined for what it cannot count: an event that is too old for its window, and all once it has stopped */
+  #wouldLimit(n: number, cycle: number, kind: number, name?: string, happened?: number): number | undefined {
+    try {
+      if (happened !== undefined) return n - this.#candidate.decideLate(n, happened, cycle, kind, name);
+      return n - this.#candidate.decide(n, cycle, kind, name);
+    } catch (error) {
+      if (error instanceof Failure) return undefined;
+      throw error;
+    }
+  }
+
+  #ofKey(name: string): Compared {
+    let known = this.byKey.get(name);
+    if (known === undefined && this.byKey.size >= MOST_KEYS) return this.furtherKeys;
+    known ??= none();
+    this.byKey.set(name, known);
+    return known;
+  }
+}
+
+function none(): Compared {
+  return { both: 0, only_limiter: 0, only_candidate: 0 };
+}
+
+function add(to: Compared, limited: number, would: number): void {
+  const both = Math.min(limited, would);
+  to.both += both;
+  to.only_limiter += limited - both;
+  to.only_candidate += would - both;
 }

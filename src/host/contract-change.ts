@@ -1,6 +1,8 @@
 // A contract that changes in place: its id stays, a row says from what to what, and what counts by it counts on as far as it can.
 //
-//   name, plan, candidate ─► gates taken over (take-over.ts) ─► image and state stored ─► row ─► durable with the next commit
+//   name, plan, candidate ─► gates carried over (limiter/carry-over.ts) ─► image and state stored ─► row ─► durable with the next commit
+//
+// It moves to another state, if the new numbers ask for that, at its next event or cycle, as always.
 import { carried, carryOver } from '../limiter/carry-over.js';
 import type { GateImage } from '../limiter/gate.js';
 import type { Plan, Steps } from '../limiter/plan.js';
@@ -11,10 +13,10 @@ import type { ContractImage, Store } from '../store/store.js';
 import { beginCandidate } from './candidate.js';
 import type { Contract } from './contract.js';
 import { changesBetween } from './contract-values.js';
+import type { Convert } from './keys.js';
 import type { Ledger } from './ledger.js';
 import type { Machine } from './machine.js';
 import type { SharedPlans } from './shared-plans.js';
-import { becomeInSteps, type Convert } from './take-over.js';
 
 /** New values of a contract; absent fields stay. */
 export interface ContractChange {
@@ -66,16 +68,18 @@ export function* changeContract(
   else {
     const source = kept === undefined && beside !== undefined ? beside : contract;
     const convert: Convert = kept === undefined ? inInitialState(plan) : (gate) => carried(gate, kept, plan);
-    yield* becomeInSteps(contract, image, plan, source, convert);
-    plans.take(plan);
-    plans.release(before);
+    const keys = contract.makeKeys(image, plan, contract.cycle);
+    const taken = keys && source.keys ? yield* keys.takeFrom(source.keys, convert) : [];
+    if (contract.keys !== undefined) keys?.goOnFrom(contract.keys);
+    contract.become(image, plan, convert(source.gate.image()), keys);
+    // What had left a window stays away from a longer one, also after a restart: the store has to know it.
+    const isKnown = source === contract && kept?.forgotten === undefined;
+    for (const [key, isStored] of taken) if (!isStored || !isKnown) keys?.markDirty(key);
   }
   if (candidate === beside?.plan) beside?.restart(cycle);
   else {
     beside?.stop();
-    if (beside !== undefined) plans.release(beside.plan);
     contract.beside = candidate && (yield* beginCandidate(contract, candidate, machine.parts, old, before));
-    if (candidate !== undefined) plans.take(candidate);
   }
   const resets = kept === undefined || kept.resets;
   store.changeContract(image, contract.saved(), !resets);
@@ -102,8 +106,6 @@ export function relearn(
   if ((image.revision ?? 0) <= (was.revision ?? 0)) return undefined;
   const plan = plans.ofStored(image.definition);
   contract.become(image, plan, undefined, contract.makeKeys(image, plan, contract.cycle));
-  plans.take(plan);
-  for (const one of before) plans.release(one);
   machine.rename(contract, was.name);
   return before;
 }
@@ -118,12 +120,10 @@ export function changeRow(
   const states = [plan.states[plan.initial]!, ...plan.states.filter((_, index) => index !== plan.initial)];
   return {
     kind: 'contract_changed',
-    ...{
-      contract_id: id,
-      definition_digest: digestOf(plan.definition),
-      changes,
-      states: states.map(({ name }) => name),
-    },
+    contract_id: id,
+    definition_digest: digestOf(plan.definition),
+    changes,
+    states: states.map(({ name }) => name),
     cause: 'manual',
     ...(by === undefined ? {} : { by }),
     emitted: [],
@@ -147,7 +147,7 @@ function plansOf(
     return [checked, contract.plan];
   }
   const wanted = candidate === undefined ? checked : candidate;
-  return [plans.of(plan).plan, wanted ? plans.of(wanted).plan : undefined];
+  return [plans.of(plan), wanted ? plans.of(wanted) : undefined];
 }
 
 /** The counts are those of the candidate. Its states are in no record, so that each gate moves from the initial one. */

@@ -1,5 +1,7 @@
-// Failures of a contract that does not count or decide.
+// Failures of a contract that does not count, decide or move.
 import type { Plan } from '../limiter/plan.js';
+import type { AuditRow } from '../record/row.js';
+import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
 import type { ContractImage } from '../store/store.js';
 import type { Chain } from './ledger.js';
@@ -36,5 +38,44 @@ export function tooManyKeys({ id, keyed }: Pick<ContractImage, 'id' | 'keyed'>, 
     why: `The contract ${id} has ${keyed?.maxKeys} keys, as many as it may, and all of them have counts.`,
     againCycle,
     fix: 'Wait until a window is empty, or deploy it with more max_keys, or with the overflow "share".',
+  });
+}
+
+/** A transition that somebody asks for. */
+export interface Move {
+  readonly to: string;
+  readonly input?: Readonly<Record<string, number>>;
+  readonly holdCycles?: number;
+  readonly by?: string | undefined;
+}
+
+/** Why a contract in the state `stateIndex` takes no transition to the state `to`. @param refused the row of an operator that refused */
+export function whyNoTransition({ states }: Plan, stateIndex: number, to: string, refused?: AuditRow): Failure {
+  const { name: from, transitions } = states[stateIndex]!;
+  if (refused !== undefined) {
+    const { failure } = refused;
+    return new Failure((failure?.code as 'compute_failed' | undefined) ?? 'compute_failed', {
+      what: `The contract stays in state "${from}".`,
+      why: failure?.detail ?? 'The operator refused.',
+      fix: 'Give inputs within the ranges of GET /api/operators.',
+    });
+  }
+  const transition = transitions.find((one) => states[one.to]!.name === to);
+  if (transition !== undefined) {
+    return new Failure('condition_failed', {
+      what: `The contract stays in state "${from}".`,
+      why: `The condition of the transition to "${to}" is false: ${transition.asksFor.fires_when}.`,
+      fix: 'Give the `input` that the condition asks for.',
+    });
+  }
+  const targets = transitions.map((one) => states[one.to]!.name);
+  const guess = nearest(
+    to,
+    states.map(({ name }) => name),
+  );
+  return new Failure('no_transition', {
+    what: `There is no transition from "${from}" to "${to}".`,
+    why: targets.length === 0 ? `No transition leaves "${from}".` : `From here: ${[...new Set(targets)].join(', ')}.`,
+    ...(guess === undefined || guess === to ? {} : { fix: `Did you mean "${guess}"?` }),
   });
 }

@@ -3,7 +3,7 @@
 //   decide ─► quiet: counted and decided in the cells of the gate, or on the row of the key
 //          └► gate: kept for a contract without keys, made from its row for a key
 //               └► a transition is due ─► operators fire, row is written ─► the gate takes it ─► state to be stored
-import { decideFast } from '../limiter/fast-path.js';
+import { decideFast, GateHead } from '../limiter/fast-path.js';
 import { type Due, Gate, type GateImage } from '../limiter/gate.js';
 import { UNEVALUATED } from '../limiter/gate-rows.js';
 import type { Plan } from '../limiter/plan.js';
@@ -13,18 +13,15 @@ import { assert, Failure } from '../schema/failure.js';
 import type { ContractImage, ContractState } from '../store/store.js';
 import { cycleOf, startOf } from '../time/cycle.js';
 import type { Beside } from './beside.js';
-import { contractFailed, contractNotFound, eventTooOld } from './contract-failures.js';
-import { Tally } from './contract-tally.js';
-import { DescribedContract } from './described-contract.js';
+import { contractFailed, contractNotFound, eventTooOld, type Move, whyNoTransition } from './contract-failures.js';
 import { type HostContext, nowOf } from './host-context.js';
-import { type KeyState, Keys } from './keys.js';
+import { type KeyState, Keys, storedName } from './keys.js';
 import type { Chain } from './ledger.js';
-import { type Move, refusedBy, whyNoTransition } from './manual-transition.js';
 import { recordTransition } from './transition-row.js';
 
-export class Contract extends DescribedContract {
+export class Contract extends GateHead {
   isDirty = false;
-  /** Set once the contract has stopped. */
+  /** Why the contract has stopped. */
   failure: Failure | undefined;
   isDeleted = false;
   readonly #context: HostContext;
@@ -32,14 +29,15 @@ export class Contract extends DescribedContract {
   gate: Gate;
   plan: Plan;
   readonly id: string;
-  tally: Tally;
   image: ContractImage;
   readonly machine: Chain;
   keys: Keys | undefined;
-  /** A second rule that is only checked. */
   beside: Beside | undefined;
   /** If only one key is counted here: its name, for store and record. */
   readonly key: string | undefined;
+  /** Times it went from a state that admits to one that does not, and back. Those of keys are not counted. */
+  #entries = 0;
+  #restores = 0;
   #moves = 0;
 
   constructor(
@@ -61,14 +59,9 @@ export class Contract extends DescribedContract {
     this.key = key;
     this.gate = this.#makeGate(cycle, saved);
     this.keys = key === undefined ? this.makeKeys(image, plan, cycle) : undefined;
-    this.tally = new Tally(this.gate, this.keys?.figures);
   }
 
-  /**
-   * Goes on as another contract of the same id: see take-over.ts.
-   * @param saved its gate; undefined for a new one
-   * @param keys of `makeKeys`
-   */
+  /** Goes on as another contract of the same id. @param saved its gate; undefined for a new one @param keys of `makeKeys` */
   become(image: ContractImage, plan: Plan, saved: GateImage | undefined, keys: Keys | undefined): void {
     const cycle = saved?.windows[0]?.cycle ?? this.cycle;
     this.keys?.stop();
@@ -77,9 +70,58 @@ export class Contract extends DescribedContract {
     this.restart(plan, cycle);
     this.gate = this.#makeGate(cycle, saved);
     this.keys = keys;
-    this.tally = new Tally(this.gate, keys?.figures, this.tally);
     this.#markDirty(0);
     this.#context.wakes.schedule(this);
+  }
+
+  get plans(): readonly Plan[] {
+    return this.beside === undefined ? [this.plan] : [this.plan, this.beside.plan];
+  }
+
+  get state(): string {
+    return this.plan.states[this.gate.state]!.name;
+  }
+
+  get stateIndex(): number {
+    return this.gate.state;
+  }
+
+  get admits(): boolean {
+    return this.plan.states[this.gate.state]!.admits;
+  }
+
+  get count(): number {
+    return this.gate.count;
+  }
+
+  get cycle(): number {
+    return Math.max(this.gate.cycle, this.keys?.cycle ?? this.gate.cycle);
+  }
+
+  /** Gates, its own and those of keys, in a state that limits. */
+  get limiting(): number {
+    return (this.admits ? 0 : 1) + (this.keys?.limited ?? 0);
+  }
+
+  get delayMs(): number {
+    return (this.keys ?? this.gate).delayMs;
+  }
+
+  /** What it has decided since it came alive, keys included. */
+  get tally() {
+    const requests = this.requests + (this.keys?.figures.requests ?? 0);
+    const limited = this.limited + (this.keys?.figures.limited ?? 0);
+    return { requests, limited, admitted: requests - limited, entries: this.#entries, restores: this.#restores };
+  }
+
+  /** Index of a kind of event; -1 for one that is not counted. */
+  listensTo(event: string): number {
+    return this.plan.kinds.findIndex((kind) => kind.event === event);
+  }
+
+  /** What a key is called in store and record; undefined where the contract has no keys. */
+  nameOf(key: string): string | undefined {
+    return this.keys === undefined ? undefined : storedName(key, this.image.keyed?.secret);
   }
 
   #makeGate(cycle: number, saved: GateImage | undefined): Gate {
@@ -104,7 +146,10 @@ export class Contract extends DescribedContract {
     if (name !== undefined && this.keys !== undefined) return this.#decideByKey(this.keys, name, n, cycle, kind);
     if (offsetOf(cycle) > this.offset) this.#context.wakes.catchUp(cycle);
     const admitted = decideFast(this, n, cycle);
-    if (admitted < 0) return this.#decideSlowly(n, cycle, kind);
+    if (admitted < 0) {
+      const ms = this.#instantIn(cycle);
+      return this.#work(0, cycle, true, (gate) => gate.decide(n, cycle, kind, ms));
+    }
     if (!this.isDirty) this.#markDirty(0);
     return admitted;
   }
@@ -136,7 +181,7 @@ export class Contract extends DescribedContract {
     if (outcome === 'stayed') throw whyNoTransition(this.plan, from, to);
     const { last } = this.machine;
     assert(last !== undefined, 'a transition left no row');
-    if (outcome === 'refused') throw refusedBy(last, this.plan.states[from]!.name);
+    if (outcome === 'refused') throw whyNoTransition(this.plan, from, to, last);
     return last;
   }
 
@@ -144,15 +189,10 @@ export class Contract extends DescribedContract {
   stepOf(n: number, cycle: number, kind: number, name?: string): number {
     const { keys, plan } = this;
     if (n === 1 || plan.rule !== undefined) return n;
-    const key = this.#place(name, n, cycle);
+    const key = this.place(name, n, cycle);
     if (key === 0) this.advance(cycle);
     if (key === 0 || keys === undefined) return this.gate.stepOf(n, kind);
     return keys.isQuiet(key, n, kind) ? n : keys.gate(key).stepOf(n, kind);
-  }
-
-  /** Makes sure that a key has a place, if only the shared one. @throws Failure `too_many_keys` */
-  claim(name: string | undefined, cycle: number): void {
-    this.#place(name, 1, cycle);
   }
 
   /**
@@ -178,7 +218,7 @@ export class Contract extends DescribedContract {
     if (cycle > this.gate.cycle) this.#work(0, cycle, false, (gate) => gate.advance(cycle));
   }
 
-  /** When the contract may fire by itself, in unix ms; Infinity for never. Keys wake for themselves. */
+  /** See `Sleeper`; keys wake by themselves. */
   get wakeMs(): number {
     return this.gate.wakeMs();
   }
@@ -208,7 +248,7 @@ export class Contract extends DescribedContract {
   }
 
   stop(failure: Failure): void {
-    this.gate.stop(); // Every event goes the long way now, which throws.
+    this.gate.stop();
     this.failure = failure;
   }
 
@@ -231,7 +271,7 @@ export class Contract extends DescribedContract {
     return new Keys({ plan, image, keyed, context, cycle, onDirty, onWake });
   }
 
-  /** Notes that a key, or the contract itself (0), has counts that are not stored. */
+  /** @param key 0: the contract itself */
   #markDirty(key: number): void {
     if (key !== 0) this.keys?.markDirty(key);
     else if (!this.isDirty) {
@@ -249,8 +289,8 @@ export class Contract extends DescribedContract {
     if (cycle > keys.cycle) keys.reach(cycle);
   }
 
-  /** The number of a key for `n` events, which may be new; 0 for the gate of the contract itself. */
-  #place(name: string | undefined, n: number, cycle: number): number {
+  /** The number of a key, which may be new, for `n` events; 0 for the contract itself. @throws Failure `too_many_keys` */
+  place(name: string | undefined, n: number, cycle: number): number {
     const { keys } = this;
     if (name === undefined || keys === undefined) return 0;
     this.#reach(keys, cycle);
@@ -258,7 +298,7 @@ export class Contract extends DescribedContract {
   }
 
   #decideByKey(keys: Keys, name: string, n: number, cycle: number, kind: number): number {
-    const key = this.#place(name, n, cycle);
+    const key = this.place(name, n, cycle);
     if (key === 0) {
       keys.shared += n;
       const admitted = this.#decide(n, keys.cycle, kind);
@@ -266,7 +306,12 @@ export class Contract extends DescribedContract {
       return admitted;
     }
     const ms = this.#instantIn(keys.cycle);
-    const quiet = this.#decideOnRow(keys, key, n, kind, ms);
+    let quiet: number;
+    try {
+      quiet = keys.decide(key, n, kind, ms);
+    } catch (error) {
+      throw this.#fail(error, key);
+    }
     if (quiet >= 0) return quiet;
     const admitted = this.#work(key, keys.cycle, true, (gate) => {
       if (quiet === UNEVALUATED) return gate.decideCounted();
@@ -278,32 +323,20 @@ export class Contract extends DescribedContract {
     return admitted;
   }
 
-  #decideOnRow(keys: Keys, key: number, n: number, kind: number, ms: number): number {
-    try {
-      return keys.decide(key, n, kind, ms);
-    } catch (error) {
-      throw this.#fail(error, key);
-    }
-  }
-
-  #decideSlowly(n: number, cycle: number, kind: number): number {
-    const ms = this.#instantIn(cycle);
-    return this.#work(0, cycle, true, (gate) => gate.decide(n, cycle, kind, ms));
-  }
-
   #workByName<T>(name: string | undefined, cycle: number, n: number, work: (gate: Gate) => T): T {
     const { keys } = this;
-    const key = this.#place(name, n, cycle);
+    const key = this.place(name, n, cycle);
     if (key === 0) this.advance(cycle);
     if (key === 0 && name !== undefined && keys !== undefined) keys.shared += n;
     return this.#work(key, keys?.cycle ?? cycle, n > 0, work);
   }
 
-  /** Works on the gate of the contract, or on that of a key at `cycle`, and stores the result. */
+  /** Works on the gate of the contract (0), or of a key at `cycle`, and stores the result. */
   #work<T>(key: number, cycle: number, isCounted: boolean, work: (gate: Gate) => T): T {
     const { keys } = this;
     const failure = this.failure ?? keys?.failureOf(key);
     if (failure !== undefined) throw failure;
+    const { wakes, store, ledger } = this.#context;
     const moves = this.#moves;
     const isOfKey = keys !== undefined && key !== 0;
     try {
@@ -313,36 +346,32 @@ export class Contract extends DescribedContract {
       const done = work(gate);
       if (isOfKey) keys.put(key, gate);
       if (isCounted) this.#markDirty(key);
-      if (this.#moves !== moves) this.#moved(key);
-      else if (!isOfKey && isCounted && this.plan.rule?.rule.hastens) this.#context.wakes.schedule(this);
+      const hasMoved = this.#moves !== moves;
+      const mayWakeSooner = isCounted && this.plan.rule?.rule.hastens === true;
+      if (key === 0 && (hasMoved || mayWakeSooner)) wakes.schedule(this);
+      if (!hasMoved) return done;
+      // The row of the transition and the state it led to are made durable together.
+      store.putState((isOfKey ? keys.saved(key) : undefined) ?? this.saved());
+      ledger.commit();
       return done;
     } catch (error) {
       throw this.#fail(error, key);
     }
   }
 
-  /** The row of the transition is written; the state it led to goes with it, and both are made durable together. */
-  #moved(key: number): void {
-    const { wakes, store, ledger } = this.#context;
-    if (key === 0) wakes.schedule(this);
-    store.putState((key === 0 ? undefined : this.keys?.saved(key)) ?? this.saved());
-    ledger.commit();
-  }
-
   /** What a transition of the contract, or of a key, entails before its gate takes it. @returns whether it does */
   perform(due: Due, key = this.key): boolean {
     this.#moves += 1;
     const isTaken = recordTransition(this.#context.ledger, this, due, key);
+    if (!isTaken || key !== this.key) return isTaken;
     const { from, to } = due.transition;
-    const { states } = this.plan;
-    if (isTaken && key === this.key) this.tally.moved(states[from]!.admits, states[to]!.admits);
-    return isTaken;
+    const change = Number(this.plan.states[to]!.admits) - Number(this.plan.states[from]!.admits);
+    if (change < 0) this.#entries += 1;
+    if (change > 0) this.#restores += 1;
+    return true;
   }
 
-  /**
-   * The instant of what happens in `cycle`, for a rule, once what is due by then has woken. It may be later than when the cycle was read:
-   * the clock goes on where no event is under way.
-   */
+  /** The instant of what happens in `cycle`, for a rule, once what is due by then has woken. */
   #instantIn(cycle: number): number {
     const { clock, wakes } = this.#context;
     const startMs = startOf(cycle, clock.cycleMs);

@@ -6,7 +6,7 @@
 import { type Observable, Subject } from 'rxjs';
 import { goingOn, upgradedImage } from '../limiter/carry-over.js';
 import type { GateImage } from '../limiter/gate.js';
-import type { Plan, Steps } from '../limiter/plan.js';
+import { finish, type Plan, type Steps } from '../limiter/plan.js';
 import { planContract } from '../limiter/validate.js';
 import type { FindOperator } from '../operator/operator.js';
 import { findStandardOperator } from '../operator/registry.js';
@@ -16,21 +16,58 @@ import { Failure } from '../schema/failure.js';
 import type { ContractImage, KeyedImage, MachineImage, Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import { startOf } from '../time/cycle.js';
-import { candidateOfStored } from './candidate.js';
+import { beginCandidate } from './candidate.js';
 import { Contract } from './contract.js';
 import { type Changed, type ContractChange, changeContract, relearn } from './contract-change.js';
-import { contractNotFound } from './contract-failures.js';
-import type { HostChange } from './host-change.js';
-import type { ContractOptions, HostContext, HostOptions, NewMachine } from './host-context.js';
+import { contractNotFound, type Move } from './contract-failures.js';
+import type { HostContext } from './host-context.js';
 import { keyedFields } from './keys.js';
 import { type AdminNote, type Happening, Ledger } from './ledger.js';
 import { Machine, slugTaken } from './machine.js';
-import type { Move } from './manual-transition.js';
 import { Queue } from './queue.js';
 import { SharedPlans } from './shared-plans.js';
 import { Wakes } from './wakes.js';
 
-/** What storing a key costs, in units of work. */
+export interface HostOptions {
+  readonly clock: Clock;
+  readonly store: Store;
+  /** The operators that definitions may name. Default: the standard ones. */
+  readonly findOperator?: FindOperator;
+  /**
+   * Called once, before anything wakes, with the newest cycle that the store knows: the clock must not be behind it from then on.
+   * Without it a store that is ahead of the clock is a bug.
+   */
+  readonly holdClock?: (newestCycle: number) => void;
+  /** Throws if there is no memory for another key. Default: never throws. */
+  readonly claimMemory?: () => void;
+}
+
+export interface NewMachine {
+  readonly slug: string;
+  readonly owner?: string;
+  readonly isPublic?: boolean;
+  readonly displayName?: string;
+  readonly by?: string | undefined;
+}
+
+export interface ContractOptions {
+  readonly templateId?: string | undefined;
+  readonly by?: string | undefined;
+  readonly keyed?: KeyedImage | undefined;
+  /** No other contract of the machine has it. */
+  readonly name?: string | undefined;
+}
+
+/** Machines and contracts that a host adds, changes or removes after its start. */
+export type HostChange = { readonly machine: Machine } & (
+  | { readonly kind: 'contract_added' | 'contract_removed'; readonly contract: Contract }
+  /** `before`: the plans that it had. */
+  | { readonly kind: 'contract_changed'; readonly contract: Contract; readonly before: readonly Plan[] }
+  /** `machine_deleted`: its contracts are removed, its record is left; `machine_forgotten`: the record, too. */
+  | { readonly kind: 'machine_added' | 'machine_deleted' | 'machine_forgotten' }
+);
+
+/** Units of work that storing a key costs. */
 const SAVED = 1 / 4;
 
 export class Host {
@@ -58,7 +95,7 @@ export class Host {
     this.#revive(holdClock);
   }
 
-  /** Machines and contracts that come and go, without delay; completes when the host recovers with new ones. */
+  /** Without delay; completes when the host recovers with new machines. */
   get changes(): Observable<HostChange> {
     return this.#changes;
   }
@@ -88,7 +125,7 @@ export class Host {
   createPlanned(slug: string, planned: Plan, { templateId, by, keyed, name }: ContractOptions = {}): Contract {
     const machine = this.machine(slug);
     machine.refuseName(name);
-    const { plan, digest } = this.#plans.of(planned);
+    const plan = this.#plans.of(planned);
     const cycle = this.#reached(machine);
     const id = sha256Hex(`${slug}/${machine.head.seq + 1}`).slice(0, 16);
     const image = {
@@ -108,7 +145,7 @@ export class Host {
       kind: 'contract_created',
       contract_id: id,
       to: contract.state,
-      definition_digest: digest,
+      definition_digest: this.#plans.digestOf(plan),
       ...keyedFields(keyed),
       ...(name === undefined ? {} : { name }),
       cause: 'manual',
@@ -135,8 +172,8 @@ export class Host {
     const changed = yield* changeContract(parts, machine, contract, change, cycle);
     machine.rename(contract, former);
     this.#changes.next({ kind: 'contract_changed', machine, contract, before });
-    // Keys that follow another rule are stored before anybody is told.
-    while (changed.resets && this.saveOne(machine) !== undefined) yield SAVED;
+    // Keys that do not count on as they are stored are stored before anybody is told.
+    while ((changed.resets || changed.forgotten !== undefined) && this.saveOne(machine) !== undefined) yield SAVED;
     this.commit();
     return changed;
   }
@@ -182,7 +219,7 @@ export class Host {
     this.commit();
   }
 
-  /** Writes a row about rows up to `toSeq` that were acknowledged and are lost. */
+  /** Rows up to `toSeq` were acknowledged and are lost. */
   noteLoss(machine: Machine, toSeq: number): void {
     const lost = { kind: 'rows_lost', lost_to_seq: toSeq, cause: 'system', emitted: [] } as const;
     this.#ledger.write(machine, { ...lost, cycle: this.#reached(machine) });
@@ -228,20 +265,16 @@ export class Host {
     return first;
   }
 
-  /** Makes durable what was written, then publishes what happened. `settled` is called after that. */
+  /** See `Ledger.commit`. */
   commit(settled?: (failure?: Failure) => void): void {
     this.#ledger.commit(settled);
   }
 
-  /** Set once the store has failed. What was counted since may be lost. */
   get failure(): Failure | undefined {
     return this.#ledger.failure;
   }
 
-  /**
-   * Goes on from the store once its full disk has room again, with new machines and contracts. Counts since the last commit are lost.
-   * @returns whether it does
-   */
+  /** Goes on from the store once its disk has room, with new machines and contracts. Counts since the last commit are lost. */
   recover(): boolean {
     const { failure } = this;
     if (failure === undefined || !this.#store.recover()) return false;
@@ -260,7 +293,7 @@ export class Host {
     return true;
   }
 
-  /** Adds a machine of another store, or new contracts of it: they are described here, decided there, and do not wake. */
+  /** Adds a machine of another store, or contracts of it: they are decided there, and do not wake here. */
   learn(
     image: MachineImage,
     contracts: readonly ContractImage[],
@@ -283,7 +316,6 @@ export class Host {
       }
       const plan = this.#plans.ofStored(made.definition);
       const contract = new Contract(made, plan, machine, made.createdCycle, machine.parts);
-      this.#plans.take(plan);
       machine.contracts.push(contract);
       machine.rename(contract);
       this.contracts.set(contract.id, contract);
@@ -300,13 +332,11 @@ export class Host {
       this.keyed.delete(contract);
       this.contracts.delete(contract.id);
       machine.rename(contract, contract.image.name, true);
-      for (const plan of contract.plans) this.#plans.release(plan);
       machine.contracts.splice(machine.contracts.lastIndexOf(contract), 1);
       this.#changes.next({ kind: 'contract_removed', machine, contract });
     }
   }
 
-  /** A machine was deleted in another store. */
   endLearned(machine: Machine, end: Machine['end']): void {
     this.unlearn(machine, [...machine.contracts]);
     machine.end = end;
@@ -342,8 +372,7 @@ export class Host {
         newest = Math.max(newest, contract.cycle);
         if (made.candidate !== undefined) {
           const checked = this.#plans.ofStored(made.candidate);
-          this.#plans.take(checked);
-          contract.beside = candidateOfStored(contract, checked, machine.parts);
+          contract.beside = finish(beginCandidate(contract, checked, machine.parts));
         }
       }
     }
@@ -358,7 +387,6 @@ export class Host {
     machine.rename(contract);
     if (contract.keys !== undefined) this.keyed.add(contract);
     this.contracts.set(contract.id, contract);
-    this.#plans.take(contract.plan);
     machine.parts.wakes.schedule(contract);
   }
 }

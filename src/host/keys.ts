@@ -7,7 +7,7 @@ import { createHmac } from 'node:crypto';
 import { GateHead } from '../limiter/fast-path.js';
 import { Gate, type GateImage, type GateOwner } from '../limiter/gate.js';
 import { GateRows, UNEVALUATED } from '../limiter/gate-rows.js';
-import { type Plan, spanCycles, windowCycles } from '../limiter/plan.js';
+import { type Plan, type Steps, spanCycles, windowCycles } from '../limiter/plan.js';
 import { NEVER } from '../limiter/rule/rule.js';
 import { ownCells } from '../limiter/window.js';
 import type { AuditEntry } from '../record/row.js';
@@ -52,6 +52,12 @@ export interface KeyState {
   /** To ask about the future. */
   readonly gate: Gate;
 }
+
+/** What is kept of a gate; undefined where it begins anew. */
+export type Convert = (image: GateImage) => GateImage | undefined;
+
+/** Units of work that taking over a key costs. */
+const TAKEN_OVER = 1 / 16;
 
 interface KeysOptions {
   readonly plan: Plan;
@@ -213,6 +219,21 @@ export class Keys {
       const saved = this.saved(key);
       if (saved !== undefined) yield [saved, (this.table.flags(key) & DIRTY) === 0];
     }
+  }
+
+  /**
+   * Restores the keys of `source`, as they are converted; those that begin anew are made with their next event.
+   * @returns their numbers, and whether the store knows what they were
+   */
+  *takeFrom(source: Keys, convert: Convert): Steps<(readonly [key: number, isStored: boolean])[]> {
+    const taken: (readonly [number, boolean])[] = [];
+    for (const [{ id, key, ...gate }, isStored] of source.states()) {
+      const converted = convert(gate);
+      if (converted !== undefined)
+        taken.push([this.restore({ id, ...(key === undefined ? {} : { key }), ...converted }), isStored]);
+      yield TAKEN_OVER;
+    }
+    return taken;
   }
 
   /** Takes over the figures of keys that these take the place of. */

@@ -8,6 +8,14 @@ import type { PlannedRule } from './planned-rule.js';
 /** Work in short steps, between which others can be served. */
 export type Steps<T> = Generator<unknown, T>;
 
+/** Takes all steps at once. */
+export function finish<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
 /** What a trigger looks at: events of one kind over one rolling window, or whether the rule refuses them. */
 export interface Aggregate {
   readonly event: string;

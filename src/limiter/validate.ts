@@ -9,7 +9,7 @@ import { compile } from './compile.js';
 import { ContractDefinition, isOnAggregate, OnCount, OnRefused } from './definition.js';
 import { isDrawn, readDrawn } from './drawn-definition.js';
 import { configOf, type MachineConfig } from './machine-config.js';
-import type { Plan, Steps } from './plan.js';
+import { finish, type Plan, type Steps } from './plan.js';
 import { planRule } from './planned-rule.js';
 import { restFaults } from './rest.js';
 import { checkRule } from './rule/rule-definition.js';
@@ -34,19 +34,12 @@ export function planContract(
   findOperator: FindOperator = findStandardOperator,
   options: { readonly isStored?: boolean } = {},
 ): Plan {
-  return resultOf(planInSteps(input, findOperator, options));
+  return finish(planInSteps(input, findOperator, options));
 }
 
 export function configOfPlan({ definition, transitions }: Plan): MachineConfig {
   const operators = new Map(transitions.map(({ operator }) => [operator.id, operator]));
-  return resultOf(configOf(definition, (id) => operators.get(id))).config;
-}
-
-function resultOf<T>(steps: Steps<T>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
+  return finish(configOf(definition, (id) => operators.get(id))).config;
 }
 
 /** As `planContract`, in steps: a definition of 128 KiB takes some 30 ms. */

@@ -2,7 +2,7 @@
 // row, to which only the node writes. It is read, streamed, exported and verified like any other.
 //
 //   weir-keys-5f2a…   1 machine_created   2 admin_action key_made by key_a: key_b   3 admin_action key_revoked by key_a: key_b
-import type { NewMachine } from '../host/host-context.js';
+import type { NewMachine } from '../host/host.js';
 import { sha256Hex } from '../schema/canonical.js';
 
 export function keyMachineOf(owner: string): NewMachine {

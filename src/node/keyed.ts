@@ -123,5 +123,5 @@ export function claimPlaces(
   cycle: number,
 ): void {
   if (key === undefined || listeners.length === 1) return;
-  for (const { contract } of listeners) contract.claim(contract.nameOf(key), cycle);
+  for (const { contract } of listeners) contract.place(contract.nameOf(key), 1, cycle);
 }

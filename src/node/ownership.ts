@@ -1,7 +1,6 @@
 // Which machines belong to an owner, and which a caller may see.
 import type { Contract } from '../host/contract.js';
-import type { Host } from '../host/host.js';
-import type { HostChange } from '../host/host-change.js';
+import type { Host, HostChange } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
 import { assert, Failure } from '../schema/failure.js';
 import { beyondMachine, type Caller } from './permission.js';

@@ -6,8 +6,7 @@
 //
 // Rows are gone for readers with the commit of the cut; their room in the database is freed afterwards, in small steps. A node that dies
 // meanwhile goes on with that when it starts.
-import type { Host } from '../host/host.js';
-import type { HostChange } from '../host/host-change.js';
+import type { Host, HostChange } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
 import type { AuditRow } from '../record/row.js';
 import { cutHolds, publicKeyFrom, type Signer, signCut } from '../record/signing.js';

@@ -5,8 +5,7 @@
 //   node     |others ■■■■■■■■■■|pool ■■■□□□|                  |      an owner with as many as the 3 that are free in the pool gets no more
 //                               └── 1/8 ──┘                          more than 1/8 where two owners could not have their bounds in it
 import type { Contract } from '../host/contract.js';
-import type { Host } from '../host/host.js';
-import type { HostChange } from '../host/host-change.js';
+import type { Host, HostChange } from '../host/host.js';
 import { cellsOfKeys } from '../host/keys.js';
 import type { Machine } from '../host/machine.js';
 import { type Plan, windowCycles } from '../limiter/plan.js';

@@ -1,7 +1,7 @@
 // One contract of a run in virtual time: its gate, and the task that wakes it.
 import type { ActorSystem } from '../actor/actor-system.js';
 import { interpretedMoves } from '../actor/interpreted-moves.js';
-import { fireOperators } from '../host/fire-operators.js';
+import { fireOperators } from '../host/transition-row.js';
 import { GateHead } from '../limiter/fast-path.js';
 import { type Due, Gate } from '../limiter/gate.js';
 import type { Plan } from '../limiter/plan.js';

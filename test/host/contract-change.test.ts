@@ -285,6 +285,17 @@ class Model {
   }
 }
 
+/** What the shorter window no longer counted stays away from a longer one after a restart. */
+const lengthened = [
+  { key: 'a' as const, n: 1, gap: 0 },
+  { key: 'a' as const, n: 1, gap: 1 },
+  { threshold: 2, within: 4 },
+  { key: 'c' as const, n: 1, gap: 3 },
+  { threshold: 1, within: 5 },
+  'restart' as const,
+  { key: 'a' as const, n: 1, gap: 0 },
+];
+
 describe.each([
   ['without keys', undefined],
   ['with keys', KEYED],
@@ -316,7 +327,7 @@ describe.each([
         }
         bench.rows();
       }),
-      { numRuns: 60 },
+      { numRuns: 60, examples: [[{ threshold: 1, within: 2 }, lengthened]] },
     );
   });
 });

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Contract } from '../../src/host/contract.js';
 import type { ContractChange } from '../../src/host/contract-change.js';
-import type { ContractOptions } from '../../src/host/host-context.js';
+import type { ContractOptions } from '../../src/host/host.js';
 import type { Machine } from '../../src/host/machine.js';
 import type { Plan } from '../../src/limiter/plan.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';

@@ -4,10 +4,10 @@
 //   route ─► counting ─┬─► local      the host of this process, synchronous where nothing waits
 //                      └─► network    Redis, over several nodes
 import type { Contract } from '../../host/contract.js';
+import type { Move } from '../../host/contract-failures.js';
 import type { KeyState } from '../../host/keys.js';
 import type { Chain } from '../../host/ledger.js';
 import type { Machine } from '../../host/machine.js';
-import type { Move } from '../../host/manual-transition.js';
 import type { AuditRow } from '../../record/row.js';
 import type { Failure } from '../../schema/failure.js';
 import type { Asked, Decision, Uncounted } from './decision.js';

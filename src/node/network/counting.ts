@@ -3,10 +3,10 @@
 //   plain contract   ─► micro-batch ─► counted, decided and moved by a script
 //   other contract   ─► a turn: the gate of this process, by compare-and-set
 import type { Contract } from '../../host/contract.js';
+import type { Move } from '../../host/contract-failures.js';
 import type { Host } from '../../host/host.js';
 import type { KeyState } from '../../host/keys.js';
 import type { Machine } from '../../host/machine.js';
-import type { Move } from '../../host/manual-transition.js';
 import type { AuditRow } from '../../record/row.js';
 import { Failure } from '../../schema/failure.js';
 import { prefixOf } from '../../store/redis/buckets.js';

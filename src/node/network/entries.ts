@@ -2,8 +2,8 @@
 //
 //   asked ─► entry, by a function of Redis ─► linked ─► seq of the entry ─► row ─► answer
 import type { Contract } from '../../host/contract.js';
+import { type Move, whyNoTransition } from '../../host/contract-failures.js';
 import type { AdminNote } from '../../host/ledger.js';
-import { type Move, whyNoTransition } from '../../host/manual-transition.js';
 import type { AuditRow } from '../../record/row.js';
 import { Failure } from '../../schema/failure.js';
 import { prefixOf } from '../../store/redis/buckets.js';

@@ -4,7 +4,7 @@
 //
 // The lease only keeps nodes from doing the same work at once. Of two that link the same entries, the head refuses one, so a node that was paused
 // in between does no harm.
-import { fireOperators } from '../../host/fire-operators.js';
+import { fireOperators } from '../../host/transition-row.js';
 import { link } from '../../record/chain.js';
 import type { AuditEntry, AuditRow } from '../../record/row.js';
 import { type Signer, signCheckpoint, signRow } from '../../record/signing.js';

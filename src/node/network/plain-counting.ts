@@ -1,7 +1,6 @@
 // Decisions of contracts that Redis counts by itself: what a script says, in the words of the API.
 import type { Contract } from '../../host/contract.js';
-import { tooManyKeys } from '../../host/contract-failures.js';
-import { type Move, whyNoTransition } from '../../host/manual-transition.js';
+import { type Move, tooManyKeys, whyNoTransition } from '../../host/contract-failures.js';
 import type { Failure } from '../../schema/failure.js';
 import { CountBatch, type Counted, countedIn } from '../../store/redis/batch.js';
 import { prefixOf } from '../../store/redis/buckets.js';

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import type { Observable } from 'rxjs';
 import { Contract } from '../../host/contract.js';
 import { type Changed, type ContractChange, changeRow, plansAfter } from '../../host/contract-change.js';
-import type { ContractOptions, NewMachine } from '../../host/host-context.js';
+import type { ContractOptions, NewMachine } from '../../host/host.js';
 import { keyedFields } from '../../host/keys.js';
 import type { Happening } from '../../host/ledger.js';
 import { type Machine, nameTaken, slugTaken } from '../../host/machine.js';

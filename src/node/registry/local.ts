@@ -2,7 +2,7 @@
 import type { Observable } from 'rxjs';
 import type { Contract } from '../../host/contract.js';
 import { type Changed, type ContractChange, plansAfter } from '../../host/contract-change.js';
-import type { ContractOptions, NewMachine } from '../../host/host-context.js';
+import type { ContractOptions, NewMachine } from '../../host/host.js';
 import type { Happening } from '../../host/ledger.js';
 import { type Machine, slugTaken } from '../../host/machine.js';
 import type { Plan } from '../../limiter/plan.js';

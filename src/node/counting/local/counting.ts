@@ -1,9 +1,9 @@
 // Counting by the host of this process: at once where nothing waits, else when the turn of the machine comes.
 import type { Contract } from '../../../host/contract.js';
+import type { Move } from '../../../host/contract-failures.js';
 import type { Host } from '../../../host/host.js';
 import type { KeyState } from '../../../host/keys.js';
 import type { Machine } from '../../../host/machine.js';
-import type { Move } from '../../../host/manual-transition.js';
 import type { Steps } from '../../../limiter/plan.js';
 import type { AuditRow } from '../../../record/row.js';
 import type { Failure } from '../../../schema/failure.js';
