@@ -91,10 +91,12 @@ export function* startsOf(
       // There is no other period for which each return has an edge in it. Where there are many, these are some of them.
       if (isCounted || onEdges.length < MOST_ON_EDGES) continue;
     }
-    const isWithin = (ms: number) => ms > within.leastMs && ms < within.mostMs;
+    // An estimate is looked for on a coarse grid, whose next span may lie outside.
+    const by = isEstimate ? GRID : 1;
+    const isWithin = (ms: number) => ms > within.leastMs / by && ms < within.mostMs * by;
     const ownSpans =
-      structure.window === undefined
-        ? spans
+      structure.window === undefined || isEstimate
+        ? spans.filter(isWithin)
         : [...spansWithin(own, has('otherMs') ? FINE_GRID : GRID), ...spans.filter(isWithin)];
     for (const [k, spanMs] of [...ownSpans, ...lattice.filter(isWithin)].entries()) {
       const parts = structure.capacity && PARTS.map((part) => part * spanMs);

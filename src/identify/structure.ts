@@ -38,8 +38,13 @@ export interface Structure {
   readonly period?: ((parameters: Parameters) => number) | undefined;
   /** How far its instants may be off by the steps in which it counts, in ms. Default: 0. */
   readonly grainMs?: ((parameters: Parameters) => number) | undefined;
-  /** It counts single requests in windows: all or the admitted ones, in windows that open anew, or with a block after a refusal. */
-  readonly window?: { readonly isAll?: true; readonly isFixed?: true; readonly isBlocked?: true };
+  /** It counts single requests in windows: all or the admitted ones, in windows that open anew, with a block after a refusal, or by an estimate. */
+  readonly window?: {
+    readonly isAll?: true;
+    readonly isFixed?: true;
+    readonly isBlocked?: true;
+    readonly isEstimate?: true;
+  };
   /** Each refused request puts off when something comes back. */
   readonly isPutOff?: true;
   /** Admitted requests are held. */

@@ -120,9 +120,14 @@ const windows = [
   ),
 ];
 
+const estimate = { isEstimate: true } as const;
 const counters = [
-  structure('counter', 'sliding counter', 'a sliding counter from the first request', { rule: counter({}) }),
+  structure('counter', 'sliding counter', 'a sliding counter from the first request', {
+    window: estimate,
+    rule: counter({}),
+  }),
   structure('counter-floor', 'sliding counter', 'a sliding counter from the first request, rounded down', {
+    window: estimate,
     rule: counter({ floor_total: true }),
   }),
   structure(
@@ -130,6 +135,7 @@ const counters = [
     'sliding counter',
     'a sliding counter from the first request in which refused requests count',
     {
+      window: { isAll: true, ...estimate },
       // As HAProxy counts: in ms, and its windows begin at even ones.
       rule: (p) => ({
         ...counter({ count_refused: true, even_ms: true })({ ...p, spanMs: evenly(p.spanMs) }),
@@ -139,10 +145,12 @@ const counters = [
   ),
   structure('counter-grid', 'sliding counter', 'a sliding counter on a grid of the clock', {
     ...onGrid,
+    window: estimate,
     rule: counter({ align: 'epoch' }),
   }),
   structure('counter-grid-floor', 'sliding counter', 'a sliding counter on a grid of the clock, rounded down', {
     ...onGrid,
+    window: estimate,
     rule: counter({ align: 'epoch', floor_prev: true }),
   }),
   structure(
@@ -151,6 +159,7 @@ const counters = [
     'a sliding counter on a grid of the clock in which refused requests count',
     {
       ...onGrid,
+      window: { isAll: true, ...estimate },
       rule: counter({ align: 'epoch', count_refused: true }),
     },
   ),
@@ -160,6 +169,7 @@ const counters = [
     'a sliding counter on a grid of the clock; a refused request blocks to the end of the window',
     {
       ...onGrid,
+      window: { isBlocked: true, ...estimate },
       rule: counter({ align: 'epoch', floor_prev: true, block_until_window_end: true }),
     },
   ),
@@ -169,6 +179,7 @@ const counters = [
     'a sliding counter on a grid of the clock, and a block from each refused request on',
     {
       ...onGrid,
+      window: { isAll: true, isBlocked: true, ...estimate },
       has: ['shiftMs', 'otherMs'],
       isFine: true,
       extends: 'counter-grid-refused',

@@ -6,6 +6,7 @@
 //               |<------------->|
 //
 // In cells it leaves up to a cell early; a window that opens anew may hold as many at its end and as many at the beginning of the next.
+// An estimate remembers two windows, and fades from one into the next: in d ms it admits at most the limit, a part d / window of it, and one.
 import type { Evidence, KeyEvidence, Queue } from './evidence.js';
 import { isInCells, type Structure } from './structure.js';
 
@@ -40,15 +41,23 @@ function endsOf(
   { admitted, limited }: KeyEvidence,
   counted: Counted,
   limit: number,
-  { isAll, isFixed, isBlocked }: NonNullable<Structure['window']>,
+  { isAll, isFixed, isBlocked, isEstimate }: NonNullable<Structure['window']>,
 ): Spans {
   let [leastMs, mostMs] = [0, Infinity];
   limited.first.forEach((first, j) => {
     if (isBlocked && !isFirst(admitted, limited, j)) return;
     // The limit before it, and itself where it counts.
     const place = upTo(counted.first, limited.last[j]!) - limit - (isAll ? 1 : 0);
-    leastMs = Math.max(leastMs, place < 0 ? Infinity : first - counted.last[place]!);
+    leastMs = Math.max(leastMs, place < 0 ? Infinity : (first - counted.last[place]!) / (isEstimate ? 2 : 1));
   });
+  if (isEstimate) {
+    for (const more of [1, limit]) {
+      admitted.last.slice(limit + more).forEach((last, k) => {
+        mostMs = Math.min(mostMs, (limit / more) * (last - admitted.first[k]!));
+      });
+    }
+    return { leastMs, mostMs };
+  }
   admitted.last.forEach((last, k) => {
     const before = isAll ? upTo(counted.last, admitted.first[k]! - SLACK_MS) : k;
     const place = before - (isFixed ? 2 : 1) * limit;

@@ -34,6 +34,10 @@ it.each([
   // No more than three were there before the refusal.
   ['log', 4, undefined],
   ['fixed', 3, [900, Infinity]],
+  // Two windows are remembered.
+  ['counter', 3, [450, Infinity]],
+  // Four were admitted, where one or two more than the limit fit into a part of a window.
+  ['counter', 2, [400, 2020]],
 ] as const)('%s of %i: %j', (id, limit, expected) => {
   const structure = structures.find((one) => one.id === id)!;
   const spans = windowSpansOf(structure, limit, evidenceOf(seen));

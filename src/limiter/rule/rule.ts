@@ -136,15 +136,24 @@ function decideFully<State>(rule: Rule<State>, state: State, { tMs, n = 1, holdM
 /**
  * The first of `from`, `from + grainMs`, … up to `to` at which `holds`, by bisection; `holds` stays true once it is. NEVER if it does
  * not hold at the last one.
+ * @param near about when it is: times about it are tried first
  */
-export function firstTime(from: number, to: number, grainMs: number, holds: (tMs: number) => boolean): number {
+export function firstTime(
+  from: number,
+  to: number,
+  grainMs: number,
+  holds: (tMs: number) => boolean,
+  near = Number.NaN,
+): number {
   if (holds(from)) return from;
   let [low, high] = [0, Math.ceil((to - from) / grainMs)];
   if (!holds(from + high * grainMs)) return NEVER;
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (holds(from + middle * grainMs)) high = middle;
-    else low = middle;
+  let next = Math.round((near - from) / grainMs);
+  for (let by = 1; high - low > 1; by *= 4) {
+    const at = next > low && next < high ? next : Math.floor((low + high) / 2);
+    if (holds(from + at * grainMs)) high = at;
+    else low = at;
+    next = high === at ? at - by : at + by;
   }
   return from + high * grainMs;
 }

@@ -111,6 +111,13 @@ export function slidingCounter(params: Static<typeof SlidingCounterParams>, grai
     look(state, t);
     return Math.max(0, Math.floor(most - estimate(t, 0)));
   };
+  /** About when the window before has faded so far that `n` more are admitted, if nothing blocks. */
+  const fadedBy = (state: State, t: number, n: number) => {
+    look(state, t);
+    const { startMs, cur, prev } = view;
+    const room = most - n + (integers || floorPrev || floorTotal ? 1 : 0);
+    return cur < room ? startMs + span * (1 - (room - cur) / prev) : startMs + span * (2 - room / cur);
+  };
   /** The time after which nothing changes. */
   const settledBy = (state: State, t: number) =>
     Math.max(t, startOf(state, 2), state.untilMs + (blocksWindow ? grainMs : 0));
@@ -140,7 +147,7 @@ export function slidingCounter(params: Static<typeof SlidingCounterParams>, grai
     },
     nextAdmission(state, t, n) {
       if (n > most) return NEVER;
-      return firstTime(t, settledBy(state, t), grainMs, (at) => admits(state, at, n));
+      return firstTime(t, settledBy(state, t), grainMs, (at) => admits(state, at, n), fadedBy(state, t, n));
     },
     nextChange(state, t) {
       const room = roomAt(state, t);
