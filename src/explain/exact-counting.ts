@@ -1,13 +1,9 @@
 // Counting by any rule: its state is known exactly, and each step of the span is tried. States that decide alike from now on are one.
 //
 // In continuous time an instant is cut to a step, so either answer is taken within a step of the instant at which it turns.
-import type { FixedWindowState } from '../limiter/rule/fixed-window.js';
-import { multipleOf, periodsIn } from '../limiter/rule/periods.js';
 import { copyOf, LIMITED } from '../limiter/rule/rule.js';
 import { type RuleDefinition, uncheckedRule } from '../limiter/rule/rule-definition.js';
-import type { BucketState } from '../limiter/rule/token-bucket.js';
 import type { BucketAndIntervalState } from '../limiter/rule/token-bucket-and-interval.js';
-import type { IntervalBucketState } from '../limiter/rule/token-bucket-interval.js';
 import type { Counted, Counting, RuleClock, Span } from './counting.js';
 
 const CONTINUOUS_STEP_MS = 0.5;
@@ -29,8 +25,11 @@ interface Admitted {
 export function exactCounting(definition: RuleDefinition, clock: RuleClock): Counting {
   const { resolutionMs, stepMs } = clock;
   const rule = uncheckedRule({ ...definition, ...(resolutionMs === 0 ? {} : { clock_resolution_ms: resolutionMs }) });
-  const keyOf = memberKey(definition) as (state: unknown, tMs: number) => string;
   const inner = rule.ownClock ? (state: unknown) => state : (state: unknown) => (state as { inner: unknown }).inner;
+  const textOf =
+    definition.primitive === 'token_bucket_and_interval' ? bucketText(definition.params as Rate) : plainText;
+  /** States that decide alike from a time on have one text, whatever the time. */
+  const keyOf = (state: unknown, tMs: number) => (rule.forgettable(state, tMs) ? 'fresh' : textOf(inner(state)));
   const searchStepMs = stepMs || CONTINUOUS_STEP_MS;
   const earlyMs = stepMs === 1 ? 0 : CONTINUOUS_STEP_MS;
 
@@ -58,7 +57,7 @@ export function exactCounting(definition: RuleDefinition, clock: RuleClock): Cou
     const at = (tMs: number): string => {
       const one = ask(tMs);
       if (one === undefined) return '';
-      const key = keyOf(inner(one.state), tMs);
+      const key = keyOf(one.state, tMs);
       const same = found.get(key);
       const releasedMs = tMs + one.delayMs;
       found.set(key, {
@@ -81,8 +80,9 @@ export function exactCounting(definition: RuleDefinition, clock: RuleClock): Cou
     between(span.from, at(span.from), span.to, span.to > span.from ? at(span.to) : '');
     return [...found.values()];
   };
-  const known = (state: unknown, tMs: number): State => ({ rule: state, key: keyOf(inner(state), tMs) });
-  const isHolding = holding.has(definition.primitive) || (definition.params as Given)['max_wait_ms'] !== undefined;
+  const known = (state: unknown, tMs: number): State => ({ rule: state, key: keyOf(state, tMs) });
+  const isHolding =
+    holding.has(definition.primitive) || (definition.params as { max_wait_ms?: number }).max_wait_ms !== undefined;
 
   return {
     stepMs,
@@ -106,79 +106,23 @@ interface State {
   readonly key: string;
 }
 
-type Given = Record<string, number> & Record<string, unknown>;
-
-/** States that decide alike from a time on have the same text, whatever the time. */
-type KeyOf = (state: never, tMs: number) => string;
-
-/** Rounds off what doubles add to equal times. */
-const rounded = (value: number) => Math.round(value * 1e6) / 1e6;
-
-/** What no longer decides is left out: a window that is over, refused requests beyond the limit, the time of the last request. */
-function memberKey({ primitive, params }: RuleDefinition): KeyOf {
-  const given = params as Given;
-  switch (primitive) {
-    case 'token_bucket':
-      return (given['refill'] ?? 'continuous') === 'continuous'
-        ? bucketKey(given, given['exact_float'] === (true as unknown))
-        : ticksKey(given);
-    case 'fixed_window':
-      return windowKey(given);
-    case 'token_bucket_and_interval': {
-      const keyOf = bucketKey(given, true);
-      return ({ startMs, taken, bucket }: BucketAndIntervalState, t: number) =>
-        `${t - startMs >= given['interval_ms']! ? 'over' : `${startMs}/${taken}`}/${keyOf(bucket, t)}`;
-    }
-    default:
-      return textOf;
-  }
+interface Rate {
+  readonly rate: number;
+  readonly per_ms: number;
+  readonly capacity: number;
 }
 
-/** A bucket in continuous time is known by the time at which it is full. */
-function bucketKey(params: Given, isExact = false): (state: BucketState, tMs: number) => string {
-  const { rate, per_ms, capacity, state_ttl_from_last_admit_ms: ttl } = params;
-  const parts = isExact ? 1 : per_ms!;
-  const perMs = isExact ? rate! / per_ms! : rate!;
-  return ({ tokens, atMs, goneMs }, t) => {
-    const fullMs = atMs + (capacity! * parts - tokens) / perMs;
-    if (t >= goneMs || t >= fullMs) return 'full';
-    return `${rounded(fullMs)}${ttl === undefined ? '' : `/${goneMs}`}`;
+/** A bucket in continuous time is known by the time at which it is full. Rounded to what doubles add to equal times. */
+function bucketText({ rate, per_ms, capacity }: Rate): (state: unknown) => string {
+  return (state) => {
+    const { startMs, taken, bucket } = state as BucketAndIntervalState;
+    const fullMs = bucket.atMs + ((capacity - bucket.tokens) * per_ms) / rate;
+    return `${startMs}/${taken}/${Math.round(fullMs * 1e6)}`;
   };
 }
 
-/** Tokens that come back at ticks: what there is at the last tick, where nothing else decides. */
-function ticksKey(params: Given): KeyOf {
-  const { rate, per_ms: per, capacity } = params;
-  const isPlain =
-    params['refill'] === ('interval' as unknown) &&
-    !params['stale_tick_when_full'] &&
-    !params['forget_when_full'] &&
-    params['state_ttl_from_last_admit_ms'] === undefined;
-  if (!isPlain) return textOf;
-  return ({ fromMs, base, baseTick }: IntervalBucketState, t: number) => {
-    if (fromMs < 0) return 'new';
-    const tick = periodsIn(t - fromMs, per!);
-    return `${Math.min(capacity!, rounded(base + (tick - baseTick) * rate!))}/${rounded(fromMs + multipleOf(per!, tick))}`;
-  };
-}
-
-function windowKey(params: Given): KeyOf {
-  const { limit } = params;
-  const isLimited = limit !== undefined && params['refused_backoff'] === undefined;
-  const most = isLimited ? limit + 1 : Number.POSITIVE_INFINITY;
-  const isOpened = params['align'] === undefined || params['align'] === ('first' as unknown);
-  const expires = params['state_ttl_from_last_admit_ms'] !== undefined;
-  const keyOf = ({ endMs, count, admittedMs }: FixedWindowState, t: number) => {
-    if (isOpened && endMs < t) return 'over';
-    return `${endMs}/${Math.min(count, most)}${expires ? `/${admittedMs}` : ''}`;
-  };
-  if (params['local_block_ms'] === undefined) return keyOf;
-  return ({ untilMs, inner }: { untilMs: number; inner: FixedWindowState }, t: number) =>
-    `${untilMs > t ? untilMs : ''}/${keyOf(inner, t)}`;
-}
-
-function textOf(state: unknown): string {
+function plainText(state: unknown): string {
   if (typeof state !== 'object' || state === null) return String(state);
   const parts = ArrayBuffer.isView(state) ? [...(state as unknown as Float64Array)] : Object.values(state);
-  return `(${parts.map(textOf).join()})`;
+  return `(${parts.map(plainText).join()})`;
 }

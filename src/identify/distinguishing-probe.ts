@@ -8,7 +8,7 @@ import type { Evidence } from './evidence.js';
 import { TOLERANCE_MS } from './explanations.js';
 import type { Fitted } from './fit.js';
 import { lengthOf, type Probe, predicted, requestsOf, type Volley } from './probe.js';
-import { probesFor } from './probes.js';
+import { probesFor, RESTED } from './probes.js';
 import { type Hypothesis, windowMsOf } from './structure.js';
 import { violationOf } from './violation.js';
 
@@ -35,8 +35,6 @@ export interface Expected {
 const MOST_RULES = 8;
 const MOST_SAMPLES = 5;
 const PHASES = 12;
-/** So many times the longest window nothing is asked before. */
-const RESTED = 2.15;
 /** Costs as much as the whole time, or all requests. */
 const MOST_MS = 300_000;
 const MOST_REQUESTS = 500;
@@ -72,7 +70,7 @@ export function tellingProbe(
     const outcomes = samples.map((own) =>
       own.flatMap(({ hypothesis, state }) =>
         phasesOf(hypothesis).flatMap((ms) =>
-          variants.map((one) => countsOf(predicted(hypothesis, state, nowMs + restMs + ms, one, evidence))),
+          variants.map((one) => predicted(hypothesis, state, nowMs + restMs + ms, one, evidence)),
         ),
       ),
     );
@@ -121,14 +119,6 @@ function variantsOf(probe: Probe, lateMs: number): Probe[] {
     ...probe,
     volleys: probe.volleys.map(({ atMs, n }, k) => ({ atMs: k === 0 ? atMs : Math.max(0, atMs + byMs), n })),
   }));
-}
-
-/** Reads what `predicted` says: `12`, or `12h3` where 3 of the 12 are held. */
-function countsOf(text: string): { readonly admitted: number; readonly held: number }[] {
-  return text.split(' ').map((volley) => {
-    const [admitted, held = '0'] = volley.split('h');
-    return { admitted: Number(admitted), held: Number(held) };
-  });
 }
 
 /** How many pairs have no number in common. */

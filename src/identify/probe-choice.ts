@@ -118,7 +118,9 @@ function nextProbe(
     if (requests > left.requests || timeMs > left.timeMs) continue;
     const startMs = nowMs + restMs;
     const outcomes = samples.map((all) =>
-      all.map(({ hypothesis, state }) => predicted(hypothesis, isFresh ? undefined : state, startMs, probe, evidence)),
+      all.map(({ hypothesis, state }) =>
+        JSON.stringify(predicted(hypothesis, isFresh ? undefined : state, startMs, probe, evidence)),
+      ),
     );
     const gain = gainOf(outcomes, looked, resolution);
     if (gain <= 0) continue;

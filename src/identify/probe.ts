@@ -33,8 +33,15 @@ export function lengthOf({ volleys }: Probe): number {
   return volleys.at(-1)?.atMs ?? 0;
 }
 
+/** What becomes of one volley. */
+export interface Outcome {
+  readonly admitted: number;
+  /** Of those that are admitted. */
+  readonly held: number;
+}
+
 /**
- * How many of each volley a limiter would admit, as text.
+ * What a limiter would make of each volley.
  * @param state after all that was seen; undefined for a key that was never used
  * @param startMs when the probe begins
  */
@@ -44,12 +51,12 @@ export function predicted(
   startMs: number,
   probe: Probe,
   { shortestMs, longestMs, admittedMs }: Evidence,
-): string {
+): Outcome[] {
   const rule = uncheckedRule(structure.definition(parameters));
   const now = state === undefined ? rule.fresh(0) : copyOf(state);
   const wayMs = (shortestMs + longestMs) / 4;
   const holdMs = structure.isInFlight ? admittedMs : 0;
-  const out: string[] = [];
+  const out: Outcome[] = [];
   for (const { atMs, n } of probe.volleys) {
     const t = startMs + atMs + wayMs + parameters.shiftMs + BASE_MS;
     let [admitted, held] = [0, 0];
@@ -65,9 +72,9 @@ export function predicted(
       admitted += 1;
       if (delay > longestMs + 20) held += 1;
     }
-    out.push(held > 0 ? `${admitted}h${held}` : `${admitted}`);
+    out.push({ admitted, held });
     const isEnd = probe.until === 'admitted' ? admitted > 0 : probe.until === 'limited' ? admitted < n : false;
     if (isEnd) break;
   }
-  return out.join(' ');
+  return out;
 }

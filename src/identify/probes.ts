@@ -13,7 +13,10 @@ export interface Planned {
 const ALIKE = 0.07;
 const MOST_TIMES = 4;
 const FEW = 3;
+/** So many times the longest window nothing is asked before. */
+export const RESTED = 2.15;
 
+/** Each pattern at the times of what is left, after a pause or a silence in which all is forgotten; then those that cut a range. */
 export function* probesFor(
   alive: readonly Fitted[],
   evidence: Evidence,
@@ -21,84 +24,60 @@ export function* probesFor(
   hasKeys: boolean,
 ): Generator<Planned> {
   const limits = alive.map(({ best }) => best.parameters.limit);
-  const most = Math.max(...limits) + 1;
-  const all = Math.min(...limits);
+  const counts = { most: Math.max(...limits) + 1, all: Math.min(...limits) };
+  const { most, all } = counts;
   const times = timesOf(alive, evidence);
-  const longest = Math.max(...times);
   const gapMs = Math.max(2 * evidence.longestMs, 2);
   // At other phases of a grid, if one is left.
   const isGrid = alive.length <= FEW && alive.some(({ best }) => best.structure.period !== undefined);
-  const rested = 2.15 * longest;
+  const rested = RESTED * Math.max(...times);
   const phases = isGrid ? [0.3 * times.at(-1)!, 0.7 * times.at(-1)!] : [];
   const rests = hasKeys ? [0] : [gapMs, rested, ...phases.map((ms) => rested + ms)];
-  const burst = (n = most): Volley => ({ atMs: 0, n });
-  const one = (atMs: number): Volley => ({ atMs, n: 1 });
+  const apart = all < 2 ? undefined : splitFor(alive);
   for (const restMs of rests) {
-    for (const time of times) {
-      for (const s of [0.3, 0.6, 0.93, 1.07, 1.4, 2.07]) {
-        if (s * time < gapMs) continue;
-        yield planned('a burst, silence, a burst', [burst(), { atMs: s * time, n: most }], restMs);
-        yield planned('a burst, silence, one request', [burst(), one(s * time)], restMs);
-        yield planned('a burst to the limit, silence, one request', [burst(all), one(s * time)], restMs);
-      }
-      const half = Math.ceil(all / 2);
-      for (const x of [0.4, 0.8]) {
-        for (const y of [1.05, 1.3]) {
-          yield planned(
-            'a split burst',
-            [
-              { atMs: 0, n: half },
-              { atMs: x * time, n: all - half + 1 },
-              { atMs: y * time, n: most },
-            ].filter(({ n }) => n > 0),
-            restMs,
-          );
-        }
-      }
-      for (const x of [0.4, 0.8]) {
-        for (const y of [1.05, 1.3]) {
-          if (all < 2) continue;
-          // What a refusal would start hides nothing here.
-          yield planned(
-            'a split burst, nothing refused',
-            [one(0), { atMs: x * time, n: all - 1 }, { atMs: y * time, n: 2 }],
-            restMs,
-          );
-        }
-      }
-      yield planned(
-        'one request, then a burst',
-        [one(0), { atMs: 0.8 * time, n: most }, { atMs: 1.1 * time, n: most }],
-        restMs,
-      );
-      const polls = (n: number, step: number) => [burst(), ...Array.from({ length: n }, (_, k) => one((k + 1) * step))];
-      yield planned('a burst, then polls', polls(10, time / 8), restMs);
-      yield planned('a burst, then polls', polls(16, time / 6), restMs);
-      // A log gives back what it counted a window ago, segments at an edge, up to a segment before.
-      const end = Array.from({ length: 9 }, (_, k) => one((0.88 + 0.02 * k) * time));
-      yield planned('a burst, then polls at the end of a window', [burst(all), ...end], restMs);
-      const slow = (time / all) * 1.01;
-      if (all < 40 && slow > gapMs) {
-        yield planned(
-          'half a burst, then steady requests',
-          [{ atMs: 0, n: half }, ...Array.from({ length: 2 * all }, (_, k) => one((k + 1) * slow * 0.98))],
-          restMs,
-        );
-        yield planned(
-          'half a burst, then steady requests',
-          [{ atMs: 0, n: half }, ...Array.from({ length: 2 * all }, (_, k) => one((k + 1) * slow * 0.6))],
-          restMs,
-        );
-      }
-    }
-    const apart = all < 2 ? undefined : splitFor(alive);
-    if (apart !== undefined) {
-      const volleys = [one(0), { atMs: apart[0], n: all - 1 }, { atMs: apart[1], n: 2 }];
-      yield planned('a split burst, nothing refused', volleys, restMs);
-    }
+    for (const time of times)
+      for (const [words, volleys] of patternsAt(time, counts, gapMs)) yield planned(words, volleys, restMs);
+    if (apart !== undefined)
+      yield planned('a split burst, nothing refused', [at(0), at(apart[0], all - 1), at(apart[1], 2)], restMs);
     for (const fitted of alive.slice(0, 4))
       if (isOpen(fitted, resolution)) yield* exact(fitted, most, all, restMs, gapMs);
   }
+}
+
+const at = (atMs: number, n = 1): Volley => ({ atMs, n });
+/** n requests, one after each step. */
+const polls = (n: number, stepMs: number, each = 1) => Array.from({ length: n }, (_, k) => at((k + 1) * stepMs, each));
+
+type Pattern = readonly [words: string, volleys: readonly Volley[]];
+
+/** @param counts one more than each limit, and as many as all of them admit */
+function* patternsAt(
+  time: number,
+  { most, all }: { readonly most: number; readonly all: number },
+  gapMs: number,
+): Generator<Pattern> {
+  for (const s of [0.3, 0.6, 0.93, 1.07, 1.4, 2.07].map((part) => part * time)) {
+    if (s < gapMs) continue;
+    yield ['a burst, silence, a burst', [at(0, most), at(s, most)]];
+    yield ['a burst, silence, one request', [at(0, most), at(s)]];
+    yield ['a burst to the limit, silence, one request', [at(0, all), at(s)]];
+  }
+  const half = Math.ceil(all / 2);
+  const splits = [0.4, 0.8].flatMap((x) => [1.05, 1.3].map((y) => [x * time, y * time] as const));
+  for (const [x, y] of splits) yield ['a split burst', [at(0, half), at(x, all - half + 1), at(y, most)]];
+  // What a refusal would start hides nothing here.
+  if (all >= 2)
+    for (const [x, y] of splits) yield ['a split burst, nothing refused', [at(0), at(x, all - 1), at(y, 2)]];
+  yield ['one request, then a burst', [at(0), at(0.8 * time, most), at(1.1 * time, most)]];
+  yield ['a burst, then polls', [at(0, most), ...polls(10, time / 8)]];
+  yield ['a burst, then polls', [at(0, most), ...polls(16, time / 6)]];
+  // A log gives back what it counted a window ago, segments at an edge, up to a segment before.
+  const end = Array.from({ length: 9 }, (_, k) => at((0.88 + 0.02 * k) * time));
+  yield ['a burst, then polls at the end of a window', [at(0, all), ...end]];
+  const slow = (time / all) * 1.01;
+  if (all >= 40 || slow <= gapMs) return;
+  for (const part of [0.98, 0.6])
+    yield ['half a burst, then steady requests', [at(0, half), ...polls(2 * all, slow * part)]];
 }
 
 /**
@@ -140,57 +119,20 @@ function* exact(
       const [from, to] = [n * least, n * longest];
       const step = Math.max((to - from) / 8, 1);
       if (from < gapMs) continue;
-      const polls = Array.from({ length: Math.min(12, Math.ceil((to - from) / step) + 2) }, (_, k) => ({
-        atMs: Math.max(gapMs, from + (k - 0.5) * step),
-        n: 1,
-      }));
-      yield {
-        probe: { words: `polls around ${name}`, volleys: [{ atMs: 0, n: most }, ...polls], until: undefined },
-        restMs,
-      };
-      for (const at of [0.3, 0.5, 0.7]) {
-        const atMs = from + at * (to - from);
-        yield planned(
-          `one request within ${name}`,
-          [
-            { atMs: 0, n: most },
-            { atMs, n: 1 },
-          ],
-          restMs,
-        );
-        yield planned(
-          `one request within ${name}, nothing refused`,
-          [
-            { atMs: 0, n: all },
-            { atMs, n: 1 },
-          ],
-          restMs,
-        );
-        yield planned(
-          `a burst within ${name}`,
-          [
-            { atMs: 0, n: most },
-            { atMs, n: most },
-          ],
-          restMs,
-        );
+      const around = Array.from({ length: Math.min(12, Math.ceil((to - from) / step) + 2) }, (_, k) =>
+        at(Math.max(gapMs, from + (k - 0.5) * step)),
+      );
+      yield planned(`polls around ${name}`, [at(0, most), ...around], restMs);
+      for (const atMs of [0.3, 0.5, 0.7].map((share) => from + share * (to - from))) {
+        yield planned(`one request within ${name}`, [at(0, most), at(atMs)], restMs);
+        yield planned(`one request within ${name}, nothing refused`, [at(0, all), at(atMs)], restMs);
+        yield planned(`a burst within ${name}`, [at(0, most), at(atMs, most)], restMs);
       }
     }
-    if (isBucket && name === 'spanMs') {
-      const step = Math.max(0.7 * least, gapMs);
-      for (const n of [16, 40])
-        yield planned(
-          'a burst, then a hammer',
-          [
-            { atMs: 0, n: most },
-            ...Array.from({ length: n }, (_, k) => ({
-              atMs: (k + 1) * step,
-              n: Math.min(most, Math.ceil(step / least) + 1),
-            })),
-          ],
-          restMs,
-        );
-    }
+    if (!isBucket || name !== 'spanMs') continue;
+    const step = Math.max(0.7 * least, gapMs);
+    const each = Math.min(most, Math.ceil(step / least) + 1);
+    for (const n of [16, 40]) yield planned('a burst, then a hammer', [at(0, most), ...polls(n, step, each)], restMs);
   }
 }
 
@@ -225,13 +167,14 @@ export function confirming({ best }: Fitted, before: number): Planned {
   const { limit, otherMs } = best.parameters;
   const time = before % 2 === 1 && best.structure.has.includes('otherMs') ? otherMs : windowMsOf(best);
   const half = Math.ceil(limit / 2);
-  const volleys = [
-    { atMs: 0, n: limit + 1 },
-    { atMs: 0.37 * time, n: half },
-    { atMs: 0.81 * time, n: 2 },
-    { atMs: 1.13 * time, n: limit + 1 },
-    { atMs: 1.62 * time, n: 1 },
-    { atMs: 2.3 * time, n: half + 1 },
-  ];
+  const parts = [
+    [0, limit + 1],
+    [0.37, half],
+    [0.81, 2],
+    [1.13, limit + 1],
+    [1.62, 1],
+    [2.3, half + 1],
+  ] as const;
+  const volleys = parts.map(([share, n]) => at(share * time, n));
   return planned('what is expected, once more', volleys, (0.3 + 0.41 * before) * time);
 }

@@ -11,9 +11,9 @@ it.each([40, 41, 42, 43, 44])('seed %s', (seed) => {
   const draw = drawsOf(seed);
   const investigation = investigateClient(draw('identify client'));
   const found = investigated(investigation, truth.client, machine(draw('late')), draw('client'));
-  const { backoff, verdict } = clientAnswer('simulated', { ...found, seconds: 0, isMixed: false });
+  const { waits, verdict } = clientAnswer('simulated', { ...found, seconds: 0, isMixed: false });
   expect(verdict).not.toBe('none');
-  const [named] = backoff;
+  const [named] = waits;
   // What remains open is listed.
   if (verdict === 'ambiguous') return;
   expect(named!.jitter).toBe(truth.jitter);

@@ -77,19 +77,19 @@ it.concurrent.each(clients)('%s', async (name, command, expected) => {
     onReady: () => {},
     onProgress: () => {},
   });
-  const { verdict, attempts, backoff, clients: entry } = clientAnswer(name, found);
+  const { verdict, intervals, waits, client } = clientAnswer(name, found);
   // A busy machine may leave more than one policy, or explain none of them: what is named is never another.
   expect(['identified', 'ambiguous', 'undecided', 'none']).toContain(verdict);
   if (verdict === 'none' || verdict === 'undecided') return;
-  expect(attempts).toEqual([expected.attempts, expected.attempts]);
-  const [named] = backoff;
+  expect(intervals['max_attempts']).toEqual([expected.attempts, expected.attempts]);
+  const [named] = waits;
   if (verdict === 'ambiguous') {
-    expect(backoff.flatMap(({ others }) => others)).not.toEqual([]);
+    expect(waits.flatMap(({ others }) => others)).not.toEqual([]);
     return;
   }
   const { base_ms, factor, growth, jitter } = expected;
   expect([named!.growth, named!.jitter]).toEqual([growth, jitter]);
   expect(Math.abs(named!.parameters['base_ms']! / base_ms - 1)).toBeLessThan(0.05);
   expect(Math.abs(named!.parameters['factor']! / factor - 1)).toBeLessThan(0.05);
-  expect(entry).toHaveLength(1);
+  expect(client).not.toBeNull();
 });

@@ -69,13 +69,13 @@ describe('a client in virtual time is found with its parameters', () => {
     ],
   ])('%s', (_, client, entry, like) => {
     const answer = answerFor(client, 1);
-    expect(answer.clients).toEqual([entry]);
+    expect(answer.client).toEqual(entry);
     expect(answer.like).toEqual(like);
     expect(answer.verdict).toBe('identified');
   });
 
   it('waits that are shorter by up to a quarter, and an announcement that is ignored above a minute', () => {
-    const { verdict, backoff, retry_after } = answerFor(
+    const { verdict, waits, retry_after, announced } = answerFor(
       {
         attempts: 3,
         retries: usual,
@@ -85,17 +85,18 @@ describe('a client in virtual time is found with its parameters', () => {
       2,
     );
     expect(verdict).toBe('identified');
-    expect(backoff[0]).toMatchObject({
+    expect(waits[0]).toMatchObject({
       growth: 'exponential',
       jitter: 'subtractive',
       parameters: { factor: 2, jitter: 0.25 },
     });
-    expect(Math.abs(backoff[0]!.parameters['base_ms']! - 500)).toBeLessThan(25);
-    expect(retry_after.ways).toMatchObject([{ way: 'obeyed', end: { above: 'own', leastMs: 59_000, mostMs: 60_000 } }]);
+    expect(Math.abs(waits[0]!.parameters['base_ms']! - 500)).toBeLessThan(25);
+    expect(retry_after).toBe('obeyed');
+    expect(announced.ways).toMatchObject([{ way: 'obeyed', end: { above: 'own', leastMs: 59_000, mostMs: 60_000 } }]);
   });
 
   it('a back-off of its own after limited answers, full jitter, and announcements up to 5 s beyond its wait', () => {
-    const { verdict, backoff, retry_after } = answerFor(
+    const { verdict, waits, announced } = answerFor(
       {
         attempts: 3,
         retries: usual,
@@ -105,27 +106,43 @@ describe('a client in virtual time is found with its parameters', () => {
       3,
     );
     expect(verdict).toBe('identified');
-    expect(backoff.map(({ after, jitter }) => [after, jitter])).toEqual([
+    expect(waits.map(({ after, jitter }) => [after, jitter])).toEqual([
       [['limited'], 'full'],
       [['failed'], 'full'],
     ]);
-    const [limited, failed] = backoff.map(({ parameters }) => parameters['base_ms']!);
+    const [limited, failed] = waits.map(({ parameters }) => parameters['base_ms']!);
     expect(Math.abs(limited! / 1000 - 1)).toBeLessThan(0.05);
     expect(Math.abs(failed! / 50 - 1)).toBeLessThan(0.05);
-    expect(retry_after.ways[0]).toMatchObject({ way: 'near', reachMs: 5000 });
+    expect(announced.ways[0]).toMatchObject({ way: 'near', reachMs: 5000 });
   });
 
   it('a deadline for all attempts, and a quota that all calls of a process share', () => {
     const client = { attempts: 4, retries: usual, wait: (k: number) => doubling(200, k) };
-    const { attempts, deadline_ms, retry_after, clients } = answerFor({ ...client, deadlineMs: 6_000 }, 6);
-    expect(attempts).toEqual([4, 4]);
-    expect(deadline_ms![0]).toBeLessThanOrEqual(6_000);
-    expect(deadline_ms![1]).toBeGreaterThanOrEqual(6_000);
-    expect(deadline_ms![1]! - deadline_ms![0]).toBeLessThan(600);
-    expect(retry_after.ways).toEqual([{ way: 'ignored' }]);
-    expect(clients).toMatchObject([{ deadline: expect.stringMatching(/^(5[7-9]\d\dms|6s|6[0-2]\d\dms|6.[12]s)$/) }]);
+    const answer = answerFor({ ...client, deadlineMs: 6_000 }, 6);
+    const { max_attempts, intervals, retry_after } = answer;
+    expect([max_attempts, intervals['max_attempts'], retry_after]).toEqual([4, [4, 4], 'ignored']);
+    const [least, most] = intervals['deadline_ms']!;
+    expect(least).toBeLessThanOrEqual(6_000);
+    expect(most).toBeGreaterThanOrEqual(6_000);
+    expect(most! - least).toBeLessThan(600);
+    expect(answer.client).toMatchObject({
+      deadline: expect.stringMatching(/^(5[7-9]\d\dms|6s|6[0-2]\d\dms|6.[12]s)$/),
+    });
+    // As they are fixed for `--json`.
+    const names = [
+      'requests',
+      'seconds',
+      'verdict',
+      'client',
+      'intervals',
+      'retries_on',
+      'retry_after',
+      'max_attempts',
+    ];
+    expect(Object.keys(answer)).toEqual(expect.arrayContaining([...names, 'like', 'remarks']));
+    expect(answer.retries_on).toEqual(expect.arrayContaining([429, 503]));
     const shared = answerFor({ ...client, quota: 9 }, 7);
-    expect(shared.clients).toMatchObject([{ max_attempts: 4, retry_quota: { capacity: 9 } }]);
+    expect(shared.client).toMatchObject({ max_attempts: 4, retry_quota: { capacity: 9 } });
   });
 
   it.each([11, 12])('a small jitter on a machine that stalls is named, or is among what remains: seed %s', (seed) => {
@@ -138,9 +155,9 @@ describe('a client in virtual time is found with its parameters', () => {
     };
     const late = loadedMachine(draw('late'));
     const found = investigated(investigateClient(draw('identify client')), client, late, draw('client'), 16);
-    const { backoff, verdict } = clientAnswer('simulated', { ...found, seconds: 0, isMixed: false });
-    expect(backoff).toHaveLength(1);
-    const [{ words, others }] = backoff as [(typeof backoff)[0]];
+    const { waits, verdict } = clientAnswer('simulated', { ...found, seconds: 0, isMixed: false });
+    expect(waits).toHaveLength(1);
+    const [{ words, others }] = waits as [(typeof waits)[0]];
     expect([words, ...others].some((one) => /^\d+(ms|s|\.\ds), x 2 each time, plus up to \d+ms$/.test(one))).toBe(true);
     expect(verdict).toBe(others.length === 0 ? 'identified' : 'ambiguous');
   });
@@ -148,8 +165,7 @@ describe('a client in virtual time is found with its parameters', () => {
   it('a law that is no known one gets no name', () => {
     // Either at once or after a second: between the edges of a uniform law, and not of one.
     const two: TrueClient = { attempts: 4, retries: usual, wait: (_k, draw) => (draw.uniform() < 0.5 ? 200 : 1000) };
-    const { verdict, backoff, clients } = answerFor(two, 4);
-    expect({ verdict, backoff, clients }).toEqual({ verdict: 'none', backoff: [], clients: null });
+    expect(answerFor(two, 4)).toMatchObject({ verdict: 'none', waits: [], client: null });
   });
 });
 

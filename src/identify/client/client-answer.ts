@@ -1,24 +1,28 @@
 // The answer of `weir identify --client`: a verdict, its numbers, and the client as a scenario has it. Pure.
+import type { ClientSpec } from '../../actor/client/client-schema.js';
 import { clientEntry, ms } from './client-entry.js';
 import { explainsCalls, librariesLike } from './client-replay.js';
 import type { AdviceTaken } from './retry-after.js';
 import type { Backoff, RetryPolicy, SetbackGroup } from './retry-policy.js';
 import type { Call } from './script.js';
 import { HIDDEN, type Interval, type WaitFit } from './wait-fit.js';
-import { waitLaw } from './wait-law.js';
+import { type WaitStructure, waitLaw } from './wait-law.js';
 
 type Jitter = 'none' | 'full' | 'equal' | 'subtractive' | 'proportional' | 'additive' | 'decorrelated';
+/** From the least to the most; null where nothing was seen that bounds it. */
+type Ends = readonly [number, number | null];
 
-interface BackoffAnswer {
+interface WaitAnswer {
   readonly after: readonly SetbackGroup[];
   readonly growth: 'none' | 'fixed' | 'linear' | 'exponential';
   readonly jitter: Jitter;
   readonly words: string;
   /** Times in ms; `jitter` as a share of the wait. */
   readonly parameters: Readonly<Record<string, number>>;
-  readonly intervals: Readonly<Record<string, readonly [number, number | null]>>;
+  readonly intervals: Readonly<Record<string, Ends>>;
 }
 
+/** What `weir identify --client --json` prints. */
 export interface ClientAnswer {
   readonly program: string;
   readonly verdict: 'identified' | 'ambiguous' | 'none' | 'undecided';
@@ -26,21 +30,26 @@ export interface ClientAnswer {
   readonly requests: number;
   readonly seconds: number;
   readonly methods: readonly string[];
-  readonly attempts: readonly [number, number | null];
-  readonly retried: RetryPolicy['retried'];
-  readonly backoff: readonly (BackoffAnswer & { readonly others: readonly string[] })[];
-  readonly retry_after: {
+  /** An entry of a scenario's `clients`; null where none explains all calls. */
+  readonly client: ClientSpec | null;
+  /** Of `max_attempts`, `timeout_ms`, `deadline_ms`, the retries that the calls of one process share, and the parameters of its first law of waits. */
+  readonly intervals: Readonly<Record<string, Ends>>;
+  /** Statuses; `reset`, `timeout`, or a status with `Retry-After`. */
+  readonly retries_on: readonly (number | string)[];
+  readonly not_retried: readonly (number | string)[];
+  /** Null where no announcement was followed by an attempt, or none of the known ways explains what followed. */
+  readonly retry_after: 'obeyed' | 'capped' | 'floor' | 'ignored' | null;
+  /** Null where no call was seen to its end. */
+  readonly max_attempts: number | null;
+  readonly waits: readonly (WaitAnswer & { readonly others: readonly string[] })[];
+  /** All ways that explain what followed `Retry-After`, after which setbacks, and whether a date is obeyed. */
+  readonly announced: {
     readonly ways: readonly AdviceTaken[];
     readonly after: readonly SetbackGroup[];
     readonly date: boolean | null;
   };
-  readonly timeout_ms: readonly [number, number | null] | null;
-  readonly deadline_ms: readonly [number, number | null] | null;
-  /** Retries that the calls of one process may make together. */
-  readonly quota: Readonly<Partial<Record<SetbackGroup, readonly [number, number | null]>>>;
   readonly like: readonly string[];
   readonly remarks: readonly string[];
-  readonly clients: readonly object[] | null;
 }
 
 interface ClientEvidence {
@@ -51,18 +60,25 @@ interface ClientEvidence {
 }
 
 export function clientAnswer(program: string, { policy, calls, seconds, isMixed }: ClientEvidence): ClientAnswer {
-  const { backoffs, retried, attempts, advice, advisedAfter, timeout, deadline, quota } = policy;
-  const backoff = backoffs.map((one) => {
-    const [best, ...others] = distinct(one);
-    return { ...backoffAnswer(one.after, best!), others: others.map((fit) => backoffAnswer(one.after, fit).words) };
-  });
+  const { backoffs, retried, attempts, advice, timeout, deadline, quota } = policy;
   const isExplained = backoffs.every(({ unexplained, isEven }) => unexplained.length === 0 && isEven);
+  const waits = (isExplained ? backoffs : []).map((one) => {
+    const [best, ...others] = distinct(one);
+    return { ...waitAnswer(one.after, best!), others: others.map((fit) => waitAnswer(one.after, fit).words) };
+  });
   const entry = clientEntry(policy);
   const isReplayed = isExplained && explainsCalls(entry, calls, policy);
-  const isOpen = backoff.some(({ others }) => others.length > 0) || attempts.most === Infinity;
+  const isOpen = waits.some(({ others }) => others.length > 0) || attempts.most === Infinity;
   const remarks = remarksOn(policy, isMixed);
   if (isExplained && !isReplayed)
     remarks.push('No client of a scenario explains all of these calls, so none is written.');
+  const known = {
+    max_attempts: attempts,
+    timeout_ms: timeout,
+    deadline_ms: deadline,
+    quota_after_limited: quota.limited,
+    quota_after_failed: quota.failed,
+  };
   return {
     program,
     verdict: isMixed ? 'undecided' : !isExplained ? 'none' : isOpen ? 'ambiguous' : 'identified',
@@ -70,19 +86,30 @@ export function clientAnswer(program: string, { policy, calls, seconds, isMixed 
     requests: calls.reduce((sum, one) => sum + one.attempts.length, 0),
     seconds: Math.round(seconds),
     methods: policy.methods,
-    attempts: pair(attempts),
-    retried,
-    backoff: isExplained ? backoff : [],
-    retry_after: { ways: advice, after: advisedAfter, date: policy.obeysDate ?? null },
-    timeout_ms: timeout === undefined ? null : pair(timeout),
-    deadline_ms: deadline === undefined ? null : pair(deadline),
-    quota: Object.fromEntries(
-      Object.entries(quota).flatMap(([name, one]) => (one === undefined ? [] : [[name, pair(one)]])),
-    ),
+    client: isReplayed ? entry : null,
+    intervals: {
+      ...Object.fromEntries(Object.entries(known).flatMap(([name, one]) => (one ? [[name, ends(one)]] : []))),
+      ...waits[0]?.intervals,
+    },
+    retries_on: retried.always.map(named),
+    not_retried: retried.never.map(named),
+    retry_after: adviceOf(advice[0]),
+    max_attempts: attempts.most === Infinity ? null : attempts.most,
+    waits,
+    announced: { ways: advice, after: policy.advisedAfter, date: policy.obeysDate ?? null },
     like: isReplayed && !isMixed && retried.always.length > 0 ? librariesLike(entry, calls) : [],
     remarks,
-    clients: isReplayed ? [entry] : null,
   };
+}
+
+function named(reply: string): number | string {
+  return /^\d+$/.test(reply) ? Number(reply) : reply;
+}
+
+function adviceOf(advice: AdviceTaken | undefined): ClientAnswer['retry_after'] {
+  if (advice === undefined) return null;
+  if (advice.end?.above === 'capped') return 'capped';
+  return advice.way === 'ignored' || advice.way === 'floor' ? advice.way : 'obeyed';
 }
 
 /** Those of which a wait that was seen has other edges. */
@@ -100,32 +127,18 @@ function distinct({ fits, gaps }: Backoff): WaitFit[] {
   return fits.filter((fit, i) => !fits.slice(0, i).some((before) => alike(fit, before)));
 }
 
-function backoffAnswer(after: readonly SetbackGroup[], { structure, parameters, intervals }: WaitFit): BackoffAnswer {
-  const { growth, jitter, skipsFirst } = structure;
+function waitAnswer(after: readonly SetbackGroup[], { structure, parameters, intervals }: WaitFit): WaitAnswer {
+  const { growth, skipsFirst } = structure;
   const { baseMs, factor, low, plusMs, capMs } = parameters;
   if (growth === 'none') return { after, growth, jitter: 'none', words: 'at once', parameters: {}, intervals: {} };
-  const isDecorrelated = jitter === 'decorrelated';
   // U(l, 1) w is U(1, 1 / l) l w: the rounder of the two.
   const longer = 1 / low - 1;
   const isLonger = low > 0 && low < 1 && low !== 0.5 && digits(longer) < digits(1 - low);
-  const base = isLonger ? low * baseMs : baseMs;
   const scale = isLonger ? low : 1;
-  const kind: Jitter = isDecorrelated
-    ? 'decorrelated'
-    : jitter === 'plus'
-      ? 'additive'
-      : isLonger
-        ? 'proportional'
-        : low === 1
-          ? 'none'
-          : low === 0
-            ? 'full'
-            : low === 0.5
-              ? 'equal'
-              : 'subtractive';
-  const grows = isDecorrelated
-    ? ''
-    : growth === 'linear'
+  const jitter = jitterOf(structure, low, isLonger);
+  const isDecorrelated = jitter === 'decorrelated';
+  const grows =
+    growth === 'linear'
       ? ', longer by as much each time'
       : factor === 1
         ? ' each time'
@@ -140,35 +153,33 @@ function backoffAnswer(after: readonly SetbackGroup[], { structure, parameters, 
     decorrelated: ' to 3 times the last wait',
   };
   const capped = capMs === Infinity ? '' : `, at most ${ms(scale * capMs)}`;
-  const scaled = ({ least, most }: Interval): [number, number | null] =>
-    pair({ least: scale * least, most: scale * most });
-  const isShare = kind === 'subtractive' || kind === 'proportional';
+  const scaled = ({ least, most }: Interval): Ends => ends({ least: scale * least, most: scale * most });
+  const shown: (readonly [name: string, value: number | undefined, interval: Ends])[] = [
+    ['base_ms', exact(scale * baseMs), scaled(intervals.baseMs)],
+    capMs === Infinity
+      ? ['cap_ms', undefined, [scale * intervals.capMs.least, null]]
+      : ['cap_ms', scale * capMs, scaled(intervals.capMs)],
+  ];
+  if (growth !== 'linear' && !isDecorrelated) shown.splice(1, 0, ['factor', exact(factor), ends(intervals.factor)]);
+  if (jitter === 'additive') shown.push(['plus_ms', plusMs, ends(intervals.plusMs)]);
+  const { least, most } = intervals.low;
+  if (jitter === 'subtractive') shown.push(['jitter', 1 - low, [1 - most, 1 - least]]);
+  if (jitter === 'proportional') shown.push(['jitter', longer, [1 / most - 1, 1 / least - 1]]);
   return {
     after,
     growth: growth === 'exponential' && factor === 1 ? 'fixed' : growth,
-    jitter: kind,
-    words: `${skipsFirst ? 'at once, then ' : ''}${ms(base)}${grows}${capped}${jittered[kind]}`,
-    parameters: {
-      base_ms: exact(base),
-      ...(growth === 'linear' || isDecorrelated ? {} : { factor: exact(factor) }),
-      ...(capMs === Infinity ? {} : { cap_ms: scale * capMs }),
-      ...(isShare ? { jitter: isLonger ? longer : 1 - low } : {}),
-      ...(kind === 'additive' ? { plus_ms: plusMs } : {}),
-    },
-    intervals: {
-      base_ms: scaled(intervals.baseMs),
-      ...(growth === 'linear' || isDecorrelated ? {} : { factor: pair(intervals.factor) }),
-      cap_ms: capMs === Infinity ? [scale * intervals.capMs.least, null] : scaled(intervals.capMs),
-      ...(isShare
-        ? {
-            jitter: isLonger
-              ? [1 / intervals.low.most - 1, 1 / intervals.low.least - 1]
-              : [1 - intervals.low.most, 1 - intervals.low.least],
-          }
-        : {}),
-      ...(kind === 'additive' ? { plus_ms: pair(intervals.plusMs) } : {}),
-    },
+    jitter,
+    words: `${skipsFirst ? 'at once, then ' : ''}${ms(scale * baseMs)}${isDecorrelated ? '' : grows}${capped}${jittered[jitter]}`,
+    parameters: Object.fromEntries(shown.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))),
+    intervals: Object.fromEntries(shown.map(([name, , interval]) => [name, interval])),
   };
+}
+
+function jitterOf({ jitter }: WaitStructure, low: number, isLonger: boolean): Jitter {
+  if (jitter === 'decorrelated') return jitter;
+  if (jitter === 'plus') return 'additive';
+  if (isLonger) return 'proportional';
+  return low === 1 ? 'none' : low === 0 ? 'full' : low === 0.5 ? 'equal' : 'subtractive';
 }
 
 /** What was not rounded has as many digits as mean something. */
@@ -184,7 +195,7 @@ function percent(share: number): string {
   return `${Number((100 * share).toPrecision(3))} %`;
 }
 
-function pair({ least, most }: Interval): [number, number | null] {
+function ends({ least, most }: Interval): Ends {
   return [least, most === Infinity ? null : most];
 }
 

@@ -4,7 +4,7 @@ import { type ReportDocument, sentence } from '../../report/block.js';
 import type { ClientAnswer } from './client-answer.js';
 import { ms } from './client-entry.js';
 import type { AdviceTaken } from './retry-after.js';
-import type { SetbackGroup } from './retry-policy.js';
+import { type SetbackGroup, setbacks } from './retry-policy.js';
 
 interface Row {
   readonly label: string;
@@ -13,7 +13,7 @@ interface Row {
 }
 
 export function clientDocument(answer: ClientAnswer): ReportDocument {
-  const { program, verdict, calls, requests, seconds, remarks, clients } = answer;
+  const { program, verdict, calls, requests, seconds, remarks, client } = answer;
   const heads: Readonly<Record<ClientAnswer['verdict'], string>> = {
     identified: 'One retry policy explains every call.',
     ambiguous: 'Several retry policies explain every call.',
@@ -26,37 +26,34 @@ export function clientDocument(answer: ClientAnswer): ReportDocument {
     blocks: [
       { kind: 'figures', rows: rowsOf(answer) },
       ...remarks.map((remark) => sentence(remark)),
-      ...(clients === null
+      ...(client === null
         ? []
-        : [{ kind: 'code' as const, title: 'As a client of a scenario', text: stringify({ clients }).trimEnd() }]),
+        : [
+            {
+              kind: 'code' as const,
+              title: 'As a client of a scenario',
+              text: stringify({ clients: [client] }).trimEnd(),
+            },
+          ]),
     ],
   };
 }
 
-function rowsOf({
-  methods,
-  attempts,
-  retried,
-  backoff,
-  retry_after,
-  timeout_ms,
-  deadline_ms,
-  quota,
-  like,
-}: ClientAnswer): Row[] {
-  const [least, most] = attempts;
-  const [way] = retry_after.ways;
+function rowsOf({ methods, intervals, retries_on, not_retried, waits, announced, like }: ClientAnswer): Row[] {
+  const [least, most] = intervals['max_attempts']!;
+  const { timeout_ms: timeout, deadline_ms: deadline } = intervals;
+  const [way] = announced.ways;
   const rows: (Row | undefined)[] = [
     { label: 'methods', value: methods.join(', ') },
     {
       label: 'attempts',
       value: most === null ? `at least ${least}` : least === most ? `${least}` : `${least} to ${most}`,
     },
-    { label: 'retried', value: retried.always.join(', ') || 'nothing' },
-    { label: 'not retried', value: retried.never.join(', ') || 'nothing' },
-    ...backoff.flatMap(({ after, words, parameters, intervals, others }) => [
-      { label: waitLabel(after, backoff.length), value: words },
-      ...Object.entries(intervals).map(([name, [from, to]]) => ({
+    { label: 'retried', value: retries_on.join(', ') || 'nothing' },
+    { label: 'not retried', value: not_retried.join(', ') || 'nothing' },
+    ...waits.flatMap(({ after, words, parameters, intervals: own, others }) => [
+      { label: waitLabel(after, waits.length), value: words },
+      ...Object.entries(own).map(([name, [from, to]]) => ({
         label: name.replace(/_ms$/, ', ms'),
         value: parameters[name] === undefined ? 'none seen' : short(parameters[name]),
         beside: to === null ? `above ${short(from)}` : `between ${short(from)} and ${short(to)}`,
@@ -66,16 +63,19 @@ function rowsOf({
     way && {
       label: 'Retry-After',
       value: adviceWords(way),
-      beside: retry_after.ways.length > 1 ? 'or another way' : undefined,
+      beside: announced.ways.length > 1 ? 'or another way' : undefined,
     },
-    timeout_ms?.[1] == null ? undefined : { label: 'timeout', value: ms(timeout_ms[1]) },
-    deadline_ms === null
-      ? undefined
-      : { label: 'gives up after', value: `${ms(deadline_ms[0])} to ${ms(deadline_ms[1]!)} in all` },
-    ...Object.entries(quota).map(([after, [n]]) => ({
-      label: 'quota',
-      value: `${n} retries of one process after ${after} answers, then one attempt per call`,
-    })),
+    timeout?.[1] == null ? undefined : { label: 'timeout', value: ms(timeout[1]) },
+    deadline && { label: 'gives up after', value: `${ms(deadline[0])} to ${ms(deadline[1]!)} in all` },
+    ...setbacks.map((after) => {
+      const quota = intervals[`quota_after_${after}`];
+      return (
+        quota && {
+          label: 'quota',
+          value: `${quota[0]} retries of one process after ${after} answers, then one attempt per call`,
+        }
+      );
+    }),
     like.length === 0 ? undefined : { label: 'like', value: like.join(', ') },
   ];
   return rows.filter((row) => row !== undefined);
