@@ -7,7 +7,6 @@ import { modulo } from '../math/modulo.js';
 import { type Telling, tellingProbe } from './distinguishing-probe.js';
 import type { Evidence } from './evidence.js';
 import type { Investigated } from './explanations.js';
-import { featuresOf } from './features.js';
 import type { Fitted } from './fit.js';
 import type { Keys } from './key-check.js';
 import { lasting } from './parameter-search.js';
@@ -16,7 +15,7 @@ import { isOpen } from './probes.js';
 import { productsLike } from './products-like.js';
 import { type Range, rangeOf, spansOf } from './ranges.js';
 import { isByToken, type Parameters, type Structure } from './structure.js';
-import { BASE_MS, violationOf } from './violation.js';
+import { BASE_MS, TOLERANCE_MS, violationOf } from './violation.js';
 
 /** A number of a rule, and all that it may be: in pieces that are apart, where not all between explain the answers. */
 interface Parameter extends Range {
@@ -63,7 +62,7 @@ const MOST_UNREST = 0.2;
 const MOST_LATE_MS = 30;
 
 export function answerOf(investigated: Investigated, resolution: number, harm?: string | undefined): Answer {
-  const { evidence, ended, requests, elapsedMs, toleranceMs } = investigated;
+  const { evidence, ended, requests, elapsedMs } = investigated;
   const common = { requests, seconds: Math.round(elapsedMs / 100) / 10 };
   const stopped = harm === undefined ? [] : [`It stopped early: ${harm}`];
   if (ended === 'never limited') {
@@ -127,7 +126,7 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
     const remark = `${alive.length} rules of ${families} families fit all answers; none fits better than the others, so none is named.`;
     return { verdict: 'undecided', rules: [], remarks: [...stopped, remark, ...cut, ...headers], ...common };
   }
-  const rules = alive.map((fitted) => ruleOf(fitted, evidence, unrestMs + evidence.slackMs, resolution, toleranceMs));
+  const rules = alive.map((fitted) => ruleOf(fitted, evidence, unrestMs + evidence.slackMs, resolution));
   const remarks = [...stopped];
   const offMs = Math.max(...rules.map((rule) => rule.offMs));
   if (offMs > 0)
@@ -159,18 +158,18 @@ function unrestOf({ seen, isHeld, admittedMs, limitedMs }: Evidence): number {
   return late[late.length >> 1] ?? 0;
 }
 
-function ruleOf(found: Fitted, evidence: Evidence, unknownMs: number, resolution: number, toleranceMs: number): Rule {
-  const offMs = found.violationMs > toleranceMs ? found.violationMs : 0;
+function ruleOf(found: Fitted, evidence: Evidence, unknownMs: number, resolution: number): Rule {
+  const offMs = found.violationMs > TOLERANCE_MS ? found.violationMs : 0;
   // A violation is a time, as the parameters are: where it is not 0, they are off by no less.
   const byMs = unknownMs + offMs;
   const { structure } = found.best;
   const spanByMs = isByToken(structure) ? byMs / found.best.parameters.limit : byMs;
-  const { limit, spans } = atWidest(found, evidence, resolution, toleranceMs);
+  const { limit, spans } = atWidest(found, evidence, resolution);
   // Each end was found with requests counted alike; what measures a time may differ by what they took longer than others.
   const pieces = spans.map((one) => widened(one, spanByMs));
   const spanMs = { least: pieces[0]!.least, most: pieces.at(-1)!.most };
   const ranges = { ...found.ranges, limit, spanMs, otherMs: widened(found.ranges.otherMs, byMs) };
-  const mostMs = Math.max(toleranceMs, found.violationMs);
+  const mostMs = Math.max(TOLERANCE_MS, found.violationMs);
   const rounded = roundedOf(found, evidence, mostMs);
   const shown: Record<string, Parameter> = {
     limit: { ...ranges.limit, value: rounded.limit },
@@ -248,15 +247,13 @@ function atWidest(
   { best, ranges, violationMs }: Fitted,
   evidence: Evidence,
   resolution: number,
-  toleranceMs: number,
 ): { readonly limit: Range; readonly spans: readonly Range[] } {
   const { structure } = best;
-  const mostMs = Math.max(toleranceMs, violationMs);
+  const mostMs = Math.max(TOLERANCE_MS, violationMs);
   const violation = (one: Parameters, most: number) =>
     violationOf({ structure, parameters: one }, evidence, { mostMs: most }).ms;
   // On a grid, what explains the answers lies in pieces.
-  const pieces =
-    structure.period === undefined ? [] : lasting(structure, { evidence, features: featuresOf(evidence) }, mostMs);
+  const pieces = structure.period === undefined ? [] : lasting(structure, evidence, mostMs);
   const all = pieces.map((one) => one.parameters).filter((one) => violation(one, mostMs) <= mostMs);
   const limit = rangeOf([ranges.limit.least, ranges.limit.most, ...all.map((one) => one.limit)]);
   const span = rangeOf([ranges.spanMs.least, ranges.spanMs.most, ...all.map((one) => one.spanMs)]);

@@ -5,12 +5,11 @@
 // What a rule admits is looked at with all parameters that explain the answers, at all phases of its grid, and with requests that come
 // a little earlier or later: a probe tells two rules apart where no number is common to both.
 import type { Evidence } from './evidence.js';
-import { TOLERANCE_MS } from './explanations.js';
 import type { Fitted } from './fit.js';
 import { lengthOf, type Probe, predicted, requestsOf, type Volley } from './probe.js';
 import { probesFor, RESTED } from './probes.js';
 import { type Hypothesis, windowMsOf } from './structure.js';
-import { violationOf } from './violation.js';
+import { TOLERANCE_MS, violationOf } from './violation.js';
 
 export interface Telling {
   /** Silence before it, in ms; 0 where each probe may use a new key. */

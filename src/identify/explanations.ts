@@ -6,6 +6,7 @@ import { proofOf } from './order-proof.js';
 import { lasting } from './parameter-search.js';
 import { type Hypothesis, isByToken, type Structure, windowMsOf } from './structure.js';
 import { structures } from './structures.js';
+import { TOLERANCE_MS } from './violation.js';
 
 export interface Investigated {
   readonly evidence: Evidence;
@@ -15,7 +16,6 @@ export interface Investigated {
   readonly refuted: readonly Fitted[];
   /** The structure that comes nearest where none explains them. */
   readonly nearest: Fitted | undefined;
-  readonly toleranceMs: number;
   readonly requests: number;
   readonly elapsedMs: number;
   /** Why it ended. */
@@ -25,9 +25,8 @@ export interface Investigated {
 /** What requests that were seen earlier show, without another. */
 export function investigated(seen: readonly Seen[]): Investigated {
   const evidence = evidenceOf(seen);
-  const toleranceMs = TOLERANCE_MS;
   const all = explanationsOf(evidence, [], structures);
-  const isAlive = ({ violationMs }: Fitted) => violationMs <= toleranceMs;
+  const isAlive = ({ violationMs }: Fitted) => violationMs <= TOLERANCE_MS;
   const { revived, refuted } = looked(
     all.filter((one) => !isAlive(one)),
     evidence,
@@ -39,7 +38,6 @@ export function investigated(seen: readonly Seen[]): Investigated {
     alive,
     refuted,
     nearest: all[0],
-    toleranceMs,
     requests: seen.length,
     elapsedMs:
       times.reduce((most, ms) => Math.max(most, ms), -Infinity) -
@@ -53,13 +51,11 @@ export function looked(
   doubtful: readonly Fitted[],
   evidence: Evidence,
 ): { readonly revived: Fitted[]; readonly refuted: Fitted[] } {
-  const toleranceMs = TOLERANCE_MS;
-  const stage = { evidence, features: featuresOf(evidence) };
   const [revived, refuted]: [Fitted[], Fitted[]] = [[], []];
   for (const one of doubtful) {
-    const now = fitted(one.best.structure, stage, toleranceMs, one);
-    if (now.violationMs > toleranceMs + evidence.slowestMs) continue;
-    const isOut = now.violationMs > toleranceMs && proofOf(now.best, evidence) === 'refuted';
+    const now = fitted(one.best.structure, evidence, one);
+    if (now.violationMs > TOLERANCE_MS + evidence.slowestMs) continue;
+    const isOut = now.violationMs > TOLERANCE_MS && proofOf(now.best, evidence) === 'refuted';
     (isOut ? refuted : revived).push(now);
   }
   return { revived, refuted };
@@ -77,9 +73,7 @@ export function explanationsOf(
   isAnew = false,
   searched = new Map<string, Fitted>(),
 ): Fitted[] {
-  const toleranceMs = TOLERANCE_MS;
-  const stage = { evidence, features: featuresOf(evidence) };
-  const { counts } = stage.features;
+  const { counts } = featuresOf(evidence);
   const near = isAnew && before.length > 0 ? before.flatMap(({ best }) => spansOf(best)) : undefined;
   const from = new Map(before.map((one) => [one.best.structure.id, one]));
   const fittedAll = (all: readonly Structure[]) =>
@@ -87,7 +81,7 @@ export function explanationsOf(
       const own = from.get(structure.id);
       const known = own === undefined && near === undefined ? searched.get(structure.id) : undefined;
       if (known !== undefined) return known;
-      const found = fitted(structure, stage, toleranceMs, own, own === undefined ? near : spansOf(own.best));
+      const found = fitted(structure, evidence, own, own === undefined ? near : spansOf(own.best));
       if (own === undefined && near === undefined) searched.set(structure.id, found);
       return found;
     });
@@ -95,7 +89,7 @@ export function explanationsOf(
   const others = possible.filter(({ holds }) => holds === undefined);
   const holding = evidence.isHeld ? fittedAll(possible.filter(({ holds }) => holds)) : [];
   // Beside a rule that explains delays, none is preferred that does not.
-  const isExplained = holding.some(({ violationMs }) => violationMs <= toleranceMs);
+  const isExplained = holding.some(({ violationMs }) => violationMs <= TOLERANCE_MS);
   const all = isExplained ? holding : [...holding, ...fittedAll(others)];
   return all.sort((a, b) => a.violationMs - b.violationMs);
 }
@@ -109,12 +103,11 @@ function possibleOf(among: readonly Structure[], counts: readonly number[]): Str
 
 /** The structures that explain what was seen, looked for by how long they do: some of them the distance from it leads to nowhere. */
 export function lastingOf(evidence: Evidence, among: readonly Structure[]): Fitted[] {
-  const stage = { evidence, features: featuresOf(evidence) };
   const held = among.filter(({ holds }) => evidence.isHeld || holds === undefined);
-  return possibleOf(held, stage.features.counts).flatMap((structure) => {
-    const samples = lasting(structure, stage, TOLERANCE_MS);
+  return possibleOf(held, featuresOf(evidence).counts).flatMap((structure) => {
+    const samples = lasting(structure, evidence);
     if (samples.length === 0) return [];
-    const found = fittedFrom(samples, structure, stage, TOLERANCE_MS);
+    const found = fittedFrom(samples, structure, evidence);
     return found.violationMs <= TOLERANCE_MS ? [found] : [];
   });
 }
@@ -124,9 +117,6 @@ const sameForOne = new Set(['fixed', 'log', 'counter', 'bucket-and-interval', 'b
 function spansOf({ parameters: { spanMs, limit }, structure }: Hypothesis): number[] {
   return isByToken(structure) ? [spanMs, spanMs * limit] : [spanMs, spanMs / limit];
 }
-
-/** How far the instants of a rule may be off by the steps of its clock and of ours, in ms. */
-export const TOLERANCE_MS = 1.05;
 
 const ALIKE = 0.5;
 const SLOW_MS = 15;

@@ -1,4 +1,4 @@
-// What of the answers says where to look for parameters, and the answers cut into stages. Pure.
+// What of the answers says where to look for parameters. Pure.
 import { countedWithin, type Evidence, type Seen, VOLLEY_MS, volleysIn } from './evidence.js';
 
 /** From the first instant at which the last refused request can have been counted, to the last one of the next admitted; in ms. */
@@ -163,9 +163,3 @@ function quickLimits(inOrder: readonly Seen[]): number[] {
 }
 
 const MOST_QUICK = 6;
-
-/** The answers up to some time, and what they say of where to look. */
-export interface Stage {
-  readonly evidence: Evidence;
-  readonly features: Features;
-}

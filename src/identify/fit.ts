@@ -5,14 +5,14 @@
 //             |  \___|____|___/____ tolerance: what is not known of the instants at which requests were counted
 //             +---------------------  span
 import type { Evidence } from './evidence.js';
-import type { Features, Stage } from './features.js';
+import { type Features, featuresOf } from './features.js';
 import { proofOf } from './order-proof.js';
 import { lasting } from './parameter-search.js';
 import { isNear, moved, neighboursOf, parametersOf, scatteredFrom } from './parameter-steps.js';
 import { COUNTED_AT, endOf, type Range, rangeOf } from './ranges.js';
 import { GRID, LONGEST, nearPartOf, PHASES, startsOf } from './search-starts.js';
 import { type Hypothesis, isByToken, type Name, type Parameters, type Structure } from './structure.js';
-import { NEVER_SO, violationOf } from './violation.js';
+import { NEVER_SO, TOLERANCE_MS, violationOf } from './violation.js';
 
 export interface Fitted {
   readonly best: Hypothesis;
@@ -43,28 +43,22 @@ const MOST_NODES = 5_000;
  */
 export function fitted(
   structure: Structure,
-  { evidence, features }: Stage,
-  toleranceMs: number,
+  evidence: Evidence,
   from?: Fitted | undefined,
   near?: readonly number[] | undefined,
 ): Fitted {
-  const fitting = new Fitting(structure, evidence, features, toleranceMs, from);
+  const fitting = new Fitting(structure, evidence, from);
   if (from !== undefined) fitting.improve(from.samples);
   if (!fitting.isExplained && (from === undefined || fitting.isNearly))
     fitting.search(near, from?.best.parameters.otherMs);
-  if (!fitting.isExplained && from !== undefined && from.violationMs <= toleranceMs)
-    fitting.improve(lasting(structure, { evidence, features }, toleranceMs));
+  if (!fitting.isExplained && from !== undefined && from.violationMs <= TOLERANCE_MS)
+    fitting.improve(lasting(structure, evidence));
   return fitting.result();
 }
 
 /** The same, mended from some parameters: nothing else is looked for. */
-export function fittedFrom(
-  samples: readonly Hypothesis[],
-  structure: Structure,
-  stage: Stage,
-  toleranceMs: number,
-): Fitted {
-  const fitting = new Fitting(structure, stage.evidence, stage.features, toleranceMs);
+export function fittedFrom(samples: readonly Hypothesis[], structure: Structure, evidence: Evidence): Fitted {
+  const fitting = new Fitting(structure, evidence);
   fitting.improve(samples);
   return fitting.result();
 }
@@ -78,7 +72,6 @@ class Fitting {
   readonly #structure: Structure;
   readonly #evidence: Evidence;
   readonly #features: Features;
-  readonly #toleranceMs: number;
   readonly #before: Fitted | undefined;
   /** On a finer grid than the instants are known, everything is explained. */
   readonly #leastPeriodMs: number;
@@ -86,22 +79,21 @@ class Fitting {
   #bestMs = Infinity;
   readonly #spread: Parameters[] = [];
 
-  constructor(structure: Structure, evidence: Evidence, features: Features, toleranceMs: number, before?: Fitted) {
+  constructor(structure: Structure, evidence: Evidence, before?: Fitted) {
     this.#structure = structure;
     this.#evidence = evidence;
-    this.#features = features;
-    this.#toleranceMs = toleranceMs;
+    this.#features = featuresOf(evidence);
     this.#before = before;
     const { longestMs, shortestMs, slackMs } = evidence;
     this.#leastPeriodMs = Math.min(2 * longestMs, PERIOD_WIDTHS * (longestMs - shortestMs + slackMs));
   }
 
   get isExplained(): boolean {
-    return this.#bestMs <= this.#toleranceMs;
+    return this.#bestMs <= TOLERANCE_MS;
   }
 
   get isNearly(): boolean {
-    const nearMs = Math.max(10 * this.#toleranceMs, NEARLY * (this.#best?.spanMs ?? 0));
+    const nearMs = Math.max(10 * TOLERANCE_MS, NEARLY * (this.#best?.spanMs ?? 0));
     return this.#bestMs <= nearMs || this.#structure.has.includes('otherMs');
   }
 
@@ -132,7 +124,7 @@ class Fitting {
   search(near?: readonly number[] | undefined, otherMs?: number | undefined): void {
     const tops: Top[] = [];
     for (const start of startsOf(this.#structure, this.#evidence, this.#features, { near, known: otherMs })) {
-      const nearMs = Math.max(nearPartOf(this.#structure, start) * start.spanMs, 10 * this.#toleranceMs);
+      const nearMs = Math.max(nearPartOf(this.#structure, start) * start.spanMs, 10 * TOLERANCE_MS);
       const mostMs = Math.min(nearMs, tops[MOST_TOPS - 1]?.ms ?? Infinity);
       const ms = this.#violation(start, mostMs);
       if (ms > mostMs) continue;
@@ -172,7 +164,7 @@ class Fitting {
     let [ms, parameters] = [firstMs, start];
     if (!this.#structure.has.includes('shiftMs')) return { ms, parameters };
     const period = this.#structure.period?.(start) ?? start.spanMs;
-    for (let step = period / (2 * PHASES); step > this.#toleranceMs / 2 && step > period / 60; step /= 2) {
+    for (let step = period / (2 * PHASES); step > TOLERANCE_MS / 2 && step > period / 60; step /= 2) {
       for (const by of [-step, step]) {
         const other = moved(this.#structure, parameters, 'shiftMs', parameters.shiftMs + by, 0);
         const otherMs = this.#violation(other, ms);
@@ -184,7 +176,7 @@ class Fitting {
 
   /** The time of a token is known the better the more tokens there are: the coarse grid may step over what explains the answers. */
   #atBestSpan(start: Top): Top {
-    if (!isByToken(this.#structure) || start.ms <= this.#toleranceMs) return start;
+    if (!isByToken(this.#structure) || start.ms <= TOLERANCE_MS) return start;
     let best = start;
     for (let k = -FINE; k <= FINE; k += 1) {
       const one = moved(this.#structure, start.parameters, 'spanMs', start.parameters.spanMs * GRID ** (k / FINE), 0);
@@ -228,14 +220,14 @@ class Fitting {
     let [ms, parameters] = [givenMs, given];
     // Where requests were counted makes a difference to what is that near.
     const isWorth = ms <= this.#bestMs;
-    if (isWorth && ms > this.#toleranceMs && ms <= this.#toleranceMs + this.#evidence.slowestMs) {
+    if (isWorth && ms > TOLERANCE_MS && ms <= TOLERANCE_MS + this.#evidence.slowestMs) {
       for (const countedAt of COUNTED_AT) {
         const other = { ...given, countedAt };
         const otherMs = this.#violation(other, Math.min(ms, this.#bestMs));
         if (otherMs < ms) [ms, parameters] = [otherMs, other];
       }
     }
-    if (isWorth && ms > this.#toleranceMs && ms <= this.#toleranceMs + this.#evidence.slowestMs) {
+    if (isWorth && ms > TOLERANCE_MS && ms <= TOLERANCE_MS + this.#evidence.slowestMs) {
       // Slow requests are counted late, one after the other, where that explains more.
       for (const sentMs of this.#evidence.slow) {
         const { late = [] } = parameters;
@@ -245,10 +237,10 @@ class Fitting {
         };
         const otherMs = this.#violation(other, Math.min(ms, this.#bestMs));
         if (otherMs < ms) [ms, parameters] = [otherMs, other];
-        if (ms <= this.#toleranceMs) break;
+        if (ms <= TOLERANCE_MS) break;
       }
     }
-    if (ms <= this.#toleranceMs && this.#spread.length < MOST_SPREAD) this.#keep(parameters);
+    if (ms <= TOLERANCE_MS && this.#spread.length < MOST_SPREAD) this.#keep(parameters);
     if (ms >= this.#bestMs) return false;
     this.#bestMs = ms;
     this.#best = parameters;
@@ -256,14 +248,13 @@ class Fitting {
   }
 
   #end(best: Parameters, name: Name, direction: -1 | 1): Parameters {
-    const isKnown = name !== 'shiftMs' && (this.#before?.violationMs ?? Infinity) <= this.#toleranceMs;
+    const isKnown = name !== 'shiftMs' && (this.#before?.violationMs ?? Infinity) <= TOLERANCE_MS;
     const known = isKnown ? this.#before?.ranges[name] : undefined;
     return endOf({ structure: this.#structure, parameters: best }, name, direction, {
-      explains: (one) => this.#violation(one, this.#toleranceMs) <= this.#toleranceMs,
+      explains: (one) => this.#violation(one, TOLERANCE_MS) <= TOLERANCE_MS,
       anchors: this.#anchors(),
       known: direction < 0 ? known?.least : known?.most,
       longestMs: LONGEST * (this.#features.toMs - this.#features.fromMs),
-      toleranceMs: this.#toleranceMs,
     });
   }
 

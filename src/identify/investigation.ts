@@ -6,12 +6,13 @@
 //                                                                         └──────────────────────────────────────────────────────┘
 
 import { type Evidence, evidenceOf, type Seen } from './evidence.js';
-import { explanationsOf, type Investigated, lastingOf, looked, preferred, TOLERANCE_MS } from './explanations.js';
+import { explanationsOf, type Investigated, lastingOf, looked, preferred } from './explanations.js';
 import type { Fitted } from './fit.js';
 import type { Probe, Volley } from './probe.js';
 import { Choices, type InvestigationOptions, type Standing } from './probe-choice.js';
 import type { Structure } from './structure.js';
 import { fine, simple, structures } from './structures.js';
+import { TOLERANCE_MS } from './violation.js';
 
 /** One probe to be sent. */
 export interface Ask {
@@ -211,7 +212,6 @@ class Course {
       alive: preferred([...this.#alive, ...revived], evidence),
       refuted,
       nearest: this.#fitted[0],
-      toleranceMs: TOLERANCE_MS,
       requests: this.#seen.length,
       elapsedMs: this.#nowMs - (this.#fromMs ?? this.#nowMs),
       ended,
@@ -245,9 +245,8 @@ class Course {
       // Rules that hold requests were not looked at, or were given up for too few of them.
       if (this.#evidence.isHeld && !isHeld) this.#candidates = undefined;
     }
-    const toleranceMs = TOLERANCE_MS;
-    const isAlive = ({ violationMs }: Fitted) => violationMs <= toleranceMs;
-    const doubtMs = toleranceMs + this.#evidence.slowestMs;
+    const isAlive = ({ violationMs }: Fitted) => violationMs <= TOLERANCE_MS;
+    const doubtMs = TOLERANCE_MS + this.#evidence.slowestMs;
     const before = new Set(this.#alive.map(({ best }) => best.structure.id));
     const attempt = (structures_: readonly Structure[]) => {
       this.#fitted = explanationsOf(this.#evidence, this.#alive, structures_, isAnew, this.#searched);

@@ -6,11 +6,12 @@
 //
 // Where refused requests count, or what comes back early is spent at once, one answer that is explained wrongly makes all that follow
 // wrong: how far an answer lies from a rule says nothing of how far its parameters are off. How many come before it does.
-import type { Stage } from './features.js';
+import type { Evidence } from './evidence.js';
+import { featuresOf } from './features.js';
 import { isNear, scatteredFrom } from './parameter-steps.js';
 import { startsOf } from './search-starts.js';
 import type { Hypothesis, Parameters, Structure } from './structure.js';
-import { violationOf } from './violation.js';
+import { TOLERANCE_MS, violationOf } from './violation.js';
 
 interface Lasting {
   readonly parameters: Parameters;
@@ -31,11 +32,12 @@ const LAST_WIDTH = 2e-4;
 const ALIKE = 0.1;
 
 /** The parameters of a structure that explain all answers; those that explain more of them than others do, where none explains all. */
-export function lasting(structure: Structure, { evidence, features }: Stage, toleranceMs: number): Hypothesis[] {
+export function lasting(structure: Structure, evidence: Evidence, mostMs = TOLERANCE_MS): Hypothesis[] {
+  const features = featuresOf(evidence);
   const [anchorMs = features.fromMs] = features.recoveries;
   const lastingOf = (parameters: Parameters): Lasting => {
-    const { ms, sentMs } = violationOf({ structure, parameters }, evidence, { mostMs: toleranceMs });
-    return { parameters, untilMs: ms <= toleranceMs ? Infinity : sentMs, ms };
+    const { ms, sentMs } = violationOf({ structure, parameters }, evidence, { mostMs });
+    return { parameters, untilMs: ms <= mostMs ? Infinity : sentMs, ms };
   };
   const kept: Lasting[] = [];
   const take = (parameters: Parameters, width: number) => {

@@ -1,6 +1,7 @@
 // How far one parameter of an explanation can be moved so that it still explains the answers. Pure.
 import { moved } from './parameter-steps.js';
 import type { Hypothesis, Name, Parameters, Structure } from './structure.js';
+import { TOLERANCE_MS } from './violation.js';
 
 export interface Range {
   readonly least: number;
@@ -22,7 +23,6 @@ interface Given {
   readonly known: number | undefined;
   /** No span is longer, in ms. */
   readonly longestMs: number;
-  readonly toleranceMs: number;
 }
 
 const MOST_DOUBLINGS = 20;
@@ -33,7 +33,7 @@ export function endOf(
   { structure, parameters: best }: Hypothesis,
   name: Name,
   direction: -1 | 1,
-  { explains, anchors, known, longestMs, toleranceMs }: Given,
+  { explains, anchors, known, longestMs }: Given,
 ): Parameters {
   let inside = best;
   const isInteger = name === 'limit';
@@ -50,7 +50,7 @@ export function endOf(
     let by = isInteger
       ? 1
       : name === 'shiftMs'
-        ? Math.max(toleranceMs / 4, period * 1e-4)
+        ? Math.max(TOLERANCE_MS / 4, period * 1e-4)
         : Math.max(best[name] * 5e-4, 0.05);
     const least = isInteger ? 1 : name === 'shiftMs' ? -Infinity : 0.01;
     for (let k = 0; k < MOST_DOUBLINGS; k += 1) {

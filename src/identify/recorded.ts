@@ -4,9 +4,10 @@
 //   in stages       40 ─► 80 ─► 160 ─► all: what explains the first of them is mended, as each further answer would be taken in
 //   at last         every structure is looked for near the times of those that explain them
 import { type Evidence, evidenceOf, type Seen } from './evidence.js';
-import { explanationsOf, type Investigated, investigated, looked, preferred, TOLERANCE_MS } from './explanations.js';
+import { explanationsOf, type Investigated, investigated, looked, preferred } from './explanations.js';
 import type { Fitted } from './fit.js';
 import { structures } from './structures.js';
+import { TOLERANCE_MS } from './violation.js';
 
 const FIRST = 40;
 

@@ -19,6 +19,9 @@ import type { Hypothesis } from './structure.js';
 /** Where time begins for a limiter: edges lie at multiples of their period from 0. */
 export const BASE_MS = 2 ** 31;
 
+/** How far the instants of a rule may be off by the steps of its clock and of ours, in ms. */
+export const TOLERANCE_MS = 1.05;
+
 /** The violation of a request that the rule would never have answered so, in ms. */
 export const NEVER_SO = 1e9;
 

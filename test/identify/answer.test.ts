@@ -43,7 +43,7 @@ function answered(violationMs: number, of = [fixed], isHeld = false) {
     },
     samples: [],
   }));
-  const common = { toleranceMs: 1.05, requests: seen.length, elapsedMs: 1_200, ended: 'settled' } as const;
+  const common = { requests: seen.length, elapsedMs: 1_200, ended: 'settled' } as const;
   return answerOf({ evidence, alive, refuted: [], nearest: alive[0], ...common }, 0.1);
 }
 

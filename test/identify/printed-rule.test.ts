@@ -3,10 +3,11 @@ import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { answerOf, type Rule } from '../../src/identify/answer.js';
 import { evidenceOf, type Seen } from '../../src/identify/evidence.js';
-import { explanationsOf, TOLERANCE_MS } from '../../src/identify/explanations.js';
+import { explanationsOf } from '../../src/identify/explanations.js';
 import { delaysOf, followUpScenario, nearestTo } from '../../src/identify/follow-up-scenario.js';
 import { parametersOf } from '../../src/identify/parameter-steps.js';
 import { structures } from '../../src/identify/structures.js';
+import { TOLERANCE_MS } from '../../src/identify/violation.js';
 import { LIMITED } from '../../src/limiter/rule/rule.js';
 import { type RuleDefinition, ruleOf } from '../../src/limiter/rule/rule-definition.js';
 import { RandomStream } from '../../src/math/random.js';
@@ -59,7 +60,7 @@ it.each([
     structures.filter((one) => one.id === id),
   ).filter(({ violationMs }) => violationMs <= TOLERANCE_MS);
   const elapsedMs = seen.at(-1)!.answeredMs - NOW_MS;
-  const common = { toleranceMs: TOLERANCE_MS, requests: seen.length, elapsedMs, ended: 'settled' } as const;
+  const common = { requests: seen.length, elapsedMs, ended: 'settled' } as const;
   const found = { evidence, alive, refuted: [], nearest: alive[0], ...common };
   const { rules } = answerOf(found, 0.01);
   expect(rules.length).toBe(1);
@@ -81,7 +82,7 @@ it.each([
     [],
     structures.filter(({ id }) => id === 'fixed'),
   );
-  const found = { evidence, alive, refuted: [], nearest: alive[0], toleranceMs: TOLERANCE_MS, requests: 60 };
+  const found = { evidence, alive, refuted: [], nearest: alive[0], requests: 60 };
   const settled = { ...found, elapsedMs: 3_000, ended: 'settled' as const };
   const url = 'http://127.0.0.1:1/work';
   const sent = { headers: { 'X-Tenant': 'a', Authorization: 'Bearer secret' }, keyHeader: 'X-Api-Key' };

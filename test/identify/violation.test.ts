@@ -1,9 +1,8 @@
 // A rule explains its own answers, behind any network of the drawn ones: the truth is never given up.
 import { expect, it } from 'vitest';
 import { evidenceOf } from '../../src/identify/evidence.js';
-import { TOLERANCE_MS } from '../../src/identify/explanations.js';
 import { proofOf } from '../../src/identify/order-proof.js';
-import { violationOf } from '../../src/identify/violation.js';
+import { TOLERANCE_MS, violationOf } from '../../src/identify/violation.js';
 import { askedAtRandom } from './asked-at-random.js';
 import { randomLimiter } from './random-limiter.js';
 
