@@ -4,6 +4,7 @@ import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { checkRule } from '../limiter/rule/rule-definition.js';
 import { waitsInWords } from '../live/told-waits.js';
 import { modulo } from '../math/modulo.js';
+import { roundest } from '../math/roundest.js';
 import { type Telling, tellingProbe } from './distinguishing-probe.js';
 import type { Evidence } from './evidence.js';
 import type { Investigated } from './explanations.js';
@@ -211,7 +212,8 @@ function roundedOf(
   evidence: Evidence,
   mostMs: number,
 ): Parameters {
-  const rounder = (name: 'limit' | 'spanMs' | 'otherMs') => roundest(ranges[name], parameters[name]);
+  const rounder = (name: 'limit' | 'spanMs' | 'otherMs') =>
+    roundest(ranges[name].least, ranges[name].most, parameters[name]);
   const round = { limit: rounder('limit'), otherMs: rounder('otherMs') };
   const { seen } = evidence;
   // A grid of another period keeps an edge near one of these.
@@ -262,21 +264,6 @@ function atWidest(
 
 function widened({ least, most }: Range, byMs: number): Range {
   return { least: Math.max(0, least - byMs), most: most + byMs };
-}
-
-/** Of the numbers in a range the one with the fewest digits; the nearest to `value` among those. */
-function roundest({ least, most }: Range, value: number): number {
-  let scale = 1e15;
-  while (scale > most) scale /= 10;
-  for (; scale > 1e-9 * most; scale /= 10) {
-    // Halves and quarters are round, too.
-    for (const step of [scale, scale / 2]) {
-      const near = Math.round(value / step) * step;
-      const inside = [near, near - step, near + step].filter((one) => one >= least && one <= most && one > 0);
-      if (inside.length > 0) return Number(inside[0]!.toPrecision(12));
-    }
-  }
-  return value;
 }
 
 function headersInWords({ evidence }: Investigated, alive: readonly Fitted[]): string[] {

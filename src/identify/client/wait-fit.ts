@@ -1,6 +1,7 @@
 // Which law of waits explains the gaps, and with which parameters: every structure is fitted, the simplest that loses nothing is kept.
 import { exp, log } from '../../math/elementary.js';
 import type { RandomStream } from '../../math/random.js';
+import { roundest } from '../../math/roundest.js';
 import { type PosteriorSamples, posterior } from './posterior.js';
 import {
   type Gap,
@@ -292,7 +293,7 @@ function simplest(gaps: number, free: Fitted, sampled: Sampled): WaitFit {
     // Those that follow are looked for with what is known by then.
     if (step > 0) ranges[name] ??= range;
     const values = valuesOf(at.variables, at.best, at.fixed);
-    for (const value of roundest(step === 0 ? 'noCap' : name, range, values[name])) {
+    for (const value of roundestOf(step === 0 ? 'noCap' : name, range, values[name])) {
       const fixed = { ...at.fixed, [name]: value };
       const tried = sampled(structure, fixed, STEPS.near, values);
       const isUsual = (name === 'factor' ? roundFactors : roundShares).includes(value);
@@ -361,7 +362,7 @@ const lessRound = [0.25, 0.6, 0.7, 0.75, 0.8, 0.9, 1 / 1.1, 1 / 1.2, 1 / 1.25, 1
 const NEAR = 0.1;
 const roundFactors = [2, 1, 1.5, 3];
 
-function roundest(name: Name | 'noCap', { least, most }: Interval, value: number): number[] {
+function roundestOf(name: Name | 'noCap', { least, most }: Interval, value: number): number[] {
   const near = (one: number) => one >= least - NEAR && one <= most + NEAR;
   if (name === 'low') {
     const others = lessRound.filter((one) => one >= least && one <= most);
@@ -384,11 +385,5 @@ export function roundNear(least: number, most: number, value: number): number {
     Math.max(Math.min(least, value - 1), value - by),
     Math.min(Math.max(most, value + 1), value + by),
   ];
-  for (let scale = 1e12; scale > 1e-6 * value; scale /= 10) {
-    for (const step of [scale, scale / 2]) {
-      const near = Number((Math.round(value / step) * step).toPrecision(12));
-      if (near >= from && near <= to) return near;
-    }
-  }
-  return value;
+  return roundest(from, to, value);
 }

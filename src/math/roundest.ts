@@ -1,0 +1,18 @@
+// Round numbers.
+
+/**
+ * The number with the fewest digits between two, of those the nearest to `value`; halves of a digit are round, too. `value` where there is none.
+ * @param least above 0 only such numbers are taken
+ */
+export function roundest(least: number, most: number, value: number): number {
+  let scale = 1e15;
+  while (scale > most) scale /= 10;
+  for (; scale > 1e-9 * most; scale /= 10) {
+    for (const step of [scale, scale / 2]) {
+      const near = Math.round(value / step) * step;
+      const found = [near, near - step, near + step].find((one) => one >= least && one <= most && one > 0);
+      if (found !== undefined) return Number(found.toPrecision(12));
+    }
+  }
+  return value;
+}
