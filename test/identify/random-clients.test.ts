@@ -6,7 +6,8 @@ import { drawsOf } from '../../src/math/random.js';
 import { randomClient } from './random-client.js';
 import { investigated, machine } from './simulated-client.js';
 
-it.each([40, 41, 42, 43, 44])('seed %s', (seed) => {
+// 70032: of the gaps that are looked at first, none is before a second retry.
+it.each([40, 41, 42, 43, 44, 70_032])('seed %s', (seed) => {
   const truth = randomClient(seed);
   const draw = drawsOf(seed);
   const investigation = investigateClient(draw('identify client'));

@@ -245,8 +245,11 @@ function guessed(
     const blurred = Object.entries(near).map(([name, value]) => [name, value * (1 + 0.02 * (draw.uniform() - 0.5))]);
     return { ...(Object.fromEntries(blurred) as Values), ...(draw.uniform() < 0.5 ? late : {}) };
   }
-  const own = gaps.filter(({ k, knownMs }) => knownMs === undefined && (!skipsFirst || k > 1));
-  const [a, b] = [edgesOf(own, draw), edgesOf(own, draw)];
+  const own = gaps.filter(({ knownMs }) => knownMs === undefined);
+  const later = own.filter(({ k }) => !skipsFirst || k > 1);
+  // Of the gaps that are looked at, none may be a later one.
+  const some = later.length > 0 ? later : own;
+  const [a, b] = [edgesOf(some, draw), edgesOf(some, draw)];
   const most = Math.max(a.mostMs, b.mostMs);
   const isLow = draw.uniform() < 0.5;
   const low = isLow
