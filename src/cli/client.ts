@@ -131,7 +131,7 @@ async function run(scenario: object) {
     NonNullable<typeof outcome.clients>[number],
   ];
   const startMs = startOf(loaded.startCycle, loaded.cycleMs);
-  const sentMs = journeys.decidedMs.map((ms) => ms - startMs);
+  const sentMs = journeys.journeys.decidedMs.map((ms) => ms - startMs);
   return {
     attempts,
     succeeded,

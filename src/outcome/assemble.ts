@@ -6,7 +6,7 @@ import { VERSION } from '../version.js';
 import { type Expectation, type FigureSource, judge } from './expectation.js';
 import { type Past, Stretches } from './interval-figures.js';
 import type { Outcome, Verdict } from './outcome-schema.js';
-import type { Figures } from './run-figures.js';
+import type { Figures } from './run-fold.js';
 
 export type RunFacts = Pick<
   Outcome,

@@ -1,13 +1,34 @@
-// Folds the rows of a run into figures, transitions and timelines.
-import { map, type Observer, type OperatorFunction, pipe, reduce } from 'rxjs';
+// Folds the rows of a run, predicted or observed, into figures, transitions and timelines.
+//
+//   state     allowing | limiting          | allowing | limiting .... end
+//   cycle              entry               restore    entry
+//                      |-- limiting_cycles-|          |-- counted up to the last cycle
+import { map, type OperatorFunction, pipe, reduce } from 'rxjs';
 import type { Figures as Counted } from '../limiter/fast-path.js';
 import { Durations } from '../math/durations.js';
 import { assert } from '../schema/failure.js';
-import type { CycleRow, RunShape } from './cycle-row.js';
+import type { CycleRow, RowTransition, RunShape } from './cycle-row.js';
 import type { Past } from './interval-figures.js';
-import type { Outcome, TransitionSeen } from './outcome-schema.js';
-import { type Figures, RunFigures } from './run-figures.js';
+import type { ContractOutcome, Outcome, Reaction, TransitionSeen } from './outcome-schema.js';
 import { MOST_ROWS, Timeline, TotalsTimeline } from './timeline.js';
+
+export type Figures = Pick<
+  Outcome,
+  | 'contracts'
+  | 'contracts_limited'
+  | 'requests'
+  | 'admitted'
+  | 'limited'
+  | 'entries'
+  | 'restores'
+  | 'limiting_cycles'
+  | 'peak_count'
+  | 'peak_cycle'
+  | 'states'
+  | 'by_contract'
+  | 'reactions'
+  | 'delayed'
+>;
 
 /**
  * Emits once, at the end of the rows. A run that starts over, with another `run` in its rows, is folded anew.
@@ -38,24 +59,65 @@ export function folded<Run extends RunShape, T>(
   );
 }
 
-export class RunFold implements Pick<Observer<CycleRow>, 'next'> {
+/** What a contract did. */
+class Tally {
+  requests = 0;
+  admitted = 0;
+  peak = 0;
+  peakCycle = 0;
+  entries = 0;
+  restores = 0;
+  limitingCycles = 0;
+  transitions: TransitionSeen[] = NONE;
+  open: Reaction | undefined;
+
+  /** @param since the cycle in which it stopped admitting; undefined while it admits */
+  constructor(public since: number | undefined) {}
+
+  get limited(): number {
+    return this.requests - this.admitted;
+  }
+
+  limitingUntil(lastCycle: number): number {
+    return this.limitingCycles + (this.since === undefined ? 0 : lastCycle - this.since);
+  }
+}
+
+const NONE: TransitionSeen[] = [];
+
+export class RunFold {
   readonly totals = new TotalsTimeline();
   readonly #run: RunShape;
-  readonly #figures: RunFigures;
-  #timeline: Timeline | undefined;
+  readonly #tallies: Tally[] = [];
+  /** In order of entry. The model sees the limiting in the cycle that causes it. */
+  readonly #reactions: Reaction[] = [];
   readonly #delays: Durations | undefined;
+  #delayed = 0;
+  #firstCycle: number | undefined;
+  #timeline: Timeline | undefined;
 
   /** @param keepsTimeline false if there will be too many rows to keep them by contract */
   constructor(run: RunShape, keepsTimeline = true) {
     this.#run = run;
-    this.#figures = new RunFigures(run);
     this.#delays = run.rule === undefined ? undefined : new Durations();
     this.#timeline = keepsTimeline ? new Timeline(run.names) : undefined;
   }
 
   // A field, so that it can be passed as a function.
   readonly next = (row: CycleRow): void => {
-    this.#figures.next(row);
+    const { cycle, contracts, requests, admitted, counts } = row;
+    this.#firstCycle ??= cycle;
+    if (row.totals.delayed !== undefined) this.#delayed += row.totals.delayed;
+    for (const transition of row.transitions) this.#moved(cycle, transition);
+    for (let index = 0; index < contracts.length; index += 1) {
+      if (requests[index] === 0) continue;
+      const tally = this.#tallyOf(contracts[index]!);
+      tally.requests += requests[index]!;
+      tally.admitted += admitted[index]!;
+      if (counts[index]! <= tally.peak) continue;
+      tally.peak = counts[index]!;
+      tally.peakCycle = cycle;
+    }
     this.totals.next(row);
     if (row.delaysMs.length > 0) for (const ms of row.delaysMs) this.#delays?.record(ms);
     if (this.#timeline === undefined) return;
@@ -63,21 +125,56 @@ export class RunFold implements Pick<Observer<CycleRow>, 'next'> {
     if (this.#timeline.length > MOST_ROWS) this.#timeline = undefined;
   };
 
+  /** For rows without columns. */
+  counted(contract: number, { requests, limited, peakCount, peakCycle = 0 }: Counted): void {
+    const tally = this.#tallyOf(contract);
+    Object.assign(tally, { requests, admitted: requests - limited, peak: peakCount, peakCycle });
+  }
+
   get timeline(): Timeline | undefined {
     return this.#timeline;
   }
 
   /** By contract, in order of cycle. */
   get transitions(): readonly (readonly TransitionSeen[])[] {
-    return this.#figures.transitions;
+    return this.#run.names.map((_, contract) => this.#tallies[contract]?.transitions ?? NONE);
   }
 
-  counted(contract: number, counts: Counted): void {
-    this.#figures.counted(contract, counts);
-  }
-
+  /**
+   * @param lastCycle an open limiting stretch counts up to here
+   * @param top how many contracts are listed; totals cover all
+   */
   figures(lastCycle: number, top: number): Figures {
-    return this.#figures.figures(lastCycle, top);
+    const { names, rule } = this.#run;
+    this.#firstCycle ??= lastCycle;
+    const sum = { requests: 0, admitted: 0, limited: 0, entries: 0, restores: 0, limiting_cycles: 0 };
+    let limitedContracts = 0;
+    let peak: Pick<Figures, 'peak_count' | 'peak_cycle'> = { peak_count: 0, peak_cycle: null };
+    const all = names.map((id, contract) => ({ id, tally: this.#tallyOf(contract) }));
+    for (const { tally } of all) {
+      sum.requests += tally.requests;
+      sum.admitted += tally.admitted;
+      sum.limited += tally.limited;
+      sum.entries += tally.entries;
+      sum.restores += tally.restores;
+      sum.limiting_cycles += tally.limitingUntil(lastCycle);
+      if (tally.limited > 0) limitedContracts += 1;
+      const isEarlier = tally.peak === peak.peak_count && tally.peakCycle < (peak.peak_cycle ?? 0);
+      if (tally.peak > peak.peak_count || isEarlier) peak = { peak_count: tally.peak, peak_cycle: tally.peakCycle };
+    }
+    all.sort((a, b) => b.tally.limited - a.tally.limited || compareText(a.id, b.id));
+    return {
+      contracts: names.length,
+      contracts_limited: limitedContracts,
+      ...sum,
+      ...(rule === undefined ? {} : { delayed: this.#delayed }),
+      ...peak,
+      ...statesOf(this.#run),
+      by_contract: all.slice(0, top).map(({ id, tally }) => this.#outcomeOf(id, tally, lastCycle)),
+      reactions: this.#reactions.toSorted(
+        (a, b) => a.entry_cycle - b.entry_cycle || compareText(a.contract, b.contract),
+      ),
+    };
   }
 
   /** How long a rule held admitted requests; nothing without a rule. */
@@ -107,4 +204,71 @@ export class RunFold implements Pick<Observer<CycleRow>, 'next'> {
       admits: (state) => admitting.has(state),
     };
   }
+
+  #outcomeOf(id: string, tally: Tally, lastCycle: number): ContractOutcome {
+    const { threshold, within, rule } = this.#run;
+    const { requests, admitted, limited, entries, restores, peak, peakCycle, transitions } = tally;
+    return {
+      id,
+      threshold,
+      within,
+      ...(rule === undefined ? {} : { rule }),
+      requests,
+      admitted,
+      limited,
+      entries,
+      restores,
+      limiting_cycles: tally.limitingUntil(lastCycle),
+      peak_count: peak,
+      peak_cycle: peak > 0 ? peakCycle : null,
+      transitions: [...transitions],
+    };
+  }
+
+  #moved(cycle: number, { contract, to, admits, count, lastRequest }: RowTransition): void {
+    const tally = this.#tallyOf(contract);
+    if (tally.transitions === NONE) tally.transitions = [];
+    tally.transitions.push({ cycle, to, count });
+    if (admits !== (tally.since !== undefined)) return;
+    if (!admits) {
+      tally.entries += 1;
+      tally.since = cycle;
+      tally.open = {
+        contract: this.#run.names[contract]!,
+        entry_cycle: cycle,
+        reaction_cycles: 0,
+        restore_cycle: null,
+        recovery_cycles: null,
+      };
+      this.#reactions.push(tally.open);
+      return;
+    }
+    tally.restores += 1;
+    tally.limitingCycles += cycle - tally.since!;
+    tally.since = undefined;
+    const recovery_cycles = lastRequest === undefined ? null : cycle - lastRequest;
+    if (tally.open !== undefined) Object.assign(tally.open, { restore_cycle: cycle, recovery_cycles });
+    tally.open = undefined;
+  }
+
+  /** A contract whose initial state does not admit is limiting from the first row on. */
+  #tallyOf(contract: number): Tally {
+    const { states, initial } = this.#run;
+    const since = states[initial]?.admits === true ? undefined : this.#firstCycle;
+    for (let next = this.#tallies.length; next <= contract; next += 1) this.#tallies.push(new Tally(since));
+    return this.#tallies[contract]!;
+  }
+}
+
+/** The initial state first. Those of a rate limiter are left out. */
+function statesOf({ states, initial }: RunShape): Pick<Outcome, 'states'> {
+  const first = states[initial];
+  const others = states.filter((state) => state !== first);
+  if (first?.name === 'allowing' && others.length === 1 && others[0]!.name === 'limiting') return {};
+  return { states: [...(first === undefined ? [] : [first]), ...others] };
+}
+
+/** By code unit: the same order on every machine. */
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -31,16 +31,20 @@ export interface Journeys {
   readonly left: number;
 }
 
-export class JourneyRecorder implements Journeys {
-  readonly decidedMs: number[] = [];
-  readonly admittedMs: number[] = [];
-  readonly startedMs: number[] = [];
-  readonly abandonedMs: number[] = [];
-  readonly endedMs: number[] = [];
-  readonly fates: number[] = [];
-  readonly attempts: number[] = [];
-  readonly jobs: number[] = [];
-  left = 0;
+const noJourneys = (): { [Column in Exclude<keyof Journeys, 'left'>]: number[] } => ({
+  decidedMs: [],
+  admittedMs: [],
+  startedMs: [],
+  abandonedMs: [],
+  endedMs: [],
+  fates: [],
+  attempts: [],
+  jobs: [],
+});
+
+export class JourneyRecorder {
+  readonly #columns = noJourneys();
+  #left = 0;
   readonly #open = new Map<SentAttempt, number>();
   readonly #most: number;
 
@@ -49,10 +53,8 @@ export class JourneyRecorder implements Journeys {
     this.#most = most;
   }
 
-  /** The entries alone, as data. */
-  get columns(): Journeys {
-    const { decidedMs, admittedMs, startedMs, abandonedMs, endedMs, attempts, jobs, left } = this;
-    return { decidedMs, admittedMs, startedMs, abandonedMs, endedMs, fates: this.fates, attempts, jobs, left };
+  get journeys(): Journeys {
+    return { ...this.#columns, left: this.#left };
   }
 
   /** @param heldMs how long the limiter holds it; undefined: it was limited */
@@ -69,14 +71,14 @@ export class JourneyRecorder implements Journeys {
 
   started(attempt: SentAttempt, clock: Clock): void {
     const index = this.#open.get(attempt);
-    if (index !== undefined) this.startedMs[index] = clock.now();
+    if (index !== undefined) this.#columns.startedMs[index] = clock.now();
   }
 
   abandoned(attempt: SentAttempt, clock: Clock): void {
     const index = this.#open.get(attempt);
     if (index === undefined) return;
-    this.abandonedMs[index] = clock.now();
-    this.fates[index] = fates.indexOf('abandoned');
+    this.#columns.abandonedMs[index] = clock.now();
+    this.#columns.fates[index] = fates.indexOf('abandoned');
   }
 
   /** Answered; of an abandoned one, the service has finished it. */
@@ -102,31 +104,27 @@ export class JourneyRecorder implements Journeys {
 
   /** @param heldMs NaN: limited */
   #pass(atMs: number, heldMs: number): void {
-    const index = this.#add(atMs, atMs + heldMs, 1, this.decidedMs.length);
+    const index = this.#add(atMs, atMs + heldMs, 1, this.#columns.jobs.length);
     if (index === undefined) return;
     if (Number.isNaN(heldMs)) this.#end(index, atMs, 'limited');
     else this.#end(index, atMs + heldMs, 'served');
   }
 
-  #add(decidedMs: number, admittedMs: number, attempt: number, job: number): number | undefined {
-    const index = this.decidedMs.length;
+  #add(decidedMs: number, admittedMs: number, attempts: number, jobs: number): number | undefined {
+    const columns = this.#columns;
+    const index = columns.jobs.length;
     if (index === this.#most) {
-      this.left += 1;
+      this.#left += 1;
       return undefined;
     }
-    this.decidedMs.push(decidedMs);
-    this.admittedMs.push(admittedMs);
-    this.startedMs.push(Number.NaN);
-    this.abandonedMs.push(Number.NaN);
-    this.endedMs.push(Number.NaN);
-    this.fates.push(0);
-    this.attempts.push(attempt);
-    this.jobs.push(job);
+    const nothing = { startedMs: Number.NaN, abandonedMs: Number.NaN, endedMs: Number.NaN };
+    const entry = { decidedMs, admittedMs, ...nothing, fates: fates.indexOf('open'), attempts, jobs };
+    for (const [name, value] of Object.entries(entry)) columns[name as keyof typeof columns].push(value);
     return index;
   }
 
   #end(index: number, ms: number, fate: Fate): void {
-    this.endedMs[index] = ms;
-    if (Number.isNaN(this.abandonedMs[index]!)) this.fates[index] = fates.indexOf(fate);
+    this.#columns.endedMs[index] = ms;
+    if (Number.isNaN(this.#columns.abandonedMs[index]!)) this.#columns.fates[index] = fates.indexOf(fate);
   }
 }

@@ -60,21 +60,20 @@ export function countsByCycle({
   withInstants = costUnit !== undefined,
 }: CountOptions = {}): OperatorFunction<StreamedRequest, CycleCounts> {
   checkCycleMs(cycleMs);
-  return (source) =>
-    new Observable((subscriber) => {
-      const keys: string[] = [];
-      const indexes = new Map<string, number>();
-      const buffer = new CycleBuffer(withInstants, costUnit !== undefined);
-      const gatherer = new CycleGatherer(keys, cycleMs);
-      let newestMs = Number.NEGATIVE_INFINITY;
-      let end = Number.NEGATIVE_INFINITY;
-      const emitBefore = (next: number) => {
-        end = next;
-        buffer.release(withInstants ? startOf(next, cycleMs) : next);
-        for (let counts = gatherer.next(buffer); counts !== undefined; counts = gatherer.next(buffer))
-          subscriber.next(counts);
-      };
-      const take = ({ at, n = 1, key = 'all', cost = 1 }: StreamedRequest) => {
+  return operator((emit) => {
+    const keys: string[] = [];
+    const indexes = new Map<string, number>();
+    const buffer = new CycleBuffer(withInstants, costUnit !== undefined);
+    const gatherer = new CycleGatherer(keys, cycleMs);
+    let newestMs = Number.NEGATIVE_INFINITY;
+    let end = Number.NEGATIVE_INFINITY;
+    const emitBefore = (next: number) => {
+      end = next;
+      buffer.release(withInstants ? startOf(next, cycleMs) : next);
+      for (let counts = gatherer.next(buffer); counts !== undefined; counts = gatherer.next(buffer)) emit(counts);
+    };
+    return {
+      take({ at, n = 1, key = 'all', cost = 1 }: StreamedRequest) {
         const ms = instantOf(at);
         if (!(Number.isSafeInteger(cost) && cost >= 0)) throw unreadable('/cost', 'must be a whole number from 0');
         if (!(Number.isSafeInteger(n) && n >= 1)) throw unreadable('/n', 'must be a whole number from 1');
@@ -91,16 +90,10 @@ export function countsByCycle({
         const next = cycleOf(ms - lateMs, cycleMs);
         // False for an infinite delay, whose cycle is NaN.
         if (next > end) emitBefore(next);
-      };
-      return source.subscribe({
-        next: (request) => void passing(subscriber, () => take(request)),
-        error: (error) => subscriber.error(error),
-        complete: () => {
-          emitBefore(Number.POSITIVE_INFINITY);
-          subscriber.complete();
-        },
-      });
-    });
+      },
+      end: () => emitBefore(Number.POSITIVE_INFINITY),
+    };
+  });
 }
 
 /**
@@ -109,48 +102,35 @@ export function countsByCycle({
  */
 export function rollingWindow(within: number): OperatorFunction<CycleCounts, WindowCounts> {
   if (!(Number.isInteger(within) && within >= 1)) throw unreadable('/within', 'must be a whole number from 1');
-  return (source) =>
-    new Observable((subscriber) => {
-      const pending: CycleCounts[] = [];
-      let keys: readonly string[] = [];
-      const builder = new RowBuilder({
-        names: [],
-        states: [{ name: 'open', admits: true }],
-        initial: 0,
-        threshold: null,
-        within,
-      });
-      const close = (cycle: number) => {
-        if (builder.isEmpty) return;
-        const { contracts, requests, counts } = builder.take(cycle);
-        subscriber.next({ cycle, keys, contracts, requests, counts });
-      };
-      const leave = (upTo: number) => {
-        for (let [first] = pending; first !== undefined && first.cycle + within <= upTo; [first] = pending) {
-          pending.shift();
-          first.contracts.forEach((contract, index) => {
-            builder.left(contract, first.requests[index]!);
-          });
-          if (first.cycle + within < upTo) close(first.cycle + within);
-        }
-      };
-      return source.subscribe({
-        next: (given) => {
-          keys = given.keys;
-          leave(given.cycle);
-          given.contracts.forEach((contract, index) => {
-            builder.requested(contract, given.requests[index]!, given.requests[index]!);
-          });
-          pending.push(given);
-          close(given.cycle);
-        },
-        error: (error) => subscriber.error(error),
-        complete: () => {
-          leave(Number.POSITIVE_INFINITY);
-          subscriber.complete();
-        },
-      });
-    });
+  return operator((emit) => {
+    const pending: CycleCounts[] = [];
+    let keys: readonly string[] = [];
+    const states = [{ name: 'open', admits: true }];
+    const builder = new RowBuilder({ names: [], states, initial: 0, threshold: null, within });
+    const close = (cycle: number) => {
+      if (builder.isEmpty) return;
+      const { contracts, requests, counts } = builder.take(cycle);
+      emit({ cycle, keys, contracts, requests, counts });
+    };
+    const leave = (upTo: number) => {
+      for (let [first] = pending; first !== undefined && first.cycle + within <= upTo; [first] = pending) {
+        pending.shift();
+        for (const [index, contract] of first.contracts.entries()) builder.left(contract, first.requests[index]!);
+        if (first.cycle + within < upTo) close(first.cycle + within);
+      }
+    };
+    return {
+      take(given: CycleCounts) {
+        keys = given.keys;
+        leave(given.cycle);
+        for (const [index, contract] of given.contracts.entries())
+          builder.requested(contract, given.requests[index]!, given.requests[index]!);
+        pending.push(given);
+        close(given.cycle);
+      },
+      end: () => leave(Number.POSITIVE_INFINITY),
+    };
+  });
 }
 
 /**
@@ -166,15 +146,14 @@ export function decide(
 ): OperatorFunction<CycleCounts, CycleRow> {
   checkCycleMs(cycleMs);
   const plan = planOf(limiter);
-  return (source) =>
-    new Observable((subscriber) => {
-      let world: World | undefined;
-      let known: readonly string[] | undefined;
-      let last = 0;
-      const onRow = (row: CycleRow) => subscriber.next(row);
-      const take = ({ cycle, keys, contracts, requests, instants, costs }: CycleCounts) => {
+  return operator((emit) => {
+    let world: World | undefined;
+    let known: readonly string[] | undefined;
+    let last = 0;
+    return {
+      take({ cycle, keys, contracts, requests, instants, costs }: CycleCounts) {
         if (world === undefined || keys !== known)
-          world = new World({ cycleMs, firstCycle: cycle, names: [], plan, onRow, costUnit });
+          world = new World({ cycleMs, firstCycle: cycle, names: [], plan, onRow: emit, costUnit });
         known = keys;
         world.clock.run({ untilMs: startOf(cycle, cycleMs) });
         for (let index = world.names.length; index < keys.length; index += 1) world.add(keys[index]!);
@@ -185,18 +164,37 @@ export function decide(
         // Counts with instants may continue the same cycle: the next ones close it.
         if (instants === undefined) world.finish(cycle);
         last = cycle;
-      };
-      const drain = () => {
+      },
+      end() {
         if (world === undefined) return;
         last += spanCycles(plan, cycleMs);
         world.clock.run({ untilMs: lastInstantOf(last, cycleMs) });
         world.end(last);
+      },
+    };
+  });
+}
+
+/** An operator that has a state for each subscription. What `take` or `end` throws is the error of the stream. */
+function operator<In, Out>(
+  begin: (emit: (value: Out) => void) => { take(value: In): void; end(): void },
+): OperatorFunction<In, Out> {
+  return (source) =>
+    new Observable((subscriber) => {
+      const { take, end } = begin((value) => subscriber.next(value));
+      const tried = (body: () => void): void => {
+        try {
+          body();
+        } catch (error) {
+          subscriber.error(error);
+        }
       };
       return source.subscribe({
-        next: (counts) => void passing(subscriber, () => take(counts)),
+        next: (value) => tried(() => take(value)),
         error: (error) => subscriber.error(error),
         complete: () => {
-          if (passing(subscriber, drain)) subscriber.complete();
+          tried(end);
+          subscriber.complete();
         },
       });
     });
@@ -204,16 +202,6 @@ export function decide(
 
 function planOf(limiter: ContractDefinition | Plan): Plan {
   return 'definition' in limiter ? limiter : planContract(limiter);
-}
-
-function passing(subscriber: { error(error: unknown): void }, body: () => void): boolean {
-  try {
-    body();
-    return true;
-  } catch (error) {
-    subscriber.error(error);
-    return false;
-  }
 }
 
 /**

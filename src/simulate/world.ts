@@ -155,25 +155,23 @@ export class World<About extends object = object> {
     return this.#decide(index, n, cycle, holdMs, charged);
   }
 
-  #decide(index: number, n: number, cycle: number, holdMs: number | undefined, charged: number | undefined): number {
+  #decide(index: number, n: number, cycle: number, holdMs?: number, charged?: number): number {
     if (this.#hasRule || charged !== undefined) return this.#decideEach(index, n, cycle, holdMs, charged);
     // No wake is due: wakes are tasks of the agenda before all else in a cycle.
     const quiet = decideFast(this.#contracts[index]!, n, cycle);
     const admitted = quiet < 0 ? this.#contracts[index]!.decide(n, cycle) : quiet;
     this.#lastRequests[index] = cycle;
-    this.#builder.requested(index, n, admitted);
-    if (this.#countsNothing) this.#builder.left(index, n);
-    if (cycle < this.#closing) this.#closeAfter(cycle);
+    this.#counted(index, n, admitted, cycle, this.#countsNothing);
     return admitted;
   }
 
-  #decideEach(
-    index: number,
-    n: number,
-    cycle: number,
-    holdMs: number | undefined,
-    charged: number | undefined,
-  ): number {
+  #counted(index: number, n: number, admitted: number, cycle: number, leaves: boolean): void {
+    this.#builder.requested(index, n, admitted);
+    if (leaves) this.#builder.left(index, n);
+    if (cycle < this.#closing) this.#closeAfter(cycle);
+  }
+
+  #decideEach(index: number, n: number, cycle: number, holdMs?: number, charged?: number): number {
     const contract = this.#contracts[index]!;
     const { gate } = contract;
     this.#lastRequests[index] = cycle;
@@ -189,17 +187,13 @@ export class World<About extends object = object> {
       if (this.#decisions !== undefined) this.#note(index, isAdmitted ? gate.delayMs : Number.NaN);
       this.#levels?.asked(index);
     }
-    this.#builder.requested(index, n, admitted);
-    if (this.#countsNothing) this.#builder.left(index, n);
-    if (cycle < this.#closing) this.#closeAfter(cycle);
+    this.#counted(index, n, admitted, cycle, this.#countsNothing);
     return admitted;
   }
 
   #refuse(index: number, n: number, cycle: number): number {
-    this.#builder.requested(index, n, 0);
-    if (this.#builder.byContract) this.#builder.left(index, n);
     if (this.#decisions !== undefined) for (let k = 0; k < n; k += 1) this.#note(index, Number.NaN);
-    if (cycle < this.#closing) this.#closeAfter(cycle);
+    this.#counted(index, n, 0, cycle, this.#builder.byContract);
     return 0;
   }
 

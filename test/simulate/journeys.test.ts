@@ -7,8 +7,9 @@ import { type Fate, fates, JourneyRecorder } from '../../src/simulate/journeys.j
 import { simulate } from '../../src/simulate/simulate.js';
 
 const journeysOf = async (text: string) => {
-  const journeys = new JourneyRecorder();
-  const { outcome } = await simulate(parseScenario(text), { journeys });
+  const recorder = new JourneyRecorder();
+  const { outcome } = await simulate(parseScenario(text), { journeys: recorder });
+  const { journeys } = recorder;
   const with_ = (fate: Fate) => journeys.fates.filter((one) => one === fates.indexOf(fate)).length;
   return { journeys, outcome, count: with_ };
 };

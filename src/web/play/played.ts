@@ -158,7 +158,7 @@ export async function playScenario(
     cycleMs: scenario.cycleMs,
     startMs: startOf(scenario.startCycle, scenario.cycleMs),
     cycles: grid.cycles,
-    journeys: journeys.columns,
+    journeys: journeys.journeys,
     machine: machineOf(scenario, run),
     nearsLimit: window?.threshold == null || window.threshold <= 4 * Math.max(1, run.outcome.peak_count),
     service: scenario.service && { servers: scenario.service.servers },

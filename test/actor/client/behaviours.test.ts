@@ -26,8 +26,7 @@ const everyOther = (): ClientGate => {
 type Story = readonly [
   rule: string,
   chart: () => ClientChart,
-  script: string,
-  lines: string,
+  text: string,
   budget?: (() => RetryLimit) | undefined,
   gate?: () => ClientGate,
 ];
@@ -62,20 +61,10 @@ const stories: Record<string, readonly Story[]> = {
     [
       'sends every job once, whatever becomes of it',
       open,
-      `0 job
-       5 served
-       6 job
-       7 limited 100
-       8 job
-       9 failed
-       10 job
-       11 lost
-       12 job
-       13 timeout`,
       `0 job -> asking: send j1#1
        5 served j1#1 -> idle: j1 succeeded
        6 job -> asking: send j2#1
-       7 limited j2#1 -> idle: j2 given_up
+       7 limited j2#1 100 -> idle: j2 given_up
        8 job -> asking: send j3#1
        9 failed j3#1 -> idle: j3 given_up
        10 job -> asking: send j4#1
@@ -86,19 +75,12 @@ const stories: Record<string, readonly Story[]> = {
     [
       'what does not concern it leaves it as it is',
       open,
-      `0 begin
-       1 wake
-       2 rate_limited
-       3 job
-       4 rate_restored
-       5 wake
-       6 served`,
       `0 begin -> idle
-       1 wake -> idle
+       1 wake! -> idle
        2 rate_limited -> idle
        3 job -> asking: send j1#1
        4 rate_restored -> asking
-       5 wake -> asking
+       5 wake! -> asking
        6 served j1#1 -> idle: j1 succeeded`,
     ],
   ],
@@ -107,47 +89,30 @@ const stories: Record<string, readonly Story[]> = {
     [
       'waits as long as Retry-After says, then sends again',
       () => obedient({ maxAttempts: 3, jitterMs: 0 }),
-      `0 job
-       5 limited 95
-       107 served`,
       `0 job -> asking: send j1#1
-       5 limited j1#1 -> pausing: alarm at 100
+       5 limited j1#1 95 -> pausing: alarm at 100
        100 wake -> asking: send j1#2
        107 served j1#2 -> idle: j1 succeeded`,
     ],
     [
       'gives up after the attempts it has',
       () => obedient({ maxAttempts: 2, jitterMs: 0 }),
-      `0 job
-       5 limited 95
-       105 limited 1000`,
       `0 job -> asking: send j1#1
-       5 limited j1#1 -> pausing: alarm at 100
+       5 limited j1#1 95 -> pausing: alarm at 100
        100 wake -> asking: send j1#2
-       105 limited j1#2 -> idle: j1 given_up`,
+       105 limited j1#2 1000 -> idle: j1 given_up`,
     ],
     [
       'waits a part of its jitter on top',
       () => obedient({ maxAttempts: 3, jitterMs: 40 }),
-      `0 job
-       5 limited 95
-       130 served`,
       `0 job -> asking: send j1#1
-       5 limited j1#1 -> pausing: alarm at 120
+       5 limited j1#1 95 -> pausing: alarm at 120
        120 wake -> asking: send j1#2
        130 served j1#2 -> idle: j1 succeeded`,
     ],
     [
       'gives up where nobody says when to come again',
       () => obedient({ maxAttempts: 9, jitterMs: 0 }),
-      `0 job
-       1 limited
-       2 job
-       3 failed
-       4 job
-       5 lost
-       6 job
-       7 timeout`,
       `0 job -> asking: send j1#1
        1 limited j1#1 -> idle: j1 given_up
        2 job -> asking: send j2#1
@@ -163,13 +128,8 @@ const stories: Record<string, readonly Story[]> = {
     [
       'pauses longer after each setback, up to the cap, and gives up in the end',
       persistent,
-      `0 job
-       10 limited 9999
-       120 failed
-       280 timeout
-       440 lost`,
       `0 job -> asking: send j1#1
-       10 limited j1#1 -> pausing: alarm at 110
+       10 limited j1#1 9999 -> pausing: alarm at 110
        110 wake -> asking: send j1#2
        120 failed j1#2 -> pausing: alarm at 270
        270 wake -> asking: send j1#3
@@ -180,10 +140,6 @@ const stories: Record<string, readonly Story[]> = {
     [
       'without a pause it sends again at once',
       () => persistent({ maxAttempts: 3, pauses: atOnce }),
-      `0 job
-       1 failed
-       1 failed
-       2 served`,
       `0 job -> asking: send j1#1
        1 failed j1#1 -> pausing: at once
        1 wake -> asking: send j1#2
@@ -194,15 +150,10 @@ const stories: Record<string, readonly Story[]> = {
     [
       'honours Retry-After where it is longer than the pause, and only there',
       () => persistent({ retryAfter: { ...told, policy: 'floor' } }),
-      `0 job
-       0 limited 300
-       300 limited 20
-       450 limited
-       600 served`,
       `0 job -> asking: send j1#1
-       0 limited j1#1 -> pausing: alarm at 300
+       0 limited j1#1 300 -> pausing: alarm at 300
        300 wake -> asking: send j1#2
-       300 limited j1#2 -> pausing: alarm at 450
+       300 limited j1#2 20 -> pausing: alarm at 450
        450 wake -> asking: send j1#3
        450 limited j1#3 -> pausing: alarm at 600
        600 wake -> asking: send j1#4
@@ -211,12 +162,6 @@ const stories: Record<string, readonly Story[]> = {
     [
       'gives up when the budget is used up: half a retry a request, and one on top',
       () => persistent({ maxAttempts: 9, pauses: atOnce }),
-      `0 job
-       1 failed
-       2 failed
-       3 job
-       4 failed
-       5 failed`,
       `0 job -> asking: send j1#1
        1 failed j1#1 -> pausing: at once
        1 wake -> asking: send j1#2
@@ -232,11 +177,6 @@ const stories: Record<string, readonly Story[]> = {
     [
       'hears a late answer and goes on, unless told to take it',
       persistent,
-      `0 job
-       10 timeout
-       20 late j1#1
-       120 late j1#1
-       130 served`,
       `0 job -> asking: send j1#1
        10 timeout j1#1 -> pausing: alarm at 110
        20 late j1#1 -> pausing
@@ -247,13 +187,6 @@ const stories: Record<string, readonly Story[]> = {
     [
       'takes a late answer while it pauses, and while it asks again: then it abandons the attempt under way',
       () => persistent({ takesLateAnswers: true }),
-      `0 job
-       10 timeout
-       20 late j1#1
-       30 job
-       40 timeout
-       150 late j2#1
-       160 late j1#1`,
       `0 job -> asking: send j1#1
        10 timeout j1#1 -> pausing: alarm at 110
        20 late j1#1 -> idle: no alarm, j1 succeeded
@@ -266,11 +199,6 @@ const stories: Record<string, readonly Story[]> = {
     [
       'a late answer to a job before does not end the next',
       () => persistent({ takesLateAnswers: true, maxAttempts: 1 }),
-      `0 job
-       10 timeout
-       20 job
-       30 late j1#1
-       40 served`,
       `0 job -> asking: send j1#1
        10 timeout j1#1 -> idle: j1 given_up
        20 job -> asking: send j2#1
@@ -283,10 +211,6 @@ const stories: Record<string, readonly Story[]> = {
     [
       'every attempt passes it; who is turned away gives up',
       () => persistent({ gated: 'attempts' }),
-      `0 job
-       10 failed
-       200 job
-       210 served`,
       `0 job -> entering: gate open
        0 entered -> asking: send j1#1
        10 failed j1#1 -> pausing: alarm at 110
@@ -301,9 +225,6 @@ const stories: Record<string, readonly Story[]> = {
     [
       'of retries lets first attempts pass',
       () => persistent({ gated: 'retries' }),
-      `0 job
-       10 failed
-       120 failed`,
       `0 job -> asking: send j1#1
        10 failed j1#1 -> pausing: alarm at 110
        110 wake -> entering: gate open
@@ -320,11 +241,6 @@ const stories: Record<string, readonly Story[]> = {
     [
       'sends another attempt while none is answered; the first one served ends the job',
       () => persistent({ hedge: { afterMs: 50, most: 3 } }),
-      `0 job
-       60 failed j1#1
-       120 served j1#3
-       200 job
-       210 failed`,
       `0 job -> asking: send j1#1, alarm at 50
        50 wake -> asking: send j1#2, alarm at 100
        60 failed j1#1 -> asking
@@ -343,17 +259,11 @@ const stories: Record<string, readonly Story[]> = {
     [
       'thinks, asks, and thinks again after any answer',
       () => closed({ think: constant(100) }),
-      `0 begin
-       130 served
-       240 limited 500
-       350 timeout
-       460 failed
-       570 lost`,
       `0 begin -> thinking: alarm at 100
        100 wake -> asking: send j1#1
        130 served j1#1 -> thinking: j1 succeeded, alarm at 230
        230 wake -> asking: send j2#1
-       240 limited j2#1 -> thinking: j2 given_up, alarm at 340
+       240 limited j2#1 500 -> thinking: j2 given_up, alarm at 340
        340 wake -> asking: send j3#1
        350 timeout j3#1 -> thinking: j3 given_up, alarm at 450
        450 wake -> asking: send j4#1
@@ -368,10 +278,6 @@ const stories: Record<string, readonly Story[]> = {
     [
       'lets every item pass as it comes',
       device,
-      `0 job
-       1 job
-       2 served j2#1
-       3 served j1#1`,
       `0 job -> passing: send j1#1
        1 job -> passing: send j2#1
        2 served j2#1 -> passing: j2 succeeded
@@ -380,12 +286,6 @@ const stories: Record<string, readonly Story[]> = {
     [
       'keeps what the gate limits, and nothing else',
       device,
-      `0 job
-       0 job
-       0 job
-       1 failed
-       2 lost
-       3 timeout`,
       `0 job -> passing: send j1#1
        0 job -> passing: send j2#1
        0 job -> passing: send j3#1
@@ -399,15 +299,6 @@ const stories: Record<string, readonly Story[]> = {
     [
       'holds until restored, then flushes batch after batch, each when the one before is answered',
       device,
-      `0 rate_limited
-       1 job
-       2 job
-       3 job
-       100 rate_restored
-       110 served
-       111 served
-       120 served
-       130 job`,
       `0 rate_limited -> holding(0)
        1 job -> holding(1)
        2 job -> holding(2)
@@ -421,11 +312,6 @@ const stories: Record<string, readonly Story[]> = {
     [
       'drops what comes when the buffer is full',
       device,
-      `0 rate_limited
-       1 job
-       2 job
-       3 job
-       4 job`,
       `0 rate_limited -> holding(0)
        1 job -> holding(1)
        2 job -> holding(2)
@@ -435,9 +321,6 @@ const stories: Record<string, readonly Story[]> = {
     [
       'with nothing held it passes on at once',
       device,
-      `0 rate_limited
-       9 rate_restored
-       10 job`,
       `0 rate_limited -> holding(0)
        9 rate_restored -> passing
        10 job -> passing: send j1#1`,
@@ -445,12 +328,6 @@ const stories: Record<string, readonly Story[]> = {
     [
       'what comes during a flush stands in line',
       device,
-      `0 rate_limited
-       1 job
-       2 rate_restored
-       3 job
-       4 served
-       5 served`,
       `0 rate_limited -> holding(0)
        1 job -> holding(1)
        2 rate_restored -> flushing(0): send j1#1
@@ -461,24 +338,13 @@ const stories: Record<string, readonly Story[]> = {
     [
       'limited again during a flush: what came back goes first, and it waits for the stream, not for Retry-After',
       device,
-      `0 rate_limited
-       1 job
-       2 job
-       3 job
-       10 rate_restored
-       11 rate_limited
-       12 limited j1#1 500
-       13 served j2#1
-       100 rate_restored
-       110 served j1#2
-       111 served j3#1`,
       `0 rate_limited -> holding(0)
        1 job -> holding(1)
        2 job -> holding(2)
        3 job -> holding(3)
        10 rate_restored -> flushing(1): send j1#1, send j2#1
        11 rate_limited -> holding(1)
-       12 limited j1#1 -> holding(2)
+       12 limited j1#1 500 -> holding(2)
        13 served j2#1 -> holding(2): j2 succeeded
        100 rate_restored -> flushing(0): send j1#2, send j3#1
        110 served j1#2 -> flushing(0): j1 succeeded
@@ -487,14 +353,6 @@ const stories: Record<string, readonly Story[]> = {
     [
       'spread over 60 ms: two batches, 30 ms apart',
       () => device({ spreadMs: 60 }),
-      `0 rate_limited
-       1 job
-       2 job
-       3 job
-       100 rate_restored
-       101 served
-       102 served
-       131 served`,
       `0 rate_limited -> holding(0)
        1 job -> holding(1)
        2 job -> holding(2)
@@ -508,14 +366,6 @@ const stories: Record<string, readonly Story[]> = {
     [
       'spread with jitter: the first batch comes half a gap later where chance says 0.5',
       () => device({ spreadMs: 60, jitter: true }),
-      `0 rate_limited
-       1 job
-       2 job
-       3 job
-       100 rate_restored
-       120 served
-       121 served
-       150 served`,
       `0 rate_limited -> holding(0)
        1 job -> holding(1)
        2 job -> holding(2)
@@ -530,14 +380,6 @@ const stories: Record<string, readonly Story[]> = {
     [
       'a batch that is due waits for the answers to the one before',
       () => device({ spreadMs: 60 }),
-      `0 rate_limited
-       1 job
-       2 job
-       3 job
-       100 rate_restored
-       140 served
-       150 served
-       155 served`,
       `0 rate_limited -> holding(0)
        1 job -> holding(1)
        2 job -> holding(2)
@@ -554,19 +396,12 @@ const stories: Record<string, readonly Story[]> = {
     [
       'holds as long as Retry-After says, and again when limited again',
       device,
-      `0 job
-       0 job
-       1 limited 50
-       1 limited 60
-       62 limited 40
-       63 served
-       102 served`,
       `0 job -> passing: send j1#1
        0 job -> passing: send j2#1
-       1 limited j1#1 -> holding(1): alarm at 51
-       1 limited j2#1 -> holding(2): alarm at 61
+       1 limited j1#1 50 -> holding(1): alarm at 51
+       1 limited j2#1 60 -> holding(2): alarm at 61
        61 wake -> flushing(0): send j2#2, send j1#2
-       62 limited j2#2 -> holding(1): alarm at 102
+       62 limited j2#2 40 -> holding(1): alarm at 102
        63 served j1#2 -> holding(1): j1 succeeded
        102 wake -> flushing(0): send j2#3
        102 served j2#3 -> passing: j2 succeeded`,
@@ -574,13 +409,8 @@ const stories: Record<string, readonly Story[]> = {
     [
       'once the stream speaks, the alarm is off',
       device,
-      `0 job
-       1 limited 50
-       2 rate_limited
-       80 rate_restored
-       81 served`,
       `0 job -> passing: send j1#1
-       1 limited j1#1 -> holding(1): alarm at 51
+       1 limited j1#1 50 -> holding(1): alarm at 51
        2 rate_limited -> holding(1): no alarm
        80 rate_restored -> flushing(0): send j1#2
        81 served j1#2 -> passing: j1 succeeded`,
@@ -590,10 +420,10 @@ const stories: Record<string, readonly Story[]> = {
 
 describe.each(Object.entries(stories))('%s', (_kind, all) => {
   const named = all.map((story) => [story[0], story] as const);
-  it.each(named)('%s', (_rule, [, chart, script, expected, budget, gate]) => {
-    expect(play(behaviourOf(chart()), script, budget?.(), gate?.())).toBe(text(expected));
+  it.each(named)('%s', (_rule, [, chart, story, budget, gate]) => {
+    expect(play(behaviourOf(chart()), story, budget?.(), gate?.())).toBe(text(story));
     // And as XState interprets it, event for event.
-    expect(play(interpreted(chart()), script, budget?.(), gate?.())).toBe(text(expected));
+    expect(play(interpreted(chart()), story, budget?.(), gate?.())).toBe(text(story));
   });
 });
 

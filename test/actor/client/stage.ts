@@ -1,9 +1,9 @@
-// A stage for one behaviour: a script of its events, and the text of its states and effects, in virtual time.
+// A stage for one behaviour: a story of its events, and the states and effects that follow, in virtual time.
 //
-//   script   <ms> <event> [ms of Retry-After]        job, served, limited, failed, lost, timeout, late, rate_limited, ..
-//   text     <ms> <event> -> <state>: <what it did>
+//   <ms> <event> [attempt] [ms of Retry-After] -> <state>: <what it did>        job, served, limited, failed, lost, timeout, late, rate_limited, ..
 //
-// An answer concerns the oldest attempt without one, or the one named as j2#1: job 2, attempt 1. Alarms go off by themselves.
+// An answer concerns the attempt named as j2#1: job 2, attempt 1. What follows by itself is not played: wake, no_retry, entered and
+// turned_away. `wake!` is one that comes unasked.
 import { type EventObject, transition } from 'xstate';
 import type { Attempt, Behaviour, ClientEvent, Effect, Job, Wait } from '../../../src/actor/client/behaviour.js';
 import { type ChartedState, type ClientChart, machineOf } from '../../../src/actor/client/client-chart.js';
@@ -14,20 +14,14 @@ import type { Ticket } from '../../../src/time/agenda.js';
 import { Rank } from '../../../src/time/rank.js';
 import { VirtualClock } from '../../../src/time/virtual.js';
 
-/** Every uniform variate is 0.5. */
-export function play(
-  behaviour: Behaviour<ChartedState>,
-  script: string,
-  limit?: RetryLimit,
-  gate?: ClientGate,
-): string {
+const FOLLOWS = ['wake', 'no_retry', 'entered', 'turned_away'];
+
+/** Plays the events of a story, and tells what happened in the same words. Every uniform variate is 0.5. */
+export function play(behaviour: Behaviour<ChartedState>, story: string, limit?: RetryLimit, gate?: ClientGate): string {
   const stage = new Stage(behaviour, limit, gate);
-  const lines = script
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
-  for (const line of lines) {
-    const [ms, type, ...rest] = line.split(/\s+/);
+  for (const line of text(story).split('\n')) {
+    const [ms, type, ...rest] = line.split(' -> ')[0]!.split(' ');
+    if (FOLLOWS.includes(type!)) continue;
     stage.clock.run({ untilMs: Number(ms) });
     stage.receive(type!, rest);
   }
@@ -69,8 +63,8 @@ class Stage {
   }
 
   receive(type: string, rest: readonly string[]): void {
-    const event = this.#read(type, rest);
-    this.#step(event, 'attempt' in event ? ` ${nameOf(event.attempt)}` : '');
+    const event = this.#read(type.replace('!', ''), rest);
+    this.#step(event, [type, ...('attempt' in event ? [nameOf(event.attempt)] : []), ...rest.slice(1)].join(' '));
   }
 
   #read(type: string, rest: readonly string[]): ClientEvent {
@@ -145,7 +139,7 @@ class Stage {
     const atMs = this.clock.now() + waitedMs;
     this.#alarm = this.clock.agenda.at(atMs, Rank.client, () => {
       this.#alarm = undefined;
-      this.#step({ type: 'wake', waitedMs }, '');
+      this.#step({ type: 'wake', waitedMs });
     });
     return `alarm at ${atMs}`;
   }
@@ -165,14 +159,14 @@ class Stage {
     return attempt;
   }
 
-  #step(event: ClientEvent, about: string): void {
+  #step(event: ClientEvent, said: string = event.type): void {
     const [state, effects] = this.behaviour.on(this.#state, event);
     this.#state = state;
     const performed = effects.map((effect) => this.#perform(effect));
     const words = performed.map(([one]) => one).filter((one) => one !== '');
     const did = words.length === 0 ? '' : `: ${words.join(', ')}`;
-    this.lines.push(`${this.clock.now()} ${event.type}${about} -> ${shown(state)}${did}`);
-    for (const [, next] of performed) if (next !== undefined) this.#step(next, '');
+    this.lines.push(`${this.clock.now()} ${said} -> ${shown(state)}${did}`);
+    for (const [, next] of performed) if (next !== undefined) this.#step(next);
   }
 }
 
