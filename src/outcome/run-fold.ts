@@ -59,7 +59,6 @@ export function folded<Run extends RunShape, T>(
   );
 }
 
-/** What a contract did. */
 class Tally {
   requests = 0;
   admitted = 0;

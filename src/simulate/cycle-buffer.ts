@@ -3,7 +3,6 @@ import { cycleOf, startOf } from '../time/cycle.js';
 import type { Feed, Take } from './feed.js';
 
 interface RecordedCounts {
-  /** Ascending, with the number of requests of each in `counts`. */
   readonly cycles: ArrayLike<number>;
   readonly counts: ArrayLike<number>;
   /** If known: the instant of each request, in order, as a fraction of its cycle. */

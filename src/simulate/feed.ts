@@ -19,7 +19,6 @@ export interface Feed {
   arrive(cycle: number, take: Take): void;
 }
 
-/** The requests of a feed, each with a cost of its own. */
 export function withCosts(feed: Feed, draw: () => number): Feed {
   return {
     ...(feed.isTimed === true && { isTimed: true }),
@@ -85,7 +84,6 @@ export class ModelFeed implements Feed {
   }
 }
 
-/** The requests of one cycle, in order. */
 export interface PlannedCycle {
   readonly n: number;
   /** Where in the cycle each comes, in [0, 1), ascending; at least n long. */

@@ -16,13 +16,11 @@ export type Fate = (typeof fates)[number];
 /** One entry a request, in order of decision; times in unix ms, NaN for what did not happen. */
 export interface Journeys {
   readonly decidedMs: readonly number[];
-  /** When it passed the gate, after it was held. */
   readonly admittedMs: readonly number[];
   readonly startedMs: readonly number[];
   /** When the client gave up; the service may work on it until `endedMs`. */
   readonly abandonedMs: readonly number[];
   readonly endedMs: readonly number[];
-  /** Indexes into `fates`. */
   readonly fates: readonly number[];
   /** 1 for the first attempt of a job. */
   readonly attempts: readonly number[];
@@ -89,7 +87,6 @@ export class JourneyRecorder {
     this.#end(index, clock.now(), fate);
   }
 
-  /** The requests of a cycle of a run without clients. */
   row({ cycle, totals, decisions }: CycleRow, cycleMs: number): void {
     const { requests, limited } = totals;
     if (decisions !== undefined) {

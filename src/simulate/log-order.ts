@@ -15,7 +15,6 @@ import { CycleBuffer } from './cycle-buffer.js';
 import type { Feed, Take } from './feed.js';
 import { SpreadSeconds, secondOf } from './spread-seconds.js';
 
-/** A row is a contract and a cycle. */
 const BUFFER_ROWS = 1 << 18;
 
 const LATE = Symbol('late');
@@ -33,7 +32,6 @@ export async function readInOrder<T>(paths: readonly string[], read: (mostRows: 
   }
 }
 
-/** Standard input and pipes cannot. */
 async function canReadAgain(paths: readonly string[]): Promise<boolean> {
   const files = await Promise.all(paths.map((path) => stat(path).catch(() => undefined)));
   return files.every((file) => file?.isFile() === true);
@@ -42,7 +40,6 @@ async function canReadAgain(paths: readonly string[]): Promise<boolean> {
 interface LogOrderOptions {
   /** Length of a cycle in ms; 1 keeps the order of the ms. */
   readonly cycleMs: number;
-  /** Half of the buffer is run when it holds this many rows. */
   readonly mostRows: number;
   /** Whether all requests go through one contract, named `all`. */
   readonly isOne: boolean;
@@ -62,7 +59,6 @@ interface LogOrderOptions {
 }
 
 export class LogOrder implements RequestSink {
-  /** Names of the contracts; the buffer holds their indexes. */
   readonly names: string[] = [];
   lastCycle = Number.NEGATIVE_INFINITY;
   latestMs = Number.NEGATIVE_INFINITY;
@@ -112,7 +108,6 @@ export class LogOrder implements RequestSink {
     return [{ code: 'whole_seconds', what }];
   }
 
-  /** The time in the log that an instant was placed from. */
   readMs(ms: number): number {
     return this.isSpread ? secondOf(ms) : ms;
   }

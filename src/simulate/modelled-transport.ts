@@ -1,4 +1,4 @@
-// The path of an attempt through the model: gate, service, answer.
+// The path of an attempt through the model: gate, service, answer. While the node pauses, attempts wait for it in their order.
 //
 //   attempt ─► gate ─ admitted ─► (held) ─► service ─ served ──────────┐
 //               └─ limited ─┐                 └─ refused: failed ──────┤
@@ -18,7 +18,9 @@ type Limited = Extract<Answer, { type: 'limited' }>;
 export interface ModelledTransportParts {
   /** Counts and decides a request now. A number: admitted, and held for this many ms; undefined: admitted at once. */
   readonly decide?: ((attempt: SentAttempt) => Limited | number | undefined) | undefined;
+  /** Needed to hold attempts, for pauses and for journeys. */
   readonly clock?: Clock | undefined;
+  readonly pauses?: readonly Pause[] | undefined;
   /** An admitted attempt has ended: answered, refused by the service, or abandoned before it was served. */
   readonly over?: ((attempt: SentAttempt, wasServed: boolean) => void) | undefined;
   readonly service?: Service<SentAttempt> | undefined;
@@ -28,7 +30,14 @@ export interface ModelledTransportParts {
   readonly journeys?: JourneyRecorder | undefined;
 }
 
+interface Pause {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
 export class ModelledTransport implements Transport {
+  /** Sent during a pause. */
+  #waiting = new Set<SentAttempt>();
   readonly #visits = new Map<SentAttempt, Visit<SentAttempt>>();
   readonly #held = new Map<SentAttempt, Ticket>();
 
@@ -39,7 +48,14 @@ export class ModelledTransport implements Transport {
   }
 
   send(attempt: SentAttempt): void {
-    const { decide, clock, journeys } = this.#parts;
+    const { decide, clock, journeys, pauses } = this.#parts;
+    const nowMs = clock?.now() ?? 0;
+    const pause = pauses?.find(({ fromMs, toMs }) => nowMs >= fromMs && nowMs < toMs);
+    if (pause !== undefined) {
+      if (this.#waiting.size === 0) clock?.agenda.at(pause.toMs, Rank.arrival, () => this.#goOn());
+      this.#waiting.add(attempt);
+      return;
+    }
     const decided = decide?.(attempt);
     if (clock !== undefined)
       journeys?.decided(attempt, clock, typeof decided === 'object' ? undefined : (decided ?? 0));
@@ -50,11 +66,13 @@ export class ModelledTransport implements Transport {
         this.#held.delete(attempt);
         this.#start(attempt);
       };
-      this.#held.set(attempt, clock.agenda.at(clock.now() + decided, Rank.arrival, start));
+      this.#held.set(attempt, clock.agenda.at(nowMs + decided, Rank.arrival, start));
     }
   }
 
   abandon(attempt: SentAttempt): void {
+    // It has been sent: the node counts it when the pause ends.
+    if (this.#waiting.has(attempt)) return;
     const { clock, journeys } = this.#parts;
     if (clock !== undefined) journeys?.abandoned(attempt, clock);
     const ticket = this.#held.get(attempt);
@@ -82,6 +100,12 @@ export class ModelledTransport implements Transport {
     this.#visits.delete(attempt);
     this.#parts.over?.(attempt, false);
     this.#answer(attempt, this.#failure(), 'service');
+  }
+
+  #goOn(): void {
+    const waiting = this.#waiting;
+    this.#waiting = new Set();
+    for (const attempt of waiting) this.send(attempt);
   }
 
   #start(attempt: SentAttempt): void {
@@ -114,46 +138,3 @@ export class ModelledTransport implements Transport {
 const served: Answer = { type: 'served' };
 const failed: Answer = { type: 'failed' };
 const lost: Answer = { type: 'lost' };
-
-// A pause of the node: requests sent meanwhile wait, and are taken in order when it ends.
-
-export interface Pause {
-  readonly fromMs: number;
-  readonly toMs: number;
-}
-
-export class FaultyTransport implements Transport {
-  #waiting = new Set<SentAttempt>();
-
-  readonly #clock: Clock;
-  readonly #transport: Transport;
-  readonly #pauses: readonly Pause[];
-
-  constructor(clock: Clock, transport: Transport, pauses: readonly Pause[]) {
-    this.#clock = clock;
-    this.#transport = transport;
-    this.#pauses = pauses;
-  }
-
-  send(attempt: SentAttempt): void {
-    const now = this.#clock.now();
-    const pause = this.#pauses.find(({ fromMs, toMs }) => now >= fromMs && now < toMs);
-    if (pause === undefined) {
-      this.#transport.send(attempt);
-      return;
-    }
-    if (this.#waiting.size === 0) this.#clock.agenda.at(pause.toMs, Rank.arrival, () => this.#goOn());
-    this.#waiting.add(attempt);
-  }
-
-  /** The request has been sent: the node counts it when the pause ends. */
-  abandon(attempt: SentAttempt): void {
-    if (!this.#waiting.has(attempt)) this.#transport.abandon(attempt);
-  }
-
-  #goOn(): void {
-    const waiting = this.#waiting;
-    this.#waiting = new Set();
-    for (const attempt of waiting) this.send(attempt);
-  }
-}

@@ -12,7 +12,6 @@ import { openRunner } from './runner.js';
 
 interface Replicated {
   readonly replications: Replications;
-  /** By expectation: the number of runs in which it held. */
   readonly heldIn: readonly number[];
   readonly band?: Band;
 }

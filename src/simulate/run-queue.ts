@@ -23,14 +23,12 @@ import type { Replicate, ReplicationTask, RunPlace, RunPool } from './replicatio
 export const ASKS = 'weir-asks-for-runs';
 export const MAKES = 'weir-makes-runs';
 
-/** The prefix of all its keys. */
 export const RUN_QUEUE = { name: 'runs', prefix: 'weir' } as const;
 
 export const LOAD_QUEUE = 'loads';
 
 export interface RunJob {
   readonly weir: string;
-  /** Several if they are short. */
   readonly tasks: readonly ReplicationTask[];
 }
 
@@ -311,7 +309,6 @@ export function withoutFiles({ path, scenario }: Pick<ReplicationTask, 'path' | 
   return value;
 }
 
-/** Workers read no files, whatever a job says. */
 export function namesFiles(scenario: unknown): boolean {
   const { arrivals, limiter } = (scenario ?? {}) as { readonly arrivals?: unknown; readonly limiter?: unknown };
   const { definition } = (limiter ?? {}) as { readonly definition?: unknown };

@@ -27,7 +27,6 @@ interface ServiceOptions<Work> {
   readonly clock: Clock;
   readonly plan: ServerPlan & Partial<ServicePlan>;
   readonly draw: RandomStream;
-  /** Called when a server begins its work. */
   readonly onStarted?: ((work: Work) => void) | undefined;
   readonly onServed: (work: Work) => void;
   /** Default: `onServed`, for plans without failures. */
@@ -63,19 +62,10 @@ export interface Visit<Work> {
   readonly arrivedMs: number;
 }
 
-/** Counts up to now, the warm-up left out. */
-interface ServiceCounts {
-  readonly arrived: number;
-  readonly served: number;
-  readonly refused: number;
-  readonly dropped: number;
-  readonly failed: number;
-  readonly wasted: number;
-  /** In ms. */
-  readonly waitingMs: number;
-  /** In ms. */
-  readonly busyMs: number;
-}
+const noCounts = { arrived: 0, served: 0, refused: 0, dropped: 0, failed: 0, wasted: 0 };
+
+/** Up to now, the warm-up left out. */
+type ServiceCounts = Readonly<typeof noCounts> & { readonly waitingMs: number; readonly busyMs: number };
 
 interface OpenVisit<Work> extends Visit<Work> {
   next: OpenVisit<Work> | undefined;
@@ -92,9 +82,7 @@ export class Service<Work> {
   readonly #onServed: (work: Work) => void;
   readonly #onFailed: (work: Work) => void;
   readonly #speed: () => number;
-  /** When the queue was last empty. */
   #emptyMs: number;
-  /** Work for requests that were refused. */
   #refusalMs = 0;
   readonly #watch: ServiceWatch | undefined;
   readonly #fromMs: number;
@@ -103,12 +91,7 @@ export class Service<Work> {
   #last: OpenVisit<Work> | undefined;
   readonly #waiting: Level;
   readonly #busy: Level;
-  #arrived = 0;
-  #served = 0;
-  #refused = 0;
-  #dropped = 0;
-  #failed = 0;
-  #wasted = 0;
+  readonly #counts = { ...noCounts };
   readonly #waits = new Durations();
   readonly #responses = new Durations();
 
@@ -144,10 +127,10 @@ export class Service<Work> {
   offer(work: Work): Visit<Work> | undefined {
     const arrivedMs = this.#clock.now();
     const isCounted = arrivedMs >= this.#fromMs;
-    if (isCounted) this.#arrived += 1;
+    if (isCounted) this.#counts.arrived += 1;
     const isBusy = this.#busy.value === this.#plan.servers;
     if (isBusy && this.#waiting.value >= this.#plan.queue) {
-      if (isCounted) this.#refused += 1;
+      if (isCounted) this.#counts.refused += 1;
       this.#refusalMs += this.#plan.refusalMs;
       return undefined;
     }
@@ -171,7 +154,7 @@ export class Service<Work> {
     if (open.stage !== 'waiting' || !this.#plan.dropsAbandoned) return;
     open.stage = 'gone';
     this.#changeWaiting(-1, this.#clock.now());
-    if (this.#counts(open)) this.#dropped += 1;
+    if (this.#isCounted(open)) this.#counts.dropped += 1;
   }
 
   isDropped(visit: Visit<Work>): boolean {
@@ -181,27 +164,16 @@ export class Service<Work> {
 
   get counts(): ServiceCounts {
     const nowMs = this.#clock.now();
-    return {
-      arrived: this.#arrived,
-      served: this.#served,
-      refused: this.#refused,
-      dropped: this.#dropped,
-      failed: this.#failed,
-      wasted: this.#wasted,
-      waitingMs: this.#waiting.areaMs(nowMs),
-      busyMs: this.#busy.areaMs(nowMs),
-    };
+    return { ...this.#counts, waitingMs: this.#waiting.areaMs(nowMs), busyMs: this.#busy.areaMs(nowMs) };
   }
 
   figures(): ServiceFigures {
     const nowMs = this.#clock.now();
+    const { failed, wasted, ...counts } = this.#counts;
     return {
-      arrived: this.#arrived,
-      served: this.#served,
-      refused: this.#refused,
-      dropped: this.#dropped,
-      ...(this.#mayFail && { failed: this.#failed }),
-      wasted: this.#wasted,
+      ...counts,
+      ...(this.#mayFail && { failed }),
+      wasted,
       queue_mean: this.#waiting.mean(nowMs),
       queue_max: this.#waiting.max,
       busy_share: this.#busy.mean(nowMs) / this.#plan.servers,
@@ -235,7 +207,7 @@ export class Service<Work> {
     visit.stage = 'serving';
     this.#onStarted?.(visit.work);
     this.#busy.change(1, nowMs);
-    if (this.#counts(visit)) this.#waits.record(nowMs - visit.arrivedMs);
+    if (this.#isCounted(visit)) this.#waits.record(nowMs - visit.arrivedMs);
     const workMs = time.drawMs(this.#draw) + perInFlightMs * others + this.#refusalMs;
     this.#refusalMs = 0;
     this.#clock.agenda.at(nowMs + workMs / this.#speed(), Rank.service, () => this.#end(visit));
@@ -248,9 +220,9 @@ export class Service<Work> {
     this.#watch?.responded(nowMs - visit.arrivedMs);
     const hasFailed = this.#plan.fails > 0 && this.#draw.uniform() < this.#plan.fails;
     if (hasFailed) this.#countFailed(visit);
-    else if (this.#counts(visit)) {
-      this.#served += 1;
-      if (visit.isAbandoned) this.#wasted += 1;
+    else if (this.#isCounted(visit)) {
+      this.#counts.served += 1;
+      if (visit.isAbandoned) this.#counts.wasted += 1;
       this.#responses.record(nowMs - visit.arrivedMs);
     }
     const late = this.#serveNext(nowMs);
@@ -259,7 +231,6 @@ export class Service<Work> {
     for (const { work } of late) this.#onFailed(work);
   }
 
-  /** Returns those that had waited for too long. */
   #serveNext(nowMs: number): readonly OpenVisit<Work>[] {
     const late: OpenVisit<Work>[] = [];
     for (let next = this.#dequeue(nowMs); next !== undefined; next = this.#dequeue(nowMs)) {
@@ -277,10 +248,9 @@ export class Service<Work> {
   }
 
   #countFailed(visit: OpenVisit<Work>): void {
-    if (this.#counts(visit)) this.#failed += 1;
+    if (this.#isCounted(visit)) this.#counts.failed += 1;
   }
 
-  /** Whether the queue has not been empty for the interval. */
   #lasts(nowMs: number): boolean {
     return nowMs - this.#emptyMs > this.#plan.intervalMs;
   }
@@ -291,7 +261,6 @@ export class Service<Work> {
     return Math.min(deadlineMs, this.#lasts(nowMs) ? codelMs : intervalMs);
   }
 
-  /** The next in order that was not dropped. */
   #dequeue(nowMs: number): OpenVisit<Work> | undefined {
     const { order } = this.#plan;
     const fromEnd = order === 'lifo' || (order === 'adaptive_lifo' && this.#lasts(nowMs));
@@ -307,7 +276,7 @@ export class Service<Work> {
     return visit;
   }
 
-  #counts(visit: Visit<Work>): boolean {
+  #isCounted(visit: Visit<Work>): boolean {
     return visit.arrivedMs >= this.#fromMs;
   }
 }

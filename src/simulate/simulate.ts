@@ -24,20 +24,17 @@ import { SimulatedClients } from './simulated-clients.js';
 import { World, type WorldInspect } from './world.js';
 
 export interface SimulateOptions extends DriveOptions {
-  /** Default: that of the scenario. */
   readonly seed?: Seed | undefined;
   /** The run stops at the end of this cycle, counted from its start. */
   readonly untilCycle?: number | undefined;
   readonly inspect?: WorldInspect | undefined;
   /** Whether rows have the single decisions of a rule. Default: false. */
   readonly withDecisions?: boolean | undefined;
-  /** Records what becomes of each request of the run. */
   readonly journeys?: JourneyRecorder | undefined;
 }
 
 export interface SimulatedRun extends RunShape {
   readonly firstCycle: number;
-  /** The end of the run unless it is stopped. */
   readonly lastCycle: number;
   /** False if there are too many rows to keep them by contract. */
   readonly keepsTimeline: boolean;
@@ -51,7 +48,6 @@ interface Measured extends Pick<Outcome, 'clients' | 'service' | 'tiers'> {
   readonly partial: boolean;
   readonly skippedLines: number;
   readonly notes: readonly string[];
-  /** By contract, if rows have no columns. */
   readonly counted: readonly Counted[];
   readonly series: Series | undefined;
 }
@@ -61,7 +57,6 @@ export interface Run {
   /** By contract; undefined for a run with too many rows. */
   readonly timeline: Timeline | undefined;
   readonly totals: Timeline;
-  /** Of clients and service; undefined if there are none. */
   readonly series?: Series;
 }
 

@@ -15,7 +15,7 @@ import { secondsUntil, startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
 import { arriveByAgenda } from './feed.js';
 import type { JourneyRecorder } from './journeys.js';
-import { FaultyTransport, ModelledTransport } from './modelled-transport.js';
+import { ModelledTransport } from './modelled-transport.js';
 import type { Traffic } from './scenario-traffic.js';
 import { SeriesRecorder } from './series-recorder.js';
 import { Service } from './service.js';
@@ -83,6 +83,7 @@ export class SimulatedClients {
     const modelled = new ModelledTransport({
       decide: (attempt) => this.#decide(attempt),
       clock,
+      pauses: faults.flatMap((fault) => (fault.kind === 'pause' ? [this.#instants(fault.at)] : [])),
       over: (attempt, wasServed) => {
         if (holds) this.#release(attempt);
         if (this.#charged !== undefined) this.#correct(attempt, wasServed, this.#charged);
@@ -93,18 +94,9 @@ export class SimulatedClients {
       tells: told && (() => Math.ceil(told.drawMs(telling) / 1000) * 1000),
       loses: () => losses.some(({ share, at }) => this.#isIn(at) && losing.uniform() < share),
     });
-    const pauses = faults.flatMap((fault) => (fault.kind === 'pause' ? [fault.at] : []));
-    const transport =
-      pauses.length === 0
-        ? modelled
-        : new FaultyTransport(
-            clock,
-            modelled,
-            pauses.map((at) => this.#instants(at)),
-          );
     this.population = new Population({
       clock,
-      transport,
+      transport: modelled,
       plans: senders,
       draws,
       contracts: traffic.names.length,

@@ -13,7 +13,6 @@ import { Rank } from '../time/rank.js';
 export interface SimulatedParts {
   readonly clock: Clock;
   readonly actors: ActorSystem | undefined;
-  /** Called when a transition, and all that it caused, is over. */
   readonly moved: (contract: number, due: Due) => void;
 }
 
@@ -77,7 +76,6 @@ export class SimulatedContract extends GateHead {
     this.#settle();
   }
 
-  /** See `Gate.charge`. */
   charge(n: number, sinceMs: number): void {
     this.gate.charge(n, this.#parts.clock.now(), sinceMs);
     this.#settle();

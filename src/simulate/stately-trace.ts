@@ -18,7 +18,6 @@ export class StatelyTrace {
   readonly #sink: (line: string) => void;
   #lines = 0;
 
-  /** @param sink receives each line, without its end */
   constructor(sink: (line: string) => void) {
     this.#sink = sink;
   }

@@ -21,7 +21,6 @@ interface TiersOptions {
   readonly untilMs: number;
 }
 
-/** A request of a tier to the next. */
 interface Call {
   readonly attempt: SentAttempt;
   readonly tier: number;
@@ -54,7 +53,6 @@ export class Tiers {
     );
   }
 
-  /** The service before the tiers has done its work. */
   enter(attempt: SentAttempt): void {
     this.#next(attempt, 0, undefined);
   }

@@ -45,9 +45,7 @@ interface WorldOptions<About extends object = object> {
   readonly costUnit?: string | undefined;
   /** A cost of n is decided as n requests in a row are, of which all have to be admitted, as by the gate of a node. Default: whole. */
   readonly chargesOneByOne?: boolean | undefined;
-  /** Called at the instant of a transition, with whether the new state admits. */
   readonly onMove?: ((contract: number, admits: boolean) => void) | undefined;
-  /** More that rows refer to. */
   readonly about?: About | undefined;
   readonly onRow: (row: CycleRow<RunShape & About>) => void;
 }
@@ -81,7 +79,6 @@ export class World<About extends object = object> {
   /** Requests in the window, by cycle; the first `#left` cycles have left it. */
   #leaving: Pick<CycleRow, 'cycle' | 'contracts' | 'requests'>[] = [];
   #left = 0;
-  /** The first cycle to close; Infinity for none. */
   #closing = Number.POSITIVE_INFINITY;
   #ticket: Ticket | undefined;
 
@@ -262,7 +259,6 @@ export class World<About extends object = object> {
     return row;
   }
 
-  /** Removes the requests that leave the windows by the end of `cycle`. */
   #leaveBy(cycle: number): void {
     const rows = this.#leaving;
     for (; this.#left < rows.length && rows[this.#left]!.cycle + this.run.within <= cycle; this.#left += 1) {

@@ -60,41 +60,87 @@ class Stage {
     return this;
   }
 
+  /** `0 12 r0@15`: requests at 0 and 12 ms; the first is abandoned at 15. */
+  play(requests: string): this {
+    for (const one of requests.split(' ')) {
+      const [work = '', ms] = one.split('@');
+      if (ms === undefined) this.offerAt(Number(work));
+      else this.abandonAt(Number(ms), work);
+    }
+    return this;
+  }
+
+  /** What is served has no word of its own. */
+  get words(): string {
+    return this.told.join(', ').replaceAll(' served', '');
+  }
+
   run(untilMs?: number): this {
     this.clock.run(untilMs === undefined ? {} : { untilMs });
     return this;
   }
 }
 
-describe('first come, first served', () => {
-  it.each<[rule: string, stage: () => Stage, told: string[]]>([
-    [
-      'one server takes one after the other',
-      () => new Stage({ time: inTurn([10, 5, 20]) }).offerAt(0, 1, 2),
-      ['10 r0 served', '15 r1 served', '35 r2 served'],
-    ],
-    [
-      'two servers overtake each other',
-      () => new Stage({ servers: 2, time: inTurn([30, 5, 10]) }).offerAt(0, 1, 2),
-      ['6 r1 served', '16 r2 served', '30 r0 served'],
-    ],
+describe('a service', () => {
+  it.each<[rule: string, plan: Partial<ServicePlan>, requests: string, told: string]>([
+    ['one server takes one after the other', { time: inTurn([10, 5, 20]) }, '0 1 2', '10 r0, 15 r1, 35 r2'],
+    ['two servers overtake each other', { servers: 2, time: inTurn([30, 5, 10]) }, '0 1 2', '6 r1, 16 r2, 30 r0'],
     [
       'what finds the queue full is refused',
-      () => new Stage({ queue: 1 }).offerAt(0, 1, 2, 11, 12),
-      ['2 r2 refused', '10 r0 served', '12 r12 refused', '20 r1 served', '30 r11 served'],
+      { queue: 1 },
+      '0 1 2 11 12',
+      '2 r2 refused, 10 r0, 12 r12 refused, 20 r1, 30 r11',
     ],
     [
       'without a queue, what finds all servers busy is refused',
-      () => new Stage({ servers: 2, queue: 0 }).offerAt(0, 1, 2, 10),
-      ['2 r2 refused', '10 r10 refused', '10 r0 served', '11 r1 served'],
+      { servers: 2, queue: 0 },
+      '0 1 2 10',
+      '2 r2 refused, 10 r10 refused, 10 r0, 11 r1',
+    ],
+    ['a service that takes no time serves in the same instant, later', { time: constant(0) }, '5', '5 r5'],
+    ['lifo takes the last one first', { order: 'lifo' }, '0 1 2 3', '10 r0, 20 r3, 30 r2, 40 r1'],
+    [
+      'lifo passes over those that were abandoned',
+      { order: 'lifo', dropsAbandoned: true },
+      '0 1 2 3 25 r3@5 r1@6',
+      '10 r0, 20 r2, 35 r25',
     ],
     [
-      'a service that takes no time serves in the same instant, later',
-      () => new Stage({ time: constant(0) }).offerAt(5),
-      ['5 r5 served'],
+      'adaptive lifo is fifo until the queue has not been empty for the interval',
+      { order: 'adaptive_lifo', intervalMs: 15 },
+      '0 1 2 3 4 5',
+      '10 r0, 20 r1, 30 r5, 40 r4, 50 r3, 60 r2',
     ],
-  ])('%s', (_rule, stage, told) => {
-    expect(stage().run().told).toEqual(told);
+    [
+      'a deadline fails what has waited for longer when its turn comes',
+      { deadlineMs: 12 },
+      '0 1 2 25',
+      '10 r0, 20 r1, 20 r2 failed, 35 r25',
+    ],
+    [
+      'codel lets requests wait for the interval, and for the target once the queue lasts',
+      { codelMs: 5, intervalMs: 25 },
+      '0 1 2 3 28 60',
+      '10 r0, 20 r1, 30 r2, 30 r3 failed, 40 r28, 70 r60',
+    ],
+    [
+      'a refusal is work for a server',
+      { queue: 1, refusalMs: 3 },
+      '0 1 2 4',
+      '2 r2 refused, 4 r4 refused, 10 r0, 26 r1',
+    ],
+    [
+      'work is longer by a part for each other request in service',
+      { servers: 3, perInFlightMs: 2 },
+      '0 1 2',
+      '10 r0, 13 r1, 16 r2',
+    ],
+  ])('%s', (_rule, given, requests, told) => {
+    expect(new Stage(given).play(requests).run().words).toBe(told);
+  });
+
+  it('work that begins in a slow time takes longer', () => {
+    expect(new Stage({}, 0, 5).play('0 1').run().words).toBe('50 r0, 60 r1');
   });
 
   it('gives every request what a plain recursion says: it begins when it has come and a server is free', () => {
@@ -274,56 +320,7 @@ describe('figures', () => {
   });
 });
 
-describe('orders, deadlines and work', () => {
-  it.each<[rule: string, stage: () => Stage, told: string[]]>([
-    [
-      'lifo takes the last one first',
-      () => new Stage({ order: 'lifo' }).offerAt(0, 1, 2, 3),
-      ['10 r0 served', '20 r3 served', '30 r2 served', '40 r1 served'],
-    ],
-    [
-      'lifo passes over those that were abandoned',
-      () =>
-        new Stage({ order: 'lifo', dropsAbandoned: true })
-          .offerAt(0, 1, 2, 3, 25)
-          .abandonAt(5, 'r3')
-          .abandonAt(6, 'r1'),
-      ['10 r0 served', '20 r2 served', '35 r25 served'],
-    ],
-    [
-      'adaptive lifo is fifo until the queue has not been empty for the interval',
-      () => new Stage({ order: 'adaptive_lifo', intervalMs: 15 }).offerAt(0, 1, 2, 3, 4, 5),
-      ['10 r0 served', '20 r1 served', '30 r5 served', '40 r4 served', '50 r3 served', '60 r2 served'],
-    ],
-    [
-      'a deadline fails what has waited for longer when its turn comes',
-      () => new Stage({ deadlineMs: 12 }).offerAt(0, 1, 2, 25),
-      ['10 r0 served', '20 r1 served', '20 r2 failed', '35 r25 served'],
-    ],
-    [
-      'codel lets requests wait for the interval, and for the target once the queue lasts',
-      () => new Stage({ codelMs: 5, intervalMs: 25 }).offerAt(0, 1, 2, 3, 28, 60),
-      ['10 r0 served', '20 r1 served', '30 r2 served', '30 r3 failed', '40 r28 served', '70 r60 served'],
-    ],
-    [
-      'a refusal is work for a server',
-      () => new Stage({ queue: 1, refusalMs: 3 }).offerAt(0, 1, 2, 4),
-      ['2 r2 refused', '4 r4 refused', '10 r0 served', '26 r1 served'],
-    ],
-    [
-      'work is longer by a part for each other request in service',
-      () => new Stage({ servers: 3, perInFlightMs: 2 }).offerAt(0, 1, 2),
-      ['10 r0 served', '13 r1 served', '16 r2 served'],
-    ],
-    [
-      'work that begins in a slow time takes longer',
-      () => new Stage({}, 0, 5).offerAt(0, 1),
-      ['50 r0 served', '60 r1 served'],
-    ],
-  ])('%s', (_rule, stage, told) => {
-    expect(stage().run().told).toEqual(told);
-  });
-
+describe('failures and orders', () => {
   it('answers fail by chance, after the work', () => {
     const stage = new Stage({ fails: 0.3 }).offerAt(...Array.from({ length: 2000 }, (_, n) => 20 * n)).run();
     const failed = stage.told.filter((line) => line.endsWith('failed')).length;

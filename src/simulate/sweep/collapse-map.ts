@@ -39,7 +39,6 @@ interface MapColumn {
   readonly stuckFrom: Json | undefined;
   /** The largest stuck trigger that recovers in a run of `prolonged` times the length; undefined for none. */
   readonly drainsUpTo: Json | undefined;
-  /** 1 without a warm-up. */
   readonly prolonged: number;
   /** How long it takes to recover from the largest trigger that it recovers from, of those that were run. */
   readonly recovers: { readonly from: Json; readonly ms: SweptFigure } | undefined;
@@ -55,9 +54,7 @@ interface Cure {
 }
 
 export interface CollapseMap {
-  /** Policies, trigger, load. */
   readonly axes: readonly Axis[];
-  /** What was run, by the numbers in its runs. */
   readonly cells: readonly Cell[];
   /**
    * A row for each point, with the figures `stuck` (share of runs, Wilson's 95 % interval), `clients.drain_ms` (time to recover, of the
@@ -75,7 +72,6 @@ export interface CollapseMap {
 const FIRST_RUNS = 4;
 const COARSE = 4;
 const PROLONGED = 8;
-/** The largest share of stuck runs. */
 const CURED = 0.05;
 const GOODPUT = 'clients.goodput_per_second';
 export const RECOVERY = 'clients.drain_ms';
@@ -252,7 +248,6 @@ async function explore(width: number, height: number, most: number, sample: Samp
   return explored;
 }
 
-/** 0, …, length - 1 in about equal steps. */
 function lattice(length: number): number[] {
   const n = Math.min(COARSE, length - 1);
   return Array.from({ length: n + 1 }, (_, index) => Math.round((index * (length - 1)) / n));

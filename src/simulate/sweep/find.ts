@@ -21,7 +21,6 @@ export interface Find {
    * Comparisons of means over the replications, for example `limited < 1%` (of all requests) or `clients.given_up == 0 && limited < 20`.
    */
   readonly condition: string;
-  /** The axis to search. A range without a step begins in whole numbers. */
   readonly over: string;
   /** Largest distance between the answer and the change, above 0, in the unit of the axis. Default: 3 significant figures. */
   readonly resolution?: number | undefined;
@@ -34,7 +33,6 @@ export interface Tried {
 }
 
 export interface Found {
-  /** The other fields that are set. */
   readonly set: Cell['set'];
   readonly over: string;
   /**
@@ -42,7 +40,6 @@ export interface Found {
    * `not monotone`: it changes more than once, as `tried` shows.
    */
   readonly answer: 'smallest' | 'largest' | 'all' | 'none' | 'not monotone';
-  /** Undefined without an answer. */
   readonly value: Json | undefined;
   /** The nearest value that was tried at which the condition fails. */
   readonly next: Json | undefined;
@@ -72,7 +69,6 @@ export async function* findValues(
   let number = 0;
   try {
     for (const { set } of plan.cells) {
-      /** By place on the axis; a fraction lies between two of its values. */
       const tried = new Map<number, Tried>();
       const tryAt = async (place: number, value: Json): Promise<boolean | undefined> => {
         const known = tried.get(place);
@@ -141,7 +137,6 @@ async function search(
   return first ? { side: 'largest', at: low } : { side: 'smallest', at: high };
 }
 
-/** Two values around the change, and a step between them. */
 interface Gap {
   /** Place of the lower one on the axis. */
   readonly place: number;
@@ -151,7 +146,6 @@ interface Gap {
   readonly unit: string;
 }
 
-/** Undefined for a list. */
 function gapOf(
   { values, unit }: Axis,
   place: number,
@@ -166,7 +160,6 @@ function gapOf(
   return { place, low, high, step: isFine ? wanted : Math.max(1, Math.round(wanted)), unit };
 }
 
-/** By bisection; false if stopped. */
 async function narrow(
   { place, low, high, step, unit }: Gap,
   tryAt: (place: number, value: Json) => Promise<boolean | undefined>,

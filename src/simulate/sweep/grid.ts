@@ -12,7 +12,6 @@ import { nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
 
 export interface Grid {
-  /** As text (see `parseAxis`) or as values. */
   readonly set: readonly (string | Axis)[];
   /** Number of cells to draw, instead of all combinations. */
   readonly samples?: number | undefined;
@@ -118,7 +117,6 @@ function withField(whole: unknown, [step = '', ...rest]: readonly string[], valu
   return Object.fromEntries([...Object.entries(fields), [step, inner(present)]]);
 }
 
-/** By index, or by `name`. */
 function indexIn(list: readonly unknown[], step: string, path: string): number {
   const names = list.map((one) => (one as { readonly name?: unknown } | null)?.name);
   const index = /^\d+$/.test(step) ? Number(step) : names.indexOf(step);
@@ -149,7 +147,6 @@ export function wrongSweep(what: string, fix: string): Failure {
 //   limiter=[{threshold: 10}, {like: nginx}]  a list in YAML, for values with commas
 //   limiter.threshold=50..200                 a range without a step, for samples; also 1..1000:log
 
-/** The value of a field, as JSON. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
 
 export interface Axis {
@@ -162,7 +159,6 @@ export interface Axis {
   readonly unit: string | undefined;
   /** How values of a list are called where they are shown. Default: as they are. */
   readonly names?: readonly string[] | undefined;
-  /** What each value of a list sets besides. */
   readonly sets?: readonly Readonly<Record<string, Json>>[] | undefined;
 }
 
@@ -190,7 +186,6 @@ export function listAxis(path: string, values: readonly Json[], more: Pick<Axis,
   return { path, values, at: (share) => values[Math.floor(share * values.length)]!, unit: undefined, ...more };
 }
 
-/** A value of a cell as it is shown. */
 export function valueName({ path, values, names }: Axis, set: Cell['set']): string | number {
   const value = set[path];
   const text = JSON.stringify(value);

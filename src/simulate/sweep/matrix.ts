@@ -9,7 +9,6 @@ import { templates } from '../../limiter/templates.js';
 import type { ScenarioObject } from '../../scenario/load-scenario.js';
 import { type Axis, listAxis, parseAxis } from './grid.js';
 
-/** What is asked of each cell. */
 export const matrixFigures = [
   'clients.goodput_per_second',
   'clients.attempts_per_success',
@@ -87,7 +86,6 @@ export function matrixAxes(set: readonly string[]): Axis[] {
   return [...made.map((axis) => given.find(({ path }) => path === axis.path) ?? axis), ...others];
 }
 
-/** Whether limiters are swept by clients. */
 export function isMatrix(axes: readonly Axis[]): boolean {
   return ['limiter', 'clients'].every((path) => axes.some((axis) => axis.path === path));
 }

@@ -12,7 +12,6 @@ import { type Axis, axesOf, type Cell, cellsOf, type Grid, withFields, wrongSwee
 export interface SweepPlan {
   readonly name: string;
   readonly path: string;
-  /** As written, before any field is set. */
   readonly scenario: unknown;
   readonly axes: readonly Axis[];
   readonly cells: readonly Cell[];
@@ -78,7 +77,6 @@ function cornersOf(axes: readonly Axis[]): Cell[] {
   );
 }
 
-/** Functions of a scenario that is a value, by their text. */
 function described(value: unknown): unknown {
   if (typeof value === 'function') return String(value);
   if (Array.isArray(value)) return value.map(described);
@@ -88,7 +86,6 @@ function described(value: unknown): unknown {
   );
 }
 
-/** @throws Failure with the fields of the cell */
 export function scenarioOf({ scenario, path }: Pick<SweepPlan, 'scenario' | 'path'>, { set }: Cell): LoadedScenario {
   try {
     return parseScenario(withFields(scenario, set) as ScenarioObject, path);

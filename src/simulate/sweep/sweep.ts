@@ -13,7 +13,6 @@ import { type CellRun, openRunner } from '../runner.js';
 import type { Cell, Grid, Json } from './grid.js';
 import { planSweep, type SweepOptions, type SweepPlan } from './plan-sweep.js';
 
-/** One run of a cell. */
 export type SweepRun = Omit<CellRun, 'peaks'>;
 
 /** Mean over the runs of a cell with its 95 % interval, which a single run has not. */
@@ -60,13 +59,11 @@ export async function* sweep(
   yield* runSweep(await planSweep(source, grid, options), options);
 }
 
-/** Makes the runs of a plan that are not known. */
 export async function* runSweep(
   plan: SweepPlan,
   { signal, known = [], onRun, ...place }: RunSweepOptions = {},
 ): AsyncGenerator<SweepRow, void, undefined> {
   const { cells, replications } = plan;
-  /** Complete runs by cell, until the row of the cell is emitted. */
   const runs = new Map<number, SweepRun[]>();
   let next = 0;
   const complete = function* () {
