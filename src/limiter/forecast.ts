@@ -14,18 +14,12 @@ import { NEVER } from './rule/rule.js';
  * @param kind index of the kind of request into `plan.kinds`
  */
 export function admissionMs(gate: Gate, kind = 0): number | undefined {
-  const { plan } = gate;
-  const fed = plan.kinds[kind]?.aggregates ?? [];
-  return timeOf(gate, fed, (state, paths, isHeld) => {
-    if (isHeld) return state;
-    const values = paths.map((path, index) => (fed.includes(index) ? path.valueWithOne : path.value));
-    return firingAt(plan, state, values)?.to ?? state;
-  });
+  return timeOf(gate, gate.plan.kinds[kind]?.aggregates ?? []);
 }
 
 /** The earliest time from now on, in unix ms, at which the state admits if nothing arrives; undefined for never. */
 export function restoresMs(gate: Gate): number | undefined {
-  return timeOf(gate, [], (state) => state);
+  return timeOf(gate, []);
 }
 
 /**
@@ -50,36 +44,33 @@ export function cyclesUntil({ cycle, cycleMs, nowMs }: Gate, ms: number | undefi
 }
 
 /**
- * Follows the states through the times at which they can change.
- * @param fed the aggregates in which a request counts that is considered
- * @param stateOf the state that counts at a time; `isHeld`: nothing is evaluated then
+ * Follows the states through the times at which they can change, to the first that admits.
+ * @param fed the aggregates in which a request counts that is considered; none: the state alone is
  */
-function timeOf(
-  gate: Gate,
-  fed: readonly number[],
-  stateOf: (state: number, paths: readonly GaugePath[], isHeld: boolean) => number,
-): number | undefined {
+function timeOf(gate: Gate, fed: readonly number[]): number | undefined {
   const { plan, cycleMs } = gate;
   const paths = gate.gauges.map((gauge) => gauge.path());
+  const values = new Array<number>(paths.length);
+  const firing = (state: number, counted: readonly number[]) => {
+    for (let k = 0; k < paths.length; k += 1)
+      values[k] = counted.includes(k) ? paths[k]!.valueWithOne : paths[k]!.value;
+    return firingAt(plan, state, values)?.to;
+  };
   const heldMs = startOf(gate.heldUntilCycle, cycleMs);
   let { state, nowMs: ms } = gate;
   // Between two falls, each cycle fires at most one transition, and a definition comes to rest.
   for (let fired = 0; fired <= plan.states.length; ) {
-    if (plan.states[stateOf(state, paths, ms < heldMs)]!.admits) return ms;
-    const values = paths.map(({ value }) => value);
-    const isDue = ms >= heldMs && firingAt(plan, state, values) !== undefined;
-    const fallMs = ms < heldMs ? heldMs : nextFall(plan, state, paths, fed);
+    const isHeld = ms < heldMs;
+    const decides = isHeld || fed.length === 0 ? state : (firing(state, fed) ?? state);
+    if (plan.states[decides]!.admits) return ms;
+    const isDue = !isHeld && firing(state, []) !== undefined;
+    const fallMs = isHeld ? heldMs : nextFall(plan, state, paths, fed);
     const chainMs = isDue ? startOf(cycleOf(ms, cycleMs) + 1, cycleMs) : NEVER;
     if (fallMs === NEVER && chainMs === NEVER) return undefined;
     fired = chainMs < fallMs ? fired + 1 : 0;
     ms = Math.min(fallMs, chainMs);
     for (const path of paths) path.goTo(ms);
-    state =
-      firingAt(
-        plan,
-        state,
-        paths.map(({ value }) => value),
-      )?.to ?? state;
+    state = firing(state, []) ?? state;
   }
   return undefined;
 }
