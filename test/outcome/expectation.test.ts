@@ -39,11 +39,9 @@ describe('what can be demanded', () => {
 });
 
 describe('what cannot be understood is refused at its place', () => {
+  // biome-ignore format: one case a line
   it.each<[spec: string, fault: string]>([
-    [
-      'limitted == 0',
-      '(/expect/0): cannot be read: column 1: the name "limitted" is not known (did you mean "limited"?)',
-    ],
+    ['limitted == 0', '(/expect/0): cannot be read: column 1: the name "limitted" is not known (did you mean "limited"?)'],
     ['limited = 0', '(/expect/0): cannot be read: column 9: "=" has no meaning here (equality is written ==)'],
     ['limited', '(/expect/0): cannot be read: column 1: a condition was expected here'],
     ['1 == 1', '(/expect/0): names no figure of the outcome'],
@@ -52,24 +50,15 @@ describe('what cannot be understood is refused at its place', () => {
     ['{ name: x }', '(/expect/0/that): is required'],
     ['clients.retires == 0', '(did you mean "clients.retries"?)'],
     ['service.quue_max == 0', '(did you mean "service.queue_max"?)'],
-    [
-      '{ that: contracts_limited == 0, from: 3 }',
-      '(/expect/0/that): cannot be read: column 1: the name "contracts_limited" is not known',
-    ],
+    ['{ that: contracts_limited == 0, from: 3 }', '(/expect/0/that): cannot be read: column 1: the name "contracts_limited" is not known'],
     ['{ that: limited < requests, in_any: 3 }', '(/expect/0/that): may name one figure only beside in_any'],
     ['{ that: limited == 0, in_any: 0 }', '(/expect/0/in_any): "0" is no time'],
     ['{ that: limited == 0, phase: befor }', '(/expect/0/phase): is no phase of the scenario; did you mean "before"?'],
-    [
-      '{ that: limited == 0, phase: toString }',
-      '(/expect/0/phase): is no phase of the scenario: there are before, after',
-    ],
+    ['{ that: limited == 0, phase: toString }', '(/expect/0/phase): is no phase of the scenario: there are before, after'],
     ['{ that: limited == 0, phase: after, to: 3 }', '(/expect/0/phase): cannot be combined with from or to'],
     ['{ that: limited == 0, from: 3, to: 3 }', '(/expect/0/to): must lie after from, which is cycle 3'],
     ['{ that: limited == 0, from: soon }', '(/expect/0/from): "soon" is no time'],
-    [
-      '{ that: limited == 0, contract: "2" }',
-      '(/expect/0/contract): is no contract of the scenario: there is one, "all"',
-    ],
+    ['{ that: limited == 0, contract: "2" }', '(/expect/0/contract): is no contract of the scenario: there is one, "all"'],
   ])('%s', (spec, fault) => {
     const found = refusalOf(expecting(spec));
     expect(found).toHaveLength(1);

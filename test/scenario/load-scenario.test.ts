@@ -11,16 +11,13 @@ const head = 'question: Q?\nduration: 100\n';
 const steady = 'arrivals:\n  - { model: constant, rate: 1 }\n';
 
 describe('what does not fit is refused with its place, what is allowed, and the nearest name', () => {
+  // biome-ignore format: one case a line
   it.each<[given: string, place: string, message: RegExp | string]>([
     // unknown names, at each level
     ['limitter: {}', '(/limitter)', 'is not known; did you mean "limiter"?'],
     ['xyzzy: 3', '(/xyzzy)', /^is not known; allowed here: question, name, seed, cycle_ms,/],
     ['limiter: { treshold: 3 }', '(/limiter/treshold)', 'is not known; did you mean "threshold"?'],
-    [
-      'contracts: { count: 2, populariti: even }',
-      '(/contracts/populariti)',
-      'is not known; did you mean "popularity"?',
-    ],
+    ['contracts: { count: 2, populariti: even }', '(/contracts/populariti)', 'is not known; did you mean "popularity"?'],
     ['service: { time: 1, sevrers: 2 }', '(/service/sevrers)', 'is not known; did you mean "servers"?'],
     ['clients: [{ kind: retrying, backof: 1 }]', '(/clients/0/backof)', 'is not known; did you mean "backoff"?'],
     ['faults: [{ kind: pause, from: 1, too: 2, to: 3 }]', '(/faults/0/too)', 'is not known; did you mean "to"?'],
@@ -50,17 +47,9 @@ describe('what does not fit is refused with its place, what is allowed, and the 
       '(/limiter/definition/transitions)',
       'is required',
     ],
-    [
-      'limiter: { definition: none.json }',
-      '(/limiter/definition)',
-      /^none\.json cannot be read: There is no such file/,
-    ],
+    ['limiter: { definition: none.json }', '(/limiter/definition)', /^none\.json cannot be read: There is no such file/],
     ['limiter: 100 in 60x', '(/limiter)', /at character 1: "60x" is no time/],
-    [
-      'limiter: nginx 10r/s brust=5',
-      '(/limiter)',
-      /"brust=5" at character 13: nginx has no such parameter; did you mean "burst"/,
-    ],
+    ['limiter: nginx 10r/s brust=5', '(/limiter)', /"brust=5" at character 13: nginx has no such parameter; did you mean "burst"/],
     ['limiter: 0 in 60s', '(/limiter/threshold)', 'must be >= 1'],
     ['limiter: gcra 10/s', '(/limiter/params/tau_ms)', 'is required'],
     ['limiter: 10 in 1s and gcra 10/s burst=1', '(/limiter)', /A window counts requests that others refuse/],
@@ -91,21 +80,13 @@ describe('what does not fit is refused with its place, what is allowed, and the 
     ],
     ['service: { time: soon }', '(/service/time)', /^"soon" is no time/],
     ['service: { servers: 2 }', '(/service/time)', 'is required'],
-    [
-      'faults: [{ kind: pauze, from: 1, to: 2 }]',
-      '(/faults/0/kind)',
-      'must be one of pause, lost_answers, slow; did you mean "pause"?',
-    ],
+    ['faults: [{ kind: pauze, from: 1, to: 2 }]', '(/faults/0/kind)', 'must be one of pause, lost_answers, slow; did you mean "pause"?'],
     ['faults: [{ kind: pause, from: 3 }]', '(/faults/0/to)', 'is required'],
     ['faults: [{ kind: pause, from: 3, to: 3 }]', '(/faults/0/to)', 'must lie after from, which is cycle 3'],
     ['faults: [{ kind: lost_answers, share: 2 }]', '(/faults/0/share)', 'must be <= 1'],
     ['phases: { a: { from: 5, to: 5 } }', '(/phases/a/to)', 'must lie after from, which is cycle 5'],
     // parts that do not fit together
-    [
-      'clients: [{ kind: closed, count: 3, think: 1s }]',
-      '(/clients)',
-      'take no arrivals: add a kind that does, for example open',
-    ],
+    ['clients: [{ kind: closed, count: 3, think: 1s }]', '(/clients)', 'take no arrivals: add a kind that does, for example open'],
     ['limiter: { near_limit: 1 }', '(/limiter/near_limit)', 'must be <= 0.99'],
     ['limiter: { shadow: often }', '(/limiter/shadow)', 'must be a boolean'],
     ['keyed: { max_keys: 0 }', '(/keyed/max_keys)', 'must be >= 1'],
@@ -119,16 +100,8 @@ describe('what does not fit is refused with its place, what is allowed, and the 
       '(/clients/0/count)',
       'is 3, and there are 5 contracts: each needs a device of its own',
     ],
-    [
-      'clients: [{ kind: open, name: a }, { kind: obedient, name: a }]',
-      '(/clients/1/name)',
-      '"a" is taken by another kind of client',
-    ],
-    [
-      'contracts: { count: 2, independent: true }\nservice: { time: 1 }',
-      '(/contracts/independent)',
-      'cannot be combined with a service',
-    ],
+    ['clients: [{ kind: open, name: a }, { kind: obedient, name: a }]', '(/clients/1/name)', '"a" is taken by another kind of client'],
+    ['contracts: { count: 2, independent: true }\nservice: { time: 1 }', '(/contracts/independent)', 'cannot be combined with a service'],
     [
       'contracts: { count: 2, independent: true }\nfaults: [{ kind: pause, from: 1, to: 2 }]',
       '(/contracts/independent)',

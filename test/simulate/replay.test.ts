@@ -209,20 +209,13 @@ describe('any log gives what the naive limiter gives', () => {
 });
 
 describe('what cannot be replayed is refused in words', () => {
+  // biome-ignore format: one case a line
   it.each<[what: string, path: string, code: string]>([
     ['an empty file', file('empty.log', ''), 'no_requests'],
     ['a folder', folder, 'unreadable_file'],
     ['a missing file', join(folder, 'nowhere.log'), 'unreadable_file'],
-    [
-      'a binary file',
-      file('noise.bin', Buffer.from(Array.from({ length: 5000 }, (_, i) => (i * 7919) % 256))),
-      'unknown_format',
-    ],
-    [
-      'a picture',
-      file('a.png', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13])),
-      'unknown_format',
-    ],
+    ['a binary file', file('noise.bin', Buffer.from(Array.from({ length: 5000 }, (_, i) => (i * 7919) % 256))), 'unknown_format'],
+    ['a picture', file('a.png', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13])), 'unknown_format'],
     ['a cut gzip file', file('cut.gz', gzipSync('x'.repeat(1000)).subarray(0, 15)), 'unreadable_file'],
     ['a log without any request', file('words.log', 'hello\nworld\n'), 'unknown_format'],
   ])('%s', async (_, path, code) => {

@@ -82,15 +82,11 @@ class Stage {
 }
 
 describe('a service', () => {
+  // biome-ignore format: one case a line
   it.each<[rule: string, plan: Partial<ServicePlan>, requests: string, told: string]>([
     ['one server takes one after the other', { time: inTurn([10, 5, 20]) }, '0 1 2', '10 r0, 15 r1, 35 r2'],
     ['two servers overtake each other', { servers: 2, time: inTurn([30, 5, 10]) }, '0 1 2', '6 r1, 16 r2, 30 r0'],
-    [
-      'what finds the queue full is refused',
-      { queue: 1 },
-      '0 1 2 11 12',
-      '2 r2 refused, 10 r0, 12 r12 refused, 20 r1, 30 r11',
-    ],
+    ['what finds the queue full is refused', { queue: 1 }, '0 1 2 11 12', '2 r2 refused, 10 r0, 12 r12 refused, 20 r1, 30 r11'],
     [
       'without a queue, what finds all servers busy is refused',
       { servers: 2, queue: 0 },
@@ -99,12 +95,7 @@ describe('a service', () => {
     ],
     ['a service that takes no time serves in the same instant, later', { time: constant(0) }, '5', '5 r5'],
     ['lifo takes the last one first', { order: 'lifo' }, '0 1 2 3', '10 r0, 20 r3, 30 r2, 40 r1'],
-    [
-      'lifo passes over those that were abandoned',
-      { order: 'lifo', dropsAbandoned: true },
-      '0 1 2 3 25 r3@5 r1@6',
-      '10 r0, 20 r2, 35 r25',
-    ],
+    ['lifo passes over those that were abandoned', { order: 'lifo', dropsAbandoned: true }, '0 1 2 3 25 r3@5 r1@6', '10 r0, 20 r2, 35 r25'],
     [
       'adaptive lifo is fifo until the queue has not been empty for the interval',
       { order: 'adaptive_lifo', intervalMs: 15 },
@@ -123,18 +114,8 @@ describe('a service', () => {
       '0 1 2 3 28 60',
       '10 r0, 20 r1, 30 r2, 30 r3 failed, 40 r28, 70 r60',
     ],
-    [
-      'a refusal is work for a server',
-      { queue: 1, refusalMs: 3 },
-      '0 1 2 4',
-      '2 r2 refused, 4 r4 refused, 10 r0, 26 r1',
-    ],
-    [
-      'work is longer by a part for each other request in service',
-      { servers: 3, perInFlightMs: 2 },
-      '0 1 2',
-      '10 r0, 13 r1, 16 r2',
-    ],
+    ['a refusal is work for a server', { queue: 1, refusalMs: 3 }, '0 1 2 4', '2 r2 refused, 4 r4 refused, 10 r0, 26 r1'],
+    ['work is longer by a part for each other request in service', { servers: 3, perInFlightMs: 2 }, '0 1 2', '10 r0, 13 r1, 16 r2'],
   ])('%s', (_rule, given, requests, told) => {
     expect(new Stage(given).play(requests).run().words).toBe(told);
   });

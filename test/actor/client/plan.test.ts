@@ -73,63 +73,28 @@ describe('what a scenario may say', () => {
     expect(clientFaults(spec, '/clients/0')).toEqual(faults);
   });
 
+  // biome-ignore format: one case a line
   it.each<[what: string, spec: ClientSpec, path: string]>([
     ['a time that is none', { kind: 'open', timeout: '5 parsecs' }, '/clients/0/timeout'],
     ['no patience at all', { kind: 'open', timeout: 0 }, '/clients/0/timeout'],
     ['a negative time', { kind: 'obedient', jitter: '-1s' }, '/clients/0/jitter'],
-    [
-      'a cap below the base',
-      { kind: 'retrying', backoff: { policy: 'fixed', base: '2s', cap: '1s' } },
-      '/clients/0/backoff/cap',
-    ],
-    [
-      'a rate that is none',
-      { kind: 'retrying', retry_budget: { share: 1, floor: '3 apples' } },
-      '/clients/0/retry_budget/floor',
-    ],
-    [
-      'a budget over no time',
-      { kind: 'retrying', retry_budget: { share: 1, over: '5ms' } },
-      '/clients/0/retry_budget/over',
-    ],
+    ['a cap below the base', { kind: 'retrying', backoff: { policy: 'fixed', base: '2s', cap: '1s' } }, '/clients/0/backoff/cap'],
+    ['a rate that is none', { kind: 'retrying', retry_budget: { share: 1, floor: '3 apples' } }, '/clients/0/retry_budget/floor'],
+    ['a budget over no time', { kind: 'retrying', retry_budget: { share: 1, over: '5ms' } }, '/clients/0/retry_budget/over'],
     ['a spread that is none', { kind: 'holding', count: 1, flush: { spread: 'long' } }, '/clients/0/flush/spread'],
-    [
-      'a field of another policy',
-      { kind: 'retrying', backoff: { policy: 'fixed', factor: 3 } },
-      '/clients/0/backoff/factor',
-    ],
+    ['a field of another policy', { kind: 'retrying', backoff: { policy: 'fixed', factor: 3 } }, '/clients/0/backoff/factor'],
     [
       'a pause after what is not retried',
       { kind: 'retrying', retries_on: ['failed'], backoff_after: { limited: { policy: 'none' } } },
       '/clients/0/backoff_after/limited',
     ],
-    [
-      'slack without clamp',
-      { kind: 'retrying', retry_after: { policy: 'obey', slack: 3 } },
-      '/clients/0/retry_after/slack',
-    ],
-    [
-      'above without a limit',
-      { kind: 'retrying', retry_after: { policy: 'obey', above: 'stop' } },
-      '/clients/0/retry_after/above',
-    ],
-    [
-      'two limits of retries',
-      { kind: 'retrying', retry_budget: { share: 1 }, retry_quota: { capacity: 5 } },
-      '/clients/0/retry_quota',
-    ],
-    [
-      'a gate that is no limiter',
-      { kind: 'retrying', gate: { kind: 'limiter', limiter: '5 apples' } },
-      '/clients/0/gate/limiter',
-    ],
+    ['slack without clamp', { kind: 'retrying', retry_after: { policy: 'obey', slack: 3 } }, '/clients/0/retry_after/slack'],
+    ['above without a limit', { kind: 'retrying', retry_after: { policy: 'obey', above: 'stop' } }, '/clients/0/retry_after/above'],
+    ['two limits of retries', { kind: 'retrying', retry_budget: { share: 1 }, retry_quota: { capacity: 5 } }, '/clients/0/retry_quota'],
+    ['a gate that is no limiter', { kind: 'retrying', gate: { kind: 'limiter', limiter: '5 apples' } }, '/clients/0/gate/limiter'],
     ['a deadline of nothing', { like: 'undici', deadline: 0 }, '/clients/0/deadline'],
     ['no time to think', { kind: 'closed', count: 1, think: 0 }, '/clients/0/think'],
-    [
-      'no time to think on average',
-      { kind: 'closed', count: 1, think: { law: 'exponential', mean: '0.5ms' } },
-      '/clients/0/think/mean',
-    ],
+    ['no time to think on average', { kind: 'closed', count: 1, think: { law: 'exponential', mean: '0.5ms' } }, '/clients/0/think/mean'],
   ])('%s is refused, with its place', (_what, spec, path) => {
     const failure = (() => {
       try {

@@ -13,26 +13,12 @@ const seconds: Retrying['backoff'] = { policy: 'geometric', base: '1s' };
 const told: Script = () => limited(30_000);
 
 describe('instants of the attempts', () => {
+  // biome-ignore format: one case a line
   it.each<[rule: string, spec: Retrying, script: Script, sent: string, given?: Given]>([
-    [
-      'geometric begins at base',
-      { backoff: seconds, max_attempts: 4 },
-      () => failed,
-      '0 j1#1 1000 j1#2 3000 j1#3 7000 j1#4',
-    ],
-    [
-      'exponential begins at twice base',
-      { backoff: { policy: 'exponential', base: '1s' } },
-      () => failed,
-      '0 j1#1 2000 j1#2 6000 j1#3',
-    ],
+    ['geometric begins at base', { backoff: seconds, max_attempts: 4 }, () => failed, '0 j1#1 1000 j1#2 3000 j1#3 7000 j1#4'],
+    ['exponential begins at twice base', { backoff: { policy: 'exponential', base: '1s' } }, () => failed, '0 j1#1 2000 j1#2 6000 j1#3'],
     ['a factor', { backoff: { ...seconds, factor: 3 } }, () => failed, '0 j1#1 1000 j1#2 4000 j1#3'],
-    [
-      'a first pause of its own',
-      { backoff: { ...seconds, first: 0 }, max_attempts: 4 },
-      () => failed,
-      '0 j1#1 0 j1#2 2000 j1#3 6000 j1#4',
-    ],
+    ['a first pause of its own', { backoff: { ...seconds, first: 0 }, max_attempts: 4 }, () => failed, '0 j1#1 0 j1#2 2000 j1#3 6000 j1#4'],
     [
       'pauses by setback',
       { backoff: seconds, backoff_after: { limited: { policy: 'fixed', base: '9s' } } },
@@ -47,54 +33,19 @@ describe('instants of the attempts', () => {
     ],
     ['Retry-After is ignored by default', { backoff: seconds }, told, '0 j1#1 1000 j1#2 3000 j1#3'],
     ['Retry-After obeyed', { backoff: seconds, retry_after: 'obey' }, told, '0 j1#1 30000 j1#2 60000 j1#3'],
-    [
-      'Retry-After obeyed where it is shorter, too',
-      { backoff: seconds, retry_after: 'obey' },
-      () => limited(10),
-      '0 j1#1 10 j1#2 20 j1#3',
-    ],
-    [
-      'as a floor',
-      { backoff: { policy: 'fixed', base: '40s', cap: '40s' }, retry_after: 'floor' },
-      told,
-      '0 j1#1 40000 j1#2 80000 j1#3',
-    ],
-    [
-      'clamped to 5 s more than the pause',
-      { backoff: seconds, retry_after: 'clamp' },
-      told,
-      '0 j1#1 6000 j1#2 13000 j1#3',
-    ],
-    [
-      'up to a cap',
-      { backoff: seconds, retry_after: { policy: 'obey', limit: '20s' } },
-      told,
-      '0 j1#1 20000 j1#2 40000 j1#3',
-    ],
+    ['Retry-After obeyed where it is shorter, too', { backoff: seconds, retry_after: 'obey' }, () => limited(10), '0 j1#1 10 j1#2 20 j1#3'],
+    ['as a floor', { backoff: { policy: 'fixed', base: '40s', cap: '40s' }, retry_after: 'floor' }, told, '0 j1#1 40000 j1#2 80000 j1#3'],
+    ['clamped to 5 s more than the pause', { backoff: seconds, retry_after: 'clamp' }, told, '0 j1#1 6000 j1#2 13000 j1#3'],
+    ['up to a cap', { backoff: seconds, retry_after: { policy: 'obey', limit: '20s' } }, told, '0 j1#1 20000 j1#2 40000 j1#3'],
     [
       'ignored above a limit',
       { backoff: seconds, retry_after: { policy: 'obey', limit: '20s', above: 'ignore' } },
       told,
       '0 j1#1 1000 j1#2 3000 j1#3',
     ],
-    [
-      'a stop above a limit',
-      { backoff: seconds, retry_after: { policy: 'obey', limit: '20s', above: 'stop' } },
-      told,
-      '0 j1#1',
-    ],
-    [
-      'a stop where none is told',
-      { backoff: seconds, retry_after: { policy: 'obey', missing: 'stop' } },
-      () => limited(),
-      '0 j1#1',
-    ],
-    [
-      'the back-off where none is told',
-      { backoff: seconds, retry_after: 'obey' },
-      () => limited(),
-      '0 j1#1 1000 j1#2 3000 j1#3',
-    ],
+    ['a stop above a limit', { backoff: seconds, retry_after: { policy: 'obey', limit: '20s', above: 'stop' } }, told, '0 j1#1'],
+    ['a stop where none is told', { backoff: seconds, retry_after: { policy: 'obey', missing: 'stop' } }, () => limited(), '0 j1#1'],
+    ['the back-off where none is told', { backoff: seconds, retry_after: 'obey' }, () => limited(), '0 j1#1 1000 j1#2 3000 j1#3'],
     [
       'no pause beyond the deadline',
       { backoff: seconds, max_attempts: 9, deadline: '8s' },
