@@ -62,12 +62,8 @@ export class LogOrder implements RequestSink {
   readonly names: string[] = [];
   lastCycle = Number.NEGATIVE_INFINITY;
   latestMs = Number.NEGATIVE_INFINITY;
+  readonly #options: LogOrderOptions;
   readonly #cycleMs: number;
-  readonly #isOne: boolean;
-  readonly #run: (released: Feed) => void;
-  readonly #asRead: Take | undefined;
-  readonly #rowOf: ((key: string) => number) | undefined;
-  readonly #groupOf: ((row: number) => number) | undefined;
   readonly #buffer: CycleBuffer;
   readonly #ids = new Map<string, number>();
   #mostRows: number;
@@ -80,17 +76,13 @@ export class LogOrder implements RequestSink {
   #fromMs = 0;
   #toMs = 0;
 
-  constructor({ cycleMs, mostRows, isOne, isTimed = false, decidesByMs = false, ...more }: LogOrderOptions) {
-    const { rowOf, groupOf, asRead, run, hasCosts } = more;
-    this.#rowOf = rowOf;
-    this.#groupOf = groupOf;
+  constructor(options: LogOrderOptions) {
+    const { cycleMs, mostRows, isTimed = false, hasCosts, decidesByMs = false } = options;
+    this.#options = options;
     this.#buffer = new CycleBuffer(isTimed, hasCosts);
     this.#cycleMs = cycleMs;
     this.#mostRows = mostRows;
-    this.#isOne = isOne;
-    this.#run = run;
     this.#seconds = decidesByMs ? new WholeSeconds() : undefined;
-    this.#asRead = asRead;
   }
 
   opened(timeUnit: string | undefined): void {
@@ -114,7 +106,8 @@ export class LogOrder implements RequestSink {
 
   request(unixMs: number, n: number, key: string, spreadMs: number, cost?: number): void {
     this.#seconds?.see(unixMs, n);
-    if (this.#rowOf !== undefined) this.#id = this.#rowOf(key);
+    const { rowOf } = this.#options;
+    if (rowOf !== undefined) this.#id = rowOf(key);
     else if (key !== this.#key) this.#meet(key);
     if (unixMs > this.latestMs) this.latestMs = unixMs;
     if (spreadMs === 0 || n === 1) this.#add(this.#cycleAt(unixMs), n, cost);
@@ -144,20 +137,21 @@ export class LogOrder implements RequestSink {
   #runHalf(): void {
     const end = Math.min(this.#buffer.middle(), cycleOf(this.latestMs, this.#cycleMs));
     this.#buffer.release(end);
-    this.#run(this.#feed());
+    this.#options.run(this.#feed());
     this.#released = Math.max(this.#released, end);
     if (this.#buffer.size > 0.75 * this.#mostRows) this.#mostRows *= 2;
   }
 
   #feed(): Feed {
     this.#isSpread ??= this.#seconds?.holds === true;
-    return this.#isSpread ? new SpreadSeconds(this.#buffer, this.#asRead, this.#groupOf) : this.#buffer;
+    const { asRead, groupOf } = this.#options;
+    return this.#isSpread ? new SpreadSeconds(this.#buffer, asRead, groupOf) : this.#buffer;
   }
 
   #meet(key: string): void {
     this.#key = key;
     const known = this.#ids.get(key);
-    this.#id = known ?? this.names.push(this.#isOne ? 'all' : key) - 1;
+    this.#id = known ?? this.names.push(this.#options.isOne ? 'all' : key) - 1;
     if (known === undefined) this.#ids.set(key, this.#id);
   }
 

@@ -75,16 +75,11 @@ interface OpenVisit<Work> extends Visit<Work> {
 }
 
 export class Service<Work> {
+  readonly #options: ServiceOptions<Work>;
   readonly #clock: Clock;
   readonly #plan: ServicePlan;
-  readonly #draw: RandomStream;
-  readonly #onStarted: ServiceOptions<Work>['onStarted'];
-  readonly #onServed: (work: Work) => void;
-  readonly #onFailed: (work: Work) => void;
-  readonly #speed: () => number;
   #emptyMs: number;
   #refusalMs = 0;
-  readonly #watch: ServiceWatch | undefined;
   readonly #fromMs: number;
   // The queue, first to last. Dropped requests stay in the list until their turn.
   #first: OpenVisit<Work> | undefined;
@@ -96,20 +91,15 @@ export class Service<Work> {
   readonly #responses = new Durations();
 
   constructor(options: ServiceOptions<Work>) {
-    const { clock, plan, draw, onStarted, onServed, watch, fromMs = clock.now(), untilMs } = options;
+    const { clock, plan, fromMs = clock.now(), untilMs } = options;
     assert(
       plan.servers >= 1 && plan.queue >= 0,
       `a service cannot have ${plan.servers} servers and a queue of ${plan.queue}`,
     );
+    this.#options = options;
     this.#clock = clock;
     this.#plan = { ...plain, ...plan };
-    this.#draw = draw;
-    this.#onStarted = onStarted;
-    this.#onServed = onServed;
-    this.#onFailed = options.onFailed ?? onServed;
-    this.#speed = options.speed ?? (() => 1);
     this.#emptyMs = clock.now();
-    this.#watch = watch;
     this.#fromMs = fromMs;
     this.#waiting = new Level(fromMs, untilMs);
     this.#busy = new Level(fromMs, untilMs);
@@ -198,27 +188,27 @@ export class Service<Work> {
   #changeWaiting(by: number, nowMs: number): void {
     this.#waiting.change(by, nowMs);
     if (this.#waiting.value === 0 || this.#waiting.value === by) this.#emptyMs = nowMs;
-    this.#watch?.queued(this.#waiting.value);
+    this.#options.watch?.queued(this.#waiting.value);
   }
 
   #serve(visit: OpenVisit<Work>, nowMs: number): void {
     const { time, perInFlightMs } = this.#plan;
     const others = this.#busy.value;
     visit.stage = 'serving';
-    this.#onStarted?.(visit.work);
+    this.#options.onStarted?.(visit.work);
     this.#busy.change(1, nowMs);
     if (this.#isCounted(visit)) this.#waits.record(nowMs - visit.arrivedMs);
-    const workMs = time.drawMs(this.#draw) + perInFlightMs * others + this.#refusalMs;
+    const workMs = time.drawMs(this.#options.draw) + perInFlightMs * others + this.#refusalMs;
     this.#refusalMs = 0;
-    this.#clock.agenda.at(nowMs + workMs / this.#speed(), Rank.service, () => this.#end(visit));
+    this.#clock.agenda.at(nowMs + workMs / (this.#options.speed?.() ?? 1), Rank.service, () => this.#end(visit));
   }
 
   #end(visit: OpenVisit<Work>): void {
     const nowMs = this.#clock.now();
     visit.stage = 'gone';
     this.#busy.change(-1, nowMs);
-    this.#watch?.responded(nowMs - visit.arrivedMs);
-    const hasFailed = this.#plan.fails > 0 && this.#draw.uniform() < this.#plan.fails;
+    this.#options.watch?.responded(nowMs - visit.arrivedMs);
+    const hasFailed = this.#plan.fails > 0 && this.#options.draw.uniform() < this.#plan.fails;
     if (hasFailed) this.#countFailed(visit);
     else if (this.#isCounted(visit)) {
       this.#counts.served += 1;
@@ -226,9 +216,9 @@ export class Service<Work> {
       this.#responses.record(nowMs - visit.arrivedMs);
     }
     const late = this.#serveNext(nowMs);
-    if (hasFailed) this.#onFailed(visit.work);
-    else this.#onServed(visit.work);
-    for (const { work } of late) this.#onFailed(work);
+    if (hasFailed) (this.#options.onFailed ?? this.#options.onServed)(visit.work);
+    else this.#options.onServed(visit.work);
+    for (const { work } of late) (this.#options.onFailed ?? this.#options.onServed)(work);
   }
 
   #serveNext(nowMs: number): readonly OpenVisit<Work>[] {

@@ -86,6 +86,8 @@ export type Effect =
 
 export type Step<State, Out = Effect> = readonly [state: State, effects: readonly Out[]];
 
+export type ClientState = { readonly at: string };
+
 /** `on` is total: an event without meaning in a state changes nothing. */
 export interface Behaviour<State extends { readonly at: string }, Event = ClientEvent, Out = Effect> {
   readonly initial: State;

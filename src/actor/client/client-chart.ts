@@ -5,7 +5,14 @@
 import { type AnyStateMachine, assign, createMachine, emit, enqueueActions, setup } from 'xstate';
 import { assert } from '../../schema/failure.js';
 import { speaks } from '../actor-system.js';
-import { type Behaviour, type ClientEvent, type Effect, type SetbackType, stay } from './behaviour.js';
+import {
+  type Behaviour,
+  type ClientEvent,
+  type ClientState,
+  type Effect,
+  type SetbackType,
+  stay,
+} from './behaviour.js';
 
 /** Fields of a client beside its state; each kind has its own. */
 type Memory = object;
@@ -40,8 +47,6 @@ export interface ClientChart<Type extends string = ClientEvent['type']> {
   readonly actions: Readonly<Record<string, Action>>;
 }
 
-type State = { readonly at: string };
-
 export type SetbackEvent = EventOf<SetbackType>;
 
 export function onSetback(...edges: readonly Edge[]): Record<SetbackType, readonly Edge[]> {
@@ -57,7 +62,7 @@ interface CompiledEdge {
 type Edges = readonly CompiledEdge[];
 
 /** The state of a client that follows a chart. */
-export interface ChartedState extends State {
+export interface ChartedState extends ClientState {
   readonly memory: Memory;
 }
 
@@ -124,8 +129,8 @@ export function machineOf<Type extends string>({ config, guards, actions }: Clie
 }
 
 /** A behaviour without a chart: its state is the context of the machine. */
-export function customMachine({ initial, on }: Behaviour<State>): AnyStateMachine {
-  const events = { '*': { actions: taking((state, event) => on(state as State, event)) } };
+export function customMachine({ initial, on }: Behaviour<ClientState>): AnyStateMachine {
+  const events = { '*': { actions: taking((state, event) => on(state as ClientState, event)) } };
   return createMachine({ context: initial, on: { ...events, ...speaks } } as never);
 }
 

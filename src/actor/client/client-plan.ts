@@ -3,8 +3,7 @@
 import { parseTimeLaw } from '../../math/time-law.js';
 import { assert, unreachable } from '../../schema/failure.js';
 import { CYCLE_MS } from '../../time/cycle.js';
-import type { Behaviour } from './behaviour.js';
-import type { ClientState } from './client.js';
+import type { Behaviour, ClientState } from './behaviour.js';
 import { behaviourOf, type ClientChart } from './client-chart.js';
 import type { ClientKind, ClientSpec, LikeSpec } from './client-schema.js';
 import { closed } from './closed.js';

@@ -16,14 +16,15 @@ import type { ActorSystem, Party } from '../actor-system.js';
 import {
   type Answer,
   type Attempt,
-  type Behaviour,
   type ClientEvent,
+  type ClientState,
   type Effect,
   type Job,
   toldMsOf,
   type Wait,
 } from './behaviour.js';
 import type { ChartedState } from './client-chart.js';
+import type { ClientPlan } from './client-plan.js';
 import type { ClientTally } from './client-tally.js';
 import type { Instance } from './instance.js';
 import type { AttemptEnd, Reason } from './retry-limits.js';
@@ -35,25 +36,18 @@ export interface Transport {
 }
 
 export interface ClientWorld {
-  readonly behaviour: Behaviour<ClientState>;
+  readonly plan: Pick<ClientPlan, 'behaviour' | 'timeoutMs' | 'deadlineMs'>;
   /** In an inspected run: its actors, and the machine that makes clients actors. */
   readonly inspected: { readonly actors: ActorSystem; readonly machine: AnyStateMachine } | undefined;
   readonly clock: Clock;
   readonly transport: Transport;
   readonly tally: ClientTally;
   readonly draw: RandomStream;
-  /** How long a client waits for an answer, in ms; undefined: for ever. */
-  readonly timeoutMs: number | undefined;
-  /** How long a job may take, in ms; undefined: any time. */
-  readonly deadlineMs: number | undefined;
   newJob(contract: number): Job;
   freed(client: Client): void;
 }
 
-export type ClientState = { readonly at: string };
-
 export class Client {
-  readonly #behaviour: Behaviour<ClientState>;
   #state: ClientState;
   readonly #actor: Actor<AnyStateMachine> | undefined;
   readonly #world: ClientWorld;
@@ -80,10 +74,9 @@ export class Client {
     readonly instance: Instance,
     world: ClientWorld,
   ) {
-    const { behaviour, inspected } = world;
+    const { inspected } = world;
     this.#world = world;
-    this.#behaviour = behaviour;
-    this.#state = behaviour.initial;
+    this.#state = world.plan.behaviour.initial;
     if (inspected === undefined) return;
     this.#actor = inspected.actors.add(id, inspected.machine);
     // Otherwise XState throws an error of the actor in a later tick.
@@ -126,7 +119,7 @@ export class Client {
 
   #react(event: ClientEvent, from: Party): readonly Effect[] {
     if (this.#actor === undefined) {
-      const [state, effects] = this.#behaviour.on(this.#state, event);
+      const [state, effects] = this.#world.plan.behaviour.on(this.#state, event);
       this.#state = state;
       return effects;
     }
@@ -201,7 +194,8 @@ export class Client {
   }
 
   #isTooLate({ bornMs }: Job, waitMs: number): boolean {
-    const { clock, deadlineMs } = this.#world;
+    const { clock, plan } = this.#world;
+    const { deadlineMs } = plan;
     return deadlineMs !== undefined && clock.now() + waitMs >= bornMs + deadlineMs;
   }
 
@@ -218,7 +212,8 @@ export class Client {
   }
 
   #send(job: Job, number: number, isHedge = false): void {
-    const { clock, transport, tally, timeoutMs = Number.POSITIVE_INFINITY, deadlineMs } = this.#world;
+    const { clock, transport, tally, plan } = this.#world;
+    const { timeoutMs = Number.POSITIVE_INFINITY, deadlineMs } = plan;
     const attempt = new SentAttempt(this, job, number, clock.now());
     attempt.reason = isHedge ? 'hedge' : this.#reason;
     this.#reason = undefined;

@@ -13,8 +13,8 @@ import { assert } from '../../schema/failure.js';
 import type { Clock } from '../../time/clock.js';
 import { Rank } from '../../time/rank.js';
 import type { ActorSystem } from '../actor-system.js';
-import type { Behaviour, ClientEvent, Job } from './behaviour.js';
-import { Client, type ClientState, type ClientWorld, type Transport } from './client.js';
+import type { ClientEvent, Job } from './behaviour.js';
+import { Client, type ClientWorld, type Transport } from './client.js';
 import { customMachine, machineOf } from './client-chart.js';
 import type { ClientPlan } from './client-plan.js';
 import { type ClientCounts, ClientTally, type ClientWatch, sumOf, type TallyFigures } from './client-tally.js';
@@ -131,7 +131,6 @@ class Kind implements ClientWorld {
   readonly clock: Clock;
   readonly transport: Transport;
   readonly draw: RandomStream;
-  readonly behaviour: Behaviour<ClientState>;
   readonly inspected: ClientWorld['inspected'];
   readonly #contracts: number;
   readonly #instances: readonly Instance[];
@@ -152,7 +151,6 @@ class Kind implements ClientWorld {
     }
     this.clock = clock;
     this.transport = transport;
-    this.behaviour = behaviour;
     if (actors !== undefined)
       this.inspected = { actors, machine: chart === undefined ? customMachine(behaviour) : machineOf(chart) };
     this.tally = new ClientTally(fromMs ?? clock.now(), watch, untilMs);
@@ -165,16 +163,8 @@ class Kind implements ClientWorld {
     for (let number = 0; number < (count ?? 0); number += 1) this.#add(number % contracts);
   }
 
-  get timeoutMs(): number | undefined {
-    return this.plan.timeoutMs;
-  }
-
   begin(): void {
     if (this.plan.count !== undefined) for (const client of this.clients) client.receive(begin, 'run');
-  }
-
-  get deadlineMs(): number | undefined {
-    return this.plan.deadlineMs;
   }
 
   take(job: Job): void {

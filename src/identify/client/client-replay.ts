@@ -1,6 +1,5 @@
 // Replays the calls that were seen through a client of a scenario: whether it could have made each of them.
-import type { Behaviour, Effect, Job, Wait } from '../../actor/client/behaviour.js';
-import type { ClientState } from '../../actor/client/client.js';
+import type { Behaviour, ClientState, Effect, Job, Wait } from '../../actor/client/behaviour.js';
 import { planClients } from '../../actor/client/client-plan.js';
 import type { ClientSpec } from '../../actor/client/client-schema.js';
 import { clientLibraries, type LibraryName } from '../../actor/client/libraries.js';
