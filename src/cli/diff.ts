@@ -59,14 +59,16 @@ export const diff = command({
     ],
   ],
   run: async (given, line) => {
-    const [{ limitFiles }, { limitersInFiles }, { fittingLimits, limitChanges }, report, folders] = await Promise.all([
-      import('./limit-files.js'),
-      import('../gateway/limits-in.js'),
-      import('../sizing/limit-changes.js'),
-      import('../report/diff-document.js'),
-      import('../report/answer-folder.js'),
-    ]);
-    const [old, fresh] = await Promise.all([limitFiles(given.old, given.new), limitFiles(given.new, given.old)]);
+    const [{ limitFilesOf }, { limitersInFiles }, { fittingLimits, limitChanges }, report, folders] = await Promise.all(
+      [
+        import('./limit-files.js'),
+        import('../gateway/limits-in.js'),
+        import('../sizing/limit-changes.js'),
+        import('../report/diff-document.js'),
+        import('../report/answer-folder.js'),
+      ],
+    );
+    const [old, fresh] = await limitFilesOf([given.old, given.new]);
     const sides = { old: fittingLimits(limitersInFiles(old)), new: fittingLimits(limitersInFiles(fresh)) };
     const changes = limitChanges(sides.old, sides.new);
     const folder = given.out === undefined ? undefined : await folders.openAnswerFolder('diff', given.new, given.out);

@@ -12,22 +12,33 @@ import { readText } from '../schema/text-file.js';
 const MOST_FILES = 5_000;
 const MOST_BYTES = 64 * 1024 * 1024;
 const NAMES =
-  /\.(?:conf|cfg|ya?ml|json|tf|caddy|md|j2|erb|mustache|tmpl|tpl|template)$|(?:^|\/)(?:Caddyfile|nginx[^/]*)$/i;
+  /\.(?:conf|cfg|ya?ml|json|tf|toml|properties|caddy|md|j2|erb|mustache|tmpl|tpl|template)$|(?:^|\/)(?:Caddyfile|nginx)[^/]*$/i;
 const FOREIGN = new Set(['.git', 'node_modules', '.terraform', 'vendor', 'dist']);
 
 /**
- * @param other the other version: where `path` is a revision without a path, what is read there
+ * The files of two versions. Of a revision without a path, `git:main`, those at the path of the other version: what is only there, or only here, was removed or added.
  * @throws Failure `unreadable_file`, `wrong_usage`
  */
-export async function limitFiles(path: string, other: string): Promise<Source[]> {
-  const files = path.startsWith('git:') ? await filesAt(path.slice(4), other) : filesIn(path);
-  if (files.length === 0)
-    throw new Failure('unreadable_file', {
-      what: `${path} has no file that a gateway may have.`,
-      fix: 'Name the file itself: its ending may be unusual.',
-    });
-  return files;
+export async function limitFilesOf(paths: readonly [string, string]): Promise<[Source[], Source[]]> {
+  const isRevision = paths.map((path) => /^git:[^:]+$/.test(path));
+  const read = async (path: string, other: string, mayLack: boolean) => {
+    const isThere = path.startsWith('git:') || !mayLack || statSync(path, { throwIfNoEntry: false }) !== undefined;
+    const files = !isThere ? [] : path.startsWith('git:') ? await filesAt(path.slice(4), other) : filesIn(path);
+    if (files.length === 0 && !mayLack) throw noFile(path);
+    return files;
+  };
+  const [old, fresh] = paths;
+  const mayLack = isRevision.includes(true);
+  const found = await Promise.all([read(old, fresh, mayLack), read(fresh, old, mayLack)]);
+  if (found.every((files) => files.length === 0)) throw noFile(isRevision[0] === true ? fresh : old);
+  return found;
 }
+
+const noFile = (path: string) =>
+  new Failure('unreadable_file', {
+    what: `${path} has no file that a gateway may have.`,
+    fix: 'Check the name. If its ending is unusual, name the file itself.',
+  });
 
 function filesIn(path: string): Source[] {
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;

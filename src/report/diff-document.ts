@@ -269,7 +269,7 @@ export function diffAnswer({ names, changes, traffic, below, log, top, ...sides 
 }
 
 /** Workflow commands of GitHub: an error where a limit newly refuses more than the budget, else notices. */
-export function annotations({ changes, traffic, below, new: fresh }: LimitsDiff): string[] {
+export function annotations({ changes, traffic, below, old, new: fresh }: LimitsDiff): string[] {
   const isOver = traffic !== undefined && below !== undefined && shareOf(traffic) >= below;
   const changeOf = ({ name, where }: { name: string; where: string }) =>
     changes.find((one) => one.name === name && one.where === where && one.kind !== 'removed');
@@ -283,9 +283,11 @@ export function annotations({ changes, traffic, below, new: fresh }: LimitsDiff)
   return [
     ...refusals.map(({ command }) => command),
     ...changes
-      .filter(({ kind, file, line }) => kind !== 'removed' && !said.has(`${file}:${line}`))
+      .filter(({ file, line }) => !said.has(`${file}:${line}`))
       .map((one) => annotation('notice', one.file, one.line, `${one.name}: ${changeWords(one)}`)),
-    ...fresh.notUnderstood.map(({ file, line, what }) => annotation('notice', file, line, what)),
+    ...fresh.notUnderstood
+      .filter(({ file, what }) => !old.notUnderstood.some((one) => one.file === file && one.what === what))
+      .map(({ file, line, what }) => annotation('notice', file, line, what)),
   ];
 }
 

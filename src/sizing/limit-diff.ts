@@ -154,6 +154,7 @@ class Traffic {
   #user = '';
   #target = 0;
   #hasHost = false;
+  #hasPath = false;
   #isFolded = false;
 
   constructor(
@@ -180,6 +181,7 @@ class Traffic {
       return;
     }
     if (host !== '') this.#hasHost = true;
+    if (url !== '') this.#hasPath = true;
     if (this.#recent.size >= 50_000) this.#recent.clear();
     this.#target = this.#targetOf(host, pathOfUrl(url), method);
     this.#recent.set(name, this.#target);
@@ -282,6 +284,9 @@ class Traffic {
       this.#hasHost || !this.#sides.some(({ hasHosts }) => hasHosts)
         ? undefined
         : ['no_host', 'The log has no host: a limit of one host is met by requests for any.'],
+      this.#hasPath || !this.#sides.some(({ hasPaths }) => hasPaths)
+        ? undefined
+        : ['no_path', 'The log has no path: limits of some paths are met by no request.'],
       this.#isFolded
         ? ['many_paths', `The log has more than ${MOST_PLACES - RESERVED} paths: the others are shown together.`]
         : undefined,

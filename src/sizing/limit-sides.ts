@@ -87,6 +87,11 @@ export class LimitSide {
     this.hasHosts = [...limits.keys()].some(({ hosts }) => hosts.length > 0);
   }
 
+  /** Whether there are limits that a request without a path does not meet. */
+  get hasPaths(): boolean {
+    return this.placeOf('', '').limits.length < this.#limits.size;
+  }
+
   /** @param host '' if it is not known */
   placeOf(host: string, path: string): LimitPlace {
     const limits = this.#route(host === '' ? undefined : host, path).flatMap((one) => this.#limits.get(one) ?? []);

@@ -1,6 +1,6 @@
 // `weir diff`: files, folders and revisions of git, with and without a log.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { temporaryFolder, weirHere } from './command-line.js';
@@ -23,8 +23,10 @@ beforeAll(() => {
   write('deploy/zones.conf', zones('1r/s'));
   write('deploy/site.conf', server(9));
   write('deploy/readme.txt', 'limit_req zone=none;');
+  write('gone/nginx.conf', zones('1r/s') + server(9));
   git('add', '.');
   git('-c', 'user.name=a', '-c', 'user.email=a@example.org', 'commit', '-m', 'limits');
+  rmSync(join(folder, 'gone'), { recursive: true });
   write('deploy/zones.conf', `# slower\n${zones('30r/m')}`);
   write('deploy/site.conf', server(4));
   write('one.conf', zones('1r/s') + server(9));
@@ -36,6 +38,8 @@ describe('without a log', () => {
   it.each([
     [['one.conf', 'two.conf'], 'burst 9 → 4', '10 → 5'],
     [['git:main', 'deploy'], 'rate 1r/s → 30r/m; burst 9 → 4', 'deploy/site.conf:2'],
+    [['git:main', 'one.conf'], '1 limit added', 'added: nginx rate=1r/s burst=9 nodelay'],
+    [['git:main', 'gone'], '1 limit removed', 'removed: nginx rate=1r/s burst=9 nodelay'],
     [['git:main:deploy/site.conf', 'deploy/site.conf'], 'No limit differs', 'no limit_req_zone defines the zone'],
   ])('%j says what changes: %s', async (args, ...words) => {
     const { code, out } = await weir(args);
@@ -81,6 +85,25 @@ describe('with a log', () => {
     write('three.conf', zones('30r/m') + server(9));
     const zone = await weir(['one.conf', 'three.conf', '--annotate']);
     expect(zone.out).toMatch(/^::notice file=three\.conf,line=1::api: rate 1r\/s → 30r\/m$/m);
+    const removed = await weir(['git:main', 'gone', '--annotate']);
+    expect(removed.out).toMatch(/^::notice file=gone\/nginx\.conf,line=3::api: removed/m);
+  });
+
+  it('annotates what is not understood where it was not before', async () => {
+    write('bad/one.conf', 'server { include a; }');
+    write('bad/two.conf', 'server {\n  include a;\n  include b;\n}');
+    const { out } = await weir(['bad/one.conf', 'bad/two.conf', '--annotate']);
+    expect(out.match(/^::notice.*$/gm)).toEqual([
+      '::notice file=bad/two.conf,line=2::a is included, and was not read',
+      '::notice file=bad/two.conf,line=3::b is included, and was not read',
+    ]);
+    execFileSync('git', ['add', 'bad'], { cwd: folder });
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.org', 'commit', '-m', 'b'], { cwd: folder });
+    write('bad/two.conf', 'server {\n  include c;\n  include a;\n}');
+    const again = await weir(['git:main', 'bad', '--annotate']);
+    expect(again.out.match(/^::notice.*$/gm)).toEqual([
+      '::notice file=bad/two.conf,line=2::c is included, and was not read',
+    ]);
   });
 
   it('leaves Markdown for a comment, and a folder with the page', async () => {
@@ -95,6 +118,7 @@ describe('with a log', () => {
 it.each([
   [['nowhere.conf', 'two.conf'], 'nowhere.conf'],
   [['git:nowhere', 'two.conf'], 'Not a valid object name'],
+  [['git:main', 'nowhere'], 'has no file'],
   [['git:main', 'git:main'], 'does not say which file'],
   [['git:--help:a', 'two.conf'], 'names no revision'],
   [['one.conf', 'two.conf', '--newly-refused-below', '1%'], '--newly-refused-below has no effect without --log'],

@@ -177,6 +177,17 @@ describe('over a log', () => {
     expect(found.by_path.map(({ name }) => name)).toEqual(['(other paths)']);
   });
 
+  it('a log without a path is said to be one where limits have paths', async () => {
+    const file = join(folder, 'no-path.csv');
+    writeFileSync(file, `ms,client\n${START},a\n`);
+    const warned = async (server: string) => {
+      const sides = { old: nginx(server), new: nginx(server) };
+      return (await diffLimits([file], sides, { timeColumn: 'ms' }, {})).warnings.map(({ code }) => code);
+    };
+    expect(await warned('location /api { limit_req zone=api; }')).toEqual(['no_path']);
+    expect(await warned('limit_req zone=api;')).toEqual([]);
+  });
+
   it('a log without a client is refused', async () => {
     const path = join(folder, 'bare.csv');
     writeFileSync(path, `ms,path\n${START},/a\n`);
