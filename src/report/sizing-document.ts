@@ -10,11 +10,13 @@ const LEVELS = ' ▁▂▃▄▅▆▇█';
 interface AdviceParts {
   readonly name: string;
   readonly advice: Advice;
+  /** Whether each key has a limit of its own; else all requests share one. */
+  readonly isKeyed: boolean;
   readonly paste: readonly PasteLines[];
   readonly command: string;
 }
 
-export function adviceDocument({ name, advice, paste, command }: AdviceParts): ReportDocument {
+export function adviceDocument({ name, advice, isKeyed, paste, command }: AdviceParts): ReportDocument {
   const { recommendations, cycle_ms, excluded, requests, keys, first_at, last_at, fitted } = advice;
   const one = recommendations[0]!;
   const heads = [...['threshold', 'limited', 'share', 'keys', 'in 1 s', 'in 1 min'].map(right), 'hold-out'];
@@ -41,9 +43,10 @@ export function adviceDocument({ name, advice, paste, command }: AdviceParts): R
     blocks: [
       ...(excluded.length === 0 ? [] : [sentence(`Excluded: ${excluded.map(plain).join(', ')}.`)]),
       ...suspectSentences(advice).map((text) => sentence(text, { hue: 'bad' })),
+      ...(isKeyed ? [] : [sentence('All requests share this limit. --key client finds one for each client.')]),
       recommended,
       ...(fitted.length === 0 ? [] : [fittedTable(advice)]),
-      sentence(`limited: requests limited in the log. ${columnWords(advice)}`),
+      sentence(`limited: requests limited in the log. ${columnWords(advice, isKeyed)}`),
       ...clientBlocks(advice, one),
       ...hourBlocks(one),
       ...(paste.length === 0 ? [] : pasteBlocks(advice, paste)),
@@ -52,9 +55,9 @@ export function adviceDocument({ name, advice, paste, command }: AdviceParts): R
   };
 }
 
-function columnWords({ recommendations, suspects, fitted, unit = 'requests' }: Advice): string {
+function columnWords({ recommendations, suspects, fitted, unit = 'requests' }: Advice, isKeyed: boolean): string {
   const found = fitted.every((one) => one.bursts_exact) ? '' : '; 90+ is at least 90, the best attack found';
-  const burst = `in 1 s, in 1 min: the most ${unit} of one client that the limit can admit in that time${found}.`;
+  const burst = `in 1 s, in 1 min: the most ${unit}${isKeyed ? ' of one client' : ''} that the limit can admit in that time${found}.`;
   const cut = recommendations[0]!.held_out?.chosen_from;
   if (cut === undefined) return burst;
   const both = suspects.length === 0 ? '' : ', both without the suspects';
