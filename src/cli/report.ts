@@ -1,7 +1,7 @@
 // `weir report`: renders runs again in one format, side by side, or against a baseline; or writes the report of one run to a folder.
 import { writeFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import type { NamedRun, Rendered } from '../report/formats.js';
+import type { NamedRun, Rendered, ReportFormat } from '../report/formats.js';
 import { writing } from '../schema/unwritable.js';
 import { command, flag, type GivenTo, several, text, value } from './command.js';
 import { exitCodes, usageFailure } from './ending.js';
@@ -17,7 +17,7 @@ const endings = {
   md: 'markdown',
   html: 'html',
   png: 'png',
-} as const;
+} as const satisfies Readonly<Record<string, ReportFormat>>;
 
 const options = {
   run: several(
@@ -81,10 +81,10 @@ async function renderRuns(given: Given, paths: readonly string[]): Promise<void>
     say(`open it here: ${(await folder.write(first.reported)).page}\n`);
     return;
   }
-  const [, format] = ending ?? ['', given.json ? 'json' : 'text'];
+  const format = ending?.[1] ?? (given.json ? 'json' : 'text');
   const terminal = out === undefined ? terminalAtHand() : { ...terminalAtHand(), color: false };
   const against = baseline === undefined ? {} : { baseline: 0 };
-  await write(await render(format as 'text', runs, { terminal, tolerance, ...against }), out);
+  await write(await render(format, runs, { terminal, tolerance, ...against }), out);
   if (runs.length === 1 && first !== undefined) process.exitCode = exitCodes[first.reported.outcome.verdict];
   if (baseline !== undefined) {
     const outcomes = runs.map(({ name, reported: { outcome } }) => ({ name, outcome }));

@@ -6,7 +6,7 @@ import { comparisonHtml } from '../report/formats.js';
 import { reportPolicy } from '../report/page/page.js';
 import { type ListedReport, reportsHtml } from '../report/page/reports-page.js';
 import { readRun } from '../report/read-report.js';
-import { Failure } from '../schema/failure.js';
+import { unreadableFailure } from '../schema/text-file.js';
 import { stopped } from './interrupt.js';
 import { html, htmlPage, type Page, servePages, text } from './local-pages.js';
 import { say } from './say.js';
@@ -41,11 +41,11 @@ async function rootOf(folder: string): Promise<string> {
     await readdir(root);
     return root;
   } catch (error) {
-    throw new Failure('unreadable_file', {
-      what: `The reports in ${folder} cannot be read.`,
-      why: `${(error as Error).message}.`,
-      fix: 'Name the folder of the reports; a run writes into reports/ where it was started.',
-    });
+    throw unreadableFailure(
+      `The folder ${folder}`,
+      error,
+      'Name the folder of the reports; a run writes into reports/ where it was started.',
+    );
   }
 }
 

@@ -7,8 +7,8 @@ import { pinnedOnly, type Verification } from '../record/verification.js';
 
 import type { ExportVerifier, trustIn } from '../record/verify-export.js';
 import { counted } from '../report/words.js';
-import { Failure } from '../schema/failure.js';
-import { readText, refuseNamedPipe } from '../schema/text-file.js';
+import type { Failure } from '../schema/failure.js';
+import { readText, refuseNamedPipe, unreadableFailure } from '../schema/text-file.js';
 import { writePrivate } from '../store/private-file.js';
 import { command, several, text } from './command.js';
 import { usageFailure } from './ending.js';
@@ -117,13 +117,11 @@ async function walk(record: string, verifier: ExportVerifier): Promise<Verificat
       if (!verifier.bytes(chunk as Buffer)) break;
     }
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw new Failure('unreadable_file', {
-      what: `The record ${record} cannot be read.`,
-      why: code === 'ENOENT' ? 'There is no such file.' : `${message}.`,
-      fix: 'Give a file that `weir node record` wrote, or - for standard input.',
-      cause: error,
-    });
+    throw unreadableFailure(
+      `The record ${record}`,
+      error,
+      'Give a file that `weir node record` wrote, or - for standard input.',
+    );
   }
   return verifier.end();
 }

@@ -4,7 +4,6 @@ import type { Outcome } from '../outcome/outcome-schema.js';
 import { csvLines } from '../outcome/timeline-file.js';
 import { Failure } from '../schema/failure.js';
 import type { ChartSpec } from '../web/chart/spec.js';
-import type { Medium, ReportDocument } from './block.js';
 import { chartsOf } from './chart/charts.js';
 import { drawing } from './chart/drawing.js';
 import { runsChart } from './chart/window-count.js';
@@ -42,74 +41,54 @@ interface FormatOptions {
 
 export type Rendered = string | Iterable<string> | Uint8Array;
 
-export const formatNames = ['text', 'json', 'csv', 'junit', 'markdown', 'html', 'png'] as const;
-type ReportFormat = (typeof formatNames)[number];
+type Rendering = Rendered | Promise<Rendered>;
+
+interface Format {
+  readonly one: (run: Reported, terminal: Terminal) => Rendering;
+  readonly several: (comparison: RunComparison, runs: readonly NamedRun[], terminal: Terminal) => Rendering;
+}
+
+const formats = {
+  text: {
+    one: (run, terminal) => documentText(runDocument(run, 'terminal'), terminal),
+    several: (comparison, _, terminal) => documentText(comparisonDocument(comparison), terminal),
+  },
+  json: { one: ({ outcome }) => outcomeJson(outcome), several: comparisonJson },
+  csv: { one: ({ timeline, totals }) => csvLines(timeline ?? totals), several: comparisonCsv },
+  junit: {
+    one: (run) => documentsJunit([runDocument(run, 'junit')]),
+    several: (comparison) => documentsJunit(comparedRuns(comparison)),
+  },
+  markdown: {
+    one: (run) => documentMarkdown(runDocument(run, 'documents')),
+    several: (comparison) => documentMarkdown(comparisonDocument(comparison)),
+  },
+  html: { one: (run) => pageHtml(run), several: comparisonHtml },
+  png: { one: (run) => picture(chartsOf(run)[0]), several: (_, runs) => picture(runsChart(runs)) },
+} satisfies Readonly<Record<string, Format>>;
+
+export type ReportFormat = keyof typeof formats;
+export const formatNames = Object.keys(formats) as ReportFormat[];
 
 /**
  * @param runs at least one
  * @throws Failure `no_requests` if there is nothing to draw
  */
 export async function render(
-  format: ReportFormat,
+  name: ReportFormat,
   runs: readonly NamedRun[],
   { terminal, ...options }: FormatOptions,
 ): Promise<Rendered> {
+  const format: Format = formats[name];
   const [first] = runs;
-  if (runs.length === 1 && first !== undefined) return renderOne(format, first.reported, terminal);
+  if (runs.length === 1 && first !== undefined) return format.one(first.reported, terminal);
   const named = runs.map(({ name, reported }) => ({ name, outcome: reported.outcome }));
-  return renderSeveral(format, compareRuns(named, options), runs, terminal);
-}
-
-function renderOne(format: ReportFormat, run: Reported, terminal: Terminal): Rendered | Promise<Rendered> {
-  switch (format) {
-    case 'json':
-      return outcomeJson(run.outcome);
-    case 'csv':
-      return csvLines(run.timeline ?? run.totals);
-    case 'html':
-      return pageHtml(run);
-    case 'png':
-      return picture(chartsOf(run)[0]);
-    default:
-      return documentAs[format]([runDocument(run, mediumOf[format])], terminal);
-  }
-}
-
-function renderSeveral(
-  format: ReportFormat,
-  comparison: RunComparison,
-  runs: readonly NamedRun[],
-  terminal: Terminal,
-): Rendered | Promise<Rendered> {
-  switch (format) {
-    case 'json':
-      return comparisonJson(comparison);
-    case 'csv':
-      return comparisonCsv(comparison);
-    case 'html':
-      return comparisonHtml(comparison, runs);
-    case 'png':
-      return picture(runsChart(runs));
-    case 'junit':
-      return documentsJunit(comparedRuns(comparison));
-    default:
-      return documentAs[format]([comparisonDocument(comparison)], terminal);
-  }
+  return format.several(compareRuns(named, options), runs, terminal);
 }
 
 export function comparisonHtml(comparison: RunComparison, runs: readonly NamedRun[]): string {
   return documentPage(comparisonDocument(comparison, runsChart(runs)));
 }
-
-type DocumentFormat = 'text' | 'markdown' | 'junit';
-
-const mediumOf: Readonly<Record<DocumentFormat, Medium>> = { text: 'terminal', markdown: 'documents', junit: 'junit' };
-
-const documentAs: Readonly<Record<DocumentFormat, (all: readonly ReportDocument[], terminal: Terminal) => string>> = {
-  text: (all, terminal) => all.map((one) => documentText(one, terminal)).join('\n'),
-  markdown: (all) => all.map((one) => documentMarkdown(one)).join('\n'),
-  junit: documentsJunit,
-};
 
 async function picture(spec: ChartSpec | undefined): Promise<Uint8Array> {
   if (spec === undefined) {

@@ -10,7 +10,7 @@ import { Timeline, type TimelineRow, TotalsTimeline } from '../outcome/timeline.
 import { compileSchema } from '../schema/compile-schema.js';
 import { Failure, type Fault } from '../schema/failure.js';
 import { faultsOf } from '../schema/schema-faults.js';
-import { readText } from '../schema/text-file.js';
+import { readText, unreadableFailure } from '../schema/text-file.js';
 import { limitingStates, type Reported } from './reported.js';
 
 /**
@@ -91,7 +91,7 @@ function notReport(path: string, faults: readonly Fault[]): Failure {
   return new Failure('invalid_input', {
     what: `${path} was not written by this version of Weir, or was changed.`,
     ...(faults[0] === undefined ? {} : { why: `${faults[0].path} ${faults[0].message}.` }),
-    fix: 'Give the folder of a report, for example reports/burst/7.',
+    fix: FIX,
     faults,
   });
 }
@@ -122,7 +122,7 @@ async function readTimeline(path: string, { first_cycle, last_cycle }: Outcome):
       timeline.add(cycle, index, requests, admitted, count, state);
     }
   } catch (error) {
-    throw error instanceof Failure ? error : unreadable(path, error);
+    throw error instanceof Failure ? error : unreadableFailure(path, error, FIX);
   }
   return timeline;
 }
@@ -164,20 +164,4 @@ async function exists(path: string): Promise<boolean> {
     (found) => found.isFile(),
     () => false,
   );
-}
-
-function unreadable(path: string, error: unknown): Failure {
-  const { code, message } = error as NodeJS.ErrnoException;
-  const reasons: Readonly<Record<string, string>> = {
-    ENOENT: 'There is no such file.',
-    ENOTDIR: 'A part of the path is a file.',
-    EACCES: 'Permission is denied.',
-    EISDIR: 'It is a folder.',
-  };
-  return new Failure('unreadable_file', {
-    what: `${path} cannot be read.`,
-    why: reasons[code ?? ''] ?? `${message}.`,
-    fix: FIX,
-    cause: error,
-  });
 }

@@ -27,14 +27,15 @@ export function readText(
   try {
     return textOf(bytesOf(path, mostBytes, isGiven));
   } catch (error) {
-    const { code = '', message } = error as NodeJS.ErrnoException;
-    throw new Failure('unreadable_file', {
-      what: `${what} cannot be read.`,
-      why: reasons[code] ?? `${message.charAt(0).toUpperCase()}${message.slice(1)}.`,
-      fix,
-      cause: error,
-    });
+    throw unreadableFailure(what, error, fix);
   }
+}
+
+/** @param what a file or folder, for example `The definition own.json` */
+export function unreadableFailure(what: string, error: unknown, fix: string): Failure {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  const why = reasons[code] ?? `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
+  return new Failure('unreadable_file', { what: `${what} cannot be read.`, why, fix, cause: error });
 }
 
 /** Pipes that the shell makes: their other end is open. A named pipe may have none. */
