@@ -22,22 +22,24 @@ const options = {
     required: true,
   }),
   new: text('the limits as they would be', { place: true, required: true }),
-  log: several(text('access log that is put through both, also .gz; several times for several')),
+  log: several(text('access log that is put through both, also .gz; repeat for several')),
   ...ofLog({
     ...fields,
-    key: text('the field that is the key of limits whose own key a log does not have, and the client if it has none'),
+    key: text(
+      'the field that is the key of limits whose own key is not in the log, and the client if the log has none',
+    ),
     newlyRefusedBelow: value(
       'a share, for example 0.1% or 0.001',
       readShare,
-      'exit code 1 unless less than this share of the requests is newly refused',
+      'exit with 1 if this share of the requests or more is newly refused',
     ),
     clients: choice(
       Object.keys(clientLibraries) as LibraryName[],
-      'newly refused requests come again as from such clients, in virtual time: the cost of retries (`weir client` lists them)',
+      'the cost of retries: newly refused requests are sent again as such a client does, in virtual time (`weir client` lists them)',
     ),
     top,
   }),
-  annotate: flag('print annotations of GitHub at the lines concerned, too', { local: true, without: ['json'] }),
+  annotate: flag('also print GitHub annotations for the changed lines', { local: true, without: ['json'] }),
   out: text('folder for the answer as a page, as Markdown and as JSON', { local: true }),
   json,
 };

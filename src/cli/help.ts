@@ -34,7 +34,7 @@ export function firstPage(commands: Commands, terminal: Terminal): string {
     paragraph('Simulates rate limiters, load-tests them live, and compares the two cycle by cycle.', width),
     columns(start, width, 42),
     ...parts,
-    paragraph('weir <command> --help has the options of a command, and weir help commands all of them.', width),
+    paragraph('weir <command> --help lists the options of a command, weir help commands those of all.', width),
     paragraph(`weir help <topic> explains: ${topics.map(({ name }) => name).join(', ')}.`, width),
     paragraph(EXIT_CODES, width),
   ].join('\n\n');

@@ -22,26 +22,24 @@ const OF_LOGS = { needs: ['from'] };
 const OF_CLIENTS = { needs: ['client'] };
 
 const options = {
-  url: text('what is limited: http://127.0.0.1:8080/', { place: true }),
-  budget: whole(10, 1_000_000, 'the most requests to send', { default: 500, ...NOT_OF_LOGS }),
-  for: text('the most time to take', { default: '5m', ...NOT_OF_LOGS }),
-  header: several(
-    value('"Name: value"', headerIn, 'a header of every request; may be given several times', NOT_OF_LOGS),
-  ),
+  url: text('the URL of the limited service: http://127.0.0.1:8080/', { place: true }),
+  budget: whole(10, 1_000_000, 'maximum number of requests', { default: 500, ...NOT_OF_LOGS }),
+  for: text('maximum duration', { default: '5m', ...NOT_OF_LOGS }),
+  header: several(value('"Name: value"', headerIn, 'a header of every request; repeat for several', NOT_OF_LOGS)),
   keyHeader: text(
-    'the header that identifies a client: whether each client has its own count is asked first; then each probe is a new client, and nothing has to recover',
+    'the header that identifies a client: it is checked first that each client has its own count; then each probe is a new client, and no wait is needed',
     NOT_OF_LOGS,
   ),
   limitedStatus: {
     ...limitedStatus,
-    description: 'statuses that mean limited, as 429,503 (default: 429; of a log, 429 and 503)',
+    description: 'statuses that mean limited, for example 429,503 (default: 429; of a log, 429 and 503)',
   },
   from: text('folder of an earlier identification, or an access log: nothing is sent'),
   key: text(
-    'of a log: the field that says whose a request is, as client, forwarded, user; none: all count together',
+    'of a log: the field that identifies the client: client, forwarded, user; none: all requests count together',
     OF_LOGS,
   ),
-  logClient: text('of a log: whose requests are looked at (default: of whom most were refused)', OF_LOGS),
+  logClient: text('of a log: the client to look at (default: the one refused most often)', OF_LOGS),
   logFormat: text('of a log: its format (default: recognised); or a line as nginx or Apache describe theirs', OF_LOGS),
   timeout: { ...timeout, ...NOT_OF_LOGS, description: 'how long to wait for an answer, as 5s (default: 10s)' },
   allow: { ...allowed, ...NOT_OF_LOGS },
@@ -71,10 +69,9 @@ export const identify = command({
     ['identify --client -- curl --retry 3 {url}', 'how a program retries'],
   ],
   more:
-    'A name says that one order of counting explains every answer by this rule, and that for no other rule of this room parameters were found ' +
-    'that do; for those that came near, every order was searched. It is no proof that no other rule is there. Limits ' +
-    'on a busy machine, and blocks with a limit near the budget, are often left without a name. Let weir load compare the scenario that it ' +
-    'writes before you rely on it. Exit codes: 0 named, or several remain; 3 no rule or policy was found; 4 never limited, or the answers say too little.',
+    'A rule is named if some counting order explains every answer by it, and no other known rule explains them with any parameters that were ' +
+    'found. This is no proof: another rule may behave alike. On a busy machine, and for a block with a limit near the budget, often no rule ' +
+    'is named. Before you rely on a name, compare the scenario that it writes with weir load. Exit codes: 0 named, or several remain; 3 no rule or policy was found; 4 never limited, or the answers say too little.',
   run: async (given) => {
     const { url, from } = given;
     if (given.client) return identifyClient(given);

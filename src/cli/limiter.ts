@@ -126,7 +126,7 @@ async function explain(limiters: readonly Shown[], { json }: Given): Promise<voi
 
 const heads = ['limiter', 'rule', 'burst', 'most in 1 s', 'at its rate', 'at twice', 'a refused request'];
 const legend =
-  'burst: admitted at once (+ after a delay). most in 1 s: of one client; 20+ is at least 20, the best attack found. at its rate: of 40 sent evenly; at twice: of 60.';
+  'burst: admitted at once (+ after a delay). most in 1 s: what one client can get through; 20+ is at least 20. at its rate: admitted of 40 sent evenly; at twice: of 60 sent twice as fast.';
 
 function rowOf(title: string, primitive: string, profile: Profile, refused = '-'): string[] {
   const { atOnce, delayed } = profile.firstBurst;

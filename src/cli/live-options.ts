@@ -21,13 +21,13 @@ export const liveOptions = {
   cycleMs: whole(1, MOST_CYCLE_MS, 'length of a cycle of that node in ms (default: that of the scenario)'),
   allow: allowed,
   timeout,
-  connections: whole(1, 10_000, 'the most connections to open (default: 128)', { letter: 'c' }),
+  connections: whole(1, 10_000, 'maximum number of connections (default: 128)', { letter: 'c' }),
 };
 
 export const severalUrls = several({
   ...url,
   description:
-    'the target (default: a node is started on a free loopback port); several nodes of one network: once for each',
+    'the target (default: a node is started on a free loopback port); repeat for several nodes of one network',
 });
 
 export function liveOptionsOf(

@@ -1,5 +1,4 @@
-// `weir load`: sends the requests of scenarios, or so many a second to a URL, to a live target, one after the other, with a line for each
-// cycle.
+// `weir load`: sends the requests of scenarios, or a rate to a URL, to a live target, with a line for each cycle.
 import { setFlagsFromString } from 'node:v8';
 import type { LiveOptions } from '../live/load.js';
 import type { LoadRun } from '../live/load-rows.js';
@@ -21,9 +20,9 @@ import type { WatchServer } from './watch.js';
 const options = {
   scenario: { ...scenarios, description: 'scenario files (YAML or JSON), or the URL of any HTTP service' },
   rate: text(
-    'with a URL: how often, as 50/s or 300/min (default: 50/s); a number alone is a second; max: a closed loop, as fast as the connections are answered',
+    'with a URL: the rate, for example 50/s or 300/min (default: 50/s); a plain number is per second; max: as fast as answers come, a closed loop',
   ),
-  for: text('with a URL: how long, as 30s or 5m (default: 10s); a number alone counts seconds'),
+  for: text('with a URL: the duration, for example 30s or 5m (default: 10s); a plain number is in seconds'),
   limit: text(`with a URL: the limiter that is predicted, and compared: ${LIMIT_WORDS}`),
   header: several(
     text("with a URL: a header of every request, as 'Name: value'; may be repeated", { letter: 'H', local: true }),
@@ -44,10 +43,7 @@ const options = {
     ['arrival', 'spaced', 'at once'],
     'where in its cycle a request is sent (default: as its arrival says)',
   ),
-  workers: text(
-    'send from remote workers instead of this machine, each a share, through this Redis: redis://host:6379',
-    { local: true },
-  ),
+  workers: text('send from remote workers, a share from each, through this Redis: redis://host:6379', { local: true }),
   watch,
   out,
   top,
@@ -103,7 +99,7 @@ export const load = command({
     const runs = await runAll(given, line, asked, runOne, '-live');
     const isLimited = runs.some(({ outcome }) => outcome.live?.answers?.limit);
     if (url !== undefined && isLimited && given.limit === undefined && !given.json)
-      say(`\nweir identify ${url}  asks which rule it follows, and with which numbers\n`);
+      say(`\nweir identify ${url}  finds out which rule it follows, with which parameters\n`);
   },
 });
 

@@ -36,7 +36,7 @@ export const readingOptions = {
     value(
       'a condition',
       parseCondition,
-      "only requests for which it holds: method=POST, 'status>=500', 'path=/api/*'; several times for several",
+      "only requests for which it holds: method=POST, 'status>=500', 'path=/api/*'; repeat for several",
     ),
   ),
   from: value('a time as 2026-01-01T12:00:00Z, or seconds since 1970', instantIn, 'only requests from this time on'),

@@ -138,7 +138,7 @@ export const inputs = several(
       const [, name, number] = /^([^=]+)=(.+)$/.exec(text) ?? [];
       return name === undefined || !Number.isFinite(Number(number)) ? undefined : ([name, Number(number)] as const);
     },
-    'an input as name=number; may be repeated',
+    'an input as name=number; repeat for several',
   ),
 );
 
@@ -148,7 +148,7 @@ export function fields(examples: string) {
     value(
       'field=value',
       (text) => /^([\w.]+)=(.*)$/s.exec(text)?.slice(1) as [string, string] | undefined,
-      `a further field: ${examples}; may be repeated`,
+      `a further field: ${examples}; repeat for several`,
     ),
   );
 }
@@ -197,7 +197,7 @@ export function allow<const Kind extends string>(kinds: Readonly<Record<Kind, st
   return value(
     `${names.join(' or ')}, with commas between`,
     (text) => (text.split(',').every((one) => names.includes(one as Kind)) ? (text.split(',') as Kind[]) : undefined),
-    `what is refused otherwise: ${names.map((name) => `${name}: ${kinds[name]}`).join('; ')}`,
+    `allow ${names.map((name) => `${name} (${kinds[name]})`).join(', ')}`,
   );
 }
 

@@ -53,7 +53,7 @@ const options = {
       { local: true },
     ),
   ),
-  exclude: several(text('a key of which no request counts; may be repeated')),
+  exclude: several(text('leave this key out; repeat for several')),
   out: outFor('reports/<log>/recommend'),
   json,
 };

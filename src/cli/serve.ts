@@ -12,14 +12,15 @@ import { usageFailure } from './ending.js';
 import { stopped, stopSignal } from './interrupt.js';
 import { allow, json } from './options.js';
 import { say, warn } from './say.js';
+import { facts } from './terminal.js';
 
 const DEFAULT_PORT = 7770;
 
 const DAY_MS = 24 * 3_600_000;
 
 /**
- * For how long records of deleted machines may be kept, in days. The shortest is a day: for as long nodes of a network keep answers under
- * idempotency keys, and whoever takes the slug must not get those.
+ * For how long records of deleted machines may be kept, in days. The shortest is a day: for that long, nodes of a network keep answers under
+ * idempotency keys, which the next owner of the slug must not get.
  */
 const MOST_DAYS = 3_650;
 
@@ -124,35 +125,19 @@ export const serve = command({
       place === undefined || inMemory
         ? openGround({ dir, cycleMs, rotateKey, acceptLoss, onError })
         : await (await import('../node/network/network-ground.js')).openNetworkGround({
-            url: place,
-            dir: data,
-            cycleMs,
-            acceptLoss,
-            onError,
+            ...{ url: place, dir: data, cycleMs, acceptLoss, onError },
           });
     const { store, credentials, clock, identity, lost } = ground;
     const { signer, successions } = identity;
     const { metrics, hostName: hostNames = [] } = given;
     const grpc = given.grpc === undefined ? undefined : await grpcOptions(given.grpc, given.limit, identity.cycleMs);
-    const ports = {
-      ...{ host, port, openMetrics: metrics === 'open', hostNames },
-      ...(typeof metrics === 'number' ? { metricsPort: metrics } : {}),
-      ...(grpc === undefined ? {} : { grpc }),
-    };
     const options = {
+      ...{ store, credentials, clock, lost, signer, successions },
+      ...{ host, port, hostNames, durability, trustProxy, limits, log, keepRows: kept['rows'] },
+      openMetrics: metrics === 'open',
+      ...(typeof metrics === 'number' && { metricsPort: metrics }),
       ...(ground.network && { network: ground.network }),
-      store,
-      credentials,
-      clock,
-      lost,
-      signer,
-      successions,
-      ...ports,
-      durability,
-      keepRows: kept['rows'],
-      trustProxy,
-      limits,
-      log,
+      ...(grpc && { grpc }),
     };
     const node = await startNode(options).catch((error: unknown) => {
       store.close();
@@ -220,11 +205,8 @@ function checkStore({ store, data, allow, grpc, keep = [] }: Given): void {
     throw usageFailure(`--${option} has no effect with a store in ${kind}.`, 'Leave one of the two out.');
 }
 
-function startText(
-  { url, metricsUrl, grpcAddress }: RunningNode,
-  { dir, lost, identity }: Ground,
-  given: Given,
-): string {
+function startText({ url, metricsUrl, grpcAddress }: RunningNode, ground: Ground, given: Given): string {
+  const { dir, lost, identity } = ground;
   const { signer, cycleMs, isNew } = identity;
   const { rows } = Object.fromEntries(given.keep ?? []);
   const kept =
@@ -233,23 +215,24 @@ function startText(
       : dir === undefined
         ? 'in memory: all is gone when the node ends'
         : `${dir}, durability ${given.durability}`;
-  const lines = [
-    `weir ${VERSION} listens on ${url}`,
-    `  data    ${kept}${rows === undefined ? '' : `, the last ${rows} rows of each record`}`,
-    `  key     ${signer.fingerprint}${isNew ? ', made now' : ''}`,
-    `  cycles  of ${cycleMs} ms`,
-  ];
-  if (metricsUrl !== undefined) lines.push(`  figures ${metricsUrl}`);
-  if (grpcAddress !== undefined) lines.push(`  envoy   ${grpcAddress}`);
-  for (const { machine, fromSeq, toSeq } of lost) {
-    lines.push(`  lost    rows ${fromSeq} to ${toSeq} of ${machine}: acknowledged, and missing from the data`);
-  }
-  if (!isLoopback(given.host)) {
-    lines.push(
-      `  note    other computers reach it, and what they send is not encrypted: put a proxy with TLS before it`,
-    );
-  }
-  return `${[...lines, 'ready; Ctrl-C ends it'].join('\n')}\n`;
+  const words = facts([
+    ['data', `${kept}${rows === undefined ? '' : `, the last ${rows} rows of each record`}`],
+    ['key', `${signer.fingerprint}${isNew ? ', made now' : ''}`],
+    ['cycles', `of ${cycleMs} ms`],
+    ['metrics', metricsUrl],
+    ['envoy', grpcAddress],
+    ...lost.map(
+      ({ machine, fromSeq, toSeq }) =>
+        ['lost', `rows ${fromSeq} to ${toSeq} of ${machine}: acknowledged, and missing from the data`] as const,
+    ),
+    [
+      'note',
+      isLoopback(given.host)
+        ? undefined
+        : 'other computers reach it, and what they send is not encrypted: put a proxy with TLS before it',
+    ],
+  ]);
+  return `weir ${VERSION} listens on ${url}\n${words}\nready; Ctrl-C ends it\n`;
 }
 
 function isNetwork(text: string): boolean {

@@ -27,7 +27,7 @@ const options = {
   samples: whole(
     1,
     10_000_000,
-    'draw this number of cells, a Latin hypercube, instead of all combinations; ranges then need no step',
+    'draw this number of cells (a Latin hypercube) instead of all combinations; ranges then need no step',
   ),
   replications: whole(
     1,
@@ -36,7 +36,7 @@ const options = {
   ),
   workers,
   seed,
-  figure: several(text('figure to show, for example limited or clients.retries; several times for several')),
+  figure: several(text('figure to show, for example limited or clients.retries; repeat for several')),
   find: text(
     "search for the value at which this begins to hold, for example 'limited < 1%'; with --map: when a run is stuck (default: 'clients.succeeded < clients.jobs / 2')",
     { needs: ['set'] },

@@ -18,7 +18,7 @@ const options = {
     value(
       'scheme, host and port of a service',
       originIn,
-      'also send load, to this service, for example http://10.0.0.2:7770; once for each',
+      'also send load to this service, for example http://10.0.0.2:7770; repeat for several',
     ),
   ),
   json,
@@ -28,7 +28,7 @@ export const worker = command({
   options,
   examples: [
     ['worker redis://127.0.0.1:6379', 'on each machine that should help'],
-    ['sweep scenarios/day.yaml --set … --workers redis://127.0.0.1:6379', 'who asks for runs'],
+    ['sweep scenarios/day.yaml --set … --workers redis://127.0.0.1:6379', 'a command that uses workers'],
     ['worker rediss://:secret@queue.example:6379 --workers 4', 'with TLS and a password, on four cores'],
     ['worker redis://10.0.0.1 --target http://10.0.0.2:7770', 'a generator of load for a machine of yours'],
   ],
