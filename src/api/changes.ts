@@ -3,7 +3,7 @@ import { ContractDefinition, Shadow } from '../limiter/definition.js';
 import { Type } from '../schema/json-schema.js';
 import { LimiterField, LimitText } from './contracts.js';
 import type { Endpoint } from './endpoint.js';
-import { ContractName, closed, limitOf, OfContract, ok } from './shapes.js';
+import { ContractName, closed, exact, limitOf, OfContract, ok } from './shapes.js';
 import { ComparedKey, ContractView, compared, LimiterShown } from './views.js';
 
 const Value = Type.Optional(Type.Union([Type.String(), Type.Number(), Type.Boolean()]));
@@ -62,7 +62,7 @@ export const promoteCandidate = {
 export const showCandidate = {
   method: 'GET',
   path: '/api/chain/{slug}/contracts/{contract_id}/candidate',
-  shapes: { params: OfContract, querystring: Type.Object({ limit: limitOf('Keys', 1_000) }, closed) },
+  shapes: { params: OfContract, querystring: exact({ limit: limitOf('Keys', 1_000) }) },
   answers: ok('What contract and candidate decided differently, and for whom.', {
     limiter: LimiterShown,
     ...compared,

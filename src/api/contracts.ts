@@ -8,8 +8,8 @@ import type { Endpoint } from './endpoint.js';
 import {
   ContractName,
   Cycle,
-  closed,
   created,
+  exact,
   freed,
   Hash,
   Key,
@@ -67,12 +67,7 @@ export const listTemplates = {
   method: 'GET',
   path: '/api/contracts/templates',
   shapes: {
-    querystring: Type.Object(
-      {
-        ...pageOf('Templates', 'Only those behind this id: `next` of the previous page.'),
-      },
-      closed,
-    ),
+    querystring: exact(pageOf('Templates', 'Only those behind this id: `next` of the previous page.')),
   },
   answers: ok('A page of templates.', {
     count: Type.Integer({ description: 'Templates on all pages.' }),
@@ -101,38 +96,35 @@ export const deployRateLimiter = {
   path: '/api/contracts/templates/rate-limiter/deploy',
   takesLongBody: true,
   shapes: {
-    body: Type.Object(
-      {
-        slug: Slug,
-        threshold: Type.Optional(
-          Type.Integer({
-            minimum: 1,
-            maximum: 1_000_000_000,
-            description: 'Request events a window may hold; 100 when absent.',
-          }),
-        ),
-        within: Type.Optional(
-          Type.Integer({
-            minimum: 1,
-            maximum: 100_000,
-            description: 'Length of the rolling window in cycles; 60 when absent.',
-          }),
-        ),
-        near_limit: Type.Optional(
-          Type.Number({
-            minimum: 0.01,
-            maximum: 0.99,
-            description:
-              'Share of the threshold from which the contract is in the state nearing, which emits near_limit; it leaves it once the count has fallen by a tenth of the threshold.',
-          }),
-        ),
-        rule: Type.Optional(LimiterField),
-        limit: Type.Optional(LimitText),
-        ...further,
-        keyed: Type.Optional(Keyed),
-      },
-      closed,
-    ),
+    body: exact({
+      slug: Slug,
+      threshold: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 1_000_000_000,
+          description: 'Request events a window may hold; 100 when absent.',
+        }),
+      ),
+      within: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 100_000,
+          description: 'Length of the rolling window in cycles; 60 when absent.',
+        }),
+      ),
+      near_limit: Type.Optional(
+        Type.Number({
+          minimum: 0.01,
+          maximum: 0.99,
+          description:
+            'Share of the threshold from which the contract is in the state nearing, which emits near_limit; it leaves it once the count has fallen by a tenth of the threshold.',
+        }),
+      ),
+      rule: Type.Optional(LimiterField),
+      limit: Type.Optional(LimitText),
+      ...further,
+      keyed: Type.Optional(Keyed),
+    }),
   },
   answers: created('The contract.', Deployed),
 } as const satisfies Endpoint;
@@ -142,27 +134,24 @@ export const deployTemplate = {
   path: '/api/contracts/templates/{template_id}/deploy',
   shapes: {
     params: OfTemplate,
-    body: Type.Object(
-      {
-        slug: Slug,
-        params: Type.Optional(
-          Type.Object(
-            {},
-            {
-              additionalProperties: true,
-              maxProperties: 64,
-              description: 'Parameters of the rule; those of the template when absent.',
-            },
-          ),
+    body: exact({
+      slug: Slug,
+      params: Type.Optional(
+        Type.Object(
+          {},
+          {
+            additionalProperties: true,
+            maxProperties: 64,
+            description: 'Parameters of the rule; those of the template when absent.',
+          },
         ),
-        clock_resolution_ms: RuleDefinition.properties.clock_resolution_ms,
-        announces: RuleDefinition.properties.announces,
-        hold_ms: RuleDefinition.properties.hold_ms,
-        ...further,
-        keyed: Type.Optional(Keyed),
-      },
-      closed,
-    ),
+      ),
+      clock_resolution_ms: RuleDefinition.properties.clock_resolution_ms,
+      announces: RuleDefinition.properties.announces,
+      hold_ms: RuleDefinition.properties.hold_ms,
+      ...further,
+      keyed: Type.Optional(Keyed),
+    }),
   },
   answers: created('The contract.', Deployed),
 } as const satisfies Endpoint;
@@ -174,8 +163,8 @@ export const createContract = {
   shapes: {
     params: OfMachine,
     body: Type.Union([
-      Type.Object({ ...ContractDefinition.properties, ...beside }, closed),
-      Type.Object({ ...DrawnMachine.properties, ...beside }, closed),
+      exact({ ...ContractDefinition.properties, ...beside }),
+      exact({ ...DrawnMachine.properties, ...beside }),
     ]),
   },
   answers: created('The contract.', { contract: ContractView }),
@@ -186,14 +175,11 @@ export const listContracts = {
   path: '/api/chain/{slug}/contracts',
   shapes: {
     params: OfMachine,
-    querystring: Type.Object(
-      {
-        ...pageOf('Contracts', 'Only contracts behind this one in the list: `next` of the page before.'),
-        search: Search,
-        sort: Sort,
-      },
-      closed,
-    ),
+    querystring: exact({
+      ...pageOf('Contracts', 'Only contracts behind this one in the list: `next` of the page before.'),
+      search: Search,
+      sort: Sort,
+    }),
   },
   answers: ok('A page of contracts, in order of creation unless `sort` says otherwise.', {
     contracts: Type.Array(ContractView),
@@ -204,7 +190,7 @@ export const listContracts = {
 export const getContract = {
   method: 'GET',
   path: '/api/chain/{slug}/contracts/{contract_id}',
-  shapes: { params: OfContract, querystring: Type.Object({ key: Type.Optional(Key) }, closed) },
+  shapes: { params: OfContract, querystring: exact({ key: Type.Optional(Key) }) },
   answers: ok('The contract; with `key`, state and count are those of the key.', {
     contract: Type.Object({
       ...ContractStatus.properties,
@@ -250,26 +236,23 @@ export const driveTransition = {
   path: '/api/chain/{slug}/contracts/{contract_id}/transition',
   shapes: {
     params: OfContract,
-    body: Type.Object(
-      {
-        to: Type.String({ minLength: 1, maxLength: 64, description: 'The state to enter.' }),
-        key: Type.Optional(Key),
-        input: Type.Optional(
-          Type.Record(Type.String({ minLength: 1, maxLength: 64 }), Type.Number({ minimum: -1e300, maximum: 1e300 }), {
-            maxProperties: 32,
-            description: 'For the condition of the transition, and for its operator.',
-          }),
-        ),
-        hold_cycles: Type.Optional(
-          Type.Integer({
-            minimum: 0,
-            maximum: 100_000,
-            description: 'Cycles for which no evaluation leaves the state; 0 when absent.',
-          }),
-        ),
-      },
-      closed,
-    ),
+    body: exact({
+      to: Type.String({ minLength: 1, maxLength: 64, description: 'The state to enter.' }),
+      key: Type.Optional(Key),
+      input: Type.Optional(
+        Type.Record(Type.String({ minLength: 1, maxLength: 64 }), Type.Number({ minimum: -1e300, maximum: 1e300 }), {
+          maxProperties: 32,
+          description: 'For the condition of the transition, and for its operator.',
+        }),
+      ),
+      hold_cycles: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: 100_000,
+          description: 'Cycles for which no evaluation leaves the state; 0 when absent.',
+        }),
+      ),
+    }),
   },
   answers: ok('The transition, as the record has it.', {
     previous_state: Type.String(),

@@ -1,19 +1,16 @@
 // The endpoints of events: count one or many, ask the gate, open the stream.
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
-import { ContractId, Count, Cycle, closed, EventType, Key, OfContract, OfMachine, Ok, ok } from './shapes.js';
+import { ContractId, Count, Cycle, EventType, exact, Key, OfContract, OfMachine, Ok, ok } from './shapes.js';
 import { DecisionShape, Problem } from './views.js';
 
-export const EventShape = Type.Object(
-  {
-    type: EventType,
-    count: Type.Optional(Count),
-    cycle: Type.Optional(Cycle),
-    contract_id: Type.Optional(ContractId),
-    key: Type.Optional(Key),
-  },
-  { additionalProperties: false },
-);
+export const EventShape = exact({
+  type: EventType,
+  count: Type.Optional(Count),
+  cycle: Type.Optional(Cycle),
+  contract_id: Type.Optional(ContractId),
+  key: Type.Optional(Key),
+});
 
 const Line = Type.Integer({ description: 'Number of a line, or index in the array, from 1.' });
 const Sum = (description: string) => Type.Integer({ description });
@@ -48,23 +45,20 @@ const BulkAnswer = {
   ),
 };
 
-const GateQuery = Type.Object(
-  {
-    peek: Type.Optional(Type.Boolean({ description: 'Answers how a request would be decided; counts nothing.' })),
-    n: Type.Optional({
-      ...Count,
-      description:
-        'Requests that it counts as; it is admitted if all of them are. Default: what the header of the deploy says, or 1.',
+const GateQuery = exact({
+  peek: Type.Optional(Type.Boolean({ description: 'Answers how a request would be decided; counts nothing.' })),
+  n: Type.Optional({
+    ...Count,
+    description:
+      'Requests that it counts as; it is admitted if all of them are. Default: what the header of the deploy says, or 1.',
+  }),
+  deny: Type.Optional(
+    Type.Enum(['403', '429', '503'], {
+      description: 'The status for limited, where a gateway knows only this one. Default: 429.',
     }),
-    deny: Type.Optional(
-      Type.Enum(['403', '429', '503'], {
-        description: 'The status for limited, where a gateway knows only this one. Default: 429.',
-      }),
-    ),
-    key: Type.Optional(Key),
-  },
-  closed,
-);
+  ),
+  key: Type.Optional(Key),
+});
 const gateShapes = { params: OfContract, querystring: GateQuery } as const;
 
 const { admitted: _admitted, limited: _limited, ...fields } = DecisionShape.properties;
@@ -133,25 +127,22 @@ export const openStream = {
   path: '/api/chain/{slug}/stream',
   shapes: {
     params: OfMachine,
-    querystring: Type.Object(
-      {
-        last_event_id: Type.Optional(
-          Type.String({
-            maxLength: 16,
-            description:
-              'The same as the header Last-Event-ID, which has precedence: the seq of the last row received; 0 for all. Rows that were removed are replaced by one event `rows_removed`.',
-          }),
-        ),
-        counts: Type.Optional(
-          Type.String({
-            maxLength: MOST_COUNTS * 65,
-            description: `Ids of up to ${MOST_COUNTS} contracts, separated by commas: the stream also has an event \`counts\` for each cycle that is over, with what each of them counted in it and the state at its end. It begins with the cycles that the node has kept, up to 600. Nodes of a network, which count together, give the count and the state as they are in Redis when the next cycle begins, and null for the others.`,
-          }),
-        ),
-        after_cycle: Type.Optional({ ...Cycle, description: 'Only counts of cycles after this one.' }),
-      },
-      closed,
-    ),
+    querystring: exact({
+      last_event_id: Type.Optional(
+        Type.String({
+          maxLength: 16,
+          description:
+            'The same as the header Last-Event-ID, which has precedence: the seq of the last row received; 0 for all. Rows that were removed are replaced by one event `rows_removed`.',
+        }),
+      ),
+      counts: Type.Optional(
+        Type.String({
+          maxLength: MOST_COUNTS * 65,
+          description: `Ids of up to ${MOST_COUNTS} contracts, separated by commas: the stream also has an event \`counts\` for each cycle that is over, with what each of them counted in it and the state at its end. It begins with the cycles that the node has kept, up to 600. Nodes of a network, which count together, give the count and the state as they are in Redis when the next cycle begins, and null for the others.`,
+        }),
+      ),
+      after_cycle: Type.Optional({ ...Cycle, description: 'Only counts of cycles after this one.' }),
+    }),
   },
   answers: {
     200: { description: 'The stream. It ends when the node stops or the client closes it.', type: 'text/event-stream' },

@@ -1,7 +1,7 @@
 // The endpoints of contracts with keys: list the keys, and decide many requests at once.
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
-import { ContractId, Count, Cycle, closed, Key, limitOf, OfContract, OfMachine, ok, Search } from './shapes.js';
+import { ContractId, Count, Cycle, exact, Key, limitOf, OfContract, OfMachine, ok, Search } from './shapes.js';
 import { Counted, DecisionShape, State } from './views.js';
 
 const { state, remaining, retry_after_cycles, admitted, limited, away } = DecisionShape.properties;
@@ -11,17 +11,14 @@ export const listContractKeys = {
   path: '/api/chain/{slug}/contracts/{contract_id}/keys',
   shapes: {
     params: OfContract,
-    querystring: Type.Object(
-      {
-        after: Type.Optional(
-          Type.Integer({ minimum: 0, maximum: 100_000_000, description: '`next` of the page before.' }),
-        ),
-        limit: limitOf('Keys'),
-        limited: Type.Optional(Type.Boolean({ description: 'Only keys whose state does not admit.' })),
-        search: Search,
-      },
-      closed,
-    ),
+    querystring: exact({
+      after: Type.Optional(
+        Type.Integer({ minimum: 0, maximum: 100_000_000, description: '`next` of the page before.' }),
+      ),
+      limit: limitOf('Keys'),
+      limited: Type.Optional(Type.Boolean({ description: 'Only keys whose state does not admit.' })),
+      search: Search,
+    }),
   },
   answers: ok('A page of keys. One that comes or goes meanwhile may be missing.', {
     cycle: Cycle,
@@ -46,18 +43,13 @@ export const gates = {
   takesLongBody: true,
   shapes: {
     params: OfMachine,
-    body: Type.Object(
-      {
-        requests: Type.Array(
-          Type.Object(
-            { contract_id: ContractId, key: Type.Optional(Key), n: Type.Optional(Count) },
-            { additionalProperties: false },
-          ),
-          { minItems: 1, maxItems: MOST_REQUESTS, description: 'Decided in this order.' },
-        ),
-      },
-      closed,
-    ),
+    body: exact({
+      requests: Type.Array(exact({ contract_id: ContractId, key: Type.Optional(Key), n: Type.Optional(Count) }), {
+        minItems: 1,
+        maxItems: MOST_REQUESTS,
+        description: 'Decided in this order.',
+      }),
+    }),
   },
   answers: ok('A decision for each request, in order, whether admitted or limited.', {
     cycle: Cycle,

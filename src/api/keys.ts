@@ -1,7 +1,7 @@
 // The endpoints of keys and sessions: a free key, the keys of an owner, a session for a key.
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
-import { closed, created, ok, pageOf, Slug } from './shapes.js';
+import { created, exact, ok, pageOf, Slug } from './shapes.js';
 
 const Secret = Type.String({
   pattern: '^weir_[A-Za-z0-9_-]{43}$',
@@ -38,7 +38,7 @@ export const makeKey = {
   method: 'POST',
   path: '/api/keys',
   shapes: {
-    body: Type.Object({ scopes: Scopes, machine: Type.Optional(Slug), expires_in_days: ExpiresInDays('30') }, closed),
+    body: exact({ scopes: Scopes, machine: Type.Optional(Slug), expires_in_days: ExpiresInDays('30') }),
   },
   answers: created('The key. It is not shown again.', made),
 } as const satisfies Endpoint;
@@ -47,12 +47,7 @@ export const listKeys = {
   method: 'GET',
   path: '/api/keys',
   shapes: {
-    querystring: Type.Object(
-      {
-        ...pageOf('Keys', 'Only ids after this one: `next` of the previous page.'),
-      },
-      closed,
-    ),
+    querystring: exact(pageOf('Keys', 'Only ids after this one: `next` of the previous page.')),
   },
   answers: ok('A page of keys, by id, without their secrets.', {
     keys: Type.Array(
@@ -83,19 +78,16 @@ export const rotateKey = {
   path: '/api/keys/{key_id}/rotate',
   shapes: {
     params: OfKey,
-    body: Type.Object(
-      {
-        overlap_seconds: Type.Optional(
-          Type.Integer({
-            minimum: 0,
-            maximum: 2_592_000,
-            description: 'How long both keys hold; a day when absent. 0: the old one ends at once.',
-          }),
-        ),
-        expires_in_days: ExpiresInDays('the lifetime of the old key'),
-      },
-      closed,
-    ),
+    body: exact({
+      overlap_seconds: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: 2_592_000,
+          description: 'How long both keys hold; a day when absent. 0: the old one ends at once.',
+        }),
+      ),
+      expires_in_days: ExpiresInDays('the lifetime of the old key'),
+    }),
   },
   answers: created('The new key: same owner, scopes and machine. It is not shown again.', {
     ...made,

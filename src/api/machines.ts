@@ -1,7 +1,7 @@
 // The endpoints of machines: create, list, show, rank the most active.
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
-import { Cycle, closed, created, freed, OfMachine, ok, pageOf, Search, Slug, Sort } from './shapes.js';
+import { Cycle, created, exact, freed, OfMachine, ok, pageOf, Search, Slug, Sort } from './shapes.js';
 import { MachineSummary, MachineView } from './views.js';
 import { LONGEST_WINDOW, WINDOWS } from './windows.js';
 
@@ -11,21 +11,18 @@ export const createMachine = {
   method: 'POST',
   path: '/api/chain/state-machines',
   shapes: {
-    body: Type.Object(
-      {
-        slug: Slug,
-        is_public: Type.Optional(Type.Boolean({ description: 'Whether anyone may read it; false when absent.' })),
-        display_name: Type.Optional(
-          Type.String({
-            minLength: 1,
-            maxLength: 200,
-            pattern: '^[^\\u0000-\\u001f\\u007f]*$',
-            description: 'Name for people; the slug when absent.',
-          }),
-        ),
-      },
-      closed,
-    ),
+    body: exact({
+      slug: Slug,
+      is_public: Type.Optional(Type.Boolean({ description: 'Whether anyone may read it; false when absent.' })),
+      display_name: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 200,
+          pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+          description: 'Name for people; the slug when absent.',
+        }),
+      ),
+    }),
   },
   answers: created('The machine.', { machine: MachineView }),
 } as const satisfies Endpoint;
@@ -34,17 +31,14 @@ export const listMachines = {
   method: 'GET',
   path: '/api/chain/state-machines',
   shapes: {
-    querystring: Type.Object(
-      {
-        ...pageOf('Machines', 'Only slugs after this one: `next` of the previous page.'),
-        own: Type.Optional(
-          Type.Boolean({ description: 'Only those of the caller: none for anyone without a credential.' }),
-        ),
-        search: Search,
-        sort: Sort,
-      },
-      closed,
-    ),
+    querystring: exact({
+      ...pageOf('Machines', 'Only slugs after this one: `next` of the previous page.'),
+      own: Type.Optional(
+        Type.Boolean({ description: 'Only those of the caller: none for anyone without a credential.' }),
+      ),
+      search: Search,
+      sort: Sort,
+    }),
   },
   answers: ok('A page of machines.', {
     machines: Type.Array(MachineSummary),
@@ -73,17 +67,14 @@ export const listActive = {
   method: 'GET',
   path: '/api/chain/active',
   shapes: {
-    querystring: Type.Object(
-      {
-        cycles: Type.Optional(
-          Type.Integer({ minimum: 1, maximum: LONGEST_WINDOW, description: 'Length of the window; 60 when absent.' }),
-        ),
-        limit: Type.Optional(
-          Type.Integer({ minimum: 1, maximum: 100, description: 'Length of the list; 10 when absent.' }),
-        ),
-      },
-      closed,
-    ),
+    querystring: exact({
+      cycles: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: LONGEST_WINDOW, description: 'Length of the window; 60 when absent.' }),
+      ),
+      limit: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 100, description: 'Length of the list; 10 when absent.' }),
+      ),
+    }),
   },
   answers: ok(
     'Public machines that moved within the window or are limiting: most transitions first, then most limiting contracts; ties by slug.',

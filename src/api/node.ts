@@ -2,7 +2,7 @@
 import { SuccessionShape } from '../record/shape.js';
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
-import { Cycle, closed, ok } from './shapes.js';
+import { Cycle, exact, ok } from './shapes.js';
 
 export const publicKey = {
   method: 'GET',
@@ -23,15 +23,12 @@ export const proveKey = {
   method: 'GET',
   path: '/api/updates/proof',
   shapes: {
-    querystring: Type.Object(
-      {
-        nonce: Type.String({
-          pattern: '^[A-Za-z0-9_-]{43}$',
-          description: '32 random bytes of the client, base64url; new for every question.',
-        }),
-      },
-      closed,
-    ),
+    querystring: exact({
+      nonce: Type.String({
+        pattern: '^[A-Za-z0-9_-]{43}$',
+        description: '32 random bytes of the client, base64url; new for every question.',
+      }),
+    }),
   },
   answers: ok('The signature.', {
     public_key: Type.String({ description: 'The 32 bytes of the key, base64.' }),

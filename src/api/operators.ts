@@ -3,7 +3,7 @@ import { SUBSTRATE } from '../operator/ko42.js';
 import { Type } from '../schema/json-schema.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import type { Endpoint } from './endpoint.js';
-import { Cycle, closed, Hash, ok } from './shapes.js';
+import { Cycle, exact, Hash, ok } from './shapes.js';
 
 const Numbers = Type.Record(Type.String(), Type.Number());
 
@@ -33,31 +33,28 @@ const OperatorView = Type.Object({
 
 const MOST_STEPS = 32;
 
-const Body = Type.Object(
-  {
-    steps: Type.Integer({ minimum: 1, maximum: MOST_STEPS, description: 'How many cycles, one a step.' }),
-    base_cycle: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: Number.MAX_SAFE_INTEGER - MOST_STEPS,
-        description: 'The cycle of step 0; the running one when absent.',
-      }),
-    ),
-    operators: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
-        maxItems: 16,
-        description: `Ids of operators; ${SUBSTRATE} is always part of it.`,
-      }),
-    ),
-    inputs: Type.Optional(
-      Type.Record(Type.String({ minLength: 1, maxLength: 64 }), Type.Number({ minimum: -1e300, maximum: 1e300 }), {
-        maxProperties: 64,
-        description: 'By name; each operator uses the inputs it knows.',
-      }),
-    ),
-  },
-  closed,
-);
+const Body = exact({
+  steps: Type.Integer({ minimum: 1, maximum: MOST_STEPS, description: 'How many cycles, one a step.' }),
+  base_cycle: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER - MOST_STEPS,
+      description: 'The cycle of step 0; the running one when absent.',
+    }),
+  ),
+  operators: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+      maxItems: 16,
+      description: `Ids of operators; ${SUBSTRATE} is always part of it.`,
+    }),
+  ),
+  inputs: Type.Optional(
+    Type.Record(Type.String({ minLength: 1, maxLength: 64 }), Type.Number({ minimum: -1e300, maximum: 1e300 }), {
+      maxProperties: 64,
+      description: 'By name; each operator uses the inputs it knows.',
+    }),
+  ),
+});
 
 export const Summary = Type.Object({ min: Type.Number(), max: Type.Number(), mean: Type.Number() });
 

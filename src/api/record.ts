@@ -1,25 +1,22 @@
 // The endpoints of the record: read, verify.
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
-import { ContractId, Cut, Cycle, closed, Head, limitOf, OfMachine, ok, Row, RowKind, Seq } from './shapes.js';
+import { ContractId, Cut, Cycle, exact, Head, limitOf, OfMachine, ok, Row, RowKind, Seq } from './shapes.js';
 
-const Query = Type.Object(
-  {
-    after_seq: Type.Optional(Seq),
-    limit: limitOf('Rows'),
-    kind: Type.Optional(RowKind),
-    contract_id: Type.Optional(ContractId),
-    from_cycle: Type.Optional(Cycle),
-    to_cycle: Type.Optional(Cycle),
-    format: Type.Optional(
-      Type.Enum(['json', 'ndjson'], {
-        description:
-          'ndjson: the whole record, a row a line, closed by a signed checkpoint; where rows were removed, a signed cut comes first. The header Accept asks for it, too.',
-      }),
-    ),
-  },
-  closed,
-);
+const Query = exact({
+  after_seq: Type.Optional(Seq),
+  limit: limitOf('Rows'),
+  kind: Type.Optional(RowKind),
+  contract_id: Type.Optional(ContractId),
+  from_cycle: Type.Optional(Cycle),
+  to_cycle: Type.Optional(Cycle),
+  format: Type.Optional(
+    Type.Enum(['json', 'ndjson'], {
+      description:
+        'ndjson: the whole record, a row a line, closed by a signed checkpoint; where rows were removed, a signed cut comes first. The header Accept asks for it, too.',
+    }),
+  ),
+});
 const shapes = { params: OfMachine, querystring: Query } as const;
 
 export const readRecord = {

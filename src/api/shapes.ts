@@ -15,7 +15,12 @@ export function pageOf(what: string, after: string) {
   return { after: Type.Optional(Type.String({ maxLength: 64, description: after })), limit: limitOf(what) };
 }
 
-export const Nothing = Type.Object({}, closed);
+/** An object with these fields and no other. */
+export function exact<Fields extends Readonly<Record<string, TSchema>>>(fields: Fields) {
+  return Type.Object(fields, closed);
+}
+
+export const Nothing = exact({});
 
 export const Ok = Type.Literal(true);
 

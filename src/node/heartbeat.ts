@@ -55,23 +55,15 @@ function isOfStore(error: unknown): boolean {
 }
 
 function take(happening: Happening, { counts, active, streams, registry }: Parts): void {
-  switch (happening.kind) {
-    case 'row': {
-      const { row } = happening;
-      if (row.kind === 'transition') counts.transitions += 1;
-      if (row.kind === 'transition_failed') counts.refusedTransitions += 1;
-      active.take(row);
-      registry.take(row);
-      streams.take(row);
-      break;
-    }
-    case 'emitted':
-      // Streams make these from the row.
-      break;
-    case 'contract_failed':
-      counts.failedContracts += 1;
-      break;
-  }
+  if (happening.kind === 'contract_failed') counts.failedContracts += 1;
+  // What a row emitted, streams make from the row.
+  if (happening.kind !== 'row') return;
+  const { row } = happening;
+  if (row.kind === 'transition') counts.transitions += 1;
+  if (row.kind === 'transition_failed') counts.refusedTransitions += 1;
+  active.take(row);
+  registry.take(row);
+  streams.take(row);
 }
 
 function begin(tick: CycleTick, parts: Parts, onError: (error: unknown) => void): void {

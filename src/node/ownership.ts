@@ -9,7 +9,6 @@ import { Shares } from './shares.js';
 export class Ownership {
   readonly #host: Host;
   readonly #byOwner = new Map<string, Machine[]>();
-  size = 0;
   /** Deleted machines whose records are still read, by owner. */
   readonly deleted = new Shares();
   readonly #slugs: string[];
@@ -35,7 +34,6 @@ export class Ownership {
   }
 
   #disown(machine: Machine): void {
-    if (!isReserved(machine.slug)) this.size -= 1;
     const left = this.machinesOf(machine.image.owner).filter((one) => one !== machine);
     if (left.length > 0) this.#byOwner.set(machine.image.owner, left);
     else this.#byOwner.delete(machine.image.owner);
@@ -60,7 +58,6 @@ export class Ownership {
   #own(machine: Machine): void {
     if (machine.deletedMs !== undefined) this.deleted.add(machine.image.owner, 1);
     if (isReserved(machine.slug) || machine.deletedMs !== undefined) return;
-    this.size += 1;
     const owned = this.#byOwner.get(machine.image.owner);
     if (owned === undefined) this.#byOwner.set(machine.image.owner, [machine]);
     else owned.push(machine);

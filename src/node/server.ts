@@ -235,42 +235,40 @@ function inTurn(
 /** Finds out who is asking, and by which name, before the body is read. */
 function identify(parts: Parts, route: Route, checkHost: HostCheck) {
   const { access, clock } = parts;
-  const { gatewayOf } = route;
   const changes = changesState(route);
-  const identified = (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    done: (error?: Error) => void,
-    isAgain = false,
-  ): void => {
+  const look = (request: FastifyRequest) => {
     const { headers, rawHeaders } = request.raw;
-    try {
-      refuseTwoHosts(rawHeaders);
-      const gateway = gatewayOf?.(parts, request);
-      if (gateway === undefined) checkHost(headers.host);
-      request.caller = gateway ?? access.callerOf(request, route, changes, clock.now());
-    } catch (error) {
-      if (parts.registry.follow === undefined || isAgain) {
+    refuseTwoHosts(rawHeaders);
+    const gateway = route.gatewayOf?.(parts, request);
+    if (gateway === undefined) checkHost(headers.host);
+    request.caller = gateway ?? access.callerOf(request, route, changes, clock.now());
+  };
+  return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
+    const { follow } = parts.registry;
+    const identified = (isLast: boolean): void => {
+      try {
+        look(request);
+      } catch (error) {
+        if (!isLast) {
+          // Another node may have made the key just now.
+          const again = () => identified(true);
+          follow?.().then(again, again);
+          return;
+        }
         // A browser sends the cookie of a session that is over until it is taken away, and could look at nothing with it.
-        const isOver =
-          error instanceof Failure && error.code === 'credential_invalid' && headers.authorization === undefined;
-        if (isOver) setSessionCookie(request, reply, '', 0);
+        const isOver = error instanceof Failure && error.code === 'credential_invalid';
+        if (isOver && request.raw.headers.authorization === undefined) setSessionCookie(request, reply, '', 0);
         done(error as Error);
         return;
       }
-      // Another node may have made the key just now.
-      const again = () => identified(request, reply, done, true);
-      parts.registry.follow().then(again, again);
-      return;
-    }
-    done();
+      done();
+    };
+    identified(follow === undefined);
   };
-  return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) =>
-    identified(request, reply, done);
 }
 
 function schemaOf({ method, path, shapes = {}, answers, checksBody, takesStream, isHot }: Route): FastifySchema {
-  const { params, querystring, body } = shapes;
+  const { querystring, body } = shapes;
   // Load balancers and browsers may add what they like to a page; the API says when it does not know a parameter.
   const query = querystring ?? (path.startsWith('/api/') ? Nothing : undefined);
   const isChecked = method !== 'GET' && !checksBody && !takesStream;
@@ -278,7 +276,6 @@ function schemaOf({ method, path, shapes = {}, answers, checksBody, takesStream,
     Object.entries(answers).flatMap(([status, { schema }]) => (schema === undefined ? [] : [[status, schema]])),
   );
   return {
-    ...(params === undefined ? {} : { params }),
     ...(query === undefined ? {} : { querystring: query }),
     ...(isChecked ? { body: body ?? Nothing } : {}),
     ...(isHot ? { response } : {}),

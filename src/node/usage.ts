@@ -39,11 +39,6 @@ export interface Wanted {
   readonly plan?: Plan;
 }
 
-interface Pool extends Used {
-  readonly name: string;
-  readonly owners: Set<string>;
-}
-
 export interface Freed {
   readonly contracts: number;
   readonly window_cycles: number;
@@ -57,15 +52,15 @@ export class Usage {
   readonly #host: Host;
   readonly #ownership: Ownership;
   readonly #limits: Limits;
-  readonly #records = new Map<Machine, { rows: number; bytes: number }>();
-  /** `plans`: how many of its contracts have each. */
-  readonly #byOwner = new Map<string, Used & { readonly plans: Map<Plan, number> }>();
-  /** What the owners of one pool have together, without machines; and who they are. */
-  readonly #pools = new Map<string, Pool>();
-  readonly #poolByOwner = new Map<string, Pool>();
   readonly #credentials: Pick<Credentials, 'keysOf'>;
+  readonly #records = new Map<Machine, { rows: number; bytes: number }>();
+  /** Of each owner, and of each pool of owners. */
+  readonly #accounts = new Map<string, Used>();
+  readonly #onNode = none();
+  readonly #poolByOwner = new Map<string, string>();
+  /** How many contracts of an owner have each plan. */
+  readonly #plans = new Map<string, Map<Plan, number>>();
   readonly #bytes = new WeakMap<Plan, number>();
-  readonly #onNode: Used = none();
 
   constructor(
     host: Host,
@@ -79,6 +74,7 @@ export class Usage {
     this.#ownership = ownership;
     this.#limits = limits;
     for (const machine of host.machines.values()) {
+      if (machine.deletedMs === undefined) this.#countMachine(machine, 1);
       for (const contract of machine.contracts) this.#change(machine, contract, 1);
       const rows = machine.head.seq - (store.cut(machine.slug)?.removed_to_seq ?? 0);
       this.addRows(machine, rows, store.recordBytes(machine.slug));
@@ -88,12 +84,14 @@ export class Usage {
 
   #take(change: HostChange): void {
     const { kind, machine } = change;
-    if (kind === 'contract_added') this.#change(machine, change.contract, 1);
+    if (kind === 'machine_added') this.#countMachine(machine, 1);
+    else if (kind === 'machine_deleted') this.#countMachine(machine, -1);
+    else if (kind === 'contract_added') this.#change(machine, change.contract, 1);
     else if (kind === 'contract_removed') this.#change(machine, change.contract, -1);
     else if (kind === 'contract_changed') {
       this.#change(machine, { plans: change.before, image: change.contract.image }, -1);
       this.#change(machine, change.contract, 1);
-    } else if (kind === 'machine_forgotten') {
+    } else {
       const { rows, bytes } = this.#records.get(machine) ?? { rows: 0, bytes: 0 };
       this.addRows(machine, -rows, -bytes);
       this.#records.delete(machine);
@@ -101,12 +99,12 @@ export class Usage {
   }
 
   of(owner: string): Readonly<Used> {
-    return { ...this.#of(owner), machines: this.#ownership.machinesOf(owner).length };
+    return { ...this.#account(`owner ${owner}`) };
   }
 
   /** Without the machines that the node keeps itself. */
   get onNode(): Readonly<Used> {
-    return { ...this.#onNode, machines: this.#ownership.size };
+    return { ...this.#onNode };
   }
 
   takeRow(row: AuditRow): void {
@@ -119,17 +117,14 @@ export class Usage {
     const { owner } = machine.image;
     const record = this.#records.get(machine) ?? { rows: 0, bytes: 0 };
     this.#records.set(machine, { rows: record.rows + rows, bytes: record.bytes + bytes });
-    for (const used of [this.#of(owner), this.#poolOf(owner), this.#onNode]) {
-      used.rows += rows;
-      used.recordKib += bytes / 1024;
-    }
+    this.#add(owner, { rows, recordKib: bytes / 1024 });
     this.#noteFull(owner);
     if (rows < 0 || bytes < 0) for (const one of this.#ownership.full.keys()) this.#noteFull(one);
   }
 
   #noteFull(owner: string): void {
     const { full } = this.#ownership;
-    const used = this.#of(owner);
+    const used = this.of(owner);
     const name = RECORDS.find((one) => {
       return used[one] >= this.#limits[one].perOwner || used[one] >= this.#freeIn(owner, one);
     });
@@ -166,28 +161,19 @@ export class Usage {
 
   /** What the owners of a pool may still take together. */
   #freeIn(owner: string, name: keyof Used): number {
-    const pool = this.#poolOf(owner);
-    let used = pool[name];
-    if (name === 'machines') for (const one of pool.owners) used += this.#ownership.machinesOf(one).length;
-    const all = name === 'machines' ? this.#ownership.size : this.#onNode[name];
-    return poolOf(this.#limits[name], all - used) - used;
+    const used = this.#account(this.poolName(owner))[name];
+    return poolOf(this.#limits[name], this.#onNode[name] - used) - used;
   }
 
   poolName(owner: string): string {
-    return this.#poolOf(owner).name;
-  }
-
-  #poolOf(owner: string): Pool {
-    const known = this.#poolByOwner.get(owner);
-    if (known !== undefined) return known;
-    const [key] = this.#credentials.keysOf(owner, '', 1);
-    // One that nobody minted is in a pool of its own, under a name that no network has.
-    const name = key?.network ?? `owner ${owner}`;
-    const pool = this.#pools.get(name) ?? { ...none(), name, owners: new Set() };
-    pool.owners.add(owner);
-    this.#pools.set(name, pool);
-    this.#poolByOwner.set(owner, pool);
-    return pool;
+    let name = this.#poolByOwner.get(owner);
+    if (name === undefined) {
+      const [key] = this.#credentials.keysOf(owner, '', 1);
+      // One that nobody minted is in a pool of its own.
+      name = `pool ${key?.network ?? `of ${owner}`}`;
+      this.#poolByOwner.set(owner, name);
+    }
+    return name;
   }
 
   ofContract(owner: string, plan: Plan, maxKeys: number | undefined): Wanted {
@@ -216,25 +202,31 @@ export class Usage {
     return { owner, what: 'The contract was not changed.', asked: asked.filter(([, more]) => more > 0) };
   }
 
+  #countMachine({ slug, image }: Machine, by: 1 | -1): void {
+    if (!isReserved(slug)) this.#add(image.owner, { machines: by });
+  }
+
   /** A contract came, or went. Machines that the node keeps itself take no room. */
   #change(machine: Machine, { plans, image }: Sized, by: 1 | -1): void {
     if (isReserved(machine.slug)) return;
     const { owner } = machine.image;
-    const of = this.#of(owner);
-    const { windowCycles, keyCells } = sizeOf(plans, image.keyed?.maxKeys);
+    const known = this.#plans.get(owner) ?? new Map<Plan, number>();
+    this.#plans.set(owner, known);
     let bytes = 0;
     for (const plan of plans) {
-      const before = of.plans.get(plan) ?? 0;
-      if (before + by === (by > 0 ? 1 : 0)) bytes += this.#bytesOf(plan);
-      if (before + by === 0) of.plans.delete(plan);
-      else of.plans.set(plan, before + by);
+      const count = (known.get(plan) ?? 0) + by;
+      if (count === (by > 0 ? 1 : 0)) bytes += this.#bytesOf(plan);
+      if (count === 0) known.delete(plan);
+      else known.set(plan, count);
     }
-    for (const used of [of, this.#poolOf(owner), this.#onNode]) {
-      used.contracts += by;
-      used.windowCycles += by * windowCycles;
-      used.keyCells += by * keyCells;
-      used.definitionBytes += by * bytes;
-    }
+    const { windowCycles, keyCells } = sizeOf(plans, image.keyed?.maxKeys);
+    const more = { windowCycles: by * windowCycles, keyCells: by * keyCells, definitionBytes: by * bytes };
+    this.#add(owner, { contracts: by, ...more });
+  }
+
+  #add(owner: string, more: Partial<Used>): void {
+    for (const used of [this.#account(`owner ${owner}`), this.#account(this.poolName(owner)), this.#onNode])
+      for (const name of NAMES) used[name] += more[name] ?? 0;
   }
 
   /** Deletes something of an owner. @returns what is free now */
@@ -242,15 +234,8 @@ export class Usage {
     const before = this.of(owner);
     remove();
     const now = this.of(owner);
-    return {
-      machines: before.machines - now.machines,
-      ...freedOf({
-        contracts: before.contracts - now.contracts,
-        windowCycles: before.windowCycles - now.windowCycles,
-        keyCells: before.keyCells - now.keyCells,
-        definitionBytes: before.definitionBytes - now.definitionBytes,
-      }),
-    };
+    const freed = usedBy((name) => before[name] - now[name]);
+    return { machines: freed.machines, ...freedOf(freed) };
   }
 
   #bytesOf(plan: Plan): number {
@@ -262,11 +247,11 @@ export class Usage {
     return bytes;
   }
 
-  #of(owner: string) {
-    let used = this.#byOwner.get(owner);
+  #account(name: string): Used {
+    let used = this.#accounts.get(name);
     if (used === undefined) {
-      used = { ...none(), plans: new Map<Plan, number>() };
-      this.#byOwner.set(owner, used);
+      used = none();
+      this.#accounts.set(name, used);
     }
     return used;
   }
@@ -345,3 +330,5 @@ const WORDS = {
   rows: 'rows',
   recordKib: 'KiB of rows',
 } as const satisfies Record<keyof Used, string>;
+
+const NAMES = Object.keys(WORDS) as readonly (keyof Used)[];
