@@ -59,16 +59,12 @@ interface Served<S extends Shapes> extends Endpoint {
   /** Codes that are this route's own; those of its credentials, its body and the store are added by errorsOf. */
   readonly errors?: readonly FailureCode[];
   readonly example: Example;
-  /** Whether asking changes something, which another site must not make a browser do; a GET does not unless it says so. */
-  readonly changes?: boolean;
-  /** False where asking by HEAD would make no sense: a GET that counts, or never ends. */
+  /** False where asking by HEAD would make no sense: a GET that never ends. */
   readonly hasHead?: boolean;
-  /** Whether its answers are written by a serializer compiled from their schema: for routes that are asked all the time. */
-  readonly isHot?: boolean;
-  /** Whether it decides at the gate of the machine in its path: how long its decisions take is measured. */
+  /** Whether it is answered as it comes, and not when the turn of who asks comes: what decides cuts its work itself. */
+  readonly isAtOnce?: boolean;
+  /** A gate: it counts, whatever method it is asked by, and its body is not read; how long its decisions take is measured. */
   readonly isGate?: boolean;
-  /** Answered by every method alike, and its body is not read. */
-  readonly takesAnyMethod?: boolean;
   /**
    * Who is asking, by a key in a header. A program sends it and no browser, so that a gateway may pass on the name of the host that its
    * client asked for. Undefined: as on every other route.
@@ -96,8 +92,9 @@ export const forReaders = { auth: 'public_or_owner', scope: 'read', tier: 'publi
 export const forOwners = { auth: 'key_or_session', scope: 'read', tier: 'machine' } as const;
 export const forAdmins = { auth: 'key_or_session', scope: 'admin', tier: 'machine' } as const;
 
-export function changesState({ method, changes = method !== 'GET' }: Route): boolean {
-  return changes;
+/** Whether asking changes something, which another site must not make a browser do. */
+export function changesState({ method, isGate = false }: Route): boolean {
+  return isGate || method !== 'GET';
 }
 
 export function bodyLimitOf(

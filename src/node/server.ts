@@ -110,7 +110,7 @@ export async function createServer(
       done(null, parsed);
     };
     // What is refused costs several times what is counted: of other routes each body takes its turn.
-    if (body.length <= PARSED_AT_ONCE && request.routeOptions.config.route?.isHot === true) parse();
+    if (body.length <= PARSED_AT_ONCE && request.routeOptions.config.route?.isAtOnce === true) parse();
     else parts.turns.take(sourceOf(request), parse);
   });
   app.setErrorHandler((error, request, reply) => {
@@ -124,9 +124,7 @@ export async function createServer(
     return sendProblem(reply, problem, failure && retryAfterOf(failure, parts.clock));
   });
   // A gate is GET, whatever method it was asked by.
-  const plain = routes.filter(
-    ({ method, takesStream, takesAnyMethod }) => !takesStream && (!takesAnyMethod || method === 'GET'),
-  );
+  const plain = routes.filter(({ method, takesStream, isGate }) => !takesStream && (!isGate || method === 'GET'));
   const served = { parts, checkHost, log };
   for (const route of plain) mount(app, served, route);
   await app.register(async (streaming) => {
@@ -152,11 +150,11 @@ function mount(
   { parts, checkHost, log }: Pick<ServerOptions, 'checkHost' | 'log'> & { readonly parts: Parts },
   route: Route,
 ): void {
-  const { method, path, tier, isHot = false, isGate = false, hasHead = true, takesStream = false } = route;
+  const { method, path, tier, isGate = false, hasHead = !isGate } = route;
   const { clock, counts } = parts;
   const answers = counts.answersOf(route);
-  // Those that decide cut their work themselves, and a supervisor is answered however many others wait.
-  const isAtOnce = isHot || takesStream || tier === 'operations (public)';
+  // A supervisor is answered however many others wait.
+  const isAtOnce = route.isAtOnce === true || tier === 'operations (public)';
   const isAdmin = route.scope === 'admin' && changesState(route);
   const config: FastifyContextConfig = { route };
   const count = (request: FastifyRequest, reply: FastifyReply, startMs: number, body: unknown) => {
@@ -176,8 +174,6 @@ function mount(
     schema,
     exposeHeadRoute: method === 'GET' && hasHead,
     onRequest: identify(parts, route, checkHost),
-    // The others are written by JSON.stringify: what they answer is seldom asked for, and looks as it was made.
-    ...(isHot ? {} : { serializerCompiler: () => JSON.stringify }),
     bodyLimit: bodyLimitOf(route, parts.limits),
     handler(request, reply) {
       // Answers are for the caller alone, and what they say they are. A page that may be cached says so itself.
@@ -243,41 +239,44 @@ function identify(parts: Parts, route: Route, checkHost: HostCheck) {
     if (gateway === undefined) checkHost(headers.host);
     request.caller = gateway ?? access.callerOf(request, route, changes, clock.now());
   };
-  return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
-    const { follow } = parts.registry;
-    const identified = (isLast: boolean): void => {
-      try {
-        look(request);
-      } catch (error) {
-        if (!isLast) {
-          // Another node may have made the key just now.
-          const again = () => identified(true);
-          follow?.().then(again, again);
-          return;
-        }
-        // A browser sends the cookie of a session that is over until it is taken away, and could look at nothing with it.
-        const isOver = error instanceof Failure && error.code === 'credential_invalid';
-        if (isOver && request.raw.headers.authorization === undefined) setSessionCookie(request, reply, '', 0);
-        done(error as Error);
+  type Done = (error?: Error) => void;
+  const refused = (error: unknown, request: FastifyRequest, reply: FastifyReply, done: Done) => {
+    // A browser sends the cookie of a session that is over until it is taken away, and could look at nothing with it.
+    const isOver = error instanceof Failure && error.code === 'credential_invalid';
+    if (isOver && request.raw.headers.authorization === undefined) setSessionCookie(request, reply, '', 0);
+    done(error as Error);
+  };
+  return (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
+    try {
+      look(request);
+    } catch (error) {
+      const { follow } = parts.registry;
+      if (follow === undefined) {
+        refused(error, request, reply, done);
         return;
       }
-      done();
-    };
-    identified(follow === undefined);
+      // Another node may have made the key just now.
+      const again = () => look(request);
+      follow()
+        .then(again, again)
+        .then(
+          () => done(),
+          (last) => refused(last, request, reply, done),
+        );
+      return;
+    }
+    done();
   };
 }
 
-function schemaOf({ method, path, shapes = {}, answers, checksBody, takesStream, isHot }: Route): FastifySchema {
+/** Answers have none: JSON.stringify writes what a handler gives. */
+function schemaOf({ method, path, shapes = {}, checksBody, takesStream }: Route): FastifySchema {
   const { querystring, body } = shapes;
   // Load balancers and browsers may add what they like to a page; the API says when it does not know a parameter.
   const query = querystring ?? (path.startsWith('/api/') ? Nothing : undefined);
   const isChecked = method !== 'GET' && !checksBody && !takesStream;
-  const response = Object.fromEntries(
-    Object.entries(answers).flatMap(([status, { schema }]) => (schema === undefined ? [] : [[status, schema]])),
-  );
   return {
     ...(query === undefined ? {} : { querystring: query }),
     ...(isChecked ? { body: body ?? Nothing } : {}),
-    ...(isHot ? { response } : {}),
   };
 }

@@ -90,7 +90,7 @@ afterAll(() => node.close());
 
 /** What is answered by every method is asked by one that no route declares, too. */
 const anyMethod = routes.flatMap((route) =>
-  route.takesAnyMethod === true && route.method === 'GET' ? [{ ...route, method: 'PUT' as 'POST' }] : [],
+  route.isGate === true && route.method === 'GET' ? [{ ...route, method: 'PUT' as 'POST' }] : [],
 );
 
 const rows = [...routes, ...anyMethod].flatMap((route) =>

@@ -184,7 +184,7 @@ parentPort.on('message', ({ url, method, headers, body }) => {
 it('refuses a longer body before it is read, whoever sends it', async () => {
   const refused = await Promise.all(
     taking
-      .filter(({ takesStream, takesAnyMethod }) => !takesStream && !takesAnyMethod)
+      .filter(({ takesStream, isGate }) => !takesStream && !isGate)
       .map(async (route) => {
         const limit = bodyLimitOf(route, defaultLimits);
         const body = `{"unknown":"${'a'.repeat(limit)}"}`;

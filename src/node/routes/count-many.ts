@@ -38,6 +38,7 @@ export const countMany = route({
     status: 200,
   },
   takesStream: true,
+  isAtOnce: true,
   async handle(parts, request, reply) {
     const { ownership, clock, counting, counts, turns, limits } = parts;
     const machine = ownership.owned(request.params.slug, request.caller);

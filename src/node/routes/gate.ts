@@ -36,11 +36,8 @@ const declaration = {
     'invalid_input',
   ],
   example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, query: {}, status: 200 },
-  changes: true,
-  hasHead: false,
-  isHot: true,
+  isAtOnce: true,
   isGate: true,
-  takesAnyMethod: true,
   gatewayOf,
   handle: decide,
 } as const satisfies Partial<Declaration<Shapes>>;

@@ -30,17 +30,21 @@ export function* decideInTurn(asked: Asked, peek: boolean, cycle: number, nowMs:
   return one instanceof Failure ? one : { decision: one!, cycle: asked.contract.cycle, nowMs };
 }
 
+/** Gates that are decided in one step, where none of them moves. */
+const AT_ONCE = 16;
+
 export function* decideEach(asked: readonly Asked[], cycle: number, nowMs: number): Steps<Outcomes> {
   const each: Outcomes['each'][number][] = [];
   for (const one of asked) {
-    if (each.length > 0) yield;
-    const { contract, kind, n, name } = one;
+    const { machine, contract, kind, n, name } = one;
+    const { seq } = machine.head;
     try {
       const admitted = n === 1 ? contract.decide(1, cycle, kind, name) : yield* countInSteps(one, cycle);
       each.push(n === 0 ? foreseen({ ...one, n: 1 }, cycle) : gateDecisionOf(one, admitted, cycle));
     } catch (error) {
       each.push(ofOne(error));
     }
+    if (each.length % AT_ONCE === 0 || machine.head.seq !== seq) yield;
   }
   return { cycle, nowMs, each };
 }
