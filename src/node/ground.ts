@@ -67,11 +67,13 @@ export function openGround({ dir, cycleMs, rotateKey = false, acceptLoss = false
     const identity = identityIn(store.dir, hasData, cycleMs, CYCLE_MS);
     clock = new WallClock(identity.cycleMs, { onError });
     const isRotated = rotateKey && !identity.isNew;
+    // From the running cycle on, which is not before the newest stored one.
+    if (isRotated) holdClock(clock, newestCycleOf(store));
     return {
       store,
       credentials: store.credentials,
       clock,
-      identity: isRotated ? rotated(store, identity, clock) : identity,
+      identity: isRotated ? withNewKey(store.dir, identity, clock.cycle()) : identity,
       dir: store.dir,
       stored: store,
       lost: store.lost,
@@ -81,13 +83,4 @@ export function openGround({ dir, cycleMs, rotateKey = false, acceptLoss = false
     store.close();
     throw error;
   }
-}
-
-/**
- * Gives the node of an open data folder a new key, from the running cycle on, which is not before the newest stored one.
- * @throws Failure `clock_behind`, `unreadable_file`, `unwritable_folder`
- */
-export function rotated(store: SqliteStore, identity: Identity, clock: WallClock): Identity {
-  holdClock(clock, newestCycleOf(store));
-  return withNewKey(store.dir, identity, clock.cycle());
 }

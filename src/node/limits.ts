@@ -1,6 +1,6 @@
 // Every limit of a node, with its default.
 
-export interface Rate {
+interface Rate {
   readonly threshold: number;
   readonly within: number;
 }
