@@ -124,7 +124,7 @@ export class Usage {
 
   #noteFull(owner: string): void {
     const { full } = this.#ownership;
-    const used = this.of(owner);
+    const used = this.#account(`owner ${owner}`);
     const name = RECORDS.find((one) => {
       return used[one] >= this.#limits[one].perOwner || used[one] >= this.#freeIn(owner, one);
     });
