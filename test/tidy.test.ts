@@ -179,7 +179,7 @@ describe('the house', () => {
     `Answer Ending machineOf refuse Limiter Endpoint GateOptions Keys Queue Rule Asked Seen Evidence Stage requestsOf Proof Range
       countsOf namesIn compare Comparison parseCondition Figures Decided play templateOf Decision counted ConnectionOptions Found
       Counted Heard unreachable stopped judge Latency Share Pause Cell Fault Reading Target Level
-      Limit retryAfterOf unitOf Turns Rate Outcome assemble Wanted Head verifyRecord replicate Replicate away
+      Limit retryAfterOf unitOf Turns Outcome assemble Wanted Head verifyRecord replicate Replicate away
       CycleCounts WindowCounts Curve Counting`.split(/\s+/),
   );
   /** The library gives its users names that its rooms have inside, too. */
