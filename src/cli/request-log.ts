@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Seed } from '../math/seed.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { writing } from '../schema/unwritable.js';
-import { requestsOf } from '../simulate/generate.js';
+import { requestsOf } from '../simulate/scenario-traffic.js';
 import { combinedLine } from '../traffic/log/write.js';
 
 const START_MS = Date.UTC(2026, 0, 1);

@@ -3,9 +3,8 @@
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import type { InspectionEvent } from 'xstate';
 import { unwritableFailure } from '../schema/unwritable.js';
-import { MOST_DRAWN, sequenceDiagram } from '../simulate/sequence-diagram.js';
 import { StatelyTrace } from '../simulate/stately-trace.js';
-import { Trace, type TracedMessage } from '../simulate/trace.js';
+import { MOST_DRAWN, sequenceDiagram, Trace, type TracedMessage } from '../simulate/trace.js';
 import type { Clock } from '../time/clock.js';
 
 const CHUNK = 64 * 1024;

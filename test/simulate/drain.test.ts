@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Series } from '../../src/outcome/series.js';
 import { parseScenario, type ScenarioObject } from '../../src/scenario/load-scenario.js';
-import { drainMs } from '../../src/simulate/drain.js';
+import { drainMs } from '../../src/simulate/replication.js';
 
 const steady = { model: 'poisson', rate: '5/s' };
 const spike = { model: 'spikes', requests: 9, from: '2s', to: '3s' };

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { lastValueFrom, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { requestsOf } from '../../src/simulate/generate.js';
+import { requestsOf } from '../../src/simulate/scenario-traffic.js';
 import { simulate$ } from '../../src/simulate/simulate.js';
 import { clientAddress, combinedLine, MOST_CLIENTS } from '../../src/traffic/log/write.js';
 import { read } from '../scenario/reading.js';

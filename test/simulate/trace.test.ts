@@ -1,9 +1,8 @@
 import { lastValueFrom } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { ActorState } from '../../src/simulate/actor-states.js';
-import { MOST_DRAWN, sequenceDiagram } from '../../src/simulate/sequence-diagram.js';
 import { simulate$ } from '../../src/simulate/simulate.js';
-import { Trace, type TracedMessage } from '../../src/simulate/trace.js';
+import { MOST_DRAWN, sequenceDiagram, Trace, type TracedMessage } from '../../src/simulate/trace.js';
 import { read } from '../scenario/reading.js';
 
 async function traced(text: string, untilCycle?: number): Promise<{ messages: TracedMessage[]; states: ActorState[] }> {
