@@ -1,41 +1,83 @@
 // The state of a contract, or of a key, as every store keeps it: in memory and in SQLite as columns, in Redis as one text.
 //
-//   columns   state | held_until_cycle | refusals | windows: bytes, whose checksum covers id, key, state and hold, too
+//   columns   state | held_until_cycle | refusals | windows
 //   text      ["limiting",2306790013,0,"…"], the bytes in base64; until 0.2 the whole as V8 serializes it, in base64
-import { deserialize } from 'node:v8';
+//
+//   windows   version (1 byte) | number of windows | window … | CRC-32 (4 bytes)
+//   window    cycle (8 bytes)  | number of runs    | run …
+//   run       gap | length | events × length
+//   rule      refused (1 byte) | time in ms (8 bytes) | state, serialized by V8: behind the windows of a contract with a rule
+//
+//   age       0 1 2 3 4 5 6 7          A run is a sequence of cycles that all have events; its gap is the number of empty cycles
+//   events    3 1 . . . 7 2 .          between it and the run before. Here: gap 0, length 2: 3 1; gap 3, length 2: 7 2.
+//
+// Numbers without a width are varints: seven bits a byte, the lowest first, the high bit set on all bytes but the last. A busy
+// window of 60 cycles takes some 80 bytes, an empty one 14. Numbers with a width are little-endian.
+//
+// The checksum covers id, state, hold and key, and then all bytes before it. In version 1 it covers the bytes alone. Until version 2 rules kept
+// other states: `Rule.upgrade`.
+import { deserialize, serialize } from 'node:v8';
+import { crc32 } from 'node:zlib';
+import { WindowCounts, type WindowImage } from '../limiter/window.js';
+import { assert, Bug } from '../schema/failure.js';
 import type { ContractState } from './store.js';
-import { countsFromCells, decodeRule, decodeWindows, encodeWindows } from './window-bytes.js';
+
+const VERSION = 3;
+/** Until 0.2: rules kept other states. */
+const VERSION_OF_FORMER_RULES = 2;
+const VERSION_OF_BYTES_ALONE = 1;
+const CHECKSUM_BYTES = 4;
 
 export interface StateColumns {
   readonly state: string;
   readonly held_until_cycle: number;
   readonly refusals: number;
-  /** See window-bytes.ts. */
   readonly windows: Uint8Array;
 }
 
 /** Whose state it is. */
 type Owner = Pick<ContractState, 'id' | 'key'>;
 
-/** Keeps no part of the state: it may change afterwards. */
+/**
+ * Keeps no part of the state: it may change afterwards.
+ * @throws Bug unless events are integers above zero and ages are ascending integers from zero
+ */
 export function encodeState(image: ContractState): StateColumns {
   const { state, heldUntilCycle, refusals = 0, windows, rule } = image;
-  const bytes = encodeWindows(windows, besideOf(image, state, heldUntilCycle), rule);
-  return { state, held_until_cycle: heldUntilCycle, refusals, windows: bytes };
+  const bytes = [VERSION];
+  putVarint(bytes, windows.length);
+  for (const { cycle, counts } of windows) {
+    putDouble(bytes, cycle);
+    putRuns(bytes, counts);
+  }
+  if (rule !== undefined) {
+    bytes.push(rule.refused);
+    putDouble(bytes, rule.atMs);
+    for (const byte of serialize(rule.state)) bytes.push(byte);
+  }
+  const { length } = bytes;
+  bytes.push(0, 0, 0, 0);
+  const whole = Buffer.from(bytes);
+  whole.writeUInt32LE(crc32(whole.subarray(0, length), crc32(besideOf(image, state, heldUntilCycle))), length);
+  return { state, held_until_cycle: heldUntilCycle, refusals, windows: whole };
 }
 
-/** @returns undefined if these are not the columns that were written for this owner */
+/** @returns undefined if these are not the columns that were written for this owner: bits are flipped, or the end is missing */
 export function decodeState(owner: Owner, columns: StateColumns): ContractState | undefined {
   const { state, held_until_cycle: heldUntilCycle, refusals, windows: bytes } = columns;
-  const windows = decodeWindows(bytes, besideOf(owner, state, heldUntilCycle));
-  if (windows === undefined) return undefined;
-  const rule = decodeRule(bytes);
+  const content = bytes.subarray(0, -CHECKSUM_BYTES);
+  const [version] = content;
+  if (version === undefined || version < VERSION_OF_BYTES_ALONE || version > VERSION) return undefined;
+  const beside = version === VERSION_OF_BYTES_ALONE ? 0 : crc32(besideOf(owner, state, heldUntilCycle));
+  if (viewOf(bytes).getUint32(content.length, true) !== crc32(content, beside)) return undefined;
+  const reader = new ByteReader(content.subarray(1));
+  const windows = Array.from({ length: reader.varint() }, () => ({ cycle: reader.double(), counts: runsIn(reader) }));
   return {
     id: owner.id,
     ...(owner.key === undefined ? {} : { key: owner.key }),
     ...{ state, heldUntilCycle, windows },
     ...(refusals === 0 ? {} : { refusals }),
-    ...(rule === undefined ? {} : { rule }),
+    ...(reader.isAtEnd ? {} : { rule: ruleIn(reader, version) }),
   };
 }
 
@@ -55,6 +97,131 @@ export function stateFromText(owner: Owner, text: string): ContractState | undef
   return decodeState(owner, { state, held_until_cycle, refusals, windows: Buffer.from(bytes, 'base64') });
 }
 
+/**
+ * Until 0.2 a rule kept its windows in `cells`, one behind the other: count, cycle, slot, within, and the ring. `many_nodes` has one for
+ * each node, others have one.
+ */
+export function countsFromCells(state: unknown): unknown {
+  if (Array.isArray(state)) return state.map(countsFromCells);
+  if (typeof state !== 'object' || state === null || ArrayBuffer.isView(state)) return state;
+  const { cells, ...rest } = state as { readonly cells?: unknown };
+  if (!(cells instanceof Float64Array))
+    return Object.fromEntries(Object.entries(state).map(([name, part]) => [name, countsFromCells(part)]));
+  const windows: WindowCounts[] = [];
+  for (let at = 0; at < cells.length; at += 4 + windows[0]!.within) {
+    const [inWindow = 0, cycle = 0, slot = 0, within = 0] = cells.subarray(at);
+    const window = new WindowCounts(within, cycle, { array: cells.slice(at + 4, at + 4 + within), at: 0 });
+    windows.push(Object.assign(window, { inWindow, slot }));
+  }
+  return 'turn' in rest ? { ...rest, windows } : { ...rest, window: windows[0] };
+}
+
 function besideOf({ id, key }: Owner, state: string, heldUntilCycle: number): string {
   return `${id} ${state} ${heldUntilCycle}${key === undefined ? '' : ` ${key}`}`;
+}
+
+function putRuns(bytes: number[], counts: WindowImage['counts']): void {
+  const starts: number[] = [];
+  let end = -1;
+  for (let at = 0; at < counts.length; at += 2) {
+    const age = counts[at]!;
+    if (!Number.isSafeInteger(age) || age < Math.max(0, end)) throw new Bug(`age ${age} in a window does not rise`);
+    if (age !== end) starts.push(at);
+    end = age + 1;
+  }
+  putVarint(bytes, starts.length);
+  end = 0;
+  for (const [run, start] of starts.entries()) {
+    const stop = starts[run + 1] ?? counts.length;
+    putVarint(bytes, counts[start]! - end);
+    putVarint(bytes, (stop - start) / 2);
+    for (let at = start; at < stop; at += 2) {
+      const events = counts[at + 1]!;
+      if (!Number.isInteger(events) || events <= 0) throw new Bug(`${events} events in a window are no count`);
+      putVarint(bytes, events);
+    }
+    end = counts[stop - 2]! + 1;
+  }
+}
+
+function runsIn(reader: ByteReader): WindowImage['counts'] {
+  const counts: number[] = [];
+  let age = 0;
+  for (let runs = reader.varint(); runs > 0; runs -= 1) {
+    age += reader.varint();
+    for (let length = reader.varint(); length > 0; length -= 1) {
+      counts.push(age, reader.varint());
+      age += 1;
+    }
+  }
+  return counts;
+}
+
+function ruleIn(reader: ByteReader, version: number): NonNullable<ContractState['rule']> {
+  const refused = reader.byte() === 1 ? 1 : 0;
+  const rule = { refused, atMs: reader.double(), state: countsFromCells(deserialize(reader.rest())) } as const;
+  return version <= VERSION_OF_FORMER_RULES ? { ...rule, isFormer: true } : rule;
+}
+
+const eight = Buffer.alloc(8);
+
+function putDouble(bytes: number[], value: number): void {
+  eight.writeDoubleLE(value);
+  for (const byte of eight) bytes.push(byte);
+}
+
+/** By division, not by shifts: shifts cut numbers down to 32 bits. Division by a power of two is exact. */
+function putVarint(bytes: number[], value: number): void {
+  let left = value;
+  while (left >= 128) {
+    const rest = Math.floor(left / 128);
+    bytes.push(left - rest * 128 + 128);
+    left = rest;
+  }
+  bytes.push(left);
+}
+
+/** Reads bytes whose checksum holds: an early end is a bug of the writer, not damage. */
+class ByteReader {
+  #at = 0;
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.#view = viewOf(bytes);
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#bytes.length;
+  }
+
+  rest(): Uint8Array {
+    return this.#bytes.subarray(this.#at);
+  }
+
+  byte(): number {
+    const value = this.#bytes[this.#at++];
+    assert(value !== undefined, 'the bytes of a window end too early');
+    return value;
+  }
+
+  double(): number {
+    const value = this.#view.getFloat64(this.#at, true);
+    this.#at += 8;
+    return value;
+  }
+
+  varint(): number {
+    let value = 0;
+    for (let unit = 1; ; unit *= 128) {
+      const byte = this.byte();
+      value += (byte % 128) * unit;
+      if (byte < 128) return value;
+    }
+  }
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -166,18 +166,6 @@ describe.skipIf(!hasRedis)('bounds over three nodes (needs redis-server)', () =>
     expect((await limitsOf(1, owners[0]!)).machines).toMatchObject({ free_on_node: 0, left: 0 });
   });
 
-  it('a network that a version before began is counted once', async () => {
-    const stock = ({ machines, contracts, window_cycles, definition_bytes, keys: own }: any) => [
-      ...[machines, contracts, window_cycles, definition_bytes, own],
-    ];
-    const before = await Promise.all(keys.map((key, node) => limitsOf(node, key)));
-    const counted = await redis.ask<string[]>('KEYS', `${DIRECTORY}[uk]:*`);
-    await redis.ask('DEL', ...counted, `${DIRECTORY}u`, `${DIRECTORY}stock`);
-    nodes.push(await start());
-    const after = await Promise.all(keys.map((key, node) => limitsOf(node, key)));
-    expect(after.map(stock)).toEqual(before.map(stock));
-  });
-
   it('keys that have expired are forgotten by Redis, too', async () => {
     const { network } = await openNetworkGround({ url: redis.url, onError: () => {} });
     const rights = { owner: 'o', scopes: ['read'], machine: undefined, isRevoked: false } as const;

@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { LIMITED, upgraded } from '../../src/limiter/rule/rule.js';
 import { ruleOf } from '../../src/limiter/rule/rule-definition.js';
-import { countsFromCells } from '../../src/store/window-bytes.js';
+import { countsFromCells } from '../../src/store/state-codec.js';
 import { loadScenario, simulate, verifyRecord } from '../../src/weir.js';
 import { serve, temporaryFolder, weir } from '../cli/command-line.js';
 import { rules } from '../limiter/rule/every-rule.js';

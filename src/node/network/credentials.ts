@@ -70,15 +70,6 @@ export class NetworkCredentials extends MemoryCredentials {
         await this.#connection.command(DIRECTORY, 'HDEL', `${DIRECTORY}${place}`, ...names.slice(from, from + PAGE));
   }
 
-  /** Counts the keys of owners, once for a network: of one that a version before this one began. */
-  async countAll(): Promise<void> {
-    const keys = (await this.#connection.command(DIRECTORY, 'HVALS', `${DIRECTORY}keys`)) as string[];
-    for (const text of keys) {
-      const { owner, id, expiresAtMs } = JSON.parse(text) as Key;
-      await this.#connection.command(DIRECTORY, 'ZADD', `${DIRECTORY}k:${owner}`, 'NX', String(expiresAtMs), id);
-    }
-  }
-
   /**
    * Reads keys and sessions as Redis has them. Sessions that it does not have any more have ended.
    * @param reading calls what reads one of them; what cannot be read is skipped

@@ -7,7 +7,6 @@ import type { Plan } from '../../limiter/plan.js';
 import { planContract } from '../../limiter/validate.js';
 import { DIRECTORY, prefixOf } from '../../store/redis/buckets.js';
 import type { RedisConnection } from '../../store/redis/connection.js';
-import { ROW_BYTES } from '../../store/redis/record-functions.js';
 import type { ContractImage, MachineImage } from '../../store/store.js';
 import { instantText } from '../../time/cycle.js';
 
@@ -136,7 +135,7 @@ export class KnownMachines {
     this.#removed.set(slug, removed);
     if (known === undefined) {
       if (end !== undefined) this.deleted.add(machine);
-      this.onMachine(machine, Number(fields.get('bytes') ?? head.seq * ROW_BYTES));
+      this.onMachine(machine, Number(fields.get('bytes') ?? 0));
     } else if (end !== undefined && machine.deletedMs === undefined) this.#end(machine, end);
   }
 

@@ -106,8 +106,8 @@ export class PlainCounting {
     let past = isHeld ? undefined : this.#pasts.get(name);
     if (past === undefined) {
       past = this.#connection
-        .call<[Buffer | number]>('look', prefix, [gate], { isBinary: true })
-        .then(([, [bytes]]) => (bytes instanceof Buffer ? new GateBytes(bytes) : undefined));
+        .call<Buffer | number>('look', prefix, [gate], { isBinary: true })
+        .then(([, bytes]) => (bytes instanceof Buffer ? new GateBytes(bytes) : undefined));
       past.catch(() => this.#pasts.delete(name));
       this.#pasts.set(name, past);
     }

@@ -283,11 +283,10 @@ export class NetworkRegistry implements Registry {
   }
 
   async start(lost: readonly MissingRows[]): Promise<void> {
-    const { network, host, usage } = this.#parts;
-    const { directory, stock, entries } = network;
+    const { network, host } = this.#parts;
+    const { directory, entries } = network;
     try {
       await directory.load(host);
-      await stock.begin(host, usage, directory);
       await network.start();
       for (const { machine, toSeq } of lost) if (host.machines.has(machine)) await entries.noteLoss(machine, toSeq);
     } catch (error) {

@@ -1,15 +1,11 @@
 // What owners have over all nodes: room is claimed in Redis before something is made, so that nodes asked at once admit no more than one would.
 // See stock-functions.ts.
-import type { Host } from '../../host/host.js';
-import type { Machine } from '../../host/machine.js';
 import { digestOf } from '../../schema/canonical.js';
 import { DIRECTORY, prefixOf } from '../../store/redis/buckets.js';
 import type { RedisConnection } from '../../store/redis/connection.js';
 import { STOCK } from '../../store/redis/stock-functions.js';
 import type { Limits } from '../limits.js';
-import { isReserved } from '../ownership.js';
-import { ofMachine, refusalBeyond, type Stocked, type Usage, type Wanted } from '../usage.js';
-import type { Directory } from './directory.js';
+import { refusalBeyond, type Stocked, type Wanted } from '../usage.js';
 
 /** For how long after its claim something may still be made, beside two deadlines of calls, and how far the clocks of servers are apart; in ms. */
 const MADE_WITHIN_MS = 5_000;
@@ -85,15 +81,6 @@ export class Stock {
     return usedIn(freed);
   }
 
-  /** Counts what there is already, once for a network: of one that a version before this one began. */
-  async begin(host: Host, usage: Usage, directory: Directory): Promise<void> {
-    const place = `${DIRECTORY}stock`;
-    if ((await this.#connection.command(DIRECTORY, 'GET', place)) !== null) return;
-    for (const machine of host.machines.values()) if (!isReserved(machine.slug)) await this.#take(machine, usage);
-    await directory.credentials.countAll();
-    await this.#connection.command(DIRECTORY, 'SET', place, '1');
-  }
-
   /** What an owner has, and all together. @throws Failure `store_away` */
   async used(owner = '') {
     const read = async (place: string) =>
@@ -107,15 +94,6 @@ export class Stock {
     return { all, of, keys };
   }
 
-  async #take(machine: Machine, usage: Usage): Promise<void> {
-    const { owner } = machine.image;
-    await this.#claimed(this.#claimOf(ofMachine(owner), machineItem(machine.slug), ''));
-    for (const { id, plan, image } of machine.contracts) {
-      const wanted = usage.ofContract(owner, plan, image.keyed?.maxKeys);
-      await this.#claimed(this.#claimOf(wanted, `${machine.slug}/${id}`, ''));
-    }
-  }
-
   #until(): number {
     return Math.ceil(this.#connection.nowMs() + 2 * this.#connection.deadlineMs + MADE_WITHIN_MS);
   }
@@ -123,7 +101,8 @@ export class Stock {
   async #claim(wanted: Wanted, item: string): Promise<number> {
     for (let tries = 0; ; tries += 1) {
       const untilMs = this.#until();
-      const refused = await this.#claimed(this.#claimOf(wanted, item, String(untilMs)));
+      const args = this.#claimOf(wanted, item, String(untilMs));
+      const [, refused] = await this.#connection.call<Refused | undefined>('claim', DIRECTORY, args);
       if (refused === undefined) return untilMs;
       const [used, all, stale] = refused;
       // What nodes that have ended left open may not be there.
@@ -171,10 +150,6 @@ export class Stock {
       return more.has(name) ? [more.get(name)!, perOwner, onNode] : [0, UNBOUNDED, UNBOUNDED];
     });
     return [owner, item, until, plan === undefined ? '' : digestOf(plan.definition), ...amounts.map(String)];
-  }
-
-  async #claimed(args: readonly string[]): Promise<Refused | undefined> {
-    return (await this.#connection.call<Refused | undefined>('claim', DIRECTORY, args))[1];
   }
 
   async #release(owner: string, claimed: string, items: readonly string[]): Promise<Numbers> {

@@ -131,7 +131,7 @@ export class Turns {
   async #read(image: Contract, name: string | undefined) {
     const gate = gateName(image, name);
     const prefix = prefixOf(image.machine.slug);
-    const [nowMs, [found]] = await this.#connection.call<[Looked]>('look', prefix, [gate], { isBinary: true });
+    const [nowMs, found] = await this.#connection.call<Looked>('look', prefix, [gate], { isBinary: true });
     if (found instanceof Buffer) return { nowMs, version: 0, saved: stateOf(image, found) };
     // A key is made with its first request; a contract was made when it was deployed.
     if (!Array.isArray(found) && (name === undefined || found === -1)) throw lost(image);

@@ -9,9 +9,6 @@
 //
 // A contract that is not counted by Redis itself is a hash with a version and its state; whoever changes it names the version that he has read.
 
-/** What a row of a version that did not count their bytes is taken to have. */
-export const ROW_BYTES = 600;
-
 /** As `gateFunctions`, and behind them. */
 export const recordFunctions = `
 -- Whether the machine is there, and not deleted.
@@ -137,18 +134,15 @@ local function removeMachine(args)
   return 1
 end
 
--- (gate)...: of each the string of a plain one, or version and state of another; 0 for a key that is not there, -1 without its contract
+-- gate: the string of a plain one, or version and state of another; 0 for a key that is not there, -1 without its contract
 local function look(args)
-  local reply = {}
-  for i = 3, #args do
-    local key = P .. 'g:' .. args[i]
-    local kind = call('TYPE', key).ok
-    if isOver(args[i]) then reply[i - 2] = -1
-    elseif kind == 'string' then reply[i - 2] = call('GET', key)
-    elseif kind == 'hash' then reply[i - 2] = call('HMGET', key, 'v', 's')
-    else reply[i - 2] = call('EXISTS', P .. 'g:' .. string.match(args[i], '^[^/]+/[^/]+')) - 1 end
-  end
-  return reply
+  local name = args[3]
+  local place = P .. 'g:' .. name
+  local kind = call('TYPE', place).ok
+  if isOver(name) then return -1 end
+  if kind == 'string' then return call('GET', place) end
+  if kind == 'hash' then return call('HMGET', place, 'v', 's') end
+  return call('EXISTS', P .. 'g:' .. string.match(name, '^[^/]+/[^/]+')) - 1
 end
 
 -- gate, version that was read (0 for none), state, due cycle or -1, list of keys or '', most keys, cycle from which the key
@@ -208,7 +202,7 @@ local function link(args)
   local most = tonumber(args[6])
   if call('ZRANK', P .. 'w:' .. slug, args[7]) ~= most - 1 then return 0 end
   local seq = tonumber(args[4])
-  local bytes = tonumber(call('HGET', machine, 'bytes') or seq * ${ROW_BYTES})
+  local bytes = tonumber(call('HGET', machine, 'bytes') or 0)
   for i = 13, #args do
     seq = seq + 1
     bytes = bytes + #args[i]

@@ -36,15 +36,11 @@ local function change(of, sign, amounts, digest)
   end
 end
 
--- owner, item, until when it may still be made or '' where it is there, digest of its definition or '',
+-- owner, item, until when it may still be made, digest of its definition or '',
 -- (more, most of an owner, most of all)...: nothing where there is room, else what is used, and claims that may not be there
 local function claim(args)
   local of, open, member = P .. 'u:' .. args[3], P .. 'claims', args[3] .. ' ' .. args[4]
   local isThere = call('HEXISTS', of, args[4]) == 1
-  if isThere and args[5] == '' then
-    call('ZREM', open, member)
-    return
-  end
   if isThere and call('ZSCORE', open, member) then
     call('ZADD', open, args[5], member)
     return
@@ -53,14 +49,14 @@ local function claim(args)
   for i = 1, #used do
     amounts[i] = tonumber(args[4 + 3 * i])
     local needed = used[i] + amounts[i]
-    if args[5] ~= '' and (needed > tonumber(args[5 + 3 * i]) or needed > tonumber(args[6 + 3 * i]) - all[i]) then
+    if needed > tonumber(args[5 + 3 * i]) or needed > tonumber(args[6 + 3 * i]) - all[i] then
       return { used, all, call('ZRANGEBYSCORE', open, '-inf', now, 'LIMIT', 0, 100) }
     end
   end
   if isThere then return end
   call('HSET', of, args[4], table.concat(amounts, ' ') .. ' ' .. args[6])
   change(of, 1, amounts, args[6])
-  if args[5] ~= '' then call('ZADD', open, args[5], member) end
+  call('ZADD', open, args[5], member)
 end
 
 -- owner, the instant of their claim, or '' for what is not there for certain, (item)...: what they took is free again, unless
