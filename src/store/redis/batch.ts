@@ -87,7 +87,7 @@ export class CountBatch {
   };
 
   #send(prefix: string, gates: readonly Gate[]): void {
-    const args = gates.flatMap(({ name, n, keys }) => [name, String(n), String(keys)]);
+    const args = gates.flatMap(({ name, n, keys }) => [name, keys === 0 ? String(n) : `${n} ${keys}`]);
     this.#connection.call<number[]>('count', prefix, args).then(
       ([nowMs, reply]) => this.#answer(gates, reply, nowMs),
       (error) => {

@@ -63,12 +63,16 @@ local function take(name, keys, isCounting)
   if isCounting and isLater and gate == name then call('ZADD', list, cycle, name) end
 end
 
--- (gate, events, keys)...: of each gate admitted, count, cycle and state; in place of the first why it was not counted
+-- (gate, events, of a key with those of its contract: '3 100')...: of each gate admitted, count, cycle and state; in place of the first why it was not counted
 local function count(args)
   local reply, at = {}, 1
-  for i = 3, #args, 3 do
-    local n = tonumber(args[i + 1])
-    local refused = take(args[i], args[i + 2], n > 0)
+  for i = 3, #args, 2 do
+    local n, keys = tonumber(args[i + 1]), '0'
+    if not n then
+      n, keys = string.match(args[i + 1], '^(%d+) (.+)$')
+      n = tonumber(n)
+    end
+    local refused = take(args[i], keys, n > 0)
     if refused then
       reply[at], reply[at + 1], reply[at + 2], reply[at + 3] = refused, 0, 0, 0
     else
