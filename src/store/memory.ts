@@ -20,11 +20,10 @@ interface Shelf {
   readonly contracts: Contract[];
   /** The first one follows the rows that were removed. */
   readonly rows: AuditRow[];
+  /** Of the rows. */
+  bytes: number;
   checkpoint: Checkpoint | undefined;
   cut: Cut | undefined;
-  /** How many of the rows were counted by their bytes: when somebody asks. */
-  counted: number;
-  bytes: number;
 }
 
 interface MemoryStoreOptions {
@@ -75,10 +74,9 @@ export class MemoryStore implements Store {
         machine: image,
         contracts: [],
         rows: [],
+        bytes: 0,
         checkpoint: undefined,
         cut: undefined,
-        counted: 0,
-        bytes: 0,
       });
   }
 
@@ -136,8 +134,7 @@ export class MemoryStore implements Store {
     assert(shelf.contracts.length === 0, `machine ${slug} still has contracts`);
     const forgotten = this.answers.remove(slug, most);
     if (forgotten >= most) return forgotten;
-    const { length } = shelf.rows.splice(0, Math.min(most, shelf.rows.length - 1));
-    Object.assign(shelf, { counted: 0, bytes: 0 });
+    const length = removeFirst(shelf, Math.min(most, shelf.rows.length - 1));
     if (length < most) this.#shelves.delete(slug);
     return length;
   }
@@ -149,10 +146,12 @@ export class MemoryStore implements Store {
 
   append(row: AuditRow): void {
     this.#checkTaking();
-    const { rows } = this.#shelf(row.machine);
+    const shelf = this.#shelf(row.machine);
+    const { rows } = shelf;
     const last = rows.at(-1)?.seq ?? 0;
     assert(row.seq === last + 1, `row ${row.seq} of ${row.machine} was appended after row ${last}`);
     rows.push(row);
+    shelf.bytes += bytesOfRow(row);
   }
 
   putCheckpoint(checkpoint: Checkpoint): void {
@@ -194,10 +193,7 @@ export class MemoryStore implements Store {
 
   recordBytes(machine: string): number {
     this.#checkOpen();
-    const shelf = this.#shelves.get(machine);
-    if (shelf === undefined) return 0;
-    for (; shelf.counted < shelf.rows.length; shelf.counted += 1) shelf.bytes += bytesOfRow(shelf.rows[shelf.counted]!);
-    return shelf.bytes;
+    return this.#shelves.get(machine)?.bytes ?? 0;
   }
 
   checkpoint(machine: string): Checkpoint | undefined {
@@ -219,9 +215,7 @@ export class MemoryStore implements Store {
       removed <= seq && seq < removed + shelf.rows.length,
       `rows of ${cut.machine} up to ${seq} cannot be removed`,
     );
-    for (const [index, row] of shelf.rows.splice(0, seq - removed).entries())
-      if (index < shelf.counted) shelf.bytes -= bytesOfRow(row);
-    shelf.counted = Math.max(0, shelf.counted - (seq - removed));
+    removeFirst(shelf, seq - removed);
     shelf.cut = cut;
   }
 
@@ -252,6 +246,12 @@ export class MemoryStore implements Store {
   #checkOpen(): void {
     assert(!this.#closed, 'the store is closed');
   }
+}
+
+function removeFirst(shelf: Shelf, rows: number): number {
+  const removed = shelf.rows.splice(0, rows);
+  for (const row of removed) shelf.bytes -= bytesOfRow(row);
+  return removed.length;
 }
 
 function storedOf({ image, state }: Contract) {

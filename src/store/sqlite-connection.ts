@@ -78,20 +78,21 @@ export class SqliteConnection {
     this.#commits = file.database.prepare<[], number>('SELECT number FROM commits').pluck().get() ?? 0;
   }
 
+  /** Absolute path of the data folder. */
   get dir(): string {
     return this.#file.dir;
   }
 
-  get mark(): HeadMark {
+  protected get mark(): HeadMark {
     return this.#file.mark;
   }
 
-  /** The number of the last commit. */
+  /** Transactions made durable since the folder was made. */
   get commits(): number {
     return this.#commits;
   }
 
-  /** Rows that were missing when the store was opened. */
+  /** Acknowledged rows that were missing when the store was opened. */
   get lost(): readonly MissingRows[] {
     return this.#file.lost;
   }

@@ -3,7 +3,7 @@ import { EMPTY } from '../record/chain.js';
 import type { AuditRow, Checkpoint, Cut } from '../record/row.js';
 import { canonicalJson } from '../schema/canonical.js';
 import { assert } from '../schema/failure.js';
-import type { SqliteConnection } from './sqlite-connection.js';
+import { SqliteConnection } from './sqlite-connection.js';
 import { damaged } from './sqlite-failure.js';
 import type { RecordReader, RowQuery, StoredMachine } from './store.js';
 
@@ -23,24 +23,18 @@ const ID = '(SELECT id FROM machines WHERE slug = ?)';
 /** The last of the removed rows of the machine, 0 for none. It does not depend on the row: SQLite computes it once for a query. */
 const REMOVED = `coalesce((SELECT seq FROM cuts WHERE machine = ${ID}), 0)`;
 
-export class SqliteRecords implements RecordReader {
-  protected readonly connection: SqliteConnection;
-
-  constructor(connection: SqliteConnection) {
-    this.connection = connection;
-  }
-
+export class SqliteRecords extends SqliteConnection implements RecordReader {
   append(row: AuditRow): void {
     const { machine, seq, cycle, kind, contract_id = null } = row;
     const text = canonicalJson(row);
-    const changes = this.connection.run(
+    const changes = this.run(
       `INSERT INTO rows (machine, seq, cycle, kind, contract_id, text)
        SELECT id, ?, ?, ?, ?, ? FROM machines
        WHERE slug = ? AND ? = 1 + coalesce((SELECT max(seq) FROM rows WHERE machine = machines.id), 0)`,
       ...[seq, cycle, kind, contract_id, text, machine, seq],
     );
     assert(changes === 1, `row ${seq} of ${machine} is not the next one, or there is no such machine`);
-    this.connection.mark.note(machine, seq);
+    this.mark.note(machine, seq);
     this.#addBytes(machine, text.length);
   }
 
@@ -51,21 +45,19 @@ export class SqliteRecords implements RecordReader {
     // SQLite treats a limit below 0 as no limit.
     const most = Math.min(Math.max(0, limit), Number.MAX_SAFE_INTEGER);
     const values = [machine, afterSeq, machine, ...given.map((field) => query[field]!), most];
-    return this.connection
-      .all<{ text: string }>(`SELECT text FROM rows WHERE ${wanted.join(' AND ')} ORDER BY seq LIMIT ?`, ...values)
-      .map(({ text }) => this.#parsed(machine, text));
+    return this.all<{ text: string }>(
+      `SELECT text FROM rows WHERE ${wanted.join(' AND ')} ORDER BY seq LIMIT ?`,
+      ...values,
+    ).map(({ text }) => this.#parsed(machine, text));
   }
 
   recordBytes(machine: string): number {
-    const found = this.connection.get<{ bytes: number }>(
-      'SELECT record_bytes AS bytes FROM machines WHERE slug = ?',
-      machine,
-    );
+    const found = this.get<{ bytes: number }>('SELECT record_bytes AS bytes FROM machines WHERE slug = ?', machine);
     return found?.bytes ?? 0;
   }
 
   checkpoint(machine: string): Checkpoint | undefined {
-    return this.connection.get(
+    return this.get(
       `SELECT slug AS machine, seq, hash, cycle, signature
        FROM checkpoints JOIN machines ON machines.id = checkpoints.machine WHERE slug = ?`,
       machine,
@@ -73,7 +65,7 @@ export class SqliteRecords implements RecordReader {
   }
 
   putCheckpoint({ machine, seq, hash, cycle, signature }: Checkpoint): void {
-    const changes = this.connection.run(
+    const changes = this.run(
       `INSERT INTO checkpoints (machine, seq, hash, cycle, signature)
        SELECT id, ?, ?, ?, ? FROM machines WHERE slug = ?
        ON CONFLICT (machine) DO UPDATE
@@ -85,7 +77,7 @@ export class SqliteRecords implements RecordReader {
   }
 
   cut(machine: string): Cut | undefined {
-    return this.connection.get(
+    return this.get(
       `SELECT slug AS machine, seq AS removed_to_seq, hash AS removed_hash, at, cycle, signature
        FROM cuts JOIN machines ON machines.id = cuts.machine WHERE slug = ?`,
       machine,
@@ -93,7 +85,7 @@ export class SqliteRecords implements RecordReader {
   }
 
   putCut({ machine, removed_to_seq: seq, removed_hash: hash, at, cycle, signature }: Cut): void {
-    const changes = this.connection.run(
+    const changes = this.run(
       `INSERT INTO cuts (machine, seq, hash, at, cycle, signature)
        SELECT id, ?, ?, ?, ?, ? FROM machines
        WHERE slug = ? AND ? < (SELECT max(seq) FROM rows WHERE machine = machines.id)
@@ -107,7 +99,7 @@ export class SqliteRecords implements RecordReader {
 
   /** The last row of the chain of a machine, with its cycle and time. */
   protected endOf(machine: string): Pick<StoredMachine, 'head' | 'last'> {
-    const found = this.connection.get<{ text: string }>(
+    const found = this.get<{ text: string }>(
       `SELECT text FROM rows WHERE machine = ${ID} ORDER BY seq DESC LIMIT 1`,
       machine,
     );
@@ -118,7 +110,7 @@ export class SqliteRecords implements RecordReader {
 
   /** Frees the room of up to `most` rows up to the cut. @returns how many */
   protected sweepRows(machine: string, most: number): number {
-    const freed = this.connection.all<{ bytes: number }>(
+    const freed = this.all<{ bytes: number }>(
       `DELETE FROM rows WHERE rowid IN (
          SELECT rows.rowid FROM cuts JOIN rows ON rows.machine = cuts.machine AND rows.seq <= cuts.seq
          WHERE cuts.machine = ${ID} LIMIT ?)
@@ -134,22 +126,22 @@ export class SqliteRecords implements RecordReader {
    * @returns how many rows; fewer than `most` once nothing is left
    */
   protected removeRecord(machine: string, most: number): number {
-    const changes = this.connection.run(
+    const changes = this.run(
       `DELETE FROM rows WHERE machine = ${ID} AND rowid IN (
          SELECT rowid FROM rows WHERE machine = ${ID} AND seq < (SELECT max(seq) FROM rows WHERE machine = ${ID})
          ORDER BY seq LIMIT ?)`,
       ...[machine, machine, machine, most],
     );
     // The mark beside the database forgets them first: it is never ahead of what is there.
-    this.connection.mark.remove(machine);
+    this.mark.remove(machine);
     if (changes === most) return changes;
     for (const table of ['rows', 'cuts', 'checkpoints'])
-      this.connection.run(`DELETE FROM ${table} WHERE machine = ${ID}`, machine);
+      this.run(`DELETE FROM ${table} WHERE machine = ${ID}`, machine);
     return changes;
   }
 
   #addBytes(machine: string, bytes: number): void {
-    this.connection.run('UPDATE machines SET record_bytes = record_bytes + ? WHERE slug = ?', bytes, machine);
+    this.run('UPDATE machines SET record_bytes = record_bytes + ? WHERE slug = ?', bytes, machine);
   }
 
   /** The text is canonical JSON, so the parsed row has the same text again, and the same hash. */
@@ -157,7 +149,7 @@ export class SqliteRecords implements RecordReader {
     try {
       return JSON.parse(text) as AuditRow;
     } catch (error) {
-      throw damaged(this.connection.dir, `A row of machine ${machine} is not JSON.`, error);
+      throw damaged(this.dir, `A row of machine ${machine} is not JSON.`, error);
     }
   }
 }

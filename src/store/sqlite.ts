@@ -1,11 +1,10 @@
-// The store of a node in one SQLite file: machines, contracts and states here, records by `SqliteRecords`; credentials and kept answers beside them,
-// written in the same transactions.
+// The store of a node in one SQLite file: a connection that knows records (`SqliteRecords`), machines, contracts and states; credentials and kept
+// answers are written in the same transactions.
 import type { ContractDefinition } from '../limiter/definition.js';
 import { sha256Hex } from '../schema/canonical.js';
-import { assert, type Failure } from '../schema/failure.js';
-import type { MissingRows } from './head-mark.js';
+import { assert } from '../schema/failure.js';
 import { SqliteAnswers } from './sqlite-answers.js';
-import { type ConnectionOptions, SqliteConnection, type StoreFigures } from './sqlite-connection.js';
+import type { ConnectionOptions } from './sqlite-connection.js';
 import { SqliteCredentials } from './sqlite-credentials.js';
 import { damaged } from './sqlite-failure.js';
 import { openSqliteFile } from './sqlite-file.js';
@@ -32,7 +31,7 @@ export function openSqliteStore({
   acceptLoss = false,
   ...options
 }: SqliteStoreOptions): SqliteStore {
-  return new SqliteStore(new SqliteConnection(openSqliteFile(dir, lockWaitMs, acceptLoss), options));
+  return new SqliteStore(openSqliteFile(dir, lockWaitMs, acceptLoss), options);
 }
 
 /** Keys are read in batches of this size, so that a slow reader does not keep the database busy. */
@@ -42,40 +41,19 @@ const MACHINE = '(SELECT id FROM machines WHERE slug = ?)';
 const CONTRACT = '(SELECT number FROM contracts WHERE id = ? AND is_removed = 0)';
 
 export class SqliteStore extends SqliteRecords implements Store {
-  readonly credentials: SqliteCredentials;
-  readonly answers: SqliteAnswers;
+  readonly credentials = new SqliteCredentials(this);
+  readonly answers = new SqliteAnswers(this);
   /** The text of a definition and its SHA-256: thousands of contracts are made from one plan. */
   readonly #definitions = new WeakMap<ContractDefinition, { readonly text: string; readonly digest: string }>();
 
   /** Of contracts that were written to, by id: looking one up takes half as long as the update of its state. */
   readonly #numbers = new Map<string, number>();
 
-  constructor(connection: SqliteConnection) {
-    super(connection);
-    this.credentials = new SqliteCredentials(connection);
-    this.answers = new SqliteAnswers(connection);
-  }
-
-  /** Absolute path of the data folder. */
-  get dir(): string {
-    return this.connection.dir;
-  }
-
-  /** Acknowledged rows that were missing when the store was opened. */
-  get lost(): readonly MissingRows[] {
-    return this.connection.lost;
-  }
-
-  /** Transactions made durable since the folder was made. */
-  get commits(): number {
-    return this.connection.commits;
-  }
-
   /** Holds one machine at a time in memory. Contracts made from the same definition share it, as one object. */
   *machines(): Generator<StoredMachine> {
     const definitions = new Map<number, ContractDefinition>();
     for (let after = ''; ; ) {
-      const columns = this.connection.get<Omit<MachineImage, 'isPublic'> & { readonly isPublic: number }>(
+      const columns = this.get<Omit<MachineImage, 'isPublic'> & { readonly isPublic: number }>(
         `SELECT slug, owner, is_public AS isPublic, display_name AS displayName, created_cycle AS createdCycle
          FROM machines WHERE slug > ? ORDER BY slug LIMIT 1`,
         after,
@@ -90,7 +68,7 @@ export class SqliteStore extends SqliteRecords implements Store {
   /** Decoded one at a time. */
   *keys(contractId: string): Generator<ContractState> {
     for (let after = ''; ; ) {
-      const page = this.connection.all<StateColumns & { readonly key: string }>(
+      const page = this.all<StateColumns & { readonly key: string }>(
         `SELECT key, state, held_until_cycle, refusals, windows FROM key_states
          WHERE contract = ${CONTRACT} AND key > ? ORDER BY key LIMIT ?`,
         ...[contractId, after, KEYS_AT_ONCE],
@@ -102,7 +80,7 @@ export class SqliteStore extends SqliteRecords implements Store {
   }
 
   putMachine({ slug, owner, isPublic, displayName, createdCycle }: MachineImage): void {
-    this.connection.run(
+    this.run(
       `INSERT INTO machines (slug, owner, is_public, display_name, created_cycle) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT (slug) DO UPDATE SET owner = excluded.owner, is_public = excluded.is_public,
          display_name = excluded.display_name, created_cycle = excluded.created_cycle`,
@@ -114,14 +92,14 @@ export class SqliteStore extends SqliteRecords implements Store {
     const { id, machine, definition, templateId, createdCycle, firstFireCycle, keyed } = image;
     assert(id === state.id, `the state of contract ${state.id} was put beside the image of ${id}`);
     const digest = this.#putDefinition(definition);
-    const changes = this.connection.run(
+    const changes = this.run(
       `INSERT INTO contracts (id, machine, definition, template_id, created_cycle, first_fire_cycle, keyed)
        SELECT ?, machines.id, definitions.id, ?, ?, ?, ? FROM machines, definitions WHERE slug = ? AND digest = ?`,
       ...[id, templateId ?? null, createdCycle, firstFireCycle, textOf(keyed), machine, digest],
     );
     assert(changes === 1, `machine ${machine} is not in the store`);
     const columns = encodeState(state);
-    this.connection.run(
+    this.run(
       `INSERT INTO states (contract, state, held_until_cycle, refusals, windows) VALUES (${CONTRACT}, ?, ?, ?, ?)`,
       ...[id, columns.state, columns.held_until_cycle, columns.refusals, columns.windows],
     );
@@ -130,7 +108,7 @@ export class SqliteStore extends SqliteRecords implements Store {
 
   changeContract(image: ContractImage, state: ContractState, keepsKeys: boolean): void {
     const { id, keyed, revision } = image;
-    const before = this.connection.get<{ number: number; place: number; definition: number }>(
+    const before = this.get<{ number: number; place: number; definition: number }>(
       `SELECT number, coalesce(place, number) AS place, definition FROM contracts WHERE number = ${CONTRACT}`,
       id,
     );
@@ -138,9 +116,9 @@ export class SqliteStore extends SqliteRecords implements Store {
     if (!keepsKeys && keyed !== undefined) {
       this.#numbers.delete(id);
       const formerId = `${id} until ${revision}`;
-      this.connection.run('UPDATE contracts SET id = ?, is_removed = 1 WHERE number = ?', formerId, before.number);
+      this.run('UPDATE contracts SET id = ?, is_removed = 1 WHERE number = ?', formerId, before.number);
       this.putContract(image, state);
-      this.connection.run(`UPDATE contracts SET place = ? WHERE number = ${CONTRACT}`, before.place, id);
+      this.run(`UPDATE contracts SET place = ? WHERE number = ${CONTRACT}`, before.place, id);
       return;
     }
     this.#setBeside(image, this.#putDefinition(image.definition));
@@ -153,12 +131,12 @@ export class SqliteStore extends SqliteRecords implements Store {
     const { state, held_until_cycle, refusals, windows } = encodeState(image);
     const number = this.#numberOf(id);
     if (key === undefined)
-      this.connection.run(
+      this.run(
         'UPDATE states SET state = ?, held_until_cycle = ?, refusals = ?, windows = ? WHERE contract = ?',
         ...[state, held_until_cycle, refusals, windows, number],
       );
     else
-      this.connection.run(
+      this.run(
         `INSERT INTO key_states (contract, key, state, held_until_cycle, refusals, windows) VALUES (?, ?, ?, ?, ?, ?)
          ON CONFLICT (contract, key) DO UPDATE SET state = excluded.state,
            held_until_cycle = excluded.held_until_cycle, refusals = excluded.refusals, windows = excluded.windows`,
@@ -168,21 +146,19 @@ export class SqliteStore extends SqliteRecords implements Store {
 
   removeContract(id: string): void {
     this.#numbers.delete(id);
-    const changes = this.connection.run(`UPDATE contracts SET is_removed = 1 WHERE number = ${CONTRACT}`, id);
+    const changes = this.run(`UPDATE contracts SET is_removed = 1 WHERE number = ${CONTRACT}`, id);
     assert(changes === 1, `contract ${id} is not in the store`);
   }
 
   removeContracts(machine: string): void {
     this.#numbers.clear();
-    this.connection.run(`UPDATE contracts SET is_removed = 1 WHERE machine = ${MACHINE} AND is_removed = 0`, machine);
+    this.run(`UPDATE contracts SET is_removed = 1 WHERE machine = ${MACHINE} AND is_removed = 0`, machine);
   }
 
   unswept(): readonly string[] {
-    return this.connection
-      .all<{ slug: string }>(
-        'SELECT slug FROM machines WHERE id IN (SELECT machine FROM contracts WHERE is_removed = 1)',
-      )
-      .map(({ slug }) => slug);
+    return this.all<{ slug: string }>(
+      'SELECT slug FROM machines WHERE id IN (SELECT machine FROM contracts WHERE is_removed = 1)',
+    ).map(({ slug }) => slug);
   }
 
   sweep(machine: string, most: number): number {
@@ -196,46 +172,24 @@ export class SqliteStore extends SqliteRecords implements Store {
     const freed = this.#sweepContracts(slug, most);
     if (freed >= most) return freed;
     const removed = this.removeRecord(slug, most);
-    if (removed < most) this.connection.run('DELETE FROM machines WHERE slug = ?', slug);
+    if (removed < most) this.run('DELETE FROM machines WHERE slug = ?', slug);
     return removed;
   }
 
   forgetKey(contractId: string, key: string): void {
-    this.connection.run(`DELETE FROM key_states WHERE contract = ${CONTRACT} AND key = ?`, contractId, key);
+    this.run(`DELETE FROM key_states WHERE contract = ${CONTRACT} AND key = ?`, contractId, key);
   }
 
-  commit(settled: (failure?: Failure) => void): void {
-    this.connection.commit(settled);
-  }
-
-  recover(): boolean {
+  override recover(): boolean {
     // What was put may not be there.
     this.#numbers.clear();
-    return this.connection.recover();
-  }
-
-  /** Moves the write-ahead log into the database. Blocks; see `SqliteConnection.moveLog`. */
-  moveLog(): boolean {
-    return this.connection.moveLog();
-  }
-
-  /** Copies the database into a new file while it is in use; see `SqliteConnection.backup`. */
-  backup(path: string, onPages: (left: number, all: number) => void): Promise<void> {
-    return this.connection.backup(path, onPages);
-  }
-
-  figures(): StoreFigures {
-    return this.connection.figures();
-  }
-
-  close(): void {
-    this.connection.close();
+    return super.recover();
   }
 
   #numberOf(id: string): number {
     let number = this.#numbers.get(id);
     if (number !== undefined) return number;
-    number = this.connection.get<{ number: number }>(`SELECT ${CONTRACT} AS number`, id)?.number;
+    number = this.get<{ number: number }>(`SELECT ${CONTRACT} AS number`, id)?.number;
     assert(typeof number === 'number', `contract ${id} is not in the store`);
     this.#numbers.set(id, number);
     return number;
@@ -243,7 +197,7 @@ export class SqliteStore extends SqliteRecords implements Store {
 
   #setBeside({ id, name, candidate, revision = 0 }: ContractImage, digest: string): void {
     if (name === undefined && candidate === undefined && revision === 0) return; // As it was inserted.
-    this.connection.run(
+    this.run(
       `UPDATE contracts SET definition = (SELECT id FROM definitions WHERE digest = ?), name = ?, candidate = ?,
          revision = ? WHERE number = ${CONTRACT}`,
       ...[digest, name ?? null, textOf(candidate), revision, id],
@@ -259,7 +213,7 @@ export class SqliteStore extends SqliteRecords implements Store {
       known = { text, digest: sha256Hex(text) };
       this.#definitions.set(definition, known);
     }
-    this.connection.run(
+    this.run(
       'INSERT INTO definitions (digest, text) SELECT ?, ? WHERE NOT EXISTS (SELECT 1 FROM definitions WHERE digest = ?)',
       ...[known.digest, known.text, known.digest],
     );
@@ -267,7 +221,7 @@ export class SqliteStore extends SqliteRecords implements Store {
   }
 
   #dropDefinition(id: number): void {
-    this.connection.run(
+    this.run(
       'DELETE FROM definitions WHERE id = ? AND NOT EXISTS (SELECT 1 FROM contracts WHERE definition = ?)',
       ...[id, id],
     );
@@ -277,19 +231,19 @@ export class SqliteStore extends SqliteRecords implements Store {
   #sweepContracts(machine: string, most: number): number {
     let freed = 0;
     while (freed < most) {
-      const contract = this.connection.get<{ number: number; definition: number }>(
+      const contract = this.get<{ number: number; definition: number }>(
         `SELECT number, definition FROM contracts WHERE machine = ${MACHINE} AND is_removed = 1 LIMIT 1`,
         machine,
       );
       if (contract === undefined) return freed;
       const { number, definition } = contract;
-      freed += this.connection.run(
+      freed += this.run(
         `DELETE FROM key_states WHERE contract = ? AND key IN (SELECT key FROM key_states WHERE contract = ? LIMIT ?)`,
         ...[number, number, most - freed],
       );
       if (freed >= most) return freed;
-      this.connection.run('DELETE FROM states WHERE contract = ?', number);
-      this.connection.run('DELETE FROM contracts WHERE number = ?', number);
+      this.run('DELETE FROM states WHERE contract = ?', number);
+      this.run('DELETE FROM contracts WHERE number = ?', number);
       this.#dropDefinition(definition);
       freed += 1;
     }
@@ -297,7 +251,7 @@ export class SqliteStore extends SqliteRecords implements Store {
   }
 
   #contractsOf(machine: string, definitions: Map<number, ContractDefinition>): StoredMachine['contracts'] {
-    const all = this.connection.all<ContractColumns>(
+    const all = this.all<ContractColumns>(
       `SELECT contracts.id, definition, template_id, created_cycle, first_fire_cycle, keyed, name, candidate, revision,
          state, held_until_cycle, refusals, windows
        FROM contracts JOIN states ON states.contract = contracts.number
@@ -350,10 +304,7 @@ export class SqliteStore extends SqliteRecords implements Store {
 
   /** A bit that flipped on the disk makes another definition, or none. */
   #readDefinition(id: number): ContractDefinition {
-    const found = this.connection.get<{ digest: string; text: string }>(
-      'SELECT digest, text FROM definitions WHERE id = ?',
-      id,
-    );
+    const found = this.get<{ digest: string; text: string }>('SELECT digest, text FROM definitions WHERE id = ?', id);
     if (found === undefined) throw damaged(this.dir, `Definition ${id}, which a contract has, is missing.`);
     if (sha256Hex(found.text) !== found.digest)
       throw damaged(this.dir, `The text of definition ${id} does not fit its SHA-256.`);
