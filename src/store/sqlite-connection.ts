@@ -23,7 +23,7 @@ export interface ConnectionOptions {
   readonly failCommits?: (() => boolean) | undefined;
 }
 
-export interface StoreFigures {
+interface StoreFigures {
   /** Commits that are not settled yet. */
   readonly pending: number;
   /** Transactions made durable since the store was opened. */

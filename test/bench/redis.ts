@@ -46,7 +46,7 @@ async function measured(server: RedisServer, connection: RedisConnection, io: Re
   // Past the connection, whose cycles have one length.
   const fcall = ['FCALL', functionNamed('count'), '1', prefix, String(Number.MAX_SAFE_INTEGER)];
   const single = (gates: readonly string[], cycleMs: number) => (index: number) =>
-    connection.command(prefix, ...fcall, String(cycleMs), gates[index % GATES]!, '1');
+    connection.command(...fcall, String(cycleMs), gates[index % GATES]!, '1');
   // One round over all gates takes so long: with cycles of a twentieth of it, each gate is asked after a gap of 20.
   let roundMs = 40;
   const bodies: Record<string, (index: number) => Promise<unknown>> = {

@@ -78,15 +78,11 @@ describe.skipIf(!hasRedis)('on a network (needs redis-server)', () => {
     const { connection } = nodes[0]!;
     const left = await Promise.all(
       ['gone', 'also'].flatMap((slug) =>
-        ['m:', 'r:', 'w:', 'd:'].map((kind) =>
-          connection.command(prefixOf(slug), 'EXISTS', `${prefixOf(slug)}${kind}${slug}`),
-        ),
+        ['m:', 'r:', 'w:', 'd:'].map((kind) => connection.command('EXISTS', `${prefixOf(slug)}${kind}${slug}`)),
       ),
     );
     expect(left).toEqual(left.map(() => 0));
-    expect(
-      ((await connection.command(DIRECTORY, 'SMEMBERS', `${DIRECTORY}machines`)) as string[]).includes('gone'),
-    ).toBe(false);
+    expect(((await connection.command('SMEMBERS', `${DIRECTORY}machines`)) as string[]).includes('gone')).toBe(false);
     third = await start();
     nodes.push(third);
     await until(() => isReady(third));

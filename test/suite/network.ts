@@ -389,12 +389,11 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       const prefix = prefixOf('less');
       const left = [];
       for (const id of [plain, near, keyed])
-        for (const kind of ['g:', 'k:'])
-          left.push(await connection.command(prefix, 'EXISTS', `${prefix}${kind}less/${id}`));
-      left.push(await connection.command(prefix, 'EXISTS', `${prefix}g:less/${keyed}/key-7`));
-      left.push(await connection.command(prefix, 'EXISTS', `${prefix}gone`));
-      left.push(await connection.command(prefix, 'ZCARD', `${prefix}d:less`));
-      const fields = (await connection.command(prefix, 'HKEYS', `${prefix}m:less`)) as string[];
+        for (const kind of ['g:', 'k:']) left.push(await connection.command('EXISTS', `${prefix}${kind}less/${id}`));
+      left.push(await connection.command('EXISTS', `${prefix}g:less/${keyed}/key-7`));
+      left.push(await connection.command('EXISTS', `${prefix}gone`));
+      left.push(await connection.command('ZCARD', `${prefix}d:less`));
+      const fields = (await connection.command('HKEYS', `${prefix}m:less`)) as string[];
       expect([left, fields.filter((name) => /^[cx]:/.test(name)).length]).toEqual([left.map(() => 0), 1]);
       await holds('less');
       const last = await ask(2, 'DELETE', `/api/chain/less/contracts/${other}`);

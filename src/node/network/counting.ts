@@ -104,7 +104,7 @@ export class NetworkCounting implements Counting {
     const { connection, clock } = this.#network;
     const prefix = prefixOf(contract.machine.slug);
     const range = [String(after), String(after + limit)];
-    const all = await connection.command<string[]>(prefix, 'ZRANGE', `${prefix}k:${gateName(contract)}`, ...range);
+    const all = await connection.command<string[]>('ZRANGE', `${prefix}k:${gateName(contract)}`, ...range);
     const names = all.map((gate) => gate.slice(gateName(contract).length + 1));
     const page = await Promise.all(names.slice(0, limit).map((name) => this.#turns.look(contract, name)));
     const keys = page.flatMap((one, index) => {

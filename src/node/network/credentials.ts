@@ -46,13 +46,13 @@ export class NetworkCredentials extends MemoryCredentials {
   /** @throws Failure `store_away` */
   async writeSession(session: Session): Promise<void> {
     const place = `${DIRECTORY}sessions`;
-    await this.#connection.command(DIRECTORY, 'HSET', place, session.hash, JSON.stringify(session));
+    await this.#connection.command('HSET', place, session.hash, JSON.stringify(session));
     await this.#announce({ kind: 'session', session });
   }
 
   /** @throws Failure `store_away` */
   async endSession(hash: string): Promise<void> {
-    await this.#connection.command(DIRECTORY, 'HDEL', `${DIRECTORY}sessions`, hash);
+    await this.#connection.command('HDEL', `${DIRECTORY}sessions`, hash);
     await this.#announce({ kind: 'session_ended', hash });
   }
 
@@ -67,7 +67,7 @@ export class NetworkCredentials extends MemoryCredentials {
     this.purgeExpired(nowMs);
     for (const [place, names] of Object.entries(expired))
       for (let from = 0; from < names.length; from += PAGE)
-        await this.#connection.command(DIRECTORY, 'HDEL', `${DIRECTORY}${place}`, ...names.slice(from, from + PAGE));
+        await this.#connection.command('HDEL', `${DIRECTORY}${place}`, ...names.slice(from, from + PAGE));
   }
 
   /**
@@ -93,7 +93,7 @@ export class NetworkCredentials extends MemoryCredentials {
     let cursor = '0';
     do {
       const scan = ['HSCAN', `${DIRECTORY}${place}`, cursor, 'COUNT', String(SCANNED)];
-      const [next, pairs] = await this.#connection.command<[string, string[]]>(DIRECTORY, ...scan);
+      const [next, pairs] = await this.#connection.command<[string, string[]]>(...scan);
       for (let at = 0; at < pairs.length; at += 2) yield [pairs[at]!, pairs[at + 1]!];
       cursor = next;
     } while (cursor !== '0');

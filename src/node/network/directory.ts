@@ -44,15 +44,7 @@ export class Directory extends KnownMachines {
 
   async load(host: Host): Promise<void> {
     this.host = host;
-    const [newest] = await this.connection.command<[string][]>(
-      DIRECTORY,
-      'XREVRANGE',
-      `${DIRECTORY}log`,
-      '+',
-      '-',
-      'COUNT',
-      '1',
-    );
+    const [newest] = await this.connection.command<[string][]>('XREVRANGE', `${DIRECTORY}log`, '+', '-', 'COUNT', '1');
     await this.#readCredentials();
     await this.#readMachines();
     if (newest !== undefined) this.#last = newest[0];
@@ -103,14 +95,14 @@ export class Directory extends KnownMachines {
    */
   async remove({ slug, image }: Machine, seq: number, work: () => Promise<boolean>): Promise<void> {
     const what = `${seq} ${image.createdCycle}`;
-    await this.connection.command(DIRECTORY, 'SET', removedPlace(slug), what, 'PX', REMOVED_KNOWN_MS);
+    await this.connection.command('SET', removedPlace(slug), what, 'PX', REMOVED_KNOWN_MS);
     if (!(await work())) return;
-    await this.connection.command(DIRECTORY, 'SREM', `${DIRECTORY}machines`, slug);
+    await this.connection.command('SREM', `${DIRECTORY}machines`, slug);
     await this.announceGone(slug);
   }
 
   async announce(slug: string): Promise<void> {
-    await this.connection.command(DIRECTORY, 'SADD', `${DIRECTORY}machines`, slug);
+    await this.connection.command('SADD', `${DIRECTORY}machines`, slug);
     await this.#log({ kind: 'machine', slug });
   }
 
@@ -124,7 +116,6 @@ export class Directory extends KnownMachines {
       if (toSeq !== undefined && after >= toSeq) break;
       const most = String(Math.max(limit - found.length, 50));
       const page = (await this.connection.command(
-        prefix,
         ...['XRANGE', `${prefix}r:${slug}`, `${after + 1}-0`, end, 'COUNT', most],
       )) as [string, [string, string]][];
       if (page.length === 0) break;
@@ -145,17 +136,16 @@ export class Directory extends KnownMachines {
 
   async checkpoint(slug: string): Promise<Checkpoint | undefined> {
     const prefix = prefixOf(slug);
-    const text = await this.connection.command<string | null>(prefix, 'HGET', `${prefix}m:${slug}`, 'checkpoint');
+    const text = await this.connection.command<string | null>('HGET', `${prefix}m:${slug}`, 'checkpoint');
     return text === null ? undefined : JSON.parse(text);
   }
 
   async #log(change: Change): Promise<void> {
     const text = JSON.stringify(change);
     await this.connection.command(
-      DIRECTORY,
       ...['XADD', `${DIRECTORY}log`, 'MAXLEN', '~', String(LOG_LENGTH), '*', 'change', text],
     );
-    await this.connection.command(DIRECTORY, 'PUBLISH', 'weir:log', '');
+    await this.connection.command('PUBLISH', 'weir:log', '');
   }
 
   async #readCredentials(): Promise<void> {
@@ -164,7 +154,7 @@ export class Directory extends KnownMachines {
   }
 
   async #readMachines(): Promise<void> {
-    const slugs = (await this.connection.command(DIRECTORY, 'SMEMBERS', `${DIRECTORY}machines`)) as string[];
+    const slugs = (await this.connection.command('SMEMBERS', `${DIRECTORY}machines`)) as string[];
     for (let from = 0; from < slugs.length; from += 100)
       await Promise.all(slugs.slice(from, from + 100).map((slug) => this.#ifReadable(slug, this.catchUp(slug))));
   }
@@ -195,7 +185,6 @@ export class Directory extends KnownMachines {
   async #read(): Promise<void> {
     for (;;) {
       const page = (await this.connection.command(
-        DIRECTORY,
         ...['XRANGE', `${DIRECTORY}log`, `(${this.#last}`, '+', 'COUNT', String(PAGE)],
       )) as [string, [string, string]][];
       const slugs = new Set<string>();

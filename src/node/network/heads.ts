@@ -17,6 +17,8 @@ import { wasRemoved } from './known-machines.js';
 
 const AT_ONCE = 100;
 
+type Entry = readonly [id: string, fields: readonly [name: string, text: string]];
+
 export class Heads {
   readonly #connection: RedisConnection;
   readonly #directory: Directory;
@@ -73,9 +75,8 @@ export class Heads {
   async compare(machine: Machine): Promise<number> {
     const { slug } = machine;
     const { seq: known, hash: knownHash } = machine.head;
-    const prefix = prefixOf(slug);
-    const fields = ['HMGET', `${prefix}m:${slug}`, 'seq', 'hash'];
-    const [seq, hash] = await this.#connection.command<(string | null)[]>(prefix, ...fields);
+    const place = `${prefixOf(slug)}m:${slug}`;
+    const [seq, hash] = await this.#connection.command<(string | null)[]>('HMGET', place, 'seq', 'hash');
     const found = Number(seq ?? -1);
     const isSame = found === known ? hash === knownHash : found > known && (await this.#hasRow(slug, known, knownHash));
     if (!isSame && (await this.#directory.forgetRemoved(machine))) this.#host.machine(slug);
@@ -96,7 +97,7 @@ export class Heads {
     if (this.#isLooking) return;
     this.#isLooking = true;
     try {
-      const isThere = await this.#connection.command(DIRECTORY, 'HEXISTS', `${DIRECTORY}nodes`, this.#fingerprint);
+      const isThere = await this.#connection.command('HEXISTS', `${DIRECTORY}nodes`, this.#fingerprint);
       this.#isEmptied = isThere !== 1;
       const machines: Machine[] = [];
       this.#turn ??= this.#host.machines.values();
@@ -129,9 +130,8 @@ export class Heads {
   /** Whether the record has this very row. */
   async #hasRow(slug: string, seq: number, hash: string): Promise<boolean> {
     if (seq === 0) return true;
-    const prefix = prefixOf(slug);
-    const range = ['XRANGE', `${prefix}r:${slug}`, `${seq}-0`, `${seq}-0`];
-    const [row] = await this.#connection.command<[string, [string, string]][]>(prefix, ...range);
+    const place = `${prefixOf(slug)}r:${slug}`;
+    const [row] = await this.#connection.command<Entry[]>('XRANGE', place, `${seq}-0`, `${seq}-0`);
     return row !== undefined && (JSON.parse(row[1][1]) as { hash: string }).hash === hash;
   }
 }
@@ -149,7 +149,7 @@ export async function checkMark(
   const heads = new Map<string, number>();
   const read = async (slug: string) => {
     const prefix = prefixOf(slug);
-    const seq = await connection.command<string | null>(prefix, 'HGET', `${prefix}m:${slug}`, 'seq');
+    const seq = await connection.command<string | null>('HGET', `${prefix}m:${slug}`, 'seq');
     if (seq !== null) heads.set(slug, Number(seq));
   };
   const slugs = mark.machines;

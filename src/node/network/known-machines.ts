@@ -64,7 +64,7 @@ export class KnownMachines {
     const known = host.contracts.get(id);
     if (known !== undefined) return known.plan;
     const prefix = prefixOf(slug);
-    const fields = fieldsIn(await this.connection.command(prefix, 'HGETALL', `${prefix}m:${slug}`));
+    const fields = fieldsIn(await this.connection.command('HGETALL', `${prefix}m:${slug}`));
     for (const [name, text] of fields) {
       if (!/^[cx]:/.test(name)) continue;
       const image = JSON.parse(text) as ContractImage;
@@ -77,7 +77,7 @@ export class KnownMachines {
   async textOf(contract: Contract): Promise<string> {
     const prefix = prefixOf(contract.machine.slug);
     const place = [`${prefix}m:${contract.machine.slug}`, this.placeOf(contract)];
-    return (await this.connection.command<string | null>(prefix, 'HGET', ...place)) ?? '';
+    return (await this.connection.command<string | null>('HGET', ...place)) ?? '';
   }
 
   placeOf({ id }: Contract): string {
@@ -99,13 +99,13 @@ export class KnownMachines {
 
   protected async catchUp(slug: string): Promise<void> {
     const prefix = prefixOf(slug);
-    const values = await this.connection.command<(string | null)[]>(prefix, 'HMGET', `${prefix}m:${slug}`, ...STAMP);
+    const values = await this.connection.command<(string | null)[]>('HMGET', `${prefix}m:${slug}`, ...STAMP);
     if (stampOf(values) !== this.#stamps.get(slug)) await this.learn(slug);
   }
 
   async learn(slug: string): Promise<void> {
     const prefix = prefixOf(slug);
-    const reply = await this.connection.command(prefix, 'HGETALL', `${prefix}m:${slug}`);
+    const reply = await this.connection.command('HGETALL', `${prefix}m:${slug}`);
     const fields = fieldsIn(reply);
     const host = this.host;
     if (host === undefined) return;
@@ -171,7 +171,7 @@ export async function wasRemoved(
   seq: number,
   createdCycle?: number,
 ): Promise<boolean> {
-  const removed = await connection.command<string | null>(DIRECTORY, 'GET', removedPlace(slug));
+  const removed = await connection.command<string | null>('GET', removedPlace(slug));
   const [last, created] = removed?.split(' ').map(Number) ?? [];
   return last !== undefined && last >= seq && (createdCycle ?? created) === created;
 }

@@ -59,7 +59,7 @@ export async function openNetworkGround({
     mark = dir === undefined ? undefined : new HeadMark(dir, MARK);
     const lost = mark === undefined ? [] : await checkMark(connection, mark, acceptLoss);
     const { fingerprint, publicKey } = identity.signer;
-    await connection.command(DIRECTORY, 'HSET', `${DIRECTORY}nodes`, fingerprint, publicKey);
+    await connection.command('HSET', `${DIRECTORY}nodes`, fingerprint, publicKey);
     // The clock of the network is that of Redis: those of the machines may be hours apart.
     const source = { wallMs: () => connection.nowMs(), monotonicMs: () => connection.monotonicMs() };
     const directory = new Directory(connection, onError);

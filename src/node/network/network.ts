@@ -22,7 +22,6 @@ import type { Limits } from '../limits.js';
 import type { Directory } from './directory.js';
 import { Entries } from './entries.js';
 import { Heads, unlessMissing } from './heads.js';
-import { Linker } from './linker.js';
 import { PlainCounting } from './plain-counting.js';
 import { plainPlan } from './plain-plan.js';
 import { Presence } from './presence.js';
@@ -47,7 +46,6 @@ export class Network {
   readonly directory: Directory;
   /** Rows, as any node has linked them. */
   readonly happenings = new Subject<Happening>();
-  readonly linker: Linker;
   readonly presence: Presence;
   readonly stock: Stock;
   readonly entries: Entries;
@@ -71,11 +69,10 @@ export class Network {
     this.turns = new Turns(connection, clock);
     this.plain = new PlainCounting(connection);
     this.heads = new Heads(directory, host, signer.fingerprint, mark);
-    this.linker = new Linker({ connection, directory, signer, heads: this.heads, onError });
     this.presence = new Presence(connection, signer.fingerprint);
     this.stock = new Stock(connection, limits);
-    const of = { linker: this.linker, turns: this.turns, plain: this.plain, heads: this.heads };
-    this.entries = new Entries({ connection, directory, clock, ...of });
+    const { turns, plain, heads } = this;
+    this.entries = new Entries({ connection, directory, clock, signer, turns, plain, heads, onError });
   }
 
   /** Why this node cannot vouch for what it answers: Redis is away, may lose or has lost something, or what other nodes do is not heard. */
@@ -87,7 +84,7 @@ export class Network {
   async start(): Promise<void> {
     await this.connection.subscribe(['weir:entries', 'weir:rows', 'weir:log'], (message, channel) => {
       const [first = '', second = ''] = message.split(' ');
-      if (channel === 'weir:entries') this.linker.look(first);
+      if (channel === 'weir:entries') this.entries.look(first);
       else if (channel === 'weir:rows') this.#heard(first, Number(second));
       else this.#follow();
     });
@@ -96,7 +93,7 @@ export class Network {
 
   /** The keys of all nodes that there were. */
   async keys(): Promise<KeyRing> {
-    const keys = await this.connection.command<string[]>(DIRECTORY, 'HVALS', `${DIRECTORY}nodes`);
+    const keys = await this.connection.command<string[]>('HVALS', `${DIRECTORY}nodes`);
     return KeyRing.ofNodes(keys.map(publicKeyFrom), false);
   }
 
@@ -116,7 +113,7 @@ export class Network {
     const prefixes = new Set([...this.#host.machines.keys()].map(prefixOf));
     for (const prefix of prefixes) {
       void this.#moveDue(prefix).catch((error) => this.#failed(error));
-      this.linker.look(prefix);
+      this.entries.look(prefix);
     }
   }
 

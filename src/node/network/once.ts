@@ -24,7 +24,7 @@ export async function doOnce<T extends object>(
   const place = `${prefix}i:${machine.slug}:${once.key}`;
   const keptMs = String(keptFor(machine));
   const mark = `${once.request} `;
-  const found = await connection.command<string | null>(prefix, 'SET', place, mark, 'NX', 'GET', 'PX', keptMs);
+  const found = await connection.command<string | null>('SET', place, mark, 'NX', 'GET', 'PX', keptMs);
   if (found !== null) {
     if (!found.startsWith(mark)) throw reused();
     if (found === mark)
@@ -40,10 +40,10 @@ export async function doOnce<T extends object>(
     answer = await work();
   } catch (error) {
     // It is known that nothing was counted; after `store_away` it is not.
-    if (error instanceof Failure && error.code !== 'store_away') await connection.command(prefix, 'DEL', place);
+    if (error instanceof Failure && error.code !== 'store_away') await connection.command('DEL', place);
     throw error;
   }
-  await connection.command(prefix, 'SET', place, `${mark}${JSON.stringify(answer)}`, 'PX', keptMs);
+  await connection.command('SET', place, `${mark}${JSON.stringify(answer)}`, 'PX', keptMs);
   return answer;
 }
 

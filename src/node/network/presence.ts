@@ -58,12 +58,12 @@ export class Presence {
     this.#nextMs = nowMs + EVERY_MS;
     const offsetMs = Math.round(wallNowMs() - nowMs);
     const said: Said = { address: this.#address, version: VERSION, sinceMs: this.#sinceMs, seenMs: nowMs, offsetMs };
-    await this.#connection.command(DIRECTORY, 'HSET', PLACE, this.#fingerprint, JSON.stringify(said));
+    await this.#connection.command('HSET', PLACE, this.#fingerprint, JSON.stringify(said));
   }
 
   async leave(): Promise<void> {
     this.#isThere = false;
-    await this.#connection.command(DIRECTORY, 'HDEL', PLACE, this.#fingerprint);
+    await this.#connection.command('HDEL', PLACE, this.#fingerprint);
   }
 
   /** The nodes of the network as the API shows them, those that are up first. @throws Failure `store_away` */
@@ -95,7 +95,7 @@ export class Presence {
   }
 
   async #readAll(nowMs: number): Promise<readonly (readonly [string, Said])[]> {
-    const fields = fieldsIn(await this.#connection.command(DIRECTORY, 'HGETALL', PLACE));
+    const fields = fieldsIn(await this.#connection.command('HGETALL', PLACE));
     const all = [...fields].flatMap(([fingerprint, text]) => {
       const said = readSaid(text);
       return said === undefined ? [] : [[fingerprint, said] as const];
@@ -103,7 +103,7 @@ export class Presence {
     const old = all
       .filter(([, { seenMs }]) => nowMs - seenMs >= FORGOTTEN_AFTER_MS)
       .map(([fingerprint]) => fingerprint);
-    if (old.length > 0) await this.#connection.command(DIRECTORY, 'HDEL', PLACE, ...old);
+    if (old.length > 0) await this.#connection.command('HDEL', PLACE, ...old);
     return all.filter(([fingerprint]) => !old.includes(fingerprint));
   }
 }

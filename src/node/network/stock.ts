@@ -58,7 +58,7 @@ export class Stock {
     hasMore = false,
   ): Promise<{ readonly number: number; readonly freed: Stocked } | undefined> {
     const untilMs = this.#until();
-    await this.#connection.command(DIRECTORY, 'ZADD', `${DIRECTORY}claims`, String(untilMs), `${owner} ${item}`);
+    await this.#connection.command('ZADD', `${DIRECTORY}claims`, String(untilMs), `${owner} ${item}`);
     const number = await remove(untilMs - MOST_APART_MS);
     return number > 0 ? { number, freed: await this.#freeAll(owner, item, hasMore) } : undefined;
   }
@@ -67,9 +67,7 @@ export class Stock {
   async #freeAll(owner: string, item: string, hasMore = false): Promise<Stocked> {
     const [slug = '', id = ''] = item.split('/');
     const fields =
-      id === '' || hasMore
-        ? await this.#connection.command<string[]>(DIRECTORY, 'HKEYS', `${DIRECTORY}u:${owner}`)
-        : [];
+      id === '' || hasMore ? await this.#connection.command<string[]>('HKEYS', `${DIRECTORY}u:${owner}`) : [];
     // The machine goes last: its claim is open until all of it is free.
     const below = id === '' ? `${slug}/` : `${item}/`;
     const items = [...fields.filter((field) => field !== item && field.startsWith(below)), item];
@@ -84,12 +82,12 @@ export class Stock {
   /** What an owner has, and all together. @throws Failure `store_away` */
   async used(owner = '') {
     const read = async (place: string) =>
-      usedIn((await this.#connection.command<string[]>(DIRECTORY, 'HMGET', place, ...STOCK)).map(Number));
+      usedIn((await this.#connection.command<string[]>('HMGET', place, ...STOCK)).map(Number));
     const from = `(${this.#connection.nowMs()}`;
     const [all, of, keys] = await Promise.all([
       read(`${DIRECTORY}u`),
       read(`${DIRECTORY}u:${owner}`),
-      this.#connection.command<number>(DIRECTORY, 'ZCOUNT', `${DIRECTORY}k:${owner}`, from, '+inf'),
+      this.#connection.command<number>('ZCOUNT', `${DIRECTORY}k:${owner}`, from, '+inf'),
     ]);
     return { all, of, keys };
   }
@@ -110,7 +108,7 @@ export class Stock {
         throw refusalBeyond(this.#limits, 'network', wanted, usedIn(used), this.#free(usedIn(all)));
       for (const member of stale) {
         const [owner = '', name = ''] = member.split(' ');
-        const score = await this.#connection.command(DIRECTORY, 'ZSCORE', `${DIRECTORY}claims`, member);
+        const score = await this.#connection.command('ZSCORE', `${DIRECTORY}claims`, member);
         if (score !== null) await this.#resolve(owner, name, Number(score));
       }
     }
@@ -123,9 +121,9 @@ export class Stock {
     let isThere: boolean;
     if (id === '') {
       const fields = ['HMGET', `${prefix}m:${slug}`, 'image', 'end'];
-      const [image = null, end] = await this.#connection.command<(string | null)[]>(prefix, ...fields);
+      const [image = null, end] = await this.#connection.command<(string | null)[]>(...fields);
       isThere = image !== null && end === null && (JSON.parse(image) as { owner: string }).owner === owner;
-    } else isThere = (await this.#connection.command(prefix, 'EXISTS', `${prefix}g:${slug}/${id}`)) === 1;
+    } else isThere = (await this.#connection.command('EXISTS', `${prefix}g:${slug}/${id}`)) === 1;
     if (isThere) await this.#settle(owner, item);
     else {
       const freed = await this.#release(owner, String(untilMs), [item]);
@@ -134,7 +132,7 @@ export class Stock {
   }
 
   async #settle(owner: string, item: string): Promise<void> {
-    await this.#connection.command(DIRECTORY, 'ZREM', `${DIRECTORY}claims`, `${owner} ${item}`);
+    await this.#connection.command('ZREM', `${DIRECTORY}claims`, `${owner} ${item}`);
   }
 
   /** Nodes of a network have no pools. */

@@ -49,8 +49,8 @@ export class Upkeep {
     const { network, fingerprint } = this.#parts;
     const { connection } = network;
     const set = ['SET', PLACE, fingerprint, 'NX', 'GET', 'PX', String(LEASE_MS)];
-    const holder = await connection.command<string | null>(DIRECTORY, ...set);
-    if (holder === fingerprint) await connection.command(DIRECTORY, 'PEXPIRE', PLACE, String(LEASE_MS));
+    const holder = await connection.command<string | null>(...set);
+    if (holder === fingerprint) await connection.command('PEXPIRE', PLACE, String(LEASE_MS));
     return holder === null || holder === fingerprint;
   }
 
@@ -64,7 +64,7 @@ export class Upkeep {
   async #remove(machine: Machine, beforeMs: number): Promise<void> {
     const { connection, directory } = this.#parts.network;
     const prefix = prefixOf(machine.slug);
-    const seq = await connection.command<string | null>(prefix, 'HGET', `${prefix}m:${machine.slug}`, 'seq');
+    const seq = await connection.command<string | null>('HGET', `${prefix}m:${machine.slug}`, 'seq');
     if (seq === null) {
       await directory.forgetRemoved(machine);
       return;

@@ -44,8 +44,6 @@ interface RedisOptions {
 export class RedisConnection {
   readonly deadlineMs: number;
   #cycleMs = CYCLE_MS;
-  /** Calls that failed because Redis did not answer in time, or was not there. */
-  failures = 0;
   readonly #clock: WallClock;
   readonly #wire: Wire;
   /** Replicas that must have what a call wrote. */
@@ -149,9 +147,9 @@ export class RedisConnection {
     return said;
   }
 
-  /** Sends a command. @throws Failure `store_away` */
-  command<T = unknown>(key: string, ...args: string[]): Promise<T> {
-    return this.#send(key, args, false) as Promise<T>;
+  /** Sends a command, whose second word is a key. @throws Failure `store_away` */
+  command<T = unknown>(...args: string[]): Promise<T> {
+    return this.#send(args[1]!, args, false) as Promise<T>;
   }
 
   /** What is published from now on. What is published while the connection is cut is not heard. */
@@ -230,7 +228,6 @@ export class RedisConnection {
       this.#onError(error);
       return away(`Redis refused the command: ${message}`);
     }
-    this.failures += 1;
     const why = `${message.replace(/\.$/, '')}.`;
     this.#away ??= away(why);
     return away(why, 'It is not known whether it was done.');
@@ -278,8 +275,8 @@ export class RedisConnection {
 /** All nodes of a network have cycles of one length: that of the first. */
 async function cycleOfNetwork(connection: RedisConnection, asked: number | undefined): Promise<number> {
   const place = `${DIRECTORY}cycle_ms`;
-  await connection.command(DIRECTORY, 'SET', place, String(asked ?? CYCLE_MS), 'NX');
-  const lasting = Number(await connection.command(DIRECTORY, 'GET', place));
+  await connection.command('SET', place, String(asked ?? CYCLE_MS), 'NX');
+  const lasting = Number(await connection.command('GET', place));
   if (asked === undefined || asked === lasting) return lasting;
   throw new Failure('wrong_usage', {
     what: `This network cannot be joined with cycles of ${asked} ms.`,

@@ -35,7 +35,7 @@ afterAll(async () => {
 async function makeGate(threshold: number, within: number): Promise<string> {
   made += 1;
   const [node] = nodes;
-  await node!.command(prefix, 'DEL', `${prefix}w:${slug}`, `${prefix}d:${slug}`, `${prefix}due`);
+  await node!.command('DEL', `${prefix}w:${slug}`, `${prefix}d:${slug}`, `${prefix}due`);
   await node!.call('machine', prefix, [slug, '{}', '{"e":0}', '0']);
   await node!.call('contract', prefix, [slug, `c${made}`, '{}', '{"e":0}', String(threshold), String(within)]);
   return `${slug}/c${made}`;
@@ -43,7 +43,7 @@ async function makeGate(threshold: number, within: number): Promise<string> {
 
 /** The moves of a gate, as they wait for their link. */
 async function movesOf(gate: string): Promise<object[]> {
-  const entries = await nodes[0]!.command<string[]>(prefix, 'ZRANGE', `${prefix}w:${slug}`, '0', '-1');
+  const entries = await nodes[0]!.command<string[]>('ZRANGE', `${prefix}w:${slug}`, '0', '-1');
   const parsed = entries.map((text) => JSON.parse(text.slice(text.indexOf('{'))));
   return parsed.flatMap(({ g, cycle, to, count }) =>
     g === gate ? [{ cycle, to: to === 1 ? 'limiting' : 'allowing', count }] : [],
@@ -97,7 +97,7 @@ describe.skipIf(!hasRedis)('counting in Redis (needs redis-server)', () => {
     const batch = new CountBatch(node!);
     const { cycle, isLimiting } = await batch.count(prefix, gate, 5);
     expect(isLimiting).toBe(true);
-    const due = await node!.command<string>(prefix, 'ZSCORE', `${prefix}d:${slug}`, gate);
+    const due = await node!.command<string>('ZSCORE', `${prefix}d:${slug}`, gate);
     expect(Number(due)).toBe(cycle + 20);
     await pause(25 * CYCLE_MS);
     await node!.call('due', prefix, ['64']);
@@ -105,7 +105,7 @@ describe.skipIf(!hasRedis)('counting in Redis (needs redis-server)', () => {
       { cycle, to: 'limiting', count: 4 },
       { cycle: cycle + 20, to: 'allowing', count: 0 },
     ]);
-    expect(await node!.command(prefix, 'ZSCORE', `${prefix}d:${slug}`, gate)).toBeNull();
+    expect(await node!.command('ZSCORE', `${prefix}d:${slug}`, gate)).toBeNull();
   });
 
   it('counts late events in their cycle, and refuses those of another time', async () => {
@@ -163,7 +163,7 @@ describe.skipIf(!hasRedis)('counting in Redis (needs redis-server)', () => {
     const call = async (name: Parameters<RedisConnection['call']>[0], ...args: string[]) =>
       (await node!.call<number[] | number>(name, at, args))[1];
     const firstOf = async (...asked: Parameters<typeof call>) => ((await call(...asked)) as number[])[0];
-    const there = () => node!.command<number>(at, 'EXISTS', ...ids.map((id) => `${at}g:${big}/${id}`));
+    const there = () => node!.command<number>('EXISTS', ...ids.map((id) => `${at}g:${big}/${id}`));
     await call('machine', big, '{}', '{"e":0}', '0');
     for (const id of ids) await call('contract', big, id, `{"id":"${id}"}`, '{"e":0}', '1', '9');
     await call('count', `${big}/c7/key`, '1 5');
@@ -187,7 +187,7 @@ describe.skipIf(!hasRedis)('counting in Redis (needs redis-server)', () => {
     await gone();
     expect([await there(), await call('sweep', '1000'), await there()]).toEqual([many, 0, many]);
     // Its record has ended with its row: from then on it is removed, a few contracts a call, whoever calls.
-    const waiting = await node!.command<string[]>(at, 'ZRANGE', `${at}w:${big}`, '0', '-1');
+    const waiting = await node!.command<string[]>('ZRANGE', `${at}w:${big}`, '0', '-1');
     const head = [big, '0', '0', String(waiting.length), waiting.at(-1)!, 'checkpoint', '1', 'at', '1', 'hash', 'row'];
     expect(await call('link', ...head)).toBe(1);
     expect([await call('sweep', '100'), await there()]).toEqual([1, many - 10]);
@@ -198,9 +198,9 @@ describe.skipIf(!hasRedis)('counting in Redis (needs redis-server)', () => {
     await gone();
     while ((await call('sweep', '100')) === 1);
     const left = ['g:big/c7/key', 'k:big/c7', 'gone', 'over', 'ended', 'd:big'].map((key) => `${at}${key}`);
-    expect([await there(), await node!.command(at, 'EXISTS', ...left)]).toEqual([0, 0]);
-    const fields = await node!.command<string[]>(at, 'HKEYS', `${at}m:${big}`);
+    expect([await there(), await node!.command('EXISTS', ...left)]).toEqual([0, 0]);
+    const fields = await node!.command<string[]>('HKEYS', `${at}m:${big}`);
     expect(fields.filter((name) => /^[cx]:|swept/.test(name))).toEqual([]);
-    expect([await call('remove', big, '1000'), await node!.command(at, 'EXISTS', `${at}m:${big}`)]).toEqual([1, 0]);
+    expect([await call('remove', big, '1000'), await node!.command('EXISTS', `${at}m:${big}`)]).toEqual([1, 0]);
   });
 });

@@ -82,7 +82,7 @@ describe.skipIf(!hasRedis || !hasOpenssl)('Redis over TLS (needs redis-server an
       deadlineMs: 5_000,
     });
     const keys = Array.from({ length: 20 }, (_, n) => `key-${n}`);
-    const answers = await Promise.all(keys.map((key) => connection.command(key, 'INCR', key)));
+    const answers = await Promise.all(keys.map((key) => connection.command('INCR', key)));
     connection.close();
     const kept = await Promise.all(cluster.servers.map((server) => server.ask<number>('DBSIZE')));
     await cluster.stop();
