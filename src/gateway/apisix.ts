@@ -3,7 +3,7 @@
 //   limit-count: { count: 100, time_window: 60, rejected_code: 429 }     { like: apisix-limit-count, count: 100, time_window: 60 }
 //
 // Source: the plugin pages of apisix.apache.org, and lua-resty-limit-traffic, on which they are built.
-import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt } from './document.js';
+import { at, listAt, numberAt, numbersAt, sayConditions, type TreeEntry, textAt } from './document.js';
 import {
   bySpecificity,
   everyone,
@@ -51,7 +51,7 @@ function readDeclared(root: TreeEntry, found: FoundLimits): void {
       }
       return read.get(config)!;
     });
-    if (limiters.length > 0) sayConditions(route, found);
+    if (limiters.length > 0) sayConditions(route, CONDITIONS, found);
     return { ...reach, limiters, priority: numberAt(route, 'priority') ?? 0 };
   });
   for (const [list, what] of [
@@ -73,15 +73,7 @@ function readDeclared(root: TreeEntry, found: FoundLimits): void {
   }
 }
 
-function sayConditions(route: TreeEntry, found: FoundLimits): void {
-  for (const name of ['methods', 'vars', 'remote_addr', 'remote_addrs', 'filter_func'])
-    if (isGiven(at(route, name)))
-      found.refuse(
-        route.file,
-        at(route, name)!.line,
-        `only requests that fit ${name} go to the route; here all of its hosts and paths do`,
-      );
-}
+const CONDITIONS = ['methods', 'vars', 'remote_addr', 'remote_addrs', 'filter_func'];
 
 function reachOf(route: TreeEntry): Bound {
   const all = (...names: string[]) =>
@@ -100,7 +92,7 @@ function reachOf(route: TreeEntry): Bound {
   return {
     where: `route ${textAt(route, 'name') ?? textAt(route, 'id') ?? uris.join(', ')}`,
     hosts: [...new Set(all('host', 'hosts'))],
-    paths: paths.some(({ kind, text }) => kind === 'prefix' && (text === '/' || text === '')) ? [] : paths,
+    paths,
   };
 }
 
@@ -111,7 +103,7 @@ function readObject(root: TreeEntry, found: FoundLimits): void {
       const config = at(plugin, 'config');
       const off = textAt(plugin, 'enable') === 'false' ? 'it is not enabled' : undefined;
       const { hosts, paths } = reachOf(at(route, 'match') ?? route);
-      sayConditions(at(route, 'match') ?? route, found);
+      sayConditions(at(route, 'match') ?? route, CONDITIONS, found);
       const bound = { where: `route ${textAt(route, 'name') ?? ''}`, hosts, paths };
       if (config !== undefined) readPlugins(new Map([[name, config]]), bound, found, off);
     }
@@ -126,22 +118,15 @@ function readPlugins(
   return PLUGINS.flatMap((name) => {
     const config = plugins?.get(name);
     if (config === undefined) return [];
-    const { file, line } = config;
     const [key, limit] = [keyOf(config), limitOf(name, config, found)];
     if (typeof limit === 'string') {
-      found.refuse(file, line, limit);
+      found.refuse(config, limit);
       return [];
     }
     const group = textAt(config, 'group');
     const isOff = textAt(config, '_meta', 'disable') === 'true' || textAt(config, 'disable') === 'true';
-    const off = isOff ? 'it is disabled' : unused;
-    if (off !== undefined || bound === undefined) {
-      found.unused(file, { name, line, what: `${name} limits nothing: ${off}`, key, limit });
-      return [];
-    }
-    const limiter = found.limiter(file, {
+    return found.unless(isOff ? 'it is disabled' : unused, config, {
       name,
-      line,
       ...bound,
       key,
       counts: name === 'limit-conn' ? 'concurrency' : 'requests',
@@ -149,7 +134,6 @@ function readPlugins(
       status: numberAt(config, 'rejected_code') ?? 503,
       ...(group !== undefined && { counter: `apisix ${name} ${group}` }),
     });
-    return [limiter];
   });
 }
 

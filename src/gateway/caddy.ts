@@ -14,10 +14,10 @@ import {
   type PathPattern,
   type Source,
   unknownKey,
+  type Written,
 } from './found.js';
 
-interface CaddyLine {
-  readonly line: number;
+interface CaddyLine extends Written {
   readonly words: readonly string[];
   readonly block: readonly CaddyLine[] | undefined;
 }
@@ -29,7 +29,7 @@ export function looksLikeCaddy(text: string): boolean {
 /** What is deeper is read as lines. */
 const MOST_DEPTH = 200;
 
-function linesOf(text: string): CaddyLine[] {
+function linesOf({ name: file, text }: Source): CaddyLine[] {
   const stack: CaddyLine[][] = [[]];
   for (const [index, raw] of text.split('\n').entries()) {
     const words = [...raw.matchAll(/#.*|"((?:\\.|[^"\\])*)"|`([^`]*)`|[^\s"`#]+[^\s]*/g)]
@@ -42,7 +42,7 @@ function linesOf(text: string): CaddyLine[] {
     if (words.length === 0) continue;
     const opens = words.at(-1) === '{' && stack.length < MOST_DEPTH;
     const block: CaddyLine[] | undefined = opens ? [] : undefined;
-    stack.at(-1)!.push({ line: index + 1, words: opens ? words.slice(0, -1) : words, block });
+    stack.at(-1)!.push({ file, line: index + 1, words: opens ? words.slice(0, -1) : words, block });
     if (block !== undefined) stack.push(block);
   }
   return stack[0]!;
@@ -59,8 +59,8 @@ const placeholders: Readonly<Record<string, readonly KeyPart[]>> = {
   method: ['method'],
 };
 
-export function readCaddy({ name: file, text }: Source, found: FoundLimits): void {
-  const all = linesOf(text);
+export function readCaddy(source: Source, found: FoundLimits): void {
+  const all = linesOf(source);
   const limits = (lines: readonly CaddyLine[]): boolean =>
     lines.some(({ words, block }) => words[0] === 'rate_limit' || limits(block ?? []));
   const snippets = new Map(
@@ -76,21 +76,22 @@ export function readCaddy({ name: file, text }: Source, found: FoundLimits): voi
     paths: readonly PathPattern[],
     trail: readonly string[],
   ): void => {
-    for (const { words, block, line } of lines) {
+    for (const one of lines) {
+      const { words, block } = one;
       const [name = '', matcher = ''] = words;
       if (site.length === 0 && /^\(.+\)$/.test(name)) continue;
       const snippet = name === 'import' ? snippets.get(matcher) : undefined;
       if (snippet !== undefined && limits(snippet) && !trail.includes(matcher)) {
         imported.add(matcher);
-        if (words.length > 2) found.refuse(file, line, `the snippet ${matcher} has arguments, which are not read`);
+        if (words.length > 2) found.refuse(one, `the snippet ${matcher} has arguments, which are not read`);
         else visit(snippet, site, paths, [...trail, matcher]);
         continue;
       }
       const own = pathsOf(lines, matcher);
       if (name === 'rate_limit') {
         if (own === undefined)
-          found.refuse(file, line, `it applies only to requests that match ${matcher}; here to all of the place`);
-        readZones(block ?? [], { file, site, paths: own?.length ? own : paths, line }, found);
+          found.refuse(one, `it applies only to requests that match ${matcher}; here to all of the place`);
+        readZones(block ?? [], site, own?.length ? own : paths, found);
       } else if (block !== undefined && site.length === 0)
         visit(
           block,
@@ -101,7 +102,7 @@ export function readCaddy({ name: file, text }: Source, found: FoundLimits): voi
       else if (block !== undefined) {
         const isHandled = /^(?:handle|handle_path|route)$/.test(name);
         if (isHandled && own === undefined && limits(block))
-          found.refuse(file, line, `it applies only to requests that match ${matcher}; here to all of the place`);
+          found.refuse(one, `it applies only to requests that match ${matcher}; here to all of the place`);
         visit(block, site, isHandled && own?.length ? own : paths, trail);
       }
     }
@@ -112,33 +113,32 @@ export function readCaddy({ name: file, text }: Source, found: FoundLimits): voi
     if (matcher.startsWith('/')) return [pathOf(matcher)];
     const named = matcher.startsWith('@') ? matchers(lines, matcher) : undefined;
     const [, kind, ...given] = named?.words ?? [];
-    const inner = named?.block ?? (kind === undefined ? [] : [{ line: 0, words: [kind, ...given], block: undefined }]);
+    const inner = named?.block ?? (kind === undefined ? [] : [{ words: [kind, ...given] }]);
     const isPaths = inner.length === 1 && inner[0]!.words[0] === 'path';
     return isPaths ? inner[0]!.words.slice(1).map(pathOf) : undefined;
   };
   visit(all, [], [], []);
-  for (const { words, line, block } of all) {
-    const name = words[0]?.slice(1, -1) ?? '';
-    if (/^\(.+\)$/.test(words[0] ?? '') && limits(block ?? []) && !imported.has(name))
-      found.unused(file, { name, line, what: `the snippet ${name} limits nothing: no site imports it` });
+  for (const one of all) {
+    const name = one.words[0]?.slice(1, -1) ?? '';
+    if (/^\(.+\)$/.test(one.words[0] ?? '') && limits(one.block ?? []) && !imported.has(name))
+      found.unused(one, { name, what: `the snippet ${name} limits nothing: no site imports it` });
   }
 }
 
 const pathOf = (text: string): PathPattern =>
   text.endsWith('*') ? { kind: 'prefix', text: text.slice(0, -1) } : { kind: 'exact', text };
 
-interface Place {
-  readonly file: string;
-  readonly site: readonly string[];
-  readonly paths: readonly PathPattern[];
-  readonly line: number;
-}
-
-function readZones(lines: readonly CaddyLine[], { file, site, paths }: Place, found: FoundLimits): void {
-  for (const { words, block = [], line } of lines) {
+function readZones(
+  lines: readonly CaddyLine[],
+  site: readonly string[],
+  paths: readonly PathPattern[],
+  found: FoundLimits,
+): void {
+  for (const zone of lines) {
+    const { words, block = [] } = zone;
     const [kind, name = 'zone'] = words;
     if (kind === 'distributed')
-      found.refuse(file, line, 'the counts of other instances are added with a delay; here they count at once');
+      found.refuse(zone, 'the counts of other instances are added with a delay; here they count at once');
     if (kind !== 'zone') continue;
     const given = (...names: string[]) => block.find((one) => names.includes(one.words[0]!));
     const [key, events, window, match] = [given('key'), given('events', 'max_events'), given('window'), given('match')];
@@ -150,24 +150,21 @@ function readZones(lines: readonly CaddyLine[], { file, site, paths }: Place, fo
         .filter((one) => one !== undefined && one.words.length !== 2)
         .map((one) => [one!, `${one!.words[0]} takes one value`] as const),
     ];
-    for (const [one, what] of faults) found.refuse(file, one.line, `Caddy refuses the zone ${name}: ${what}`);
+    for (const [one, what] of faults) found.refuse(one, `Caddy refuses the zone ${name}: ${what}`);
     const [most, length] = [Number(events?.words[1]), window?.words[1] ?? ''];
     const duration = durationOf(length);
     const isRead = Number.isInteger(most) && most > 0 && duration !== undefined;
-    if (!isRead && faults.length === 0)
-      found.refuse(file, line, `the zone ${name} has no number of events or no window`);
+    if (!isRead && faults.length === 0) found.refuse(zone, `the zone ${name} has no number of events or no window`);
     if (!isRead || faults.length > 0) continue;
     const inMatch = (match?.block ?? []).flatMap((one) => (one.words[0] === 'path' ? one.words.slice(1) : []));
     const others = (match?.block ?? []).filter((one) => one.words[0] !== 'path');
     if (others.length > 0)
       found.refuse(
-        file,
-        others[0]!.line,
+        others[0]!,
         `it applies only to requests that match ${others.map((one) => one.words.join(' ')).join(', ')}; here to all`,
       );
-    found.limiter(file, {
+    found.limiter(zone, {
       name,
-      line,
       where: site.join(', '),
       hosts: site.map((one) => one.replace(/^https?:\/\//, '').replace(/[:/].*$/, '')).filter((one) => one !== ''),
       paths: inMatch.length > 0 ? inMatch.map(pathOf) : paths,

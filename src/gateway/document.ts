@@ -70,15 +70,21 @@ export function numbersAt<Name extends string>(
   const faults = names.filter((name) => isGiven(at(entry, name)) && numberAt(entry, name) === undefined);
   for (const name of faults) {
     const given = at(entry, name)!;
-    found.refuse(
-      given.file,
-      given.line,
-      `${name} is ${given.expression ?? given.value ?? 'not written out'}, not a number`,
-    );
+    found.refuse(given, `${name} is ${given.expression ?? given.value ?? 'not written out'}, not a number`);
   }
   if (faults.length > 0) return undefined;
   const given = names.flatMap((name) => (isGiven(at(entry, name)) ? [[name, numberAt(entry, name)!] as const] : []));
   return Object.fromEntries(given) as { [name in Name]?: number };
+}
+
+/** What a request has to fit, besides hosts and paths, to come to a route. */
+export function sayConditions(route: TreeEntry, names: readonly string[], found: FoundLimits): void {
+  for (const name of names)
+    if (isGiven(at(route, name)))
+      found.refuse(
+        at(route, name)!,
+        `only requests that fit ${name} go to the route; here all of its hosts and paths do`,
+      );
 }
 
 export type Say = (line: number, what: string) => void;
@@ -173,10 +179,6 @@ export function writtenNumber(
   const number = numberAt(entry);
   if (number !== undefined) return number;
   const given = entry?.expression === undefined ? 'not there' : entry.expression;
-  found.refuse(
-    from.file,
-    entry?.line ?? from.line,
-    `${what} is ${given}: it is known only once Terraform has evaluated it`,
-  );
+  found.refuse(entry ?? from, `${what} is ${given}: it is known only once Terraform has evaluated it`);
   return undefined;
 }

@@ -6,7 +6,15 @@
 //
 // Source: the README of envoyproxy/ratelimit.
 import { at, isGiven, listAt, numberAt, type TreeEntry, textAt, walk } from './document.js';
-import type { FoundLimiter, FoundLimits, KeyPart, Like, LimitKey, PathPattern } from './found.js';
+import {
+  type FoundLimiter,
+  type FoundLimits,
+  type KeyPart,
+  type Like,
+  type LimitKey,
+  literal,
+  type PathPattern,
+} from './found.js';
 
 export const isDomain = (root: TreeEntry) =>
   textAt(root, 'domain') !== undefined && at(root, 'descriptors') !== undefined;
@@ -30,7 +38,7 @@ function partSent(action: TreeEntry, found: FoundLimits): KeyPart | undefined {
   if (header === ':method') return 'method';
   if (header === ':authority' || header === 'host') return 'host';
   if (header !== ':path') return undefined;
-  found.refuse(action.file, action.line, 'the path with its query is a part of the key; here the path alone is');
+  found.refuse(action, 'the path with its query is a part of the key; here the path alone is');
   return 'path';
 }
 
@@ -73,8 +81,7 @@ export class Domains {
           for (const one of entries.filter((other) => other !== open)) {
             this.#unclear.add(one);
             this.found.refuse(
-              one.file,
-              one.line,
+              one,
               `requests with ${key}=${textAt(one, 'value')} have limits of their own; here ${open === undefined ? 'they have none' : 'they count as the others'}`,
             );
           }
@@ -114,33 +121,22 @@ export class Domains {
     this.#read.set(entry, read);
     const given = at(entry, 'rate_limit');
     if (given === undefined) return read;
-    const { file, line } = entry;
     const name = trail.map((one) => (one.value === undefined ? one.name : `${one.name}=${one.value}`)).join('/');
     for (const field of ['replaces', 'unit_multiplier'])
       if (isGiven(at(given, field) ?? at(entry, field)))
-        this.found.refuse(file, (at(given, field) ?? at(entry, field))!.line, `${field} is not read`);
+        this.found.refuse((at(given, field) ?? at(entry, field))!, `${field} is not read`);
     const isUnlimited = textAt(given, 'unlimited') === 'true';
     const limit = isUnlimited ? undefined : windowLimit(given, this.found);
     if (!isUnlimited && limit === undefined) return read;
-    if (isUnsent)
-      this.found.unused(file, {
+    read.push(
+      ...this.found.unless(isUnsent ? 'no route in these files sends it' : undefined, entry, {
         name,
-        line,
-        what: `${name} limits nothing: no route in these files sends it`,
-        key: place.key,
+        where: `descriptor ${name}`,
+        ...place,
         limit,
-      });
-    else
-      read.push(
-        this.found.limiter(file, {
-          name,
-          line,
-          where: `descriptor ${name}`,
-          ...place,
-          limit,
-          isDryRun: textAt(entry, 'shadow_mode') === 'true' || textAt(entry, 'quota_mode') === 'true',
-        }),
-      );
+        isDryRun: textAt(entry, 'shadow_mode') === 'true' || textAt(entry, 'quota_mode') === 'true',
+      }),
+    );
     return read;
   }
 }
@@ -160,7 +156,7 @@ function partOf(entry: TreeEntry): Part {
 
 /** `*` stands for any text. */
 function isPattern(pattern: string, value: string): boolean {
-  const [first = '', ...rest] = pattern.split('*').map((one) => one.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+  const [first = '', ...rest] = pattern.split('*').map(literal);
   return rest.length > 0 && new RegExp(`^${[first, ...rest].join('.*')}$`, 's').test(value);
 }
 
@@ -169,7 +165,7 @@ function windowLimit(given: TreeEntry, found: FoundLimits): Like | undefined {
   const requests = numberAt(given, 'requests_per_unit');
   if (requests !== undefined && units.includes(unit))
     return { like: 'envoy-ratelimit', requests_per_unit: requests, unit };
-  found.refuse(given.file, given.line, 'the rate_limit has no number of requests or no unit');
+  found.refuse(given, 'the rate_limit has no number of requests or no unit');
   return undefined;
 }
 
@@ -211,7 +207,7 @@ export function pathsSent(limit: TreeEntry, found: FoundLimits): PathPattern[] {
     const paths =
       textAt(header, 'name') === ':path' && textAt(given, 'expect_match') !== 'false' ? pathsOf(match!) : [];
     if (headers.length !== 1 || paths.length === 0 || isGiven(at(header, 'invert_match')))
-      found.refuse(action.file, action.line, `only requests that fit ${kind} send the descriptor; here all do`);
+      found.refuse(action, `only requests that fit ${kind} send the descriptor; here all do`);
     return paths;
   });
 }
@@ -219,17 +215,16 @@ export function pathsSent(limit: TreeEntry, found: FoundLimits): PathPattern[] {
 /** Of a match of a route, or of a header: `prefix`, `path_separated_prefix`, `path` or `exact`, `safe_regex`. */
 export function pathsOf(match: TreeEntry): PathPattern[] {
   const ignoresCase = textAt(match, 'case_sensitive') === 'false' || textAt(match, 'ignore_case') === 'true';
-  const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const [prefix, separated, exact, regex] = [
     textAt(match, 'prefix') ?? textAt(match, 'prefix_match'),
     textAt(match, 'path_separated_prefix'),
     textAt(match, 'path') ?? textAt(match, 'exact') ?? textAt(match, 'exact_match'),
     textAt(match, 'safe_regex', 'regex'),
   ];
-  if (separated !== undefined) return [{ kind: 'regex', text: `^${escaped(separated)}(?:/|$)`, ignoresCase }];
+  if (separated !== undefined) return [{ kind: 'regex', text: `^${literal(separated)}(?:/|$)`, ignoresCase }];
   if (ignoresCase && (prefix ?? exact) !== undefined)
     return [
-      { kind: 'regex', text: prefix === undefined ? `^${escaped(exact!)}$` : `^${escaped(prefix)}`, ignoresCase },
+      { kind: 'regex', text: prefix === undefined ? `^${literal(exact!)}$` : `^${literal(prefix)}`, ignoresCase },
     ];
   if (prefix !== undefined) return prefix === '/' ? [] : [{ kind: 'prefix', text: prefix }];
   if (exact !== undefined) return [{ kind: 'exact', text: exact }];

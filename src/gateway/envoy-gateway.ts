@@ -26,8 +26,7 @@ function reachOfRoute(roots: readonly TreeEntry[], kind: string, name: string): 
   const paths = listAt(route, 'spec', 'rules').flatMap((rule) =>
     listAt(rule, 'matches').flatMap((match) => pathOf(match)),
   );
-  const isAll = paths.some(({ kind: of, text }) => of === 'prefix' && text === '/');
-  return { hosts: listAt(route, 'spec', 'hostnames').map(({ value }) => String(value)), paths: isAll ? [] : paths };
+  return { hosts: listAt(route, 'spec', 'hostnames').map(({ value }) => String(value)), paths };
 }
 
 function pathOf(match: TreeEntry): PathPattern[] {
@@ -60,22 +59,20 @@ export function readPolicies(roots: readonly TreeEntry[], found: FoundLimits) {
 
 /** Each route has a count of its own, unless the rule is shared. @param left routes without a policy of their own: their gateway's applies */
 function readPolicy(root: TreeEntry, routes: readonly TreeEntry[], left: readonly string[], found: FoundLimits) {
-  const { file } = root;
   const targets = targetsOf(root);
   const name = textAt(root, 'metadata', 'name') ?? 'policy';
   const limits = at(root, 'spec', 'rateLimit');
   if (limits === undefined) return [];
-  if (targets.length === 0) found.refuse(file, root.line, 'the policy names no target');
+  if (targets.length === 0) found.refuse(root, 'the policy names no target');
   for (const one of targets)
     if (isGiven(at(one, 'sectionName')))
-      found.refuse(file, at(one, 'sectionName')!.line, 'only a section of the target is limited; here all of it is');
+      found.refuse(at(one, 'sectionName')!, 'only a section of the target is limited; here all of it is');
   const titles = targets.flatMap((one) =>
     textAt(one, 'kind') === 'Gateway' && routes.length > 0 ? left : [titleOf(one)],
   );
   const overridden = titles.length > 0 ? undefined : 'every route has a policy of its own';
   const merge = at(root, 'spec', 'mergeType');
-  if (merge !== undefined)
-    found.refuse(file, merge.line, 'mergeType is not read: a policy replaces that of its gateway here');
+  if (merge !== undefined) found.refuse(merge, 'mergeType is not read: a policy replaces that of its gateway here');
   return (['global', 'local'] as const).flatMap((type) =>
     listAt(limits, type, 'rules').flatMap((rule, index) => {
       const [requests, unit] = [
@@ -83,11 +80,10 @@ function readPolicy(root: TreeEntry, routes: readonly TreeEntry[], left: readonl
         (textAt(rule, 'limit', 'unit') ?? '').toLowerCase(),
       ];
       if (requests === undefined || !units.includes(unit) || (type === 'local' && SECONDS[unit] === undefined)) {
-        found.refuse(file, rule.line, 'the rule has no number of requests or no unit');
+        found.refuse(rule, 'the rule has no number of requests or no unit');
         return [];
       }
-      if (isGiven(at(rule, 'cost')))
-        found.refuse(file, at(rule, 'cost')!.line, 'cost is not read: a request costs 1 here');
+      if (isGiven(at(rule, 'cost'))) found.refuse(at(rule, 'cost')!, 'cost is not read: a request costs 1 here');
       const bucket: Like = {
         like: 'envoy-local',
         max_tokens: requests,
@@ -96,7 +92,6 @@ function readPolicy(root: TreeEntry, routes: readonly TreeEntry[], left: readonl
       };
       const place = {
         name: `${name} rule ${index}`,
-        line: rule.line,
         key: selected(rule, found),
         limit: type === 'global' ? { like: 'envoy-ratelimit', requests_per_unit: requests, unit } : bucket,
         isDryRun: textAt(rule, 'shadowMode') === 'true',
@@ -104,7 +99,7 @@ function readPolicy(root: TreeEntry, routes: readonly TreeEntry[], left: readonl
       const applied = textAt(limits, 'type') ?? type;
       const off = applied.toLowerCase() === type ? overridden : `the type is ${applied}`;
       if (off !== undefined) {
-        found.unused(file, { ...place, what: `rule ${index} limits nothing: ${off}` });
+        found.unless(off, rule, place);
         return [];
       }
       const isShared = textAt(rule, 'shared') === 'true';
@@ -113,10 +108,10 @@ function readPolicy(root: TreeEntry, routes: readonly TreeEntry[], left: readonl
           .filter((route) => some.includes(titleOf(route)))
           .flatMap((route) => listAt(route, 'spec', 'rules').flatMap((one) => listAt(one, 'matches')));
         if (!isShared && (matches.length > 1 || some[0]!.startsWith('Gateway ')))
-          found.refuse(file, rule.line, 'each match of a route has a count of its own; here they share one');
+          found.refuse(rule, 'each match of a route has a count of its own; here they share one');
         const isThere = some.some((one) => one.startsWith('Gateway ') || routes.map(titleOf).includes(one));
         const reach = isThere ? ('known' as const) : ('unknown' as const);
-        return { routes: some, limiter: found.limiter(file, { ...place, where: some.join(', '), reach }) };
+        return { routes: some, limiter: found.limiter(rule, { ...place, where: some.join(', '), reach }) };
       });
     }),
   );
@@ -136,9 +131,9 @@ function selected(rule: TreeEntry, found: FoundLimits): LimitKey {
         if (isDistinct)
           keys.push(kind === 'sourceCIDR' ? perClient : unknownKey(`each ${textAt(one, 'name') ?? kind}`));
         if (!isDistinct || (kind === 'sourceCIDR' && value !== '0.0.0.0/0' && value !== '::/0'))
-          found.refuse(one.file, one.line, `it applies only to requests of ${kind} ${value}; here it applies to all`);
+          found.refuse(one, `it applies only to requests of ${kind} ${value}; here it applies to all`);
         else if (kind === 'sourceCIDR' && value === '0.0.0.0/0')
-          found.refuse(one.file, one.line, 'addresses of IPv6 are not limited by 0.0.0.0/0; here they are');
+          found.refuse(one, 'addresses of IPv6 are not limited by 0.0.0.0/0; here they are');
       }
     }
   if (keys.length === 0) return everyone;

@@ -4,7 +4,7 @@
 //   - { key: path, rate_limit: { unit: minute, requests_per_unit: 5 } }           { like: envoy-ratelimit, … }: a fixed window
 //
 // Sources: the reference of Envoy's local_ratelimit filter, the README of envoyproxy/ratelimit.
-import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt, walk } from './document.js';
+import { at, listAt, numberAt, numbersAt, sayConditions, type TreeEntry, textAt, walk } from './document.js';
 import {
   actionsOf,
   Domains,
@@ -36,7 +36,7 @@ export function readEnvoy(roots: readonly TreeEntry[], found: FoundLimits): void
   for (const root of roots) {
     const kind = textAt(root, 'kind') ?? '';
     if (/^(?:QuotaSpec|QuotaSpecBinding)$/.test(kind))
-      found.refuse(root.file, root.line, `${kind} belongs to Mixer, which Istio no longer has: it limits nothing`);
+      found.refuse(root, `${kind} belongs to Mixer, which Istio no longer has: it limits nothing`);
     else if (kind !== 'BackendTrafficPolicy' && !isDomain(root))
       visit(
         root,
@@ -88,7 +88,8 @@ function visit(entry: TreeEntry, above: Context, domains: Domains, found: FoundL
   if (match !== undefined) {
     const paths = pathsOf(match);
     context = { ...context, paths, ...(paths.length > 0 && { where: `${context.where}, route ${paths[0]!.text}` }) };
-    if (LIMITS_LOCALLY.test(typeOf(configOf(at(entry, 'typed_per_filter_config'))))) sayConditions(match, found);
+    if (LIMITS_LOCALLY.test(typeOf(configOf(at(entry, 'typed_per_filter_config')))))
+      sayConditions(match, CONDITIONS, found);
   }
   const [, patched] = /^([\w.-]+):\d+$/.exec(textAt(match, 'routeConfiguration', 'vhost', 'name') ?? '') ?? [];
   if (patched !== undefined) context = { ...context, hosts: [patched] };
@@ -150,29 +151,20 @@ function readManager(manager: TreeEntry, context: Context, domains: Domains, fou
           ({ limiter, sentAs }) => (sentAs === undefined || mine.some((some) => sentAs(some)) ? [limiter] : []),
         );
       });
-      if (limiters.length > 0 && match !== undefined) sayConditions(match, found);
+      if (limiters.length > 0 && match !== undefined) sayConditions(match, CONDITIONS, found);
       return { ...reach, limiters };
     }),
   );
   for (const { config } of filters)
     if (config !== undefined && LIMITS_LOCALLY.test(typeOf(config)) && !read.has(config))
-      found.unused(config.file, {
+      found.unused(config, {
         name: textAt(config, 'stat_prefix') ?? 'local_ratelimit',
-        line: config.line,
         what: 'the filter limits nothing: every route has limits of its own',
       });
   if (table.some(({ limiters }) => limiters.length > 0)) found.table(table);
 }
 
-function sayConditions(match: TreeEntry, found: FoundLimits): void {
-  for (const name of ['headers', 'query_parameters', 'runtime_fraction', 'grpc', 'dynamic_metadata', 'path_template'])
-    if (isGiven(at(match, name)))
-      found.refuse(
-        match.file,
-        at(match, name)!.line,
-        `only requests that fit ${name} go to the route; here all of its paths do`,
-      );
-}
+const CONDITIONS = ['headers', 'query_parameters', 'runtime_fraction', 'grpc', 'dynamic_metadata', 'path_template'];
 
 interface LocalLimit {
   readonly limiter: FoundLimiter;
@@ -188,7 +180,6 @@ function readLocal(
   found: FoundLimits,
 ): LocalLimit[] {
   const filter = at(entry, 'value') ?? entry;
-  const { file } = filter;
   const prefix = textAt(filter, 'stat_prefix') ?? 'local_ratelimit';
   const isOfConnections = /\.(?:network|listener)\./.test(typeOf(entry));
   const [enabled, enforced] = isOfConnections
@@ -200,7 +191,6 @@ function readLocal(
   const add = (name: string, given: TreeEntry, key: LimitKey, sentAs: LocalLimit['sentAs']): LocalLimit[] => {
     const limit = bucketOf(given, found);
     if (limit === undefined) return [];
-    const { line } = given;
     const by = sentAs && all.find((one) => sentAs(entriesSent(one)));
     const isSent = sentAs === undefined || by !== undefined;
     const off =
@@ -209,19 +199,14 @@ function readLocal(
         : isSent || sends === undefined
           ? undefined
           : 'no route of the listener sends this descriptor';
-    if (off !== undefined) {
-      found.unused(file, { name, line, what: `${name} limits nothing: ${off}`, key, limit });
-      return [];
-    }
     for (const [what, share] of [
       ['requests meet the limit', enabled],
       ['the refusals are enforced', enforced],
     ] as const)
-      if (share > 0 && share < 100) found.refuse(file, line, `only ${share} % of ${what}; here all`);
-    const own = by === undefined ? [] : pathsSent(by, found);
-    const limiter = found.limiter(file, {
+      if (off === undefined && share > 0 && share < 100) found.refuse(given, `only ${share} % of ${what}; here all`);
+    const own = by === undefined || off !== undefined ? [] : pathsSent(by, found);
+    const limiters = found.unless(off, given, {
       name,
-      line,
       where,
       hosts,
       paths: own.length > 0 ? own : paths,
@@ -232,7 +217,8 @@ function readLocal(
       counts: isOfConnections ? 'connections' : 'requests',
       isDryRun: enforced === 0,
     });
-    return [{ limiter, sentAs: sentAs && ownActions.some((one) => sentAs(entriesSent(one))) ? undefined : sentAs }];
+    const isAlways = sentAs !== undefined && ownActions.some((one) => sentAs(entriesSent(one)));
+    return limiters.map((limiter) => ({ limiter, sentAs: isAlways ? undefined : sentAs }));
   };
   const ownActions = actionsOf(filter);
   const all = [...ownActions, ...(sends ?? near)];
@@ -243,7 +229,7 @@ function readLocal(
       : add(prefix, bucket, perConnection ? unknownKey('each connection') : everyone, undefined);
   const consumes = at(filter, 'always_consume_default_token_bucket');
   if (consumes !== undefined && textAt(consumes) === 'false')
-    found.refuse(file, consumes.line, 'requests with a descriptor do not take from the default bucket; here they do');
+    found.refuse(consumes, 'requests with a descriptor do not take from the default bucket; here they do');
   for (const descriptor of listAt(filter, 'descriptors')) {
     const entries = listAt(descriptor, 'entries').map((one) => ({
       name: textAt(one, 'key') ?? '',
@@ -263,8 +249,7 @@ function readLocal(
       .some((sent) => sentAs(sent) && sent.some((text, i) => !text.includes('=') && entries[i]!.value !== undefined));
     if (isFromRequest)
       found.refuse(
-        file,
-        descriptor.line,
+        descriptor,
         `only requests with ${name} meet this limit, and a log may not say which: it is left out`,
       );
     else if (given !== undefined) limits.push(...add(name, given, keyOfEntries(entries), sentAs));
@@ -292,7 +277,7 @@ function bucketOf(bucket: TreeEntry, found: FoundLimits): Like | undefined {
       : `${(seconds ?? 0) + (nanos ?? 0) / 1e9}s`;
   const interval = written === undefined ? undefined : durationOf(written);
   if (given?.max_tokens === undefined || interval === undefined) {
-    found.refuse(bucket.file, bucket.line, 'the token_bucket has no number of tokens or no fill_interval');
+    found.refuse(bucket, 'the token_bucket has no number of tokens or no fill_interval');
     return undefined;
   }
   return { like: 'envoy-local', ...given, fill_interval: interval };

@@ -97,7 +97,10 @@ export const perClient: LimitKey = { text: 'client address', parts: ['client'] }
 /** A key that no access log has, in the words of its file. */
 export const unknownKey = (text: string): LimitKey => ({ text, parts: undefined });
 
-type Described = Pick<FoundLimiter, 'name' | 'line' | 'limit'> & Partial<FoundLimiter>;
+/** Where something is written: an entry of a document, a directive, a line. */
+export type Written = Pick<Noted, 'file' | 'line'>;
+
+type Described = Pick<FoundLimiter, 'name' | 'limit'> & Partial<FoundLimiter>;
 
 /** Takes what the readers find. */
 export class FoundLimits {
@@ -113,13 +116,13 @@ export class FoundLimits {
   readonly routed = new Set<FoundLimiter>();
 
   /** By default per client address, everywhere, counting requests, answered with 429. */
-  limiter(file: string, found: Described): FoundLimiter {
+  limiter({ file, line }: Written, found: Described): FoundLimiter {
     const { where = '', name } = found;
     const limiter: FoundLimiter = {
       where,
       file,
+      line,
       hosts: [],
-      paths: [],
       reach: 'known',
       key: perClient,
       counts: 'requests',
@@ -127,13 +130,15 @@ export class FoundLimits {
       isDryRun: false,
       counter: `${file} ${where} ${name} ${this.limiters.length}`,
       ...found,
+      paths: orAll(found.paths ?? []),
     };
     this.limiters.push(limiter);
     return limiter;
   }
 
   /** A request goes to the first route that fits; where its host is unknown, to that of the first host at which it is limited. */
-  table(routes: readonly LimitedRoute[]): void {
+  table(given: readonly LimitedRoute[]): void {
+    const routes = given.map((route) => ({ ...route, paths: orAll(route.paths) }));
     const sets = new Map(
       routes.map(({ limiters }) => [limiters.map((one) => this.limiters.indexOf(one)).join(), limiters]),
     );
@@ -154,15 +159,26 @@ export class FoundLimits {
     });
   }
 
-  refuse(file: string, line: number, what: string): void {
+  /** A limiter, unless something turns it off: `off` says what. */
+  unless(off: string | undefined, at: Written, found: Described): readonly FoundLimiter[] {
+    if (off === undefined) return [this.limiter(at, found)];
+    const { name, key, limit } = found;
+    this.unused(at, { name, key, limit, what: `${name} limits nothing: ${off}` });
+    return [];
+  }
+
+  refuse({ file, line }: Written, what: string): void {
     if (this.notUnderstood.some((one) => one.file === file && one.line === line && one.what === what)) return;
     this.notUnderstood.push({ file, line, what });
   }
 
-  unused(file: string, unused: Omit<NotApplied, 'file'>): void {
-    this.notApplied.push({ file, ...unused });
+  unused({ file, line }: Written, unused: Omit<NotApplied, 'file' | 'line'>): void {
+    this.notApplied.push({ file, line, ...unused });
   }
 }
+
+const orAll = (paths: readonly PathPattern[]) =>
+  paths.some(({ kind, text }) => kind === 'prefix' && (text === '/' || text === '')) ? [] : paths;
 
 const byLine = (a: Noted, b: Noted) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line);
 
@@ -170,13 +186,13 @@ const byLine = (a: Noted, b: Noted) => (a.file < b.file ? -1 : a.file > b.file ?
 const FILLED_IN = /\$|\{\{|<%/;
 
 export function limitsOf(found: FoundLimits): GatewayLimits {
-  for (const { file, line, hosts } of found.limiters)
-    for (const host of hosts.filter((one) => FILLED_IN.test(one)))
-      found.refuse(file, line, `the host ${host} is filled in elsewhere; here the limit applies to every host`);
-  for (const { file, line, paths } of found.limiters)
-    for (const { kind, text, ignoresCase = false } of paths)
+  for (const limiter of found.limiters)
+    for (const host of limiter.hosts.filter((one) => FILLED_IN.test(one)))
+      found.refuse(limiter, `the host ${host} is filled in elsewhere; here the limit applies to every host`);
+  for (const limiter of found.limiters)
+    for (const { kind, text, ignoresCase = false } of limiter.paths)
       if (kind === 'regex' && expressionOf(text, ignoresCase) === undefined)
-        found.refuse(file, line, `the expression ${text} is not read: no request meets the limit by it here`);
+        found.refuse(limiter, `the expression ${text} is not read: no request meets the limit by it here`);
   const placed = new Set([...found.routed, ...found.places.flatMap(({ limiters }) => limiters)]);
   const others = found.limiters.filter((limiter) => !placed.has(limiter));
   const wheres = [...new Set(others.map(({ where }) => where))];
@@ -201,6 +217,9 @@ export function limitsOf(found: FoundLimits): GatewayLimits {
 function fitsHost(hosts: readonly string[], host: string | undefined): boolean {
   return host === undefined || hosts.length === 0 || hosts.some((pattern) => isHost(pattern, host));
 }
+
+/** A text as an expression that fits it alone. */
+export const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 export function isHost(pattern: string, host: string): boolean {
   const [name, asked] = [pattern.toLowerCase(), host.toLowerCase().replace(/:\d+$/, '')];

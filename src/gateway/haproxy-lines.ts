@@ -2,10 +2,17 @@
 //
 //   acl is_api path_beg /api            http-request deny if is_api !{ src 10.0.0.0/8 }
 //   a text: path_beg /api               a condition: the terms `is_api` and `!{ src 10.0.0.0/8 }`
-import { type KeyPart, type LimitKey, type PathPattern, unknownKey } from './found.js';
+import {
+  type KeyPart,
+  type LimitKey,
+  literal,
+  type PathPattern,
+  type Source,
+  unknownKey,
+  type Written,
+} from './found.js';
 
-export interface ConfigLine {
-  readonly line: number;
+export interface ConfigLine extends Written {
   readonly words: readonly string[];
   readonly text: string;
 }
@@ -16,9 +23,8 @@ export interface ConfigSection {
   readonly lines: readonly ConfigLine[];
 }
 
-export interface StickTable {
+export interface StickTable extends Written {
   readonly name: string;
-  readonly line: number;
   readonly expire: string | undefined;
   /** Counters with their periods. */
   readonly store: ReadonlyMap<string, string | undefined>;
@@ -47,7 +53,7 @@ export function conditionOf({ words }: Pick<ConfigLine, 'words'>): {
   return { word: words[from], terms };
 }
 
-export function sectionsOf(text: string): readonly ConfigSection[] {
+export function sectionsOf({ name: file, text }: Source): readonly ConfigSection[] {
   const sections: { kind: string; name: string; lines: ConfigLine[] }[] = [{ kind: '', name: '', lines: [] }];
   for (const [index, raw] of text.split('\n').entries()) {
     const words = wordsOf(raw);
@@ -55,7 +61,7 @@ export function sectionsOf(text: string): readonly ConfigSection[] {
     if (words.length === 0) continue;
     if (/^(?:global|defaults|frontend|backend|listen|peers|resolvers|http-errors|cache|program|userlist)$/.test(kind))
       sections.push({ kind, name, lines: [] });
-    else sections.at(-1)!.lines.push({ line: index + 1, words, text: words.join(' ') });
+    else sections.at(-1)!.lines.push({ file, line: index + 1, words, text: words.join(' ') });
   }
   return sections;
 }
@@ -70,7 +76,7 @@ function wordsOf(line: string): string[] {
 }
 
 export function tablesOf({ name, lines }: ConfigSection): StickTable[] {
-  return lines.flatMap(({ text, line }) => {
+  return lines.flatMap(({ text, file, line }) => {
     const [, own] = /^table\s+(\S+)\s+type/.exec(text) ?? [];
     if (own === undefined && !text.startsWith('stick-table ')) return [];
     const [, expire] = /\bexpire\s+(\w+)/.exec(text) ?? [];
@@ -78,7 +84,13 @@ export function tablesOf({ name, lines }: ConfigSection): StickTable[] {
       ...list.matchAll(/(\w+)(?:\((\w+)\))?/g),
     ]);
     return [
-      { name: own ?? name, line, expire, store: new Map(stored.map(([, counter, period]) => [counter!, period])) },
+      {
+        name: own ?? name,
+        file,
+        line,
+        expire,
+        store: new Map(stored.map(([, counter, period]) => [counter!, period])),
+      },
     ];
   });
 }
@@ -89,10 +101,9 @@ export function pathsIn(text: string): PathPattern[] {
   if (fetch === undefined) return [];
   const ignoresCase = flags.includes('-i');
   return given.split(' ').map((one): PathPattern => {
-    const literal = one.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-    if (fetch === 'path_end') return { kind: 'regex', text: `${literal}$`, ignoresCase };
+    if (fetch === 'path_end') return { kind: 'regex', text: `${literal(one)}$`, ignoresCase };
     if (fetch === 'path_reg') return { kind: 'regex', text: one, ignoresCase };
-    if (ignoresCase) return { kind: 'regex', text: `^${literal}${fetch === 'path' ? '$' : ''}`, ignoresCase };
+    if (ignoresCase) return { kind: 'regex', text: `^${literal(one)}${fetch === 'path' ? '$' : ''}`, ignoresCase };
     return { kind: fetch === 'path' ? 'exact' : 'prefix', text: one };
   });
 }

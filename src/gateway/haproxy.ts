@@ -70,16 +70,16 @@ const REFUSES =
 const TRACKS =
   /^(?:(?:http|tcp)-request\s+(?:connection\s+|content\s+|session\s+)?)?track-sc(\d)\s+(\S+)(?:\s+table\s+(\S+))?/;
 
-export function readHaproxy({ name: file, text }: Source, found: FoundLimits): void {
-  const sections = sectionsOf(text);
+export function readHaproxy(source: Source, found: FoundLimits): void {
+  const sections = sectionsOf(source);
   const tables = sections.flatMap((section) => tablesOf(section));
   const used = new Set<string>();
-  for (const section of sections) new SectionReader(file, section, sections, tables, used, found).read();
+  for (const section of sections) new SectionReader(section, sections, tables, used, found).read();
   for (const table of tables) {
     const limits = [...table.store.keys()].filter((counter) => COUNTERS.includes(counter));
     if (used.has(table.name) || limits.length === 0) continue;
     const what = `the table of ${table.name === '' ? 'this file' : table.name} limits nothing: no rule in force refuses by ${limits.join(' or ')}`;
-    found.unused(file, { name: table.name === '' ? 'stick-table' : table.name, line: table.line, what });
+    found.unused(table, { name: table.name || 'stick-table', what });
   }
 }
 
@@ -87,7 +87,6 @@ class SectionReader {
   readonly #acls = new Map<string, ConfigLine[]>();
 
   constructor(
-    readonly file: string,
     readonly section: ConfigSection,
     readonly sections: readonly ConfigSection[],
     readonly tables: readonly StickTable[],
@@ -115,8 +114,8 @@ class SectionReader {
     }
   }
 
-  #refuse({ line }: ConfigLine, what: string): void {
-    this.found.refuse(this.file, line, what);
+  #refuse(line: ConfigLine, what: string): void {
+    this.found.refuse(line, what);
   }
 
   /** A backend that refuses all it gets: the condition that leads to it limits. */
@@ -212,7 +211,7 @@ class SectionReader {
     const isWhole = this.section.kind !== '';
     if (isWhole && !isUpdated && (isTracked ? track === undefined : tracks.length === 0)) {
       const what = `${counter} is always 0: nothing is tracked in the table`;
-      return this.found.unused(this.file, { name: table.name || 'stick-table', line: line.line, what });
+      return this.found.unused(line, { name: table.name || 'stick-table', what });
     }
     // A rule that comes before the tracking does not see the request.
     const own = tracks.filter((one) => this.section.lines.includes(one));
@@ -220,7 +219,7 @@ class SectionReader {
     if (!isUpdated && own.length > 0 && !isPersistent && own.every((one) => one.line > line.line)) {
       const what = `line ${own[0]!.line} tracks after this rule, which does not see the count of its own request`;
       if (!isTracked) return this.#refuse(line, what);
-      return this.found.unused(this.file, { name: table.name || 'stick-table', line: line.line, what });
+      return this.found.unused(line, { name: table.name || 'stick-table', what });
     }
     // Counted before it is judged, the request is in the count.
     const isBefore = /^gpc\d_rate$/.test(counter);
@@ -238,10 +237,9 @@ class SectionReader {
         this.#refuse(one, `requests are counted only ${word} ${terms.map(termText).join(' ')}; here all are`);
     }
     this.#exempted(line);
-    this.found.limiter(this.file, {
-      name: `${table.name === '' ? 'stick-table' : table.name} ${counter}`,
-      line: line.line,
-      defined: { file: this.file, line: table.line },
+    this.found.limiter(line, {
+      name: `${table.name || 'stick-table'} ${counter}`,
+      defined: { file: table.file, line: table.line },
       where: [placeOf(this.section), ...[...hosts, ...paths.map(({ text }) => text)]]
         .filter((one) => one !== '')
         .join(', '),
@@ -325,17 +323,16 @@ class SectionReader {
     return found.some((some) => some.length === 0) ? [] : found.flat();
   }
 
-  #queue({ text, line }: ConfigLine): void {
-    const [, name = '', maxconn] = /^server\s+(\S+)\s.*\bmaxconn\s+(\d+)/.exec(text) ?? [];
+  #queue(server: ConfigLine): void {
+    const [, name = '', maxconn] = /^server\s+(\S+)\s.*\bmaxconn\s+(\d+)/.exec(server.text) ?? [];
     if (maxconn === undefined) return;
     const times = [this.section, ...this.sections.filter(({ kind }) => kind === 'defaults' || kind === '')].flatMap(
       ({ lines }) => lines,
     );
     const [, queue] =
       times.map((one) => /^timeout\s+queue\s+(\w+)/.exec(one.text)).find((match) => match !== null) ?? [];
-    this.found.limiter(this.file, {
+    this.found.limiter(server, {
       name: `server ${name} maxconn`,
-      line,
       where: placeOf(this.section),
       key: everyone,
       counts: 'concurrency',

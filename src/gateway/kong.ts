@@ -4,7 +4,7 @@
 //     config: { minute: 100, hour: 1000 }
 //
 // Source: the plugin references of docs.konghq.com.
-import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt } from './document.js';
+import { at, listAt, numberAt, numbersAt, sayConditions, type TreeEntry, textAt } from './document.js';
 import {
   bySpecificity,
   everyone,
@@ -80,7 +80,7 @@ function readDeclared(root: TreeEntry, found: FoundLimits): void {
   const table = routes.map(({ route, service }) => {
     const own = [`route ${nameOf(route)}`, `service ${service}`].map((scope) => scoped.get(scope) ?? []);
     const limiters = own.find((some) => some.length > 0) ?? global;
-    if (limiters.length > 0) sayConditions(route, found);
+    if (limiters.length > 0) sayConditions(route, CONDITIONS, found);
     return { ...reachOf([route]), limiters };
   });
   if (table.length > 0) for (const one of global) found.routed.add(one);
@@ -88,16 +88,7 @@ function readDeclared(root: TreeEntry, found: FoundLimits): void {
     found.table(table.length > 0 ? bySpecificity(table) : [{ hosts: [], paths: [], limiters: global }]);
 }
 
-function sayConditions(route: TreeEntry, found: FoundLimits): void {
-  const conditions = ['methods', 'headers', 'snis', 'sources', 'destinations', 'expression'];
-  for (const name of conditions)
-    if (isGiven(at(route, name)))
-      found.refuse(
-        route.file,
-        at(route, name)!.line,
-        `only requests that fit ${name} go to the route; here all of its hosts and paths do`,
-      );
-}
+const CONDITIONS = ['methods', 'headers', 'snis', 'sources', 'destinations', 'expression'];
 
 function reachOf(routes: readonly TreeEntry[]): Pick<FoundLimiter, 'hosts' | 'paths'> {
   const all = (name: string) => routes.flatMap((route) => listAt(route, name).map(({ value }) => String(value)));
@@ -105,7 +96,7 @@ function reachOf(routes: readonly TreeEntry[]): Pick<FoundLimiter, 'hosts' | 'pa
     (path): PathPattern =>
       path.startsWith('~') ? { kind: 'regex', text: `^(?:${path.slice(1)})` } : { kind: 'prefix', text: path },
   );
-  return { hosts: all('hosts'), paths: paths.some(({ text }) => text === '/') ? [] : paths };
+  return { hosts: all('hosts'), paths };
 }
 
 /** An object does nothing until an annotation names it, or a label makes it global; what an Ingress names runs in place of what is global. */
@@ -149,9 +140,8 @@ export function readPlugin(
   name = textAt(plugin, 'name') ?? 'rate-limiting',
 ): FoundLimiter[] {
   const kind = textAt(plugin, 'plugin') ?? textAt(plugin, 'name') ?? '';
-  const { file, line } = plugin;
   if (!PLUGIN.test(kind)) {
-    if (/rate-?limit/.test(kind)) found.refuse(file, line, `the plugin ${kind} is not read`);
+    if (/rate-?limit/.test(kind)) found.refuse(plugin, `the plugin ${kind} is not read`);
     return [];
   }
   const config = at(plugin, 'config');
@@ -160,24 +150,22 @@ export function readPlugin(
   const key = keyOf(config, hasConsumers);
   const status = numberAt(config, 'error_code') ?? 429;
   const limits = kind.endsWith('advanced') ? advanced(config, found) : windows(config, found);
-  if (limits.length === 0) found.refuse(file, line, `${name} has no limit that is understood`);
+  if (limits.length === 0) found.refuse(plugin, `${name} has no limit that is understood`);
   return limits.flatMap(([window, limit, at]) => {
     const title = limits.length === 1 ? name : `${name} ${window}`;
-    if (off === undefined) return [found.limiter(file, { name: title, line: at, ...bound, key, limit, status })];
-    found.unused(file, { name: title, line: at, what: `${title} limits nothing: ${off}`, key, limit });
-    return [];
+    return found.unless(off, at, { name: title, ...bound, key, limit, status });
   });
 }
 
-type Windowed = readonly [window: string, limit: Like, line: number];
+type Windowed = readonly [window: string, limit: Like, at: TreeEntry];
 
 function windows(config: TreeEntry | undefined, found: FoundLimits): Windowed[] {
   return WINDOWS.flatMap((window) => {
     const limit = numbersAt(config, found, window)?.[window];
     if (limit === undefined) return [];
-    const { file, line } = at(config, window)!;
-    if (window !== 'month' && window !== 'year') return [[window, { like: 'kong', [window]: limit }, line] as const];
-    found.refuse(file, line, `windows of a ${window} are not read`);
+    const given = at(config, window)!;
+    if (window !== 'month' && window !== 'year') return [[window, { like: 'kong', [window]: limit }, given] as const];
+    found.refuse(given, `windows of a ${window} are not read`);
     return [];
   });
 }
@@ -188,15 +176,15 @@ function advanced(config: TreeEntry | undefined, found: FoundLimits): Windowed[]
   const isFixed = textAt(config, 'window_type') === 'fixed';
   const isForgiving = textAt(config, 'disable_penalty') === 'true';
   if (limits.length !== sizes.length && config !== undefined)
-    found.refuse(config.file, config.line, 'limit and window_size are not of the same length');
+    found.refuse(config, 'limit and window_size are not of the same length');
   return limits.slice(0, sizes.length).flatMap((one, i) => {
     const [limit, size] = [numberAt(one), numberAt(sizes[i])];
     if (limit === undefined || size === undefined) {
-      found.refuse(one.file, one.line, 'limit or window_size is not a number');
+      found.refuse(one, 'limit or window_size is not a number');
       return [];
     }
     const more = { ...(isFixed && { window_type: 'fixed' }), ...(isForgiving && { disable_penalty: true }) };
-    return [[`${size}s`, { like: 'kong-advanced', limit, window_size: size, ...more }, one.line] as const];
+    return [[`${size}s`, { like: 'kong-advanced', limit, window_size: size, ...more }, one] as const];
   });
 }
 

@@ -15,7 +15,6 @@ function pathOfRule(path: TreeEntry): PathPattern[] {
   const text = textAt(path, 'path') ?? '/';
   const type = textAt(path, 'pathType');
   if (type === 'Exact') return [{ kind: 'exact', text }];
-  if (text === '/') return [];
   if (type !== 'Prefix' || text.endsWith('/')) return [{ kind: 'prefix', text }];
   return [
     { kind: 'exact', text },
@@ -23,10 +22,9 @@ function pathOfRule(path: TreeEntry): PathPattern[] {
   ];
 }
 
-/** Of the rules of Ingresses; empty: all. */
+/** Of the rules of Ingresses. */
 export function pathsOfRules(rules: readonly TreeEntry[]): PathPattern[] {
-  const paths = rules.flatMap((rule) => listAt(rule, 'http', 'paths').map(pathOfRule));
-  return paths.some((some) => some.length === 0) ? [] : paths.flat();
+  return rules.flatMap((rule) => listAt(rule, 'http', 'paths').flatMap(pathOfRule));
 }
 
 export function readIngress(roots: readonly TreeEntry[], found: FoundLimits): void {
@@ -55,7 +53,6 @@ export function readIngress(roots: readonly TreeEntry[], found: FoundLimits): vo
 }
 
 function limitersOf(root: TreeEntry, codeOf: (name: string) => number, found: FoundLimits): readonly FoundLimiter[] {
-  const { file } = root;
   const annotations = at(root, 'metadata', 'annotations');
   const given = (name: string) => annotations?.fields.get(`${OURS}${name}`);
   const number = (name: string): number | undefined => {
@@ -63,7 +60,7 @@ function limitersOf(root: TreeEntry, codeOf: (name: string) => number, found: Fo
     if (one === undefined) return undefined;
     const value = numberAt(one);
     if (value === undefined || !Number.isInteger(value) || value < 0) {
-      found.refuse(file, one.line, `${name} is not a whole number`);
+      found.refuse(one, `${name} is not a whole number`);
       return undefined;
     }
     return value;
@@ -79,21 +76,15 @@ function limitersOf(root: TreeEntry, codeOf: (name: string) => number, found: Fo
   for (const [name, one] of annotations?.fields ?? []) {
     const isSnippet = name.endsWith('-snippet') && /\blimit_(?:req|conn)\b/.test(String(one.value));
     if (isSnippet || THEIRS.test(name))
-      found.refuse(
-        file,
-        one.line,
-        isSnippet ? 'limits in a snippet are not read' : `the annotation ${name} is not read`,
-      );
+      found.refuse(one, isSnippet ? 'limits in a snippet are not read' : `the annotation ${name} is not read`);
   }
   return limits.flatMap(([name, like]) => {
     const n = number(name);
     if (n === undefined || n === 0) return [];
-    if (exempt !== undefined)
-      found.refuse(file, exempt.line, `clients of ${textAt(exempt)} are not counted; here they are`);
+    if (exempt !== undefined) found.refuse(exempt, `clients of ${textAt(exempt)} are not counted; here they are`);
     const isFlight = name === 'limit-connections';
-    const limiter = found.limiter(file, {
+    const limiter = found.limiter(given(name)!, {
       name,
-      line: given(name)!.line,
       where: `Ingress ${textAt(root, 'metadata', 'name') ?? ''}${hosts.length === 0 ? '' : `, host ${hosts.join(', ')}`}`,
       hosts,
       paths: pathsOfRules(listAt(root, 'spec', 'rules')),

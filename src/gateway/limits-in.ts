@@ -60,7 +60,7 @@ function refuseUnread(roots: readonly TreeEntry[], found: FoundLimits): void {
     if (read.has(root.file) || textAt(root, 'openapi') !== undefined) continue;
     for (const [entry, names] of walk(root)) {
       const last = NAMED.test(String(entry.value)) ? String(entry.value) : (names.at(-1) ?? '');
-      if (NAMED.test(last) && isGiven(entry)) found.refuse(root.file, entry.line, `${last} is in no form that is read`);
+      if (NAMED.test(last) && isGiven(entry)) found.refuse(entry, `${last} is in no form that is read`);
     }
   }
 }
@@ -86,7 +86,7 @@ function documentsIn(source: Source, found: FoundLimits): TreeEntry[] {
   let isRefused = false;
   const roots = documentsOf(source, (line, what) => {
     isRefused = true;
-    found.refuse(source.name, line, what);
+    found.refuse({ file: source.name, line }, what);
   });
   if (isRefused) refuseWords(source, 'the file was not read', found);
   return roots;
@@ -99,7 +99,7 @@ function hclIn(source: Source, found: FoundLimits): TreeEntry[] {
     return [hclOf(source)];
   } catch (error) {
     if (!(error instanceof HclFault)) throw error;
-    found.refuse(source.name, error.line, `it is not valid HCL: ${error.message}`);
+    found.refuse({ file: source.name, line: error.line }, `it is not valid HCL: ${error.message}`);
     return [];
   }
 }

@@ -63,7 +63,7 @@ class Configuration {
         return [{ name: source.name, directives: directivesOf(source) }];
       } catch (error) {
         if (!(error instanceof GrammarFault)) throw error;
-        found.refuse(source.name, error.line, `nginx refuses the file: ${error.message}`);
+        found.refuse({ file: source.name, line: error.line }, `nginx refuses the file: ${error.message}`);
         return [];
       }
     });
@@ -108,8 +108,8 @@ class Configuration {
     for (const zone of this.#zones.values()) this.#unused(zone);
   }
 
-  #refuse({ file, line }: Directive, what: string): undefined {
-    this.#found.refuse(file, line, what);
+  #refuse(at: Directive, what: string): undefined {
+    this.#found.refuse(at, what);
   }
 
   /** With what it includes in its place, as far as it is there. */
@@ -283,7 +283,7 @@ class Configuration {
       const zone = this.#zoneOf(one);
       if (zone !== undefined) this.#used.add(zone);
       const what = `line ${answers.line} answers every request before the limit`;
-      this.#found.unused(one.file, { name: zone?.name ?? one.words.join(' '), line: one.line, what, key: zone?.key });
+      this.#found.unused(one, { name: zone?.name ?? one.words.join(' '), what, key: zone?.key });
     }
   }
 
@@ -327,9 +327,8 @@ class Configuration {
       this.#dryRuns.add(dryRun);
       this.#refuse(dryRun, `${directive}_dry_run is on: its ${directive} refuse nothing, and are left out`);
     }
-    const limiter = this.#found.limiter(one.file, {
+    const limiter = this.#found.limiter(one, {
       name: zone.name,
-      line: one.line,
       defined: { file: zone.at.file, line: zone.at.line },
       where: this.#http.includes(one) ? 'http' : where,
       hosts: this.#http.includes(one) ? [] : hosts.filter((host) => host !== '_' && !host.startsWith('~')),
@@ -376,8 +375,7 @@ class Configuration {
     if (this.#used.has(zone)) return;
     const { name, at, key, rate, of } = zone;
     const what = `the zone ${name} limits nothing: no ${of} in force names it`;
-    const limit = rate === undefined ? {} : { limit: { like: 'nginx', rate } };
-    this.#found.unused(at.file, { name, line: at.line, what, key, ...limit });
+    this.#found.unused(at, { name, what, key, limit: rate === undefined ? undefined : { like: 'nginx', rate } });
   }
 }
 

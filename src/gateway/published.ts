@@ -38,7 +38,6 @@ function entriesIn(list: TreeEntry): readonly TreeEntry[] {
 }
 
 function readEntry(entry: TreeEntry, found: FoundLimits) {
-  const { file, line } = entry;
   const [limit, metric = '', timeframe = ''] = [
     numberAt(entry, 'limit'),
     textAt(entry, 'metric'),
@@ -46,16 +45,14 @@ function readEntry(entry: TreeEntry, found: FoundLimits) {
   ];
   const type = textAt(entry, 'type') ?? '';
   const isFlight = metric === 'concurrent-request';
-  if (limit === undefined) return found.refuse(file, line, 'the limit is not a number');
-  if (metric !== 'request' && !isFlight) return found.refuse(file, line, `limits of ${metric} are not read`);
-  if (!isFlight && !FRAMES.includes(timeframe))
-    return found.refuse(file, line, `the timeframe ${timeframe} is not one`);
+  if (limit === undefined) return found.refuse(entry, 'the limit is not a number');
+  if (metric !== 'request' && !isFlight) return found.refuse(entry, `limits of ${metric} are not read`);
+  if (!isFlight && !FRAMES.includes(timeframe)) return found.refuse(entry, `the timeframe ${timeframe} is not one`);
   if (textAt(entry, 'userMultiplied') === 'true')
-    return found.refuse(file, line, 'a limit that grows with the number of users is not read');
+    return found.refuse(entry, 'a limit that grows with the number of users is not read');
   const isScoped = ['Endpoint', 'Resource', 'Model'].includes(type) || at(entry, 'tier') !== undefined;
-  found.limiter(file, {
+  found.limiter(entry, {
     name: textAt(entry, 'name') ?? 'limit',
-    line,
     where: [type, textAt(entry, 'tier')].filter((one) => one !== undefined).join(', '),
     hosts: listAt(entry, 'domains').map(({ value }) => String(value)),
     reach: isScoped ? 'unknown' : 'known',
@@ -97,8 +94,8 @@ function readOpenApi(root: TreeEntry, found: FoundLimits): void {
       const before = found.limiters.length;
       const title = method.toUpperCase();
       if (at(item, method) !== undefined) read(at(item, method)!, `${title} ${path}`, paths);
-      for (const { file, line } of found.limiters.slice(before))
-        found.refuse(file, line, `only ${title} requests count; here all of the path do`);
+      for (const one of found.limiters.slice(before))
+        found.refuse(one, `only ${title} requests count; here all of the path do`);
     }
   }
 }
@@ -112,23 +109,21 @@ function readExtension(
   place: Pick<FoundLimiter, 'where' | 'hosts' | 'paths'>,
   found: FoundLimits,
 ) {
-  const { file, line } = given;
-  if (textAt(given, 'enabled') === 'false') return found.unused(file, { name, line, what: `${name} is not enabled` });
+  if (textAt(given, 'enabled') === 'false') return found.unused(given, { name, what: `${name} is not enabled` });
   const [, figure, unit] = /^\s*(\d+)\s*(?:requests?)?\s*(?:\/|per)\s*(\w+)\s*$/i.exec(textAt(given) ?? '') ?? [];
   const pick = (names: readonly string[]) => names.map((one) => at(given, one)).find((one) => one !== undefined);
   const limit = figure === undefined ? numberAt(pick(LIMITS)) : Number(figure);
   const window = timeOf(unit ?? textAt(pick(TIMES)));
   if (limit === undefined || window === undefined)
-    return found.refuse(file, line, `${name} has no number of requests or no time`);
+    return found.refuse(given, `${name} has no number of requests or no time`);
   const unknown = [...given.fields.keys()].filter(
     (one) => ![...LIMITS, ...TIMES, 'key', 'by', 'enabled', 'description', 'scope', 'burst'].includes(one),
   );
-  if (unknown.length > 0) found.refuse(file, line, `${unknown.join(', ')} of ${name} is not understood`);
-  if (at(given, 'burst') !== undefined) found.refuse(file, line, `the burst of ${name} names no rule, and is not read`);
+  if (unknown.length > 0) found.refuse(given, `${unknown.join(', ')} of ${name} is not understood`);
+  if (at(given, 'burst') !== undefined) found.refuse(given, `the burst of ${name} names no rule, and is not read`);
   const like: Like = { like: 'x-rate-limit', limit, window };
-  found.limiter(file, {
+  found.limiter(given, {
     name,
-    line,
     ...place,
     key: keyOf(textAt(given, 'key') ?? textAt(given, 'by') ?? textAt(given, 'scope')),
     limit: like,

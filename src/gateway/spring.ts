@@ -26,9 +26,8 @@ export function readSpring(roots: readonly TreeEntry[], found: FoundLimits): voi
 }
 
 function readFilter(filter: TreeEntry, route: TreeEntry | undefined, found: FoundLimits): FoundLimiter[] {
-  const { file, line } = filter;
   const refuse = (what: string) => {
-    found.refuse(file, line, what);
+    found.refuse(filter, what);
     return [];
   };
   if (textAt(filter, 'name') !== 'RequestRateLimiter')
@@ -42,7 +41,7 @@ function readFilter(filter: TreeEntry, route: TreeEntry | undefined, found: Foun
     [...nested, ...flat].map(([name, one]) => [camelOf(name.replace('redis-rate-limiter.', '')), one]),
   );
   const given = numbersAt(
-    entryOf(file, line, { fields: limits }),
+    entryOf(filter.file, filter.line, { fields: limits }),
     found,
     'replenishRate',
     'burstCapacity',
@@ -55,9 +54,8 @@ function readFilter(filter: TreeEntry, route: TreeEntry | undefined, found: Foun
   if (replenishRate === undefined) return refuse('RequestRateLimiter has no replenishRate that is a number');
   if (requestedTokens !== 1)
     return refuse(`requestedTokens ${requestedTokens}: a request that costs more than 1 is not read`);
-  const limiter = found.limiter(file, {
+  const limiter = found.limiter(filter, {
     name: 'RequestRateLimiter',
-    line,
     where: route === undefined ? 'default-filters' : `route ${textAt(route, 'id') ?? ''}`,
     ...reachOf(route, undefined),
     key: unknownKey(textAt(args, 'key-resolver') ?? 'the principal'),
@@ -85,17 +83,9 @@ function reachOf(route: TreeEntry | undefined, found: FoundLimits | undefined): 
       reach.paths.push(...values.filter((text) => !/^(?:true|false)$/.test(text)).map(pattern));
     else if (kind === 'Host' && isRead)
       reach.hosts.push(...values.map((text) => text.replace(/^(?:\*\*|\{\w+\})\./, '*.')));
-    else
-      found?.refuse(
-        one.file,
-        one.line,
-        `only requests that fit ${kind} go to the route; here all of its hosts and paths do`,
-      );
+    else found?.refuse(one, `only requests that fit ${kind} go to the route; here all of its hosts and paths do`);
   }
-  return {
-    ...reach,
-    paths: reach.paths.some(({ kind, text }) => kind === 'prefix' && text === '/') ? [] : reach.paths,
-  };
+  return reach;
 }
 
 function pattern(text: string): PathPattern {

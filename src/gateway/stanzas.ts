@@ -55,12 +55,13 @@ export function isTemplate(source: Source, found: FoundLimits): boolean {
   const isSure = isRuby || (first >= 0 && isNamed);
   if (!isSure && (first < 0 || looksLikeDocument(text) || looksLikeCaddy(text))) return false;
   refuseWords(source, isRuby ? 'it is a program' : 'it is in a template', found);
-  if (first >= 0) found.refuse(name, first + 1, `the file is a template: ${lines[first]!.trim().slice(0, 60)}`);
+  if (first >= 0)
+    found.refuse({ file: name, line: first + 1 }, `the file is a template: ${lines[first]!.trim().slice(0, 60)}`);
   return true;
 }
 
 export function refuseWords({ name, text }: Source, why: string, found: FoundLimits): void {
   for (const [index, line] of text.split('\n').entries())
     if (WORDS.test(line) && !/^\s*(?:#|\/\/)/.test(line))
-      found.refuse(name, index + 1, `${why}: ${line.trim().slice(0, 100)}`);
+      found.refuse({ file: name, line: index + 1 }, `${why}: ${line.trim().slice(0, 100)}`);
 }

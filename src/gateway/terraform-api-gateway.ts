@@ -28,12 +28,10 @@ export function readUsagePlan({ name, body }: Resource, found: FoundLimits): voi
     const limit = writtenNumber(at(quota, 'limit'), 'the quota', quota, found);
     const period = textAt(quota, 'period') ?? '';
     if (limit === undefined) continue;
-    if (!['DAY', 'WEEK', 'MONTH'].includes(period))
-      found.refuse(quota.file, quota.line, `the period ${period} is not read`);
+    if (!['DAY', 'WEEK', 'MONTH'].includes(period)) found.refuse(quota, `the period ${period} is not read`);
     else
-      found.limiter(quota.file, {
+      found.limiter(quota, {
         name: 'quota_settings',
-        line: quota.line,
         where: title,
         key: unknownKey('API key'),
         limit: { like: 'aws-quota', limit, period },
@@ -59,9 +57,8 @@ function throttle(
   const rate_limit = writtenNumber(at(settings, rateName), rateName, settings, found);
   const burst_limit = writtenNumber(at(settings, burstName), burstName, settings, found);
   if (rate_limit === undefined || burst_limit === undefined) return;
-  found.limiter(settings.file, {
+  found.limiter(settings, {
     ...place,
-    line: settings.line,
     limit: { like: 'aws-api-gateway', rate_limit, burst_limit },
   });
 }
@@ -93,11 +90,7 @@ export function readStage({ name, body }: Resource, found: FoundLimits): void {
       .filter((one) => one !== undefined)
       .join(', ');
     if (route !== undefined || (method !== undefined && method !== '*/*'))
-      found.refuse(
-        settings.file,
-        settings.line,
-        `only requests of ${route ?? method} count; here its path alone is known`,
-      );
+      found.refuse(settings, `only requests of ${route ?? method} count; here its path alone is known`);
     const path = route === undefined ? paths : [{ kind: 'exact', text: route.replace(/^\S+\s+/, '') } as const];
     throttle(settings, 'throttling_rate_limit', 'throttling_burst_limit', { ...place, where, paths: path }, found);
   }

@@ -25,16 +25,15 @@ export function readTerraform(roots: readonly TreeEntry[], found: FoundLimits): 
   for (const root of roots) {
     for (const resource of resourcesOf(root)) {
       const reader = readers.find(([type]) => type.test(resource.type));
-      const { file, line } = resource.body;
       if (textAt(resource.body, 'count') === '0') {
         const what = `${resource.type} ${resource.name} is not there: count is 0`;
-        if (reader !== undefined) found.unused(file, { name: resource.name, line, what });
+        if (reader !== undefined) found.unused(resource.body, { name: resource.name, what });
         continue;
       }
       if (reader === undefined) {
         const named = [...walk(resource.body)].find(([, names]) => LIMITS.test(names.at(-1) ?? ''));
         if (LIMITS.test(resource.type) || named !== undefined)
-          found.refuse(file, named?.[0].line ?? line, `limits of ${resource.type} are not read`);
+          found.refuse(named?.[0] ?? resource.body, `limits of ${resource.type} are not read`);
         continue;
       }
       const before = found.limiters.length;
@@ -42,14 +41,13 @@ export function readTerraform(roots: readonly TreeEntry[], found: FoundLimits): 
       for (const [dynamic] of walk(resource.body))
         for (const one of listAt(dynamic, 'dynamic'))
           found.refuse(
-            one.file,
-            one.line,
+            one,
             `a dynamic ${one.fields.get('')?.items[0]?.value ?? 'block'} is not read: it is known only once Terraform has evaluated it`,
           );
       for (const name of ['count', 'for_each']) {
         const given = at(resource.body, name);
         if (given?.expression !== undefined && found.limiters.length > before)
-          found.refuse(given.file, given.line, `it is there only as ${name} = ${given.expression} says; here it is`);
+          found.refuse(given, `it is there only as ${name} = ${given.expression} says; here it is`);
       }
     }
     for (const module of listAt(root, 'module')) readModule(module, found);
@@ -84,7 +82,7 @@ function readRateBased(statement: TreeEntry, rule: TreeEntry, where: string, fou
   if (limit === undefined || (window !== undefined && seconds === undefined)) return;
   const scope = at(statement, 'scope_down_statement');
   if (scope !== undefined && isGiven(scope))
-    found.refuse(scope.file, scope.line, 'only requests of scope_down_statement count; here all do');
+    found.refuse(scope, 'only requests of scope_down_statement count; here all do');
   const type = textAt(statement, 'aggregate_key_type') ?? 'IP';
   const action = at(rule, 'action');
   const isCount =
@@ -92,9 +90,8 @@ function readRateBased(statement: TreeEntry, rule: TreeEntry, where: string, fou
   const named = { captcha: 405, challenge: 202 };
   const [, asked] = Object.entries(named).find(([name]) => at(action, name) !== undefined) ?? [];
   const status = numberAt(action, 'block', 'custom_response', 'response_code') ?? asked ?? 403;
-  found.limiter(statement.file, {
+  found.limiter(statement, {
     name: textAt(rule, 'name') ?? 'rate_based_statement',
-    line: statement.line,
     where,
     key:
       type === 'CONSTANT'
@@ -121,7 +118,6 @@ function readRuleset({ name, body }: Resource, found: FoundLimits): void {
     const limit = at(rule, 'ratelimit');
     if (limit === undefined || !isGiven(limit)) continue;
     const title = textAt(rule, 'description') ?? textAt(rule, 'ref') ?? 'ratelimit';
-    const { file, line } = limit;
     const requests = writtenNumber(at(limit, 'requests_per_period'), 'requests_per_period', limit, found);
     const period = writtenNumber(at(limit, 'period'), 'period', limit, found);
     const timeout = at(limit, 'mitigation_timeout');
@@ -136,18 +132,14 @@ function readRuleset({ name, body }: Resource, found: FoundLimits): void {
       ...(block !== undefined && { mitigation_timeout: block }),
     };
     const key = { text: keys.join(', '), parts: known.includes(undefined) ? undefined : (known as KeyPart[][]).flat() };
-    if (textAt(rule, 'enabled') === 'false') {
-      found.unused(file, { name: title, line, what: `${title} limits nothing: it is not enabled`, key, limit: like });
-      continue;
-    }
+    const off = textAt(rule, 'enabled') === 'false' ? 'it is not enabled' : undefined;
     const counting = at(limit, 'counting_expression');
-    if (counting !== undefined && (textAt(counting) ?? 'given') !== '')
-      found.refuse(file, counting.line, 'only requests of counting_expression count; here all do');
-    found.limiter(file, {
+    if (off === undefined && counting !== undefined && (textAt(counting) ?? 'given') !== '')
+      found.refuse(counting, 'only requests of counting_expression count; here all do');
+    found.unless(off, limit, {
       name: title,
-      line,
       where: `ruleset ${textAt(body, 'name') ?? name}`,
-      ...reachOf(at(rule, 'expression'), found),
+      ...(off === undefined && reachOf(at(rule, 'expression'), found)),
       key,
       limit: like,
       // A challenge is answered with 403.
@@ -176,7 +168,7 @@ function reachOf(expression: TreeEntry | undefined, found: FoundLimits): { hosts
   };
   const rest = [HOST, EXACT, PREFIX, /\band\b|\btrue\b|[()\s]/g].reduce((left, term) => left.replace(term, ''), text);
   if (rest === '') return reach;
-  found.refuse(expression!.file, expression!.line, `only requests of ${text} count; here all do`);
+  found.refuse(expression!, `only requests of ${text} count; here all do`);
   return { hosts: [], paths: [] };
 }
 
@@ -185,7 +177,6 @@ function readSecurityPolicy({ type, name, body }: Resource, found: FoundLimits):
     const action = textAt(rule, 'action') ?? '';
     const options = at(rule, 'rate_limit_options');
     if (!/^(?:throttle|rate_based_ban)$/.test(action) || options === undefined) continue;
-    const { file, line } = options;
     const count = writtenNumber(at(options, 'rate_limit_threshold', 'count'), 'count', options, found);
     const interval = writtenNumber(at(options, 'rate_limit_threshold', 'interval_sec'), 'interval_sec', options, found);
     const isBan = action === 'rate_based_ban';
@@ -193,23 +184,17 @@ function readSecurityPolicy({ type, name, body }: Resource, found: FoundLimits):
     if (count === undefined || interval === undefined || (isBan && ban === undefined)) continue;
     if (at(options, 'ban_threshold') !== undefined && isGiven(at(options, 'ban_threshold')!))
       found.refuse(
-        file,
-        at(options, 'ban_threshold')!.line,
+        at(options, 'ban_threshold')!,
         'ban_threshold is not read: a client is banned as soon as it exceeds the rate',
       );
     const expression = textAt(rule, 'match', 'expr', 'expression');
     const ranges = listAt(rule, 'match', 'config', 'src_ip_ranges').map(({ value }) => String(value));
     if (expression !== undefined || (ranges.length > 0 && !ranges.includes('*')))
-      found.refuse(
-        file,
-        at(rule, 'match')!.line,
-        `only requests of ${expression ?? ranges.join(', ')} count; here all do`,
-      );
+      found.refuse(at(rule, 'match')!, `only requests of ${expression ?? ranges.join(', ')} count; here all do`);
     const configs = listAt(options, 'enforce_on_key_configs').map((one) => textAt(one, 'enforce_on_key_type') ?? '');
     const by = configs.length > 1 ? configs.join(', ') : (configs[0] ?? textAt(options, 'enforce_on_key') ?? 'ALL');
-    found.limiter(file, {
+    found.limiter(options, {
       name: textAt(rule, 'description') ?? `priority ${textAt(rule, 'priority') ?? ''}`,
-      line,
       where: `security policy ${textAt(body, 'name') ?? name}`,
       key:
         by === 'ALL' || by === ''
@@ -237,23 +222,21 @@ function readFirewallPolicy({ name, body }: Resource, found: FoundLimits): void 
     const threshold = writtenNumber(at(rule, 'rate_limit_threshold'), 'rate_limit_threshold', rule, found);
     if (textAt(rule, 'enabled') === 'false') {
       const named = textAt(rule, 'name') ?? 'rate limit';
-      found.unused(rule.file, { name: named, line: rule.line, what: `${named} limits nothing: it is not enabled` });
+      found.unused(rule, { name: named, what: `${named} limits nothing: it is not enabled` });
       continue;
     }
     const given = textAt(rule, 'rate_limit_duration_in_minutes') ?? textAt(rule, 'rate_limit_duration') ?? '1';
     const minutes = { OneMin: 1, FiveMins: 5 }[given] ?? Number(given);
     if (threshold === undefined) continue;
     if (minutes !== 1 && minutes !== 5) {
-      found.refuse(rule.file, rule.line, `a duration of ${given} is not read`);
+      found.refuse(rule, `a duration of ${given} is not read`);
       continue;
     }
     const condition = at(rule, 'match_condition') ?? at(rule, 'match_conditions');
-    if (condition !== undefined)
-      found.refuse(rule.file, condition.line, 'only requests of its conditions count; here all do');
+    if (condition !== undefined) found.refuse(condition, 'only requests of its conditions count; here all do');
     const by = textAt(rule, 'group_rate_limit_by') ?? 'ClientAddr';
-    found.limiter(rule.file, {
+    found.limiter(rule, {
       name: textAt(rule, 'name') ?? 'rate limit',
-      line: rule.line,
       where: `firewall policy ${textAt(body, 'name') ?? name}`,
       key: by === 'None' ? everyone : by === 'ClientAddr' ? perClient : unknownKey(by),
       limit: { like: 'azure-front-door', threshold, minutes },
@@ -291,8 +274,7 @@ function readModule(module: TreeEntry, found: FoundLimits): void {
       readRateBased(at(entry, 'rate_based_statement')!, entry, `module ${name}`, found);
     else if (/rate_?limit/.test(last) && names.length === 1)
       found.refuse(
-        entry.file,
-        entry.line,
+        entry,
         `${last} is an input of the module ${name}: the limit is in ${textAt(module, 'source') ?? 'another file'}`,
       );
   }

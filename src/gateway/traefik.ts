@@ -145,15 +145,14 @@ function readMiddleware(
   routers: readonly Router[],
   found: FoundLimits,
 ): ReadonlyMap<Router, FoundLimiter> {
-  const { file, line } = config;
   const limit = limitOf(kind, config, found);
   if (typeof limit === 'string') {
-    found.refuse(file, line, limit);
+    found.refuse(config, limit);
     return new Map();
   }
   const key = keyOf(config, kind);
   if (isGiven(at(config, 'sourceCriterion', 'ipStrategy', 'excludedIPs')))
-    found.refuse(file, line, 'excludedIPs is not read: the address of the client is the key here');
+    found.refuse(config, 'excludedIPs is not read: the address of the client is the key here');
   const names = new Set([name]);
   // A chain may name chains.
   for (const _ of all)
@@ -167,9 +166,8 @@ function readMiddleware(
     router.middlewares.some((one) => [...names].some((own) => isName(one, own))),
   );
   if (users.length === 0)
-    found.unused(file, {
+    found.unused(config, {
       name,
-      line,
       what: `${name} limits nothing: no router in these files names it`,
       key,
       limit,
@@ -179,9 +177,8 @@ function readMiddleware(
   return new Map(
     users.map((router) => [
       router,
-      found.limiter(file, {
+      found.limiter(config, {
         name,
-        line,
         where: router.isEntryPoint ? router.name : `router ${router.name}`,
         ...reachOf(router.rule, undefined),
         key,
@@ -248,8 +245,7 @@ function reachOf(rule: TreeEntry | undefined, found: FoundLimits | undefined): P
   });
   const isSimple = (kind: string) => groups.filter((group) => group.kind === kind).length < 2;
   const isRead = groups.every(({ kind }) => kind !== '') && isSimple('host') && isSimple('path') && isBalanced(text);
-  if (rule !== undefined && !isRead)
-    found?.refuse(rule.file, rule.line, `of the rule ${text} only hosts and paths are read`);
+  if (rule !== undefined && !isRead) found?.refuse(rule, `of the rule ${text} only hosts and paths are read`);
   const isEither = text.includes('||') && !isRead;
   if (isEither) return { hosts: [], paths: [] };
   for (const { parts, kind } of groups)
@@ -259,7 +255,7 @@ function reachOf(rule: TreeEntry | undefined, found: FoundLimits | undefined): P
       const pattern = name === 'Path' ? 'exact' : name === 'PathPrefix' ? 'prefix' : 'regex';
       if (kind === 'path') paths.push(...quoted(list).map((one) => ({ kind: pattern, text: one }) as const));
     }
-  return { hosts, paths: paths.some((one) => one.kind === 'prefix' && one.text === '/') ? [] : paths };
+  return { hosts, paths };
 }
 
 /** Whether what || joins is in brackets of its own wherever && is there, too. */
