@@ -20,10 +20,8 @@ import type { SharedPlans } from './shared-plans.js';
 
 /** New values of a contract; absent fields stay. */
 export interface ContractChange {
-  /** null: without a name. */
   readonly name?: string | null | undefined;
   readonly plan?: Plan | undefined;
-  /** null: without a candidate. */
   readonly candidate?: Plan | null | undefined;
   readonly promotes?: boolean;
   readonly by?: string | undefined;
@@ -110,7 +108,6 @@ export function relearn(
   return before;
 }
 
-/** The row of a change, without what every row has. */
 export function changeRow(
   { id }: Contract,
   plan: Plan,
@@ -135,7 +132,6 @@ export function plansAfter({ plan, beside }: Contract, change: ContractChange): 
   return [change.plan ?? plan, ...(candidate ? [candidate] : [])];
 }
 
-/** The limiter that it is to follow, and the candidate. @throws Failure `no_candidate` */
 function plansOf(
   plans: SharedPlans,
   contract: Contract,

@@ -41,7 +41,6 @@ export function tooManyKeys({ id, keyed }: Pick<ContractImage, 'id' | 'keyed'>, 
   });
 }
 
-/** A transition that somebody asks for. */
 export interface Move {
   readonly to: string;
   readonly input?: Readonly<Record<string, number>>;

@@ -7,7 +7,6 @@ import type { ContractImage } from '../store/store.js';
 
 type Values = Partial<Record<ChangedField, Exclude<ValueChange['to'], undefined>>>;
 
-/** Longer texts are said by their SHA-256. */
 const LONGEST_TEXT = 1_000;
 
 export function changesBetween(before: ContractImage, after: ContractImage): ValueChange[] {

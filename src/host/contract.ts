@@ -20,19 +20,19 @@ import type { Chain } from './ledger.js';
 import { recordTransition } from './transition-row.js';
 
 export class Contract extends GateHead {
+  // What every decision reads comes first, next to the numbers of the head.
   isDirty = false;
-  /** Why the contract has stopped. */
-  failure: Failure | undefined;
-  isDeleted = false;
+  keys: Keys | undefined;
+  beside: Beside | undefined;
   readonly #context: HostContext;
   /** The gate of a contract without keys; of one with keys, the gate shared by keys without a place. */
   gate: Gate;
   plan: Plan;
+  failure: Failure | undefined;
+  isDeleted = false;
   readonly id: string;
   image: ContractImage;
   readonly machine: Chain;
-  keys: Keys | undefined;
-  beside: Beside | undefined;
   /** If only one key is counted here: its name, for store and record. */
   readonly key: string | undefined;
   /** Times it went from a state that admits to one that does not, and back. Those of keys are not counted. */
@@ -114,12 +114,10 @@ export class Contract extends GateHead {
     return { requests, limited, admitted: requests - limited, entries: this.#entries, restores: this.#restores };
   }
 
-  /** Index of a kind of event; -1 for one that is not counted. */
   listensTo(event: string): number {
     return this.plan.kinds.findIndex((kind) => kind.event === event);
   }
 
-  /** What a key is called in store and record; undefined where the contract has no keys. */
   nameOf(key: string): string | undefined {
     return this.keys === undefined ? undefined : storedName(key, this.image.keyed?.secret);
   }
@@ -252,7 +250,6 @@ export class Contract extends GateHead {
     this.failure = failure;
   }
 
-  /** The store has removed it, or does so with this commit. */
   delete(): void {
     this.isDeleted = true;
     this.stop(contractNotFound(this.id));
@@ -271,7 +268,6 @@ export class Contract extends GateHead {
     return new Keys({ plan, image, keyed, context, cycle, onDirty, onWake });
   }
 
-  /** @param key 0: the contract itself */
   #markDirty(key: number): void {
     if (key !== 0) this.keys?.markDirty(key);
     else if (!this.isDirty) {

@@ -18,7 +18,6 @@ export interface HostContext {
   busyMs?: number | undefined;
 }
 
-/** The time of a machine, in unix ms. */
 export function nowOf({ clock, busyMs }: Pick<HostContext, 'clock' | 'busyMs'>): number {
   return busyMs ?? clock.now();
 }

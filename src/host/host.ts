@@ -54,20 +54,17 @@ export interface ContractOptions {
   readonly templateId?: string | undefined;
   readonly by?: string | undefined;
   readonly keyed?: KeyedImage | undefined;
-  /** No other contract of the machine has it. */
   readonly name?: string | undefined;
 }
 
 /** Machines and contracts that a host adds, changes or removes after its start. */
 export type HostChange = { readonly machine: Machine } & (
   | { readonly kind: 'contract_added' | 'contract_removed'; readonly contract: Contract }
-  /** `before`: the plans that it had. */
   | { readonly kind: 'contract_changed'; readonly contract: Contract; readonly before: readonly Plan[] }
   /** `machine_deleted`: its contracts are removed, its record is left; `machine_forgotten`: the record, too. */
   | { readonly kind: 'machine_added' | 'machine_deleted' | 'machine_forgotten' }
 );
 
-/** Units of work that storing a key costs. */
 const SAVED = 1 / 4;
 
 export class Host {
@@ -100,7 +97,6 @@ export class Host {
     return this.#changes;
   }
 
-  /** @throws Failure `slug_taken` */
   createMachine({ slug, owner = '', isPublic = false, displayName = slug, by }: NewMachine): Machine {
     if (this.machines.has(slug)) throw slugTaken(slug);
     const cycle = this.#clock.cycle();
@@ -226,7 +222,6 @@ export class Host {
     this.commit();
   }
 
-  /** @throws Failure `machine_not_found` */
   machine(slug: string): Machine {
     const machine = this.machines.get(slug);
     if (machine !== undefined) return machine;
@@ -236,7 +231,6 @@ export class Host {
     });
   }
 
-  /** @throws Failure `contract_not_found` */
   contract(id: string): Contract {
     const contract = this.contracts.get(id);
     if (contract !== undefined) return contract;
@@ -265,7 +259,6 @@ export class Host {
     return first;
   }
 
-  /** See `Ledger.commit`. */
   commit(settled?: (failure?: Failure) => void): void {
     this.#ledger.commit(settled);
   }

@@ -21,7 +21,6 @@ const LISTED = 0x8000_0000;
 
 export class KeyTable {
   size = 0;
-  /** The largest number that a key has had. */
   last = 0;
   /** Cycles after its last count for which a key is not idle. */
   readonly span: number;
@@ -46,7 +45,6 @@ export class KeyTable {
     this.#heads = new Uint32Array(1 << (32 - Math.clz32(span - 1)));
   }
 
-  /** The number of a key, from 1; 0 where there is none. */
   find(name: string): number {
     return this.#shards[shardOf(name)]?.get(name) ?? 0;
   }
@@ -148,7 +146,6 @@ export class KeyTable {
     return undefined;
   }
 
-  /** For how many cycles a key has been idle. */
   idleFor(key: number): number {
     return this.#age(key) - this.span;
   }

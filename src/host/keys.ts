@@ -49,14 +49,12 @@ export function cellsOfKeys(plan: Plan, maxKeys: number): number {
 export interface KeyState {
   readonly stateIndex: number;
   readonly count: number;
-  /** To ask about the future. */
   readonly gate: Gate;
 }
 
 /** What is kept of a gate; undefined where it begins anew. */
 export type Convert = (image: GateImage) => GateImage | undefined;
 
-/** Units of work that taking over a key costs. */
 const TAKEN_OVER = 1 / 16;
 
 interface KeysOptions {
@@ -73,14 +71,12 @@ interface KeysOptions {
 
 export class Keys {
   limited = 0;
-  /** What was counted since the contract came alive. */
   readonly figures = { requests: 0, limited: 0 };
   /** Events of keys without a place: refused, or counted by the gate of the contract itself. */
   refused = 0;
   shared = 0;
   forgotten = 0;
   delayMs = 0;
-  /** The cycle up to which the keys have counted. */
   cycle: number;
   readonly table: KeyTable;
   readonly #options: KeysOptions;
@@ -236,7 +232,6 @@ export class Keys {
     return taken;
   }
 
-  /** Takes over the figures of keys that these take the place of. */
   goOnFrom({ figures, refused, shared, forgotten }: Keys): void {
     Object.assign(this.figures, figures);
     Object.assign(this, { refused, shared, forgotten });

@@ -32,7 +32,6 @@ export type Happening =
       readonly error: unknown;
     };
 
-/** An action on a key, without the fields that every row has. */
 export type AdminNote = Pick<
   AuditEntry,
   'by' | 'action' | 'key_id' | 'next_key_id' | 'scopes' | 'only_machine' | 'expires_at'
@@ -56,12 +55,10 @@ export class Chain {
 
 export class Ledger {
   readonly happenings: Observable<Happening>;
-  /** Set once the store has failed. What was counted since may be lost. */
   failure: Failure | undefined;
   readonly #published = new Subject<Happening>();
   readonly #clock: Clock;
   readonly #store: Pick<Store, 'append' | 'commit'>;
-  /** What is not durable yet, with its chain. */
   #outbox: { readonly happening: Happening; readonly chain: Chain | undefined }[] = [];
 
   constructor(clock: Clock, store: Pick<Store, 'append' | 'commit'>) {
@@ -115,7 +112,6 @@ export class Ledger {
     });
   }
 
-  /** The store accepts writes again: forgets what was not durable. */
   recover(): void {
     this.failure = undefined;
     this.#outbox = [];

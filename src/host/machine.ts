@@ -30,12 +30,10 @@ export class Machine extends Chain {
     if (name !== undefined && !isGone) this.named.set(name, contract);
   }
 
-  /** @throws Failure `name_taken` where another contract has the name */
   refuseName(name: string | undefined): void {
     if (name !== undefined && this.named.has(name)) throw nameTaken(this.slug, name);
   }
 
-  /** The present cycle of the machine. */
   get cycle(): number {
     return cycleOf(nowOf(this.parts), this.parts.clock.cycleMs);
   }

@@ -1,6 +1,5 @@
 // A queue whose `shift` takes constant time.
 
-/** The array is cut once this many items, and at least half of it, were taken. */
 const CUT = 1_024;
 
 export class Queue<T> {

@@ -37,7 +37,6 @@ export class SharedPlans {
     return plan;
   }
 
-  /** The digest of the definition. */
   digestOf(plan: Plan): string {
     const digest = this.#digests.get(plan) ?? digestOf(plan.definition);
     this.#digests.set(plan, digest);

@@ -10,7 +10,6 @@ import type { Clock } from '../time/clock.js';
 import { startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
 
-/** A contract, a key, or what samples figures of contracts. */
 export interface Sleeper {
   /** When it may fire without an event, in unix ms; Infinity for never. */
   readonly wakeMs: number;
@@ -94,7 +93,6 @@ export class Wakes {
     this.#arm();
   }
 
-  /** Keeps one task on the clock's agenda, for the next wake-up. */
   #arm(): void {
     this.#next = this.#agenda?.nextDue() ?? Number.POSITIVE_INFINITY;
     if (this.#isHeld || (this.#armed !== undefined && this.#armed.ms <= this.#next)) return;

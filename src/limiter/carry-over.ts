@@ -24,7 +24,6 @@ const FREE_PARAMETERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 export interface CarryOver {
-  /** Whether all gates begin anew, in the initial state. */
   readonly resets: boolean;
   /** What of the counts cannot be kept, in a sentence; undefined where all are. */
   readonly forgotten: string | undefined;
@@ -48,7 +47,6 @@ export function carryOver(before: Plan, after: Plan): CarryOver {
   return { resets: false, forgotten, sources };
 }
 
-/** A gate as it goes on by the new plan; undefined where it begins anew. */
 export function carried(image: GateImage, { resets, sources }: CarryOver, after: Plan): GateImage | undefined {
   return resets ? undefined : goingOn(image, after, sources);
 }
@@ -62,7 +60,6 @@ export function upgradedImage<Image extends GateImage>(image: Image, { rule: pla
 
 interface Instant {
   readonly cycle: number;
-  /** unix ms */
   readonly ms: number;
 }
 
@@ -107,14 +104,12 @@ function nameOf(rule: RuleDefinition | undefined): string {
   return rule?.primitive ?? 'a window';
 }
 
-/** A rule without the parameters that its state does not depend on. */
 function shapeOf({ params, ...beside }: RuleDefinition): string {
   const free = FREE_PARAMETERS[beside.primitive] ?? [];
   const kept = Object.entries(params as object).filter(([name]) => !free.includes(name));
   return canonicalJson({ ...beside, params: Object.fromEntries(kept) });
 }
 
-/** The window of an event that remembers most; -1 for none. */
 function longestOf({ aggregates }: Plan, event: string): number {
   let found = -1;
   for (const [index, one] of aggregates.entries())

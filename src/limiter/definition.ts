@@ -33,7 +33,6 @@ const TriggerDefinition = Type.Object(
 
 const Counted = Name('The kind of event that is counted, for example request.');
 
-/** What a trigger looks at: the count of a rolling window. */
 export const OnCount = Type.Object(
   {
     kind: Type.Literal('on_aggregate'),

@@ -32,7 +32,6 @@ class Faults {
     if (this.#all <= MOST_FAULTS) this.#first.push({ path: cut(path), message: cut(message()) });
   }
 
-  /** @throws Failure `invalid_definition` if there are any */
   refuse(): void {
     const [first] = this.#first;
     if (first === undefined) return;
@@ -58,7 +57,6 @@ interface Drawn {
   readonly path: string;
 }
 
-/** A guard or an action: its name, and its parameters. */
 interface Call {
   readonly type: string;
   readonly params: Readonly<Record<string, unknown>>;
@@ -73,7 +71,6 @@ export function isDrawn(input: unknown): input is Readonly<Record<string, unknow
 /** A definition, and where each place of it is in the drawing. */
 interface ReadDefinition {
   readonly definition: object;
-  /** @param path JSON pointer into the definition */
   drawnPath(path: string): string;
 }
 
@@ -123,7 +120,6 @@ export function readDrawn(config: Readonly<Record<string, unknown>>): ReadDefini
   };
 }
 
-/** The place in a drawn transition of a field of a transition of the definition. */
 function placeInEdge(field: string): string {
   if (/^\/(operator|inputs|proof_required|post_actions)/.test(field)) return '/actions';
   return field.replace(/^\/trigger|^(?=\/fires_when)/, '/guard/params').replace(/^\/to$/, '/target');
@@ -192,7 +188,6 @@ function transitionOf({ from, event, target, guard, actions, path }: Drawn, faul
   return { place, isMove: false, path, transition: { ...common, trigger, fires_when: null } };
 }
 
-/** A guard or an action must be one of those `known`, with the parameters that it has. */
 function checkCall({ type, params }: Call, known: readonly (keyof typeof Params)[], path: string, faults: Faults) {
   const name = known.find((one) => one === type);
   if (name === undefined) {

@@ -119,7 +119,6 @@ export const State = Type.Object(
   closed,
 );
 
-/** A machine as XState's tools write it, in place of a definition. */
 export const DrawnMachine = Type.Object(
   {
     ...common,

@@ -13,7 +13,6 @@ import { addTo, advanceTo, type Cells, cutCells, cycleAt, offsetOf, WindowCounts
 const MOST = 2 ** 31 - 1;
 const LEAST = -(2 ** 31);
 
-/** What a gate has counted since it was made. */
 export interface Figures {
   readonly requests: number;
   readonly limited: number;
@@ -46,7 +45,6 @@ export class GateHead extends WindowCounts {
   requests = 0;
   limited = 0;
   peakCount = 0;
-  /** First cycle with the peak, relative as `offset`. */
   peakOffset = LEAST;
 
   constructor({ aggregates, rule }: Plan, cycle: number, take: (length: number) => Cells = cutCells) {

@@ -26,7 +26,6 @@ interface Aside {
 }
 
 export class GateRows {
-  /** How long the last event was delayed that a rule decided on its row, in ms. */
   delayMs = 0;
   readonly #plan: Plan;
   readonly #cycleMs: number;
@@ -35,7 +34,6 @@ export class GateRows {
   readonly #rules: (RuleRow | undefined)[] = [];
   readonly #aside = new Map<number, Aside>();
 
-  /** @param most the largest number of a row */
   constructor(plan: Plan, cycleMs: number, most: number) {
     this.#plan = plan;
     this.#cycleMs = cycleMs;
@@ -129,7 +127,6 @@ export class GateRows {
     return refused === 0 && rule.rule.nextChange(state, atMs) === NEVER;
   }
 
-  /** The state of a rule is not copied. */
   image(row: number, state: number, cycle: number): GateImage {
     const { heldUntilCycle = cycle, refusals = 0 } = this.#aside.get(row) ?? {};
     const rule = this.#ruleAt(row, cycle);
@@ -159,7 +156,6 @@ export class GateRows {
     return new Gate(this.#plan, { cycle, cycleMs, nowMs: startOf(cycle, cycleMs), owner, image, head });
   }
 
-  /** Takes over what a gate has become at a cycle. */
   put(row: number, { heldUntilCycle, refusals = 0, windows, rule }: GateImage, cycle: number): void {
     this.clear(row);
     for (const [aggregate, own] of this.#windows.entries()) own.restore(row, windows[aggregate]!);

@@ -29,7 +29,6 @@ export interface Due {
 }
 
 export interface GateOwner {
-  /** What a transition entails before it is taken. False: refused. */
   perform(due: Due): boolean;
 }
 
@@ -63,14 +62,12 @@ export class Gate {
   readonly plan: Plan;
   readonly cycleMs: number;
   state: number;
-  /** No evaluation moves the contract before this cycle. */
   heldUntilCycle: number;
   refusals: number;
   /** The longest delay of an event of the last decision, in ms; 0 for none. */
   delayMs = 0;
   /** `count` after the last decision in which a guard could hold, or by a rule. */
   level = 0;
-  /** One for each aggregate of the plan. */
   readonly gauges: readonly Gauge[];
   readonly #rule: RuleGauge | undefined;
   readonly #moves: Moves | undefined;
@@ -143,7 +140,6 @@ export class Gate {
     return this.gauges.reduce((least, _, index) => Math.min(least, this.remainingOf(index)), Number.POSITIVE_INFINITY);
   }
 
-  /** See `remaining`, by one aggregate. */
   remainingOf(aggregate: number): number {
     return this.gauges[aggregate]!.remaining(this.plan.thresholds[aggregate]!);
   }
@@ -154,7 +150,6 @@ export class Gate {
     return path.value <= most ? 0 : cycleOf(path.fallsTo(most, -1), this.cycleMs) - this.cycle;
   }
 
-  /** Reads the state of its rule; undefined without a rule. */
   askRule<T>(question: (state: unknown, nowMs: number) => T): T | undefined {
     return this.#rule?.ask(question);
   }
@@ -271,7 +266,6 @@ export class Gate {
     return this.#rule === undefined ? this.#reachOf(n, this.plan.kinds[kind]!.aggregates) : n;
   }
 
-  /** Disables the fast path. */
   stop(): void {
     setHead(this.#head, NEVER_QUIET, false);
   }

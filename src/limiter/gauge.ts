@@ -11,9 +11,7 @@ import { LIMITED, NEVER } from './rule/rule.js';
 import { advanceTo, cycleAt, RollingWindow, type WindowCounts, type WindowImage } from './window.js';
 
 export interface RuleImage {
-  /** The value of the aggregate. */
   readonly refused: 0 | 1;
-  /** unix ms */
   readonly atMs: number;
   readonly state: unknown;
   /** Kept by 0.2: see `upgradedImage`. */
@@ -22,7 +20,6 @@ export interface RuleImage {
 
 export interface GateTime {
   readonly cycleMs: number;
-  /** Unix ms. */
   readonly nowMs: number;
 }
 
@@ -33,7 +30,6 @@ export interface Gauge {
   readonly value: number;
   /** The count that is shown: events of the window, or used capacity of a rule. */
   readonly level: number;
-  /** How long the rule holds the last event, in ms. */
   readonly delayMs: number;
   readonly isAsNew: boolean;
   /** Whether events of this cycle, not after the present one, can still be counted. */
@@ -52,7 +48,6 @@ export interface Gauge {
   /** The first time after `ms` at which the level changes if nothing arrives; NEVER for none. */
   levelChangesAfter(ms: number): number;
   release(heldMs: number): void;
-  /** See `Gate.charge`. */
   charge(n: number, sinceMs: number): void;
   path(): GaugePath;
   image(): WindowImage;
@@ -76,7 +71,6 @@ export class WindowGauge extends RollingWindow implements Gauge {
   hi = Number.POSITIVE_INFINITY;
   readonly delayMs = 0;
   readonly #cycleMs: number;
-  /** Of the last event. */
   #cost = 1;
 
   constructor(counts: WindowCounts, cycleMs: number) {
@@ -202,7 +196,6 @@ export class RuleGauge implements Gauge {
   #nowMs: number;
   /** The next admission; undefined if it must be computed again. */
   #admitsMs: number | undefined;
-  /** Of the request that was refused last. */
   #cost = 1;
 
   /** @param time a window of one cycle, which holds the cycle of the gate */

@@ -20,7 +20,6 @@ export interface AggregateEvent {
   readonly counts: readonly number[];
 }
 
-/** A request for a state, regardless of the counts. */
 export interface MoveEvent {
   readonly type: 'move';
   readonly to: string;

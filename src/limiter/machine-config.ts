@@ -112,7 +112,6 @@ export function* configOf(
   return { config, faults: conditions.faults };
 }
 
-/** Characters of a condition that take a unit to read. */
 const CHARACTERS_A_UNIT = 100;
 
 function stateOf(admits: boolean, onCounts: readonly OnCounts[], move: readonly OnMove[]): StateConfig {

@@ -5,7 +5,6 @@ import { type CompiledTransition, firingAt, type Plan } from './plan.js';
 
 export interface Position {
   readonly state: number;
-  /** No evaluation moves the contract before this cycle. */
   readonly heldUntilCycle: number;
 }
 
@@ -13,7 +12,6 @@ export interface Position {
 export interface Moves {
   /** The transition that an event leads to; undefined for none. Nothing changes. */
   transitionAt(event: ContractEvent): CompiledTransition | undefined;
-  /** The position after an event whose transition, if any, was performed. */
   after(event: ContractEvent): Position;
 }
 

@@ -8,7 +8,6 @@ import type { PlannedRule } from './planned-rule.js';
 /** Work in short steps, between which others can be served. */
 export type Steps<T> = Generator<unknown, T>;
 
-/** Takes all steps at once. */
 export function finish<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();
@@ -24,7 +23,6 @@ export interface Aggregate {
 }
 
 export interface CompiledTransition {
-  /** Place in the definition, from 0. */
   readonly index: number;
   readonly from: number;
   readonly to: number;
@@ -59,7 +57,6 @@ export interface CompiledMachine {
 
 export interface Plan extends CompiledMachine {
   readonly definition: ContractDefinition;
-  /** Undefined for a contract that counts over windows. */
   readonly rule: PlannedRule | undefined;
   readonly isShadow: boolean;
 }

@@ -18,7 +18,6 @@ export interface PlannedRule {
   readonly lacksHold: boolean;
 }
 
-/** A time so far from 1970 that any silence fits before it. */
 const LATER_MS = 2 ** 41;
 
 /** The longest span that is found, in ms: two years. */
@@ -26,7 +25,6 @@ const LONGEST_MS = 2 ** 36;
 
 const MOST_TRIED = 1_000;
 
-/** @throws Failure `invalid_definition` */
 export function planRule(given: RuleDefinition): PlannedRule {
   const definition = checkRule(given);
   const rule = ruleOf(definition);

@@ -16,7 +16,6 @@ const MOST_TRANSITIONS = 128;
 /** The most transitions examined to check a definition, over all combinations of counts: about 5 ms. */
 const MOST_EVALUATIONS = 100_000;
 
-/** Evaluations in one unit of work. */
 const EVALUATIONS_A_UNIT = 256;
 
 export function* restFaults(plan: Plan): Steps<Fault[]> {

@@ -4,7 +4,6 @@
 import type { ContractDefinition } from './definition.js';
 import type { RuleDefinition } from './rule/rule-definition.js';
 
-/** The template of a primitive: `token-bucket` for token_bucket. */
 export function templateOf({ primitive }: Pick<RuleDefinition, 'primitive'>): string {
   return primitive.replaceAll('_', '-');
 }
@@ -30,7 +29,6 @@ export function ruleLimiter(rule: RuleDefinition, name: string = rule.primitive)
   };
 }
 
-/** From, to, when, and what it emits. */
 export type LimiterMove = readonly [from: string, to: string, condition: string, emit?: string];
 
 export function transitionOn(looked: object, [from, to, condition, emit]: LimiterMove) {

@@ -58,7 +58,6 @@ export function triggerKindFaults(definition: ContractDefinition): Fault[] {
   );
 }
 
-/** Wants one initial state, transitions between known states, and every state within reach. */
 export function structureFaults(definition: ContractDefinition): Fault[] {
   const names = Object.keys(definition.states);
   const initial = names.filter((name) => definition.states[name]?.initial === true);

@@ -7,7 +7,6 @@
 // Cycles are stored modulo 2^32: only ages are asked for.
 import type { WindowImage } from './window.js';
 
-/** Records of a page, at most. */
 const PAGE = 4_096;
 const LONG = 2 ** 32;
 
@@ -18,7 +17,6 @@ export class Records {
   readonly #bits: number;
   readonly #mask: number;
 
-  /** @param most the largest number, which bounds the length of a page */
   constructor(fields: number, most: number) {
     this.#fields = fields;
     this.#bits = 32 - Math.clz32(Math.min(most, PAGE - 1));
@@ -68,7 +66,6 @@ export class SparseWindows {
   readonly #windows: Records;
   readonly #cells: Records;
   #lastCell = 0;
-  /** The first free cell, linked by NEXT. */
   #freeCell = 0;
 
   /**
@@ -149,7 +146,6 @@ export class SparseWindows {
     return { cycle, counts: counts.reverse() };
   }
 
-  /** The window must be empty. */
   restore(id: number, { cycle, counts }: WindowImage): void {
     for (let at = counts.length - 2; at >= 0; at -= 2) this.add(id, counts[at + 1]!, cycle - counts[at]!);
   }

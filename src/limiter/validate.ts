@@ -99,7 +99,6 @@ function parseDefinition(input: unknown): ContractDefinition {
   return definition;
 }
 
-/** Faults of the rule: it cannot be made, no trigger looks at it, or it judges several kinds of events with one state. */
 function ruleFaults({ rule, transitions }: ContractDefinition): Fault[] {
   try {
     checkRule(rule);

@@ -53,9 +53,7 @@ const ORIGIN = 2 ** 31;
 /** The numbers of a window. Those of a gate, and of the contract that owns it, are fields of the same object: see fast-path.ts. */
 export class WindowCounts {
   inWindow = 0;
-  /** Its cycle, relative to `ORIGIN`. */
   offset: number;
-  /** Index into the ring of the counts of its cycle. */
   slot = 0;
   readonly within: number;
   readonly ring: Float64Array;
@@ -84,7 +82,6 @@ export function cycleAt(offset: number): number {
   return offset + ORIGIN;
 }
 
-/** See `RollingWindow.add`. */
 export function addTo(window: WindowCounts, n: number): void {
   window.ring[window.ringAt + window.slot]! += n;
   window.inWindow += n;
@@ -129,7 +126,6 @@ export class RollingWindow {
     return this.#counts.within;
   }
 
-  /** Events in the cycles `cycle - within + 1 .. cycle`. */
   get count(): number {
     return this.#counts.inWindow;
   }
@@ -154,7 +150,6 @@ export class RollingWindow {
     return true;
   }
 
-  /** Advances to `cycle`, in at most `within` steps. */
   advance(cycle: number): void {
     advanceTo(this.#counts, cycle);
   }

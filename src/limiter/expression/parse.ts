@@ -28,7 +28,6 @@ export type TermNode =
       readonly at: number;
     };
 
-/** An expression that is true or false. */
 export type ConditionNode =
   | { readonly kind: 'truth'; readonly value: boolean; readonly at: number }
   | { readonly kind: 'not'; readonly of: ConditionNode; readonly at: number }

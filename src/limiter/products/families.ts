@@ -63,7 +63,6 @@ export const families = {
 
 export type Family = keyof typeof families;
 
-/** @throws Failure `wrong_usage` */
 export function familyNamed(name: string): Family {
   if (Object.hasOwn(families, name)) return name as Family;
   const guess = nearest(name, Object.keys(families));

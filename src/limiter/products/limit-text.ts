@@ -42,12 +42,10 @@ export function readLimit(given: string): Limiter {
   return read.length === 1 ? read[0]! : { and: read };
 }
 
-/** Whether a word is the name of a product or of a rule. */
 export function isLimiterName(word: string): boolean {
   return productNames.includes(word) || Object.hasOwn(primitives, word.replaceAll('-', '_'));
 }
 
-/** The text that `readLimit` reads as this limiter. */
 export function limitText(limiter: Limiter): string {
   const { and, paste, location, like, primitive, params, threshold = 100, within = 60, ...others } = limiter;
   if (and !== undefined) return (and as Limiter[]).map(limitText).join(' and ');
@@ -97,9 +95,7 @@ function windowIn(text: string, words: readonly Word[], isOfSeveral: boolean): L
 interface Pace {
   readonly n: number;
   readonly time: string;
-  /** What is counted, where it is said. */
   readonly unit: string | undefined;
-  /** How many words it takes. */
   readonly words: number;
 }
 
@@ -107,7 +103,6 @@ interface Pace {
 const MOST_PACE_WORDS = 8;
 const PACE = /^\+?(\d+(?:\.\d+)?)\s*(?:(requests?|tokens?|bytes?|units?)\s*)?(?:\/|\b(?:in|per)\b)\s*(\S.*)$/i;
 
-/** The longest `n in time` or `n/time` from a word on. */
 function paceAt(text: string, words: readonly Word[], from: number): Pace {
   let why = 'it does not say in what time, as 100 in 60s does';
   const end = words.findIndex((one, at) => at >= from && one.name !== undefined);
@@ -181,7 +176,6 @@ function propertiesOf(schema: unknown): Readonly<Record<string, Kind>> {
   return (schema as { readonly properties: Readonly<Record<string, Kind>> }).properties;
 }
 
-/** Fields by their names, and the words that are none. */
 function fieldsIn(text: string, title: string, known: Readonly<Record<string, Kind>>, words: readonly Word[]) {
   // Without a prototype: a name may be any, also __proto__.
   const given: Fields = Object.create(null);

@@ -5,15 +5,12 @@
 import { Failure } from '../../schema/failure.js';
 
 export interface Word {
-  /** Undefined for a word that is not name=value. */
   readonly name: string | undefined;
-  /** What stands after the name, or the whole word. */
   readonly text: string;
   /** Place of its first character, from 1. */
   readonly at: number;
 }
 
-/** @throws Failure `invalid_definition` for JSON that does not end */
 export function wordsIn(text: string): Word[] {
   const words: Word[] = [];
   for (let at = nextWord(text, 0); at < text.length; ) {
@@ -54,7 +51,6 @@ function endOfJson(text: string, from: number): number {
   throw unreadable(text, { name: undefined, text: text.slice(from), at: from + 1 }, 'it does not end');
 }
 
-/** @throws Failure `invalid_definition` for JSON that is none */
 export function valueIn(text: string, word: Word): unknown {
   if (/^["{[]/.test(word.text)) {
     try {
@@ -87,7 +83,6 @@ export function namedText(name: string, fields: Readonly<Record<string, unknown>
 
 const SHOWN = 120;
 
-/** The failure of a text in which a word cannot be understood. */
 export function unreadable(text: string, word: Word | undefined, why: string, fix?: string): Failure {
   const small = (one: string) => `${one.charAt(0).toLowerCase()}${one.slice(1)}`.replace(/\.$/, '');
   const shown = (one: string) => JSON.stringify(one.length > SHOWN ? `${one.slice(0, SHOWN)}…` : one);

@@ -135,7 +135,6 @@ export function checkLimiter(given: unknown, place = ''): Readonly<Record<string
   });
 }
 
-/** Every fault of a limiter, with JSON pointers that start with `place`; none when it fits. */
 function limiterFaults(limiter: unknown, place: string): Fault[] {
   return followsRule(limiter) ? ruleLimiterFaults(limiter, place) : valueFaults(Window, limiter, place);
 }

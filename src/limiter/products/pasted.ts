@@ -4,7 +4,6 @@ import type { Like } from '../../gateway/found.js';
 import { stanzaLimits } from '../../gateway/stanzas.js';
 import { Failure } from '../../schema/failure.js';
 
-/** Whether a text is a stanza that `readStanza` should be asked about. */
 export function looksLikeStanza(text: string): boolean {
   const isNginx = /\blimit_(req|conn)(_zone)?\s.*[;}]\s*(\bat\s[^;{}]*)?$/s.test(text);
   return (

@@ -10,7 +10,6 @@ export interface Product {
   readonly product: string;
   readonly params: TSchema;
   readonly example: Readonly<Record<string, unknown>>;
-  /** What a refused request does. */
   readonly refused: string;
   /** @throws Failure `invalid_input` for a text that is no rate or time */
   readonly rule: (given: Readonly<Record<string, unknown>>) => RuleDefinition;
@@ -69,7 +68,6 @@ export const positive = (description: string): Param<number> => ({
   read: asGiven,
 });
 
-/** A number of seconds; the rule gets ms. */
 export const seconds = (description: string): Param<number> => ({
   ...positive(description),
   read: (given) => 1000 * (given as number),

@@ -61,7 +61,6 @@ const aliases: Readonly<Record<string, string>> = {
   'illuminate/cache': 'laravel',
 };
 
-/** All names, also the other ones. */
 export const productNames: readonly string[] = [...Object.keys(products), ...Object.keys(aliases)];
 
 export function namesOf(name: string): string[] {
@@ -119,7 +118,6 @@ export function definitionOf(limiter: unknown, cycleMs: number): RuleDefinition 
   });
 }
 
-/** Several limits of one place all have to admit, and are charged only then. */
 function pastedRule(stanza: string, location: unknown): RuleDefinition {
   const { limiters } = readStanza(stanza);
   const names = limiters.map(({ name }) => name ?? 'the stanza');

@@ -57,13 +57,11 @@ export function profileOf(definition: RuleDefinition): Profile {
   };
 }
 
-/** Delays of requests that come so many ms after the start; LIMITED for the refused. */
 export function play(rule: Rule, times: readonly number[]): number[] {
   const state = rule.fresh(START_MS);
   return times.map((at) => rule.decide(state, START_MS + at, 1, HOLD_MS));
 }
 
-/** What a new key gets at once, at most 1000. */
 function burstOf(rule: Rule): number {
   return Math.min(1000, Math.max(10, rule.remaining(rule.fresh(START_MS), START_MS)));
 }

@@ -102,7 +102,6 @@ export function adaptive(params: Params): Rule<State> {
   const { initial = isVegas ? 10 : 20, min = isVegas ? 1 : 20, max = isVegas ? 1000 : 200 } = params;
   const timeout = params.timeout_ms ?? (algorithm === 'aimd' ? 5_000 : NEVER);
   const move = moves[algorithm];
-  /** Every request that has ended by `t` is a sample. */
   const advance = (state: State, t: number) => {
     const done = endsAfter(state.ends, t);
     for (let i = 0; i < done; i += 1) {
@@ -121,7 +120,6 @@ export function adaptive(params: Params): Rule<State> {
     advance(then, t);
     return roomOf(then);
   };
-  /** The first end after `t` at which the room is as wanted. */
   const timeOf = (state: State, t: number, wanted: (room: number) => boolean) => {
     const then = copied(state);
     advance(then, t);

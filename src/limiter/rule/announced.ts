@@ -3,9 +3,28 @@
 //   now                 earliest          window end
 //   |-------------------|-----------------|------>        express-rate-limit says the window's end, in whole seconds, rounded up
 //   |<--- up_to_s -------------------------->|
-import { unreachable } from '../../schema/failure.js';
 import type { Rule } from './rule.js';
 import type { Announces } from './rule-definition.js';
+
+const waitNamed = {
+  window_end: 'windowEnd',
+  newest_leaves: 'newestLeaves',
+  whole_tokens: 'wholeTokens',
+  whole_intervals: 'wholeIntervals',
+  backoff: 'backoff',
+} as const;
+
+/** Whole seconds, without rounding errors. */
+const secondsUp = (ms: number) => Math.ceil(ms / 1000 - 1e-7) * 1000;
+const secondsDown = (ms: number) => Math.floor(ms / 1000 + 1e-7) * 1000;
+
+const rounded: Readonly<Record<NonNullable<Announces['round']>, (wait: number, tMs: number) => number>> = {
+  up_to_ms: Math.ceil,
+  up_to_s: secondsUp,
+  down_to_s: secondsDown,
+  second: (wait, tMs) => Math.floor((tMs + secondsUp(wait)) / 1000) * 1000 - tMs,
+  clock_second: (wait, tMs) => secondsDown(tMs + wait) - tMs,
+};
 
 /**
  * @param announces undefined where the product announces the true wait
@@ -13,53 +32,13 @@ import type { Announces } from './rule-definition.js';
  */
 export function announcedWait<State>(
   rule: Rule<State>,
-  announces: Announces | undefined,
+  { wait: kind = 'earliest', round }: Partial<Announces> = {},
   state: State,
   tMs: number,
   n: number,
 ): number | undefined {
-  const wait = waitOf(rule, announces?.wait ?? 'earliest', state, tMs, n);
-  if (wait === undefined || !Number.isFinite(wait)) return wait;
-  switch (announces?.round) {
-    case undefined:
-      return wait;
-    case 'up_to_ms':
-      return Math.ceil(wait);
-    case 'up_to_s':
-      return wholeSeconds(wait);
-    case 'down_to_s':
-      return Math.floor(wait / 1000 + 1e-7) * 1000;
-    case 'second':
-      return Math.floor((tMs + wholeSeconds(wait)) / 1000) * 1000 - tMs;
-    case 'clock_second':
-      return Math.floor((tMs + wait) / 1000 + 1e-7) * 1000 - tMs;
-    default:
-      return unreachable(announces?.round as never);
-  }
-}
-
-/** Rounded up, without rounding errors. */
-function wholeSeconds(ms: number): number {
-  return Math.ceil(ms / 1000 - 1e-7) * 1000;
-}
-
-function waitOf<State>(rule: Rule<State>, wait: Announces['wait'], state: State, tMs: number, n: number) {
-  switch (wait) {
-    case 'earliest':
-      return rule.nextAdmission(state, tMs, n) - tMs;
-    case 'window_end':
-      return rule.waits?.windowEnd?.(state, tMs);
-    case 'newest_leaves':
-      return rule.waits?.newestLeaves?.(state, tMs);
-    case 'whole_tokens':
-      return rule.waits?.wholeTokens?.(state, tMs, n);
-    case 'whole_intervals':
-      return rule.waits?.wholeIntervals?.(state, tMs, n);
-    case 'backoff':
-      return rule.waits?.backoff?.(state, tMs);
-    case 'none':
-      return undefined;
-    default:
-      return unreachable(wait);
-  }
+  if (kind === 'none') return undefined;
+  const wait =
+    kind === 'earliest' ? rule.nextAdmission(state, tMs, n) - tMs : rule.waits?.[waitNamed[kind]]?.(state, tMs, n);
+  return wait === undefined || round === undefined || !Number.isFinite(wait) ? wait : rounded[round](wait, tMs);
 }

@@ -29,7 +29,6 @@ interface InFlight {
   ends: number[];
 }
 
-/** The first place at which an end lies after `t`. */
 export function endsAfter(ends: readonly number[], t: number): number {
   let [low, high] = [0, ends.length];
   while (low < high) {

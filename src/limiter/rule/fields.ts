@@ -6,10 +6,8 @@ const MAX_MS = 315_576_000_000_000;
 
 export const strict = { additionalProperties: false } as const;
 
-/** A length of time in ms, above 0. */
 export const length = (description: string) => Type.Number({ minimum: 0.001, maximum: MAX_MS, description });
 
-/** A length of time in ms that may be 0. */
 export const wait = (description: string) => Type.Number({ minimum: 0, maximum: MAX_MS, description });
 
 export const count = (description: string, minimum = 1) =>

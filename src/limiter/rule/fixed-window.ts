@@ -88,7 +88,6 @@ export function fixedWindow(
 
   const isOver = (state: FixedWindowState, t: number) =>
     (atEnd ? t >= state.endMs : t > state.endMs) || t >= state.admittedMs + ttl;
-  /** When the present window is over. */
   const overAt = (state: FixedWindowState) =>
     Math.min(atEnd ? state.endMs : state.endMs + grainMs, state.admittedMs + ttl);
   const endFrom = ({ fromMs }: FixedWindowState, t: number) => {

@@ -98,7 +98,6 @@ export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
   const fails = ({ madeMs }: State) => (failover === undefined ? NEVER : madeMs + failover.at_ms);
   const next = ({ turn }: State) => (spread === 'one' ? 0 : turn);
 
-  /** What each node has in its window at `t`; changes `windows`. */
   const countsAt = (windows: readonly WindowCounts[], t: number) =>
     windows.map((window) => advanceTo(window, cycleAt(t)));
   const isUnknown = ({ node, cycle, atMs, acrossMs }: Sent, to: number, t: number) =>

@@ -49,7 +49,6 @@ export function perRequest<State>(rule: Rule<State>): Rule<State> {
   };
 }
 
-/** `atMs` is the latest time that was seen. */
 interface Clocked<State> {
   atMs: number;
   inner: State;
@@ -109,7 +108,6 @@ export function withClockStep<State>(rule: Rule<State>, stepMs: number | undefin
 
 type AskWait<State> = (state: State, t: number, n: number) => number;
 
-/** The same waits, each asked through `through`. */
 function waitsWith<State, Outer>(
   waits: Waits<State>,
   through: (ask: AskWait<State>, state: Outer, t: number, n: number) => number,

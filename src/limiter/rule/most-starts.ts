@@ -32,7 +32,6 @@ const MOST_QUESTIONS = 2_000_000;
 const KEPT = 12;
 const MOST_STEPS = 8;
 
-/** @param intervalMs a whole number from 1 */
 export function mostStarts(definition: RuleDefinition, intervalMs: number): MostStarts {
   const bound = upperBound(definition, intervalMs);
   if (bound === Number.POSITIVE_INFINITY) return { starts: bound, exact: true };
@@ -51,7 +50,6 @@ export function mostStarts(definition: RuleDefinition, intervalMs: number): Most
 
 interface Step {
   readonly restMs: number;
-  /** How many requests; at most what is admitted. */
   readonly take: number;
   /** Refused requests that follow: they may end a block or a window early. */
   readonly refused: number;
@@ -65,13 +63,11 @@ interface Attack {
 
 class Search {
   best = 0;
-  /** Any number passes at once. */
   isOpen = false;
   readonly #rule: Rule;
   readonly #startMs: number;
   readonly #intervalMs: number;
   readonly #holdMs: number;
-  /** Later starts are not counted. */
   readonly #latestMs: number;
   readonly #effort: number;
   #tried = 0;
@@ -88,7 +84,6 @@ class Search {
     this.#latestMs = intervalMs + 2 * longestMs;
   }
 
-  /** @returns whether there is effort left */
   try(attack: Attack): boolean {
     this.#left = MOST_QUESTIONS;
     const starts = this.#mostIn(this.#startsOf(attack));

@@ -28,7 +28,6 @@ export const NginxLimitReqParams = Type.Object(
   strict,
 );
 
-/** `atMs` is -1 before the first request. */
 interface State {
   excess: number;
   atMs: number;
@@ -44,7 +43,6 @@ export function nginxLimitReq(params: Static<typeof NginxLimitReqParams>): Rule<
   const drained = (state: State, t: number) => state.excess - Math.trunc((rate * elapsed(state, t)) / 1000);
   const excessAt = (state: State, t: number, n: number) =>
     (state.atMs < 0 ? 0 : Math.max(0, drained(state, t) + 1000)) + (n - 1) * 1000;
-  /** The earliest time at which `n` requests fit. */
   const timeOf = (state: State, t: number, n: number) => {
     if (excessAt(state, t, n) <= most) return t;
     const tooMuch = state.excess + n * 1000 - most;

@@ -4,10 +4,13 @@
 //     c-3 c-2 c-1  c         c = floor(t / cycle); the cycle c - within leaves when c begins
 //
 // The ring of counts is that of window.ts. Source: LIMITER.md.
+//
+//   segmented_window   a window cut into m segments on the grid of a process, in which refused requests do not count: each step of W / m
+//                      gives back what the segment one window ago took. Source: .NET SlidingWindowRateLimiter
 import type { Static } from 'typebox';
 import { Type } from '../../schema/json-schema.js';
 import { addTo, advanceTo, ownCells, RollingWindow, WindowCounts } from '../window.js';
-import { count, length, strict } from './fields.js';
+import { count, length, limit, strict, windowMs } from './fields.js';
 import { multipleOf, periodsIn } from './periods.js';
 import { copyOf, LIMITED, NEVER, type Rule } from './rule.js';
 
@@ -30,6 +33,19 @@ export function rollingCount({
   return cycleWindow({ limit: threshold, within, cycleMs: cycle_ms, countsRefused: true, fromMade: false });
 }
 
+export const SegmentedWindowParams = Type.Object(
+  {
+    limit,
+    window_ms: windowMs,
+    segments: Type.Integer({ minimum: 1, maximum: 10_000, description: 'How many segments the window is cut into.' }),
+  },
+  strict,
+);
+
+export function segmentedWindow({ limit, window_ms, segments }: Static<typeof SegmentedWindowParams>): Rule {
+  return cycleWindow({ limit, within: segments, cycleMs: window_ms / segments, countsRefused: false, fromMade: true });
+}
+
 /** Cycles are counted from `originMs`. */
 interface State {
   originMs: number;
@@ -45,7 +61,7 @@ interface Options {
   readonly fromMade: boolean;
 }
 
-export function cycleWindow({ limit, within, cycleMs, countsRefused, fromMade }: Options): Rule<State> {
+function cycleWindow({ limit, within, cycleMs, countsRefused, fromMade }: Options): Rule<State> {
   const cycleOf = (originMs: number, t: number) => periodsIn(t - originMs, cycleMs);
   const cycleAt = ({ originMs }: State, t: number) => cycleOf(originMs, t);
   const windowAt = (state: State, t: number) => {

@@ -22,9 +22,8 @@ import { LeakyQueueParams, leakyQueue, UberSlackParams, uberSlack } from './leak
 import { ManyNodesParams, manyNodes } from './many-nodes.js';
 import { blocking, perRequest, withClockStep } from './modified.js';
 import { NginxLimitReqParams, nginxLimitReq } from './nginx-limit-req.js';
-import { RollingCountParams, rollingCount } from './rolling-count.js';
+import { RollingCountParams, rollingCount, SegmentedWindowParams, segmentedWindow } from './rolling-count.js';
 import { GRAIN_MS, NEVER, type Rule } from './rule.js';
-import { SegmentedWindowParams, segmentedWindow } from './segmented-window.js';
 import { SlidingCounterParams, slidingCounter } from './sliding-counter.js';
 import { SlidingLogBlockParams, SlidingLogParams, slidingLog, slidingLogBlock } from './sliding-log.js';
 import { continuousBucket, TokenBucketParams } from './token-bucket.js';
@@ -64,7 +63,6 @@ const AndAllChargedParams = Type.Object(
 /** Parameters by what a person writes: '10/s', '100 in 60s', with a burst where the rule knows one. */
 interface Paced<Params> {
   at(n: number, ms: number): Params;
-  /** @param params those that are known so far */
   burst?(burst: number, params: Params): Params;
 }
 
@@ -303,7 +301,6 @@ function build(rule: Fitting, grainMs: number): Rule {
   return rule.counts === 'requests' ? perRequest(made) : made;
 }
 
-/** Requests per ms that a rule is set to; undefined where its parameters name no rate. */
 export function ratePerMs(rule: Fitting): number | undefined {
   return primitiveRow(rule.primitive).ratePerMs?.(rule.params);
 }
@@ -313,7 +310,6 @@ export function stateCellsOf(rule: Fitting): number {
   return primitiveRow(rule.primitive).cells?.(rule.params) ?? 8 + members;
 }
 
-/** Whether a rule, or one that it is made of, limits what is in flight. */
 export function limitsFlight(rule: Fitting): boolean {
   return (
     primitiveRow(rule.primitive).limitsFlight === true ||

@@ -7,7 +7,7 @@
 //   nextChange     the earliest time after now at which `remaining` may change, if nothing arrives
 //
 // A state is plain data (numbers, arrays, typed arrays): it can be copied, stored and sent. `decide` changes it in place, because a
-// new object for every request costs half of the speed; `step` is the pure form, and a property holds the two to each other.
+// new object for every request costs half of the speed.
 //
 // Promised by every rule:
 //   - A clock that steps back stands still: a request is decided at the latest time that was seen (nginx: see there).
@@ -85,32 +85,9 @@ export interface Waits<State> {
   backoff?(state: State, tMs: number): number;
 }
 
-export interface Request {
-  readonly tMs: number;
-  /** Cost, an integer >= 1. Default: 1. */
-  readonly n?: number | undefined;
-  /** How long it is in flight, in ms. Default: 0. */
-  readonly holdMs?: number | undefined;
-}
-
-export interface Decision {
-  readonly admitted: boolean;
-  /** How long an admitted request is held, in ms. */
-  readonly delayMs: number;
-  readonly remaining: number;
-  /** Ms after which the same request would be admitted, if nothing else arrives; 0 when it was admitted, Infinity for never. */
-  readonly retryAfterMs: number;
-}
-
 /** A state that a rule of 0.2 kept. */
 export function upgraded<State>(rule: Rule<State>, state: object): State {
   return rule.upgrade?.(state) ?? (state as State);
-}
-
-/** The pure form: what `decide` does, on a copy of the state. */
-export function step<State>(rule: Rule<State>, state: State, request: Request): [state: State, decision: Decision] {
-  const next = copyOf(state);
-  return [next, decideFully(rule, next, request)];
 }
 
 /** A copy of a state, or of a part of it. It is plain data, and so this is several times faster than `structuredClone`. */
@@ -120,17 +97,6 @@ export function copyOf<T>(state: T): T {
   const next = (Array.isArray(state) ? state.slice() : { ...state }) as Record<string, unknown>;
   for (const name in next) if (typeof next[name] === 'object') next[name] = copyOf(next[name]);
   return next as T;
-}
-
-function decideFully<State>(rule: Rule<State>, state: State, { tMs, n = 1, holdMs = 0 }: Request): Decision {
-  const delay = rule.decide(state, tMs, n, holdMs);
-  const admitted = delay !== LIMITED;
-  return {
-    admitted,
-    delayMs: admitted ? delay : 0,
-    remaining: rule.remaining(state, tMs),
-    retryAfterMs: admitted ? 0 : rule.nextAdmission(state, tMs, n) - tMs,
-  };
 }
 
 /**
