@@ -1,7 +1,7 @@
 // `weir client`: the libraries that a scenario takes by name, and what one does to a service that fails and to a limiter.
 import { expect, it } from 'vitest';
 import { clientLibraries } from '../../src/actor/client/libraries.js';
-import { weirHere } from './command-line.js';
+import { weir, weirHere } from './command-line.js';
 
 it('lists every library', async () => {
   const { code, out } = await weirHere(['client', '--json']);
@@ -23,8 +23,8 @@ it.each([
   expect(Math.abs(at(0.5) - half)).toBeLessThan(0.25);
 });
 
-it('a quota ends retries where everything fails', async () => {
-  const { out } = await weirHere(['client', 'aws-sdk-2026', '--json']);
+it('a quota ends retries where everything fails, in the program as it is built', async () => {
+  const { out } = await weir(['client', 'aws-sdk-2026', '--json']);
   const { at_failures: found, burst } = JSON.parse(out);
   // 500 tokens pay for 35 retries at 14 each.
   expect(found.at(-1)).toEqual({ share: 1, attempts: expect.closeTo((600 + 35) / 600, 1) });
