@@ -44,7 +44,6 @@ type Refused = (what: string, fix?: string) => Failure;
 type Known = ReadonlyMap<string, Option>;
 type Texts = Map<string, string[]>;
 
-/** What is given, as it is written. A switch has an empty text. */
 function textsOf(name: string, known: Known, words: readonly string[], refused: Refused): Texts {
   const keys = new Map(
     [...known].flatMap(([key, option]) => (option.place ? [] : [[written(key, option).slice(2), key] as const])),

@@ -93,7 +93,6 @@ async function clientProfile(name: string, { library, held, client }: ClientLibr
   return { answer, words: words.join('\n\n') };
 }
 
-/** 600 jobs over 30 s; each attempt fails with the same probability. */
 function failing(like: string, share: number): object {
   return {
     question: 'How often does it try?',

@@ -34,9 +34,7 @@ interface About {
   readonly place?: true;
   /** An argument of several words: those after `--`. It is the last of the options. */
   readonly rest?: true;
-  /** Has no effect without one of these. */
   readonly needs?: readonly string[];
-  /** Has no effect with any of these. */
   readonly without?: readonly string[];
   /** Does not change the result of a run, or is a secret: the line that repeats a run leaves it out. */
   readonly local?: true;
@@ -140,7 +138,6 @@ export function entriesOf(options: Options): [name: string, option: Option][] {
   return Object.entries(options) as unknown as [string, Option][];
 }
 
-/** `simulate <scenario..>` */
 export function usageOf(name: string, options: Options): string {
   const places = entriesOf(options).filter(([, { place }]) => place);
   const words = places.map(([place, { required, type, rest }]) => {

@@ -183,7 +183,6 @@ function hostIn(url: string | undefined): string {
   return host.replaceAll(/[^\w.-]/g, '-');
 }
 
-/** A program is answered by scripts, and its retry policy is said. */
 async function identifyClient({ program, port, for: time, json }: Given): Promise<void> {
   const [{ clientAnswer }, { clientDocument }, { investigateClient }, { playScripts }, { drawsOf }] = await Promise.all(
     [

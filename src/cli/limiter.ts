@@ -98,7 +98,6 @@ async function limitersIn(words: readonly string[], given: Given): Promise<Shown
   );
   return shown.flat();
 
-  /** A name alone is asked about with the parameters of its example. */
   function withExample(limiter: Limiter, written: string): Limiter {
     return isLimiterName(written.trim()) && 'like' in limiter
       ? { ...limiter, ...productOf(written.trim()).product.example }

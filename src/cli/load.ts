@@ -105,7 +105,6 @@ export const load = command({
 
 const CLOSED_CONNECTIONS = 50;
 
-/** A scenario, as a file or as the options beside a URL say it. */
 interface Asked {
   readonly path: string;
   readonly scenario: LoadedScenario;

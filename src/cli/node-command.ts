@@ -29,7 +29,6 @@ export function moreAfter(next: string | undefined): string | undefined {
   return next === undefined ? undefined : `there are more: --after ${next}`;
 }
 
-/** A command that calls a node. The client is loaded only when the command runs. */
 export function nodeCommand<Known extends Options>(parts: {
   readonly options: Known;
   readonly examples: Command['examples'];

@@ -97,7 +97,6 @@ export const transition = nodeCommand({
   },
 });
 
-/** The contract that is named, or the only one of the machine. @throws Failure `wrong_usage` */
 export async function contractIn(api: ApiClient, slug: string, given: string | undefined): Promise<string> {
   if (given !== undefined) return given;
   const ids = (await allContracts(api, slug)).map(({ id }) => id);

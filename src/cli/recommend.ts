@@ -172,7 +172,6 @@ async function recommendLimit(given: Given, asked: Asked, options: LogOptions, c
   const isKeyed = log.keyColumn !== undefined;
   const read = summaryOf(readings, isKeyed ? advice.keys : undefined, nowMs, warnings);
   const { threshold, within, limited_below } = advice.recommendations[0]!;
-  // A product that was compared has a limit of its own.
   const own = advice.fitted.filter((one) => one.within === within && one.limited_below === limited_below);
   const limits = Object.fromEntries(
     own.flatMap(({ rule, value }) => (typeof value === 'number' ? [[rule, value]] : [])),

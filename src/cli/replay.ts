@@ -274,7 +274,6 @@ async function runLive(given: Given, common: Common): Promise<ReadAndRun> {
   return { ...observed, ...(timeline === undefined ? {} : { predicted: timeline }), series, readings };
 }
 
-/** Rules side by side; of two, what the second changes. */
 async function replayCompare({ given, line, cycleMs, within, log, notes }: Asked): Promise<void> {
   const [rules, { openAnswerFolder, writeAnswer }, { printDocument }, { compareLogs }, { summaryOf }] =
     await Promise.all([

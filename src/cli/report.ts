@@ -108,7 +108,6 @@ async function write(rendered: Rendered, out: string | undefined): Promise<void>
   if (isText && !rendered.endsWith('\n')) process.stdout.write('\n');
 }
 
-/** `0.05`, `5%`, `5%+2`. */
 function toleranceIn(text: string) {
   const [, number, sign, floor = '0'] = /^(\d+(?:\.\d+)?)(%?)(?:\+(\d+(?:\.\d+)?))?$/.exec(text) ?? [];
   return number === undefined ? undefined : { share: Number(number) / (sign === '%' ? 100 : 1), floor: Number(floor) };

@@ -46,7 +46,6 @@ interface RunTable {
   readonly answer?: object;
 }
 
-/** @returns undefined if it was stopped */
 type Make = (options: RunSweepOptions) => Promise<RunTable | undefined>;
 
 export async function runTable(planned: SweepPlan, given: Given, line: CommandLine): Promise<void> {

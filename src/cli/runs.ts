@@ -14,7 +14,6 @@ import { say, warn } from './say.js';
 import { terminalAtHand } from './terminal.js';
 import type { WatchServer } from './watch.js';
 
-/** Shows each row, and resolves with what the rows add up to. */
 export function followRows<Row, Result>(
   rows: Observable<Row>,
   show: (row: Row) => void,

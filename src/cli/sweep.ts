@@ -102,7 +102,6 @@ export const sweep = command({
     const axes = isMatrix ? matrixAxes(set) : everyOf(set.slice(map ? 2 : find === undefined ? 0 : 1));
     const source = isMatrix ? matrixScenario : given.scenario;
     const plan = await planSweep(source, { set: axes, samples }, { seed, replications });
-    // In JSON every line is a row; sweep.json has them.
     if (given.json || (find !== undefined && !map)) for (const note of plan.notes) warn(`${note}\n`);
     if (find !== undefined && !map) return findAndPrint(plan, given, set[0]!, find);
     await (await import('./run-table.js')).runTable(plan, given, line);

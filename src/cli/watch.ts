@@ -15,7 +15,6 @@ import { type WatchedOptions, WatchedRun } from './watched-run.js';
 
 const SENT_AFTER_MS = 250;
 const DRAWN_AFTER_MS = 100;
-/** What is shown takes at most this share of the time. */
 const MOST_SHARE = 0.05;
 const REPORT_WAIT_MS = 5_000;
 /** A reader that is further behind gets the next state instead. */

@@ -84,7 +84,6 @@ export class WatchedSweep implements Shown {
     return `${number(this.#rows.length)} of ${counted(cells.length, 'cell')}, ${number(this.#runs)} of ${counted(this.#all, 'run')}${time}`;
   }
 
-  /** Figures that no cell has yet are left out. */
   get #figures(): readonly string[] {
     const asked = this.#asked?.filter((name) => this.#rows.some(({ figures }) => name in figures));
     return shownFigures(this.#rows, asked?.length === 0 ? undefined : asked);

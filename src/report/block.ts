@@ -9,7 +9,6 @@ export interface ReportDocument {
   readonly title: string;
   readonly besides?: string | undefined;
   readonly verdict?: VerdictMark | undefined;
-  /** The answer in one or two sentences. */
   readonly sentence: string;
   readonly question?: string | undefined;
   /** What it is about, for documents: span, seed, length of a cycle. */
@@ -85,7 +84,6 @@ export interface Table extends Common {
   readonly keep?: number;
 }
 
-/** Columns of numbers are aligned to the right. */
 export type TableColumn = string | { readonly title: string; readonly right: true };
 
 export type Cell =

@@ -8,7 +8,6 @@ export type FigureUnit = 'count' | 'cycles' | 'ms' | 'number';
 type Worse = 'more' | 'less' | 'neither';
 
 export interface Figure {
-  /** As in expectations, for example `clients.retries`. */
   readonly name: string;
   readonly label: string;
   readonly unit: FigureUnit;

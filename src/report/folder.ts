@@ -18,7 +18,6 @@ import { comparedAnswer } from './rules-document.js';
 import { runDocument } from './run-document.js';
 
 interface FolderOptions {
-  /** Exactly this folder, instead of reports/<scenario>/<run>. */
   readonly out?: string;
   readonly scenario: string;
   /** The seed, or the time for runs without one. */

@@ -51,7 +51,6 @@ export function shownFigures(rows: readonly SweepRow[], asked: readonly string[]
   return [...new Set(first)].slice(0, MOST_FIGURES);
 }
 
-/** A line for each cell: what it sets, and the mean of each figure with its 95 % interval. */
 export function cellTable(axes: readonly Axis[], rows: readonly SweepRow[], figures: readonly string[]): Table {
   const asks = rows.some(({ held }) => held !== null);
   const titles = shortNames(axes.map(({ path }) => path));
@@ -298,7 +297,6 @@ function followers(seed: Seed, replications: number): string {
   return replications === 2 ? `${seed}/1` : `${seed}/1 to ${seed}/${replications - 1}`;
 }
 
-/** The cells of a sweep or a map, with what the command says of them. */
 export function sweepDocument(
   { plan, rows = [], figures = [], border, says = [], isMatrix = false }: { plan: SweepPlan } & Partial<Swept>,
   again?: ReportDocument['again'],

@@ -19,7 +19,6 @@ export function blocksText(blocks: readonly Block[], terminal: Terminal): string
   const wide = { ...terminal, columns: Math.max(LEAST_COLUMNS, terminal.columns) };
   const texts = shownIn(blocks, 'terminal').flatMap((block) => {
     const lines = linesOf(block, wide);
-    // Figures and checks need no heading on a screen.
     const title = block.kind === 'figures' || block.kind === 'checks' ? undefined : block.title;
     const head =
       title === undefined

@@ -20,7 +20,6 @@ const codes: Readonly<Record<Hue, readonly [on: number, off: number]>> = {
   faint: [2, 22],
 };
 
-/** Puts Select Graphic Rendition codes around a text, if colour is on. */
 export function hued(text: string, hue: Hue, { color }: Terminal): string {
   const [on, off] = codes[hue];
   return color ? `\u001b[${on}m${text}\u001b[${off}m` : text;

@@ -29,7 +29,6 @@ function blockText(block: Token, terminal: Terminal): string | undefined {
   }
 }
 
-/** Rows of names and what is said of them. A row of more cells has a line for each of them. */
 function tableText({ header, rows }: Tokens.Table, terminal: Terminal): string[] {
   const names = rows.map(([first]) => wordsOf(first!.tokens));
   const width = Math.max(...names.map((name) => name.length));
@@ -52,7 +51,6 @@ function indented(lines: readonly string[], first = '  ', further = ' '.repeat(f
   return lines.map((line, index) => (line === '' ? '' : `${index === 0 ? first : further}${line}`));
 }
 
-/** The words of a block on one line. Code keeps its quotes, links lose their address, pictures go. */
 function wordsOf(tokens: readonly Token[] | undefined): string {
   const words = (tokens ?? []).map((token): string => {
     if (token.type === 'codespan') return token.raw;

@@ -100,7 +100,6 @@ export function readSentences({ read }: Pick<Outcome, 'read'>): string[] {
   ];
 }
 
-/** The sign before a verdict, so that colour is not the only difference. */
 const verdictSigns: Readonly<Record<Verdict, string>> = {
   held: '✔',
   'nothing expected': '–',

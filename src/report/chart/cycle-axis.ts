@@ -54,7 +54,6 @@ export function thresholdLine(threshold: number | null, peak: number, axis: Cycl
   return threshold === null || !isThresholdNear(threshold, peak) ? [] : [level(label, 'threshold', threshold, axis)];
 }
 
-/** The limiting intervals of a contract on the axis, reduced for drawing. */
 export function shadesOf(
   outcome: Outcome,
   contract: Outcome['by_contract'][number],

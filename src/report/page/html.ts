@@ -32,7 +32,6 @@ export function escaped(text: string): string {
   return plain(text).replace(/[&<>"']/g, (character) => entities[character] ?? character);
 }
 
-/** Keeps a number and its unit on one line. */
 export function unbroken(text: string): string {
   return text.replace(/(\d) (?=(ms|s|min|h|d|cycles?|%)(?![a-z]))/g, '$1\u00a0');
 }
