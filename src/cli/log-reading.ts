@@ -1,6 +1,6 @@
 // The options that describe a log, of every command that reads some, and the words about how it was read.
 import { basename } from 'node:path';
-import { counted } from '../report/words.js';
+import { counted, readFacts } from '../report/words.js';
 import { parseTimeMs } from '../schema/quantity.js';
 import { readInstant } from '../traffic/log/instant.js';
 import type { LogOptions } from '../traffic/log/log-options.js';
@@ -100,16 +100,7 @@ function instantIn(text: string): number | undefined {
 }
 
 export function readingLines(read: ReadSummary): string[] {
-  const { first_at, last_at, key, keys, filtered, warnings } = read;
-  const parts = [
-    ...(first_at === null ? [] : [`${first_at} to ${last_at}`]),
-    ...(key === null || keys === null ? [] : [counted(keys, 'key')]),
-    ...(filtered === 0 ? [] : [`${counted(filtered, 'request')} left out by filters`]),
-  ];
-  return [
-    ...(parts.length === 0 ? [] : [`  ${parts.join('; ')}`]),
-    ...warnings.map(({ code, what }) => `  warning ${code}: ${what}`),
-  ];
+  return readFacts(read).map((one) => `  ${one}`);
 }
 
 export function readingText({

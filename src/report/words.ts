@@ -87,14 +87,22 @@ export function contractWord({ read }: Pick<Outcome, 'read'>): 'contract' | 'cli
 /** How a log was read, a sentence each, the warnings last; none for runs without a log. */
 export function readSentences({ read }: Pick<Outcome, 'read'>): string[] {
   if (read === undefined) return [];
-  const { format, columns, time_unit, key, keys, first_at, last_at, skipped_lines, filtered, warnings } = read;
+  const { format, columns, time_unit, skipped_lines } = read;
   const fields = Object.entries(columns).map(([what, name]) => `${what} from ${name}`);
   const unit = time_unit === null || time_unit === 'date' ? '' : ` in ${time_unit}`;
   return [
     `Read as ${format}: ${fields.join(', ') || 'nothing'}${unit === '' ? '' : `; times${unit}`}.`,
+    ...(skipped_lines === 0 ? [] : [`${counted(skipped_lines, 'line was', 'lines were')} skipped: not requests.`]),
+    ...readFacts(read),
+  ];
+}
+
+/** What was read of a log, however it was read; the warnings last. */
+export function readFacts(read: NonNullable<Outcome['read']>): string[] {
+  const { key, keys, first_at, last_at, filtered, warnings } = read;
+  return [
     ...(first_at === null ? [] : [`Requests from ${first_at} to ${last_at}.`]),
     ...(key === null || keys === null ? [] : [`${counted(keys, 'key')} from ${key}.`]),
-    ...(skipped_lines === 0 ? [] : [`${counted(skipped_lines, 'line was', 'lines were')} skipped: not requests.`]),
     ...(filtered === 0 ? [] : [`${counted(filtered, 'request')} left out by filters.`]),
     ...warnings.map(({ code, what }) => `Warning ${code}: ${what}`),
   ];

@@ -89,7 +89,7 @@ describe('weir replay', () => {
     const { limited, read } = await outcomeOf(nginx);
     expect([limited, read?.warnings.map((one) => one.code)]).toEqual([0, ['whole_seconds']]);
     const { out } = await weir(['replay', ...nginx, '--out', 'none']);
-    expect(out).toContain('warning whole_seconds: The times are whole seconds, and the rule decides by the ms');
+    expect(out).toContain('Warning whole_seconds: The times are whole seconds, and the rule decides by the ms');
   });
 
   it('takes any limiter as a text or as a file, and a window as --threshold and --within do', async () => {
