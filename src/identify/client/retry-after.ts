@@ -42,6 +42,11 @@ export interface AdviceTaken {
     | undefined;
 }
 
+/** A gap may be shorter by this than it should be, in ms. */
+const EARLY_MS = 2;
+/** Beyond what doubles lose. */
+const GRAIN_MS = 1e-6;
+
 /** Logarithm of the likelihood that a further parameter has to gain. */
 const PARAMETER = 3;
 
@@ -126,9 +131,11 @@ function scoreOf(advice: AdviceTaken, seen: readonly Advised[], scale: number): 
       continue;
     }
     const [first, last] = [pieces[0], pieces.at(-1)];
-    if (first === undefined || gapMs < first.fromMs - 2) return -Infinity;
+    if (first === undefined || gapMs < first.fromMs - EARLY_MS) return -Infinity;
     if (gapMs > last!.toMs * 1.01 + latestMs(late)) stalls += 1;
-    score += log(densityOf(pieces, gapMs, late));
+    // How late all gaps are is itself known to a ms or two.
+    const dueMs = first.fromMs + late.offsetMs + GRAIN_MS;
+    score += log(densityOf(pieces, gapMs > dueMs - EARLY_MS ? Math.max(gapMs, dueMs) : gapMs, late));
   }
   return areStalls(stalls, seen.length) ? score : -Infinity;
 }

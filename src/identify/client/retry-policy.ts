@@ -249,7 +249,8 @@ function advisedOf(
     const at = attempts.findIndex(({ reply }) => reply.told?.form === form && setbackOf(reply) === setback);
     if (at < 0) return [];
     const [one, two] = [attempts[at]!, attempts[at + 1]];
-    if (two?.isStalled === true) return [];
+    // A later call of a process may have found its quota used up.
+    if (two?.isStalled === true || (two === undefined && call.place > 0)) return [];
     const late = fit === undefined ? { offsetMs: 0, spreadMs: 20 } : isFresh && at === 0 ? fit.first : fit.later;
     const k = at + 1;
     // Without a back-off of its own, a client waits as announced, or not at all.

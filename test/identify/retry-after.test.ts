@@ -1,0 +1,24 @@
+// Which use of Retry-After explains the waits after it.
+import { expect, it } from 'vitest';
+import { type Advised, adviceTaken } from '../../src/identify/client/retry-after.js';
+
+const late = { offsetMs: 8.56, spreadMs: 11.1 };
+/** A client whose own waits are between 0 and 500 ms. */
+const after = (toldMs: number, gapMs: number | undefined): Advised => ({
+  toldMs,
+  gapMs,
+  watchedMs: gapMs === undefined ? 7_500 : Infinity,
+  late,
+  own: [{ share: 1, fromMs: 0, toMs: 500 }],
+});
+
+it.each([
+  // Less late than all others seem to be at least: the cap is still the round one.
+  ['capped, by a gap that is early by 0.4 ms', 10_008.2],
+  ['capped', 10_012],
+])('obeyed up to 10 s: %s', (_, gapMs) => {
+  const short = [0, 1_000, 2_000, 5_000].map((ms, k) => after(ms, ms + [38, 9, 13.8, 11.3][k]!));
+  const seen = [...short, after(15_000, undefined), after(32_000, undefined), after(65_000, gapMs)];
+  const [best] = adviceTaken(seen, 1);
+  expect(best).toMatchObject({ way: 'obeyed', end: { above: 'capped', atMs: 10_000 } });
+});
