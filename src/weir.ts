@@ -35,7 +35,7 @@ export type { ContractDefinition } from './limiter/definition.js';
 export { restoresInCycles } from './limiter/forecast.js';
 export type { AggregateEvent, ContractEmitted, MoveEvent } from './limiter/guards.js';
 export { type LoadOptions, load, load$ } from './live/load.js';
-export { type LoadRun, toResult } from './live/load-rows.js';
+export { type LoadRun, toResult } from './live/live-rows.js';
 export type { LoadResult } from './live/result.js';
 export type { FindOperator, Operator } from './operator/operator.js';
 export { OperatorRegistry, standardOperators } from './operator/registry.js';

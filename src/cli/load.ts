@@ -1,7 +1,7 @@
 // `weir load`: sends the requests of scenarios, or a rate to a URL, to a live target, with a line for each cycle.
 import { setFlagsFromString } from 'node:v8';
+import type { LoadRun } from '../live/live-rows.js';
 import type { LiveOptions } from '../live/load.js';
-import type { LoadRun } from '../live/load-rows.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
 import type { Reported } from '../report/reported.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
@@ -181,7 +181,7 @@ async function loadOne(
   const [{ followRows }, { load$ }, { toResult }, { AnswerTally }] = await Promise.all([
     import('./runs.js'),
     import('../live/load.js'),
-    import('../live/load-rows.js'),
+    import('../live/live-rows.js'),
     import('../live/answer-tally.js'),
   ]);
   const seed = given.seed ?? scenario.seed;

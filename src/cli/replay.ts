@@ -263,7 +263,7 @@ async function runLive(given: Given, common: Common): Promise<ReadAndRun> {
   const [{ followRows }, { liveReplay$ }, { toResult }] = await Promise.all([
     import('./runs.js'),
     import('../live/live-replay.js'),
-    import('../live/load-rows.js'),
+    import('../live/live-rows.js'),
   ]);
   const lines = new CycleLines(common.name);
   const { log: paths, live: url, speed } = given;

@@ -16,8 +16,7 @@ import { VERSION } from '../version.js';
 import { alignedClock, type Connection, connectTo, movedMs, warmUp } from './connection.js';
 import { PackedEvidence } from './evidence.js';
 import { RequestsInFlight } from './in-flight.js';
-import { warmer } from './live-run.js';
-import { LAST_WAIT_MS } from './live-session.js';
+import { LAST_WAIT_MS, warmer } from './live-run.js';
 import {
   apartMs,
   inTime,

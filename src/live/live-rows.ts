@@ -1,10 +1,14 @@
 // The rows of a live run, each when its cycle has closed: what had been answered and heard by then. The outcome is made of all that arrived
 // until the end; an answer that comes after its cycle has closed is in no row.
+import { setMaxListeners } from 'node:events';
+import { last, map, Observable, type OperatorFunction, pipe } from 'rxjs';
 import type { Plan } from '../limiter/plan.js';
 import { type CycleRow, RowBuilder, type RunShape, shapeOf } from '../outcome/cycle-row.js';
+import { assert } from '../schema/failure.js';
 import type { Heard } from './event-listener.js';
 import type { Latency } from './latency.js';
 import { costsOf, type RequestLog } from './request-log.js';
+import type { LoadResult } from './result.js';
 
 /** What the rows of a live run refer to. */
 export interface LiveRun extends RunShape {
@@ -91,4 +95,53 @@ export class LiveRows {
     const known = this.#states.findIndex((state) => state.name === name);
     return known >= 0 ? known : this.#states.push({ name, admits: false }) - 1;
   }
+}
+
+/** What the rows of `load$` refer to. */
+export interface LoadRun<Result extends LoadResult = LoadResult> extends LiveRun {
+  /** What the run left behind; set when the rows complete. */
+  result?: Result;
+}
+
+/** The rows of a live run that begins when it is subscribed to. Unsubscribing stops it, as the signal does. */
+export function rowsOfLive<Result extends LoadResult>(
+  signal: AbortSignal | undefined,
+  live: (onRow: (row: CycleRow<LoadRun<Result>>) => void, stop: AbortSignal) => Promise<Result>,
+): Observable<CycleRow<LoadRun<Result>>> {
+  return new Observable((subscriber) => {
+    const stopping = new AbortController();
+    // Every request in progress adds a listener, which is not a leak.
+    setMaxListeners(0, stopping.signal);
+    const stop = () => stopping.abort();
+    if (signal?.aborted === true) stop();
+    signal?.addEventListener('abort', stop);
+    let run: LoadRun<Result> | undefined;
+    const onRow = (row: CycleRow<LoadRun<Result>>) => {
+      run = row.run;
+      subscriber.next(row);
+    };
+    live(onRow, stopping.signal).then(
+      (result) => {
+        assert(run !== undefined, 'a live run has a row');
+        run.result = result;
+        subscriber.complete();
+      },
+      (error: unknown) => subscriber.error(error),
+    );
+    return () => {
+      signal?.removeEventListener('abort', stop);
+      stop();
+    };
+  });
+}
+
+/** What a live run left behind, at the end of its rows. */
+export function toResult<Result extends LoadResult>(): OperatorFunction<CycleRow<LoadRun<Result>>, Result> {
+  return pipe(
+    last(),
+    map(({ run: { result } }) => {
+      assert(result !== undefined, 'the rows of a live run complete with its result');
+      return result;
+    }),
+  );
 }

@@ -1,21 +1,74 @@
-// A live run from end to end: prepare the target, warm up both sides, run the session, read the clock of the target once more.
+// A live run from end to end. Every wait is bounded; a stop ends all of them.
 //
-//   prepare ─► warm up ─► session ─► the clock once more ─► seen
-import type { Reached } from '../client/connect.js';
+//   prepare ─► warm up ─► │ cycles with requests │ drain │ ─► answers under way ─► what the stream still has to tell ─► the clock once more
+
+import { bearer, type Reached } from '../client/connect.js';
+import type { Plan } from '../limiter/plan.js';
 import { Durations } from '../math/durations.js';
-import type { TransitionSeen } from '../outcome/outcome-schema.js';
-import type { Connection } from './connection.js';
-import { alignedClock, movedMs, type NodeTime, readNodeTime, warmUp } from './connection.js';
-import type { Heard } from './event-listener.js';
+import type { CycleRow } from '../outcome/cycle-row.js';
+import type { ClientFigures, TransitionSeen } from '../outcome/outcome-schema.js';
+import type { Series } from '../outcome/series.js';
+import type { Stretch } from '../outcome/stretch.js';
+import type { KeyedSpec } from '../scenario/loaded-scenario.js';
+import type { Target as TargetSpec } from '../scenario/scenario-schema.js';
+import { startOf } from '../time/cycle.js';
+import { cycles } from '../time/cycles.js';
+import type { WallClock } from '../time/wall.js';
+import type { AnswerTally } from './answer-tally.js';
+import { alignedClock, type Connection, movedMs, type NodeTime, readNodeTime, warmUp } from './connection.js';
+import { EventListener, type Heard } from './event-listener.js';
+import { type EvidenceOptions, LoggedEvidence } from './evidence.js';
 import type { Generators } from './generators.js';
-import { LAST_WAIT_MS, type LiveRunOptions, LiveSession, type SessionSeen } from './live-session.js';
+import { RequestsInFlight } from './in-flight.js';
+import { Latency } from './latency.js';
+import { LiveRows, type LiveRun } from './live-rows.js';
 import type { Merged } from './merge.js';
 import { PauseWatch } from './pause-watch.js';
-import { ForeignTarget } from './target.js';
+import { RequestLog } from './request-log.js';
+import type { Sending, Stage } from './stage.js';
+import { ForeignTarget, type Target } from './target.js';
 import { WeirTarget } from './weir-target.js';
 
+export interface LiveRunOptions {
+  readonly plan: Plan;
+  readonly names: readonly string[];
+  /** Whether the names are the keys of one contract, and how that keeps them. */
+  readonly keyed?: KeyedSpec | undefined;
+  readonly phases: Readonly<Record<string, Stretch>>;
+  /** Cycles in which requests come, and cycles to look on afterwards. */
+  readonly cycles: number;
+  readonly drain: number;
+  /** How to ask a target that is no node. */
+  readonly foreign: TargetSpec | undefined;
+  readonly key?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Called with the row of each cycle when it has closed. */
+  readonly onRow?: ((row: CycleRow<LiveRun>) => void) | undefined;
+  /** What is told of every answer. */
+  readonly answers?: AnswerTally | undefined;
+  /** Makes who sends. */
+  readonly sending: (stage: Stage) => Sending;
+}
+
 /** What was seen of a live run. */
-export interface LiveSeen extends SessionSeen, Merged {
+export interface LiveSeen extends Merged {
+  readonly target: Target;
+  readonly firstCycle: number;
+  readonly lastCycle: number;
+  readonly answers: AnswerTally | undefined;
+  /** By contract; undefined where the target has no events. */
+  readonly heard: readonly (readonly Heard[])[] | undefined;
+  /** All events of the cycles before this one have arrived; Infinity without a listener. */
+  readonly toldBefore: number;
+  readonly streamLost: boolean;
+  /** Why the target is gone, if it is. */
+  readonly gone: string | undefined;
+  readonly isPartial: boolean;
+  /** What the latency is timed from, in words. */
+  readonly timedFrom: string;
+  /** Figures of the clients; undefined where a schedule says what is sent. */
+  readonly clients: ClientFigures[] | undefined;
+  readonly clientSeries: Series | undefined;
   readonly time: NodeTime;
   /** How far the target's clock moved meanwhile, in ms, beyond what is uncertain. */
   readonly movedMs: number;
@@ -23,13 +76,26 @@ export interface LiveSeen extends SessionSeen, Merged {
   readonly mistake: unknown;
 }
 
+/** Two clocks that are read in fractions of a millisecond may still differ by so much, in ms. */
+const ROUNDING_MS = 2;
+/** Before the first cycle begins there is at least so much time, in ms. */
+const RUN_UP_MS = 40;
+/** How long a run that is stopped waits for what is under way, in ms. */
+export const LAST_WAIT_MS = 1_000;
+/** How long the stream may lag behind at the end, in ms. */
+const GRACE_MS = 1_500;
+/** What is sent elsewhere starts so much later, and is heard of by so much later; in ms. */
+const ELSEWHERE_MS = 1_000;
+/** A write to disk takes less than this, on all but the slowest, in ms. */
+const DISK_MS = 100;
+
 /**
  * @param generators who send in the place of this process
  * @throws Failure `node_unreachable`, `answer_unreadable`, what a node refuses, and of generators `worker_failed`, `store_away`
  */
 export async function runLive(
   connection: Connection,
-  options: Omit<LiveRunOptions, 'isElsewhere'>,
+  options: LiveRunOptions,
   generators?: Generators,
 ): Promise<LiveSeen> {
   const { endpoint, nodes, clock: base, time } = connection;
@@ -47,28 +113,16 @@ export async function runLive(
   });
   clock.start();
   const watch = new PauseWatch(base, time);
-  const session = new LiveSession(
-    clock,
-    { ...options, isElsewhere: generators !== undefined },
-    connection,
-    target,
-    weir && warmer(connection, weir),
-  );
+  const warm = weir && warmer(connection, weir);
+  const session = new LiveSession(clock, options, connection, target, generators !== undefined, warm);
   try {
     await session.listen(weir);
     await session.run();
     await session.settle();
-    const after = node === undefined || session.gone !== undefined ? time : await timeAfter(node, connection, session);
+    const after = await session.timeAfter(node);
     const lagMs = { p90: lag.quantileMs(0.9), most: lag.quantileMs(1) };
-    const own = { lagMs, pauses: watch.seen, apartMs: 0, sentBy: [] };
-    const seen = { ...session.seen(), ...own, unsound: undefined, behind: undefined };
-    return {
-      ...seen,
-      ...(await generators?.merged(connection, seen.evidence)),
-      time,
-      movedMs: movedMs(time, after),
-      mistake,
-    };
+    const seen = session.seen({ lagMs, pauses: watch.seen, movedMs: movedMs(time, after) });
+    return { ...seen, ...(await generators?.merged(connection, session.evidence)), mistake };
   } finally {
     session.end();
     watch.stop();
@@ -87,22 +141,218 @@ export function warmer(
   };
 }
 
-async function timeAfter(
-  node: Reached,
-  { clock, timeoutMs, time }: Connection,
-  session: LiveSession,
-): Promise<NodeTime> {
-  try {
-    return await readNodeTime(node, clock, { timeoutMs: Math.min(timeoutMs, LAST_WAIT_MS) });
-  } catch (error) {
-    session.left(error instanceof Error ? error.message : String(error));
-    return time;
-  }
-}
-
 /** The transitions among what was heard, in order. */
 export function transitionsIn(heard: readonly Heard[]): TransitionSeen[] {
   return heard
     .filter(({ event }) => event === 'transition')
     .map(({ cycle, to, count }) => ({ cycle, to, count: count ?? 0 }));
+}
+
+/** One run, from its first cycle to its last answer. */
+class LiveSession {
+  readonly #clock: WallClock;
+  readonly #options: LiveRunOptions;
+  readonly #connection: Connection;
+  readonly #target: Target;
+  readonly #isElsewhere: boolean;
+  #gone: string | undefined;
+  readonly #requestLog = new RequestLog();
+  readonly #latency = new Latency();
+  readonly #firstCycle: number;
+  readonly evidence: EvidenceOptions;
+  readonly #inFlight: RequestsInFlight;
+  readonly #sending: Sending;
+  readonly #heard: Heard[][];
+  readonly #rows: LiveRows;
+  #listener: EventListener | undefined;
+  #lastCycle: number;
+  /** The next cycle of which a row is due. */
+  #rowOfCycle: number;
+  #isPartial = false;
+  #stop: () => void = () => {};
+
+  constructor(
+    clock: WallClock,
+    options: LiveRunOptions,
+    connection: Connection,
+    target: Target,
+    isElsewhere: boolean,
+    warm: Stage['warm'],
+  ) {
+    this.#clock = clock;
+    this.#options = options;
+    this.#connection = connection;
+    this.#target = target;
+    this.#isElsewhere = isElsewhere;
+    const { plan, names, phases, cycles, drain, sending, answers } = options;
+    const { uncertaintyMs } = connection.time;
+    const runUpMs = Math.max(RUN_UP_MS, 2 * uncertaintyMs, isElsewhere ? ELSEWHERE_MS : 0);
+    this.#firstCycle = clock.cycle() + 1 + Math.ceil(runUpMs / clock.cycleMs);
+    this.#lastCycle = this.#firstCycle + cycles - 1 + drain;
+    this.#rowOfCycle = this.#firstCycle;
+    this.#heard = names.map(() => []);
+    this.#rows = new LiveRows({
+      plan,
+      names,
+      firstCycle: this.#firstCycle,
+      lastCycle: this.#lastCycle,
+      requestLog: this.#requestLog,
+      latency: this.#latency,
+    });
+    this.evidence = {
+      requestLog: this.#requestLog,
+      latency: this.#latency,
+      cycleMs: clock.cycleMs,
+      phases,
+      firstCycle: this.#firstCycle,
+      slackMs: uncertaintyMs + ROUNDING_MS,
+      decidesByMs: plan.rule !== undefined,
+    };
+    const evidence = new LoggedEvidence(this.evidence);
+    const left = (words: string) => this.left(words);
+    const { pool, timeoutMs } = connection;
+    this.#inFlight = new RequestsInFlight({ clock, pool, target, evidence, timeoutMs, answers, onGone: left });
+    const { firstCycle } = this.evidence;
+    this.#sending = sending({ clock, firstCycle, inFlight: this.#inFlight, evidence, uncertaintyMs, warm, left });
+    // Before anything else is awaited, so that no cycle is missed.
+    this.#sending.start();
+  }
+
+  /** Begins to listen to the events of a node. */
+  async listen(weir: WeirTarget | undefined): Promise<void> {
+    const [node] = this.#connection.nodes;
+    if (weir === undefined || node === undefined) return;
+    this.#listener = new EventListener({
+      api: node.as(bearer(weir.made.key)),
+      slug: weir.made.slug,
+      clock: this.#clock,
+      onHeard: (heard) => this.#hear(weir.indexOf(heard.contractId, heard.key), heard),
+      prove: () => this.#connection.prove(),
+      onUnproved: (words) => this.left(words),
+    });
+    const opened = this.#listener.open();
+    await Promise.race([opened, this.#clock.sleepUntil(startOf(this.#firstCycle, this.#clock.cycleMs))]);
+  }
+
+  /** Resolves at the end of the last cycle, or as soon as the run is stopped or the target is gone. */
+  async run(): Promise<void> {
+    const clock = this.#clock;
+    const { signal } = this.#options;
+    const stopped = new AbortController();
+    const stop = () => {
+      this.#isPartial = true;
+      stopped.abort();
+    };
+    this.#stop = () => stopped.abort();
+    if (signal?.aborted === true || this.#gone !== undefined) stop();
+    signal?.addEventListener('abort', stop);
+    const behind = this.#isElsewhere ? Math.ceil(ELSEWHERE_MS / clock.cycleMs) : 0;
+    const ticks = cycles(clock, { from: this.#firstCycle + 1 }).subscribe(({ cycle }) => this.#rowsTo(cycle - behind));
+    await clock.sleepUntil(startOf(this.#lastCycle + 1, clock.cycleMs), stopped.signal);
+    ticks.unsubscribe();
+    signal?.removeEventListener('abort', stop);
+    this.#sending.stop();
+    if (stopped.signal.aborted) this.#lastCycle = Math.min(this.#lastCycle, clock.cycle());
+  }
+
+  /** Waits for what is under way: answers, then what the stream has to tell. */
+  async settle(): Promise<void> {
+    const clock = this.#clock;
+    const connection = this.#connection;
+    const isShort = this.#isPartial || this.#gone !== undefined;
+    const landed = Promise.all([this.#inFlight.landed(), this.#sending.landed?.()]);
+    const waited = new AbortController();
+    // The timeouts of the inFlight end this wait; a moment more for what they have to do.
+    const elsewhereMs = this.#isElsewhere ? 2 * ELSEWHERE_MS : 0;
+    const mostMs = (isShort ? LAST_WAIT_MS : connection.timeoutMs + LAST_WAIT_MS) + elsewhereMs;
+    await Promise.race([landed, clock.sleep(mostMs, waited.signal)]);
+    waited.abort();
+    this.#inFlight.giveUp();
+    for (const { cycle } of this.#requestLog.cells()) this.#lastCycle = Math.max(this.#lastCycle, cycle);
+    if (this.#listener !== undefined && this.#gone === undefined) {
+      // A transition is published once it is on disk, which may take longer than a short cycle.
+      const untilMs = startOf(this.#lastCycle + 2, clock.cycleMs) + GRACE_MS;
+      await this.#listener.heardUpTo(this.#lastCycle + 1 + this.#diskCycles, untilMs);
+    }
+    // A run has at least one row.
+    this.#rowsTo(Math.max(this.#firstCycle, this.#lastCycle) + 1);
+  }
+
+  /** The stream reports that a cycle has begun while transitions of the one before may still be on their way to the disk. */
+  get #toldBefore(): number {
+    return this.#listener === undefined ? Number.POSITIVE_INFINITY : this.#listener.cycle - this.#diskCycles;
+  }
+
+  get #diskCycles(): number {
+    return 1 + Math.ceil(DISK_MS / this.#clock.cycleMs);
+  }
+
+  /** The time of the node once more; what it was if there is no node, or it has left. */
+  async timeAfter(node: Reached | undefined): Promise<NodeTime> {
+    const { clock, timeoutMs, time } = this.#connection;
+    if (node === undefined || this.#gone !== undefined) return time;
+    try {
+      return await readNodeTime(node, clock, { timeoutMs: Math.min(timeoutMs, LAST_WAIT_MS) });
+    } catch (error) {
+      this.left(error instanceof Error ? error.message : String(error));
+      return time;
+    }
+  }
+
+  seen(measured: Pick<LiveSeen, 'lagMs' | 'pauses' | 'movedMs'>): Omit<LiveSeen, 'mistake'> {
+    const last = this.#lastCycle;
+    return {
+      ...measured,
+      time: this.#connection.time,
+      apartMs: 0,
+      sentBy: [],
+      unsound: undefined,
+      behind: undefined,
+      target: this.#target,
+      firstCycle: this.#firstCycle,
+      lastCycle: last,
+      requestLog: this.#requestLog,
+      latency: this.#latency,
+      answers: this.#options.answers,
+      slackMs: this.evidence.slackMs,
+      heard:
+        this.#listener === undefined ? undefined : this.#heard.map((all) => all.filter(({ cycle }) => cycle <= last)),
+      toldBefore: this.#toldBefore,
+      streamLost: this.#listener?.isLost ?? false,
+      connections: this.#connection.pool.mostConnected,
+      gone: this.#gone,
+      isPartial: this.#isPartial,
+      timedFrom: this.#sending.isScheduled ? 'from the intended instant' : 'from sending',
+      clients: this.#sending.figures?.(),
+      clientSeries: this.#sending.series?.(last),
+    };
+  }
+
+  /** Nobody listens at the target any more. */
+  left(words: string): void {
+    this.#gone ??= words;
+    this.#isPartial = true;
+    this.#stop();
+  }
+
+  end(): void {
+    this.#sending.stop();
+    this.#listener?.close();
+  }
+
+  #hear(contract: number | undefined, heard: Heard): void {
+    if (contract === undefined) return;
+    this.#heard[contract]!.push(heard);
+    if (heard.event === 'transition') this.#rows.moved(contract, heard);
+    else if (heard.event === 'rate_limited') this.#sending.rateLimited?.(contract);
+    else if (heard.event === 'rate_restored') this.#sending.rateRestored?.(contract);
+  }
+
+  /** The rows of all cycles before this one. */
+  #rowsTo(cycle: number): void {
+    for (; this.#rowOfCycle < cycle; this.#rowOfCycle += 1) {
+      const row = this.#rows.close(this.#rowOfCycle);
+      this.#options.onRow?.(row);
+    }
+  }
 }

@@ -41,7 +41,7 @@ export async function explainLost(
   const known = new Set<string>();
   const worldOf = async (counted: World['counted']): Promise<World> => {
     const more = counted.flatMap((cycle) => (cycle === undefined ? [] : [{ cycle, contract: 0, n: 1 }]));
-    const differences = compare(await modelOf(merged([...arrived, ...more]), options));
+    const differences = compare(await modelOf([...arrived, ...more], options));
     return { counted, differences, first: firstOf(differences) };
   };
   const open = [await worldOf(lost.map(() => undefined))];
@@ -73,17 +73,4 @@ function followingWorlds({ counted, first }: World, lost: readonly number[]): (n
 
 function firstOf(differences: readonly Difference[]): number {
   return differences.reduce((least, { cycle }) => Math.min(least, cycle), Number.POSITIVE_INFINITY);
-}
-
-/** Each cycle once. */
-function merged(
-  arrived: readonly { readonly cycle: number; readonly contract: number; readonly n: number }[],
-): { cycle: number; contract: number; n: number }[] {
-  const byCycle = new Map<number, { cycle: number; contract: number; n: number }>();
-  for (const { cycle, contract, n } of arrived) {
-    const one = byCycle.get(cycle) ?? { cycle, contract, n: 0 };
-    one.n += n;
-    byCycle.set(cycle, one);
-  }
-  return [...byCycle.values()];
 }

@@ -47,7 +47,7 @@ export interface Model extends Modelled {
   readonly fold: RunFold;
 }
 
-/** @param arrived in any order, each cycle and contract once */
+/** @param arrived in any order; with costs each cycle and contract once */
 export async function modelOf(arrived: readonly Arrived[], options: ModelOptions): Promise<Model> {
   const { names, lastCycle } = options;
   const world = new World({ ...options, chargesOneByOne: true, onRow: (row) => fold.next(row) });

@@ -35,12 +35,7 @@ export const bucketBound: PublishedCheck = {
         admitted += 1;
         return undefined;
       },
-      service: {
-        servers: 1,
-        queue: Number.POSITIVE_INFINITY,
-        dropsAbandoned: false,
-        time: constant(UNIT_MS / R_SERVER),
-      },
+      service: { time: constant(UNIT_MS / R_SERVER) },
       watch: {
         queued: () => undefined,
         responded: (ms) => {

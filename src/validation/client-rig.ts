@@ -12,6 +12,7 @@ import { Service, type ServiceWatch } from '../simulate/service.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
 import { VirtualClock } from '../time/virtual.js';
+import { poissonArrivals, UNIT_MS } from './arrivals.js';
 
 interface RigOptions {
   readonly spec: ClientSpec | CustomClientSpec;
@@ -19,7 +20,8 @@ interface RigOptions {
   readonly purpose: string;
   /** Refuses an attempt now, or lets it pass. */
   readonly decide?: (attempt: SentAttempt, nowMs: number) => Extract<Answer, { type: 'limited' }> | undefined;
-  readonly service: ServerPlan & Partial<ServicePlan>;
+  /** Default: one server that drops nothing, with a queue without limit. */
+  readonly service: Pick<ServerPlan, 'time'> & Partial<ServicePlan>;
   readonly speed?: (nowMs: number) => number;
   readonly watch?: ServiceWatch;
   /** How long attempts and answers are on their way, each. Default: no time. */
@@ -37,7 +39,7 @@ export function clientRig(options: RigOptions) {
   };
   const service: Service<SentAttempt> = new Service({
     clock,
-    plan,
+    plan: { servers: 1, queue: Number.POSITIVE_INFINITY, dropsAbandoned: false, ...plan },
     draw: new RandomStream(seed, `${purpose}/service`),
     onServed: (attempt) => later(() => modelled.served(attempt)),
     onFailed: (attempt) => later(() => modelled.failed(attempt)),
@@ -52,5 +54,22 @@ export function clientRig(options: RigOptions) {
   const plans = planClients([spec], CYCLE_MS);
   const draws = drawsOf(`${seed}/${purpose}`);
   const population = new Population({ clock, transport, plans, draws, contracts: 1, fromMs });
-  return { clock, service, population };
+  return {
+    clock,
+    service,
+    population,
+    /** Arrivals up to `toS`. */
+    poisson(rate: number, toS: number, arrive: (draw: RandomStream) => void = () => population.arrive(0)): void {
+      const draw = new RandomStream(seed, `${purpose}/arrivals`);
+      poissonArrivals(clock, draw, rate, toS, () => arrive(draw));
+    },
+    /** Share of the jobs between two instants that succeed there. */
+    goodput(fromS: number, toS: number): number {
+      clock.run({ untilMs: fromS * UNIT_MS });
+      const before = population.counts;
+      clock.run({ untilMs: toS * UNIT_MS });
+      const { succeeded, jobs } = population.counts;
+      return (succeeded - before.succeeded) / (jobs - before.jobs);
+    },
+  };
 }

@@ -3,9 +3,8 @@
 //   sent K x accepted, refused (K - 1) x accepted:  accepted (1 + c (K - 1)) = 1       without a throttle  a + c (load - a) = 1
 
 import type { ClientSpec } from '../actor/client/client-schema.js';
-import { RandomStream } from '../math/random.js';
 import { constant } from '../math/time-law.js';
-import { poissonArrivals, UNIT_MS } from './arrivals.js';
+import { UNIT_MS } from './arrivals.js';
 import { clientRig } from './client-rig.js';
 import type { PublishedCheck } from './published-check.js';
 
@@ -38,21 +37,17 @@ export const clientThrottle: PublishedCheck = {
       const gate = k === undefined || without ? {} : { gate: { kind: 'throttle', k, over: '2m' } as const };
       const spec: ClientSpec = { kind: 'retrying', max_attempts: 1, ...gate };
       const [fromMs, toMs] = [200 * UNIT_MS, 300 * UNIT_MS];
-      const { clock, service, population } = clientRig({
+      const { clock, service, poisson } = clientRig({
         spec,
         seed,
         purpose,
         service: {
-          servers: 1,
           queue: 100,
-          dropsAbandoned: false,
           time: constant(UNIT_MS / RATE),
           refusalMs: (c * UNIT_MS) / RATE,
         },
       });
-      poissonArrivals(clock, new RandomStream(seed, `${purpose}/arrivals`), LOAD * RATE, toMs / UNIT_MS, () =>
-        population.arrive(0),
-      );
+      poisson(LOAD * RATE, toMs / UNIT_MS);
       clock.run({ untilMs: fromMs });
       const before = service.counts.served;
       clock.run({ untilMs: toMs });

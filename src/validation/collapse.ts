@@ -5,9 +5,8 @@
 //
 //   stuck: in the last nine seconds fewer than half as many are served as come
 
-import { RandomStream } from '../math/random.js';
 import { constant, exponential } from '../math/time-law.js';
-import { poissonArrivals, UNIT_MS } from './arrivals.js';
+import { UNIT_MS } from './arrivals.js';
 import { clientRig } from './client-rig.js';
 import type { PublishedCheck } from './published-check.js';
 
@@ -40,28 +39,22 @@ export const collapse: PublishedCheck = {
   replicate: (seed, replication, without) =>
     ways.map(({ name, backoff }) => {
       const purpose = `self-test/collapse/${replication}/${name}`;
-      const { clock, population } = clientRig({
+      const { clock, population, poisson, goodput } = clientRig({
         spec: { kind: 'retrying', timeout: '3s', max_attempts: 3, backoff },
         seed,
         purpose,
         service: {
           servers: 1_000_000,
           queue: 0,
-          dropsAbandoned: false,
           time: constant(1_010),
           perInFlightMs: without ? 0 : 10,
         },
         network: exponential(100),
       });
-      const draw = new RandomStream(seed, `${purpose}/arrivals`);
       const during = (ms: number) => ms >= FROM * UNIT_MS && ms < TO * UNIT_MS;
-      poissonArrivals(clock, draw, SPIKE, END, () => {
+      poisson(SPIKE, END, (draw) => {
         if (during(clock.now()) || draw.uniform() < BASE / SPIKE) population.arrive(0);
       });
-      clock.run({ untilMs: (END - 10) * UNIT_MS });
-      const before = population.counts;
-      clock.run({ untilMs: (END - 1) * UNIT_MS });
-      const { succeeded, jobs } = population.counts;
-      return succeeded - before.succeeded < (jobs - before.jobs) / 2 ? 1 : 0;
+      return goodput(END - 10, END - 1) < 0.5 ? 1 : 0;
     }),
 };

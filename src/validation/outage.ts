@@ -3,9 +3,8 @@
 //   load < 150/s   stable: with one retry each, the load after the outage is below what is served
 //   150 .. 300     vulnerable: it never recovers by itself
 
-import { RandomStream } from '../math/random.js';
 import { constant } from '../math/time-law.js';
-import { poissonArrivals, UNIT_MS } from './arrivals.js';
+import { UNIT_MS } from './arrivals.js';
 import { clientRig } from './client-rig.js';
 import type { PublishedCheck } from './published-check.js';
 
@@ -34,24 +33,15 @@ export const outage: PublishedCheck = {
       const purpose = `self-test/outage/${replication}/${load}`;
       const [fromS, toS] = [20, 30];
       const isOut = (nowMs: number) => nowMs >= fromS * UNIT_MS && nowMs < toS * UNIT_MS;
-      const { clock, population } = clientRig({
+      const { poisson, goodput } = clientRig({
         spec: { kind: 'retrying', max_attempts: without ? 1 : 2, timeout: '1s' },
         seed,
         purpose,
-        service: {
-          servers: 1,
-          queue: Number.POSITIVE_INFINITY,
-          dropsAbandoned: false,
-          time: constant(UNIT_MS / CAPACITY),
-        },
+        service: { time: constant(UNIT_MS / CAPACITY) },
         // What begins as the outage begins lasts as long as it.
         speed: (nowMs) => (isOut(nowMs) ? 1 / (CAPACITY * (toS - fromS)) : 1),
       });
-      poissonArrivals(clock, new RandomStream(seed, `${purpose}/arrivals`), load, 180, () => population.arrive(0));
-      clock.run({ untilMs: 150 * UNIT_MS });
-      const before = population.counts;
-      clock.run({ untilMs: 180 * UNIT_MS });
-      const after = population.counts;
-      return (after.succeeded - before.succeeded) / (after.jobs - before.jobs);
+      poisson(load, 180);
+      return goodput(150, 180);
     }),
 };

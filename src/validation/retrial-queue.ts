@@ -6,9 +6,8 @@
 
 import type { ClientEvent, Effect, Job } from '../actor/client/behaviour.js';
 import type { CustomClientSpec } from '../actor/client/client-plan.js';
-import { RandomStream } from '../math/random.js';
 import { exponential } from '../math/time-law.js';
-import { poissonArrivals, UNIT_MS } from './arrivals.js';
+import { UNIT_MS } from './arrivals.js';
 import { clientRig } from './client-rig.js';
 import type { PublishedCheck } from './published-check.js';
 
@@ -34,13 +33,13 @@ export const retrialQueue: PublishedCheck = {
   replicate: (seed, replication, without) =>
     cases.map(({ rho, theta }) => {
       const purpose = `self-test/retrial-queue/${replication}/${rho}/${theta}`;
-      const { clock, service, population } = clientRig({
+      const { clock, service, population, poisson } = clientRig({
         spec: without ? { kind: 'open' } : returning(theta),
         seed,
         purpose,
-        service: { servers: 1, queue: 0, dropsAbandoned: false, time: exponential(UNIT_MS) },
+        service: { queue: 0, time: exponential(UNIT_MS) },
       });
-      poissonArrivals(clock, new RandomStream(seed, `${purpose}/arrivals`), rho, TO, () => population.arrive(0));
+      poisson(rho, TO);
       let [area, lastMs, inSystem] = [0, 0, 0];
       // Steps of a tenth of the unit: the mean over time of clients in orbit.
       for (let tenths = FROM * 10; tenths < TO * 10; tenths += 1) {

@@ -49,7 +49,7 @@ export const retriesUnderFailures: PublishedCheck = {
         spec: specOf(without ? 'none' : way),
         seed,
         purpose,
-        service: { servers: JOBS, queue: 0, dropsAbandoned: false, time: constant(1), fails: p },
+        service: { servers: JOBS, queue: 0, time: constant(1), fails: p },
       });
       for (let n = 0; n < JOBS; n += 1) {
         clock.agenda.at((MS * n) / JOBS, Rank.arrival, () => population.arrive(0));

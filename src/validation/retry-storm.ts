@@ -7,17 +7,10 @@
 //
 // Two cures: do not retry, or do not serve abandoned attempts. An answer to an earlier attempt is a success if the client is still
 // trying, as in the program that produced the published figures.
-import type { SentAttempt } from '../actor/client/client.js';
-import { planClients } from '../actor/client/client-plan.js';
-import { Population } from '../actor/client/population.js';
-import { drawsOf, RandomStream } from '../math/random.js';
 import { exponential } from '../math/time-law.js';
-import { ModelledTransport } from '../simulate/modelled-transport.js';
-import { Service } from '../simulate/service.js';
-import { CYCLE_MS } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
-import { VirtualClock } from '../time/virtual.js';
 import { UNIT_MS } from './arrivals.js';
+import { clientRig } from './client-rig.js';
 import type { PublishedCheck } from './published-check.js';
 
 /** Arrivals per second; from and to in seconds. */
@@ -72,17 +65,12 @@ interface Way {
 }
 
 function run({ attempts, dropsAbandoned }: Way, seed: number, purpose: string) {
-  const clock = new VirtualClock(0, CYCLE_MS);
-  const service: Service<SentAttempt> = new Service({
-    clock,
-    plan: { servers: 1, time: exponential(SERVICE_MS), queue: Number.POSITIVE_INFINITY, dropsAbandoned },
-    draw: new RandomStream(seed, `${purpose}/service`),
-    onServed: (attempt) => transport.served(attempt),
+  const { clock, service, population } = clientRig({
+    spec: { kind: 'retrying', timeout: `${PATIENCE_MS}ms`, takes_late_answers: true, max_attempts: attempts },
+    seed,
+    purpose,
+    service: { time: exponential(SERVICE_MS), dropsAbandoned },
   });
-  const transport = new ModelledTransport({ service });
-  const retrying = { kind: 'retrying', timeout: `${PATIENCE_MS}ms`, takes_late_answers: true } as const;
-  const plans = planClients([{ ...retrying, max_attempts: attempts }], CYCLE_MS);
-  const population = new Population({ clock, transport, plans, draws: drawsOf(`${seed}/${purpose}`), contracts: 1 });
   for (const { rate, from, to } of spans) {
     for (let n = 1; n <= rate * (to - from); n += 1) {
       clock.agenda.at((from + n / rate) * UNIT_MS, Rank.arrival, () => population.arrive(0));

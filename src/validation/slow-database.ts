@@ -42,16 +42,11 @@ export const slowDatabase: PublishedCheck = {
     cases.map(({ speed, seconds, load }) => {
       const purpose = `self-test/slow-database/${replication}/${speed}/${seconds}/${load}`;
       const isSlow = (ms: number) => ms >= BEGIN * UNIT_MS && ms < (BEGIN + seconds) * UNIT_MS;
-      const { clock, population } = clientRig({
+      const { clock, population, goodput } = clientRig({
         spec: { kind: 'retrying', timeout: '3s', max_attempts: without ? 1 : 5 },
         seed,
         purpose,
-        service: {
-          servers: 1,
-          queue: Number.POSITIVE_INFINITY,
-          dropsAbandoned: false,
-          time: constant(UNIT_MS / CAPACITY),
-        },
+        service: { time: constant(UNIT_MS / CAPACITY) },
         speed: (ms) => (isSlow(ms) ? speed : 1),
       });
       const end = BEGIN + seconds + 40;
@@ -59,10 +54,6 @@ export const slowDatabase: PublishedCheck = {
       for (let n = 0; n < end * load; n += 1) {
         clock.agenda.at(((n + phase) * UNIT_MS) / load, Rank.arrival, () => population.arrive(0));
       }
-      clock.run({ untilMs: (end - 20) * UNIT_MS });
-      const before = population.counts;
-      clock.run({ untilMs: end * UNIT_MS });
-      const after = population.counts;
-      return (after.succeeded - before.succeeded) / (after.jobs - before.jobs);
+      return goodput(end - 20, end);
     }),
 };

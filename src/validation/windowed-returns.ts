@@ -51,7 +51,7 @@ function returns(
       lastMs = nowMs;
       return undefined;
     },
-    service: { servers: CLIENTS, queue: 0, dropsAbandoned: false, time: constant(20) },
+    service: { servers: CLIENTS, queue: 0, time: constant(20) },
   });
   const draw = new RandomStream(seed, `self-test/${purpose}/${burst}/arrivals`);
   for (let n = 0; n < CLIENTS; n += 1) {

@@ -1,8 +1,8 @@
 // Owns what the tests of live runs share: scenarios from a few lines, and a run of one.
 
 import { lastValueFrom, tap } from 'rxjs';
+import { type LoadRun, toResult } from '../../src/live/live-rows.js';
 import { type LoadOptions, load$ } from '../../src/live/load.js';
-import { type LoadRun, toResult } from '../../src/live/load-rows.js';
 import type { LoadResult } from '../../src/live/result.js';
 import type { CycleRow } from '../../src/outcome/cycle-row.js';
 import type { Comparison, LiveFigures } from '../../src/outcome/outcome-schema.js';

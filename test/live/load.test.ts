@@ -8,7 +8,7 @@ import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
 import { type LiveReplay, type LiveReplayOptions, liveReplay$ } from '../../src/live/live-replay.js';
-import { toResult } from '../../src/live/load-rows.js';
+import { toResult } from '../../src/live/live-rows.js';
 import { replay } from '../../src/simulate/replay.js';
 import { simulate } from '../../src/simulate/simulate.js';
 import { type Running, startRunning } from '../node/running.js';
