@@ -8,7 +8,6 @@ import type { PoolAnswer } from './http-pool.js';
 import type { Fault } from './request-log.js';
 import { quotaIn } from './target.js';
 
-/** Upper bounds in ms, from a tenth of a ms on. */
 const BOUNDS = [-1, 0, 1, 2, 3, 4, 5].flatMap((power) => [1, 2, 5].map((step) => Number(`${step}e${power}`)));
 
 export class AnswerTally {

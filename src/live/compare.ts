@@ -27,11 +27,9 @@ export interface Models {
   readonly emits: (from: string | undefined, to: string) => readonly string[];
   /** The first cycle from which transitions are not held against the model, by contract: what arrived is not known exactly. */
   readonly unknownFrom: (contract: number) => number;
-  /** The state in which every contract begins. */
   readonly initial: string;
 }
 
-/** In order of cycle, then contract. */
 export function compare(names: readonly string[], seen: Seen, models: Models): Difference[] {
   const differences: Difference[] = [];
   for (const cell of seen.cells) differences.push(...compareCell(names[cell.contract]!, cell, models));
@@ -126,7 +124,6 @@ function compareEvents(
   });
 }
 
-/** What the transitions of a contract emit, in order. */
 function eventsOf(transitions: readonly TransitionSeen[], { emits, initial }: Models): EventSeen[] {
   let from = initial;
   return transitions.flatMap(({ cycle, to }) => {
@@ -136,7 +133,6 @@ function eventsOf(transitions: readonly TransitionSeen[], { emits, initial }: Mo
   });
 }
 
-/** Both lists cut into cycles, as far as what arrived is known. */
 function byCycle<T extends { readonly cycle: number }>(
   predicted: readonly T[],
   observed: readonly T[],

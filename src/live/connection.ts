@@ -37,9 +37,7 @@ export interface ConnectionOptions {
 
 export interface Connection {
   readonly endpoint: Endpoint;
-  /** Further nodes of the network that is asked. */
   readonly others: readonly Endpoint[];
-  /** For the requests of the run. */
   readonly pool: HttpPool;
   /** Clients of `endpoint` and `others`; none for a target that is no node. */
   readonly nodes: readonly Reached[];
@@ -153,7 +151,6 @@ function endpointOf(url: string, allowRemote = false): Endpoint {
 }
 
 export interface NodeTime {
-  /** Length of a cycle of the node in ms. */
   readonly cycleMs: number;
   /** Unix ms at the node where our monotonic clock shows 0. */
   readonly offsetMs: number;
@@ -181,7 +178,6 @@ export async function readNodeTime({ anyone }: Reached, clock: WallClock, option
   return best as NodeTime;
 }
 
-/** The time of this machine, for a target that does not tell its own. */
 function ownTime(clock: WallClock, cycleMs: number): NodeTime {
   return { cycleMs, offsetMs: clock.now() - clock.monotonicMs(), uncertaintyMs: 0 };
 }

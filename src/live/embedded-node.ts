@@ -10,13 +10,11 @@ import { Worker } from 'node:worker_threads';
 import { packageFile } from '../package-file.js';
 import { Failure } from '../schema/failure.js';
 
-/** Messages to the thread. */
 export interface EmbeddedNodeTask {
   readonly cycleMs: number;
   readonly dir: string;
 }
 
-/** Messages from the thread. */
 export type EmbeddedNodeMessage =
   | { readonly url: string }
   | { readonly error: string }
@@ -29,7 +27,6 @@ export interface EmbeddedNode {
   readonly url: string;
   /** How busy the event loop of the node has been since `before`. */
   utilization(before?: EventLoopUtilization): EventLoopUtilization;
-  /** Ends the node and removes its store. */
   close(): Promise<void>;
 }
 

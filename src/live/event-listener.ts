@@ -12,7 +12,6 @@ export interface Heard {
   readonly contractId: string;
   /** Of a contract with keys: which one it was. */
   readonly key?: string | undefined;
-  /** State entered. */
   readonly to: string;
   readonly count: number | undefined;
   /** When it was heard, in unix ms by the clock of the run. */

@@ -33,7 +33,6 @@ export interface EvidenceOptions {
   readonly latency: Latency;
   readonly cycleMs: number;
   readonly phases: Readonly<Record<string, Stretch>>;
-  /** The cycle from which phases count. */
   readonly firstCycle: number;
   /** A stamp that is off by no more than this may be the uncertainty of two clocks, in ms. */
   readonly slackMs: number;
@@ -43,7 +42,6 @@ export interface EvidenceOptions {
   readonly apartMs?: number | undefined;
 }
 
-/** Into the log and the latencies of a run. */
 export class LoggedEvidence implements Evidence {
   readonly #options: EvidenceOptions;
 
@@ -146,7 +144,6 @@ function wayOf({ contract, intendedMs, sentMs, cost }: SentRequest, endedMs: num
   return [contract, intendedMs, sentMs, endedMs, cost ?? null];
 }
 
-/** Plays rows as they were packed. */
 export function play(rows: Iterable<Row>, into: Evidence): void {
   for (const row of rows) {
     if (row.length === 2) {

@@ -129,7 +129,6 @@ function pausedWords(pauses: readonly Pause[]): string {
   );
 }
 
-/** Why the answers say too little. */
 function uncertaintyOf(
   found: Exclude<Explanation, Refuted>,
   requests: readonly SeenRequest[],

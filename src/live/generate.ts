@@ -67,7 +67,6 @@ function wordsOf(error: unknown): { words: string; fix?: string } {
   return code === 'remote_not_allowed' && fix !== undefined ? { words, fix } : { words };
 }
 
-/** @throws Failure `remote_not_allowed` */
 function refuseOtherTargets({ url, connect }: LoadJob, targets: readonly string[]): void {
   for (const one of [url, ...(connect.also ?? [])]) {
     const origin = URL.canParse(one) ? new URL(one).origin : String(one);
@@ -185,14 +184,12 @@ async function sendShare(
 
 type Go = Extract<Said, { state: 'go' }>;
 
-/** Who asks for the load. */
 class Asker {
   readonly #client: QueueClient;
   readonly #from: Pick<LoadJob, 'index'>;
   readonly #keys: ReturnType<typeof keysOf>;
   readonly #name = `${hostname()}/${process.pid}`;
   readonly #stopped = new AbortController();
-  /** Aborted once nothing more is to be sent. */
   readonly stopped = this.#stopped.signal;
 
   constructor(client: QueueClient, job: Pick<LoadJob, 'index' | 'run'>) {

@@ -50,7 +50,6 @@ interface Generator {
   name: string;
   /** Of its reading of the clock of Redis; undefined before it is ready. */
   uncertaintyMs: number | undefined;
-  /** Looks since it was last heard. */
   silent: number;
   readonly rows: Row[];
   end: ShareEnd | undefined;
@@ -129,7 +128,6 @@ export class Generators {
     void this.#watch();
   }
 
-  /** Who sends in the place of this process. */
   sending(stage: Stage, { time }: Connection): Sending {
     this.#stage = stage;
     const redis = this.#redis!;
@@ -190,7 +188,6 @@ export class Generators {
     await this.#answerOf(this.#client.sendCommand(['SET', this.#keys.said, text, 'PX', String(MOST_SILENT_MS)]));
   }
 
-  /** Reads what was said. */
   async #look(): Promise<void> {
     await this.#repeat();
     for (const one of this.#all) one.silent += 1;
@@ -242,7 +239,6 @@ export class Generators {
     }
   }
 
-  /** The run is over before its end. */
   #leave(words: string, failure?: Failure): void {
     this.#failure ??= failure;
     void this.#say({ state: 'stop' });

@@ -19,11 +19,9 @@ export interface PoolAnswer {
   readonly fields: Fields;
   /** Cut after `MOST_BODY` bytes. */
   readonly body: string;
-  /** Of the whole body. */
   readonly bytes: number;
 }
 
-/** Why there is no answer. */
 export interface Breakage {
   /** `refused`: nobody listens; `closed`: the other side hung up; `not_http`: what came is no HTTP; `other`: anything else. */
   readonly kind: 'refused' | 'closed' | 'not_http' | 'other';
@@ -39,7 +37,6 @@ export interface RequestListener {
 }
 
 export interface PoolOptions {
-  /** The most connections that are opened, all together. */
   readonly connections: number;
   /** Origins of further nodes of the same network: requests go to all of them in turn. */
   readonly also?: readonly string[] | undefined;
@@ -54,7 +51,6 @@ const MOST_BODY = 64 * 1024;
 const LONGEST_REST_MS = 2_000;
 
 export class HttpPool {
-  /** The most connections that stood at a time. */
   mostConnected = 0;
   /** Of the origin, and of those that take turns with it. */
   readonly #pools: readonly Pool[];
@@ -90,7 +86,6 @@ export class HttpPool {
     return () => exchange.cancel();
   }
 
-  /** Connections that stand now. */
   get connected(): number {
     return this.#pools.reduce((sum, { stats }) => sum + stats.connected, 0);
   }
@@ -124,7 +119,6 @@ export class HttpPool {
     });
   }
 
-  /** Cuts every connection. */
   async close(): Promise<void> {
     await Promise.all(this.#pools.map((pool) => pool.destroy()));
   }
@@ -144,7 +138,6 @@ export function unreachable(origin: string, why: string): Failure {
 
 const letGoOf = new Error('let go');
 
-/** One request and its answer. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #listener: RequestListener;
   #controller: Dispatcher.DispatchController | undefined;

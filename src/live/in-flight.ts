@@ -9,11 +9,9 @@ import type { HttpPool, PoolAnswer } from './http-pool.js';
 import type { Fault } from './request-log.js';
 import type { Target } from './target.js';
 
-/** How a request ended. */
 export type End = Decided | { readonly type: 'failed' } | { readonly type: 'timed_out' };
 
 export interface InFlightOptions {
-  /** Tells the target's time. */
   readonly clock: Clock;
   readonly pool: HttpPool;
   readonly target: Target;
@@ -82,7 +80,6 @@ class RequestInFlight implements SentRequest {
   sentMs = Number.NaN;
   #timeout: Ticket | undefined;
   #cancel: (() => void) | undefined;
-  /** Admitted, and held as the answer asks. */
   #held: Ticket | undefined;
 
   constructor(

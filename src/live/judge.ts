@@ -13,20 +13,16 @@ import type { Fault, RequestLog } from './request-log.js';
 export interface Health {
   /** Why what was seen is not all, or not to be relied on, if so: nobody is accused then. */
   readonly unsound?: string | undefined;
-  /** Which of several generators fell behind, if one did, in a sentence. */
   readonly behind?: string | undefined;
   /** How far the target's clock moved during the run, in ms, beyond what is uncertain. */
   readonly movedMs: number;
-  /** Whether the stream of events was lost. */
   readonly streamLost: boolean;
   /** How late the tasks of the generator began: what nine in ten do not exceed, in ms. */
   readonly lagMsP90: number;
   readonly cycleMs: number;
   /** Whether a schedule says in which cycle each request is to be sent; clients send when they want. */
   readonly isScheduled: boolean;
-  /** Whether the run was stopped before its end by its caller. */
   readonly isPartial: boolean;
-  /** Why the target is gone, if it is. */
   readonly gone: string | undefined;
 }
 
@@ -40,7 +36,6 @@ export interface Judged {
   readonly tolerance: string;
   /** Why answers that fit say little; undefined where they say enough. */
   readonly tooUncertain: string | undefined;
-  /** What else was seen, that is no difference. */
   readonly remark?: string | undefined;
 }
 
@@ -52,17 +47,14 @@ const TOLERATED_LATE_LEAST = 2;
 /** A clock that moved by no more than this share of a cycle was slewed, not set: sends keep that far from the edges. */
 export const TOLERATED_MOVE = 0.1;
 
-/** Whether so many late ones are too many. */
 export function isLate(late: number, planned: number): boolean {
   return late > Math.max(TOLERATED_LATE_LEAST, TOLERATED_LATE * planned);
 }
 
-/** Whether a generator that begins one task in ten so late is too slow. */
 export function isSaturated(lagMsP90: number, cycleMs: number): boolean {
   return lagMsP90 > Math.max(cycleMs / 2, 20);
 }
 
-/** The most differences that are listed. */
 const MOST_LISTED = 1_000;
 
 /** The verdict over the differences found by comparing, and those that need no model. */

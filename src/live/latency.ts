@@ -17,7 +17,6 @@ export interface Timing {
   readonly sentMs: number;
   readonly answeredMs: number;
   readonly admitted: boolean;
-  /** The cycle for which it was planned. */
   readonly cycle: number;
   readonly phases: readonly string[];
 }

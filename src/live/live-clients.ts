@@ -26,9 +26,7 @@ export interface LiveClientsOptions {
   readonly plans: readonly ClientPlan[];
   readonly traffic: Traffic;
   readonly draws: Draws;
-  /** Tells the target's time. */
   readonly clock: WallClock;
-  /** The cycle of the target in which the run begins. */
   readonly firstCycle: number;
   readonly inFlight: RequestsInFlight;
   readonly evidence: Evidence;
@@ -72,7 +70,6 @@ export class LiveClients {
     });
   }
 
-  /** Nobody sends any more. */
   stop(): void {
     this.#stopped = true;
     this.#transport.stop();

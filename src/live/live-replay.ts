@@ -23,7 +23,6 @@ import { type LoadResult, resultOf } from './result.js';
 import { FeedSchedule } from './schedule.js';
 
 export interface LiveReplayOptions extends LiveOptions {
-  /** Name of the run, for example that of the file. */
   readonly name: string;
   /** Length of a cycle of the log in ms. */
   readonly cycleMs: number;
@@ -40,7 +39,6 @@ export interface LiveReplayOptions extends LiveOptions {
 }
 
 export interface LiveReplay extends LoadResult {
-  /** How each file was understood. */
   readonly readings: readonly LogReading[];
 }
 

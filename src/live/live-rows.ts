@@ -10,11 +10,8 @@ import type { Latency } from './latency.js';
 import { costsOf, type RequestLog } from './request-log.js';
 import type { LoadResult } from './result.js';
 
-/** What the rows of a live run refer to. */
 export interface LiveRun extends RunShape {
-  /** In cycles of the target. */
   readonly firstCycle: number;
-  /** Where the run ends unless it is stopped. */
   readonly lastCycle: number;
   /** The sending of a cycle, and the delays of the run so far. */
   readonly sending: (cycle: number) => CycleSending;
@@ -42,9 +39,7 @@ export class LiveRows {
   readonly #states: { readonly name: string; readonly admits: boolean }[];
   /** Transitions that are in no row yet, by contract. */
   readonly #heard: (readonly [contract: number, heard: Heard])[] = [];
-  /** By contract: the last cycle with requests. */
   readonly #lastRequests: number[] = [];
-  /** What is still in the windows. */
   readonly #inWindow: { readonly cycle: number; readonly contract: number; readonly counted: number }[] = [];
 
   constructor({ plan, names, firstCycle, lastCycle, requestLog, latency }: LiveRowsOptions) {
@@ -59,7 +54,6 @@ export class LiveRows {
     this.#builder = new RowBuilder({ ...shape, states: this.#states, firstCycle, lastCycle, sending });
   }
 
-  /** A transition was heard of. */
   moved(contract: number, heard: Heard): void {
     this.#heard.push([contract, heard]);
   }
@@ -135,7 +129,6 @@ export function rowsOfLive<Result extends LoadResult>(
   });
 }
 
-/** What a live run left behind, at the end of its rows. */
 export function toResult<Result extends LoadResult>(): OperatorFunction<CycleRow<LoadRun<Result>>, Result> {
   return pipe(
     last(),

@@ -38,19 +38,15 @@ export interface LiveRunOptions {
   /** Cycles in which requests come, and cycles to look on afterwards. */
   readonly cycles: number;
   readonly drain: number;
-  /** How to ask a target that is no node. */
   readonly foreign: TargetSpec | undefined;
   readonly key?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called with the row of each cycle when it has closed. */
   readonly onRow?: ((row: CycleRow<LiveRun>) => void) | undefined;
-  /** What is told of every answer. */
   readonly answers?: AnswerTally | undefined;
-  /** Makes who sends. */
   readonly sending: (stage: Stage) => Sending;
 }
 
-/** What was seen of a live run. */
 export interface LiveSeen extends Merged {
   readonly target: Target;
   readonly firstCycle: number;
@@ -61,10 +57,8 @@ export interface LiveSeen extends Merged {
   /** All events of the cycles before this one have arrived; Infinity without a listener. */
   readonly toldBefore: number;
   readonly streamLost: boolean;
-  /** Why the target is gone, if it is. */
   readonly gone: string | undefined;
   readonly isPartial: boolean;
-  /** What the latency is timed from, in words. */
   readonly timedFrom: string;
   /** Figures of the clients; undefined where a schedule says what is sent. */
   readonly clients: ClientFigures[] | undefined;
@@ -141,14 +135,12 @@ export function warmer(
   };
 }
 
-/** The transitions among what was heard, in order. */
 export function transitionsIn(heard: readonly Heard[]): TransitionSeen[] {
   return heard
     .filter(({ event }) => event === 'transition')
     .map(({ cycle, to, count }) => ({ cycle, to, count: count ?? 0 }));
 }
 
-/** One run, from its first cycle to its last answer. */
 class LiveSession {
   readonly #clock: WallClock;
   readonly #options: LiveRunOptions;
@@ -166,7 +158,6 @@ class LiveSession {
   readonly #rows: LiveRows;
   #listener: EventListener | undefined;
   #lastCycle: number;
-  /** The next cycle of which a row is due. */
   #rowOfCycle: number;
   #isPartial = false;
   #stop: () => void = () => {};
@@ -218,7 +209,6 @@ class LiveSession {
     this.#sending.start();
   }
 
-  /** Begins to listen to the events of a node. */
   async listen(weir: WeirTarget | undefined): Promise<void> {
     const [node] = this.#connection.nodes;
     if (weir === undefined || node === undefined) return;
@@ -328,7 +318,6 @@ class LiveSession {
     };
   }
 
-  /** Nobody listens at the target any more. */
   left(words: string): void {
     this.#gone ??= words;
     this.#isPartial = true;
@@ -348,7 +337,6 @@ class LiveSession {
     else if (heard.event === 'rate_restored') this.#sending.rateRestored?.(contract);
   }
 
-  /** The rows of all cycles before this one. */
   #rowsTo(cycle: number): void {
     for (; this.#rowOfCycle < cycle; this.#rowOfCycle += 1) {
       const row = this.#rows.close(this.#rowOfCycle);

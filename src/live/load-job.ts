@@ -11,11 +11,8 @@ import type { Row } from './evidence.js';
 import type { Pacing } from './paced-sender.js';
 import type { MadeOnNode } from './weir-target.js';
 
-/** What all generators of a run are given. */
 export interface LoadTask {
-  /** Names the scenario. */
   readonly path: string;
-  /** The scenario as a value. */
   readonly scenario: unknown;
   readonly seed: Seed;
   readonly pacing: Pacing | undefined;
@@ -25,12 +22,10 @@ export interface LoadTask {
 }
 
 export interface LoadJob extends LoadTask {
-  /** The version that asks. */
   readonly weir: string;
   readonly run: string;
   /** Undefined for a target that is no node. */
   readonly made: MadeOnNode | undefined;
-  /** Which share, of how many. */
   readonly index: number;
   readonly of: number;
 }
@@ -47,7 +42,6 @@ export type Said =
       readonly uncertaintyMs: number;
     };
 
-/** What a generator says. */
 export type Heard = { readonly from: number; readonly name: string } & Message;
 export type Message =
   | { readonly type: 'ready'; readonly uncertaintyMs: number }
@@ -56,9 +50,7 @@ export type Message =
   | { readonly type: 'failed'; readonly words: string; readonly fix?: string | undefined }
   | { readonly type: 'end'; readonly end: ShareEnd };
 
-/** What a generator knows at its end. */
 export interface ShareEnd {
-  /** So many it has given. */
   readonly rows: number;
   /** How late its tasks began: what nine in ten do not exceed, and the most. */
   readonly lagMs: { readonly p90: number; readonly most: number };
@@ -70,7 +62,6 @@ export interface ShareEnd {
   readonly movedMs: number;
 }
 
-/** The key of what is said, and the list of what is heard. */
 export const keysOf = (run: string) => ({ said: `weir:load:${run}:said`, heard: `weir:load:${run}:heard` });
 
 /** How long either side may be silent, in ms. */
@@ -93,7 +84,6 @@ export type RedisTime = Omit<NodeTime, 'cycleMs'>;
 
 const ASKED = 16;
 
-/** The fastest of several round trips. */
 export async function readRedisTime(
   client: { sendCommand(words: string[]): Promise<unknown> },
   clock: { monotonicMs(): number },

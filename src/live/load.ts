@@ -227,7 +227,6 @@ function pacingOf({ plan }: LoadedScenario, { pacing }: LoadOptions): Pacing | u
   return pacing ?? (plan.rule === undefined ? undefined : 'instant');
 }
 
-/** What workers are given. The target is asked as from here. */
 function taskOf(scenario: LoadedScenario, connection: Connection, seed: Seed, options: LoadOptions): LoadTask {
   const { url = scenario.target?.url ?? '', alsoUrls, allowRemote, insecure, connections, timeoutMs } = options;
   return {
@@ -241,7 +240,6 @@ function taskOf(scenario: LoadedScenario, connection: Connection, seed: Seed, op
   };
 }
 
-/** @throws Failure `wrong_usage` */
 function refuseWhatCannotBeShared({ clients, target }: LoadedScenario, { url = target?.url }: LoadOptions): void {
   const refuse = (why: string, fix: string) => {
     throw new Failure('wrong_usage', { what: 'The load cannot be sent by workers.', why, fix });

@@ -10,7 +10,6 @@ import { arrivedIn, type Model, type ModelOptions, modelOf } from './model.js';
 import type { Cell } from './request-log.js';
 
 export interface LostAnswers {
-  /** Of one contract. */
   readonly cells: readonly Cell[];
   /** The cycles in which the requests without an answer were sent, ascending. */
   readonly lost: readonly number[];
@@ -24,7 +23,6 @@ interface World {
   readonly first: number;
 }
 
-/** How many worlds are looked at. */
 const MOST_WORLDS = 300;
 
 /**

@@ -9,7 +9,6 @@ import { Latency } from './latency.js';
 import type { ShareEnd } from './load-job.js';
 import { RequestLog } from './request-log.js';
 
-/** What one generator gave. */
 export interface Share {
   readonly name: string;
   readonly rows: readonly Row[];
@@ -17,14 +16,12 @@ export interface Share {
   readonly end: ShareEnd | undefined;
 }
 
-/** What all that sent give together. */
 export interface Merged {
   readonly requestLog: RequestLog;
   readonly latency: Latency;
   readonly slackMs: number;
   /** How late the tasks of the generator began: what nine in ten do not exceed, and the most. */
   readonly lagMs: { readonly p90: number; readonly most: number };
-  /** When a machine that sent did not run. */
   readonly pauses: readonly Pause[];
   /** How far the clocks of several generators may be off the one of the run, in ms. Instants of requests are kept as intervals of that. */
   readonly apartMs: number;
@@ -32,9 +29,7 @@ export interface Merged {
   readonly sentBy: readonly string[];
   /** Why what was seen is not all, or not to be relied on, if so. */
   readonly unsound: string | undefined;
-  /** Which generator fell behind, if one did, in a sentence. */
   readonly behind: string | undefined;
-  /** The most connections that stood at a time. */
   readonly connections: number;
 }
 

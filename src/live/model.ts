@@ -14,7 +14,6 @@ import { World } from '../simulate/world.js';
 import { cycleOf } from '../time/cycle.js';
 import type { Cell, SeenAnswer } from './request-log.js';
 
-/** Requests of a contract that arrived in a cycle. */
 export interface Arrived {
   readonly cycle: number;
   readonly contract: number;
@@ -35,7 +34,6 @@ export interface ModelOptions {
   readonly lastCycle: number;
 }
 
-/** What the model says. */
 export interface Modelled {
   /** The answers of a contract in a cycle, in the order of counting. */
   answers(cycle: number, contract: number): readonly SeenAnswer[];
@@ -87,7 +85,6 @@ export async function modelOf(arrived: readonly Arrived[], options: ModelOptions
   };
 }
 
-/** The requests that were answered, when they were sent. */
 function instantFeed(seen: readonly SeenRequest[], cycleMs: number): Feed {
   const inOrder = seen.filter(({ decision }) => decision !== 'unknown').sort((a, b) => a.sentMs - b.sentMs);
   let place = 0;

@@ -13,7 +13,6 @@ export interface Observation {
   readonly plan: Plan;
   readonly firstCycle: number;
   readonly lastCycle: number;
-  /** By cycle, then contract. */
   readonly cells: readonly Cell[];
   /** By contract, as the target reported them; undefined where it does not: then they follow from its decisions. */
   readonly transitions: readonly (readonly TransitionSeen[])[] | undefined;
@@ -23,7 +22,6 @@ export interface Observation {
   readonly costs?: { readonly unit: string; readonly cycleMs: number } | undefined;
 }
 
-/** The cells of each contract, in order of cycle. */
 export function cellsByContract({ names, cells, lastCycle }: Observation): Cell[][] {
   const all = names.map((): Cell[] => []);
   for (const cell of cells) if (cell.cycle <= lastCycle) all[cell.contract]!.push(cell);
@@ -151,7 +149,6 @@ class WindowSeen {
     );
   }
 
-  /** How many of the cycles lie before this one. */
   #before(cycle: number): number {
     let low = 0;
     let high = this.#cycles.length;
@@ -173,10 +170,8 @@ function admittedIn({ answers }: Cell): number {
 //   restore   the cycle begins in which the window has room ──► rate_restored received     restore_event_ms
 //                                                           └─► first admitted answer      restore_ms (needs a request)
 
-/** An event as the listener received it. */
 export interface EventHeard {
   readonly cycle: number;
-  /** State entered with it. */
   readonly to: string;
   /** Unix ms by the clock of the run. */
   readonly atMs: number;

@@ -19,7 +19,6 @@ import type { Schedule } from './schedule.js';
 import type { Sending, Stage } from './stage.js';
 
 export interface PacedSenderOptions {
-  /** Tells the target's time. */
   readonly clock: Clock;
   readonly schedule: Schedule;
   /** The cycle of the target that is cycle 0 of the schedule. */
@@ -72,7 +71,6 @@ class PacedSender implements Sending {
   #n = 0;
   #place = 0;
   #cycle = 0;
-  /** Requests of the schedule so far, of all shares. */
   #scheduled = 0;
   #stopped = false;
 
@@ -80,12 +78,10 @@ class PacedSender implements Sending {
     this.#options = options;
   }
 
-  /** To be called before the first cycle begins. */
   start(): void {
     this.#prepare();
   }
 
-  /** No further request is sent. */
   stop(): void {
     this.#stopped = true;
   }
@@ -138,7 +134,6 @@ class PacedSender implements Sending {
     return most;
   }
 
-  /** Sends all that is due, and comes back for the next. */
   readonly #pump = (): void => {
     const { clock, launch } = this.#options;
     for (let sent = 0; sent < MOST_AT_A_TIME && !this.#stopped; sent += 1) {
@@ -158,7 +153,6 @@ export const pacings = ['arrival', 'spaced', 'at once', 'steady', 'instant'] as 
 
 export type Pacing = (typeof pacings)[number];
 
-/** Part of a cycle, in ms from its beginning. */
 export interface SendWindow {
   readonly fromMs: number;
   readonly lengthMs: number;

@@ -9,7 +9,6 @@ import { evenly, type Schedule } from './schedule.js';
 
 export interface Trial {
   readonly ratePerSecond: number;
-  /** From the intended instant. */
   readonly latencyMsP99: number;
   readonly sendLagMsP99: number;
   readonly outcome: 'held' | 'too slow' | 'generator saturated';
@@ -19,9 +18,7 @@ export interface RateSearch {
   readonly p99Ms: number;
   /** The highest rate that held; 0 when none did. */
   readonly ratePerSecond: number;
-  /** What the next higher rate ran into. */
   readonly boundBy: 'node' | 'generator' | 'nothing';
-  /** In the order in which they were made. */
   readonly trials: readonly Trial[];
 }
 

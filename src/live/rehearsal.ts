@@ -8,7 +8,6 @@ import { runLive } from './live-run.js';
 import { pacedSending } from './paced-sender.js';
 import { evenly } from './schedule.js';
 
-/** Cycles, their length in ms, and requests in each. */
 const CYCLES = 12;
 const CYCLE_MS = 40;
 const PER_CYCLE = 500;
@@ -53,7 +52,6 @@ export interface LoopbackServer {
 const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok';
 const END_OF_HEAD = '\r\n\r\n';
 
-/** On a free loopback port. */
 export async function startLoopbackServer(): Promise<LoopbackServer> {
   const server = createServer(answer);
   await new Promise<void>((resolve, reject) => {

@@ -23,16 +23,13 @@ export function costsOf(answers: readonly SeenAnswer[]): number {
   return answers.reduce((sum, { cost = 1 }) => sum + cost, 0);
 }
 
-/** What one contract answered in one cycle. */
 export interface Cell {
   readonly cycle: number;
   readonly contract: number;
-  /** In the order in which the answers came. */
   readonly answers: SeenAnswer[];
   /** Of the request that was limited at the lowest count: when it was sent; of any, when the first limited answer came. */
   trip: { count: number; sentMs: number } | undefined;
   firstLimitedMs: number | undefined;
-  /** When the first admitted answer came. */
   firstAdmittedMs: number | undefined;
 }
 
@@ -40,9 +37,7 @@ export interface Cell {
 export interface Fault {
   readonly kind: 'unexpected' | 'overloaded' | 'closed' | 'refused' | 'not_http' | 'other' | 'timed_out';
   readonly contract: number;
-  /** The cycle in which it was sent. */
   readonly cycle: number;
-  /** When it was over. */
   readonly endedMs: number;
   readonly words: string;
 }
@@ -52,7 +47,6 @@ export interface Impossible {
   readonly cycle: number;
   readonly contract: number;
   readonly stamped: number;
-  /** How far it is off, in ms. */
   readonly byMs: number;
 }
 
@@ -74,18 +68,15 @@ export class RequestLog {
   answered = 0;
   timedOut = 0;
   failed = 0;
-  /** Sent in a later cycle than planned. */
   late = 0;
   /** Sent in time, and counted by the target in another cycle all the same. */
   astray = 0;
   readonly #cells = new Map<string, Cell>();
 
-  /** By cycle, then contract. */
   cells(): Cell[] {
     return [...this.#cells.values()].sort((a, b) => a.cycle - b.cycle || a.contract - b.contract);
   }
 
-  /** The answers of a contract in a cycle, in the order in which they came. */
   answersOf(cycle: number, contract: number): readonly SeenAnswer[] {
     return this.#cells.get(`${cycle}/${contract}`)?.answers ?? [];
   }

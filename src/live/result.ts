@@ -26,11 +26,9 @@ export interface LoadResult {
   readonly predicted: Run;
   /** The target as it was seen, with `live` and `comparison`. */
   readonly observed: Run;
-  /** Schedule and latency, cycle by cycle. */
   readonly series: Series;
 }
 
-/** What the outcome says of the run beside what was seen. */
 export interface LoadFacts {
   readonly scenario: string;
   readonly question?: string;
@@ -139,7 +137,6 @@ function isByCycle({ clients }: LiveSeen, { plan }: LoadFacts): boolean {
   return clients === undefined && (plan.rule === undefined || isUnlimited(plan));
 }
 
-/** Whether nothing is predicted of the target. */
 function isUnlimited({ rule }: Plan): boolean {
   return rule?.definition.primitive === 'none';
 }

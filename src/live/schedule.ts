@@ -11,7 +11,6 @@ import type { Traffic } from '../simulate/scenario-traffic.js';
 
 /** Cycles count from the start of the run; each is asked for once, in order. What one call gave is overwritten by the next. */
 export interface Schedule {
-  /** Length in cycles. */
   readonly cycles: number;
   at(cycle: number): PlannedCycle;
   /** Of the next request in order; undefined where every request costs 1. */

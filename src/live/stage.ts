@@ -9,7 +9,6 @@ import type { RequestsInFlight } from './in-flight.js';
 export interface Sending {
   /** To be called before the first cycle begins. */
   start(): void;
-  /** Nothing is sent from now on. */
   stop(): void;
   readonly rateLimited?: (contract: number) => void;
   readonly rateRestored?: (contract: number) => void;
@@ -22,7 +21,6 @@ export interface Sending {
   readonly landed?: () => Promise<void>;
 }
 
-/** What a sender is given. */
 export interface Stage {
   readonly clock: WallClock;
   readonly firstCycle: number;

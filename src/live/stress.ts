@@ -28,7 +28,6 @@ export interface StressOptions extends Omit<LiveOptions, 'pacing' | 'top'> {
   readonly rounds?: number;
   /** Search for the highest rate that keeps p99 under so many ms. Default: no search. */
   readonly p99Ms?: number;
-  /** Told what is being done. */
   readonly onStep?: (step: string) => void;
 }
 
@@ -51,7 +50,6 @@ export interface RouteFigures {
   /** Share of the time in which the event loops were busy, 0 .. 1; null where it is not known. */
   readonly generatorBusy: number | null;
   readonly nodeBusy: number | null;
-  /** Who could do no more. */
   readonly boundBy: 'node' | 'generator' | 'not known';
 }
 
@@ -63,13 +61,10 @@ export interface StressResult {
   readonly rounds: number;
   readonly routes: readonly RouteFigures[];
   readonly search: RateSearch | undefined;
-  /** What a reader should know. */
   readonly notes: readonly string[];
-  /** Whether it was stopped before its end. */
   readonly partial: boolean;
 }
 
-/** Lines of one bulk request. */
 const BULK = 1_000;
 /** A loop that is busy for more than this share of the time has no room left. */
 const SATURATED = 0.95;
@@ -121,7 +116,6 @@ interface Rounds {
 }
 
 interface Round {
-  /** Of each node. */
   readonly results: readonly autocannon.Result[];
   readonly generator: EventLoopUtilization;
   readonly node: EventLoopUtilization | undefined;
@@ -140,7 +134,6 @@ class Saturation {
     this.#rounds = rounds;
   }
 
-  /** Undefined when not even one round was done. */
   async of(route: StressedRoute): Promise<RouteFigures | undefined> {
     const { rounds, workers, signal } = this.#rounds;
     const done: Round[] = [];

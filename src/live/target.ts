@@ -7,7 +7,6 @@ import { type TargetPreset, targetPresets, type WaitHeader } from '../scenario/t
 import type { Endpoint } from './connection.js';
 import type { Fields, PoolAnswer, PoolRequest } from './http-pool.js';
 
-/** What an answer says. */
 export type Reading =
   | {
       readonly type: 'decided';
@@ -28,17 +27,14 @@ export type Reading =
   | { readonly type: 'unexpected'; readonly words: string };
 
 export interface Target {
-  /** Where the requests go, for people. */
   readonly description: string;
   /** The request that is sent for a contract, by index. @param cost a target that does not know of costs counts 1. Default: 1 */
   request(contract: number, cost?: number): PoolRequest;
   read(answer: PoolAnswer): Reading;
 }
 
-/** Bad gateway, service unavailable, gateway timeout. */
 export const lostStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
 
-/** The beginning of a text, to be quoted in a sentence. */
 export function quoted(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').trim();
   return line.length > 120 ? `"${line.slice(0, 120)}…"` : `"${line}"`;

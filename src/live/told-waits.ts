@@ -11,7 +11,6 @@ interface Wait {
   readonly trueMs: number;
 }
 
-/** Each is looked at beside all that follow. */
 const MOST_LOOKED = 2_000;
 
 /** What was seen of told waits, in a sentence; undefined where none was told, or all were as told. */

@@ -20,7 +20,6 @@ export interface UrlLoad {
   /** `Name: value`, each. */
   readonly headers: readonly string[];
   readonly body?: string | undefined;
-  /** Statuses that mean limited. Default: 429. */
   readonly limited?: readonly number[] | undefined;
   /** As a scenario has it; undefined where nothing is predicted. */
   readonly limiter?: Readonly<Record<string, unknown>> | undefined;
@@ -30,7 +29,6 @@ export interface UrlLoad {
 
 const STATUSES = Array.from({ length: 500 }, (_, k) => 100 + k);
 
-/** @throws Failure `wrong_usage` */
 export function scenarioOfUrl(asked: UrlLoad): ScenarioObject {
   const { url, method, body, limiter, windows, limited = [429] } = asked;
   const isClosed = asked.rate === 'max';

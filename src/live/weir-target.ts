@@ -25,25 +25,21 @@ export interface WeirTargetOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What was made on a node for a run. */
 export interface MadeOnNode {
   readonly slug: string;
   readonly key: string;
   readonly places: readonly Place[];
 }
 
-/** A contract of the run, or a key of the one that there is. */
 interface Place {
   readonly id: string;
   readonly key: string | undefined;
 }
 
-/** No id has a slash. */
 function nameOf({ id, key = '' }: Place): string {
   return `${id}/${key}`;
 }
 
-/** Contracts that are created at the same time. */
 const AT_ONCE = 8;
 
 export class WeirTarget implements Target {
@@ -143,7 +139,6 @@ export class WeirTarget implements Target {
   }
 }
 
-/** @throws Failure as `WeirTarget.prepare` */
 export async function mintAt({ anyone }: Reached, { timeoutMs, signal }: CallOptions): Promise<string> {
   return (await anyone.call(mintKey, undefined, { timeoutMs, signal })).key;
 }
@@ -152,7 +147,6 @@ function withQuery(path: string, field: string): string {
   return `${path}${path.includes('?') ? '&' : '?'}${field}`;
 }
 
-/** The kind of event that a gate counts. */
 const GATED = 'request';
 
 interface Told {
