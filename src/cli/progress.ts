@@ -1,6 +1,6 @@
 // The progress of a command: one line on standard error, only on a terminal. It appears after a second of work, is redrawn at most ten times
 // a second, and goes before anything else is written.
-import type { LiveRun } from '../live/live-rows.js';
+import type { LiveRun } from '../live/live-run.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { WallClock } from '../time/wall.js';

@@ -1,7 +1,7 @@
 // A run while it goes on: what has been seen of it so far, for the page and the terminal. It subscribes to the rows of the run, as the
 // outcome does.
 import { lastValueFrom, tap } from 'rxjs';
-import type { LiveRun } from '../live/live-rows.js';
+import type { LiveRun } from '../live/live-run.js';
 import type { Seed } from '../math/seed.js';
 import { assemble } from '../outcome/assemble.js';
 import { type CycleRow, shapeOf } from '../outcome/cycle-row.js';

@@ -5,7 +5,7 @@
 import { bearer, type Reached } from '../client/connect.js';
 import type { Plan } from '../limiter/plan.js';
 import { Durations } from '../math/durations.js';
-import type { CycleRow } from '../outcome/cycle-row.js';
+import type { CycleRow, RunShape } from '../outcome/cycle-row.js';
 import type { ClientFigures, TransitionSeen } from '../outcome/outcome-schema.js';
 import type { Series } from '../outcome/series.js';
 import type { Stretch } from '../outcome/stretch.js';
@@ -21,13 +21,28 @@ import { type EvidenceOptions, LoggedEvidence } from './evidence.js';
 import type { Generators } from './generators.js';
 import { RequestsInFlight } from './in-flight.js';
 import { Latency } from './latency.js';
-import { LiveRows, type LiveRun } from './live-rows.js';
 import type { Merged } from './merge.js';
+import { ObservedRows } from './observed.js';
 import { PauseWatch } from './pause-watch.js';
 import { RequestLog } from './request-log.js';
 import type { Sending, Stage } from './stage.js';
 import { ForeignTarget, type Target } from './target.js';
 import { WeirTarget } from './weir-target.js';
+
+/** What the rows of a live run refer to. */
+export interface LiveRun extends RunShape {
+  readonly firstCycle: number;
+  readonly lastCycle: number;
+  /** The sending of a cycle, and the delays of the run so far. */
+  readonly sending: (cycle: number) => CycleSending;
+}
+
+interface CycleSending {
+  readonly planned: number;
+  readonly sent: number;
+  readonly sendLagMsP99: number;
+  readonly latencyMsP99: number;
+}
 
 export interface LiveRunOptions {
   readonly plan: Plan;
@@ -136,9 +151,11 @@ export function warmer(
 }
 
 export function transitionsIn(heard: readonly Heard[]): TransitionSeen[] {
-  return heard
-    .filter(({ event }) => event === 'transition')
-    .map(({ cycle, to, count }) => ({ cycle, to, count: count ?? 0 }));
+  return heard.filter(({ event }) => event === 'transition').map(seenOf);
+}
+
+function seenOf({ cycle, to, count = 0 }: Heard): TransitionSeen {
+  return { cycle, to, count };
 }
 
 class LiveSession {
@@ -155,7 +172,7 @@ class LiveSession {
   readonly #inFlight: RequestsInFlight;
   readonly #sending: Sending;
   readonly #heard: Heard[][];
-  readonly #rows: LiveRows;
+  readonly #rows: ObservedRows<Omit<LiveRun, keyof RunShape>>;
   #listener: EventListener | undefined;
   #lastCycle: number;
   #rowOfCycle: number;
@@ -182,14 +199,20 @@ class LiveSession {
     this.#lastCycle = this.#firstCycle + cycles - 1 + drain;
     this.#rowOfCycle = this.#firstCycle;
     this.#heard = names.map(() => []);
-    this.#rows = new LiveRows({
-      plan,
-      names,
-      firstCycle: this.#firstCycle,
-      lastCycle: this.#lastCycle,
-      requestLog: this.#requestLog,
-      latency: this.#latency,
-    });
+    const [requestLog, latency] = [this.#requestLog, this.#latency];
+    const reports = connection.nodes.length > 0;
+    this.#rows = new ObservedRows(
+      { plan, names, reports },
+      {
+        firstCycle: this.#firstCycle,
+        lastCycle: this.#lastCycle,
+        sending(cycle) {
+          const { planned, sent } = requestLog.of(cycle);
+          const sendLagMsP99 = latency.sendLag.quantileMs(0.99);
+          return { planned, sent, sendLagMsP99, latencyMsP99: latency.latency.quantileMs(0.99) };
+        },
+      },
+    );
     this.evidence = {
       requestLog: this.#requestLog,
       latency: this.#latency,
@@ -332,14 +355,14 @@ class LiveSession {
   #hear(contract: number | undefined, heard: Heard): void {
     if (contract === undefined) return;
     this.#heard[contract]!.push(heard);
-    if (heard.event === 'transition') this.#rows.moved(contract, heard);
+    if (heard.event === 'transition') this.#rows.moved(contract, seenOf(heard));
     else if (heard.event === 'rate_limited') this.#sending.rateLimited?.(contract);
     else if (heard.event === 'rate_restored') this.#sending.rateRestored?.(contract);
   }
 
   #rowsTo(cycle: number): void {
     for (; this.#rowOfCycle < cycle; this.#rowOfCycle += 1) {
-      const row = this.#rows.close(this.#rowOfCycle);
+      const row = this.#rows.close(this.#rowOfCycle, this.#requestLog.cellsIn(this.#rowOfCycle));
       this.#options.onRow?.(row);
     }
   }

@@ -1,25 +1,139 @@
 // The observed arm of a live run: what was seen of the target as rows, one a cycle, in the shape that a simulation gives; and how long
 // the target took to react.
-import { defer, from, map, type Observable } from 'rxjs';
 import type { Plan } from '../limiter/plan.js';
 import { CostTally } from '../outcome/cost-tally.js';
 import { type CycleRow, RowBuilder, type RunShape, shapeOf } from '../outcome/cycle-row.js';
 import type { Reaction, TransitionSeen } from '../outcome/outcome-schema.js';
+import { RunFold } from '../outcome/run-fold.js';
 import { startOf } from '../time/cycle.js';
 import { type Cell, costsOf } from './request-log.js';
 
-export interface Observation {
+/** What rows are made of, beside answers and transitions. */
+interface Observed {
   readonly names: readonly string[];
   readonly plan: Plan;
-  readonly firstCycle: number;
-  readonly lastCycle: number;
-  readonly cells: readonly Cell[];
-  /** By contract, as the target reported them; undefined where it does not: then they follow from its decisions. */
-  readonly transitions: readonly (readonly TransitionSeen[])[] | undefined;
+  /** Whether the target reports transitions; else they follow from its decisions. */
+  readonly reports: boolean;
   /** By contract, of every cycle: in place of counts over windows. Default: there are windows. */
   readonly levels?: readonly (ReadonlyMap<number, number> | undefined)[] | undefined;
   /** Undefined where every request costs 1. */
   readonly costs?: { readonly unit: string; readonly cycleMs: number } | undefined;
+}
+
+/** The rows of what was seen, cycle by cycle. */
+export class ObservedRows<About extends object = object> {
+  readonly run: RunShape & About;
+  readonly #observed: Observed;
+  readonly #builder: RowBuilder<RunShape & About>;
+  readonly #states: { readonly name: string; readonly admits: boolean }[];
+  /** By contract: what was seen in its window, the last cycle with requests, and the state that its decisions show. */
+  readonly #windows: number[];
+  readonly #lastRequests: number[] = [];
+  readonly #shown: string[] = [];
+  /** The first `#gone` have left the windows, the first `#moved` are in rows. */
+  readonly #counted: { readonly cycle: number; readonly contract: number; readonly n: number }[] = [];
+  #gone = 0;
+  readonly #transitions: (readonly [contract: number, transition: TransitionSeen])[] = [];
+  #moved = 0;
+
+  constructor(observed: Observed, about: About) {
+    const { names, plan, costs } = observed;
+    const shape = shapeOf(names, plan);
+    this.#observed = observed;
+    this.#states = [...shape.states];
+    this.#windows = names.map(() => 0);
+    this.run = { ...shape, states: this.#states, costs: costs && new CostTally(costs.unit), ...about };
+    this.#builder = new RowBuilder(this.run);
+  }
+
+  /** In order of cycle. */
+  moved(contract: number, transition: TransitionSeen): void {
+    this.#transitions.push([contract, transition]);
+  }
+
+  /** The row of a cycle that is over. Cycles are closed in order. @param cells of the cycle, by contract */
+  close(cycle: number, cells: readonly Cell[]): CycleRow<RunShape & About> {
+    const { plan, reports, levels } = this.#observed;
+    const within = windowOf(plan);
+    const changed = new Set<number>();
+    for (; this.#gone < this.#counted.length; this.#gone += 1) {
+      const { cycle: counted, contract, n } = this.#counted[this.#gone]!;
+      if (counted + within > cycle) break;
+      this.#windows[contract]! -= n;
+      changed.add(contract);
+    }
+    levels?.forEach((own, contract) => {
+      if (own !== undefined && own.get(cycle) !== (own.get(cycle - 1) ?? 0)) changed.add(contract);
+    });
+    const stated = new Map<number, number>();
+    for (const cell of cells) {
+      changed.add(cell.contract);
+      this.#count(cell);
+      const most = cell.answers.reduce((count, answer) => Math.max(count, answer.count ?? -1), -1);
+      if (most >= 0) stated.set(cell.contract, most);
+    }
+    const countOf = (contract: number) =>
+      levels?.[contract]?.get(cycle) ?? stated.get(contract) ?? this.#windows[contract]!;
+    const due: (readonly [contract: number, transition: TransitionSeen])[] = [];
+    for (; (this.#transitions[this.#moved]?.[1].cycle ?? Number.POSITIVE_INFINITY) <= cycle; this.#moved += 1)
+      due.push(this.#transitions[this.#moved]!);
+    if (!reports)
+      for (const cell of cells)
+        for (const to of this.#movesIn(cell)) due.push([cell.contract, { cycle, to, count: countOf(cell.contract) }]);
+    for (const [contract] of due) changed.add(contract);
+    for (const contract of changed) this.#builder.counted(contract, countOf(contract));
+    for (const [contract, { to, count }] of due.sort(([a], [b]) => a - b))
+      this.#builder.moved(contract, this.#stateOf(to), count, this.#lastRequests[contract]);
+    for (const { contract } of cells) this.#lastRequests[contract] = cycle;
+    return this.#builder.take(cycle);
+  }
+
+  #count({ cycle, contract, answers }: Cell): void {
+    const { costs } = this.#observed;
+    const n = costsOf(answers);
+    this.#windows[contract]! += n;
+    this.#counted.push({ cycle, contract, n });
+    this.#builder.requested(contract, answers.length, answers.filter(({ admitted }) => admitted).length);
+    for (const { delayMs, cost = 1, admitted } of answers) {
+      if (delayMs !== undefined) this.#builder.delayed(delayMs);
+      if (costs !== undefined) this.run.costs?.add(cost, admitted, startOf(cycle, costs.cycleMs));
+    }
+  }
+
+  /** States that a target enters which reports none: it limits, it admits again. */
+  #movesIn({ contract, answers }: Cell): string[] {
+    const { states, initial } = this.#observed.plan;
+    const open = states[initial]!.name;
+    const shut = states.find(({ admits }) => !admits)?.name ?? open;
+    const entered: string[] = [];
+    const enter = (to: string) => {
+      if ((this.#shown[contract] ?? open) === to) return;
+      this.#shown[contract] = to;
+      entered.push(to);
+    };
+    if (answers.some(({ admitted }) => admitted)) enter(open);
+    if (answers.some(({ admitted }) => !admitted)) enter(shut);
+    return entered;
+  }
+
+  /** A target may report states that the plan does not have; they admit nothing. */
+  #stateOf(name: string): number {
+    const known = this.#states.findIndex((state) => state.name === name);
+    return known >= 0 ? known : this.#states.push({ name, admits: false }) - 1;
+  }
+}
+
+function windowOf({ aggregates }: Plan): number {
+  return aggregates[0]?.within ?? 1;
+}
+
+export interface Observation extends Omit<Observed, 'reports'> {
+  readonly firstCycle: number;
+  readonly lastCycle: number;
+  /** By cycle, then contract. */
+  readonly cells: readonly Cell[];
+  /** By contract, as the target reported them; undefined where it does not. */
+  readonly transitions: readonly (readonly TransitionSeen[])[] | undefined;
 }
 
 export function cellsByContract({ names, cells, lastCycle }: Observation): Cell[][] {
@@ -28,141 +142,35 @@ export function cellsByContract({ names, cells, lastCycle }: Observation): Cell[
   return all;
 }
 
-/** The run as rows, and what they refer to. Everything has been seen: a subscriber is given all rows at once. */
-export function observedRows(observation: Observation): {
-  readonly run: RunShape;
-  readonly rows: Observable<CycleRow>;
-} {
-  const { names, plan, firstCycle, lastCycle, levels, costs: priced } = observation;
-  const within = plan.aggregates[0]?.within ?? 1;
-  const cellsOf = cellsByContract(observation);
-  const windowOf = (contract: number) => new WindowSeen(cellsOf[contract]!, within, levels?.[contract]);
-  const transitionsOf = observation.transitions ?? cellsOf.map((cells, k) => movesIn(cells, plan, windowOf(k)));
-  const costs = priced && new CostTally(priced.unit);
-  const run = { ...withStatesIn(transitionsOf, shapeOf(names, plan)), costs };
-  const rows = defer(() => {
-    const changes = new Map<number, Map<number, Change>>();
-    const changeOf = (cycle: number, contract: number): Change => {
-      const contracts = changes.get(cycle) ?? new Map<number, Change>();
-      changes.set(cycle, contracts);
-      const change = contracts.get(contract) ?? { cell: undefined, transitions: [] };
-      contracts.set(contract, change);
-      return change;
-    };
-    for (const [contract, cells] of cellsOf.entries()) {
-      for (const cell of cells) {
-        changeOf(cell.cycle, contract).cell = cell;
-        changeOf(cell.cycle + within, contract);
-      }
-      for (const one of transitionsOf[contract]!) changeOf(one.cycle, contract).transitions.push(one);
-      let before = 0;
-      for (const [cycle, level] of levels?.[contract] ?? []) {
-        if (level !== before) changeOf(cycle, contract);
-        before = level;
-      }
-    }
-    const windows = cellsOf.map((_, contract) => windowOf(contract));
-    const builder = new RowBuilder(run);
-    const lastRequests: number[] = [];
-    const cycles = [...changes.keys()].filter((cycle) => cycle >= firstCycle && cycle <= lastCycle);
-    return from(cycles.sort((a, b) => a - b)).pipe(
-      map((cycle) => {
-        const contracts = [...changes.get(cycle)!].sort(([a], [b]) => a - b);
-        for (const [contract, { cell, transitions }] of contracts) {
-          if (cell !== undefined) {
-            builder.requested(contract, cell.answers.length, admittedIn(cell));
-            for (const { delayMs, cost = 1, admitted } of cell.answers) {
-              if (delayMs !== undefined) builder.delayed(delayMs);
-              costs?.add(cost, admitted, startOf(cycle, priced!.cycleMs));
-            }
-          }
-          builder.counted(contract, windows[contract]!.countAt(cycle));
-          for (const { to, count } of transitions) {
-            const state = run.states.findIndex(({ name }) => name === to);
-            builder.moved(contract, state, count, lastRequests[contract]);
-          }
-          if (cell !== undefined) lastRequests[contract] = cycle;
-        }
-        return builder.take(cycle);
-      }),
-    );
-  });
-  return { run, rows };
-}
-
-/** What changed at a contract in a cycle; without a cell and transitions, requests have left its window. */
-interface Change {
-  cell: Cell | undefined;
-  readonly transitions: TransitionSeen[];
-}
-
-/** A target may report states that the plan does not have; they admit nothing. */
-function withStatesIn(transitions: readonly (readonly TransitionSeen[])[], run: RunShape): RunShape {
-  const known = new Set(run.states.map(({ name }) => name));
-  const others = new Set(transitions.flat().flatMap(({ to }) => (known.has(to) ? [] : [to])));
-  return { ...run, states: [...run.states, ...[...others].map((name) => ({ name, admits: false }))] };
-}
-
-/** The transitions of a target that reports none: it limits, it admits again. */
-function movesIn(cells: readonly Cell[], plan: Plan, window: WindowSeen): TransitionSeen[] {
-  const open = plan.states[plan.initial]!.name;
-  const shut = plan.states.find(({ admits }) => !admits)?.name ?? open;
-  const moves: TransitionSeen[] = [];
-  let state = open;
-  for (const { cycle, answers } of cells) {
-    const move = (to: string) => {
-      if (state === to) return;
-      state = to;
-      moves.push({ cycle, to, count: window.countAt(cycle) });
-    };
-    if (answers.some(({ admitted }) => admitted)) move(open);
-    if (answers.some(({ admitted }) => !admitted)) move(shut);
+/** The whole run as it was seen in the end. */
+export function observedFold(observation: Observation): RunFold {
+  const { plan, firstCycle, lastCycle, cells, transitions, levels = [] } = observation;
+  const rows = new ObservedRows({ ...observation, reports: transitions !== undefined }, {});
+  const fold = new RunFold(rows.run);
+  const byCycle = new Map<number, Cell[]>();
+  const cycles = new Set<number>();
+  for (const cell of cells) {
+    const own = byCycle.get(cell.cycle);
+    if (own === undefined) byCycle.set(cell.cycle, [cell]);
+    else own.push(cell);
+    cycles.add(cell.cycle).add(cell.cycle + windowOf(plan));
   }
-  return moves;
-}
-
-/** The count of a window: as the target stated it at the end of the cycle, or else by what was seen to arrive. */
-class WindowSeen {
-  readonly #stated = new Map<number, number>();
-  readonly #cycles: number[] = [];
-  /** `#upTo[i]` requests were seen in the first i cycles. */
-  readonly #upTo: number[] = [0];
-  readonly #within: number;
-  readonly #levels: ReadonlyMap<number, number> | undefined;
-
-  constructor(cells: readonly Cell[], within: number, levels: ReadonlyMap<number, number> | undefined) {
-    this.#within = within;
-    this.#levels = levels;
-    for (const { cycle, answers } of cells) {
-      this.#cycles.push(cycle);
-      this.#upTo.push(this.#upTo.at(-1)! + costsOf(answers));
-      const stated = answers.reduce((most, { count = -1 }) => Math.max(most, count), -1);
-      if (stated >= 0) this.#stated.set(cycle, stated);
+  const told = (transitions ?? []).flatMap((own, contract) => own.map((one) => [contract, one] as const));
+  for (const [contract, one] of told.sort(([, a], [, b]) => a.cycle - b.cycle)) {
+    if (one.cycle < firstCycle) continue;
+    rows.moved(contract, one);
+    cycles.add(one.cycle);
+  }
+  for (const own of levels) {
+    let before = 0;
+    for (const [cycle, level] of own ?? []) {
+      if (level !== before) cycles.add(cycle);
+      before = level;
     }
   }
-
-  countAt(cycle: number): number {
-    return (
-      this.#levels?.get(cycle) ??
-      this.#stated.get(cycle) ??
-      this.#upTo[this.#before(cycle + 1)]! - this.#upTo[this.#before(cycle + 1 - this.#within)]!
-    );
-  }
-
-  #before(cycle: number): number {
-    let low = 0;
-    let high = this.#cycles.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.#cycles[middle]! < cycle) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-}
-
-function admittedIn({ answers }: Cell): number {
-  return answers.reduce((sum, { admitted }) => sum + (admitted ? 1 : 0), 0);
+  const inOrder = [...cycles].filter((cycle) => cycle >= firstCycle && cycle <= lastCycle).sort((a, b) => a - b);
+  for (const cycle of inOrder) fold.next(rows.close(cycle, byCycle.get(cycle) ?? []));
+  return fold;
 }
 
 //   entry     request that trips ──► 429                        reaction_ms

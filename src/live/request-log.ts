@@ -71,14 +71,16 @@ export class RequestLog {
   late = 0;
   /** Sent in time, and counted by the target in another cycle all the same. */
   astray = 0;
-  readonly #cells = new Map<string, Cell>();
+  readonly #cells = new Map<number, Map<number, Cell>>();
 
+  /** By cycle, then contract. */
   cells(): Cell[] {
-    return [...this.#cells.values()].sort((a, b) => a.cycle - b.cycle || a.contract - b.contract);
+    return [...this.#cells.keys()].sort((a, b) => a - b).flatMap((cycle) => this.cellsIn(cycle));
   }
 
-  answersOf(cycle: number, contract: number): readonly SeenAnswer[] {
-    return this.#cells.get(`${cycle}/${contract}`)?.answers ?? [];
+  /** By contract. */
+  cellsIn(cycle: number): Cell[] {
+    return [...(this.#cells.get(cycle)?.values() ?? [])].sort((a, b) => a.contract - b.contract);
   }
 
   plan(cycle: number, n: number): void {
@@ -124,11 +126,12 @@ export class RequestLog {
   }
 
   #cell(cycle: number, contract: number): Cell {
-    const key = `${cycle}/${contract}`;
-    let cell = this.#cells.get(key);
+    const cells = this.#cells.get(cycle) ?? new Map<number, Cell>();
+    this.#cells.set(cycle, cells);
+    let cell = cells.get(contract);
     if (cell === undefined) {
       cell = { cycle, contract, answers: [], trip: undefined, firstLimitedMs: undefined, firstAdmittedMs: undefined };
-      this.#cells.set(key, cell);
+      cells.set(contract, cell);
     }
     return cell;
   }

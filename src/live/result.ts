@@ -6,7 +6,6 @@ import type { Seed } from '../math/seed.js';
 import { assemble, type RunFacts } from '../outcome/assemble.js';
 import type { Expectation } from '../outcome/expectation.js';
 import type { Comparison, LiveFigures, Reaction } from '../outcome/outcome-schema.js';
-import { RunFold } from '../outcome/run-fold.js';
 import type { Series } from '../outcome/series.js';
 import { Failure } from '../schema/failure.js';
 import type { Run } from '../simulate/simulate.js';
@@ -16,7 +15,7 @@ import { unreachable } from './http-pool.js';
 import { judge, whenNotHeld } from './judge.js';
 import { type LiveSeen, transitionsIn } from './live-run.js';
 import { arrivedIn, type Model, type ModelOptions, modelOf } from './model.js';
-import { cellsByContract, observedRows, reactionsOf } from './observed.js';
+import { cellsByContract, observedFold, reactionsOf } from './observed.js';
 import { observedLevels } from './observed-levels.js';
 import type { Cell } from './request-log.js';
 import { ForeignTarget } from './target.js';
@@ -67,10 +66,8 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
       : byContract(requestLog.seen, names.length).map((own) => observedLevels(own, plan, modelOptions));
   const costs = costUnit === undefined ? undefined : { unit: costUnit, cycleMs: time.cycleMs };
   const observation = { names, plan, firstCycle, lastCycle, cells, transitions: heard, levels, costs };
-  const { run, rows } = observedRows(observation);
-  const observedFold = new RunFold(run);
-  rows.subscribe(observedFold);
-  const past = observedFold.past(firstCycle, lastCycle);
+  const seenFold = observedFold(observation);
+  const past = seenFold.past(firstCycle, lastCycle);
   const cellsOf = cellsByContract(observation);
   const comparison = await compared(seen, facts, cells, model, modelOptions);
   const admits = past.admits;
@@ -106,10 +103,10 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
         arm: 'observed',
         ...(seen.clients === undefined ? {} : { clients: seen.clients }),
         live: liveFigures(seen),
-        ...observedFold.costs(),
+        ...seenFold.costs(),
         ...(comparison && { comparison }),
       },
-      { ...observedFold.figures(lastCycle, top), reactions },
+      { ...seenFold.figures(lastCycle, top), reactions },
       past,
       expectations,
     );
@@ -127,7 +124,7 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
   );
   return {
     predicted: { outcome: predicted, timeline: fold.timeline, totals: fold.totals },
-    observed: { outcome: observed, timeline: observedFold.timeline, totals: observedFold.totals },
+    observed: { outcome: observed, timeline: seenFold.timeline, totals: seenFold.totals },
     series: seriesOf(seen),
   };
 }

@@ -4,8 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { screenLines, WatchScreen } from '../../src/cli/watch-screen.js';
 import { WatchedRun } from '../../src/cli/watched-run.js';
 import { WatchedSweep } from '../../src/cli/watched-sweep.js';
-import { Latency } from '../../src/live/latency.js';
-import { LiveRows } from '../../src/live/live-rows.js';
+import { ObservedRows } from '../../src/live/observed.js';
 import { RequestLog } from '../../src/live/request-log.js';
 import { loadScenario } from '../../src/scenario/load-scenario.js';
 import { runReplication } from '../../src/simulate/replication.js';
@@ -54,14 +53,11 @@ it('a live run is its lines: the window is summed over them, and the model has s
   const rows = await lastValueFrom(simulate$(scenario).pipe(toArray()));
   const { outcome } = await simulate(scenario);
   const requestLog = new RequestLog();
-  const closing = new LiveRows({
-    plan: scenario.plan,
-    names: ['all'],
-    firstCycle: 5_000,
-    lastCycle: 5_299,
-    requestLog,
-    latency: new Latency(),
-  });
+  const sending = (cycle: number) => ({ ...requestLog.of(cycle), sendLagMsP99: 0, latencyMsP99: 0 });
+  const closing = new ObservedRows(
+    { plan: scenario.plan, names: ['all'], reports: true },
+    { firstCycle: 5_000, lastCycle: 5_299, sending },
+  );
   for (let cycle = 5_000; cycle < 5_300; cycle += 1) {
     const row = rows.find((one) => one.cycle + 5_000 === cycle);
     const { requests = 0, admitted = 0 } = row?.totals ?? {};
@@ -69,9 +65,8 @@ it('a live run is its lines: the window is summed over them, and the model has s
       requestLog.send(cycle);
       requestLog.decide(cycle, 0, { admitted: k < admitted, count: undefined, state: undefined }, 0, 0);
     }
-    for (const { to, count } of row?.transitions ?? [])
-      closing.moved(0, { event: 'transition', contractId: '', key: undefined, cycle, to, count, atMs: 0 });
-    live.nextLive(closing.close(cycle));
+    for (const { to, count } of row?.transitions ?? []) closing.moved(0, { cycle, to, count });
+    live.nextLive(closing.close(cycle, requestLog.cellsIn(cycle)));
   }
   const { running, predicted, expectations, facts } = live.shown();
   expect(running).toEqual(predicted);

@@ -3,10 +3,9 @@ import { expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
 import { type Arrived, modelOf } from '../../src/live/model.js';
-import { observedRows } from '../../src/live/observed.js';
+import { observedFold } from '../../src/live/observed.js';
 import { RequestLog } from '../../src/live/request-log.js';
 import type { TransitionSeen } from '../../src/outcome/outcome-schema.js';
-import { RunFold } from '../../src/outcome/run-fold.js';
 
 const [firstCycle, lastCycle] = [0, 20];
 const names = ['a', 'b'];
@@ -19,9 +18,7 @@ async function folds(arrived: readonly Arrived[], reports: boolean) {
   for (const { cycle, contract } of arrived)
     for (const answer of model.answers(cycle, contract)) log.decide(cycle, contract, answer, 0, 1);
   const transitions = reports ? model.transitions : undefined;
-  const { run, rows } = observedRows({ names, plan, firstCycle, lastCycle, cells: log.cells(), transitions });
-  const observed = new RunFold(run);
-  rows.subscribe(observed);
+  const observed = observedFold({ names, plan, firstCycle, lastCycle, cells: log.cells(), transitions });
   return { model: model.fold, observed };
 }
 
