@@ -94,6 +94,12 @@ export type LimitRoute = GatewayLimits['appliesTo'];
 export const everyone: LimitKey = { text: 'all requests together', parts: [] };
 export const perClient: LimitKey = { text: 'client address', parts: ['client'] };
 
+/** A key by its name in a file; of those that are not named here, a log does not say what they are. */
+export const keyNamed = (parts: Readonly<Record<string, readonly KeyPart[]>>, text: string): LimitKey => ({
+  text,
+  parts: Object.hasOwn(parts, text) ? parts[text] : undefined,
+});
+
 /** A key that no access log has, in the words of its file. */
 export const unknownKey = (text: string): LimitKey => ({ text, parts: undefined });
 

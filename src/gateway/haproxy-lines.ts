@@ -4,11 +4,11 @@
 //   a text: path_beg /api               a condition: the terms `is_api` and `!{ src 10.0.0.0/8 }`
 import {
   type KeyPart,
+  keyNamed,
   type LimitKey,
   literal,
   type PathPattern,
   type Source,
-  unknownKey,
   type Written,
 } from './found.js';
 
@@ -134,6 +134,5 @@ export function trackedKey(text: string): LimitKey {
     .replace(/,-1\)/, ')')
     .replace(/(?:,(?:lower|upper)(?:\(\))?)+$/, '');
   if (/^(?:int|str|always_true|dst_port|fe_id|be_id)\b[^,]*$/.test(fetch)) return { text, parts: [] };
-  const parts = fetches[fetch];
-  return parts === undefined ? unknownKey(text) : { text, parts };
+  return { ...keyNamed(fetches, fetch), text };
 }

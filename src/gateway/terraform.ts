@@ -5,7 +5,7 @@
 //
 // Sources: the references of the providers aws, cloudflare, google, azurerm and kong-gateway at registry.terraform.io.
 import { at, isGiven, listAt, numberAt, type TreeEntry, textAt, walk, writtenNumber } from './document.js';
-import { everyone, type FoundLimits, type KeyPart, type PathPattern, perClient, unknownKey } from './found.js';
+import { type FoundLimits, type KeyPart, keyNamed, type PathPattern } from './found.js';
 import { readPlugin } from './kong.js';
 import { type Resource, readStage, readUsagePlan } from './terraform-api-gateway.js';
 
@@ -93,12 +93,7 @@ function readRateBased(statement: TreeEntry, rule: TreeEntry, where: string, fou
   found.limiter(statement, {
     name: textAt(rule, 'name') ?? 'rate_based_statement',
     where,
-    key:
-      type === 'CONSTANT'
-        ? everyone
-        : type === 'IP' || type === 'FORWARDED_IP'
-          ? { ...perClient, text: type }
-          : unknownKey(type),
+    key: keyNamed({ CONSTANT: [], IP: ['client'], FORWARDED_IP: ['client'] }, type),
     limit: { like: 'aws-waf', limit, ...(seconds !== undefined && { evaluation_window_sec: seconds }) },
     status,
     isDryRun: isCount,
@@ -192,18 +187,11 @@ function readSecurityPolicy({ type, name, body }: Resource, found: FoundLimits):
     if (expression !== undefined || (ranges.length > 0 && !ranges.includes('*')))
       found.refuse(at(rule, 'match')!, `only requests of ${expression ?? ranges.join(', ')} count; here all do`);
     const configs = listAt(options, 'enforce_on_key_configs').map((one) => textAt(one, 'enforce_on_key_type') ?? '');
-    const by = configs.length > 1 ? configs.join(', ') : (configs[0] ?? textAt(options, 'enforce_on_key') ?? 'ALL');
+    const by = configs.length > 1 ? configs.join(', ') : configs[0] || textAt(options, 'enforce_on_key') || 'ALL';
     found.limiter(options, {
       name: textAt(rule, 'description') ?? `priority ${textAt(rule, 'priority') ?? ''}`,
       where: `security policy ${textAt(body, 'name') ?? name}`,
-      key:
-        by === 'ALL' || by === ''
-          ? everyone
-          : by === 'IP' || by === 'XFF_IP'
-            ? { ...perClient, text: by }
-            : by === 'HTTP_PATH'
-              ? { text: by, parts: ['path'] }
-              : unknownKey(by),
+      key: keyNamed({ ALL: [], IP: ['client'], XFF_IP: ['client'], HTTP_PATH: ['path'] }, by),
       limit: {
         like: 'google-cloud-armor',
         count,
@@ -238,7 +226,7 @@ function readFirewallPolicy({ name, body }: Resource, found: FoundLimits): void 
     found.limiter(rule, {
       name: textAt(rule, 'name') ?? 'rate limit',
       where: `firewall policy ${textAt(body, 'name') ?? name}`,
-      key: by === 'None' ? everyone : by === 'ClientAddr' ? perClient : unknownKey(by),
+      key: keyNamed({ None: [], ClientAddr: ['client'] }, by),
       limit: { like: 'azure-front-door', threshold, minutes },
       status: numberAt(body, 'custom_block_response_status_code') ?? 403,
       isDryRun:
