@@ -45,7 +45,6 @@ export interface Counting<State = unknown> {
   join(one: State, other: State): State | undefined;
 }
 
-/** Any time. */
 export const ALWAYS: Span = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
 
 /** About when a limiter was made that was not made for the run, in ms. */

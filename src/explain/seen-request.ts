@@ -41,7 +41,6 @@ export function withoutWay(requests: readonly SeenRequest[], wayMs: number): See
 /** Parts of the quickest answer that are taken for the least time on the way, where the answers say too little without. */
 export const WAY_SHARES: readonly number[] = [63 / 64, 7 / 8, 1 / 2];
 
-/** What was taken for granted, in words. */
 export function wayWords(wayMs: number, leastMs: number): string {
   return (
     `The network was taken to need at least ${wayMs.toFixed(1)} ms there and back for every request: ` +

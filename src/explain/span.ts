@@ -33,7 +33,6 @@ export function firstAfter(tMs: number, clock: RuleClock): number {
   return clock.stepMs === 1 ? tMs + GRAIN_MS : tMs - grainOf(clock);
 }
 
-/** Undefined where nothing is left. */
 export function spanOf(from: number, to: number): Span | undefined {
   return from <= to ? { from, to } : undefined;
 }

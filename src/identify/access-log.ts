@@ -28,7 +28,6 @@ export interface AccessLog {
   readonly silenceMs: number;
   /** Whether the first of them is the client's first in the log. */
   readonly isStart: boolean;
-  /** How it was read, in sentences. */
   readonly remarks: readonly string[];
 }
 
@@ -100,7 +99,6 @@ export async function readAccessLog(path: string, options: AccessLogOptions): Pr
 interface FieldValues {
   readonly times: readonly number[];
   readonly values: readonly string[];
-  /** What the log calls the field. */
   readonly field: string;
 }
 
@@ -138,7 +136,6 @@ interface Client {
   /** Whose each request is; undefined where all are one client's. */
   readonly keys: readonly string[] | undefined;
   readonly client: string;
-  /** In words. */
   readonly name: string;
 }
 

@@ -278,7 +278,6 @@ function headersInWords({ evidence }: Investigated, alive: readonly Fitted[]): s
   return words;
 }
 
-/** The first request that none explains. */
 function firstUnexplained({ evidence, nearest }: Investigated): string {
   const none = 'No rule was found that explains these answers';
   if (nearest === undefined) return `${none}.`;

@@ -24,7 +24,6 @@ export interface AskingOptions {
   /** How long an answer is waited for, in ms. Default: 10,000. */
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Told about each probe before it is sent. */
   readonly onAsk?: ((ask: Ask, sent: number) => void) | undefined;
 }
 

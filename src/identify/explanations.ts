@@ -10,7 +10,6 @@ import { TOLERANCE_MS } from './violation.js';
 
 export interface Investigated {
   readonly evidence: Evidence;
-  /** Those that explain the answers. */
   readonly alive: readonly Fitted[];
   /** Those that came so near that every order of counting was searched: none explains the answers. */
   readonly refuted: readonly Fitted[];
@@ -18,7 +17,6 @@ export interface Investigated {
   readonly nearest: Fitted | undefined;
   readonly requests: number;
   readonly elapsedMs: number;
-  /** Why it ended. */
   readonly ended: 'settled' | 'budget' | 'time' | 'stopped' | 'never limited';
 }
 

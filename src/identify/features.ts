@@ -15,7 +15,6 @@ export interface Return {
 export interface Features {
   /** How many were admitted before a refusal, in a row or at once: the most frequent first. */
   readonly bursts: readonly number[];
-  /** All of these numbers. */
   readonly counts: readonly number[];
   /** Middles of what lies between a refusal and the next admission. */
   readonly recoveries: readonly number[];
@@ -122,7 +121,6 @@ function usualOf({ seen, longestMs }: Evidence): number {
   return Math.max(VOLLEY_MS, Math.min(longestMs, 2 * (limited[limited.length >> 1] ?? longestMs)));
 }
 
-/** So many limits are tried. */
 const MOST_BURSTS = 3;
 
 /** What came back while they were counted adds one or two. */

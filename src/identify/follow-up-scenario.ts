@@ -12,7 +12,6 @@ import { parametersOf } from './parameter-steps.js';
 import { isByToken } from './structure.js';
 import { structures } from './structures.js';
 
-/** What a probe sent with each request. */
 export interface Sent {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly keyHeader?: string | undefined;

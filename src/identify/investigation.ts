@@ -14,7 +14,6 @@ import type { Structure } from './structure.js';
 import { fine, simple, structures } from './structures.js';
 import { TOLERANCE_MS } from './violation.js';
 
-/** One probe to be sent. */
 export interface Ask {
   readonly probe: Probe;
   /** Silence before it, in ms. */

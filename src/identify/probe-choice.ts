@@ -25,7 +25,6 @@ export interface Standing {
 }
 
 export interface InvestigationOptions {
-  /** The most requests. */
   readonly budget: number;
   /** The most time, in ms. */
   readonly timeMs: number;
@@ -46,10 +45,8 @@ const MOST_TOLD = 4;
 const FEW_ANSWERS = 150;
 const MOST_CONFIRMED = 3;
 
-/** Chooses the probes of one investigation. */
 export class Choices {
   readonly #options: InvestigationOptions;
-  /** How often each kind of probe was asked. */
   readonly #asked = new Map<string, number>();
   /** So many more probes may leave the structures of `#last`. */
   #patience = PATIENCE;

@@ -33,7 +33,6 @@ export function lengthOf({ volleys }: Probe): number {
   return volleys.at(-1)?.atMs ?? 0;
 }
 
-/** What becomes of one volley. */
 export interface Outcome {
   readonly admitted: number;
   /** Of those that are admitted. */

@@ -25,9 +25,7 @@ export type Name = 'limit' | 'part' | 'spanMs' | 'otherMs' | 'shiftMs';
 
 export interface Structure {
   readonly id: string;
-  /** What it is, for people. */
   readonly words: string;
-  /** Which family of rules it belongs to. */
   readonly family: string;
   readonly definition: (parameters: Parameters) => RuleDefinition;
   /** The parameters that it has, beside `limit` and `spanMs`. */
@@ -59,7 +57,6 @@ export interface Structure {
   readonly extends?: string;
 }
 
-/** A structure with values for its parameters. */
 export interface Hypothesis {
   readonly structure: Structure;
   readonly parameters: Parameters;

@@ -29,7 +29,6 @@ interface Violation {
   readonly ms: number;
   /** When the request was sent that is furthest from the rule; -1 where none is. */
   readonly sentMs: number;
-  /** By key. */
   readonly states: ReadonlyMap<string, unknown>;
 }
 

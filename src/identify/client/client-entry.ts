@@ -5,7 +5,6 @@ import { type Backoff, backoffFor, type RetryPolicy } from './retry-policy.js';
 import { type Interval, roundNear } from './wait-fit.js';
 import { type WaitParameters, type WaitStructure, waitLaw } from './wait-law.js';
 
-/** How answers are called in a scenario. */
 const setbackNames: readonly (readonly ['limited' | 'failed' | 'lost' | 'timeout', RegExp])[] = [
   ['limited', /^429/],
   ['failed', /^50\d/],

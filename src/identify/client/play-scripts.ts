@@ -12,7 +12,6 @@ import { type OpenCall, ScriptedServer, seenCall } from './scripted-server.js';
 
 interface PlayOptions {
   readonly port: number;
-  /** Below the path of a call, as `/v1/items?x=1`; empty for none. */
   /** Program and arguments, `{url}` in them replaced; undefined to wait for calls. */
   readonly command: readonly string[] | undefined;
   /** For the whole investigation, in ms. */

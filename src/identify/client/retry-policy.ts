@@ -31,7 +31,6 @@ export interface Retried {
 }
 
 export interface Backoff {
-  /** After which setbacks. */
   readonly after: readonly SetbackGroup[];
   /** The most likely first; the others are not clearly less so. */
   readonly fits: readonly WaitFit[];

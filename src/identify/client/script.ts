@@ -33,7 +33,6 @@ export interface SeenAttempt {
   readonly isStalled?: boolean | undefined;
 }
 
-/** One logical call of the program. */
 export interface Call {
   readonly script: Script;
   readonly method: string;
@@ -52,7 +51,6 @@ export function replyAt({ replies }: Script, attempt: number): Reply {
   return replies[Math.min(attempt, replies.length - 1)]!;
 }
 
-/** A call that is never served. */
 export function failsAlways({ replies }: Script): boolean {
   return replies.at(-1)!.status !== 200;
 }

@@ -93,7 +93,6 @@ export class ScriptedServer {
     for (const [key, one] of this.#open) if (one === call) this.#open.delete(key);
   }
 
-  /** Called with each new call. */
   onCall: (call: OpenCall) => void = () => {};
 
   #play(call: OpenCall, arrivedMs: number, request: IncomingMessage, response: ServerResponse): void {
