@@ -24,7 +24,7 @@ describe('weir replay', () => {
     const { code, out } = await weir(['replay', 'scenarios/shop.log', '--out', 'none']);
     expect(code).toBe(0);
     expect(out).toContain('scenarios/shop.log: read as combined: time from the bracketed timestamp; 1,472 requests');
-    expect(out).toContain('  2026-01-01T00:00:06.368Z to 2026-01-01T00:23:16.647Z');
+    expect(out).toContain('Requests from 2026-01-01T00:00:06.368Z to 2026-01-01T00:23:16.647Z.');
     expect(out).toMatch(/limited\s+432/);
     expect(out).toContain('2026-01-01T00:14:59Z  1,150  80.8 s (104 cycles)    101');
   });

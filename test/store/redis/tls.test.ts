@@ -21,7 +21,7 @@ async function asked(url: string): Promise<unknown> {
   try {
     const connection = await RedisConnection.open({ url, deadlineMs: 5_000 });
     try {
-      return await connection.command('key', 'INCR', 'key');
+      return await connection.command('INCR', 'key');
     } finally {
       connection.close();
     }
