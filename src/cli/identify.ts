@@ -17,36 +17,36 @@ import { terminalAtHand } from './terminal.js';
 
 const RESOLUTION = 0.01;
 
-const NOT_OF_LOGS = { without: ['from'] };
+const OF_URLS = { without: ['from', 'client'] };
+const OF_LIMITERS = { without: ['client'] };
 const OF_LOGS = { needs: ['from'] };
 const OF_CLIENTS = { needs: ['client'] };
 
 const options = {
-  url: text('the URL of the limited service: http://127.0.0.1:8080/', { place: true }),
-  budget: whole(10, 1_000_000, 'maximum number of requests', { default: 500, ...NOT_OF_LOGS }),
-  for: text('maximum duration', { default: '5m', ...NOT_OF_LOGS }),
-  header: several(value('"Name: value"', headerIn, 'a header of every request; repeat for several', NOT_OF_LOGS)),
+  url: text('the URL of the limited service: http://127.0.0.1:8080/', { place: true, ...OF_LIMITERS }),
+  budget: whole(10, 1_000_000, 'maximum number of requests', { default: 500, ...OF_URLS }),
+  for: text('maximum duration', { default: '5m', without: ['from'] }),
+  header: several(value('"Name: value"', headerIn, 'a header of every request; repeat for several', OF_URLS)),
   keyHeader: text(
     'the header that identifies a client: it is checked first that each client has its own count; then each probe is a new client, and no wait is needed',
-    NOT_OF_LOGS,
+    OF_URLS,
   ),
   limitedStatus: {
     ...limitedStatus,
+    ...OF_LIMITERS,
     description: 'statuses that mean limited, for example 429,503 (default: 429; of a log, 429 and 503)',
   },
-  from: text('folder of an earlier identification, or an access log: nothing is sent'),
+  from: text('folder of an earlier identification, or an access log: nothing is sent', OF_LIMITERS),
   key: text(
     'of a log: the field that identifies the client: client, forwarded, user; none: all requests count together',
     OF_LOGS,
   ),
   logClient: text('of a log: the client to look at (default: the one refused most often)', OF_LOGS),
   logFormat: text('of a log: its format (default: recognised); or a line as nginx or Apache describe theirs', OF_LOGS),
-  timeout: { ...timeout, ...NOT_OF_LOGS, description: 'how long to wait for an answer, as 5s (default: 10s)' },
-  allow: { ...allowed, ...NOT_OF_LOGS },
-  out: outFor('reports/identify/<host>'),
-  client: flag('identify a program instead: which retry policy it follows', {
-    without: ['url', 'from', 'budget', 'header', 'keyHeader', 'limitedStatus', 'timeout', 'out'],
-  }),
+  timeout: { ...timeout, ...OF_URLS, description: 'how long to wait for an answer, as 5s (default: 10s)' },
+  allow: { ...allowed, ...OF_URLS },
+  out: { ...outFor('reports/identify/<host>'), ...OF_LIMITERS },
+  client: flag('identify a program instead: which retry policy it follows'),
   port: { ...port, ...OF_CLIENTS },
   json,
   program: several(

@@ -16,6 +16,7 @@ const QUOTA_EXCEEDED = 'https://iana.org/assignments/http-problem-types#quota-ex
 
 const VIOLATED = ['default'];
 
+// Written out field by field, twice: with rest and spread, this took longer than counting and deciding together.
 /** @param deny the status for limited */
 export function answer(reply: FastifyReply, asked: Asked, { decision, cycle, nowMs }: Decided, deny: number): unknown {
   if (decision.away) return answerUncounted(reply, decision, cycle);
@@ -24,26 +25,46 @@ export function answer(reply: FastifyReply, asked: Asked, { decision, cycle, now
     decision;
   if (policy !== undefined) reply.header('ratelimit-policy', policy).header('ratelimit', rateLimit);
   if (would_limit !== undefined) reply.header(SHADOW, would_limit ? 'limited' : 'admitted');
-  // Written out: with rest and spread, this took longer than counting and deciding together.
   if (decision.limited === 0) {
     if (delay_ms !== undefined && delay_ms > 0) reply.header(DELAY, delay_ms);
-    const said = { ok: true, cycle, decision: 'admitted', id, key, state, count, threshold, remaining, would_limit };
-    return Object.assign(said, { retry_after_cycles, retry_after_ms, delay_ms });
+    const said = {
+      ok: true,
+      cycle,
+      decision: 'admitted',
+      id,
+      key,
+      state,
+      count,
+      threshold,
+      remaining,
+      retry_after_cycles,
+    };
+    const kept = would_limit === undefined ? said : { ...said, would_limit };
+    return delay_ms === undefined ? kept : { ...kept, retry_after_ms, delay_ms };
   }
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
-  const problem = {
-    ok: false,
-    type: QUOTA_EXCEEDED,
-    title: 'Request cannot be satisfied as assigned quota has been exceeded',
-    status: deny,
-    detail: wordsFor(decision, retryAfter),
-    code: 'too_many_requests',
-    cycle,
-    decision: 'limited',
-    ...{ id, key, state, count, threshold, remaining, retry_after_cycles, retry_after_ms },
-    'violated-policies': VIOLATED,
-  };
-  return reply.code(deny).header('content-type', PROBLEM_TYPE).send(JSON.stringify(problem));
+  return reply
+    .code(deny)
+    .header('content-type', PROBLEM_TYPE)
+    .send({
+      ok: false,
+      type: QUOTA_EXCEEDED,
+      title: 'Request cannot be satisfied as assigned quota has been exceeded',
+      status: deny,
+      detail: wordsFor(decision, retryAfter),
+      code: 'too_many_requests',
+      cycle,
+      decision: 'limited',
+      id,
+      key,
+      state,
+      count,
+      threshold,
+      remaining,
+      retry_after_cycles,
+      retry_after_ms,
+      'violated-policies': VIOLATED,
+    });
 }
 
 export function markAway(reply: FastifyReply): void {

@@ -174,6 +174,7 @@ function mount(
     schema,
     exposeHeadRoute: method === 'GET' && hasHead,
     onRequest: identify(parts, route, checkHost),
+    ...(isHot(route) ? {} : { serializerCompiler: () => JSON.stringify }),
     bodyLimit: bodyLimitOf(route, parts.limits),
     handler(request, reply) {
       // Answers are for the caller alone, and what they say they are. A page that may be cached says so itself.
@@ -269,14 +270,23 @@ function identify(parts: Parts, route: Route, checkHost: HostCheck) {
   };
 }
 
-/** Answers have none: JSON.stringify writes what a handler gives. */
-function schemaOf({ method, path, shapes = {}, checksBody, takesStream }: Route): FastifySchema {
+/** Asked all the time: a serializer compiled from the schema writes its answers a fifth faster than JSON.stringify. */
+function isHot({ isAtOnce = false, takesStream = false }: Route): boolean {
+  return isAtOnce && !takesStream;
+}
+
+function schemaOf(route: Route): FastifySchema {
+  const { method, path, shapes = {}, answers, checksBody, takesStream } = route;
   const { querystring, body } = shapes;
   // Load balancers and browsers may add what they like to a page; the API says when it does not know a parameter.
   const query = querystring ?? (path.startsWith('/api/') ? Nothing : undefined);
   const isChecked = method !== 'GET' && !checksBody && !takesStream;
+  const response = Object.fromEntries(
+    Object.entries(answers).flatMap(([status, { schema }]) => (schema === undefined ? [] : [[status, schema]])),
+  );
   return {
     ...(query === undefined ? {} : { querystring: query }),
     ...(isChecked ? { body: body ?? Nothing } : {}),
+    ...(isHot(route) ? { response } : {}),
   };
 }

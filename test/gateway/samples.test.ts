@@ -86,7 +86,7 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
     'a name that is filled in elsewhere is every name': {
       file: 'nginx.conf',
       text: `${CLIENT}\nserver {\n  server_name \${DOMAIN};\n  limit_req zone=a;\n}\nserver { server_name b.example; }`,
-      meets: { 'a.example/': ['server ${DOMAIN}'], 'b.example/': [] },
+      meets: { 'a.example/': [`server \${DOMAIN}`], 'b.example/': [] },
       says: [[4, 'DOMAIN']],
     },
     'the query is a part of request_uri': {
