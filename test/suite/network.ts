@@ -181,7 +181,7 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       });
       connection.command = async <T>(...args: Parameters<typeof command>): Promise<T> => {
         const reply = await command<T>(...args);
-        if (args[1] === 'XRANGE') {
+        if (args[0] === 'XRANGE') {
           isRead();
           await new Promise((done) => setTimeout(done, 500));
         }
