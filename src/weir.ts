@@ -141,11 +141,11 @@ export interface StartedNode {
  */
 export async function startNode({ data, cycleMs, onError = warn, ...options }: NodeOptions = {}): Promise<StartedNode> {
   // A program that simulates loads no server.
-  const [{ openGround }, { startNode: startNodeOn }] = await Promise.all([
-    import('./node/ground.js'),
+  const [{ openStorage }, { startNode: startNodeOn }] = await Promise.all([
+    import('./node/node-storage.js'),
     import('./node/node.js'),
   ]);
-  const { store, credentials, clock, identity, notes } = openGround({ dir: data, cycleMs, onError });
+  const { store, credentials, clock, identity, notes } = openStorage({ dir: data, cycleMs, onError });
   for (const note of notes) process.emitWarning(note);
   const { signer, successions } = identity;
   const node = await startNodeOn({ ...options, store, credentials, clock, signer, successions }).catch(

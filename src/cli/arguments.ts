@@ -4,7 +4,7 @@ import { shellWord } from '../report/reported.js';
 import { nearest } from '../schema/did-you-mean.js';
 import type { Failure } from '../schema/failure.js';
 import { type CommandLine, entriesOf, type Option, type Options, written } from './command.js';
-import { usageFailure } from './ending.js';
+import { usageFailure } from './exit-codes.js';
 import { formerOption } from './former-names.js';
 
 interface Read {

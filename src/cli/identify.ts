@@ -7,7 +7,7 @@ import { documentText } from '../report/terminal-blocks.js';
 import { parseTimeMs } from '../schema/quantity.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { command, flag, type GivenTo, several, text, value, whole } from './command.js';
-import { usageFailure } from './ending.js';
+import { usageFailure } from './exit-codes.js';
 import { exitOfStop, stopSignal } from './interrupt.js';
 import { allowed, timeout } from './live-options.js';
 import { json, limitedStatus, NONE, outFor, port } from './options.js';

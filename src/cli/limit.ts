@@ -4,7 +4,7 @@ import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { Failure } from '../schema/failure.js';
 import { readText } from '../schema/text-file.js';
 import { text } from './command.js';
-import { usageFailure } from './ending.js';
+import { usageFailure } from './exit-codes.js';
 import { warn } from './say.js';
 
 export type Limiter = Readonly<Record<string, unknown>>;

@@ -5,7 +5,7 @@ import type { Profile } from '../limiter/products/profile.js';
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { writing } from '../schema/unwritable.js';
 import { command, type GivenTo, several, text } from './command.js';
-import { usageFailure } from './ending.js';
+import { usageFailure } from './exit-codes.js';
 import { LIMIT_WORDS, type Limiter, limiterGiven, ruleGiven } from './limit.js';
 import { cycleMs, cycleMsOf, json } from './options.js';
 import { print } from './print.js';

@@ -7,7 +7,7 @@ import type { Reported } from '../report/reported.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { readText } from '../schema/text-file.js';
 import { type CommandLine, choice, command, type GivenTo, optionName, several, text } from './command.js';
-import { usageFailure } from './ending.js';
+import { usageFailure } from './exit-codes.js';
 import { stopSignal } from './interrupt.js';
 import { LIMIT_WORDS, limiterGiven, limiterNotesOf } from './limit.js';
 import { liveOptions, liveOptionsOf, severalUrls } from './live-options.js';

@@ -9,7 +9,7 @@ import type { ReadSummary } from '../traffic/log/read-summary.js';
 import { timeUnits } from '../traffic/log/unix.js';
 import { parseCondition } from '../traffic/log/where.js';
 import { type GivenTo, several, text, value } from './command.js';
-import { usageFailure } from './ending.js';
+import { usageFailure } from './exit-codes.js';
 import { cycleMs } from './options.js';
 import { Progress } from './progress.js';
 

@@ -9,7 +9,7 @@ import type { ContractDefinition } from '../limiter/definition.js';
 import { spanWords } from '../report/words.js';
 import { nearestWindow } from '../schema/quantity.js';
 import { text, whole } from './command.js';
-import { usageFailure } from './ending.js';
+import { usageFailure } from './exit-codes.js';
 import { limit, limiterGiven } from './limit.js';
 import { contractArgument, cycleMsOfNode, cyclesOf, most, nodeCommand, slug } from './node-command.js';
 import { contractIn } from './node-contracts.js';

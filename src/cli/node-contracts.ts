@@ -5,7 +5,7 @@ import { LONGEST_PAGE } from '../api/shapes.js';
 import type { AnswerOf, ApiClient } from '../client/api-client.js';
 import { counted, duration, spanWords } from '../report/words.js';
 import { flag, text, whole } from './command.js';
-import { usageFailure } from './ending.js';
+import { usageFailure } from './exit-codes.js';
 import { contractArgument, cycleMsOfNode, cyclesOf, nodeCommand, slug } from './node-command.js';
 import { inputs } from './options.js';
 import { facts, table } from './terminal.js';

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { command, flag, text } from './command.js';
-import { usageFailure } from './ending.js';
+import { usageFailure } from './exit-codes.js';
 import { allow, json } from './options.js';
 import { print } from './print.js';
 import { Progress } from './progress.js';
@@ -26,7 +26,7 @@ export const backup = command({
     if (!existsSync(join(data, 'node.json'))) throw usageFailure(`There is no node in ${data}: it has no node.json.`);
     const [{ copyInFolder, keepCopy, keyFileOf }, { askForCopy }, { openSqliteStore }] = await Promise.all([
       import('../node/backup.js'),
-      import('../node/operator-door.js'),
+      import('../node/operator-socket.js'),
       import('../store/sqlite.js'),
     ]);
     const keyFile = withKey ? keyFileOf(file) : undefined;
@@ -126,7 +126,7 @@ export const evict = command({
   ],
   more: 'Their keys are revoked, with sessions and streams, and their machines are deleted: room is free at once, and records are readable for 30 days.',
   run: async ({ owner: named, data, json }) => {
-    const { askToEvict } = await import('../node/operator-door.js');
+    const { askToEvict } = await import('../node/operator-socket.js');
     const evicted = await askToEvict(resolve(data), named);
     const { owner, keys, machines, contracts } = evicted;
     const words = `Evicted ${owner}: ${keys} keys revoked, ${machines} machines deleted with ${contracts} contracts.`;

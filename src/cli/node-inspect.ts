@@ -8,7 +8,7 @@ import { rateLimiter, TEMPLATE_ID } from '../limiter/rate-limiter.js';
 import { Failure } from '../schema/failure.js';
 import { readText } from '../schema/text-file.js';
 import { choice, command, type GivenTo, text } from './command.js';
-import { usageFailure } from './ending.js';
+import { usageFailure } from './exit-codes.js';
 import { nodeCommand } from './node-command.js';
 import { say } from './say.js';
 import { facts, table } from './terminal.js';

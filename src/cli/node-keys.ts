@@ -2,7 +2,7 @@
 // session are kept in the user's folder for later commands; a kept key that is rotated is replaced there.
 import { endSession, listKeys, makeKey, mintKey, openSession, revokeKey, rotateKey } from '../api/keys.js';
 import { choice, several, text, value } from './command.js';
-import { usageFailure } from './ending.js';
+import { usageFailure } from './exit-codes.js';
 import { moreAfter, most, nodeCommand } from './node-command.js';
 import { durationIn, NONE, readMs } from './options.js';
 import { facts, table } from './terminal.js';

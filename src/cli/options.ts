@@ -4,7 +4,7 @@ import { Failure } from '../schema/failure.js';
 import { cycleMsFor, nearestWindow, parseTime, parseTimeMs } from '../schema/quantity.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { flag, perhaps, several, text, value, whole } from './command.js';
-import { usageFailure } from './ending.js';
+import { usageFailure } from './exit-codes.js';
 import { warn } from './say.js';
 import type { WatchServer } from './watch.js';
 

@@ -5,7 +5,7 @@ import { VERSION } from '../version.js';
 import { readArguments } from './arguments.js';
 import { commands, type ListedCommand } from './commands.js';
 import { candidates } from './complete.js';
-import { endWith, usageFailure } from './ending.js';
+import { endWith, usageFailure } from './exit-codes.js';
 import { formerCommand } from './former-names.js';
 import { commandPage, commandsPage, firstPage, groupPage } from './help.js';
 import { releaseStop } from './interrupt.js';

@@ -6,7 +6,7 @@ import type { LadderPlan } from '../sizing/rule-ladder.js';
 import { wallNowMs } from '../time/wall.js';
 import type { LogOptions } from '../traffic/log/log-options.js';
 import { command, type GivenTo, several, text, value } from './command.js';
-import { usageFailure } from './ending.js';
+import { usageFailure } from './exit-codes.js';
 import { exitOfStop, stopSignal } from './interrupt.js';
 import { limiterGiven } from './limit.js';
 import {

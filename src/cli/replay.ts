@@ -18,7 +18,7 @@ import { wallNowMs } from '../time/wall.js';
 import type { LogOptions, Warning } from '../traffic/log/log-options.js';
 import type { LogReading } from '../traffic/log/read-bytes.js';
 import { type CommandLine, command, decimal, type GivenTo, perhaps, several, text, whole } from './command.js';
-import { usageFailure } from './ending.js';
+import { usageFailure } from './exit-codes.js';
 import { exitOfStop, stopSignal } from './interrupt.js';
 import { LIMIT_WORDS, type Limiter, limiterGiven, limiterNotesOf, ruleGiven } from './limit.js';
 import { liveOptionsOf } from './live-options.js';

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import type { NamedRun, Rendered, ReportFormat } from '../report/formats.js';
 import { writing } from '../schema/unwritable.js';
 import { command, flag, type GivenTo, several, text, value } from './command.js';
-import { exitCodes, usageFailure } from './ending.js';
+import { exitCodes, usageFailure } from './exit-codes.js';
 import { json, port } from './options.js';
 import { say } from './say.js';
 import { terminalAtHand } from './terminal.js';

@@ -7,7 +7,7 @@ import { reportText, runsDocument } from '../report/run-document.js';
 import { documentText } from '../report/terminal-blocks.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import type { CommandLine } from './command.js';
-import { exitCodes, worstExit } from './ending.js';
+import { exitCodes, worstExit } from './exit-codes.js';
 import { exitOfStop, stopSignal } from './interrupt.js';
 import { NONE, watchOf } from './options.js';
 import { say, warn } from './say.js';

@@ -1,14 +1,14 @@
 // `weir serve`: runs a node until it is interrupted.
 import { isIP } from 'node:net';
 import { isLoopback } from '../api/loopback.js';
-import type { Ground } from '../node/ground.js';
-import type { NetworkGround } from '../node/network/network-ground.js';
+import type { NetworkStorage } from '../node/network/network-storage.js';
 import type { RunningNode } from '../node/node.js';
+import type { NodeStorage } from '../node/node-storage.js';
 import { Failure } from '../schema/failure.js';
 import { needing } from '../schema/optional-package.js';
 import { VERSION } from '../version.js';
 import { choice, command, flag, type GivenTo, several, text, value, whole } from './command.js';
-import { usageFailure } from './ending.js';
+import { usageFailure } from './exit-codes.js';
 import { stopped, stopSignal } from './interrupt.js';
 import { allow, json } from './options.js';
 import { say, warn } from './say.js';
@@ -106,10 +106,10 @@ export const serve = command({
       ...limitsFrom(given.bound ?? []),
       ...(kept['deleted'] === undefined ? {} : { retentionMs: kept['deleted'] * DAY_MS }),
     };
-    const [{ openGround }, { createLog, startNode }, { openOperatorDoor }] = await Promise.all([
-      import('../node/ground.js'),
+    const [{ openStorage }, { createLog, startNode }, { openOperatorSocket }] = await Promise.all([
+      import('../node/node-storage.js'),
       import('../node/node.js'),
-      import('../node/operator-door.js'),
+      import('../node/operator-socket.js'),
     ]);
     const { logLevel, host, port, durability, trustProxy = [] } = given;
     const requests = logLevel === 'requests';
@@ -121,13 +121,13 @@ export const serve = command({
     const acceptLoss = given.allow !== undefined;
     const inMemory = place === 'memory';
     const dir = inMemory ? undefined : (data ?? './weir-data');
-    const ground: Ground & Partial<NetworkGround> =
+    const storage: NodeStorage & Partial<NetworkStorage> =
       place === undefined || inMemory
-        ? openGround({ dir, cycleMs, rotateKey, acceptLoss, onError })
-        : await (await import('../node/network/network-ground.js')).openNetworkGround({
+        ? openStorage({ dir, cycleMs, rotateKey, acceptLoss, onError })
+        : await (await import('../node/network/network-storage.js')).openNetworkStorage({
             ...{ url: place, dir: data, cycleMs, acceptLoss, onError },
           });
-    const { store, credentials, clock, identity, lost } = ground;
+    const { store, credentials, clock, identity, lost } = storage;
     const { signer, successions } = identity;
     const { metrics, hostName: hostNames = [] } = given;
     const grpc = given.grpc === undefined ? undefined : await grpcOptions(given.grpc, given.limit, identity.cycleMs);
@@ -136,20 +136,20 @@ export const serve = command({
       ...{ host, port, hostNames, durability, trustProxy, limits, log, keepRows: kept['rows'] },
       openMetrics: metrics === 'open',
       ...(typeof metrics === 'number' && { metricsPort: metrics }),
-      ...(ground.network && { network: ground.network }),
+      ...(storage.network && { network: storage.network }),
       ...(grpc && { grpc }),
     };
     const node = await startNode(options).catch((error: unknown) => {
       store.close();
       throw error;
     });
-    const door = ground.dir && (await openOperatorDoor(ground.dir, ground.stored, logger, node.evict));
-    for (const note of ground.notes) warn(`weir: ${note}\n`);
-    if (ground.lost.length > 0) logger.warn({ lost: ground.lost }, 'acknowledged rows are missing from the data');
-    say(given.json ? `${JSON.stringify(factsOf(node, ground))}\n` : startText(node, ground, given));
+    const socket = storage.dir && (await openOperatorSocket(storage.dir, storage.stored, logger, node.evict));
+    for (const note of storage.notes) warn(`weir: ${note}\n`);
+    if (storage.lost.length > 0) logger.warn({ lost: storage.lost }, 'acknowledged rows are missing from the data');
+    say(given.json ? `${JSON.stringify(factsOf(node, storage))}\n` : startText(node, storage, given));
     await stopped();
     if (!given.json) warn('weir: finishing requests in progress; press again to end immediately\n');
-    if (door) door.close();
+    if (socket) socket.close();
     await node.close();
     if (node.host.failure !== undefined) throw node.host.failure;
   },
@@ -172,7 +172,7 @@ async function grpcOptions(port: number, files: readonly string[] = [], cycleMs:
 
 function factsOf(
   { url, metricsUrl, grpcAddress }: RunningNode,
-  { dir, lost, identity: { signer, cycleMs } }: Ground,
+  { dir, lost, identity: { signer, cycleMs } }: NodeStorage,
 ): object {
   const { fingerprint, publicKey } = signer;
   return {
@@ -205,8 +205,8 @@ function checkStore({ store, data, allow, grpc, keep = [] }: Given): void {
     throw usageFailure(`--${option} has no effect with a store in ${kind}.`, 'Leave one of the two out.');
 }
 
-function startText({ url, metricsUrl, grpcAddress }: RunningNode, ground: Ground, given: Given): string {
-  const { dir, lost, identity } = ground;
+function startText({ url, metricsUrl, grpcAddress }: RunningNode, storage: NodeStorage, given: Given): string {
+  const { dir, lost, identity } = storage;
   const { signer, cycleMs, isNew } = identity;
   const { rows } = Object.fromEntries(given.keep ?? []);
   const kept =

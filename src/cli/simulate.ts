@@ -7,7 +7,7 @@ import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import type { ActorState } from '../simulate/actor-states.js';
 import type { Run, SimulatedRun } from '../simulate/simulate.js';
 import { command, type GivenTo, perhaps, text, whole } from './command.js';
-import { usageFailure } from './ending.js';
+import { usageFailure } from './exit-codes.js';
 import { durationIn, json, NONE, out, runPlace, scenarios, seed, top, watch, workers } from './options.js';
 import { Progress, progressOut } from './progress.js';
 import type { RunSetting } from './runs.js';

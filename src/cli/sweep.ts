@@ -4,7 +4,7 @@ import { blocksText } from '../report/terminal-blocks.js';
 import type { Found } from '../simulate/sweep/find.js';
 import type { SweepPlan } from '../simulate/sweep/plan-sweep.js';
 import { type CommandLine, command, flag, type GivenTo, several, text, whole } from './command.js';
-import { usageFailure } from './ending.js';
+import { usageFailure } from './exit-codes.js';
 import { exitOfStop, stopSignal } from './interrupt.js';
 import { json, outFor, runPlace, seed, watch, workers } from './options.js';
 import { Progress } from './progress.js';

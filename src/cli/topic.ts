@@ -1,7 +1,7 @@
 // Prints a page of `weir help`: a topic, or any text in Markdown.
 import { readFileSync } from 'node:fs';
 import { packageFile } from '../package-file.js';
-import { usageFailure } from './ending.js';
+import { usageFailure } from './exit-codes.js';
 import { say } from './say.js';
 import { terminalAtHand } from './terminal.js';
 

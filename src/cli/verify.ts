@@ -11,7 +11,7 @@ import type { Failure } from '../schema/failure.js';
 import { readText, refuseNamedPipe, unreadableFailure } from '../schema/text-file.js';
 import { writePrivate } from '../store/private-file.js';
 import { command, several, text } from './command.js';
-import { usageFailure } from './ending.js';
+import { usageFailure } from './exit-codes.js';
 import { json } from './options.js';
 import { print } from './print.js';
 import { facts } from './terminal.js';

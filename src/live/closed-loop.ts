@@ -4,7 +4,7 @@
 //   connection 2   o──o────────o──o──o
 import { cycleOf, startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
-import type { Sending, Stage } from './stage.js';
+import type { Sending, Stage } from './sending.js';
 
 export const CLOSED_LOOP =
   'A closed loop: each connection sends its next request when the last one was answered. While the target is slow less is sent, so the latencies leave out the waiting that users at a steady rate would have (coordinated omission). A rate, as --rate 50/s, measures that.';

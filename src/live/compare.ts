@@ -1,4 +1,4 @@
-// Compares what a target did with what the model does with the same arrivals. Pure. The verdict is made in judge.ts.
+// Compares what a target did with what the model does with the same arrivals. Pure. The verdict is made in comparison-verdict.ts.
 //
 // A cycle of a contract is compared as a whole: its answers in order of the counts that they tell, the k-th with the k-th. Where the model
 // was given requests without an answer, theirs may be any:

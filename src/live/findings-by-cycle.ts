@@ -1,7 +1,7 @@
 // What a node's answers show, held against the model cycle by cycle: it says in which cycle it counted each request, and at which count.
 import type { Plan } from '../limiter/plan.js';
 import { compare, type Models } from './compare.js';
-import type { Findings } from './judge.js';
+import type { Findings } from './comparison-verdict.js';
 import { type LiveSeen, transitionsIn } from './live-run.js';
 import { explainLost } from './lost-answers.js';
 import type { Model, ModelOptions } from './model.js';

@@ -7,7 +7,7 @@ import type { Plan } from '../limiter/plan.js';
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import type { Difference } from '../outcome/outcome-schema.js';
 import { cycleOf } from '../time/cycle.js';
-import type { Findings } from './judge.js';
+import type { Findings } from './comparison-verdict.js';
 import type { LiveSeen } from './live-run.js';
 import { PAUSE_MS } from './pause-watch.js';
 import { ForeignTarget } from './target.js';

@@ -29,10 +29,10 @@ import {
 } from './load-job.js';
 import { pacedSending } from './paced-sender.js';
 import { PauseWatch } from './pause-watch.js';
-import { rehearse } from './rehearsal.js';
 import { type Schedule, scheduleOf } from './schedule.js';
-import type { Stage } from './stage.js';
+import type { Stage } from './sending.js';
 import { ForeignTarget, type Target } from './target.js';
+import { warmUpSender } from './warm-up.js';
 import { WeirTarget } from './weir-target.js';
 
 /** How often rows are given, and how often is looked for what who asks says, in ms. */
@@ -82,7 +82,7 @@ function refuseOtherTargets({ url, connect }: LoadJob, targets: readonly string[
 async function send(job: LoadJob, client: QueueClient, asker: Asker, targets: readonly string[]): Promise<void> {
   refuseOtherTargets(job, targets);
   const scenario = parseSent(job.scenario, job.path).at(job.cycleMs);
-  await rehearse();
+  await warmUpSender();
   const connection = await connectTo(job.url, {
     ...job.connect,
     // The target is one of those that the worker was started for.

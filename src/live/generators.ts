@@ -20,9 +20,9 @@ import {
 } from '../simulate/run-queue.js';
 import { pause } from '../time/wall.js';
 import { VERSION } from '../version.js';
+import { TOLERATED_MOVE } from './comparison-verdict.js';
 import { type Connection, movedMs } from './connection.js';
 import { type EvidenceOptions, play, type Row } from './evidence.js';
-import { TOLERATED_MOVE } from './judge.js';
 import {
   apartMs,
   type Heard,
@@ -37,7 +37,7 @@ import {
   type ShareEnd,
 } from './load-job.js';
 import { type Merged, merged } from './merge.js';
-import type { Sending, Stage } from './stage.js';
+import type { Sending, Stage } from './sending.js';
 import type { MadeOnNode } from './weir-target.js';
 
 /** How often is looked for what generators say, and how many messages are read at once. */

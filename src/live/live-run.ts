@@ -25,7 +25,7 @@ import type { Merged } from './merge.js';
 import { ObservedRows } from './observed.js';
 import { PauseWatch } from './pause-watch.js';
 import { RequestLog } from './request-log.js';
-import type { Sending, Stage } from './stage.js';
+import type { Sending, Stage } from './sending.js';
 import { ForeignTarget, type Target } from './target.js';
 import { WeirTarget } from './weir-target.js';
 

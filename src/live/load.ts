@@ -24,10 +24,10 @@ import type { LiveRunOptions } from './live-run.js';
 import { runLive } from './live-run.js';
 import type { LoadTask } from './load-job.js';
 import { type Pacing, pacedSending } from './paced-sender.js';
-import { rehearse } from './rehearsal.js';
 import { type LoadResult, resultOf } from './result.js';
 import { scheduleOf } from './schedule.js';
-import type { Sending, Stage } from './stage.js';
+import type { Sending, Stage } from './sending.js';
+import { warmUpSender } from './warm-up.js';
 import { mintAt } from './weir-target.js';
 
 /** How to reach a target, and how to behave towards it. */
@@ -167,7 +167,7 @@ export async function connected<T>(
   }
   const { allowRemote, insecure, connections, timeoutMs, signal } = options;
   // The node has a thread of its own, and takes as long to start as the generator to warm up.
-  const [node] = await Promise.all([url === undefined ? startEmbeddedNode(cycleMs) : undefined, rehearse(signal)]);
+  const [node] = await Promise.all([url === undefined ? startEmbeddedNode(cycleMs) : undefined, warmUpSender(signal)]);
   try {
     const connection = await connectTo(node?.url ?? url ?? '', {
       allowRemote,

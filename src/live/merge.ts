@@ -3,8 +3,8 @@
 
 import type { Pause } from '../explain/seen-request.js';
 import { cycleOf } from '../time/cycle.js';
+import { isLate, isSaturated, TOLERATED_MOVE } from './comparison-verdict.js';
 import { type EvidenceOptions, LoggedEvidence, play, type Row } from './evidence.js';
-import { isLate, isSaturated, TOLERATED_MOVE } from './judge.js';
 import { Latency } from './latency.js';
 import type { ShareEnd } from './load-job.js';
 import { RequestLog } from './request-log.js';

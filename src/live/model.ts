@@ -8,8 +8,8 @@ import type { Plan } from '../limiter/plan.js';
 import type { TransitionSeen } from '../outcome/outcome-schema.js';
 import { RunFold } from '../outcome/run-fold.js';
 import { recordedFeed } from '../simulate/cycle-buffer.js';
-import { drive } from '../simulate/drive.js';
 import type { Feed } from '../simulate/feed.js';
+import { runWorld } from '../simulate/run-world.js';
 import { World } from '../simulate/world.js';
 import { cycleOf } from '../time/cycle.js';
 import type { Cell, SeenAnswer } from './request-log.js';
@@ -57,7 +57,7 @@ export async function modelOf(arrived: readonly Arrived[], options: ModelOptions
     options.seen === undefined
       ? recordedFeed(recordedOf(arrived, names.length), options.cycleMs)
       : instantFeed(options.seen, options.cycleMs);
-  await drive(
+  await runWorld(
     world,
     lastCycle,
     {},

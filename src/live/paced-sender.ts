@@ -16,7 +16,7 @@ import { startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
 import type { Evidence } from './evidence.js';
 import type { Schedule } from './schedule.js';
-import type { Sending, Stage } from './stage.js';
+import type { Sending, Stage } from './sending.js';
 
 export interface PacedSenderOptions {
   readonly clock: Clock;

@@ -9,10 +9,10 @@ import type { Comparison, LiveFigures, Reaction } from '../outcome/outcome-schem
 import type { Series } from '../outcome/series.js';
 import { Failure } from '../schema/failure.js';
 import type { Run } from '../simulate/simulate.js';
+import { judge, whenNotHeld } from './comparison-verdict.js';
 import { findingsByCycle } from './findings-by-cycle.js';
 import { findingsByOrder, windowRules } from './findings-by-order.js';
 import { unreachable } from './http-pool.js';
-import { judge, whenNotHeld } from './judge.js';
 import { type LiveSeen, transitionsIn } from './live-run.js';
 import { arrivedIn, type Model, type ModelOptions, modelOf } from './model.js';
 import { cellsByContract, observedFold, reactionsOf } from './observed.js';

@@ -6,7 +6,7 @@ import type { FastifyRequest } from 'fastify';
 import { Failure } from '../schema/failure.js';
 import type { Credentials, Scope } from '../store/credential-store.js';
 import { type Auth, type Caller, type Permission, refuseBeyondScope } from './permission.js';
-import { Recent } from './recent.js';
+import { RecentlyUsed } from './recently-used.js';
 import { hashOfSecret } from './secret.js';
 import { sessionTokenOf } from './session-cookie.js';
 
@@ -30,11 +30,11 @@ const REMEMBERED = 4_096;
 
 export class Access {
   readonly #credentials: Credentials;
-  readonly #byHeader = new Recent<Caller>(REMEMBERED);
+  readonly #byHeader = new RecentlyUsed<Caller>(REMEMBERED);
   /** Apart again: here a key may be written in other ways. */
-  readonly #byGatewayHeader = new Recent<Caller>(REMEMBERED);
+  readonly #byGatewayHeader = new RecentlyUsed<Caller>(REMEMBERED);
   /** Apart from the headers: the hash of a session is no credential. */
-  readonly #bySessionHash = new Recent<Caller>(REMEMBERED);
+  readonly #bySessionHash = new RecentlyUsed<Caller>(REMEMBERED);
 
   constructor(credentials: Credentials) {
     this.#credentials = credentials;

@@ -13,7 +13,7 @@ import { Access } from './access.js';
 import { ActiveMachines } from './active-machines.js';
 import type { Counting } from './counting/counting.js';
 import { LocalCounting } from './counting/local/counting.js';
-import { Idempotency } from './counting/local/once.js';
+import { Idempotency } from './counting/local/idempotency.js';
 import { Courses } from './courses.js';
 import { Durability, type DurabilityMode } from './durability.js';
 import { Turns } from './fair-queue.js';

@@ -8,7 +8,7 @@ import { Failure } from '../schema/failure.js';
 import type { Clock } from '../time/clock.js';
 import { secondsUntil } from '../time/cycle.js';
 import { poolOf, type SharedRate } from './limits.js';
-import { Recent } from './recent.js';
+import { RecentlyUsed } from './recently-used.js';
 import { addressPool, ofAddress, ofOwner } from './request-source.js';
 
 const SOURCES = 4_096;
@@ -17,7 +17,7 @@ export class SourceLimit {
   readonly #clock: Clock;
   readonly #plan;
   readonly #planOfPool;
-  readonly #gates = new Recent<Gate>(SOURCES);
+  readonly #gates = new RecentlyUsed<Gate>(SOURCES);
   readonly #ofAll: Gate;
 
   constructor(clock: Clock, { threshold, within, onNode }: SharedRate) {

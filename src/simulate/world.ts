@@ -20,8 +20,8 @@ import type { Clock } from '../time/clock.js';
 import { startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
 import { VirtualClock } from '../time/virtual.js';
+import { KeyPlaces, NO_PLACE } from './key-places.js';
 import { Levels } from './levels.js';
-import { NO_PLACE, Places } from './places.js';
 import { SimulatedContract, type SimulatedParts } from './simulated-contract.js';
 
 /** Watches every message of the actors of a run; as a function, with the clock of the run. */
@@ -74,7 +74,7 @@ export class World<About extends object = object> {
   readonly #chargesOneByOne: boolean;
   /** Instead of counts of requests; undefined without a rule or costs, and for rows without columns. */
   readonly #levels: Levels | undefined;
-  readonly places: Places | undefined;
+  readonly places: KeyPlaces | undefined;
   readonly #sharedState: unknown;
   /** Requests in the window, by cycle; the first `#left` cycles have left it. */
   #leaving: Pick<CycleRow, 'cycle' | 'contracts' | 'requests'>[] = [];
@@ -106,7 +106,7 @@ export class World<About extends object = object> {
     this.#onMove = options.onMove;
     this.#decisions = options.withDecisions === true ? noDecisions() : undefined;
     for (const name of names) this.add(name);
-    this.places = keyed && new Places(keyed, this.#contracts, this.add(NO_PLACE), spanCycles(plan, cycleMs));
+    this.places = keyed && new KeyPlaces(keyed, this.#contracts, this.add(NO_PLACE), spanCycles(plan, cycleMs));
   }
 
   /** The contract begins in the present cycle with an empty window. Returns its index. */

@@ -7,8 +7,8 @@ import { planContract } from '../../src/limiter/validate.js';
 import { connectTo } from '../../src/live/connection.js';
 import { runLive } from '../../src/live/live-run.js';
 import { pacedSending } from '../../src/live/paced-sender.js';
-import { rehearse } from '../../src/live/rehearsal.js';
 import { evenly } from '../../src/live/schedule.js';
+import { warmUpSender } from '../../src/live/warm-up.js';
 import type { BenchRow } from './measure.js';
 
 const CYCLE_MS = 777;
@@ -23,7 +23,7 @@ export async function benchSender(): Promise<BenchRow[]> {
   const [url] = (await once(server, 'message')) as [string];
   const connection = await connectTo(url, { cycleMs: CYCLE_MS });
   try {
-    await rehearse();
+    await warmUpSender();
     const run = (cycles: number) =>
       runLive(connection, {
         plan: planContract(rateLimiter({ threshold: 1_000_000_000 })),

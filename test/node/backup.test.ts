@@ -14,9 +14,9 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { copyInFolder, keepCopy, keyFileOf, restore } from '../../src/node/backup.js';
-import { openGround } from '../../src/node/ground.js';
 import { startNode } from '../../src/node/node.js';
-import { openOperatorDoor } from '../../src/node/operator-door.js';
+import { openStorage } from '../../src/node/node-storage.js';
+import { openOperatorSocket } from '../../src/node/operator-socket.js';
 import { Failure } from '../../src/schema/failure.js';
 import { sqlite } from '../../src/store/sqlite-library.js';
 import { temporaryFolder } from '../left-behind.js';
@@ -25,9 +25,9 @@ const nothing = () => {};
 
 /** A node on a data folder; with `edge` there, a contract of it is moved so many times. */
 async function nodeIn(dir: string, acceptLoss = false) {
-  const ground = openGround({ dir, cycleMs: 3_600_000, acceptLoss, onError: nothing });
-  const { signer, successions } = ground.identity;
-  const node = await startNode({ ...ground, signer, successions });
+  const storage = openStorage({ dir, cycleMs: 3_600_000, acceptLoss, onError: nothing });
+  const { signer, successions } = storage.identity;
+  const node = await startNode({ ...storage, signer, successions });
   const { host } = node;
   if (!host.machines.has('edge')) {
     host.createMachine({ slug: 'edge' });
@@ -40,7 +40,7 @@ async function nodeIn(dir: string, acceptLoss = false) {
     }
     host.commit();
   };
-  return { node, move, stored: ground.stored!, kinds: () => ground.store.rows('edge').map(({ kind }) => kind) };
+  return { node, move, stored: storage.stored!, kinds: () => storage.store.rows('edge').map(({ kind }) => kind) };
 }
 
 async function backedUp(dir: string, file: string, withKey: boolean) {
@@ -90,7 +90,7 @@ describe('a backup', () => {
     const { node, stored } = await nodeIn(dir);
     await copyInFolder(stored, nothing);
     for (const mine of ['weir.copy-of-mine', 'backup']) mkdirSync(join(dir, mine));
-    const door = await openOperatorDoor(dir, stored, pino({ level: 'silent' }), node.evict);
+    const door = await openOperatorSocket(dir, stored, pino({ level: 'silent' }), node.evict);
     door?.close();
     await node.close();
     expect(readdirSync(dir).sort()).toEqual(['backup', 'node.json', 'weir.copy-of-mine', 'weir.db', 'weir.heads']);

@@ -1,5 +1,5 @@
-import { openGround } from '../../src/node/ground.js';
 import { startNode } from '../../src/node/node.js';
+import { openStorage } from '../../src/node/node-storage.js';
 import { temporaryFolder } from '../left-behind.js';
 import { hasRedis, RedisServer } from '../store/redis/server.js';
 import { describeCounting } from '../suite/counting.js';
@@ -12,7 +12,7 @@ describeCounting('memory', async (cycleMs) => {
 });
 
 describeCounting('SQLite', async (cycleMs) => {
-  const ground = openGround({
+  const ground = openStorage({
     dir: temporaryFolder(),
     cycleMs,
     onError: (error) => {

@@ -1,8 +1,8 @@
 // Contracts and machines are deleted: a row says so, their room is free at once, the record is read for a time, and the slug is free after that.
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { openGround } from '../../src/node/ground.js';
 import type { Limits } from '../../src/node/limits.js';
 import { type RunningNode, startNode } from '../../src/node/node.js';
+import { openStorage } from '../../src/node/node-storage.js';
 import { publicKeyFrom } from '../../src/record/signing.js';
 import { verifyExport } from '../../src/record/verify-export.js';
 import { temporaryFolder } from '../left-behind.js';
@@ -21,8 +21,8 @@ interface Told {
 
 /** A node in memory, or on a folder, with a short cycle. */
 async function start(dir: string | undefined, limits: Partial<Limits> = {}) {
-  const ground = openGround({ dir, cycleMs: 20, onError: () => {} });
-  const { store, credentials, clock, identity } = ground;
+  const storage = openStorage({ dir, cycleMs: 20, onError: () => {} });
+  const { store, credentials, clock, identity } = storage;
   const mint = { threshold: 100, within: 60, addresses: 10 };
   const node = await startNode({
     ...{ store, credentials, clock, signer: identity.signer, successions: identity.successions },
@@ -236,7 +236,7 @@ describe('free keys', () => {
     ['0.0.0.0', undefined, 403, 'mint_off'],
     ['0.0.0.0', 5, 201, undefined],
   ])('of a node on %s, with %s for an address', async (host, threshold, status, code) => {
-    const { store, credentials, clock, identity } = openGround({ cycleMs: 777, onError: () => {} });
+    const { store, credentials, clock, identity } = openStorage({ cycleMs: 777, onError: () => {} });
     const limits = threshold === undefined ? {} : { mint: { threshold, within: 60, addresses: 10 } };
     const node = await startNode({ store, credentials, clock, signer: identity.signer, host, limits });
     running.push(node);

@@ -4,8 +4,8 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openGround } from '../../src/node/ground.js';
 import { hostCheck } from '../../src/node/host-names.js';
+import { openStorage } from '../../src/node/node-storage.js';
 import { makePrivate } from '../../src/store/private-file.js';
 import { temporaryFolder } from '../left-behind.js';
 import { startRunning } from './running.js';
@@ -107,7 +107,7 @@ it('the figures are closed unless a port or the door beside the API is asked for
 
 describe.skipIf(process.platform === 'win32')('permissions', () => {
   const modeOf = (path: string) => (statSync(path).mode & 0o7777).toString(8);
-  const open = (dir: string) => openGround({ dir, cycleMs: 50, onError: () => {} });
+  const open = (dir: string) => openStorage({ dir, cycleMs: 50, onError: () => {} });
 
   it('of the key, the database and the folder are tightened at start, in words', () => {
     const dir = join(temporaryFolder(), 'data');

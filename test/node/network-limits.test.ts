@@ -1,6 +1,6 @@
 // What an owner may have holds over all nodes of a network: asked at once they admit exactly as much as one.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openNetworkGround } from '../../src/node/network/network-ground.js';
+import { openNetworkStorage } from '../../src/node/network/network-storage.js';
 import { DIRECTORY } from '../../src/store/redis/buckets.js';
 import { functionNamed } from '../../src/store/redis/library.js';
 import { hasRedis, RedisServer, until } from '../store/redis/server.js';
@@ -167,7 +167,7 @@ describe.skipIf(!hasRedis)('bounds over three nodes (needs redis-server)', () =>
   });
 
   it('keys that have expired are forgotten by Redis, too', async () => {
-    const { network } = await openNetworkGround({ url: redis.url, onError: () => {} });
+    const { network } = await openNetworkStorage({ url: redis.url, onError: () => {} });
     const rights = { owner: 'o', scopes: ['read'], machine: undefined, isRevoked: false } as const;
     for (const [id, expiresAtMs] of Object.entries({ past: 1_000, future: 1e13 }))
       await network.directory.credentials.writeKey({ id, hash: id, ...rights, createdAtMs: 0, expiresAtMs });

@@ -1,7 +1,7 @@
 // Owns nodes of one network for a test: in this process over one Redis, asked over real HTTP.
 import type { Limits } from '../../src/node/limits.js';
 import type { Directory } from '../../src/node/network/directory.js';
-import { openNetworkGround } from '../../src/node/network/network-ground.js';
+import { openNetworkStorage } from '../../src/node/network/network-storage.js';
 import { type RunningNode, startNode } from '../../src/node/node.js';
 import type { RedisConnection } from '../../src/store/redis/connection.js';
 
@@ -24,7 +24,7 @@ export async function startNetworkNode(
 ): Promise<NetworkNode> {
   const errors: unknown[] = [];
   const onError = (error: unknown) => errors.push(error);
-  const ground = await openNetworkGround({ url, cycleMs, deadlineMs, onError, ...folder });
+  const ground = await openNetworkStorage({ url, cycleMs, deadlineMs, onError, ...folder });
   const { store, credentials, clock, network, identity, lost } = ground;
   const lines: string[] = [];
   const log = {

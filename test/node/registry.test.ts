@@ -1,6 +1,6 @@
-import { openGround } from '../../src/node/ground.js';
 import type { Limits } from '../../src/node/limits.js';
-import { openNetworkGround } from '../../src/node/network/network-ground.js';
+import { openNetworkStorage } from '../../src/node/network/network-storage.js';
+import { openStorage } from '../../src/node/node-storage.js';
 import { assemble } from '../../src/node/parts.js';
 import { temporaryFolder } from '../left-behind.js';
 import { hasRedis, RedisServer } from '../store/redis/server.js';
@@ -14,7 +14,7 @@ const onError = (error: unknown) => {
 };
 
 async function local(limits: Partial<Limits>, dir?: string): Promise<RegistryUnderTest> {
-  const ground = openGround({ dir, cycleMs: 50, onError });
+  const ground = openStorage({ dir, cycleMs: 50, onError });
   ground.clock.start();
   const parts = assemble({ ...ground, signer: ground.identity.signer, limits }, surface);
   return {
@@ -27,7 +27,7 @@ async function local(limits: Partial<Limits>, dir?: string): Promise<RegistryUnd
 }
 
 async function over(url: string, limits: Partial<Limits>): Promise<RegistryUnderTest> {
-  const ground = await openNetworkGround({ url, cycleMs: 50, deadlineMs: 10_000, onError });
+  const ground = await openNetworkStorage({ url, cycleMs: 50, deadlineMs: 10_000, onError });
   ground.clock.start();
   const parts = assemble({ ...ground, signer: ground.identity.signer, limits, onError }, surface);
   await parts.registry.start([]);

@@ -5,8 +5,8 @@ import { Host } from '../../src/host/host.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { copyInFolder, keepCopy, keyFileOf, restore } from '../../src/node/backup.js';
 import { Turns } from '../../src/node/fair-queue.js';
-import { openGround } from '../../src/node/ground.js';
 import { startNode } from '../../src/node/node.js';
+import { openStorage } from '../../src/node/node-storage.js';
 import { Retention } from '../../src/node/retention.js';
 import { generateSigner, publicKeyFrom, signCheckpoint } from '../../src/record/signing.js';
 import { verifyExport } from '../../src/record/verify-export.js';
@@ -162,7 +162,7 @@ describe('a data folder whose records are cut', () => {
   const nothing = () => {};
 
   async function nodeIn(dir: string, keepRows: number | undefined, rotateKey = false) {
-    const ground = openGround({ dir, cycleMs: 10, rotateKey, onError: nothing });
+    const ground = openStorage({ dir, cycleMs: 10, rotateKey, onError: nothing });
     const { signer, successions } = ground.identity;
     const node = await startNode({ ...ground, signer, successions, keepRows });
     return { node, host: node.host, store: ground.stored!, signer };

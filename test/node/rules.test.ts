@@ -1,7 +1,7 @@
 // Contracts that follow a rule, on a node whose clock the test moves.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openGround } from '../../src/node/ground.js';
 import { startNode } from '../../src/node/node.js';
+import { openStorage } from '../../src/node/node-storage.js';
 import { verifyRecord } from '../../src/record/verify-record.js';
 import { temporaryFolder } from '../cli/command-line.js';
 import { type Running, startRunning } from './running.js';
@@ -132,7 +132,7 @@ it('the record of all this holds', () => {
 it('goes on after a restart as if there had been none', async () => {
   const dir = temporaryFolder();
   const open = async () => {
-    const { store, credentials, clock, identity } = openGround({ dir, cycleMs: 777, onError: () => {} });
+    const { store, credentials, clock, identity } = openStorage({ dir, cycleMs: 777, onError: () => {} });
     return startNode({ store, credentials, clock, ...identity });
   };
   const first = await open();

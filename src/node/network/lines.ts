@@ -11,8 +11,8 @@ import { askedBy } from '../counting/listeners.js';
 import type { OnceOnly, Replayed } from '../counting/once-only.js';
 import type { Turns } from '../fair-queue.js';
 import { ofOwner } from '../request-source.js';
+import { doOnce } from './idempotency.js';
 import type { Network } from './network.js';
-import { doOnce } from './once.js';
 import type { How } from './plain-counting.js';
 
 const AT_ONCE = 1_000;

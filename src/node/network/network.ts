@@ -22,10 +22,10 @@ import type { Limits } from '../limits.js';
 import type { Directory } from './directory.js';
 import { Entries } from './entries.js';
 import { Heads, unlessMissing } from './heads.js';
+import { OwnerQuota } from './owner-quota.js';
 import { PlainCounting } from './plain-counting.js';
 import { plainPlan } from './plain-plan.js';
 import { Presence } from './presence.js';
-import { Stock } from './stock.js';
 import { gateName, Turns, unlessGone } from './turns.js';
 
 const DUE_AT_ONCE = 64;
@@ -47,7 +47,7 @@ export class Network {
   /** Rows, as any node has linked them. */
   readonly happenings = new Subject<Happening>();
   readonly presence: Presence;
-  readonly stock: Stock;
+  readonly quota: OwnerQuota;
   readonly entries: Entries;
   readonly heads: Heads;
   /** Contracts that Redis does not count by itself. */
@@ -70,7 +70,7 @@ export class Network {
     this.plain = new PlainCounting(connection);
     this.heads = new Heads(directory, host, signer.fingerprint, mark);
     this.presence = new Presence(connection, signer.fingerprint);
-    this.stock = new Stock(connection, limits);
+    this.quota = new OwnerQuota(connection, limits);
     const { turns, plain, heads } = this;
     this.entries = new Entries({ connection, directory, clock, signer, turns, plain, heads, onError });
   }

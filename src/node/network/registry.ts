@@ -32,8 +32,8 @@ import {
 import { freedOf, ofMachine, usedBy, type Wanted } from '../usage.js';
 import { asStored, changedElsewhere, type KeptChange, plannedChange } from './contract-change.js';
 import type { Network } from './network.js';
+import { machineItem } from './owner-quota.js';
 import { plainPlan } from './plain-plan.js';
-import { machineItem } from './stock.js';
 import { lost, Turns } from './turns.js';
 import { Upkeep } from './upkeep.js';
 
@@ -187,7 +187,7 @@ export class NetworkRegistry implements Registry {
   /** No gate counts it from then on. */
   async deleteContract(contract: Contract, by?: string) {
     const { network, host } = this.#parts;
-    const { directory, entries, stock } = network;
+    const { directory, entries, quota } = network;
     const { slug, image } = host.machine(contract.machine.slug);
     const e = this.#deletion({ kind: 'contract_deleted', contract_id: contract.id }, by);
     const remove = async (untilMs: number) => {
@@ -199,7 +199,7 @@ export class NetworkRegistry implements Registry {
       }
       return 0;
     };
-    const done = await stock.freeing(
+    const done = await quota.freeing(
       image.owner,
       `${slug}/${contract.id}`,
       remove,
@@ -243,11 +243,11 @@ export class NetworkRegistry implements Registry {
   }
 
   async deleteMachine({ slug, image }: Machine, by?: string) {
-    const { directory, entries, stock } = this.#parts.network;
+    const { directory, entries, quota } = this.#parts.network;
     const e = this.#deletion({ kind: 'machine_deleted' }, by);
     const args = [JSON.stringify({ e }), `${Date.parse(e.at)} ${e.cycle}`];
     const remove = (untilMs: number) => entries.made('endmachine', slug, args, untilMs);
-    const done = await stock.freeing(image.owner, machineItem(slug), remove);
+    const done = await quota.freeing(image.owner, machineItem(slug), remove);
     if (done !== undefined) await this.#gone(slug, done.number);
     else if (by !== undefined) throw await this.#whyNot(slug, machineLost(slug));
     else await directory.learn(slug);
@@ -256,16 +256,16 @@ export class NetworkRegistry implements Registry {
 
   async used(owner: string | undefined): Promise<InUse> {
     const { network, usage, limits } = this.#parts;
-    const stock = await network.stock.used(owner);
-    const all = { ...usage.onNode, ...stock.all };
+    const quota = await network.quota.used(owner);
+    const all = { ...usage.onNode, ...quota.all };
     if (owner === undefined) return { all };
-    const used = { ...usage.of(owner), ...stock.of };
+    const used = { ...usage.of(owner), ...quota.of };
     const left = usedBy((name) => {
       const { perOwner, onNode } = limits[name];
       const most = Math.min(perOwner, Math.max(0, onNode - Math.ceil(all[name])));
       return Math.max(0, most - Math.ceil(used[name]));
     });
-    return { all, own: { used, left, keys: stock.keys } };
+    return { all, own: { used, left, keys: quota.keys } };
   }
 
   nodes(): Promise<readonly NodeShown[]> {
@@ -342,7 +342,7 @@ export class NetworkRegistry implements Registry {
   }
 
   #within(wanted: Wanted | undefined, item: string, make: (untilMs?: number) => Promise<number>): Promise<number> {
-    return wanted === undefined ? make() : this.#parts.network.stock.within(wanted, item, make);
+    return wanted === undefined ? make() : this.#parts.network.quota.within(wanted, item, make);
   }
 }
 

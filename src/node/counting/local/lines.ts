@@ -14,7 +14,7 @@ import { type EventRead, Lines, type LinesAnswer, type Sum } from '../lines.js';
 import { type Listener, whyNotAt, whyNotSoMany } from '../listeners.js';
 import type { OnceOnly, Replayed } from '../once-only.js';
 import { countIn, countInSteps } from './deciding.js';
-import type { Idempotency } from './once.js';
+import type { Idempotency } from './idempotency.js';
 
 export interface LocalParts {
   readonly host: Host;

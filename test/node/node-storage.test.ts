@@ -5,12 +5,12 @@ import fc from 'fast-check';
 import { afterEach, expect, it } from 'vitest';
 import { Host } from '../../src/host/host.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
-import { openGround } from '../../src/node/ground.js';
 import { startNode } from '../../src/node/node.js';
+import { openStorage } from '../../src/node/node-storage.js';
 import { Failure } from '../../src/schema/failure.js';
 import { startOf } from '../../src/time/cycle.js';
 
-const dir = fs.mkdtempSync(join(tmpdir(), 'weir-ground-'));
+const dir = fs.mkdtempSync(join(tmpdir(), 'weir-storage-'));
 afterEach(() => fs.rmSync(dir, { recursive: true, force: true }));
 
 const onError = (error: unknown) => {
@@ -18,18 +18,18 @@ const onError = (error: unknown) => {
 };
 
 it('a folder with records and without the key that signed them is refused, and gets no new key', () => {
-  const first = openGround({ dir, onError });
+  const first = openStorage({ dir, onError });
   new Host({ clock: first.clock, store: first.store }).createMachine({ slug: 'm' });
   first.store.close();
   fs.rmSync(join(dir, 'node.json'));
-  expect(() => openGround({ dir, onError })).toThrow('is missing');
+  expect(() => openStorage({ dir, onError })).toThrow('is missing');
   // Refused again: the first refusal has left the folder unlocked, and as it was.
-  expect(() => openGround({ dir, onError })).toThrow('is missing');
+  expect(() => openStorage({ dir, onError })).toThrow('is missing');
   expect(fs.existsSync(join(dir, 'node.json'))).toBe(false);
 });
 
 it('a key file in which a bit has flipped is refused in words, wherever it flipped', () => {
-  openGround({ dir, onError }).store.close();
+  openStorage({ dir, onError }).store.close();
   const path = join(dir, 'node.json');
   const whole = fs.readFileSync(path);
   fc.assert(
@@ -37,7 +37,7 @@ it('a key file in which a bit has flipped is refused in words, wherever it flipp
       const bytes = Buffer.from(whole);
       bytes[bit >> 3]! ^= 1 << (bit & 7);
       fs.writeFileSync(path, bytes);
-      const code = codeOf(() => openGround({ dir, onError }).store.close());
+      const code = codeOf(() => openStorage({ dir, onError }).store.close());
       // Only white space may change: what the file says is then the same.
       expect(code === 'unreadable_file' || sameContent(bytes, whole)).toBe(true);
     }),
@@ -46,24 +46,24 @@ it('a key file in which a bit has flipped is refused in words, wherever it flipp
 });
 
 it('a key file of an earlier version, without a checksum, is read and gets one', () => {
-  const first = openGround({ dir, onError });
+  const first = openStorage({ dir, onError });
   first.store.close();
   const path = join(dir, 'node.json');
   const { checksum, ...content } = JSON.parse(fs.readFileSync(path, 'utf8'));
   fs.writeFileSync(path, JSON.stringify(content));
-  const again = openGround({ dir, onError });
+  const again = openStorage({ dir, onError });
   again.store.close();
   expect(again.identity.signer.publicKey).toBe(first.identity.signer.publicKey);
   expect(JSON.parse(fs.readFileSync(path, 'utf8')).checksum).toBe(checksum);
 });
 
 it('a key that is changed while the clock is behind changes no earlier than the newest stored cycle', () => {
-  const first = openGround({ dir, onError });
+  const first = openStorage({ dir, onError });
   first.clock.notBefore(first.clock.now() + 3_600_000);
   const newest = first.clock.cycle();
   new Host({ clock: first.clock, store: first.store }).createMachine({ slug: 'm' });
   first.store.close();
-  const again = openGround({ dir, rotateKey: true, onError });
+  const again = openStorage({ dir, rotateKey: true, onError });
   again.store.close();
   expect(again.identity.successions.map(({ cycle }) => cycle)).toEqual([newest]);
   expect(again.clock.now()).toBeGreaterThanOrEqual(startOf(newest, again.clock.cycleMs));
@@ -84,7 +84,7 @@ function sameContent(changed: Buffer, whole: Buffer): boolean {
 }
 
 it('a database in which a bit of a definition has flipped is refused, and said to be damaged, wherever it flipped', () => {
-  const first = openGround({ dir, onError });
+  const first = openStorage({ dir, onError });
   const host = new Host({ clock: first.clock, store: first.store });
   host.createMachine({ slug: 'm' });
   host.createContract('m', rateLimiter({ threshold: 5, within: 7 }));
@@ -101,7 +101,7 @@ it('a database in which a bit of a definition has flipped is refused, and said t
       fs.writeFileSync(path, bytes);
       let said: unknown;
       try {
-        const { clock, store } = openGround({ dir, onError });
+        const { clock, store } = openStorage({ dir, onError });
         try {
           new Host({ clock, store });
         } finally {
@@ -120,15 +120,15 @@ it.skipIf(process.platform === 'win32')(
   'a node whose folder is deleted says so by itself, acknowledges nothing more, and does not begin anew',
   async () => {
     const data = join(dir, 'data');
-    const ground = openGround({ dir: data, cycleMs: 50, onError });
-    const { signer, successions } = ground.identity;
+    const storage = openStorage({ dir: data, cycleMs: 50, onError });
+    const { signer, successions } = storage.identity;
     const lines: string[] = [];
     const log = {
       level: 'error',
       requests: false,
       destination: { write: (line: string) => void lines.push(line) },
     } as const;
-    const node = await startNode({ ...ground, signer, successions, log });
+    const node = await startNode({ ...storage, signer, successions, log });
     const ask = async (method: string, path: string, key = '') => {
       const headers = { ...(key && { authorization: `Bearer ${key}`, 'content-type': 'application/json' }) };
       const body = key && JSON.stringify({ slug: 'edge' });
@@ -146,16 +146,16 @@ it.skipIf(process.platform === 'win32')(
     while (!lines.some((line) => line.includes('The data folder was changed while the node runs.')))
       await new Promise((resolve) => setTimeout(resolve, 20));
     await node.close().catch(() => {});
-    expect(() => openGround({ dir: data, onError })).toThrow('is missing');
-    const { store } = openGround({ dir: data, acceptLoss: true, onError });
+    expect(() => openStorage({ dir: data, onError })).toThrow('is missing');
+    const { store } = openStorage({ dir: data, acceptLoss: true, onError });
     store.close();
   },
 );
 
 it.skipIf(process.platform === 'win32')('an idle node notices that its database is gone', async () => {
-  const ground = openGround({ dir, cycleMs: 777, onError });
-  const { signer, successions } = ground.identity;
-  const node = await startNode({ ...ground, signer, successions });
+  const storage = openStorage({ dir, cycleMs: 777, onError });
+  const { signer, successions } = storage.identity;
+  const node = await startNode({ ...storage, signer, successions });
   fs.rmSync(join(dir, 'weir.db'));
   while ((await fetch(`${node.url}/readyz`)).status === 200) await new Promise((resolve) => setTimeout(resolve, 50));
   await node.close().catch(() => {});

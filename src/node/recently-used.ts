@@ -5,7 +5,7 @@
  *
  *   get ─► young ─ miss ─► old ─ hit ─► moved to young          young full: it becomes old, and the old one is dropped
  */
-export class Recent<Value> {
+export class RecentlyUsed<Value> {
   readonly #size: number;
   #young = new Map<string, Value>();
   #old = new Map<string, Value>();

@@ -37,7 +37,7 @@ export function rowsOf<Run extends RunShape>(
     const stop = signal === undefined ? left.signal : AbortSignal.any([left.signal, signal]);
     const run = async () => {
       const { world, lastCycle, feed } = await begin((row) => subscriber.next(row));
-      await drive(world, lastCycle, { ...pace, signal: stop }, feed);
+      await runWorld(world, lastCycle, { ...pace, signal: stop }, feed);
     };
     run().then(
       () => subscriber.complete(),
@@ -48,7 +48,7 @@ export function rowsOf<Run extends RunShape>(
 }
 
 /** Runs a world from its present cycle to the end of `lastCycle`, or until it is stopped. The last cycle has a row. */
-export async function drive(
+export async function runWorld(
   world: Drivable['world'],
   lastCycle: number,
   options: DriveOptions,

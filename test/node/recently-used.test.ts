@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { Recent } from '../../src/node/recent.js';
+import { RecentlyUsed } from '../../src/node/recently-used.js';
 
 describe('a map of what was asked for lately', () => {
   it('keeps as many as it was made for, and never twice as many', () => {
-    const recent = new Recent<number>(4);
+    const recent = new RecentlyUsed<number>(4);
     for (let n = 0; n < 100; n += 1) recent.set(`${n}`, n);
     const kept = Array.from({ length: 100 }, (_, n) => recent.get(`${n}`)).filter((value) => value !== undefined);
     expect(kept.length).toBeGreaterThanOrEqual(4);
@@ -12,7 +12,7 @@ describe('a map of what was asked for lately', () => {
   });
 
   it('does not forget what is asked for again and again', () => {
-    const recent = new Recent<string>(4);
+    const recent = new RecentlyUsed<string>(4);
     recent.set('wanted', 'here');
     for (let n = 0; n < 100; n += 1) {
       recent.set(`${n}`, 'other');
@@ -21,7 +21,7 @@ describe('a map of what was asked for lately', () => {
   });
 
   it('forgets what it is told to, wherever it stands', () => {
-    const recent = new Recent<string>(2);
+    const recent = new RecentlyUsed<string>(2);
     recent.set('a', 'young');
     recent.set('b', 'old');
     recent.delete('a');

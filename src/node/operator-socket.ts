@@ -32,7 +32,7 @@ interface Said {
   };
 }
 
-interface OperatorDoor {
+interface OperatorSocket {
   close(): void;
 }
 
@@ -41,12 +41,12 @@ interface OperatorDoor {
  * @param stored the database in it; a node of a network has none, and is not copied
  * @returns undefined, with a line in the log, where there can be none
  */
-export async function openOperatorDoor(
+export async function openOperatorSocket(
   dir: string,
   stored: SqliteStore | undefined,
   log: Logger,
   evict: Evict,
-): Promise<OperatorDoor | undefined> {
+): Promise<OperatorSocket | undefined> {
   const path = socketIn(dir);
   removeLeftCopies(dir);
   const without = 'no `weir node evict`, and `weir node backup` needs a stopped node';

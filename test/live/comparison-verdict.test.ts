@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Health, judge, whenNotHeld } from '../../src/live/judge.js';
+import { type Health, judge, whenNotHeld } from '../../src/live/comparison-verdict.js';
 import { type Fault, RequestLog } from '../../src/live/request-log.js';
 import type { Difference } from '../../src/outcome/outcome-schema.js';
 

@@ -8,12 +8,12 @@ import { DIRECTORY } from '../../store/redis/buckets.js';
 import { RedisConnection } from '../../store/redis/connection.js';
 import { CYCLE_MS } from '../../time/cycle.js';
 import { WallClock } from '../../time/wall.js';
-import type { Ground } from '../ground.js';
 import { identityIn } from '../identity.js';
+import type { NodeStorage } from '../node-storage.js';
 import { Directory } from './directory.js';
 import { checkMark } from './heads.js';
 
-interface NetworkGroundOptions {
+interface NetworkStorageOptions {
   /** See `redisPlace`. */
   readonly url: string;
   /** Folder of the key of this node, and of the last row of each record that it has seen; undefined: a new key, for as long as it runs. */
@@ -27,7 +27,7 @@ interface NetworkGroundOptions {
   readonly onError: (error: unknown) => void;
 }
 
-export interface NetworkGround extends Ground {
+export interface NetworkStorage extends NodeStorage {
   readonly network: {
     readonly connection: RedisConnection;
     readonly directory: Directory;
@@ -38,15 +38,15 @@ export interface NetworkGround extends Ground {
 /** The mark of a network in the folder of a node: that of its data has another name. */
 const MARK = 'network.heads';
 
-/** @throws Failure `store_away`, `store_unfit`, `rows_missing`, `wrong_usage` for another length of cycles than that of the network, and for a folder as `openGround` */
-export async function openNetworkGround({
+/** @throws Failure `store_away`, `store_unfit`, `rows_missing`, `wrong_usage` for another length of cycles than that of the network, and for a folder as `openStorage` */
+export async function openNetworkStorage({
   url,
   dir,
   cycleMs,
   acceptLoss = false,
   deadlineMs,
   onError,
-}: NetworkGroundOptions): Promise<NetworkGround> {
+}: NetworkStorageOptions): Promise<NetworkStorage> {
   const connection = await RedisConnection.open({ url, cycleMs, onError, deadlineMs });
   let mark: HeadMark | undefined;
   try {

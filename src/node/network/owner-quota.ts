@@ -23,7 +23,7 @@ export function machineItem(slug: string): string {
   return (STOCK as readonly string[]).includes(slug) ? `${slug}/` : slug;
 }
 
-export class Stock {
+export class OwnerQuota {
   readonly #connection: RedisConnection;
   readonly #limits: Limits;
 

@@ -12,15 +12,15 @@ const CYCLES = 12;
 const CYCLE_MS = 40;
 const PER_CYCLE = 500;
 
-let rehearsed: Promise<void> | undefined;
+let warmed: Promise<void> | undefined;
 
 /** Runs once in a process: what was compiled stays compiled. It never fails: an error here is met again by the run that counts. */
-export function rehearse(signal?: AbortSignal): Promise<void> {
-  rehearsed ??= rehearsal(signal).catch(() => {});
-  return rehearsed;
+export function warmUpSender(signal?: AbortSignal): Promise<void> {
+  warmed ??= run(signal).catch(() => {});
+  return warmed;
 }
 
-async function rehearsal(signal: AbortSignal | undefined): Promise<void> {
+async function run(signal: AbortSignal | undefined): Promise<void> {
   const server = await startLoopbackServer();
   try {
     const connection = await connectTo(server.url, { cycleMs: CYCLE_MS, signal });

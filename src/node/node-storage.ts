@@ -13,7 +13,7 @@ import { holdClock, newestCycleOf } from './hold-clock.js';
 import { type Identity, identityIn, rotateKey as withNewKey } from './identity.js';
 import type { NodeOptions } from './node.js';
 
-interface GroundOptions {
+interface StorageOptions {
   /** The data folder; undefined: everything is kept in memory and gone when the node ends. */
   readonly dir?: string | undefined;
   /** Length of a cycle in ms, a whole number from 1; default 777, or that of the data folder. */
@@ -25,7 +25,7 @@ interface GroundOptions {
   readonly onError: (error: unknown) => void;
 }
 
-export interface Ground extends Pick<NodeOptions, 'store' | 'credentials' | 'clock'> {
+export interface NodeStorage extends Pick<NodeOptions, 'store' | 'credentials' | 'clock'> {
   readonly identity: Identity;
   /** Absolute path of the data folder, and its store; undefined in memory. */
   readonly dir: string | undefined;
@@ -37,7 +37,13 @@ export interface Ground extends Pick<NodeOptions, 'store' | 'credentials' | 'clo
 }
 
 /** @throws Failure `store_locked`, `store_damaged`, `unsafe_permissions`, `rows_missing`, `unreadable_file`, `wrong_usage` for another length of cycles */
-export function openGround({ dir, cycleMs, rotateKey = false, acceptLoss = false, onError }: GroundOptions): Ground {
+export function openStorage({
+  dir,
+  cycleMs,
+  rotateKey = false,
+  acceptLoss = false,
+  onError,
+}: StorageOptions): NodeStorage {
   if (dir === undefined) {
     const identity = { signer: generateSigner(), successions: [], cycleMs: cycleMs ?? CYCLE_MS, isNew: true };
     const clock = new WallClock(identity.cycleMs, { onError });

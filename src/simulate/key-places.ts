@@ -7,7 +7,7 @@ import type { SimulatedContract } from './simulated-contract.js';
 
 export const NO_PLACE = '(no place)';
 
-export class Places {
+export class KeyPlaces {
   /** Keys that have a place with the cycle of their last request, oldest first. */
   readonly #taken = new Map<number, number>();
   readonly #most: number;
