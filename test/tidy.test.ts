@@ -87,7 +87,7 @@ describe('the house', () => {
 
   it.each([
     ['src/node/node.ts', /^(@redis.client|@grpc|bullmq|better-sqlite3)/],
-    ['src/node/ground.ts', /^(@redis.client|fastify|better-sqlite3)/],
+    ['src/node/node-storage.ts', /^(@redis.client|fastify|better-sqlite3)/],
     ['src/weir.ts', /^(@redis.client|fastify|better-sqlite3|bullmq|@napi-rs|autocannon)/],
     ['src/simulate/simulate.ts', /^(@redis.client|fastify|better-sqlite3|bullmq|@napi-rs|autocannon|undici)/],
     ['src/simulate/replay.ts', /^(@redis.client|fastify|better-sqlite3|bullmq|@napi-rs|autocannon|undici)/],
