@@ -3,6 +3,7 @@ import { ContractDefinition, Shadow, WhenAway } from '../limiter/definition.js';
 import { DrawnMachine } from '../limiter/drawn-machine.js';
 import { GatewayDefinition } from '../limiter/gateway-definition.js';
 import { RuleDefinition } from '../limiter/rule/rule-definition.js';
+import { RowShape } from '../record/row.js';
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
 import {
@@ -18,7 +19,6 @@ import {
   OfMachine,
   ok,
   pageOf,
-  Row,
   Search,
   Slug,
   Sort,
@@ -195,7 +195,7 @@ export const getContract = {
     contract: Type.Object({
       ...ContractStatus.properties,
       definition: ContractDefinition,
-      last_transitions: Type.Array(Row, {
+      last_transitions: Type.Array(RowShape, {
         description: `Up to ${MOST_TRANSITIONS}, of the last ${LOOK_BACK} rows; newest last.`,
       }),
     }),

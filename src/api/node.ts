@@ -1,5 +1,5 @@
 // The endpoints of the node itself: public key, list of endpoints, clock, limits.
-import { SuccessionShape } from '../record/shape.js';
+import { SuccessionShape } from '../record/row.js';
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
 import { Cycle, exact, ok } from './shapes.js';

@@ -1,12 +1,13 @@
 // The endpoints of the record: read, verify.
+import { CutShape, ROW_KINDS, RowShape } from '../record/row.js';
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
-import { ContractId, Cut, Cycle, exact, Head, limitOf, OfMachine, ok, Row, RowKind, Seq } from './shapes.js';
+import { ContractId, Cycle, exact, Head, limitOf, OfMachine, ok, Seq } from './shapes.js';
 
 const Query = exact({
   after_seq: Type.Optional(Seq),
   limit: limitOf('Rows'),
-  kind: Type.Optional(RowKind),
+  kind: Type.Optional(Type.Enum(ROW_KINDS)),
   contract_id: Type.Optional(ContractId),
   from_cycle: Type.Optional(Cycle),
   to_cycle: Type.Optional(Cycle),
@@ -25,9 +26,9 @@ export const readRecord = {
   shapes,
   answers: ok('A page of rows.', {
     machine: Type.String(),
-    rows: Type.Array(Row),
+    rows: Type.Array(RowShape),
     head: Head,
-    cut: Type.Optional(Cut),
+    cut: Type.Optional(CutShape),
     next_after_seq: Type.Optional(
       Type.Integer({ description: '`after_seq` of the next page; absent on the last page.' }),
     ),

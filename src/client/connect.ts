@@ -7,7 +7,8 @@
 import { randomBytes } from 'node:crypto';
 import { proveKey, publicKey } from '../api/node.js';
 import { KeyRing } from '../record/key-ring.js';
-import { fingerprintOf, isRawKey, proofHolds, publicKeyFrom, type Succession } from '../record/signing.js';
+import type { Succession } from '../record/row.js';
+import { fingerprintOf, isRawKey, proofHolds, publicKeyFrom } from '../record/signing.js';
 import { pinnedIn, trustIn } from '../record/verify-export.js';
 import { Failure } from '../schema/failure.js';
 import type { ApiClient, CallOptions, CredentialHeaders } from './api-client.js';

@@ -7,8 +7,9 @@
 // length of cycles, or another past, and nobody would notice. A file without one is from an earlier version and gets one.
 // Key and successions share one file because they change together: with only one of the two a node cannot start.
 import { join } from 'node:path';
-import { reader, SuccessionShape } from '../record/shape.js';
-import { newPrivateKeyPem, type Signer, type Succession, signerFromPem, signSuccession } from '../record/signing.js';
+import { type Succession, SuccessionShape } from '../record/row.js';
+import { reader } from '../record/shape.js';
+import { newPrivateKeyPem, type Signer, signerFromPem, signSuccession } from '../record/signing.js';
 import { digestOf } from '../schema/canonical.js';
 import { Failure } from '../schema/failure.js';
 import { Type } from '../schema/json-schema.js';

@@ -7,6 +7,7 @@ import * as parts from '../api/shapes.js';
 import * as views from '../api/views.js';
 import { endpoints } from '../client/endpoints.js';
 import { ContractDefinition } from '../limiter/definition.js';
+import { RowShape } from '../record/row.js';
 import type { Route } from './route.js';
 
 const { gateBelow, openStream } = events;
@@ -35,7 +36,7 @@ const shapes: Readonly<Record<string, object>> = {
   Contract: views.ContractView,
   Decision: views.DecisionShape,
   Event: events.EventShape,
-  Row: parts.Row,
+  Row: RowShape,
   Head: parts.Head,
   ContractDefinition,
   GateAdmitted: events.gate.answers[200].schema,

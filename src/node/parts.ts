@@ -2,7 +2,8 @@
 import { Host } from '../host/host.js';
 import { type OperatorRegistry, standardOperators } from '../operator/registry.js';
 import { KeyRing } from '../record/key-ring.js';
-import type { Signer, Succession } from '../record/signing.js';
+import type { Succession } from '../record/row.js';
+import type { Signer } from '../record/signing.js';
 import { Failure } from '../schema/failure.js';
 import type { Credentials } from '../store/credential-store.js';
 import { MemoryStore } from '../store/memory.js';

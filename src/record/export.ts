@@ -10,9 +10,9 @@
 import type { Static } from 'typebox';
 import { canonicalJson } from '../schema/canonical.js';
 import { Type } from '../schema/json-schema.js';
-import type { AuditRow, Checkpoint, Cut } from './row.js';
-import { CheckpointShape, CutShape, reader } from './shape.js';
-import { fingerprintOf, isRawKey, publicKeyFrom, type Signer, type Succession } from './signing.js';
+import { type AuditRow, type Checkpoint, CheckpointShape, type Cut, CutShape, type Succession } from './row.js';
+import { reader } from './shape.js';
+import { fingerprintOf, isRawKey, publicKeyFrom, type Signer } from './signing.js';
 
 const FORMAT = 'weir-record/1';
 

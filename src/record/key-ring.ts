@@ -5,17 +5,9 @@
 //               cycle 100        cycle 250                in the cycle of a change, both may sign
 import type { KeyObject } from 'node:crypto';
 import { canonicalJson } from '../schema/canonical.js';
-import type { Checkpoint, Cut } from './row.js';
+import type { Checkpoint, Cut, Succession } from './row.js';
 import { readSuccession } from './shape.js';
-import {
-  checkpointHolds,
-  cutHolds,
-  fingerprintOf,
-  publicKeyFrom,
-  rawOf,
-  type Succession,
-  successionHolds,
-} from './signing.js';
+import { checkpointHolds, cutHolds, fingerprintOf, publicKeyFrom, rawOf, successionHolds } from './signing.js';
 
 interface KnownKeys {
   /** The key that the reader trusts. Without it, the key that the record names is trusted. */

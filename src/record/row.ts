@@ -1,142 +1,259 @@
-// The shape of audit rows and of the checkpoints of their chain.
+// What a record is made of: rows, the checkpoints and cuts that a node signs, and the successions of its keys. Each field is declared once, with its
+// bounds: types, the check of a record (shape.ts) and the answers of the API (api/shapes.ts) follow from it.
 //
-// Field names are those of the HTTP API and of exported records: a row is hashed, stored, served and exported in this shape.
+// Field names are those of the HTTP API and of exported records: a row is hashed, stored, served and exported in this shape. Fields that do
+// not apply are absent, never null.
+import type { Static, TSchema } from 'typebox';
+import { Type } from '../schema/json-schema.js';
 
-export type RowKind =
-  | 'machine_created'
-  | 'contract_created'
-  | 'contract_changed'
-  | 'contract_deleted'
-  | 'machine_deleted'
-  | 'transition'
-  | 'transition_failed'
-  | 'admin_action'
-  | 'rows_lost';
+const closed = { additionalProperties: false } as const;
 
-export type AdminAction = 'key_made' | 'key_rotated' | 'key_revoked';
+const Name = (description: string) => Type.String({ minLength: 1, maxLength: 64, description });
+const Hash = (description: string) => Type.String({ pattern: '^[0-9a-f]{64}$', description });
+const Count = (minimum: 0 | 1, description: string) =>
+  Type.Integer({ minimum, maximum: Number.MAX_SAFE_INTEGER, description });
+const Amount = (description: string) =>
+  Type.Number({ minimum: -Number.MAX_VALUE, maximum: Number.MAX_VALUE, description });
+const Machine = (description: string) => Type.String({ pattern: '^[a-z0-9-]{1,64}$', description });
+const Instant = (description: string) =>
+  Type.String({
+    pattern: '^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$',
+    description,
+  });
+// 32 and 64 bytes in base64. signing.ts checks that the last character is the canonical one for these bytes.
+const PublicKey = (description: string) => Type.String({ pattern: '^[A-Za-z0-9+/]{43}=$', description });
+const Signature = (description: string) => Type.String({ pattern: '^[A-Za-z0-9+/]{86}==$', description });
+const Emitted = (maxItems: number) =>
+  Type.Array(Name('Name of an event.'), { maxItems, description: 'What a transition emitted, in order.' });
+
+const Operator = Name('Id of the operator that was fired.');
+const Inputs = Type.Record(
+  Type.String({ minLength: 1, maxLength: 64 }),
+  Amount('In the unit that the operator gives.'),
+  { maxProperties: 64, description: 'What the operator was given, by name.' },
+);
+const Value = Type.Optional(
+  Type.Union([Type.String({ maxLength: 4000 }), Amount('A number.'), Type.Boolean()], {
+    description: 'Absent where there was or is none.',
+  }),
+);
 
 /** What of a contract can change. `rule`, `definition` and `candidate` are texts: canonical JSON, or its digest where that is long. */
-export type ChangedField =
-  | 'name'
-  | 'threshold'
-  | 'within'
-  | 'near_limit'
-  | 'rule'
-  | 'shadow'
-  | 'definition'
-  | 'candidate';
+const CHANGED = ['name', 'threshold', 'within', 'near_limit', 'rule', 'shadow', 'definition', 'candidate'] as const;
 
-/** One value of a contract that changed. `from` or `to` is absent where there was or is none. */
-export interface ValueChange {
-  readonly what: ChangedField;
-  readonly from?: string | number | boolean;
-  readonly to?: string | number | boolean;
+const everyRow = {
+  machine: Machine('Slug of the machine.'),
+  seq: Count(1, 'Place in the record of the machine. Starts at 1 and has no holes.'),
+  cycle: Count(0, 'The cycle in which it happened.'),
+  at: Instant('ISO 8601 in UTC with milliseconds.'),
+  cause: Type.Enum(['trigger', 'manual', 'system'], {
+    description: 'Why it was written: a trigger of the contract, a person or program over the API, or the node itself.',
+  }),
+  previous_hash: Hash('Hash of the row before; zeros for the first.'),
+  hash: Hash('SHA-256 over the canonical JSON (RFC 8785) of the row without this field and `signature`.'),
+  signed_by: Type.Optional(PublicKey('Of a record of several nodes: the key of the one that linked the row.')),
+  signature: Type.Optional(Signature('Where `signed_by` is: Ed25519 by that key over the hash, base64.')),
+};
+
+/** Fields that some kinds of rows have. */
+const ownFields = {
+  by: Name('Id of the key that asked for it; absent for what the node or a trigger did.'),
+  contract_id: Type.String({ minLength: 1, maxLength: 200, description: 'The contract it happened to.' }),
+  key: Type.String({
+    minLength: 1,
+    maxLength: 256,
+    description: 'Of a contract with keys: the key, or its keyed hash.',
+  }),
+  from: Name('The state it was in.'),
+  to: Name('The state it is in; of transition_failed, the one that it did not enter.'),
+  operator: Operator,
+  operator_version: Type.String({ minLength: 1, maxLength: 32, description: 'Version of the operator.' }),
+  inputs: Inputs,
+  result: Amount('What the operator computed.'),
+  master_equation_block: Type.String({
+    minLength: 1,
+    maxLength: 4000,
+    description: 'The equation of the operator, verbatim.',
+  }),
+  proof_digest: Hash('Digest of the proof; there for every operator that requires one.'),
+  substrate: Type.Object(
+    { operator: Operator, inputs: Inputs, result: Amount('What the substrate operator computed.') },
+    { ...closed, description: 'The always-on operator, where another one stands above it.' },
+  ),
+  failure: Type.Object(
+    {
+      code: Type.String({ pattern: '^[a-z0-9_]{1,64}$', description: 'Code of the failure.' }),
+      detail: Type.String({ maxLength: 10_000, description: 'What happened, why, and what to do.' }),
+    },
+    { ...closed, description: 'Why it did not move.' },
+  ),
+  definition_digest: Hash('SHA-256 over the canonical JSON of the definition from this row on.'),
+  name: Name('The name that its owner gave it.'),
+  keyed: Type.Object(
+    {
+      max_keys: Count(1, 'The most keys with counts at a time.'),
+      idle_cycles: Count(0, 'How long a key without counts is remembered, in cycles.'),
+      overflow: Type.Enum(['refuse', 'share'], {
+        description: 'What becomes of further keys: refused, or one gate for all.',
+      }),
+      store_keys: Type.Enum(['plain', 'hashed'], {
+        description: 'Whether the record has keys, or their keyed hashes.',
+      }),
+    },
+    { ...closed, description: 'Each key is a gate of its own.' },
+  ),
+  changes: Type.Array(
+    Type.Object(
+      { what: Type.Enum([...CHANGED], { description: 'What changed.' }), from: Value, to: Value },
+      { ...closed, description: 'A value before and after.' },
+    ),
+    { minItems: 1, maxItems: CHANGED.length, description: 'Of contract_changed: each value before and after.' },
+  ),
+  states: Type.Array(Name('Name of a state.'), {
+    minItems: 1,
+    maxItems: 64,
+    description:
+      'Of contract_changed: the states from now on, the initial one first. A key in any other state is in the initial one.',
+  }),
+  resets: Type.Literal(true, {
+    description: 'Of contract_changed: it and its keys are in the initial state from here on.',
+  }),
+  forgotten: Type.String({
+    minLength: 1,
+    maxLength: 1000,
+    description: 'Of contract_changed: the counts that could not be kept, in a sentence.',
+  }),
+  action: Type.Enum(['key_made', 'key_rotated', 'key_revoked'], {
+    description: 'What was done with a key of the owner.',
+  }),
+  key_id: Name('The key that was made, rotated or revoked. Never a secret.'),
+  next_key_id: Name('Of a rotation: the new key.'),
+  scopes: Type.Array(Type.Enum(['read', 'event', 'gate', 'admin']), {
+    maxItems: 4,
+    description: 'What the new key may do.',
+  }),
+  only_machine: Machine('The only machine that the new key opens.'),
+  expires_at: Instant('When the new key expires; of a revocation, absent.'),
+  lost_to_seq: Count(
+    1,
+    'Of rows_lost: the last of the rows that were acknowledged and are missing; the first had the seq of this row.',
+  ),
+};
+type OwnField = keyof typeof ownFields;
+
+/** The fields that a row of each kind must have, and those that it may have. */
+const kinds = {
+  machine_created: [[], ['by']],
+  contract_created: [
+    ['contract_id', 'to', 'definition_digest'],
+    ['by', 'keyed', 'name'],
+  ],
+  contract_changed: [
+    ['contract_id', 'from', 'to', 'definition_digest', 'changes', 'states'],
+    ['by', 'resets', 'forgotten'],
+  ],
+  contract_deleted: [['contract_id'], ['by']],
+  machine_deleted: [[], ['by']],
+  transition: [
+    ['contract_id', 'from', 'to', 'operator', 'operator_version', 'inputs', 'result', 'master_equation_block'],
+    ['by', 'key', 'proof_digest', 'substrate'],
+  ],
+  transition_failed: [
+    ['contract_id', 'from', 'failure'],
+    ['by', 'key', 'to', 'operator', 'operator_version', 'inputs', 'master_equation_block'],
+  ],
+  admin_action: [
+    ['by', 'action', 'key_id'],
+    ['next_key_id', 'scopes', 'only_machine', 'expires_at'],
+  ],
+  rows_lost: [['lost_to_seq'], []],
+} as const satisfies Record<string, readonly [must: readonly OwnField[], may: readonly OwnField[]]>;
+
+export type RowKind = keyof typeof kinds;
+export const ROW_KINDS = Object.keys(kinds) as RowKind[];
+
+const MOST_EMITTED = 16;
+
+const optional = <Fields extends Readonly<Record<string, TSchema>>>(fields: Fields) =>
+  Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, Type.Optional(schema)])) as {
+    [Field in keyof Fields]: ReturnType<typeof Type.Optional<Fields[Field]>>;
+  };
+
+/** A row of any kind. */
+export const RowShape = Type.Object(
+  { ...everyRow, kind: Type.Enum(ROW_KINDS), emitted: Emitted(MOST_EMITTED), ...optional(ownFields) },
+  { ...closed, description: 'A row of the record.' },
+);
+
+/** A row of one kind: unknown fields, and those of other kinds, are refused. */
+export function shapeOf(kind: RowKind): TSchema {
+  const [must, may]: readonly [readonly OwnField[], readonly OwnField[]] = kinds[kind];
+  return Type.Object(
+    {
+      ...everyRow,
+      kind: Type.Literal(kind),
+      emitted: Emitted(kind === 'transition' ? MOST_EMITTED : 0),
+      ...Object.fromEntries(must.map((field) => [field, ownFields[field]])),
+      ...Object.fromEntries(may.map((field) => [field, Type.Optional<TSchema>(ownFields[field])])),
+    },
+    closed,
+  );
 }
 
-/** Why a row was written: a trigger of the contract, a person or program over the API, or the node itself. */
-type Cause = 'trigger' | 'manual' | 'system';
+/** A signed statement of the node that its chain reached this row: an export that ends earlier is incomplete. */
+export const CheckpointShape = Type.Object(
+  {
+    machine: Machine('Slug of the machine.'),
+    seq: Count(1, 'The row up to which the record is signed.'),
+    hash: Hash('Hash of that row.'),
+    cycle: Count(0, 'The cycle in which it was signed.'),
+    signature: Signature('Ed25519 by the key of the node over the canonical JSON of the other fields, base64.'),
+  },
+  { ...closed, description: 'The word of the node for how far a record had come.' },
+);
+
+export const CutShape = Type.Object(
+  {
+    machine: Machine('Slug of the machine.'),
+    removed_to_seq: Count(1, 'Rows 1 to this one were removed: the first that is left is behind it.'),
+    removed_hash: Hash('Hash of that row: the first that is left names it as its previous one.'),
+    at: Instant('When they were removed.'),
+    cycle: Count(0, 'The cycle in which it was signed.'),
+    signature: Signature('Ed25519 by the key of the node over the canonical JSON of the other fields, base64.'),
+  },
+  { ...closed, description: 'Replaces the first rows, where the node removed some.' },
+);
+
+export const SuccessionShape = Type.Object(
+  {
+    previous: PublicKey('The key that signs this.'),
+    next: PublicKey('The key that signs from `cycle` on.'),
+    cycle: Count(0, 'The cycle of the change.'),
+    signature: Signature('Ed25519 by `previous` over the canonical JSON of the other three fields, base64.'),
+  },
+  { ...closed, description: 'A key names the one that follows it.' },
+);
+
+type Frozen<T> = T extends readonly (infer Item)[]
+  ? readonly Frozen<Item>[]
+  : T extends object
+    ? { readonly [Field in keyof T]: Frozen<T[Field]> }
+    : T;
+
+export type AuditRow = Frozen<Static<typeof RowShape>>;
+/** A row before it is linked into the chain of its machine. */
+export type AuditEntry = Omit<AuditRow, 'seq' | 'previous_hash' | 'hash' | 'signature'>;
+/** One value of a contract that changed. */
+export type ValueChange = NonNullable<AuditRow['changes']>[number];
+export type ChangedField = ValueChange['what'];
+export type Checkpoint = Frozen<Static<typeof CheckpointShape>>;
+export type Cut = Frozen<Static<typeof CutShape>>;
+/** A key names its successor: a reader who trusts `previous` may trust `next` from `cycle` on. */
+export type Succession = Frozen<Static<typeof SuccessionShape>>;
 
 export const GENESIS = '0'.repeat(64);
-
-/** A row before it is linked into the chain of its machine. Fields that do not apply are absent, never null. */
-export interface AuditEntry {
-  readonly machine: string;
-  readonly cycle: number;
-  /** ISO 8601 in UTC with milliseconds. */
-  readonly at: string;
-  readonly kind: RowKind;
-  readonly contract_id?: string;
-  /** Of a contract with keys: the key that moved, or its keyed hash, as `keyed` of the contract says. */
-  readonly key?: string;
-  readonly from?: string;
-  readonly to?: string;
-  readonly operator?: string;
-  readonly operator_version?: string;
-  readonly inputs?: Readonly<Record<string, number>>;
-  readonly result?: number;
-  readonly master_equation_block?: string;
-  readonly proof_digest?: string;
-  /** The substrate operator, which always runs beside the operator of the transition: its inputs and result. */
-  readonly substrate?: {
-    readonly operator: string;
-    readonly inputs: Readonly<Record<string, number>>;
-    readonly result: number;
-  };
-  /** For `transition_failed`: the code and the message of the failure. */
-  readonly failure?: { readonly code: string; readonly detail: string };
-  readonly cause: Cause;
-  /** Id of the key that asked for what the row says; absent for what the node or a trigger did. */
-  readonly by?: string;
-  readonly emitted: readonly string[];
-  /** For `contract_created` and `contract_changed`: SHA-256 over the canonical JSON of the definition, as it is from this row on. */
-  readonly definition_digest?: string;
-  /** For `contract_created`: the name that its owner gave it. */
-  readonly name?: string;
-  /** For `contract_changed`: its values before and after. */
-  readonly changes?: readonly ValueChange[];
-  /**
-   * For `contract_changed`: the states that it may be in from now on, the initial one first. A key in any other state is in the initial one.
-   */
-  readonly states?: readonly string[];
-  /** For `contract_changed`: from this row on it and all its keys are in the initial state. */
-  readonly resets?: true;
-  /** For `contract_changed`: what of its counts could not be kept, in a sentence. */
-  readonly forgotten?: string;
-  readonly keyed?: {
-    readonly max_keys: number;
-    readonly idle_cycles: number;
-    readonly overflow: 'refuse' | 'share';
-    readonly store_keys: 'plain' | 'hashed';
-  };
-  /** For `admin_action`: what was done, to which key, and for a rotation the key that follows it. Never a secret. */
-  readonly action?: AdminAction;
-  readonly key_id?: string;
-  readonly next_key_id?: string;
-  /** What the new key may do, on which machine alone, and until when (ISO 8601). */
-  readonly scopes?: readonly string[];
-  readonly only_machine?: string;
-  readonly expires_at?: string;
-  /** Of a record that several nodes write: the public key of the node that linked the row, in base64. */
-  readonly signed_by?: string;
-  /** For `rows_lost`: the rows from this one's seq up to that were acknowledged once, and this record goes on without them. */
-  readonly lost_to_seq?: number;
-}
-
-export interface AuditRow extends AuditEntry {
-  /** Starts at 1, without gaps. */
-  readonly seq: number;
-  readonly previous_hash: string;
-  /** SHA-256, lower-case hex, over the canonical JSON (RFC 8785) of the row without this field and `signature`. */
-  readonly hash: string;
-  /** Where `signed_by` is: Ed25519 by that key over the hash, base64. */
-  readonly signature?: string;
-}
 
 /** Bytes of a row as JSON; some less where its texts are not ASCII. */
 export function bytesOfRow(row: AuditRow): number {
   return JSON.stringify(row).length;
-}
-
-/** A signed statement of the node that its chain reached this row: an export that ends earlier is incomplete. */
-export interface Checkpoint {
-  readonly machine: string;
-  readonly seq: number;
-  readonly hash: string;
-  readonly cycle: number;
-  /** Ed25519 over the canonical JSON of the other four fields, base64. */
-  readonly signature: string;
-}
-
-/** A signed statement of the node that it removed the first rows of a record, which begins with this in their place. */
-export interface Cut {
-  readonly machine: string;
-  /** Rows 1 to this one were removed. */
-  readonly removed_to_seq: number;
-  /** Hash of that row: the first that is left names it as its previous one. */
-  readonly removed_hash: string;
-  /** When they were removed, ISO 8601 in UTC with milliseconds. */
-  readonly at: string;
-  readonly cycle: number;
-  /** Ed25519 over the canonical JSON of the other five fields, base64. */
-  readonly signature: string;
 }

@@ -12,7 +12,7 @@ import {
 } from 'node:crypto';
 import { canonicalJson } from '../schema/canonical.js';
 import { Failure } from '../schema/failure.js';
-import type { Checkpoint, Cut } from './row.js';
+import type { Checkpoint, Cut, Succession } from './row.js';
 
 export interface Signer {
   /** Ed25519 over the bytes, or over the text in UTF-8; 64 bytes in base64. The same data gives the same signature. */
@@ -22,16 +22,6 @@ export interface Signer {
   /** The 32 bytes of the key in base64. */
   readonly publicKey: string;
   readonly fingerprint: string;
-}
-
-/** A key names its successor: a reader who trusts `previous` may trust `next` from `cycle` on. */
-export interface Succession {
-  /** The 32 bytes of each key in base64. */
-  readonly previous: string;
-  readonly next: string;
-  readonly cycle: number;
-  /** Ed25519 by `previous` over the canonical JSON of the other three fields, base64. */
-  readonly signature: string;
 }
 
 /** A new private key as PEM (PKCS#8), to be stored by a node. */

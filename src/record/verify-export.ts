@@ -4,8 +4,9 @@ import type { KeyObject } from 'node:crypto';
 import { Failure, unreachable } from '../schema/failure.js';
 import { isSpeltCanonically, type ParsedClosing, parseLine } from './export.js';
 import { KeyRing } from './key-ring.js';
+import type { Succession } from './row.js';
 import { readSuccession } from './shape.js';
-import { fingerprintOf, isRawKey, publicKeyFrom, rawOf, type Succession } from './signing.js';
+import { fingerprintOf, isRawKey, publicKeyFrom, rawOf } from './signing.js';
 import { type Check, pinnedOnly, type Verification } from './verification.js';
 import { RecordVerifier } from './verify-record.js';
 

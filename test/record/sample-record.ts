@@ -5,8 +5,8 @@ import type { Inputs } from '../../src/operator/operator.js';
 import { standardOperators } from '../../src/operator/registry.js';
 import { EMPTY, type Head, link } from '../../src/record/chain.js';
 import { type Closing, closingOf, exportLine } from '../../src/record/export.js';
-import type { AuditEntry, AuditRow } from '../../src/record/row.js';
-import { type Signer, type Succession, signCheckpoint, signerFromPem } from '../../src/record/signing.js';
+import type { AuditEntry, AuditRow, Succession } from '../../src/record/row.js';
+import { type Signer, signCheckpoint, signerFromPem } from '../../src/record/signing.js';
 
 /** The secret keys of tests 1, 2 and 3 of RFC 8032, 7.1. */
 export const [first, second, third] = [
