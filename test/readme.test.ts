@@ -25,7 +25,7 @@ import { parse } from 'yaml';
 import { clientKinds } from '../src/actor/client/client-schema.js';
 import { Scenario } from '../src/scenario/scenario-schema.js';
 import { topics } from '../src/topics/topics.js';
-import { arrivalModels } from '../src/traffic/arrival/arrival-schema.js';
+import { arrivalKinds } from '../src/traffic/arrival/arrival-schema.js';
 import { recordedLogs } from './traffic/log/recorded.js';
 
 const root = resolve(import.meta.dirname, '..');
@@ -137,7 +137,7 @@ it('the page of scenarios names every scenario with its question, every arrival,
   const fields = Object.keys(Scenario.properties).filter(
     (field) => !['name', 'start_cycle', 'warm_up'].includes(field),
   );
-  const words = [...Object.keys(arrivalModels), ...Object.keys(clientKinds), ...fields].map((word) => `\`${word}\``);
+  const words = [...Object.keys(arrivalKinds), ...Object.keys(clientKinds), ...fields].map((word) => `\`${word}\``);
   expect([...questions, ...words].filter((part) => !page.includes(part))).toEqual([]);
 });
 

@@ -1,5 +1,6 @@
 // The interface of every arrival model: how many requests arrive in a cycle, and when within it.
 import { Failure } from '../../schema/failure.js';
+import type { CycleCounts } from '../tally.js';
 
 /**
  * When requests arrive. Cycles count from the start of the run (0, 1, 2 ...); each is asked for once, in order, without gaps.
@@ -14,6 +15,13 @@ export interface Arrival {
    * @param n the result of `count` for that cycle
    */
   instants(out: Float64Array, n: number): void;
+}
+
+/** The content of a log: counts by the cycles of its own time, and the cycle that is cycle 0 of the model. */
+export interface Recording extends CycleCounts {
+  readonly origin: number;
+  /** Where they are known: the instants of all requests, in order, as fractions of their cycle. */
+  readonly instants?: Float64Array | undefined;
 }
 
 /** The most requests that a model may send in one cycle; for a random model, the most on average. */

@@ -1,63 +1,51 @@
 // A rate that steps up and back: once, permanently, or periodically.
 //
 //   burst            ____________              ____
-//                   |            |            |            lasts `lasts`, repeats `every` cycles after its start
+//                   |            |            |            lasts `for`, repeats `every` cycles after its start
 //   base   _________|            |____________|
-//          0        at           at + lasts   at + every
-import type { Rate } from '../../schema/quantity.js';
+//          0        at           at + for     at + every
+import { Type } from '../../schema/json-schema.js';
+import { timeField } from '../../schema/quantity.js';
 import { checkPeak, refuse } from './arrival.js';
-import { Carry, type Mixed, MOST_PARTS, mixed, onCommonParts, perCycle } from './carry.js';
-import { PlacedArrival, type Placement } from './placement.js';
-import type { Curve } from './poisson.js';
+import { Carry, MOST_PARTS, mixed, onCommonParts, perCycle } from './carry.js';
+import { byLaw, byLawFields, kind, RateOf } from './kind.js';
 
-export interface BurstShape {
-  readonly base: Rate;
-  readonly burst: Rate;
-  readonly at: number;
-  /** Length of a burst in cycles; if absent, it never ends: a step. */
-  readonly lasts?: number | undefined;
-  /** Cycles from the start of one burst to the start of the next; if absent, there is one burst. */
-  readonly every?: number | undefined;
-}
-
-export class BurstArrival extends PlacedArrival implements Curve {
-  readonly #shape: BurstShape;
-  readonly #lasts: number;
-  readonly #every: number;
-  readonly #carry: Carry;
-  readonly #base: Mixed;
-  readonly #burst: Mixed;
-
-  /** @throws Failure `invalid_input` when a rate is above MOST_PER_CYCLE, or bursts would overlap */
-  constructor(shape: BurstShape, placement: Placement) {
-    super(placement);
-    checkPeak('/base_rate', Math.ceil(perCycle(shape.base)));
-    checkPeak('/burst_rate', Math.ceil(perCycle(shape.burst)));
-    const { lasts = Infinity, every = Infinity } = shape;
-    if (lasts > every || (shape.lasts === undefined && shape.every !== undefined)) {
-      refuse('/for', 'must be given and no longer than every: one burst ends before the next begins');
-    }
-    const { parts, amounts } = onCommonParts([shape.base, shape.burst], MOST_PARTS);
-    const [base = 0n, burst = 0n] = amounts;
-    this.#shape = shape;
-    this.#lasts = lasts;
-    this.#every = every;
-    this.#carry = new Carry(Number(parts));
-    this.#base = mixed(base, parts);
-    this.#burst = mixed(burst, parts);
-  }
-
-  count(cycle: number): number {
-    const { whole, part } = this.#isBurst(cycle) ? this.#burst : this.#base;
-    return this.#carry.take(whole, part);
-  }
-
-  meanIn(cycle: number): number {
-    return perCycle(this.#isBurst(cycle) ? this.#shape.burst : this.#shape.base);
-  }
-
-  #isBurst(cycle: number): boolean {
-    const age = cycle - this.#shape.at;
-    return age >= 0 && (this.#every === Infinity ? age : age % this.#every) < this.#lasts;
-  }
-}
+export const burst = kind(
+  'burst',
+  'A rate that steps up and back.',
+  {
+    base_rate: Type.Optional(RateOf('The rate outside of bursts. Default: 0.')),
+    burst_rate: RateOf('The rate during a burst.'),
+    at: Type.Optional(timeField('When the first burst begins. Default: 0.')),
+    for: Type.Optional(timeField('How long a burst lasts, at least one cycle. Default: until `to`.')),
+    every: Type.Optional(timeField('From the beginning of a burst to that of the next. Default: there is one.')),
+    ...byLawFields,
+  },
+  (spec, read) => {
+    const low = read.rate(spec.base_rate ?? 0, '/base_rate');
+    const high = read.rate(spec.burst_rate, '/burst_rate');
+    const at = read.time(spec.at, '/at') ?? 0;
+    const lasts = read.time(spec.for, '/for', 1) ?? Infinity;
+    const every = read.time(spec.every, '/every', 1) ?? Infinity;
+    const isBurst = (cycle: number) => {
+      const age = cycle - at;
+      return age >= 0 && (every === Infinity ? age : age % every) < lasts;
+    };
+    return byLaw(spec, () => {
+      checkPeak('/base_rate', Math.ceil(perCycle(low)));
+      checkPeak('/burst_rate', Math.ceil(perCycle(high)));
+      if (lasts > every)
+        refuse('/for', 'must be given and no longer than every: one burst ends before the next begins');
+      const { parts, amounts } = onCommonParts([low, high], MOST_PARTS);
+      const [outside, inside] = [mixed(amounts[0]!, parts), mixed(amounts[1]!, parts)];
+      const carry = new Carry(Number(parts));
+      return {
+        count: (cycle) => {
+          const { whole, part } = isBurst(cycle) ? inside : outside;
+          return carry.take(whole, part);
+        },
+        meanIn: (cycle) => perCycle(isBurst(cycle) ? high : low),
+      };
+    });
+  },
+);

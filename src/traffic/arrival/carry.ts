@@ -7,7 +7,7 @@
 import type { Rate } from '../../schema/quantity.js';
 
 /** A number as `whole + part / parts`, 0 <= part < parts; the caller knows `parts`. `whole` may be negative. */
-export interface Mixed {
+interface Mixed {
   readonly whole: number;
   readonly part: number;
 }

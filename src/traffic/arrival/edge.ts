@@ -5,32 +5,34 @@
 //   boundary      0                      1                      2     boundary b begins cycle b * within
 //
 // A fixed window of n admits all 2n; a rolling window admits n, wherever the boundary is.
-import { checkPeak, refuse } from './arrival.js';
-import { PlacedArrival, type Placement } from './placement.js';
+import { Type } from '../../schema/json-schema.js';
+import { timeField } from '../../schema/quantity.js';
+import { refuse } from './arrival.js';
+import { kind, Placed, RequestsOf } from './kind.js';
 
-interface EdgeShape {
-  readonly requests: number;
-  /** Length of a window in cycles; windows are counted from the start of the model. */
-  readonly within: number;
-  /** Number of the boundary, from 1: the boundary between the first window and the second. */
-  readonly boundary: number;
-}
-
-export class EdgeArrival extends PlacedArrival {
-  readonly #requests: number;
-  readonly #begins: number;
-
-  /** @throws Failure `invalid_input` above MOST_PER_CYCLE, or if the boundary is beyond exact cycle numbers */
-  constructor({ requests, within, boundary }: EdgeShape, placement: Placement) {
-    super(placement);
-    checkPeak('/requests', requests);
-    if (!Number.isSafeInteger(boundary * within))
-      refuse('/boundary', 'lies beyond the last cycle that can be numbered');
-    this.#requests = requests;
-    this.#begins = boundary * within;
-  }
-
-  count(cycle: number): number {
-    return cycle === this.#begins - 1 || cycle === this.#begins ? this.#requests : 0;
-  }
-}
+export const edge = kind(
+  'edge',
+  'Many requests in the last cycle of a window and as many in the first of the next.',
+  {
+    requests: RequestsOf('How many requests come on each side of the boundary.'),
+    within: Type.Optional(timeField('Length of a window, at least one cycle. Default: that of the limiter.')),
+    boundary: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000,
+        description: 'Which boundary: 1, the default, lies between the first window and the second.',
+      }),
+    ),
+    placement: Placed('start'),
+  },
+  ({ requests, ...spec }, read) => {
+    const begins = (spec.boundary ?? 1) * (read.time(spec.within, '/within', 1) ?? read.within);
+    return ({ placement }) => {
+      if (!Number.isSafeInteger(begins)) refuse('/boundary', 'lies beyond the last cycle that can be numbered');
+      return {
+        count: (cycle) => (cycle === begins - 1 || cycle === begins ? requests : 0),
+        instants: placement(spec.placement ?? 'start'),
+      };
+    };
+  },
+);

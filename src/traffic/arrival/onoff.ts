@@ -9,98 +9,86 @@
 //
 //   cycle      |   off    |     on      | off  |          integral  0 .. Lambda
 //   switches   0          a             b      1          share u Lambda -> its instant
-import type { RandomStream } from '../../math/random.js';
 import { drawPoisson } from '../../math/random-law.js';
-import type { Rate } from '../../schema/quantity.js';
-import { type Arrival, checkPeak } from './arrival.js';
+import { Type } from '../../schema/json-schema.js';
+import { parseMeanTime, timeField } from '../../schema/quantity.js';
+import { checkPeak } from './arrival.js';
 import { perCycle } from './carry.js';
-
-export interface OnOffShape {
-  readonly on: Rate;
-  readonly off: Rate;
-  /** Mean times in the two states, in cycles, each at least LEAST_SOJOURN. */
-  readonly onFor: number;
-  readonly offFor: number;
-}
+import { kind, RateOf } from './kind.js';
 
 /** The shortest mean time in a state, in cycles: about a hundred switches in a cycle are simulated at most. */
-export const LEAST_SOJOURN = 0.01;
+const LEAST_SOJOURN = 0.01;
 
 /** Three streams, so that the bursts do not depend on the rates, nor the counts on whether instants are drawn. */
-interface OnOffStreams {
-  readonly sojourns: RandomStream;
-  readonly counts: RandomStream;
-  readonly instants: RandomStream;
-}
-
-export class OnOffArrival implements Arrival {
-  readonly #streams: OnOffStreams;
-  /** Rates and mean sojourns by state: 0 off, 1 on. */
-  readonly #rates: readonly [number, number];
-  readonly #sojourns: readonly [number, number];
-  #state: 0 | 1;
-  /** From the start of the cycle to the next switch. */
-  #wait: number;
-  /** Of the cycle last counted: its state at the start, its switches, the integral of its rate. */
-  #stateBefore: 0 | 1 = 0;
-  readonly #switches: number[] = [];
-  #integral = 0;
-
-  /** @throws Failure `invalid_input` when a rate is above MOST_PER_CYCLE */
-  constructor({ on, off, onFor, offFor }: OnOffShape, streams: OnOffStreams) {
-    checkPeak('/on_rate', perCycle(on));
-    checkPeak('/off_rate', perCycle(off));
-    this.#streams = streams;
-    this.#rates = [perCycle(off), perCycle(on)];
-    this.#sojourns = [offFor, onFor];
-    this.#state = streams.sojourns.uniform() * (onFor + offFor) < onFor ? 1 : 0;
-    // An exponential time has no memory: the rest of the first sojourn has the same law as a whole one.
-    this.#wait = this.#sojourn();
-  }
-
-  count(): number {
-    this.#stateBefore = this.#state;
-    this.#switches.length = 0;
-    this.#integral = 0;
-    let since = 0;
-    while (this.#wait < 1) {
-      this.#integral += (this.#wait - since) * this.#rates[this.#state];
-      since = this.#wait;
-      this.#switches.push(since);
-      this.#state = this.#state === 1 ? 0 : 1;
-      this.#wait += this.#sojourn();
-    }
-    this.#integral += (1 - since) * this.#rates[this.#state];
-    this.#wait -= 1;
-    return drawPoisson(this.#integral, this.#streams.counts);
-  }
-
-  instants(out: Float64Array, n: number): void {
-    for (let k = 0; k < n; k += 1) out[k] = this.#placeOf(this.#streams.instants.uniform() * this.#integral);
-    out.subarray(0, n).sort();
-  }
-
-  #sojourn(): number {
-    return this.#streams.sojourns.exponential(1 / this.#sojourns[this.#state]);
-  }
-
-  /** The instant at which the integral of the rate reaches `share`, 0 <= share < integral. */
-  #placeOf(share: number): number {
-    let state = this.#stateBefore;
-    let since = 0;
-    let left = share;
-    for (const until of this.#switches) {
-      const ofStretch = (until - since) * this.#rates[state];
-      if (left < ofStretch) break;
-      left -= ofStretch;
-      since = until;
-      state = state === 1 ? 0 : 1;
-    }
-    // Rounding may leave a tiny remainder for a last segment without requests.
-    const rate = this.#rates[state];
-    return rate > 0 ? Math.min(since + left / rate, LAST_INSTANT) : since;
-  }
-}
+export const onoff = kind(
+  'onoff',
+  'Poisson requests at one of two rates, each held for a time by chance (MMPP).',
+  {
+    on_rate: RateOf('The rate while on.'),
+    off_rate: Type.Optional(RateOf('The rate while off. Default: 0.')),
+    on_for: timeField('How long it is on, on average; at least a hundredth of a cycle.'),
+    off_for: timeField('How long it is off, on average; at least a hundredth of a cycle.'),
+  },
+  (spec, read) => {
+    const on = perCycle(read.rate(spec.on_rate, '/on_rate'));
+    const off = perCycle(read.rate(spec.off_rate ?? 0, '/off_rate'));
+    const onFor = parseMeanTime(spec.on_for, read.cycleMs, '/on_for', LEAST_SOJOURN);
+    const offFor = parseMeanTime(spec.off_for, read.cycleMs, '/off_for', LEAST_SOJOURN);
+    return ({ stream }) => {
+      checkPeak('/on_rate', on);
+      checkPeak('/off_rate', off);
+      const [sojourns, counts, places] = [stream('sojourns'), stream('counts'), stream('instants')];
+      /** By state: 0 off, 1 on. */
+      const rates = [off, on] as const;
+      const sojourn = () => sojourns.exponential(1 / (state === 1 ? onFor : offFor));
+      let state: 0 | 1 = sojourns.uniform() * (onFor + offFor) < onFor ? 1 : 0;
+      // From the start of the cycle to the next switch. An exponential time has no memory: the rest of the first sojourn has the same
+      // law as a whole one.
+      let wait = sojourn();
+      // Of the cycle last counted: its state at the start, its switches, the integral of its rate.
+      let stateBefore: 0 | 1 = 0;
+      const switches: number[] = [];
+      let integral = 0;
+      /** The instant at which the integral of the rate reaches `share`, 0 <= share < integral. */
+      const placeOf = (share: number) => {
+        let of = stateBefore;
+        let since = 0;
+        let left = share;
+        for (const until of switches) {
+          const ofStretch = (until - since) * rates[of];
+          if (left < ofStretch) break;
+          left -= ofStretch;
+          since = until;
+          of = of === 1 ? 0 : 1;
+        }
+        // Rounding may leave a tiny remainder for a last segment without requests.
+        return rates[of] > 0 ? Math.min(since + left / rates[of], LAST_INSTANT) : since;
+      };
+      return {
+        count: () => {
+          stateBefore = state;
+          switches.length = 0;
+          integral = 0;
+          let since = 0;
+          while (wait < 1) {
+            integral += (wait - since) * rates[state];
+            since = wait;
+            switches.push(since);
+            state = state === 1 ? 0 : 1;
+            wait += sojourn();
+          }
+          integral += (1 - since) * rates[state];
+          wait -= 1;
+          return drawPoisson(integral, counts);
+        },
+        instants: (out, n) => {
+          for (let k = 0; k < n; k += 1) out[k] = placeOf(places.uniform() * integral);
+          out.subarray(0, n).sort();
+        },
+      };
+    };
+  },
+);
 
 /** The last double before the end of the cycle. */
 const LAST_INSTANT = 1 - 2 ** -53;

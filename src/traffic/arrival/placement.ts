@@ -13,61 +13,31 @@ export const placements = ['even', 'start', 'random'] as const;
 
 export type PlacementName = (typeof placements)[number];
 
-export interface Placement {
-  /** Writes n fractions of a cycle in [0, 1), ascending, to the start of `out`. */
-  place(out: Float64Array, n: number): void;
-}
-
 /** @param stream creates the stream of `random`; the others draw nothing */
-export function makePlacement(name: PlacementName, stream: () => RandomStream): Placement {
+export function placementNamed(name: PlacementName, stream: () => RandomStream): Arrival['instants'] {
   switch (name) {
     case 'even':
       return even;
     case 'start':
       return start;
     case 'random':
-      return new RandomPlacement(stream());
+      return random(stream());
     default:
       return unreachable(name);
   }
 }
 
-/** A model that gives counts and leaves the instants to a placement. */
-export abstract class PlacedArrival implements Arrival {
-  readonly #placement: Placement;
-
-  constructor(placement: Placement) {
-    this.#placement = placement;
-  }
-
-  abstract count(cycle: number): number;
-
-  instants(out: Float64Array, n: number): void {
-    this.#placement.place(out, n);
-  }
-}
-
-const even: Placement = {
-  place(out, n) {
-    for (let k = 0; k < n; k += 1) out[k] = (k + 0.5) / n;
-  },
+const even: Arrival['instants'] = (out, n) => {
+  for (let k = 0; k < n; k += 1) out[k] = (k + 0.5) / n;
 };
 
-const start: Placement = {
-  place(out, n) {
-    out.fill(0, 0, n);
-  },
+const start: Arrival['instants'] = (out, n) => {
+  out.fill(0, 0, n);
 };
 
-class RandomPlacement implements Placement {
-  readonly #stream: RandomStream;
-
-  constructor(stream: RandomStream) {
-    this.#stream = stream;
-  }
-
-  place(out: Float64Array, n: number): void {
-    for (let k = 0; k < n; k += 1) out[k] = this.#stream.uniform();
+const random =
+  (stream: RandomStream): Arrival['instants'] =>
+  (out, n) => {
+    for (let k = 0; k < n; k += 1) out[k] = stream.uniform();
     if (n > 1) out.subarray(0, n).sort();
-  }
-}
+  };

@@ -9,73 +9,62 @@
 //
 // Over one denominator, a = A/q and b = B/q, this is (2T A + (B - A)(2c + 1)) / 2Tq: it grows by 2(B - A) / 2Tq each cycle. So two
 // additions of whole numbers for each cycle give floor of the exact integral, T (a + b) / 2 at the end.
-import type { Rate } from '../../schema/quantity.js';
+import { Type } from '../../schema/json-schema.js';
+import { timeField } from '../../schema/quantity.js';
 import { checkPeak } from './arrival.js';
-import { Carry, type Mixed, MOST_PARTS, mixed, onCommonParts, perCycle } from './carry.js';
-import { PlacedArrival, type Placement } from './placement.js';
-import type { Curve } from './poisson.js';
-
-interface RampShape {
-  readonly start: Rate;
-  readonly end: Rate;
-  /** T, in cycles, an integer from 1 to MAX_CYCLES. */
-  readonly over: number;
-  /** Whether it starts again after T cycles; otherwise the rate stays at `end`. */
-  readonly repeat: boolean;
-}
+import { Carry, MOST_PARTS, mixed, onCommonParts, perCycle } from './carry.js';
+import { byLaw, byLawFields, kind, RateOf } from './kind.js';
 
 /** Rates whose least common denominator is above 2^51 / T are rounded to it: T <= 2^30 keeps the error below T^2 / 2^52. */
-export class RampArrival extends PlacedArrival implements Curve {
-  readonly #shape: RampShape;
-  readonly #carry: Carry;
-  readonly #first: Mixed;
-  readonly #growth: Mixed;
-  readonly #last: Mixed;
-  #whole = 0;
-  #part = 0;
-
-  /** @throws Failure `invalid_input` when either rate is above MOST_PER_CYCLE */
-  constructor(shape: RampShape, placement: Placement) {
-    super(placement);
-    checkPeak('/start_rate', Math.ceil(perCycle(shape.start)));
-    checkPeak('/end_rate', Math.ceil(perCycle(shape.end)));
-    const twice = 2n * BigInt(shape.over);
-    const { parts: q, amounts } = onCommonParts([shape.start, shape.end], Math.floor(MOST_PARTS / (2 * shape.over)));
-    const [start = 0n, end = 0n] = amounts;
-    const parts = twice * q;
-    this.#shape = shape;
-    this.#carry = new Carry(Number(parts));
-    this.#first = mixed(twice * start + (end - start), parts);
-    this.#growth = mixed(2n * (end - start), parts);
-    this.#last = mixed(twice * end, parts);
-  }
-
-  count(cycle: number): number {
-    const { over, repeat } = this.#shape;
-    const at = repeat ? cycle % over : cycle;
-    if (at === 0) this.#stepTo(this.#first);
-    else if (at < over) this.#stepBy(this.#growth);
-    else if (at === over) this.#stepTo(this.#last);
-    return this.#carry.take(this.#whole, this.#part);
-  }
-
-  meanIn(cycle: number): number {
-    const { start, end, over, repeat } = this.#shape;
-    const at = repeat ? cycle % over : cycle;
-    if (at >= over) return perCycle(end);
-    return perCycle(start) + ((perCycle(end) - perCycle(start)) * (2 * at + 1)) / (2 * over);
-  }
-
-  #stepTo({ whole, part }: Mixed): void {
-    this.#whole = whole;
-    this.#part = part;
-  }
-
-  #stepBy({ whole, part }: Mixed): void {
-    this.#whole += whole;
-    this.#part += part;
-    if (this.#part < this.#carry.parts) return;
-    this.#part -= this.#carry.parts;
-    this.#whole += 1;
-  }
-}
+export const ramp = kind(
+  'ramp',
+  'A rate that changes linearly.',
+  {
+    start_rate: RateOf('The rate at the beginning.'),
+    end_rate: RateOf('The rate at the end, and after it.'),
+    over: Type.Optional(timeField('How long the change takes, at least one cycle. Default: until `to`.')),
+    repeat: Type.Optional(Type.Boolean({ description: 'Whether it begins again when it is over: a sawtooth.' })),
+    ...byLawFields,
+  },
+  (spec, read) => {
+    const start = read.rate(spec.start_rate, '/start_rate');
+    const end = read.rate(spec.end_rate, '/end_rate');
+    const given = read.time(spec.over, '/over', 1);
+    return byLaw(spec, (length) => {
+      checkPeak('/start_rate', Math.ceil(perCycle(start)));
+      checkPeak('/end_rate', Math.ceil(perCycle(end)));
+      const over = given ?? Math.max(1, length);
+      const common = onCommonParts([start, end], Math.floor(MOST_PARTS / (2 * over)));
+      const [a, b] = [common.amounts[0]!, common.amounts[1]!];
+      const twice = 2n * BigInt(over);
+      const parts = twice * common.parts;
+      const first = mixed(twice * a + (b - a), parts);
+      const growth = mixed(2n * (b - a), parts);
+      const last = mixed(twice * b, parts);
+      const carry = new Carry(Number(parts));
+      let { whole, part } = first;
+      const placeOf = (cycle: number) => (spec.repeat === true ? cycle % over : cycle);
+      return {
+        count: (cycle) => {
+          const at = placeOf(cycle);
+          if (at === 0) ({ whole, part } = first);
+          else if (at === over) ({ whole, part } = last);
+          else if (at < over) {
+            whole += growth.whole;
+            part += growth.part;
+            if (part >= carry.parts) {
+              part -= carry.parts;
+              whole += 1;
+            }
+          }
+          return carry.take(whole, part);
+        },
+        meanIn: (cycle) => {
+          const at = placeOf(cycle);
+          if (at >= over) return perCycle(end);
+          return perCycle(start) + ((perCycle(end) - perCycle(start)) * (2 * at + 1)) / (2 * over);
+        },
+      };
+    });
+  },
+);

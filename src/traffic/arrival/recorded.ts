@@ -6,36 +6,72 @@
 //   log      2305120007: 4    2305120009: 1        origin 2305120005
 //   cycles   0  1  2  3  4  5 ...
 //   counts   0  0  4  0  1  0
-import type { CycleCounts } from '../tally.js';
-import { checkPeak } from './arrival.js';
-import { PlacedArrival, type Placement } from './placement.js';
+import { Type } from '../../schema/json-schema.js';
+import { timeField } from '../../schema/quantity.js';
+import { logFormats } from '../log/log-options.js';
+import { checkPeak, type Recording, refuse } from './arrival.js';
+import { kind, Placed, RequestsOf } from './kind.js';
 
-export class CountsArrival extends PlacedArrival {
-  readonly #counts: readonly number[];
-  readonly #repeat: boolean;
+export const counts = kind(
+  'counts',
+  'Requests listed cycle by cycle.',
+  {
+    counts: Type.Array(RequestsOf('Requests in this cycle.'), {
+      minItems: 1,
+      maxItems: 1_000_000,
+      description: 'How many requests come in each cycle, from the first.',
+    }),
+    repeat: Type.Optional(Type.Boolean({ description: 'Whether the list begins again; else there is silence.' })),
+    placement: Placed('even'),
+  },
+  ({ counts: list, repeat, ...spec }) =>
+    ({ placement }) => ({
+      count: (cycle) => list[repeat === true ? cycle % list.length : cycle] ?? 0,
+      instants: placement(spec.placement ?? 'even'),
+    }),
+);
 
-  /**
-   * @param counts whole numbers from 0; at least one
-   * @throws Failure `invalid_input` if one is above MOST_PER_CYCLE
-   */
-  constructor(counts: readonly number[], repeat: boolean, placement: Placement) {
-    super(placement);
-    for (const [index, count] of counts.entries()) checkPeak(`/counts/${index}`, count);
-    this.#counts = counts;
-    this.#repeat = repeat;
-  }
+const Column = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 200, description }));
 
-  count(cycle: number): number {
-    return this.#counts[this.#repeat ? cycle % this.#counts.length : cycle] ?? 0;
-  }
-}
-
-/** The content of a log: counts by the cycles of its own time, and the cycle that is cycle 0 of the model. */
-export interface Recording extends CycleCounts {
-  readonly origin: number;
-  /** Where they are known: the instants of all requests, in order, as fractions of their cycle. */
-  readonly instants?: Float64Array | undefined;
-}
+/** Counts before the origin of the recording are ignored. */
+export const log = kind(
+  'log',
+  'The requests of a log, cycle by cycle.',
+  {
+    file: Type.String({
+      minLength: 1,
+      maxLength: 4096,
+      description: 'Path of the log, from the folder of the scenario.',
+    }),
+    format: Type.Optional(Type.Enum(logFormats, { description: 'Format of the log. Default: recognised.' })),
+    time_column: Column('Column, or field, with the time of a request. Default: recognised.'),
+    count_column: Column('Column with the number of requests of a row. Default: recognised; else each row is one.'),
+    key_column: Column('Column whose values are the clients: one contract for each.'),
+    spread: Type.Optional(timeField('Interval over which the requests of a row are spread from its time. Default: 0.')),
+    placement: Placed('even'),
+  },
+  (spec) => (making) => {
+    if (making.log === undefined) refuse('/model', 'log has nothing to play: a log is read before the run');
+    const { cycles, counts: numbers, origin, instants } = making.log;
+    for (const count of numbers) checkPeak('/file', count);
+    const place = making.placement(spec.placement ?? 'even');
+    let next = 0;
+    /** Requests of the cycles before. */
+    let before = 0;
+    return {
+      count: (cycle) => {
+        const wanted = origin + cycle;
+        // After the last cycle, comparisons with undefined are false, both < and ===.
+        for (; cycles[next]! < wanted; next += 1) before += numbers[next]!;
+        return cycles[next] === wanted ? numbers[next]! : 0;
+      },
+      instants: (out, n) => {
+        if (instants === undefined) place(out, n);
+        else out.set(instants.subarray(before, before + n));
+      },
+    };
+  },
+);
 
 const SECOND_MS = 1000;
 
@@ -64,35 +100,4 @@ export function spreadOverSeconds({ cycles, counts, origin }: Recording, cycleMs
     }
   }
   return { cycles: Float64Array.from(spread.cycles), counts: Float64Array.from(spread.counts), origin, instants };
-}
-
-export class RecordedArrival extends PlacedArrival {
-  readonly #recording: Recording;
-  #next = 0;
-  /** Requests of the cycles before. */
-  #before = 0;
-
-  /**
-   * @param recording kept, not copied; counts before its origin are ignored
-   * @throws Failure `invalid_input` if a cycle has more than MOST_PER_CYCLE requests
-   */
-  constructor(recording: Recording, placement: Placement) {
-    super(placement);
-    for (const count of recording.counts) checkPeak('/file', count);
-    this.#recording = recording;
-  }
-
-  count(cycle: number): number {
-    const { cycles, counts, origin } = this.#recording;
-    const wanted = origin + cycle;
-    // After the last cycle, comparisons with undefined are false, both < and ===.
-    for (; cycles[this.#next]! < wanted; this.#next += 1) this.#before += counts[this.#next]!;
-    return cycles[this.#next] === wanted ? counts[this.#next]! : 0;
-  }
-
-  override instants(out: Float64Array, n: number): void {
-    const { instants } = this.#recording;
-    if (instants === undefined) super.instants(out, n);
-    else out.set(instants.subarray(this.#before, this.#before + n));
-  }
 }

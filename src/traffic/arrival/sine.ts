@@ -9,64 +9,61 @@
 //
 // m c is exact (carried), and W returns to exactly 0 after every period: n whole periods have floor(m P n) requests.
 import { sinTurns } from '../../math/elementary.js';
-import type { Rate } from '../../schema/quantity.js';
+import { Type } from '../../schema/json-schema.js';
+import { parseTime, timeField } from '../../schema/quantity.js';
 import { checkPeak, refuse } from './arrival.js';
-import { Carry, type Mixed, mixed, perCycle } from './carry.js';
-import { PlacedArrival, type Placement } from './placement.js';
-import type { Curve } from './poisson.js';
+import { Carry, mixed, perCycle } from './carry.js';
+import { byLaw, byLawFields, kind, RateOf } from './kind.js';
 
-interface SineShape {
-  readonly mean: Rate;
-  readonly amplitude: Rate;
-  /** P, in cycles, an integer >= 1. */
-  readonly period: number;
-  /** In turns, [0, 1]. */
-  readonly phase: number;
-}
-
-export class SineArrival extends PlacedArrival implements Curve {
-  readonly #shape: SineShape;
-  readonly #mean: Mixed;
-  readonly #carry: Carry;
-  /** a P / pi */
-  readonly #swing: number;
-  /** The oscillation of a cycle is, on average, this times the sine at its middle: a P / pi sin(pi / P). */
-  readonly #swingInCycle: number;
-  /** Requests given in excess of the whole ones of the mean; negative if fewer. */
-  #ahead = 0;
-
-  /** @throws Failure `invalid_input` if the rate would fall below 0 or exceed MOST_PER_CYCLE */
-  constructor(shape: SineShape, placement: Placement) {
-    super(placement);
-    const [mean, amplitude] = [perCycle(shape.mean), perCycle(shape.amplitude)];
-    if (amplitude > mean)
-      refuse('/amplitude', `must not be above the mean rate, ${mean} per cycle: no rate is negative`);
-    checkPeak('/amplitude', Math.ceil(mean + amplitude));
-    this.#shape = shape;
-    this.#mean = mixed(BigInt(shape.mean.requests), BigInt(shape.mean.cycles));
-    this.#carry = new Carry(shape.mean.cycles);
-    this.#swing = (amplitude * shape.period) / Math.PI;
-    this.#swingInCycle = this.#swing * sinTurns(0.5 / shape.period);
-  }
-
-  count(cycle: number): number {
-    const ofMean = this.#carry.take(this.#mean.whole, this.#mean.part);
-    const due = ofMean + Math.floor(this.#carry.fraction + this.#wave(cycle + 1)) - this.#ahead;
-    // Near a rate of 0, rounding may retract a request that was already given: it is not given a second time.
-    const count = Math.max(0, due);
-    this.#ahead += count - ofMean;
-    return count;
-  }
-
-  meanIn(cycle: number): number {
-    const { mean, period, phase } = this.#shape;
-    return Math.max(0, perCycle(mean) + this.#swingInCycle * sinTurns(((cycle % period) + 0.5) / period + phase));
-  }
-
-  /** W at the start of a cycle. */
-  #wave(cycle: number): number {
-    const { period, phase } = this.#shape;
-    const half = (cycle % period) / period / 2;
-    return this.#swing * sinTurns(half + phase) * sinTurns(half);
-  }
-}
+export const sine = kind(
+  'sine',
+  'A rate that swings around its mean, as over a day.',
+  {
+    rate: RateOf('The mean rate.'),
+    amplitude: RateOf('How far the rate swings to either side; not above the mean rate.'),
+    period: timeField('How long one swing takes, at least one cycle.'),
+    phase: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description: 'Where in its swing it begins: 0 mean and rising, 0.25 peak, 0.5 mean and falling, 0.75 trough.',
+      }),
+    ),
+    ...byLawFields,
+  },
+  ({ phase = 0, ...spec }, read) => {
+    const rate = read.rate(spec.rate, '/rate');
+    const amplitude = perCycle(read.rate(spec.amplitude, '/amplitude'));
+    const period = parseTime(spec.period, read.cycleMs, '/period', 1);
+    return byLaw(spec, () => {
+      const mean = perCycle(rate);
+      if (amplitude > mean)
+        refuse('/amplitude', `must not be above the mean rate, ${mean} per cycle: no rate is negative`);
+      checkPeak('/amplitude', Math.ceil(mean + amplitude));
+      const { whole, part } = mixed(BigInt(rate.requests), BigInt(rate.cycles));
+      const carry = new Carry(rate.cycles);
+      /** a P / pi */
+      const swing = (amplitude * period) / Math.PI;
+      /** The oscillation of a cycle is, on average, this times the sine at its middle: a P / pi sin(pi / P). */
+      const swingInCycle = swing * sinTurns(0.5 / period);
+      /** W at the start of a cycle. */
+      const wave = (cycle: number) => {
+        const half = (cycle % period) / period / 2;
+        return swing * sinTurns(half + phase) * sinTurns(half);
+      };
+      /** Requests given in excess of the whole ones of the mean; negative if fewer. */
+      let ahead = 0;
+      return {
+        count: (cycle) => {
+          const ofMean = carry.take(whole, part);
+          const due = ofMean + Math.floor(carry.fraction + wave(cycle + 1)) - ahead;
+          // Near a rate of 0, rounding may retract a request that was already given: it is not given a second time.
+          const count = Math.max(0, due);
+          ahead += count - ofMean;
+          return count;
+        },
+        meanIn: (cycle) => Math.max(0, mean + swingInCycle * sinTurns(((cycle % period) + 0.5) / period + phase)),
+      };
+    });
+  },
+);

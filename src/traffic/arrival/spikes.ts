@@ -3,29 +3,28 @@
 //             |                   |                   |
 //   ----------+-------------------+-------------------+----      n requests each
 //             at              at + every         at + 2 every
-import { checkPeak } from './arrival.js';
-import { PlacedArrival, type Placement } from './placement.js';
+import { Type } from '../../schema/json-schema.js';
+import { timeField } from '../../schema/quantity.js';
+import { kind, Placed, RequestsOf } from './kind.js';
 
-interface SpikesShape {
-  readonly requests: number;
-  readonly at: number;
-  /** Cycles from one spike to the next; if absent, there is one spike. */
-  readonly every?: number | undefined;
-}
-
-export class SpikesArrival extends PlacedArrival {
-  readonly #shape: SpikesShape;
-
-  /** @throws Failure `invalid_input` above MOST_PER_CYCLE */
-  constructor(shape: SpikesShape, placement: Placement) {
-    super(placement);
-    checkPeak('/requests', shape.requests);
-    this.#shape = shape;
-  }
-
-  count(cycle: number): number {
-    const { requests, at, every } = this.#shape;
-    const age = cycle - at;
-    return age === 0 || (age > 0 && every !== undefined && age % every === 0) ? requests : 0;
-  }
-}
+export const spikes = kind(
+  'spikes',
+  'Many requests in one cycle, again and again.',
+  {
+    requests: RequestsOf('How many requests a spike has.'),
+    at: Type.Optional(timeField('When the first spike comes. Default: 0.')),
+    every: Type.Optional(timeField('From one spike to the next, at least one cycle. Default: there is one.')),
+    placement: Placed('start'),
+  },
+  ({ requests, ...spec }, read) => {
+    const at = read.time(spec.at, '/at') ?? 0;
+    const every = read.time(spec.every, '/every', 1);
+    return ({ placement }) => ({
+      count: (cycle) => {
+        const age = cycle - at;
+        return age === 0 || (age > 0 && every !== undefined && age % every === 0) ? requests : 0;
+      },
+      instants: placement(spec.placement ?? 'start'),
+    });
+  },
+);

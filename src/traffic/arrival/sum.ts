@@ -7,35 +7,25 @@ import type { Arrival } from './arrival.js';
 
 export function sum(arrivals: readonly Arrival[]): Arrival {
   const [only] = arrivals;
-  return only !== undefined && arrivals.length === 1 ? only : new Sum(arrivals);
-}
-
-class Sum implements Arrival {
-  readonly #arrivals: readonly Arrival[];
-  readonly #counts: Float64Array;
-
-  constructor(arrivals: readonly Arrival[]) {
-    this.#arrivals = arrivals;
-    this.#counts = new Float64Array(arrivals.length);
-  }
-
-  count(cycle: number): number {
-    let total = 0;
-    for (let i = 0; i < this.#arrivals.length; i += 1) {
-      const count = this.#arrivals[i]!.count(cycle);
-      this.#counts[i] = count;
-      total += count;
-    }
-    return total;
-  }
-
-  instants(out: Float64Array, n: number): void {
-    let placed = 0;
-    for (let i = 0; i < this.#arrivals.length; i += 1) {
-      const count = this.#counts[i]!;
-      if (count > 0) this.#arrivals[i]!.instants(out.subarray(placed, placed + count), count);
-      placed += count;
-    }
-    out.subarray(0, n).sort();
-  }
+  if (only !== undefined && arrivals.length === 1) return only;
+  const counts = new Float64Array(arrivals.length);
+  return {
+    count: (cycle) => {
+      let total = 0;
+      for (let i = 0; i < arrivals.length; i += 1) {
+        counts[i] = arrivals[i]!.count(cycle);
+        total += counts[i]!;
+      }
+      return total;
+    },
+    instants: (out, n) => {
+      let placed = 0;
+      for (let i = 0; i < arrivals.length; i += 1) {
+        const count = counts[i]!;
+        if (count > 0) arrivals[i]!.instants(out.subarray(placed, placed + count), count);
+        placed += count;
+      }
+      out.subarray(0, n).sort();
+    },
+  };
 }

@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox';
 import Value from 'typebox/value';
 import { describe, expect, it } from 'vitest';
-import { ArrivalSpec, arrivalFaults, arrivalModels } from '../../../src/traffic/arrival/arrival-schema.js';
+import { ArrivalSpec, arrivalFaults, arrivalKinds } from '../../../src/traffic/arrival/arrival-schema.js';
 
 const smallest = [
   { model: 'constant', rate: 1 },
@@ -19,7 +19,7 @@ const smallest = [
 ];
 
 it('every model fits with what it needs alone, with a time to begin and to end, and not without any part of that', () => {
-  expect(smallest.map(({ model }) => model)).toEqual(Object.keys(arrivalModels));
+  expect(smallest.map(({ model }) => model)).toEqual(Object.keys(arrivalKinds));
   const fits = (input: unknown): boolean => Value.Check(ArrivalSpec, input) && arrivalFaults(input).length === 0;
   const fails = (input: unknown): boolean => !Value.Check(ArrivalSpec, input) && arrivalFaults(input).length > 0;
   expect(smallest.filter((spec) => !fits(spec) || !fits({ ...spec, from: 5, to: '90s' }))).toEqual([]);
@@ -54,7 +54,7 @@ it.each<[input: unknown, faults: [path: string, message: string][]]>([
   expect(arrivalFaults(input, '/arrivals/0')).toEqual(faults.map(([path, message]) => ({ path, message })));
 });
 
-describe.each(Object.entries(arrivalModels))('the schema of %s', (_, schema) => {
+describe.each(Object.entries(arrivalKinds))('the schema of %s', (_, { schema }) => {
   it('bounds every number, text and list, describes every field, and refuses unknown ones', () => {
     expect([...lapsesIn(schema, '')]).toEqual([]);
   });

@@ -1,24 +1,16 @@
 // Models of chance, with fixed seeds, against the moments of their laws: within 3.3 standard errors of the closed form.
 import { describe, expect, it } from 'vitest';
-import { RandomStream } from '../../../src/math/random.js';
-import { parseRate } from '../../../src/schema/quantity.js';
 import type { Arrival } from '../../../src/traffic/arrival/arrival.js';
-import { OnOffArrival, type OnOffShape } from '../../../src/traffic/arrival/onoff.js';
-import { ParetoArrival } from '../../../src/traffic/arrival/pareto.js';
-import { makePlacement } from '../../../src/traffic/arrival/placement.js';
-import { PoissonAround, PoissonArrival } from '../../../src/traffic/arrival/poisson.js';
-import { countsOf, drawn, instantsOf } from './draw.js';
+import { arrivalOf, countsOf, drawn, instantsOf } from './draw.js';
 
-const SEED = 20_240_607;
-const stream = (purpose: string) => new RandomStream(SEED, purpose);
-const atRandom = makePlacement('random', () => stream('instants'));
-const rate = (value: number | string) => parseRate(value, 777);
+const steady = (rate: number) => arrivalOf({ model: 'poisson', rate });
+const around = (rate: number) => arrivalOf({ model: 'ramp', start_rate: rate, end_rate: rate, law: 'poisson' });
 
 describe.each([0.05, 1, 7.3, 60, 199, 201, 5_000])('Poisson of mean %d', (mean) => {
   const cycles = 20_000;
   it.each<[name: string, arrival: Arrival]>([
-    ['of a steady rate', new PoissonArrival(rate(mean), stream('steady'), atRandom)],
-    ['around a curve', new PoissonAround({ meanIn: () => mean }, stream('curve'), atRandom)],
+    ['of a steady rate', steady(mean)],
+    ['around a curve', around(mean)],
   ])('%s has its mean, a variance as large, and no memory', (_, arrival) => {
     const counts = countsOf(arrival, cycles);
     const { mean: seen, variance } = momentsOf(counts);
@@ -33,7 +25,7 @@ describe.each([0.05, 1, 7.3, 60, 199, 201, 5_000])('Poisson of mean %d', (mean) 
 });
 
 it('Poisson requests placed at random have exponential gaps, across cycles too', () => {
-  const arrival = new PoissonArrival(rate(2.5), stream('gaps'), atRandom);
+  const arrival = steady(2.5);
   const gaps = gapsOf(arrival, 20_000);
   const longer = gaps.filter((gap) => gap > 1 / 2.5).length / gaps.length;
   const share = Math.exp(-1);
@@ -44,20 +36,13 @@ it('Poisson requests placed at random have exponential gaps, across cycles too',
 });
 
 it.each([0, 1e-9])('Poisson of mean %d is silent', (mean) => {
-  const arrivals = [
-    new PoissonArrival(rate(mean), stream('silent'), atRandom),
-    new PoissonAround({ meanIn: () => mean }, stream('silent'), atRandom),
-  ];
+  const arrivals = [steady(mean), around(mean)];
   expect(arrivals.map((arrival) => drawn(arrival, 5))).toEqual(['0 0 0 0 0', '0 0 0 0 0']);
 });
 
 describe('on-off', () => {
-  const arrivalOf = (shape: OnOffShape, purpose = 'onoff') =>
-    new OnOffArrival(shape, {
-      sojourns: stream(`${purpose}/sojourns`),
-      counts: stream(`${purpose}/counts`),
-      instants: stream(`${purpose}/instants`),
-    });
+  const onoff = (on_rate: number, off_rate: number, on_for: number, off_for: number, purpose = 'onoff') =>
+    arrivalOf({ model: 'onoff', on_rate, off_rate, on_for, off_for }, { purpose });
 
   // Counts of a span t have the mean m t and the variance m t + 2 d^2 (ab / s^2) (t / s - (1 - e^(-s t)) / s^2), with
   // d = on - off, a = 1 / T_on, b = 1 / T_off, s = a + b (Fischer and Meier-Hellstern, The MMPP cookbook, 1993).
@@ -78,11 +63,11 @@ describe('on-off', () => {
     [3, 3, 1, 1],
   ])('rates %d and %d for %d and %d cycles: means and variances of whole and half cycles', (on, off, onFor, offFor) => {
     const cycles = 30_000;
-    const arrival = arrivalOf({ on: rate(on), off: rate(off), onFor, offFor });
+    const arrival = onoff(on, off, onFor, offFor);
     const wholes: number[] = [];
     const halves: number[] = [];
     for (let cycle = 0; cycle < cycles; cycle += 1) {
-      const count = arrival.count();
+      const count = arrival.count(cycle);
       const early = instantsOf(arrival, count).filter((at) => at < 0.5).length;
       wholes.push(count);
       halves.push(early);
@@ -92,34 +77,34 @@ describe('on-off', () => {
   });
 
   it('is on at the start as often as ever after', () => {
-    const shape = { on: rate(10), off: rate(0), onFor: 100, offFor: 300 };
-    const first = Array.from({ length: 2_000 }, (_, run) => arrivalOf(shape, `run ${run}`).count());
+    const first = Array.from({ length: 2_000 }, (_, run) => onoff(10, 0, 100, 300, `run ${run}`).count(0));
     expect(heldBy(first, { mean: 2.5, variance: momentsOfLaw(10, 0, 100, 300, 1).variance })).toEqual(['held', 'held']);
   });
 
   it('brings the same bursts whatever the rates are', () => {
-    const silent = (on: number) =>
-      countsOf(arrivalOf({ on: rate(on), off: rate(0), onFor: 5, offFor: 5 }), 200).map((count) => count === 0);
+    const silent = (on: number) => countsOf(onoff(on, 0, 5, 5), 200).map((count) => count === 0);
     // At 200 a cycle and at 400, a silent cycle is one that was off throughout.
     expect(silent(400)).toEqual(silent(200));
   });
 
   it('places requests in order, in the cycle', () => {
-    const arrival = arrivalOf({ on: rate(50), off: rate(1), onFor: 0.1, offFor: 0.1 });
-    const disorder = Array.from({ length: 500 }, () => instantsOf(arrival, arrival.count())).filter((instants) =>
-      instants.some((at, k) => !(at >= 0 && at < 1 && (k === 0 || at >= instants[k - 1]!))),
+    const arrival = onoff(50, 1, 0.1, 0.1);
+    const disorder = Array.from({ length: 500 }, (_, cycle) => instantsOf(arrival, arrival.count(cycle))).filter(
+      (instants) => instants.some((at, k) => !(at >= 0 && at < 1 && (k === 0 || at >= instants[k - 1]!))),
     );
     expect(disorder).toEqual([]);
   });
 });
 
 describe('Pareto', () => {
+  const pareto = (rate: number, shape: number) => arrivalOf({ model: 'pareto', rate, shape });
+
   it.each([
     [2, 3],
     [0.1, 5],
     [50, 2.5],
   ])('of rate %d and shape %d: mean gap, least gap and tail are those of the law', (r, shape) => {
-    const gaps = gapsOf(new ParetoArrival(rate(r), shape, stream('pareto')), Math.ceil(40_000 / r));
+    const gaps = gapsOf(pareto(r, shape), Math.ceil(40_000 / r));
     const least = (shape - 1) / (shape * r);
     const deviation = Math.sqrt((least ** 2 * shape) / ((shape - 1) ** 2 * (shape - 2)));
     const tail = 2 ** -shape;
@@ -132,13 +117,13 @@ describe('Pareto', () => {
   });
 
   it('with a tail of no variance knows crowds and long silences', () => {
-    const counts = countsOf(new ParetoArrival(rate(1), 1.2, stream('heavy')), 20_000);
+    const counts = countsOf(pareto(1, 1.2), 20_000);
     const quiet = longestRun(counts, (count) => count === 0);
     expect({ crowded: Math.max(...counts) >= 5, silent: quiet > 100 }).toEqual({ crowded: true, silent: true });
   });
 
   it('of rate 0 is silent', () => {
-    expect(drawn(new ParetoArrival(rate(0), 2, stream('none')), 4)).toBe('0 0 0 0');
+    expect(drawn(pareto(0, 2), 4)).toBe('0 0 0 0');
   });
 });
 

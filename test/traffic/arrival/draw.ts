@@ -1,5 +1,21 @@
 // Owns the drawing of arrivals as text, so that a test shows the wave it is about. Leaves what is right to the tests.
+import { RandomStream } from '../../../src/math/random.js';
 import type { Arrival } from '../../../src/traffic/arrival/arrival.js';
+import type { ArrivalSpec } from '../../../src/traffic/arrival/arrival-schema.js';
+import { type ArrivalRun, planArrival } from '../../../src/traffic/arrival/make.js';
+
+const SEED = 20_240_607;
+
+/** A model in cycles of 777 ms, by default of a run of a million. */
+export function arrivalOf(spec: ArrivalSpec, run: Partial<ArrivalRun> = {}): Arrival {
+  const draws = (purpose: string) => new RandomStream(SEED, purpose);
+  return planArrival(spec, { cycleMs: 777, within: 60 }).make({
+    draws,
+    purpose: spec.model,
+    cycles: 1_000_000,
+    ...run,
+  });
+}
 
 /** The counts of the first cycles. */
 export function countsOf(arrival: Arrival, cycles: number): number[] {

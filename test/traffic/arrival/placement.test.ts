@@ -1,23 +1,14 @@
 // Where in its cycle each request comes; models begun and ended; models added up.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RandomStream } from '../../../src/math/random.js';
 import type { Arrival } from '../../../src/traffic/arrival/arrival.js';
 import { between } from '../../../src/traffic/arrival/make.js';
-import { makePlacement, type PlacementName } from '../../../src/traffic/arrival/placement.js';
-import { CountsArrival } from '../../../src/traffic/arrival/recorded.js';
+import type { PlacementName } from '../../../src/traffic/arrival/placement.js';
 import { sum } from '../../../src/traffic/arrival/sum.js';
-import { drawn, drawnInstants, instantsOf } from './draw.js';
+import { arrivalOf, drawn, drawnInstants, instantsOf } from './draw.js';
 
-const seed = 7;
-
-function counts(list: readonly number[], placement: PlacementName = 'even'): Arrival {
-  return new CountsArrival(
-    list,
-    false,
-    makePlacement(placement, () => new RandomStream(seed, 'test')),
-  );
-}
+const counts = (list: readonly number[], placement: PlacementName = 'even'): Arrival =>
+  arrivalOf({ model: 'counts', counts: [...list], placement });
 
 it.each<[PlacementName, instants: string]>([
   ['even', '50 | 25 75 |  | 10 30 50 70 90'],
