@@ -1,8 +1,9 @@
 // The endpoints of the record: read, verify.
 import { CutShape, ROW_KINDS, RowShape } from '../record/row.js';
+import { HeadShape, VerificationShape } from '../record/verification.js';
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
-import { ContractId, Cycle, exact, Head, limitOf, OfMachine, ok, Seq } from './shapes.js';
+import { ContractId, Cycle, exact, limitOf, OfMachine, ok, Seq } from './shapes.js';
 
 const Query = exact({
   after_seq: Type.Optional(Seq),
@@ -27,7 +28,7 @@ export const readRecord = {
   answers: ok('A page of rows.', {
     machine: Type.String(),
     rows: Type.Array(RowShape),
-    head: Head,
+    head: HeadShape,
     cut: Type.Optional(CutShape),
     next_after_seq: Type.Optional(
       Type.Integer({ description: '`after_seq` of the next page; absent on the last page.' }),
@@ -39,35 +40,5 @@ export const verifyRecord = {
   method: 'GET',
   path: '/api/chain/{slug}/state/verify',
   shapes: { params: OfMachine },
-  answers: ok('Whether the record is valid, and if not, the first broken place.', {
-    valid: Type.Boolean(),
-    machine: Type.Union([Type.String(), Type.Null()]),
-    rows: Type.Integer({ description: 'Valid rows, from the first that is there.' }),
-    head: Type.Union([Head, Type.Null()]),
-    first_broken: Type.Union([
-      Type.Null(),
-      Type.Object({
-        seq: Type.Optional(Type.Integer()),
-        line: Type.Integer(),
-        check: Type.String(),
-        reason: Type.String(),
-      }),
-    ]),
-    checkpoint: Type.Union([
-      Type.Null(),
-      Type.Object({ seq: Type.Integer(), cycle: Cycle, signed_by: Type.String(), pinned: Type.Boolean() }),
-    ]),
-    proofs: Type.Integer({ description: 'Proofs that were recomputed.' }),
-    removed: Type.Optional(
-      Type.Object(
-        {
-          to_seq: Type.Integer(),
-          at: Type.String({ description: 'ISO 8601.' }),
-          cycle: Cycle,
-          signed_by: Type.String(),
-        },
-        { description: 'Rows 1 to `to_seq` were removed, as the node signed; absent where all rows are there.' },
-      ),
-    ),
-  }),
+  answers: ok('Whether the record is valid, and if not, the first broken place.', VerificationShape.properties),
 } as const satisfies Endpoint;

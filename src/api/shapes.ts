@@ -117,11 +117,6 @@ export const OfContract = Type.Object({ slug: Slug, contract_id: ContractId });
 
 export const Hash = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256, hexadecimal.' });
 
-export const Head = Type.Object(
-  { seq: Type.Integer({ description: 'The last row.' }), hash: Hash },
-  { description: 'The end of the record.' },
-);
-
 export const freed = {
   contracts: Type.Integer(),
   window_cycles: Type.Integer(),

@@ -1,8 +1,9 @@
 // The schemas of machines, contracts, decisions and problems in answers of the node.
 import type { Static } from 'typebox';
 import { WhenAway } from '../limiter/definition.js';
+import { HeadShape } from '../record/verification.js';
 import { Type } from '../schema/json-schema.js';
-import { Cycle, Head, Keyed } from './shapes.js';
+import { Cycle, Keyed } from './shapes.js';
 
 const machineFields = {
   slug: Type.String(),
@@ -15,7 +16,7 @@ const machineFields = {
       description: 'When it was deleted, ISO 8601: its record is read for a time. Absent while it is there.',
     }),
   ),
-  head: Head,
+  head: HeadShape,
 };
 
 export const MachineSummary = Type.Object({

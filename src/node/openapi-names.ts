@@ -3,11 +3,11 @@
 //   operation   the name of its endpoint in src/api: countOne, getContract; of pages and figures by method and path: getHealthz
 //   schema      one of `shapes` if it is the same; else CountManyAnswer and CountManyBody, by its first operation
 import * as events from '../api/events.js';
-import * as parts from '../api/shapes.js';
 import * as views from '../api/views.js';
 import { endpoints } from '../client/endpoints.js';
 import { ContractDefinition } from '../limiter/definition.js';
 import { RowShape } from '../record/row.js';
+import { HeadShape } from '../record/verification.js';
 import type { Route } from './route.js';
 
 const { gateBelow, openStream } = events;
@@ -37,7 +37,7 @@ const shapes: Readonly<Record<string, object>> = {
   Decision: views.DecisionShape,
   Event: events.EventShape,
   Row: RowShape,
-  Head: parts.Head,
+  Head: HeadShape,
   ContractDefinition,
   GateAdmitted: events.gate.answers[200].schema,
   GateLimited: events.gate.answers[429].schema,

@@ -5,10 +5,7 @@ import { digestOf } from '../schema/canonical.js';
 import { type AuditEntry, type AuditRow, GENESIS } from './row.js';
 
 /** The end of a chain: its last row, or, before the first row, its start. */
-export interface Head {
-  readonly seq: number;
-  readonly hash: string;
-}
+export type Head = Pick<AuditRow, 'seq' | 'hash'>;
 
 export const EMPTY: Head = Object.freeze({ seq: 0, hash: GENESIS });
 

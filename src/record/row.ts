@@ -4,7 +4,7 @@
 // Field names are those of the HTTP API and of exported records: a row is hashed, stored, served and exported in this shape. Fields that do
 // not apply are absent, never null.
 import type { Static, TSchema } from 'typebox';
-import { Type } from '../schema/json-schema.js';
+import { type Frozen, Type } from '../schema/json-schema.js';
 
 const closed = { additionalProperties: false } as const;
 
@@ -233,12 +233,6 @@ export const SuccessionShape = Type.Object(
   },
   { ...closed, description: 'A key names the one that follows it.' },
 );
-
-type Frozen<T> = T extends readonly (infer Item)[]
-  ? readonly Frozen<Item>[]
-  : T extends object
-    ? { readonly [Field in keyof T]: Frozen<T[Field]> }
-    : T;
 
 export type AuditRow = Frozen<Static<typeof RowShape>>;
 /** A row before it is linked into the chain of its machine. */

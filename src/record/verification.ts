@@ -1,62 +1,78 @@
 // The result of verifying a record.
-import type { Head } from './chain.js';
+import type { Static } from 'typebox';
+import { type Frozen, Type } from '../schema/json-schema.js';
 
-/** What was being checked when something did not hold. The checks of a row are listed in the order in which they are made. */
-export type Check =
-  | 'text'
-  | 'shape'
-  | 'machine'
-  | 'seq'
-  | 'link'
-  | 'hash'
-  | 'cycle'
-  | 'state'
-  | 'proof'
-  | 'checkpoint'
-  | 'tail'
-  | 'key';
+const Hash = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256, hexadecimal.' });
+const Cycle = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Number of a cycle.' });
+const orNull = <Schema extends Parameters<typeof Type.Optional>[0]>(schema: Schema) =>
+  Type.Union([Type.Null(), schema]);
 
-export interface Broken {
-  /** The first seq that does not hold; absent if the rows hold and a key or a signature does not. */
-  readonly seq?: number;
-  /** Line of an export, or position among the values passed, from 1; 0 for checkpoints known in advance. */
-  readonly line: number;
-  readonly check: Check;
-  readonly reason: string;
-}
+export const HeadShape = Type.Object(
+  { seq: Type.Integer({ description: 'The last row.' }), hash: Hash },
+  { description: 'The end of the record.' },
+);
 
-/** A checkpoint that holds: the fingerprint of its key, and whether trust in it starts from a key that the reader supplied. */
-export interface SignedHead {
-  readonly seq: number;
-  readonly cycle: number;
-  readonly signed_by: string;
-  readonly pinned: boolean;
-}
+const BrokenShape = Type.Object({
+  seq: Type.Optional(
+    Type.Integer({
+      description: 'The first that does not hold; absent if the rows hold and a key or a signature does not.',
+    }),
+  ),
+  line: Type.Integer({
+    description: 'Line of an export, or position among the values passed, from 1; 0 for checkpoints known in advance.',
+  }),
+  // In the order in which they are made for a row.
+  check: Type.Enum(
+    ['text', 'shape', 'machine', 'seq', 'link', 'hash', 'cycle', 'state', 'proof', 'checkpoint', 'tail', 'key'],
+    { description: 'What was being checked.' },
+  ),
+  reason: Type.String(),
+});
 
-/** The rows 1 to `to_seq` were removed, as the node signed. */
-export interface SignedCut {
-  readonly to_seq: number;
-  readonly at: string;
-  readonly cycle: number;
-  readonly signed_by: string;
-}
+const SignedHeadShape = Type.Object(
+  {
+    seq: Type.Integer(),
+    cycle: Cycle,
+    signed_by: Type.String({ description: 'Fingerprint of the key.' }),
+    pinned: Type.Boolean({ description: 'Whether trust in it starts from a key that the reader supplied.' }),
+  },
+  { description: 'The newest checkpoint that holds.' },
+);
 
-/** Field names are those of the HTTP API. */
-export interface Verification {
-  readonly valid: boolean;
-  readonly machine: string | null;
-  /** Number of rows that hold, from the first that is there; rows after a broken one are not checked. */
-  readonly rows: number;
-  readonly head: Head | null;
-  readonly first_broken: Broken | null;
-  readonly checkpoint: SignedHead | null;
-  /** Number of operator results that were computed again. */
-  readonly proofs: number;
-  /** The signed statement on rows that were removed; absent if none were. */
-  readonly removed?: SignedCut;
-  /** Rows, from the first, that were verified earlier and not again, but for the last of them; absent where all were verified now. */
-  readonly earlier?: number;
-}
+const SignedCutShape = Type.Object(
+  {
+    to_seq: Type.Integer(),
+    at: Type.String({ description: 'ISO 8601.' }),
+    cycle: Cycle,
+    signed_by: Type.String(),
+  },
+  { description: 'Rows 1 to `to_seq` were removed, as the node signed; absent where all rows are there.' },
+);
+
+export const VerificationShape = Type.Object({
+  valid: Type.Boolean(),
+  machine: Type.Union([Type.String(), Type.Null()]),
+  rows: Type.Integer({
+    description: 'Rows that hold, from the first that is there; those after a broken one are not checked.',
+  }),
+  head: orNull(HeadShape),
+  first_broken: orNull(BrokenShape),
+  checkpoint: orNull(SignedHeadShape),
+  proofs: Type.Integer({ description: 'Operator results that were computed again.' }),
+  removed: Type.Optional(SignedCutShape),
+  earlier: Type.Optional(
+    Type.Integer({
+      description:
+        'Rows, from the first, that were verified earlier and not again, but for the last of them; absent where all were verified now.',
+    }),
+  ),
+});
+
+export type Broken = Frozen<Static<typeof BrokenShape>>;
+export type Check = Broken['check'];
+export type SignedHead = Frozen<Static<typeof SignedHeadShape>>;
+export type SignedCut = Frozen<Static<typeof SignedCutShape>>;
+export type Verification = Frozen<Static<typeof VerificationShape>>;
 
 /** The same result, but not valid where nothing pins the key of the node. */
 export function pinnedOnly(found: Verification): Verification {

@@ -49,3 +49,10 @@ const builders: { readonly [Kind in Kinds]: (...given: never[]) => Plain } = {
 
 /** Builds JSON Schemas with types: `Type.Object({ n: Type.Integer() })`. See the documentation of TypeBox. */
 export const Type = builders as unknown as Pick<typeof TypeBox, Kinds>;
+
+/** The type of a value that fits a schema, for those who only read it. */
+export type Frozen<T> = T extends readonly (infer Item)[]
+  ? readonly Frozen<Item>[]
+  : T extends object
+    ? { readonly [Field in keyof T]: Frozen<T[Field]> }
+    : T;
