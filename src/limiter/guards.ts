@@ -8,9 +8,8 @@
 //   refused {cycle, holdCycles}                                                           hold
 //
 // The first transition whose guard holds is taken. Time comes as the cycle of an event, never by a timer.
-import { holds } from './expression/evaluate.js';
+import { parseCondition, type ReadCondition } from './expression/condition.js';
 import type { IntegerSet } from './expression/integer-set.js';
-import { type ConditionNode, parseCondition } from './expression/parse.js';
 
 /** The counts have changed: after an event was counted, and at the start of a cycle. */
 export interface AggregateEvent {
@@ -79,9 +78,9 @@ export function asksFor(params: AsksFor, event: ContractEvent): boolean {
   if (event.type !== 'move' || event.to !== params.to) return false;
   const { fires_when: text, aggregate } = params;
   if (text === null) return true;
-  const node = conditions.get(params) ?? parseCondition(text, { names: ['count', 'refused'], prefixes: [INPUT] });
-  conditions.set(params, node);
-  return holds(node, (name) => {
+  const condition = conditions.get(params) ?? parseCondition(text, { names: ['count', 'refused'], prefixes: [INPUT] });
+  conditions.set(params, condition);
+  return condition.holds((name) => {
     if (!name.startsWith(INPUT)) return event.counts[aggregate];
     const field = name.slice(INPUT.length);
     // Not what every object has, as `constructor`.
@@ -92,7 +91,7 @@ export function asksFor(params: AsksFor, event: ContractEvent): boolean {
 export const INPUT = 'input.';
 
 /** Conditions by the parameters that hold them: each is parsed once. */
-const conditions = new WeakMap<AsksFor, ConditionNode>();
+const conditions = new WeakMap<AsksFor, ReadCondition>();
 
 /** Action `hold`: the cycle from which evaluations move the contract again. */
 export function heldUntil(event: ContractEvent): number {

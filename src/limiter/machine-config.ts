@@ -9,9 +9,8 @@ import {
   type OnAggregate,
   type TransitionDefinition,
 } from './definition.js';
+import { ExpressionError, parseCondition, type Vocabulary } from './expression/condition.js';
 import { ALL, type IntegerSet, intersection } from './expression/integer-set.js';
-import { ExpressionError, parseCondition, type Vocabulary } from './expression/parse.js';
-import { solveForCount } from './expression/solve.js';
 import { type AsksFor, type CountIn, type Emit, type Fire, INPUT } from './guards.js';
 import type { Steps } from './plan.js';
 
@@ -157,7 +156,7 @@ class Conditions {
   /** The guard of a trigger; undefined without one. The further condition is checked in any case. */
   countIn(index: number, { trigger, fires_when: further }: TransitionDefinition): CountIn | undefined {
     const counts = (field: string, text: string) =>
-      this.#read(`/transitions/${index}/${field}`, () => solveForCount(parseCondition(text, this.#looksAt)));
+      this.#read(`/transitions/${index}/${field}`, () => parseCondition(text, this.#looksAt).counts());
     if (!isOnAggregate(trigger)) {
       const path = `/transitions/${index}/fires_when`;
       if (further != null) this.#read(path, () => parseCondition(further, this.#withInput));

@@ -5,8 +5,7 @@
 //   ... in_any 60           |---60---|          holds over every stretch of 60 cycles
 //                             |---60---|
 import type { Static } from 'typebox';
-import { holds, namesIn } from '../limiter/expression/evaluate.js';
-import { type ConditionNode, ExpressionError, parseCondition } from '../limiter/expression/parse.js';
+import { ExpressionError, parseCondition, type ReadCondition } from '../limiter/expression/condition.js';
 import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
 import { real } from '../schema/fields.js';
@@ -57,7 +56,7 @@ export type ExpectationSpec = Static<typeof ExpectationSpec>;
 export interface Expectation {
   readonly name: string;
   readonly text: string;
-  readonly condition: ConditionNode;
+  readonly condition: ReadCondition;
   readonly at: Stretch | undefined;
   /** Length of the stretches in which it must hold. */
   readonly inAny: number | undefined;
@@ -97,15 +96,15 @@ export function parseExpectation(spec: ExpectationSpec, place: string, reading: 
     ? { names: stretchFigures }
     : wholeFigures(reading.clients.map((kind) => kind.replaceAll('-', '_')));
   const path = typeof spec === 'string' ? place : `${place}/that`;
-  let condition: ConditionNode;
+  let condition: ReadCondition;
   try {
     condition = parseCondition(given.that, vocabulary);
   } catch (error) {
     if (error instanceof ExpressionError) throw refused(path, `cannot be read: ${error.message}`);
     throw error;
   }
-  if (namesIn(condition).size === 0) throw refused(path, 'names no figure of the outcome, for example `limited == 0`');
-  if (inAny !== undefined && namesIn(condition).size > 1) throw refused(path, 'may name one figure only beside in_any');
+  if (condition.names.size === 0) throw refused(path, 'names no figure of the outcome, for example `limited == 0`');
+  if (inAny !== undefined && condition.names.size > 1) throw refused(path, 'may name one figure only beside in_any');
   const { name = wordsFor(given), contract, share } = given;
   return { name, text: wordsFor(given), condition, at, inAny, contract, share };
 }
@@ -117,7 +116,7 @@ export function judge(
 ): ExpectationOutcome {
   const asked = { name, expected, ...(share === undefined ? {} : { share }) };
   const whole: Stretch = { from: 0, to: Number.POSITIVE_INFINITY };
-  const names = [...namesIn(condition)];
+  const names = [...condition.names];
   if (inAny !== undefined) {
     const values = source.values(names[0] as StretchFigure, inAny, at ?? whole, contract);
     return { ...asked, ...verdictOn(values ?? new Set(), condition) };
@@ -133,21 +132,21 @@ export function judge(
       : names.map((figure, index) => `${figure} ${values[index] ?? 'none'}`).join(', ');
   // "not (recovery_cycles > 61)" must not hold because nothing recovered.
   const isKnown = values.some((one) => one !== undefined);
-  return { ...asked, actual, held: isKnown && holds(condition, value) };
+  return { ...asked, actual, held: isKnown && condition.holds(value) };
 }
 
 /** The value that is shown: the largest or smallest that fails, else any that fails, else the largest. */
-function verdictOn(values: ReadonlySet<number>, condition: ConditionNode): Pick<ExpectationOutcome, 'actual' | 'held'> {
+function verdictOn(values: ReadonlySet<number>, condition: ReadCondition): Pick<ExpectationOutcome, 'actual' | 'held'> {
   if (values.size === 0) return { actual: null, held: false };
   let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   let failing: number | undefined;
   for (const value of values) {
     if (value < min) min = value;
     if (value > max) max = value;
-    if (failing === undefined && !holds(condition, () => value)) failing = value;
+    if (failing === undefined && !condition.holds(() => value)) failing = value;
   }
   if (failing === undefined) return { actual: max, held: true };
-  const telling = [max, min].find((value) => !holds(condition, () => value));
+  const telling = [max, min].find((value) => !condition.holds(() => value));
   return { actual: telling ?? failing, held: false };
 }
 

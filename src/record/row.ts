@@ -186,7 +186,7 @@ export const RowShape = Type.Object(
 );
 
 /** A row of one kind: unknown fields, and those of other kinds, are refused. */
-export function shapeOf(kind: RowKind): TSchema {
+export function rowShapeOf(kind: RowKind): TSchema {
   const [must, may]: readonly [readonly OwnField[], readonly OwnField[]] = kinds[kind];
   return Type.Object(
     {

@@ -9,9 +9,9 @@ import {
   type Cut,
   CutShape,
   ROW_KINDS,
+  rowShapeOf,
   type Succession,
   SuccessionShape,
-  shapeOf,
 } from './row.js';
 
 type Read<T> = { readonly value: T } | { readonly fault: string };
@@ -26,7 +26,7 @@ export function reader<S extends TSchema>(schema: S): (value: unknown) => Read<S
 }
 
 const rowReaders = new Map<unknown, (value: unknown) => Read<unknown>>(
-  ROW_KINDS.map((kind) => [kind, reader(shapeOf(kind))]),
+  ROW_KINDS.map((kind) => [kind, reader(rowShapeOf(kind))]),
 );
 
 /** A row of any kind, or the first place at which the value does not have the shape of a row. */

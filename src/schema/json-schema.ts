@@ -50,7 +50,7 @@ const builders: { readonly [Kind in Kinds]: (...given: never[]) => Plain } = {
 /** Builds JSON Schemas with types: `Type.Object({ n: Type.Integer() })`. See the documentation of TypeBox. */
 export const Type = builders as unknown as Pick<typeof TypeBox, Kinds>;
 
-/** The type of a value that fits a schema, for those who only read it. */
+/** The type of a value that fits a schema, to be read and never changed. */
 export type Frozen<T> = T extends readonly (infer Item)[]
   ? readonly Frozen<Item>[]
   : T extends object

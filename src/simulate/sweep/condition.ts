@@ -1,6 +1,5 @@
 // Conditions on the figures of runs: `limited < 1%`, `clients.succeeded < clients.jobs / 2`.
-import { holds, namesIn } from '../../limiter/expression/evaluate.js';
-import { ExpressionError, parseCondition } from '../../limiter/expression/parse.js';
+import { ExpressionError, parseCondition } from '../../limiter/expression/condition.js';
 import { wholeFigures } from '../../outcome/figure-names.js';
 import { type Cell, wrongSweep } from './grid.js';
 import { type SweepPlan, scenarioOf } from './plan-sweep.js';
@@ -23,14 +22,14 @@ export function readFigureCondition(text: string, plan: SweepPlan, set: Cell['se
   const { clients } = scenarioOf(plan, { cell: 0, set: { ...plan.cells[0]?.set, ...set } });
   const written = text.replace(/(\d+(?:\.\d+)?)\s*%/g, '($1 / 100 * requests)');
   const kinds = clients.map(({ name }) => name);
-  const node = parsed(text, written, kinds);
-  const names = [...namesIn(node)];
+  const condition = parsed(text, written, kinds);
+  const names = [...condition.names];
   if (names.length === 0) throw wrongSweep(`"${text}" names no figure.`, SHOWN);
   return {
     names,
     holds(figures) {
       const missing = names.find((name) => !Object.hasOwn(figures, name));
-      if (missing === undefined) return holds(node, (name) => figures[name]);
+      if (missing === undefined) return condition.holds((name) => figures[name]);
       throw wrongSweep(
         `"${text}" names ${missing}, which not every run has.`,
         `There are ${Object.keys(figures).join(', ')}.`,

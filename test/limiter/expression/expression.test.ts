@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { holds, namesIn } from '../../../src/limiter/expression/evaluate.js';
+import { parseCondition } from '../../../src/limiter/expression/condition.js';
 import { complement, has, type IntegerSet, intersection, union } from '../../../src/limiter/expression/integer-set.js';
-import { parseCondition } from '../../../src/limiter/expression/parse.js';
-import { solveForCount } from '../../../src/limiter/expression/solve.js';
 
 const COUNT = { names: ['count'] };
 const COUNT_AND_INPUT = { names: ['count'], prefixes: ['input.'] };
@@ -28,7 +26,7 @@ describe('conditions solved for the count', () => {
     ['count < 3 || count >= 3', '0..'],
     ['count == 1.5', ''],
   ])('%s holds for %s', (text, expected) => {
-    const set = solveForCount(parseCondition(text, COUNT));
+    const set = parseCondition(text, COUNT).counts();
     expect(set.map(({ lo, hi }) => (hi === Number.POSITIVE_INFINITY ? `${lo}..` : `${lo}..${hi}`)).join(' ')).toBe(
       expected,
     );
@@ -52,10 +50,12 @@ describe('conditions solved for the count', () => {
   it('holds exactly where the condition, worked out for each count, is true', () => {
     fc.assert(
       fc.property(condition, (text) => {
-        const node = parseCondition(text, COUNT);
-        const set = solveForCount(node);
+        const condition = parseCondition(text, COUNT);
+        const set = condition.counts();
         const counts = Array.from({ length: 100 }, (_, count) => count);
-        expect(counts.filter((count) => has(set, count))).toEqual(counts.filter((count) => holds(node, () => count)));
+        expect(counts.filter((count) => has(set, count))).toEqual(
+          counts.filter((count) => condition.holds(() => count)),
+        );
       }),
     );
   });
@@ -91,12 +91,12 @@ describe('conditions on inputs', () => {
     ['count > input.most || input.force == 1', { most: 9, force: 0 }, true],
     ['(1 + 2) * 3 == 9 && -(-1) == 1', {}, true],
   ] as [string, Record<string, number>, boolean][])('%s with %j is %s', (text, input, expected) => {
-    const node = parseCondition(text, COUNT_AND_INPUT);
-    expect(holds(node, (name) => (name === 'count' ? 10 : input[name.slice(6)]))).toBe(expected);
+    const condition = parseCondition(text, COUNT_AND_INPUT);
+    expect(condition.holds((name) => (name === 'count' ? 10 : input[name.slice(6)]))).toBe(expected);
   });
 
   it('says which names it asks for', () => {
-    expect([...namesIn(parseCondition('count > 1 and not (input.a < -input.b)', COUNT_AND_INPUT))]).toEqual([
+    expect([...parseCondition('count > 1 and not (input.a < -input.b)', COUNT_AND_INPUT).names]).toEqual([
       'count',
       'input.a',
       'input.b',
@@ -138,6 +138,6 @@ describe('conditions that cannot be read name the column and the reason', () => 
     ['100 / count > 4', 'column 1: nothing can be divided by count'],
     ['count / 0 > 1', 'column 1: a division by zero'],
   ])('%s is not linear in the count', (text, message) => {
-    expect(() => solveForCount(parseCondition(text, COUNT))).toThrow(message);
+    expect(() => parseCondition(text, COUNT).counts()).toThrow(message);
   });
 });
