@@ -2,7 +2,7 @@
 //
 // In continuous time an instant is cut to a step, so either answer is taken within a step of the instant at which it turns.
 import { copyOf, LIMITED } from '../limiter/rule/rule.js';
-import { type RuleDefinition, uncheckedRule } from '../limiter/rule/rule-definition.js';
+import { type ParamsOf, type RuleDefinition, uncheckedRule } from '../limiter/rule/rule-definition.js';
 import type { BucketAndIntervalState } from '../limiter/rule/token-bucket-and-interval.js';
 import type { Counted, Counting, RuleClock, Span } from './counting.js';
 
@@ -27,7 +27,9 @@ export function exactCounting(definition: RuleDefinition, clock: RuleClock): Cou
   const rule = uncheckedRule({ ...definition, ...(resolutionMs === 0 ? {} : { clock_resolution_ms: resolutionMs }) });
   const inner = rule.ownClock ? (state: unknown) => state : (state: unknown) => (state as { inner: unknown }).inner;
   const textOf =
-    definition.primitive === 'token_bucket_and_interval' ? bucketText(definition.params as Rate) : plainText;
+    definition.primitive === 'token_bucket_and_interval'
+      ? bucketText(definition.params as ParamsOf<'token_bucket_and_interval'>)
+      : plainText;
   /** States that decide alike from a time on have one text, whatever the time. */
   const keyOf = (state: unknown, tMs: number) => (rule.forgettable(state, tMs) ? 'fresh' : textOf(inner(state)));
   const searchStepMs = stepMs || CONTINUOUS_STEP_MS;
@@ -106,14 +108,8 @@ interface State {
   readonly key: string;
 }
 
-interface Rate {
-  readonly rate: number;
-  readonly per_ms: number;
-  readonly capacity: number;
-}
-
 /** A bucket in continuous time is known by the time at which it is full. Rounded to what doubles add to equal times. */
-function bucketText({ rate, per_ms, capacity }: Rate): (state: unknown) => string {
+function bucketText({ rate, per_ms, capacity }: ParamsOf<'token_bucket_and_interval'>): (state: unknown) => string {
   return (state) => {
     const { startMs, taken, bucket } = state as BucketAndIntervalState;
     const fullMs = bucket.atMs + ((capacity - bucket.tokens) * per_ms) / rate;

@@ -3,7 +3,7 @@
 // What follows is monotone in each of them, and in the instant at which the request is counted, but for a turn where the instant is that
 // of the next request. So the rule itself is asked at the corners, and at that turn.
 import { NEVER } from '../limiter/rule/rule.js';
-import { type RuleDefinition, uncheckedRule } from '../limiter/rule/rule-definition.js';
+import { type ParamsOf, type RuleDefinition, uncheckedRule } from '../limiter/rule/rule-definition.js';
 import { type Counted, type Counting, LONG_AGO_MS, type RuleClock, type Span } from './counting.js';
 import { type Bounds, firstAfter, grainOf, joined, lastBefore, onClock, spanOf } from './span.js';
 
@@ -12,14 +12,7 @@ interface Permits {
   readonly next: Bounds;
 }
 
-interface GuavaParams {
-  readonly interval_ms: number;
-  readonly queue?: boolean;
-  readonly max_wait_ms?: number;
-  readonly max_stored?: number;
-  readonly warmup_ms?: number;
-  readonly cold_factor?: number;
-}
+type GuavaParams = Partial<ParamsOf<'guava_bursty'> & ParamsOf<'guava_warmup'>> & { readonly interval_ms: number };
 
 /** What the rule keeps. */
 interface Kept {

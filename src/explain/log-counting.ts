@@ -1,6 +1,6 @@
 // Counting by a log of instants: an entry stays for a window, and a request is admitted unless as many as the limit are there. A count over
 // whole cycles is such a log, read on a clock whose steps are cycles.
-import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
+import type { ParamsOf, RuleDefinition } from '../limiter/rule/rule-definition.js';
 import type { Counted, Counting, RuleClock, Span } from './counting.js';
 import { atOnce, type Bounds, firstAfter, grainOf, joined, lastBefore, onClock, spanOf, tickOf } from './span.js';
 
@@ -17,21 +17,7 @@ interface Entries {
   readonly until: Bounds;
 }
 
-interface LogParams {
-  readonly limit: number;
-  readonly window_ms: number;
-  readonly count_refused?: boolean;
-  readonly dedup_same_time?: boolean;
-  readonly over_limit_cost_bug?: boolean;
-  readonly edge?: string;
-  readonly block_ms?: number;
-}
-
-interface CycleParams {
-  readonly threshold?: number;
-  readonly within?: number;
-  readonly cycle_ms?: number;
-}
+type LogParams = ParamsOf<'sliding_log'> & Partial<ParamsOf<'sliding_log_block'>>;
 
 const NO_BLOCK = { least: Number.NEGATIVE_INFINITY, most: Number.NEGATIVE_INFINITY };
 const NONE = new Float64Array(0);
@@ -43,7 +29,7 @@ export function logCounting({ primitive, params }: RuleDefinition, clock: RuleCl
     case 'sliding_log_block':
       return countingBy(params as LogParams, clock);
     case 'rolling_count': {
-      const { threshold: limit = 100, within = 60, cycle_ms = 777 } = params as CycleParams;
+      const { threshold: limit = 100, within = 60, cycle_ms = 777 } = params as ParamsOf<'rolling_count'>;
       // Its phase is searched in whole ms.
       const cycles: RuleClock = { stepMs: 1, resolutionMs: cycle_ms };
       return countingBy({ limit, window_ms: within * cycle_ms, count_refused: true }, cycles);

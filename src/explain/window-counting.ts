@@ -2,27 +2,13 @@
 //
 //   in the window    t < end       count + 1; what a refused request does to the end is up to the rule
 //   it is over       t >= end      count 1, and the end of the next window: from here, or the next edge of a grid
-import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
+import type { ParamsOf, RuleDefinition } from '../limiter/rule/rule-definition.js';
 import type { Counted, Counting, RuleClock, Span } from './counting.js';
 import { type Bounds, firstAfter, grainOf, joined, lastBefore, onClock, spanOf } from './span.js';
 
-interface WindowParams {
-  readonly limit?: number;
-  readonly free?: number;
-  readonly step_ms?: number;
+type WindowParams = Partial<ParamsOf<'fixed_window'> & Pick<ParamsOf<'fixed_window_delay'>, 'free' | 'step_ms'>> & {
   readonly window_ms: number;
-  readonly align?: 'first' | 'epoch' | 'construction';
-  readonly phase_ms?: number;
-  readonly edge?: string;
-  readonly count_refused?: boolean;
-  readonly refused_restart_window?: boolean;
-  readonly every_hit_restarts_window?: boolean;
-  readonly refused_backoff?: number;
-  readonly block_ms?: number;
-  readonly local_block_ms?: number;
-  readonly refused_rearm?: boolean;
-  readonly state_ttl_from_last_admit_ms?: number;
-}
+};
 
 interface Window {
   readonly end: Bounds;

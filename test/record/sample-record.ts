@@ -1,5 +1,6 @@
 // Owns the record that the tests of this folder take apart: every kind of row, operators of both kinds, a signer known from RFC 8032.
 import { createPrivateKey } from 'node:crypto';
+import fc from 'fast-check';
 import { fire } from '../../src/operator/fire.js';
 import type { Inputs } from '../../src/operator/operator.js';
 import { standardOperators } from '../../src/operator/registry.js';
@@ -143,4 +144,38 @@ function firingOf(id: string, inputs: Inputs, cycle: number) {
   const firing = fire(operator, inputs, cycle);
   if (!firing.ok) throw new Error(firing.why);
   return firing;
+}
+
+/** A list with up to three of its values taken out, cut off, exchanged, or joined and replaced by others. */
+export function edited<T>(values: readonly T[], other: fc.Arbitrary<T>): fc.Arbitrary<readonly T[]> {
+  const place = fc.nat(values.length - 1);
+  type Edit = (values: readonly T[]) => readonly T[];
+  const edit: fc.Arbitrary<Edit> = fc.oneof(
+    place.map(
+      (at): Edit =>
+        (list) =>
+          list.filter((_, index) => index !== at),
+    ),
+    place.map(
+      (at): Edit =>
+        (list) =>
+          list.slice(0, at),
+    ),
+    fc.tuple(place, other).map(
+      ([at, put]): Edit =>
+        (list) =>
+          list.toSpliced(at, 0, put),
+    ),
+    fc.tuple(place, other).map(
+      ([at, put]): Edit =>
+        (list) =>
+          list.map((old, index) => (index === at ? put : old)),
+    ),
+    fc.tuple(place, place).map(
+      ([a, b]): Edit =>
+        (list) =>
+          list.map((old, index) => (index === a ? (list[b] ?? old) : index === b ? (list[a] ?? old) : old)),
+    ),
+  );
+  return fc.array(edit, { maxLength: 3 }).map((edits) => edits.reduce((sofar, next) => next(sofar), values));
 }

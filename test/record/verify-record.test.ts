@@ -11,6 +11,7 @@ import {
   created,
   deleted,
   drafts,
+  edited,
   first,
   moved,
   recordOf,
@@ -302,43 +303,12 @@ describe('checkpoints', () => {
 });
 
 describe('rows taken out, put in, or put elsewhere', () => {
-  type Edit = (values: AuditRow[]) => AuditRow[];
-  const place = fc.nat(11);
   const anyRow = fc.constantFrom(...rows, ...others);
-
-  const edit: fc.Arbitrary<Edit> = fc.oneof(
-    place.map(
-      (at): Edit =>
-        (values) =>
-          values.filter((_, index) => index !== at),
-    ),
-    place.map(
-      (at): Edit =>
-        (values) =>
-          values.slice(0, at),
-    ),
-    fc.tuple(place, anyRow).map(
-      ([at, put]): Edit =>
-        (values) =>
-          values.toSpliced(at, 0, put),
-    ),
-    fc.tuple(place, anyRow).map(
-      ([at, put]): Edit =>
-        (values) =>
-          values.map((old, index) => (index === at ? put : old)),
-    ),
-    fc.tuple(place, place).map(
-      ([a, b]): Edit =>
-        (values) =>
-          values.map((old, index) => (index === a ? (values[b] ?? old) : index === b ? (values[a] ?? old) : old)),
-    ),
-  );
 
   it('show at the first place at which the record is not what it was', () => {
     const options = { keys, checkpoints: [checkpointOf(row(12))] };
     fc.assert(
-      fc.property(fc.array(edit, { maxLength: 3 }), (edits) => {
-        const values = edits.reduce((sofar, next) => next(sofar), rows);
+      fc.property(edited(rows, anyRow), (values) => {
         const at = values.findIndex((value, index) => value !== rows[index]);
         const place = at < 0 ? values.length + 1 : at + 1;
         const whole = at < 0 && values.length === rows.length;

@@ -238,6 +238,7 @@ const unlimited: Rule = {
 };
 
 export type Primitive = keyof typeof primitives;
+export type ParamsOf<Name extends Primitive> = Static<(typeof primitives)[Name]['params']>;
 
 const Announces = Type.Object(
   {
