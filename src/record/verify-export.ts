@@ -64,12 +64,6 @@ export function isFingerprint(text: string): boolean {
   return /^SHA256:[A-Za-z0-9+/]{43}$/.test(text);
 }
 
-export function verifyExport(text: string | Uint8Array, options: VerifyExportOptions = {}): Verification {
-  const verifier = new ExportVerifier(options);
-  verifier.bytes(Buffer.from(text));
-  return verifier.end();
-}
-
 /** Verifies an export in chunks of any size. Keeps one line, and the state of a RecordVerifier. */
 export class ExportVerifier {
   readonly #pinned: KeyObject | undefined;

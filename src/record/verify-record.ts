@@ -19,16 +19,6 @@ export interface VerifyOptions {
   readonly findOperator?: FindOperator;
 }
 
-export function verifyRecord(rows: Iterable<unknown>, options: VerifyOptions = {}): Verification {
-  const verifier = new RecordVerifier(options);
-  let line = 0;
-  for (const row of rows) {
-    line += 1;
-    if (!verifier.row(row, line)) break;
-  }
-  return verifier.end();
-}
-
 type Fault = readonly [check: Check, reason: string];
 
 /**

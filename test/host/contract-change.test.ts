@@ -9,12 +9,12 @@ import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
 import { findStandardOperator } from '../../src/operator/registry.js';
-import { verifyRecord } from '../../src/record/verify-record.js';
 import { Failure } from '../../src/schema/failure.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import type { KeyedImage } from '../../src/store/store.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 import { rules } from '../limiter/rule/every-rule.js';
+import { verifyRows } from '../record/verifying.js';
 
 const CYCLE_MS = 40;
 const START = 2_306_790_000;
@@ -73,7 +73,7 @@ class Bench {
 
   rows() {
     const rows = this.store.rows('m', { limit: 10_000 });
-    expect(verifyRecord(rows)).toMatchObject({ valid: true });
+    expect(verifyRows(rows)).toMatchObject({ valid: true });
     return rows;
   }
 }

@@ -6,11 +6,11 @@ import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
 import { whyNotAt } from '../../src/node/counting/listeners.js';
 import { standardOperators } from '../../src/operator/registry.js';
-import { verifyRecord } from '../../src/record/verify-record.js';
 import type { Failure } from '../../src/schema/failure.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { Rank } from '../../src/time/rank.js';
 import { VirtualClock } from '../../src/time/virtual.js';
+import { verifyRows } from '../record/verifying.js';
 import { decideAt } from './decide-at.js';
 
 const operators = standardOperators();
@@ -50,7 +50,7 @@ describe('the main path: events in, decisions out, transitions recorded and veri
     ]);
     expect([contract.tally.requests, contract.tally.limited, contract.tally.restores]).toEqual([8, 3, 1]);
     const rows = store.rows('gateway');
-    expect(verifyRecord(rows)).toMatchObject({ valid: true, rows: 4 });
+    expect(verifyRows(rows)).toMatchObject({ valid: true, rows: 4 });
     expect(rows[2]).toMatchObject({
       from: 'allowing',
       operator: 'KO42',
@@ -277,7 +277,7 @@ describe('physics operators', () => {
       substrate: { operator: 'KO42', inputs: { S: 1, cycle: 0 } },
     });
     expect(row.proof_digest).toMatch(/^[0-9a-f]{64}$/);
-    expect(verifyRecord(store.rows('m'))).toMatchObject({ valid: true });
+    expect(verifyRows(store.rows('m'))).toMatchObject({ valid: true });
   });
 
   it('a condition that is false is refused, and leaves no row', () => {
@@ -300,7 +300,7 @@ describe('physics operators', () => {
       failure: { code: 'compute_failed' },
     });
     expect(contract.state).toBe('idle');
-    expect(verifyRecord(store.rows('m'))).toMatchObject({ valid: true });
+    expect(verifyRows(store.rows('m'))).toMatchObject({ valid: true });
   });
 });
 
@@ -357,7 +357,7 @@ describe('after a restart', () => {
     const later = newHost(500, store);
     expect([later.host.contract(id).state, later.host.contract(id).gate.count]).toEqual(['allowing', 0]);
     expect(store.rows('m').at(-1)).toMatchObject({ to: 'allowing', cycle: 13 });
-    expect(verifyRecord(store.rows('m'))).toMatchObject({ valid: true });
+    expect(verifyRows(store.rows('m'))).toMatchObject({ valid: true });
   });
 });
 
@@ -392,7 +392,7 @@ describe('a record never goes back in time', () => {
     ).toEqual(['allowing@7', 'allowing@9', 'allowing@12']);
 
     const revived = newHost(100, store);
-    expect(verifyRecord(store.rows('m'))).toMatchObject({ valid: true });
+    expect(verifyRows(store.rows('m'))).toMatchObject({ valid: true });
     expect([...revived.host.contracts.values()].map(({ state }) => state)).toEqual([
       'allowing',
       'allowing',
@@ -413,6 +413,6 @@ describe('a record never goes back in time', () => {
         .slice(-3)
         .map(({ cycle }) => cycle),
     ).toEqual([10, 20, 30]);
-    expect(verifyRecord(store.rows('m'))).toMatchObject({ valid: true });
+    expect(verifyRows(store.rows('m'))).toMatchObject({ valid: true });
   });
 });

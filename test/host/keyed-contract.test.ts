@@ -6,13 +6,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Host } from '../../src/host/host.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
-import { verifyRecord } from '../../src/record/verify-record.js';
 import { Failure } from '../../src/schema/failure.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { openSqliteStore } from '../../src/store/sqlite.js';
 import type { KeyedImage, Store } from '../../src/store/store.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 import { NaiveLimiter } from '../limiter/naive-limiter.js';
+import { verifyRows } from '../record/verifying.js';
 import { decideAt } from './decide-at.js';
 
 const START = 2_306_790_000;
@@ -148,7 +148,7 @@ function check(given: Settings, script: readonly Step[], open: () => Store, reop
     expect(found).toEqual({ state: limiter.state, count: limiter.count, gate: limiter.count });
   }
   const rows = store.rows('m', { limit: 10_000 });
-  expect(verifyRecord(rows)).toMatchObject({ valid: true });
+  expect(verifyRows(rows)).toMatchObject({ valid: true });
   const moves = (name: string | undefined) =>
     rows
       .filter((row) => row.kind === 'transition' && row.key === name)

@@ -9,11 +9,11 @@ import type { Gate } from '../../src/limiter/gate.js';
 import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
 import { ko42 } from '../../src/operator/ko42.js';
 import type { Operator } from '../../src/operator/operator.js';
-import { verifyRecord } from '../../src/record/verify-record.js';
 import { Failure } from '../../src/schema/failure.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 import { rules } from '../limiter/rule/every-rule.js';
+import { verifyRows } from '../record/verifying.js';
 import { decideAt } from './decide-at.js';
 
 const CYCLE_MS = 40;
@@ -149,7 +149,7 @@ class Arm {
   rows() {
     this.clock.run({ untilMs: this.clock.now() + 200 * CYCLE_MS });
     const rows = this.store.rows('m', { limit: 100_000 }).filter(({ kind }) => kind.startsWith('transition'));
-    expect(verifyRecord(this.store.rows('m', { limit: 100_000 }), { findOperator })).toMatchObject({ valid: true });
+    expect(verifyRows(this.store.rows('m', { limit: 100_000 }), { findOperator })).toMatchObject({ valid: true });
     const keys = new Map([...this.#ids].map(([key, id]) => [id, key]));
     return KEYS.map((key) =>
       rows

@@ -3,12 +3,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Host } from '../../src/host/host.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
-import { verifyRecord } from '../../src/record/verify-record.js';
 import { Failure } from '../../src/schema/failure.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { Agenda } from '../../src/time/agenda.js';
 import type { Clock } from '../../src/time/clock.js';
 import { cycleOf, startOf } from '../../src/time/cycle.js';
+import { verifyRows } from '../record/verifying.js';
 import { decideAt } from './decide-at.js';
 
 const CYCLE_MS = 777;
@@ -131,7 +131,7 @@ describe('a record never goes back in time', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         for (const rows of recordsAfter(steps)) {
-          expect(verifyRecord(rows)).toMatchObject({ valid: true, rows: rows.length });
+          expect(verifyRows(rows)).toMatchObject({ valid: true, rows: rows.length });
           const times = rows.map(({ at }) => at);
           expect(times).toEqual([...times].sort());
         }

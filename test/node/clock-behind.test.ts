@@ -1,7 +1,7 @@
 // A node that starts again with a clock that is behind what it has stored.
 import { afterEach, expect, it } from 'vitest';
-import { verifyRecord } from '../../src/record/verify-record.js';
 import { MemoryStore } from '../../src/store/memory.js';
+import { verifyRows } from '../record/verifying.js';
 import { figureIn, metricsOf } from './asking.js';
 import { type Running, startRunning } from './running.js';
 
@@ -47,7 +47,7 @@ it('begins at the newest stored cycle, says by how much it is ahead, and its rec
     ['limiting', 4],
     ['allowing', 1],
   ]);
-  expect(verifyRecord(memory.rows('m'))).toMatchObject({ valid: true });
+  expect(verifyRows(memory.rows('m'))).toMatchObject({ valid: true });
   expect(Math.round(figureIn(await metricsOf(again.url), 'weir_clock_skew_seconds') / 60)).toBe(60);
 });
 

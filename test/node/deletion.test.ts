@@ -4,8 +4,8 @@ import type { Limits } from '../../src/node/limits.js';
 import { type RunningNode, startNode } from '../../src/node/node.js';
 import { openStorage } from '../../src/node/node-storage.js';
 import { publicKeyFrom } from '../../src/record/signing.js';
-import { verifyExport } from '../../src/record/verify-export.js';
 import { temporaryFolder } from '../left-behind.js';
+import { verifyExport } from '../record/verifying.js';
 
 const DEPLOY = '/api/contracts/templates/rate-limiter/deploy';
 

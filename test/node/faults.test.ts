@@ -4,8 +4,8 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { publicKeyFrom } from '../../src/record/signing.js';
-import { verifyExport } from '../../src/record/verify-export.js';
 import { type Serving, serve, temporaryFolder, weir } from '../cli/command-line.js';
+import { verifyExport } from '../record/verifying.js';
 
 const CYCLE_MS = 50;
 

@@ -1,7 +1,7 @@
 // The way of a person with nothing but an HTTP client, from nothing to a record that anyone can verify.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { publicKeyFrom } from '../../src/record/signing.js';
-import { verifyExport } from '../../src/record/verify-export.js';
+import { verifyExport } from '../record/verifying.js';
 import { Listening } from './listening.js';
 import { type Running, startRunning } from './running.js';
 

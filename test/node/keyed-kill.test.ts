@@ -1,8 +1,8 @@
 // A real node with a contract with keys is killed: no acknowledged transition of a key is lost, and with --durability strict no count.
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { verifyRecord } from '../../src/record/verify-record.js';
 import { serve, temporaryFolder } from '../cli/command-line.js';
+import { verifyRows } from '../record/verifying.js';
 import { ask } from './asking.js';
 
 it('a node that is killed goes on with every key where it was', { timeout: 120_000 }, async () => {
@@ -34,7 +34,7 @@ it('a node that is killed goes on with every key where it was', { timeout: 120_0
     const byKey = (a: { key: string }, b: { key: string }) => (a.key < b.key ? -1 : 1);
     expect(found.sort(byKey)).toEqual(acknowledged.sort(byKey));
     const { rows } = await ask(node.url, 'GET', '/api/chain/m/state', key);
-    expect(verifyRecord(rows)).toMatchObject({ valid: true });
+    expect(verifyRows(rows)).toMatchObject({ valid: true });
     const limited = acknowledged.filter(({ state }) => state === 'limiting').map((one) => one.key);
     const moved = rows.filter(({ kind }: any) => kind === 'transition').map((row: { key: string }) => row.key);
     expect(moved.sort()).toEqual(limited.sort());

@@ -1,6 +1,6 @@
 // Contracts with keys over real HTTP: deploy, event, events, gate, gates, the keys that are there, and what is refused.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { verifyRecord } from '../../src/record/verify-record.js';
+import { verifyRows } from '../record/verifying.js';
 import { figureIn } from './asking.js';
 import { type Running, startRunning } from './running.js';
 
@@ -66,7 +66,7 @@ describe('each key is a gate of its own', () => {
       to: 'limiting',
       inputs: { S: 3 },
     });
-    expect(verifyRecord(rows)).toMatchObject({ valid: true, rows: 3 });
+    expect(verifyRows(rows)).toMatchObject({ valid: true, rows: 3 });
     const { contract: whole } = await told('GET', `${path}/contracts/${id}`);
     expect(whole.keyed).toMatchObject({ keys: 2, limited: 1 });
     const { contract: one } = await told('GET', `${path}/contracts/${id}?key=a`);

@@ -8,9 +8,9 @@ import { countInSteps } from '../../src/node/counting/local/deciding.js';
 import { Turns } from '../../src/node/fair-queue.js';
 import { MachineWork } from '../../src/node/machine-work.js';
 import type { AuditRow } from '../../src/record/row.js';
-import { verifyRecord } from '../../src/record/verify-record.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { type TimeSource, WallClock } from '../../src/time/wall.js';
+import { verifyRows } from '../record/verifying.js';
 
 /** A row takes 0.3 ms. */
 class SlowStore extends MemoryStore {
@@ -121,7 +121,7 @@ describe('work on a machine', () => {
       ...Array(100).fill('allowing@1003'),
       ...Array(100).fill('limiting@1005'),
     ]);
-    expect(verifyRecord(node.store.rows('busy', { limit: 1_000 }))).toMatchObject({ valid: true });
+    expect(verifyRows(node.store.rows('busy', { limit: 1_000 }))).toMatchObject({ valid: true });
   });
 
   it('has the instant at which it came, for a contract that follows a rule too', async () => {
@@ -139,7 +139,7 @@ describe('work on a machine', () => {
     expect(answers.map(({ admitted }) => admitted.at(-1))).toEqual([1, 0, 1]);
     const rows = node.store.rows('busy', { contractId: id, kind: 'transition', limit: 10 });
     expect(rows.map(({ cycle, to }) => `${to}@${cycle}`)).toEqual(['limiting@1000', 'allowing@1000']);
-    expect(verifyRecord(node.store.rows('busy', { limit: 1_000 }))).toMatchObject({ valid: true });
+    expect(verifyRows(node.store.rows('busy', { limit: 1_000 }))).toMatchObject({ valid: true });
   });
 
   it('of another machine does not wait, and wakes of many contracts leave turns to others', async () => {

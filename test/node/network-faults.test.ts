@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient, RESP_TYPES } from '@redis/client';
 import { afterEach, describe, expect, it } from 'vitest';
-import { verifyExport } from '../../src/record/verify-export.js';
 import { prefixOf } from '../../src/store/redis/buckets.js';
 import { temporaryFolder } from '../left-behind.js';
+import { verifyExport } from '../record/verifying.js';
 import { hasRedis, RedisReplicas, RedisServer, until } from '../store/redis/server.js';
 import { type NetworkNode, startNetworkNode } from './network-nodes.js';
 

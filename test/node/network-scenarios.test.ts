@@ -2,8 +2,8 @@
 // WEIR_SCENARIOS says how many; few by default, since each starts a process. WEIR_FIRST_SCENARIO is the number of the first.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { verifyExport } from '../../src/record/verify-export.js';
 import { NaiveLimiter, type NaiveTransition } from '../limiter/naive-limiter.js';
+import { verifyExport } from '../record/verifying.js';
 import { hasRedis, RedisServer, said as saidBy, until } from '../store/redis/server.js';
 
 const SCENARIOS = Number(process.env['WEIR_SCENARIOS'] ?? 3);

@@ -9,11 +9,11 @@ import { startNode } from '../../src/node/node.js';
 import { openStorage } from '../../src/node/node-storage.js';
 import { Retention } from '../../src/node/retention.js';
 import { generateSigner, publicKeyFrom, signCheckpoint } from '../../src/record/signing.js';
-import { verifyExport } from '../../src/record/verify-export.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { openSqliteStore } from '../../src/store/sqlite.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 import { temporaryFolder } from '../left-behind.js';
+import { verifyExport } from '../record/verifying.js';
 import { Listening } from './listening.js';
 import { type Running, startRunning } from './running.js';
 

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startNode } from '../../src/node/node.js';
 import { openStorage } from '../../src/node/node-storage.js';
-import { verifyRecord } from '../../src/record/verify-record.js';
 import { temporaryFolder } from '../cli/command-line.js';
+import { verifyRows } from '../record/verifying.js';
 import { type Running, startRunning } from './running.js';
 
 const START_MS = 1_699_999_200_000;
@@ -125,7 +125,7 @@ describe('a gate that follows nginx', () => {
 });
 
 it('the record of all this holds', () => {
-  expect(verifyRecord(node.store.rows('m', { limit: 10_000 })).valid).toBe(true);
+  expect(verifyRows(node.store.rows('m', { limit: 10_000 })).valid).toBe(true);
   expect(node.errors).toEqual([]);
 });
 

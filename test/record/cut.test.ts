@@ -6,11 +6,12 @@ import { exportRecord } from '../../src/record/export.js';
 import { KeyRing } from '../../src/record/key-ring.js';
 import type { AuditRow, Cut } from '../../src/record/row.js';
 import { publicKeyFrom, type Signer, signCheckpoint, signCut, signSuccession } from '../../src/record/signing.js';
-import { ExportVerifier, verifyExport } from '../../src/record/verify-export.js';
+import { ExportVerifier } from '../../src/record/verify-export.js';
 import { RecordVerifier } from '../../src/record/verify-record.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 import { closing, contractCreated, drafts, exported, first, moved, recordOf, START, second } from './sample-record.js';
+import { verifyExport } from './verifying.js';
 
 const rows = recordOf(drafts);
 const pinned = publicKeyFrom(first.publicKey);

@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { exportLine } from '../../src/record/export.js';
 import type { AuditRow } from '../../src/record/row.js';
 import { publicKeyFrom, signSuccession } from '../../src/record/signing.js';
-import { verifyExport } from '../../src/record/verify-export.js';
 import {
   closing,
   contractCreated,
@@ -18,6 +17,7 @@ import {
   START,
   second,
 } from './sample-record.js';
+import { verifyExport } from './verifying.js';
 
 const text = exported(recordOf(drafts)).join('');
 const pinned = publicKeyFrom(first.publicKey);

@@ -3,12 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { exportLine } from '../../src/record/export.js';
 import type { AuditRow } from '../../src/record/row.js';
 import { publicKeyFrom, signCheckpoint, signSuccession } from '../../src/record/signing.js';
-import {
-  ExportVerifier,
-  MAX_LINE_BYTES,
-  type VerifyExportOptions,
-  verifyExport,
-} from '../../src/record/verify-export.js';
+import { ExportVerifier, MAX_LINE_BYTES, type VerifyExportOptions } from '../../src/record/verify-export.js';
 import { Failure } from '../../src/schema/failure.js';
 import {
   closing,
@@ -23,6 +18,7 @@ import {
   second,
   third,
 } from './sample-record.js';
+import { verifyExport } from './verifying.js';
 
 const rows = recordOf(drafts);
 const lines = exported(rows);

@@ -4,7 +4,7 @@ import { EMPTY, hashOf } from '../../src/record/chain.js';
 import { KeyRing } from '../../src/record/key-ring.js';
 import type { AuditRow } from '../../src/record/row.js';
 import { publicKeyFrom, signCheckpoint } from '../../src/record/signing.js';
-import { RecordVerifier, type VerifyOptions, verifyRecord } from '../../src/record/verify-record.js';
+import { RecordVerifier, type VerifyOptions } from '../../src/record/verify-record.js';
 import {
   changedContract,
   contractCreated,
@@ -20,6 +20,7 @@ import {
   START,
   second,
 } from './sample-record.js';
+import { verifyRows } from './verifying.js';
 
 const rows = recordOf(drafts);
 const others = recordOf(drafts, 'another');
@@ -30,7 +31,7 @@ const checkpointOf = ({ machine, seq, hash, cycle }: AuditRow, signer = first) =
 
 /** `seq 5 line 5: proof`, or `holds`. */
 const verdict = (values: Iterable<unknown>, options?: VerifyOptions): string => {
-  const { first_broken: broken } = verifyRecord(values, options);
+  const { first_broken: broken } = verifyRows(values, options);
   if (broken === null) return 'holds';
   return `${broken.seq === undefined ? '' : `seq ${broken.seq} `}line ${broken.line}: ${broken.check}`;
 };
@@ -47,7 +48,7 @@ const row = (seq: number): AuditRow => rows[seq - 1]!;
 describe('a record that holds', () => {
   it('is told with its head, its newest checkpoint, and how many firings were computed again', () => {
     const options = { keys, checkpoints: [checkpointOf(row(12)), checkpointOf(row(4))] };
-    expect(verifyRecord(rows, options)).toEqual({
+    expect(verifyRows(rows, options)).toEqual({
       valid: true,
       machine: 'gateway',
       rows: 12,
@@ -59,7 +60,7 @@ describe('a record that holds', () => {
   });
 
   it('may have no rows, where none are known of', () => {
-    expect(verifyRecord([])).toEqual({
+    expect(verifyRows([])).toEqual({
       valid: true,
       machine: null,
       rows: 0,
@@ -71,7 +72,7 @@ describe('a record that holds', () => {
   });
 
   it('may go on behind its newest checkpoint', () => {
-    const { valid, checkpoint } = verifyRecord(rows, { keys, checkpoints: [checkpointOf(row(7))] });
+    const { valid, checkpoint } = verifyRows(rows, { keys, checkpoints: [checkpointOf(row(7))] });
     expect({ valid, seq: checkpoint?.seq }).toEqual({ valid: true, seq: 7 });
   });
 
@@ -88,7 +89,7 @@ describe('a record that holds', () => {
         yield value;
       }
     }
-    const { rows: held, head, valid, proofs } = verifyRecord(watched());
+    const { rows: held, head, valid, proofs } = verifyRows(watched());
     expect({ seen, held, head: head?.seq, valid, proofs }).toEqual({
       seen: [1, 2, 3, 4],
       held: 3,
@@ -108,8 +109,8 @@ describe('a changed row is named', () => {
       typeof value === 'number' ? 2 * value + 1 : typeof value === 'string' ? `${value}0` : { ...Object(value), x: 1 };
     const { [name as keyof AuditRow]: _, ...left } = row(seq);
     const found = [
-      verifyRecord(changed(seq, { [name]: next })),
-      verifyRecord(rows.map((other) => (other.seq === seq ? left : other))),
+      verifyRows(changed(seq, { [name]: next })),
+      verifyRows(rows.map((other) => (other.seq === seq ? left : other))),
     ];
     expect(found.map(({ first_broken: broken }) => [broken?.seq, broken?.line])).toEqual([
       [seq, seq],
@@ -312,7 +313,7 @@ describe('rows taken out, put in, or put elsewhere', () => {
         const at = values.findIndex((value, index) => value !== rows[index]);
         const place = at < 0 ? values.length + 1 : at + 1;
         const whole = at < 0 && values.length === rows.length;
-        const { valid, first_broken: broken } = verifyRecord(values, options);
+        const { valid, first_broken: broken } = verifyRows(values, options);
         expect({ valid, seq: broken?.seq, line: broken?.line }).toEqual(
           whole ? { valid: true } : { valid: false, seq: place, line: place },
         );

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { hashOf } from '../../src/record/chain.js';
-import { verifyRecord } from '../../src/record/verify-record.js';
 import { openSqliteStore } from '../../src/store/sqlite.js';
 import { temporaryFolder } from '../left-behind.js';
+import { verifyRows } from '../record/verifying.js';
 import { startProcess } from './process.js';
 
 describe('a store whose process is killed while it writes', () => {
@@ -23,7 +23,7 @@ describe('a store whose process is killed while it writes', () => {
       const head = found?.head.seq ?? 0;
       const counted = found?.contracts[0]?.state.windows[0]?.counts[1] ?? 0;
       store.close();
-      const { first_broken, rows: whole } = verifyRecord(rows);
+      const { first_broken, rows: whole } = verifyRows(rows);
       expect({ first_broken, whole, counted, lost: Math.max(0, settled - head) }).toEqual({
         first_broken: null,
         whole: head,

@@ -1,10 +1,10 @@
 // What nodes over one Redis promise, whatever kind of Redis it is: any of them answers any request, and all decide and record as one.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { verifyExport } from '../../src/record/verify-export.js';
 import { prefixOf } from '../../src/store/redis/buckets.js';
 import { Listening } from '../node/listening.js';
 import { type NetworkNode, startNetworkNode } from '../node/network-nodes.js';
+import { verifyExport } from '../record/verifying.js';
 import { hasRedis } from '../store/redis/server.js';
 
 const CYCLE_MS = 200;

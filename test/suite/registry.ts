@@ -14,9 +14,9 @@ import type { Limits } from '../../src/node/limits.js';
 import { MINT_MACHINE } from '../../src/node/mint.js';
 import type { Parts } from '../../src/node/parts.js';
 import { hashOfSecret } from '../../src/node/secret.js';
-import { verifyRecord } from '../../src/record/verify-record.js';
 import { Failure } from '../../src/schema/failure.js';
 import type { Key } from '../../src/store/credential-store.js';
+import { verifyRows } from '../record/verifying.js';
 
 /** Of a limit of free keys, in cycles. */
 const WITHIN = 2_000;
@@ -387,7 +387,7 @@ export function describeRegistry(
         await change(one, { plan: within(4) });
         const rows = await parts.record.rows('m');
         expect(rows.filter(({ kind }) => kind === 'contract_changed').at(-1)).toMatchObject({ from: 'limiting' });
-        expect(verifyRecord(rows)).toMatchObject({ valid: true });
+        expect(verifyRows(rows)).toMatchObject({ valid: true });
       });
 
       it('moves in the next cycle by its new numbers, with all its keys, if nothing arrives', async () => {
@@ -397,7 +397,7 @@ export function describeRegistry(
         await until({ key: 'ann', to: 'limiting' });
         await change(one, { plan: within(7) });
         await until({ key: 'ann', to: 'allowing' });
-        expect(verifyRecord(await parts.record.rows('m'))).toMatchObject({ valid: true });
+        expect(verifyRows(await parts.record.rows('m'))).toMatchObject({ valid: true });
       });
 
       it('has a name that no other contract of its machine has, until it is deleted', async () => {

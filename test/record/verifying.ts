@@ -1,0 +1,21 @@
+// Verifies rows, or an export, that a test has as a whole.
+
+import type { Verification } from '../../src/record/verification.js';
+import { ExportVerifier, type VerifyExportOptions } from '../../src/record/verify-export.js';
+import { RecordVerifier, type VerifyOptions } from '../../src/record/verify-record.js';
+
+export function verifyRows(rows: Iterable<unknown>, options: VerifyOptions = {}): Verification {
+  const verifier = new RecordVerifier(options);
+  let line = 0;
+  for (const row of rows) {
+    line += 1;
+    if (!verifier.row(row, line)) break;
+  }
+  return verifier.end();
+}
+
+export function verifyExport(text: string | Uint8Array, options: VerifyExportOptions = {}): Verification {
+  const verifier = new ExportVerifier(options);
+  verifier.bytes(Buffer.from(text));
+  return verifier.end();
+}
