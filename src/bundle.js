@@ -57,10 +57,9 @@ const pages = await build({
     'node/home.tsx',
     'node/machine.html',
     'node/machine.tsx',
-    'node/node.css',
     'icon.svg',
     'report.ts',
-    'report.css',
+    'weir.css',
     'sweep.ts',
     'recommend.ts',
   ].map((name) => `src/web/${name}`),
@@ -68,8 +67,9 @@ const pages = await build({
   loader: { '.html': 'copy', '.svg': 'copy' },
 });
 
-// The pages of a node have the palette of charts, as all others.
-put('dist/web/node/node.css', themeStyle + readFileSync('dist/web/node/node.css', 'utf8'));
+// All pages have one style, and the palette of charts.
+const style = themeStyle + readFileSync('dist/web/weir.css', 'utf8').trim();
+put('dist/web/weir.css', style);
 
 const verifier = await build({
   ...forBrowsers,
@@ -83,19 +83,18 @@ const verifier = await build({
 
 const play = await build({
   ...forBrowsers,
-  entryPoints: ['program.ts', 'unpack.ts', 'watch.tsx', 'play.css'].map((name) => `src/web/play/${name}`),
+  entryPoints: ['program.ts', 'unpack.ts', 'watch.tsx'].map((name) => `src/play/${name}`),
   outdir: 'dist/web/play',
   // A page that was opened from the disk starts no worker that is a module.
   format: 'iife',
-  alias: { 'node:net': './src/web/play/node-in-page.ts' },
-  inject: ['src/web/play/node-in-page.ts'],
+  alias: { 'node:net': './src/play/node-in-page.ts' },
+  inject: ['src/play/node-in-page.ts'],
   define: withoutFunction,
   write: false,
 });
 const shipped = readdirSync('scenarios').filter((name) => name.endsWith('.yaml'));
 const scenarios = shipped.map((name) => [name.replace('.yaml', ''), readFileSync(`scenarios/${name}`, 'utf8')]);
 const played = (name) => play.outputFiles.find(({ path }) => path.endsWith(name)).text.trim();
-const style = themeStyle + played('play.css');
 
 put(
   'dist/web/play.html',

@@ -18,7 +18,6 @@ import {
   htmlDocument,
   schemas,
   scriptJson,
-  themeStyle,
   topics,
 } from '../build/build-time.js';
 
@@ -29,10 +28,7 @@ const pages = [{ name: 'index', path: 'README.md', about: 'Weir' }, ...topics];
 const pageAt = new Map(
   pages.filter(({ path }) => path !== undefined).map(({ name, path }) => [join(root, path), `${name}.html`]),
 );
-const style =
-  themeStyle +
-  readFileSync(join(root, 'dist/web/report.css'), 'utf8') +
-  readFileSync(join(root, 'src/site.css'), 'utf8');
+const style = readFileSync(join(root, 'dist/web/weir.css'), 'utf8');
 const policy = `default-src 'none'; style-src ${hashed(style)}; img-src 'self' data:; base-uri 'none'; form-action 'none'`;
 
 rmSync(out, { recursive: true, force: true });
@@ -121,7 +117,7 @@ function pageOf(name, title, ownPolicy, main) {
   });
   return htmlDocument(title, ownPolicy, style, [
     `<nav aria-label="Topics"><ul>${links.join('')}</ul></nav>`,
-    `<main>${main}</main>`,
+    `<main class="site">${main}</main>`,
     '</div></body></html>',
     '',
   ]);

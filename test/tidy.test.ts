@@ -46,6 +46,7 @@ const floors = [
   ['middleware'],
   ['web'],
   ['report'],
+  ['play'],
   ['node'],
   ['live'],
   ['identify'],
@@ -227,7 +228,7 @@ describe('what is banned, and what to use instead', () => {
     ['Date.now', /\bDate\.now\b/, 'take the clock you are given', /^src\/time\/wall\.ts$/],
     ['performance.now', /\bperformance\.(now|timeOrigin)\b/, 'take the clock you are given', /^src\/time\/wall\.ts$/],
     ['new Date()', /\bnew Date\(\)/, 'take the clock you are given', /^src\/time\/wall\.ts$/],
-    ['timers', /(?<!\.)\b(setTimeout|setInterval)\(/, 'the agenda of the clock', /^src\/(time\/wall\.ts|web\/)/],
+    ['timers', /(?<!\.)\b(setTimeout|setInterval)\(/, 'the agenda of the clock', /^src\/(time\/wall\.ts|(web|play)\/)/],
     ['Math.random', /\bMath\.random\b/, 'RandomStream of math/random.ts', /^$/],
     [
       'Math.sin and the like',
@@ -246,7 +247,7 @@ describe('what is banned, and what to use instead', () => {
       'console',
       /\bconsole\.(log|error|warn)\(/,
       'process.stdout of the command, or the logger of the node',
-      /^src\/(cli|web)\//,
+      /^src\/(cli|web|play)\//,
     ],
     // A private constructor has no # form. What is sent and observed, and the clients, still have the old one.
     [

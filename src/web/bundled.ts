@@ -8,13 +8,12 @@ export type BundledFile =
   | 'node/machine.html'
   | 'node/machine.js'
   | 'node/verify.js'
-  | 'node/node.css'
   | 'chart.umd.js'
   | 'icon.svg'
   | 'play.html'
   | 'watch.html'
   | 'report.js'
-  | 'report.css'
+  | 'weir.css'
   | 'sweep.js'
   | 'recommend.js';
 

@@ -12,7 +12,7 @@ interface LiveData {
   readonly limited: readonly (number | null)[];
   readonly shaded: readonly Stretch[];
   /** The states by name of their colour, each with its stretches: a strip along the lower edge. */
-  readonly states: readonly { readonly colour: string; readonly stretches: readonly Stretch[] }[];
+  readonly states: readonly { readonly tone: string; readonly stretches: readonly Stretch[] }[];
   /** Stretches that are not known: no line goes through them. */
   readonly unknown: readonly Stretch[];
   readonly entries: readonly number[];
@@ -190,8 +190,8 @@ function make(place: HTMLElement, { threshold, unit, inView, cycleMs }: LiveAxes
         ],
         draw: [
           (u) => {
-            for (const { colour: name, stretches } of dataOf().states)
-              for (const stretch of stretches) strip(u, stretch, colour(name));
+            for (const { tone, stretches } of dataOf().states)
+              for (const stretch of stretches) strip(u, stretch, colour(tone));
             if (threshold !== undefined) level(u, threshold, ink!);
             mark(u, dataOf().entries, bad!, 'down');
             mark(u, dataOf().restores, water!, 'up');

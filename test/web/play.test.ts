@@ -8,13 +8,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { policyOf, servePages } from '../../src/cli/local-pages.js';
 import { families } from '../../src/limiter/products/families.js';
 import { products } from '../../src/limiter/products/products.js';
+import { challenges } from '../../src/play/challenges.js';
+import { TRAFFIC } from '../../src/play/rules-traffic.js';
+import { steps } from '../../src/play/steps.js';
 import { loadScenario, parseScenario } from '../../src/scenario/load-scenario.js';
 import type { Failure } from '../../src/schema/failure.js';
 import { simulate } from '../../src/simulate/simulate.js';
 import { bundled } from '../../src/web/bundled.js';
-import { challenges } from '../../src/web/play/challenges.js';
-import { TRAFFIC } from '../../src/web/play/rules-traffic.js';
-import { steps } from '../../src/web/play/steps.js';
 import { findChromium, launchChromium, noChromium } from '../chromium.js';
 import { temporaryFolder } from '../cli/command-line.js';
 

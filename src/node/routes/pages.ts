@@ -29,7 +29,7 @@ export const pages: readonly Route[] = [
   file('/home.js', SCRIPT, 'node/home.js', 'The script of the page at /.'),
   file('/machine.js', SCRIPT, 'node/machine.js', 'The script of the page of a machine.'),
   file('/verify.js', SCRIPT, 'node/verify.js', 'Verifies a record in the browser, for the page of a machine.'),
-  file('/node.css', STYLE, 'node/node.css', 'The style of the pages of the node.'),
+  file('/node.css', STYLE, 'weir.css', 'The style of the pages of the node.'),
   file('/icon.svg', 'image/svg+xml', 'icon.svg', 'The icon of the pages of the node.'),
 ];
 

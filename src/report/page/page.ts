@@ -1,6 +1,6 @@
 // The page of a document: one file that opens without a network. Its policy allows only its own scripts.
 import { bundled } from '../../web/bundled.js';
-import { palettes, themeStyle } from '../../web/chart/palette.js';
+import { palettes } from '../../web/chart/palette.js';
 import { chartsIn, type ReportDocument } from '../block.js';
 import type { Reported } from '../reported.js';
 import { runDocument } from '../run-document.js';
@@ -62,7 +62,7 @@ const scriptNames = ['report.js', 'sweep.js', 'recommend.js'] as const;
 type ScriptName = (typeof scriptNames)[number];
 
 function reportStyle(): string {
-  return `${themeStyle}${heightStyle}${bundled('report.css')}`;
+  return `${heightStyle}${bundled('weir.css')}`;
 }
 
 function policyFor(scripts: readonly string[], isLive: boolean): string {

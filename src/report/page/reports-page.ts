@@ -1,7 +1,6 @@
 // The page that lists the reports of a folder: search, open, put two side by side. It has no script.
 import type { Outcome } from '../../outcome/outcome-schema.js';
 import { bundled } from '../../web/bundled.js';
-import { themeStyle } from '../../web/chart/palette.js';
 import { counted, number, verdictView } from '../words.js';
 import { type Html, hashed, html, htmlDocument } from './html.js';
 
@@ -27,7 +26,7 @@ export function reportsHtml(folder: string, reports: readonly ListedReport[], qu
   const body = html`<header><div><h1>Reports</h1><p class="facts">${shown}${counted(reports.length, 'report')} in ${folder}</p></div></header>
 <main><form role="search" action="/"><label>Search<input type="search" name="q" value="${query}"></label><button>Search</button></form>
 ${found.length === 0 ? html`<p>${reports.length === 0 ? 'There is no report yet: every run writes one.' : 'No report has these words.'}</p>` : listOf(found)}</main>`;
-  const style = `${themeStyle}${bundled('report.css')}`;
+  const style = bundled('weir.css');
   const policy = `default-src 'none'; style-src ${hashed(style)}; base-uri 'none'; form-action 'self'`;
   return htmlDocument('Reports', policy, style, [body.text, '</div></body></html>\n']);
 }

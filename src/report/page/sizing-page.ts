@@ -30,7 +30,7 @@ interface SizingReport extends LogAdvice {
 export function sizingPageHtml(report: SizingReport, files: readonly string[] = []): string {
   const { advice, isKeyed } = report;
   const { cycle_ms } = advice;
-  const before = html`<form id="choice" class="slide" aria-label="Choice of a limit">
+  const before = html`<form id="choice" class="sliders" aria-label="Choice of a limit">
 <label ${advice.curves.length === 1 ? html`hidden` : ''}>Window<select id="window">${advice.curves.map(({ within }, index) => html`<option value="${index}">${windowName(within, cycle_ms)}</option>`)}</select></label>
 <label for="threshold">Threshold: drag it, or use the arrow keys<input type="range" id="threshold" min="0" max="1" step="1" value="0" aria-describedby="summary"></label>
 <label for="number">as a number<input type="number" id="number" min="1" step="1" value="1"></label>

@@ -98,18 +98,24 @@ export const palettes: Readonly<Record<Theme, Palette>> = {
   },
 };
 
-/** Each state with its colour: two families, of states that admit and of those that do not; further ones share the last. */
-export function stateColors<State extends { readonly admits: boolean }>(
-  states: readonly State[],
-  { states: colors }: Palette,
-): (State & { readonly color: string })[] {
+type Family = keyof Palette['states'];
+
+/**
+ * Each state with the name of its colour, as of the custom property: two families, of states that admit and of those that do not; further
+ * ones share the last.
+ */
+export function stateTones<State extends { readonly admits: boolean }>(states: readonly State[]) {
   const next = { admits: 0, limits: 0 };
   return states.map((state) => {
-    const family = state.admits ? 'admits' : 'limits';
-    const color = colors[family][Math.min(next[family], colors[family].length - 1)]!;
+    const family: Family = state.admits ? 'admits' : 'limits';
     next[family] += 1;
-    return { ...state, color };
+    const place = Math.min(next[family], palettes.light.states[family].length);
+    return { ...state, family, place, tone: `${family}-${place}` };
   });
+}
+
+export function stateColors<State extends { readonly admits: boolean }>(states: readonly State[], palette: Palette) {
+  return stateTones(states).map((state) => ({ ...state, color: palette.states[state.family][state.place - 1]! }));
 }
 
 /** The colours of a page as custom properties, by the switch of the page, else by the system. */

@@ -12,6 +12,7 @@ export const chartIds = [
   'band',
   'replications',
   'rules',
+  'limited',
   'curve',
   'timeline',
   'hours',

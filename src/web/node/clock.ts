@@ -1,6 +1,6 @@
 // The clock of the node, as the page shows it: read now and then, and carried on between two readings. Times are those of the page.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { weir } from './node-client.js';
+import { weir, wordsOf } from './node-client.js';
 
 export interface NodeClock {
   readonly cycle: number;
@@ -46,6 +46,26 @@ export function useEvery(ms: number, work: () => Promise<void>, ...depends: read
       clearTimeout(timer);
     };
   }, [ms, ...depends]);
+}
+
+/** What the node answers, asked for again and again; and in words why it did not the last time. */
+export function useAnswer<Answer>(
+  ms: number,
+  ask: () => Promise<Answer>,
+  ...depends: readonly unknown[]
+): readonly [answer: Answer | undefined, fault: string] {
+  const [answer, setAnswer] = useState<Answer>();
+  const [fault, setFault] = useState('');
+  const work = async () => {
+    try {
+      setAnswer(await ask());
+      setFault('');
+    } catch (error) {
+      setFault(wordsOf(error));
+    }
+  };
+  useEvery(ms, work, ...depends);
+  return [answer, fault];
 }
 
 /** The clock of the node, read once in a while; undefined before the first reading. */

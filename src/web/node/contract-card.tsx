@@ -1,13 +1,16 @@
 // One contract of a machine: its state, its count against the threshold as it moves, what it admitted and limited, its diagram.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { COURSE_CYCLES, type NumberColumn } from '../../api/course.js';
+import type { AnswerOf } from '../../client/api-client.js';
+import type { Endpoints } from '../../client/route-table.js';
+import { stateTones } from '../chart/palette.js';
 import { type LiveChart, liveChart } from '../live-chart.js';
+import { type Arrow, StateDiagram } from '../state-diagram.js';
 import { CandidateRows } from './candidate.js';
-import type { Course, StateSeen } from './course.js';
+import type { Course } from './course.js';
 import { KeyRows } from './keys.js';
 import { figures, type ShownContract, some, weir, wordsOf } from './node-client.js';
-import { Scrolling } from './scrolling.js';
-import { StateDiagram, type StateMachine } from './state-diagram.js';
+import { Count, Fault, Fold, ScrollingTable } from './parts.js';
 
 interface CardProps {
   readonly contract: ShownContract;
@@ -41,49 +44,43 @@ export function ContractCard({ contract, state, course, cycle, isOwn, cycleMs, i
   const mainName = keyed === undefined ? 'count' : 'limited_keys';
   return (
     <article class="card contract" aria-labelledby={`name-${id}`}>
-      <div class="title">
+      <div class="row title">
         <h3 id={`name-${id}`}>
           {name} <span class="code quiet">{id}</span>
         </h3>
         <span class={`pill ${isLimiting ? 'limits' : 'admits'}`}>{doing}</span>
       </div>
       <dl class="counts">
-        <div>
-          <dt>
-            {keyed !== undefined
-              ? 'Keys limiting'
-              : within === undefined
-                ? 'Count'
-                : `Count in ${some(within, 'cycle')}`}
-          </dt>
-          <dd>
-            <b>{shown(course.now(mainName))}</b>
-            {keyed === undefined && threshold !== undefined ? (
-              <span class="quiet"> of {figures(threshold)}</span>
-            ) : null}
-            {keyed === undefined ? null : <span class="quiet"> of {shown(course.now('keys'))}</span>}
-          </dd>
-        </div>
-        <div>
-          <dt>Admitted in the last cycle</dt>
-          <dd>
-            <b>{shown(course.now('admitted'))}</b> <span class="quiet">{shown(course.sum('admitted'))} in chart</span>
-          </dd>
-        </div>
-        <div>
-          <dt>Limited in the last cycle</dt>
-          <dd class={(course.now('limited') ?? 0) > 0 ? 'bad' : ''}>
-            <b>{shown(course.now('limited'))}</b> <span class="quiet">{shown(course.sum('limited'))} in chart</span>
-          </dd>
-        </div>
+        <Count
+          name={
+            keyed !== undefined ? 'Keys limiting' : within === undefined ? 'Count' : `Count in ${some(within, 'cycle')}`
+          }
+          value={shown(course.now(mainName))}
+          beside={
+            keyed === undefined
+              ? threshold === undefined
+                ? undefined
+                : `of ${figures(threshold)}`
+              : `of ${shown(course.now('keys'))}`
+          }
+        />
+        <Count
+          name="Admitted in the last cycle"
+          value={shown(course.now('admitted'))}
+          beside={`${shown(course.sum('admitted'))} in chart`}
+        />
+        <Count
+          name="Limited in the last cycle"
+          value={shown(course.now('limited'))}
+          beside={`${shown(course.sum('limited'))} in chart`}
+          isBad={(course.now('limited') ?? 0) > 0}
+        />
         {contract.candidate === undefined ? null : (
-          <div>
-            <dt>Candidate would limit</dt>
-            <dd>
-              <b>{shown(course.now('would_limit'))}</b>{' '}
-              <span class="quiet">{shown(course.sum('would_limit'))} in chart</span>
-            </dd>
-          </div>
+          <Count
+            name="Candidate would limit"
+            value={shown(course.now('would_limit'))}
+            beside={`${shown(course.sum('would_limit'))} in chart`}
+          />
         )}
       </dl>
       {words.some((word) => word !== undefined) ? (
@@ -105,9 +102,11 @@ export function ContractCard({ contract, state, course, cycle, isOwn, cycleMs, i
         cycleMs={cycleMs}
       />
       <Legend course={course} of={mainName} hasThreshold={keyed === undefined && threshold !== undefined} />
-      <div class="folds">
+      <div class="row folds">
         <Figures course={course} isKeyed={keyed !== undefined} />
-        <Diagram contract={contract} state={state} isOpen={isFew} />
+        <Fold title="States" isOpen={isFew}>
+          {() => <Diagram contract={contract} state={state} />}
+        </Fold>
         {keyed === undefined ? null : <KeyRows contract={contract} isOwn={isOwn} />}
         {contract.candidate === undefined ? null : <CandidateRows contract={contract} isOwn={isOwn} />}
       </div>
@@ -147,7 +146,7 @@ function CourseChart({ course, cycle, threshold, of, unit, name, cycleMs }: Char
       admitted: course.of('admitted'),
       limited: course.of('limited'),
       shaded: course.stretches('limiting'),
-      states: of === 'count' ? colouredStates(course) : [],
+      states: of === 'count' ? stateTones(course.statesSeen()) : [],
       unknown: course.unknown(),
       entries: starts('entries'),
       restores: starts('restores'),
@@ -158,19 +157,6 @@ function CourseChart({ course, cycle, threshold, of, unit, name, cycleMs }: Char
   return <div class="chart" ref={place} role="img" aria-label={label} />;
 }
 
-/** Each state that was seen, with its colour: two families, of states that admit and of those that do not. */
-function colouredStates(course: Course): readonly (StateSeen & { readonly colour: string })[] {
-  const next = { admits: 0, limits: 0 };
-  return course.statesSeen().map((seen) => {
-    const family = seen.admits ? 'admits' : 'limits';
-    next[family] += 1;
-    return { ...seen, colour: `${family}-${Math.min(next[family], STATE_COLOURS)}` };
-  });
-}
-
-/** Colours of each family; further states share the last. */
-const STATE_COLOURS = 5;
-
 interface LegendProps {
   readonly course: Course;
   readonly of: 'count' | 'limited_keys';
@@ -180,98 +166,118 @@ interface LegendProps {
 /** What the lines, bars, marks and colours of the chart mean; of those that may be absent, what is in it. */
 function Legend({ course, of, hasThreshold }: LegendProps) {
   const isSeen = (column: NumberColumn) => course.of(column).some((value) => value !== null && value > 0);
-  const states = of === 'count' ? colouredStates(course).filter(({ stretches }) => stretches.length > 0) : [];
-  const signs: [sign: string, words: string, colour?: string][] = [
-    ['line', of === 'count' ? 'count' : 'keys limiting'],
-    ...(hasThreshold ? ([['dashes', 'threshold']] as [string, string][]) : []),
-    ['bar', 'admitted', 'link-pale'],
-    ['bar', 'limited', 'bad'],
-    ...(isSeen('limiting') ? ([['shade', 'limiting']] as [string, string][]) : []),
-    ...(isSeen('entries') ? ([['down', 'entry']] as [string, string][]) : []),
-    ...(isSeen('restores') ? ([['up', 'restore']] as [string, string][]) : []),
-    ...(course.unknown().length > 0 ? ([['hatch', 'unknown']] as [string, string][]) : []),
-    ...states.map(({ name, colour }): [string, string, string] => ['state', `state ${name}`, colour]),
+  const states = of === 'count' ? stateTones(course.statesSeen()).filter(({ stretches }) => stretches.length > 0) : [];
+  const signs: readonly (false | readonly [sign: string, words: string, colour: string])[] = [
+    ['━', of === 'count' ? 'count' : 'keys limiting', 'link'],
+    hasThreshold && ['┅', 'threshold', 'ink'],
+    ['▮', 'admitted', 'link-pale'],
+    ['▮', 'limited', 'bad'],
+    isSeen('limiting') && ['█', 'limiting', 'bad-soft'],
+    isSeen('entries') && ['▼', 'entry', 'bad'],
+    isSeen('restores') && ['▲', 'restore', 'link'],
+    course.unknown().length > 0 && ['▨', 'unknown', 'muted'],
+    ...states.map(({ name, tone }) => ['▬', `state ${name}`, tone] as const),
   ];
   return (
-    <ul class="legend" aria-hidden="true">
-      {signs.map(([sign, words, colour]) => (
-        <li key={words}>
-          <span class={`sign ${sign}`} style={colour === undefined ? undefined : `--sign:var(--${colour})`} />
-          {words}
-        </li>
-      ))}
+    <ul class="row quiet legend" aria-hidden="true">
+      {signs.map(
+        (one) =>
+          one && (
+            <li key={one[1]}>
+              <span style={`color:var(--${one[2]})`}>{one[0]}</span> {one[1]}
+            </li>
+          ),
+      )}
     </ul>
   );
 }
 
 function Figures({ course, isKeyed }: { readonly course: Course; readonly isKeyed: boolean }) {
-  const [isOpen, setIsOpen] = useState(false);
-  const cycles = isOpen ? Array.from({ length: course.length }, (_, index) => course.length - 1 - index) : [];
+  const label = 'Figures, cycle by cycle';
+  const at = (name: NumberColumn, index: number) => shown(course.of(name)[index]);
+  const stateAt = (index: number) =>
+    course.of('limiting')[index] === null
+      ? 'unknown'
+      : isKeyed
+        ? `${at('limited_keys', index)} of ${at('keys', index)}`
+        : course.states[index];
   return (
-    <details onToggle={(event) => setIsOpen((event.currentTarget as HTMLDetailsElement).open)}>
-      <summary>Figures, cycle by cycle</summary>
-      <Scrolling class="scrolls" label="Figures, cycle by cycle">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Cycle</th>
-              {isKeyed ? null : (
-                <th scope="col" class="number">
-                  Count
-                </th>
-              )}
-              <th scope="col" class="number">
-                Admitted
-              </th>
-              <th scope="col" class="number">
-                Limited
-              </th>
-              <th scope="col">{isKeyed ? 'Keys limiting at its end' : 'State at its end'}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {cycles.map((index) => (
-              <tr key={course.first + index}>
-                <th scope="row">{course.first + index}</th>
-                {isKeyed ? null : <td class="number">{shown(course.of('count')[index])}</td>}
-                <td class="number">{shown(course.of('admitted')[index])}</td>
-                <td class="number">{shown(course.of('limited')[index])}</td>
-                <td>
-                  {course.of('limiting')[index] === null
-                    ? 'unknown'
-                    : isKeyed
-                      ? `${shown(course.of('limited_keys')[index])} of ${shown(course.of('keys')[index])}`
-                      : course.states[index]}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scrolling>
-    </details>
+    <Fold title={label}>
+      {() => (
+        <ScrollingTable
+          label={label}
+          columns={[
+            ['Cycle'],
+            ...(isKeyed ? [] : [['Count', 'n'] as const]),
+            ['Admitted', 'n'],
+            ['Limited', 'n'],
+            [isKeyed ? 'Keys limiting at its end' : 'State at its end'],
+          ]}
+          rows={Array.from({ length: course.length }, (_, age) => {
+            const index = course.length - 1 - age;
+            const count = isKeyed ? [] : [at('count', index)];
+            return [course.first + index, ...count, at('admitted', index), at('limited', index), stateAt(index)];
+          })}
+        />
+      )}
+    </Fold>
   );
 }
 
-interface DiagramProps extends Pick<CardProps, 'contract' | 'state'> {
-  readonly isOpen: boolean;
-}
-
-function Diagram({ contract: { machine: slug, id }, state, isOpen }: DiagramProps) {
-  const [isWanted, setIsWanted] = useState(isOpen);
+function Diagram({ contract: { machine: slug, id }, state }: Pick<CardProps, 'contract' | 'state'>) {
   const [machine, setMachine] = useState<StateMachine>();
   const [fault, setFault] = useState('');
   useEffect(() => {
-    if (!isWanted) return;
     weir.call('showStateMachine', { params: { slug, contract_id: id } }).then(
-      (shown) => setMachine(shown.machine),
+      (answer) => setMachine(answer.machine),
       (error) => setFault(wordsOf(error)),
     );
-  }, [isWanted]);
+  }, []);
+  if (machine === undefined) return <Fault words={fault} />;
   return (
-    <details open={isOpen} onToggle={(event) => setIsWanted((event.currentTarget as HTMLDetailsElement).open)}>
-      <summary>States</summary>
-      {fault === '' ? null : <p class="fault">{fault}</p>}
-      {machine === undefined ? null : <StateDiagram machine={machine} state={state} />}
-    </details>
+    <StateDiagram
+      states={Object.entries(machine.states).map(([name, config]) => ({
+        name,
+        admits: isAdmitting(config as StateConfig),
+      }))}
+      arrows={arrowsOf(machine)}
+      at={state}
+      label={`${machine.id} is ${state}`}
+    />
   );
+}
+
+type StateMachine = AnswerOf<Endpoints['showStateMachine']>['machine'];
+
+/** A state, as far as it is drawn; see `contractMachine`. */
+interface StateConfig {
+  readonly tags?: readonly string[];
+  readonly on?: Readonly<Record<string, readonly TransitionConfig[]>>;
+}
+
+interface TransitionConfig {
+  readonly target?: string;
+  readonly description?: string;
+  readonly actions?: readonly (string | { readonly type: string; readonly params?: { readonly event?: string } })[];
+}
+
+const isAdmitting = ({ tags = [] }: StateConfig) => tags.includes('admits');
+
+function arrowsOf({ states }: StateMachine): readonly Arrow[] {
+  const found = new Map<string, Arrow>();
+  for (const [from, config] of Object.entries(states)) {
+    const { on = {} } = config as StateConfig;
+    // What a count moves comes first; the same transition by hand says no more than that.
+    for (const event of ['aggregate', 'move']) {
+      for (const { target: to, description = '', actions = [] } of on[event] ?? []) {
+        if (to === undefined) continue;
+        const known = found.get(`${from} ${to}`);
+        if (event === 'move' && known !== undefined) continue;
+        const emits = actions.flatMap((action) => (typeof action === 'object' && action.params?.event) || []);
+        const words = emits.length === 0 ? description : `${description}, emits ${emits.join(', ')}`;
+        found.set(`${from} ${to}`, { from, to, words: [...(known?.words ?? []), words] });
+      }
+    }
+  }
+  return [...found.values()];
 }

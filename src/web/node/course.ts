@@ -16,7 +16,7 @@ export type CourseNews = {
 };
 
 /** A state that a contract was in, and when. */
-export interface StateSeen {
+interface StateSeen {
   readonly name: string;
   readonly admits: boolean;
   readonly stretches: readonly Stretch[];

@@ -1,5 +1,5 @@
 // The form that creates a machine.
-import { Form, fieldText } from './form.js';
+import { Field, Form, fieldText } from './form.js';
 import { weir } from './node-client.js';
 
 export function CreateMachine() {
@@ -12,21 +12,16 @@ export function CreateMachine() {
   };
   return (
     <Form title="Create a machine" verb="Create" send={send}>
-      <label>
-        Slug
-        <input
-          name="slug"
-          required
-          pattern="[a-z0-9\-]{1,64}"
-          title="1 to 64 of a to z, 0 to 9 and -"
-          autocomplete="off"
-        />
-      </label>
-      <label>
-        Name
-        <input name="name" maxlength={200} autocomplete="off" />
-      </label>
-      <label class="check">
+      <Field
+        label="Slug"
+        name="slug"
+        required
+        pattern="[a-z0-9\-]{1,64}"
+        title="1 to 64 of a to z, 0 to 9 and -"
+        autocomplete="off"
+      />
+      <Field label="Name" name="name" maxlength={200} autocomplete="off" />
+      <label class="row check">
         <input name="public" type="checkbox" /> Anyone may read it
       </label>
     </Form>

@@ -1,5 +1,5 @@
 // A form that asks the node for something, and says what it answered. It stays closed until somebody wants it.
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, ComponentProps } from 'preact';
 import { useState } from 'preact/hooks';
 import { wordsOf } from './node-client.js';
 
@@ -30,7 +30,7 @@ export function Form({ title, verb, send, children }: FormProps) {
       <summary>{title}</summary>
       <form onSubmit={submit}>
         {children}
-        <div class="actions">
+        <div class="row actions">
           <button type="submit" class="first" disabled={isBusy}>
             {verb}
           </button>
@@ -40,6 +40,15 @@ export function Form({ title, verb, send, children }: FormProps) {
         </p>
       </form>
     </details>
+  );
+}
+
+export function Field({ label, ...input }: { readonly label: string } & ComponentProps<'input'>) {
+  return (
+    <label>
+      {label}
+      <input {...input} />
+    </label>
   );
 }
 

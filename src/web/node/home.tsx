@@ -4,11 +4,12 @@ import { useState } from 'preact/hooks';
 import { WINDOWS } from '../../api/windows.js';
 import type { AnswerOf } from '../../client/api-client.js';
 import type { Endpoints } from '../../client/route-table.js';
-import { useClock, useEvery } from './clock.js';
+import { useAnswer, useClock, useEvery } from './clock.js';
 import { CreateMachine } from './create-machine.js';
 import { connecting, Frame, live, useSession } from './frame.js';
 import { ago, figures, some, weir, wordsOf } from './node-client.js';
 import { NetworkNodes, NodeHealth } from './node-health.js';
+import { Fault } from './parts.js';
 
 type Active = AnswerOf<Endpoints['listActive']>;
 type ActiveMachine = Active['machines'][number];
@@ -38,10 +39,10 @@ function Home() {
     <Frame clock={clock} status={status} session={session}>
       <h1>Machines</h1>
       <div class="columns">
-        <section aria-labelledby="active-title">
-          <div class="title">
+        <section class="card" aria-labelledby="active-title">
+          <div class="row title">
             <h2 id="active-title">Active or limiting</h2>
-            <fieldset class="choice">
+            <fieldset class="row chips">
               <legend>Ranked by transitions within the last</legend>
               {WINDOWS.map((cycles) => (
                 <label key={cycles}>
@@ -85,11 +86,11 @@ function Ranking({ active: { machines, cycle, window_cycles } }: { readonly acti
             Activity
           </th>
           {WINDOWS.map((cycles) => (
-            <th scope="col" class="number" key={cycles}>
+            <th scope="col" class="n" key={cycles}>
               {figures(cycles)}
             </th>
           ))}
-          <th scope="col" class="number wide">
+          <th scope="col" class="n wide">
             Last moved
           </th>
         </tr>
@@ -108,11 +109,11 @@ function Ranking({ active: { machines, cycle, window_cycles } }: { readonly acti
               <Spark values={machine.stretches} />
             </td>
             {machine.last.map((transitions, index) => (
-              <td class="number" key={WINDOWS[index]}>
+              <td class="n" key={WINDOWS[index]}>
                 {figures(transitions)}
               </td>
             ))}
-            <td class="number wide">
+            <td class="n wide">
               {machine.last_transition_cycle === undefined ? '–' : ago(machine.last_transition_cycle, cycle)}
             </td>
           </tr>
@@ -155,23 +156,13 @@ function Spark({ values }: { readonly values: readonly number[] }) {
   );
 }
 
-type Machines = AnswerOf<Endpoints['listMachines']>['machines'];
-
 function OwnMachines() {
-  const [machines, setMachines] = useState<Machines>();
-  const [fault, setFault] = useState('');
-  useEvery(5 * REFRESH_MS, async () => {
-    try {
-      setMachines((await weir.call('listMachines', { query: { own: true } })).machines);
-      setFault('');
-    } catch (error) {
-      setFault(wordsOf(error));
-    }
-  });
+  const [answer, fault] = useAnswer(5 * REFRESH_MS, () => weir.call('listMachines', { query: { own: true } }));
+  const machines = answer?.machines;
   return (
-    <section aria-labelledby="own-title">
+    <section class="card" aria-labelledby="own-title">
       <h2 id="own-title">Your machines</h2>
-      {fault === '' ? null : <p class="fault">{fault}</p>}
+      <Fault words={fault} />
       <ul class="plain" id="own">
         {machines?.map(({ slug, display_name, is_public, contract_count }) => (
           <li key={slug}>

@@ -3,9 +3,10 @@
 import { useState } from 'preact/hooks';
 import type { AnswerOf } from '../../client/api-client.js';
 import type { Endpoints } from '../../client/route-table.js';
-import { useEvery } from './clock.js';
+import { useAnswer } from './clock.js';
+import { Field } from './form.js';
 import { figures, type ShownContract, some, weir, wordsOf } from './node-client.js';
-import { Scrolling } from './scrolling.js';
+import { Fault, Fold, ScrollingTable } from './parts.js';
 
 type KeyLine = Pick<
   AnswerOf<Endpoints['listContractKeys']>['keys'][number],
@@ -16,45 +17,32 @@ const SHOWN = 50;
 const REFRESH_MS = 2_000;
 
 export function KeyRows({ contract, isOwn }: { readonly contract: ShownContract; readonly isOwn: boolean }) {
-  const [isOpen, setIsOpen] = useState(false);
-  return (
-    <details onToggle={(event) => setIsOpen((event.currentTarget as HTMLDetailsElement).open)}>
-      <summary>Keys</summary>
-      {isOpen ? isOwn ? <KeyList contract={contract} /> : <OneKey contract={contract} /> : null}
-    </details>
-  );
+  return <Fold title="Keys">{() => (isOwn ? <KeyList contract={contract} /> : <OneKey contract={contract} />)}</Fold>;
 }
 
 function KeyList({ contract: { machine: slug, id: contract_id } }: { readonly contract: ShownContract }) {
   const [search, setSearch] = useState('');
-  const [keys, setKeys] = useState<readonly KeyLine[]>([]);
-  const [fault, setFault] = useState('');
-  useEvery(
-    REFRESH_MS,
-    async () => {
-      const find = (limited: boolean) => {
-        const query = { limit: SHOWN, ...(limited ? { limited } : {}), ...(search === '' ? {} : { search }) };
-        return weir.call('listContractKeys', { params: { slug, contract_id }, query });
-      };
-      try {
-        // Those that are limited matter most, then those with the highest counts of a page.
-        const found = [...(await find(true)).keys, ...(await find(false)).keys];
-        const byKey = new Map(found.map((line) => [line.key, line]));
-        setKeys([...byKey.values()].sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1)));
-        setFault('');
-      } catch (error) {
-        setFault(wordsOf(error));
-      }
-    },
-    search,
-  );
+  const find = (limited: boolean) => {
+    const query = { limit: SHOWN, ...(limited ? { limited } : {}), ...(search === '' ? {} : { search }) };
+    return weir.call('listContractKeys', { params: { slug, contract_id }, query });
+  };
+  const ask = async (): Promise<readonly KeyLine[]> => {
+    // Those that are limited matter most, then those with the highest counts of a page.
+    const found = [...(await find(true)).keys, ...(await find(false)).keys];
+    const byKey = new Map(found.map((line) => [line.key, line]));
+    return [...byKey.values()].sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1));
+  };
+  const [keys = [], fault] = useAnswer(REFRESH_MS, ask, search);
   return (
     <>
-      <label>
-        Find keys that contain
-        <input type="search" maxlength={256} value={search} onInput={(event) => setSearch(event.currentTarget.value)} />
-      </label>
-      {fault === '' ? null : <p class="fault">{fault}</p>}
+      <Field
+        label="Find keys that contain"
+        type="search"
+        maxlength={256}
+        value={search}
+        onInput={(event) => setSearch(event.currentTarget.value)}
+      />
+      <Fault words={fault} />
       <KeyTable keys={keys} />
     </>
   );
@@ -78,13 +66,10 @@ function OneKey({ contract: { machine: slug, id: contract_id } }: { readonly con
   return (
     <>
       <form onSubmit={look}>
-        <label>
-          A key that you know
-          <input name="key" required maxlength={256} autocomplete="off" />
-        </label>
+        <Field label="A key that you know" name="key" required maxlength={256} autocomplete="off" />
         <button type="submit">Look it up</button>
       </form>
-      {fault === '' ? null : <p class="fault">{fault}</p>}
+      <Fault words={fault} />
       <KeyTable keys={keys} />
     </>
   );
@@ -93,31 +78,16 @@ function OneKey({ contract: { machine: slug, id: contract_id } }: { readonly con
 function KeyTable({ keys }: { readonly keys: readonly KeyLine[] }) {
   if (keys.length === 0) return null;
   return (
-    <Scrolling class="scrolls" label="Keys">
-      <table class="keys">
-        <thead>
-          <tr>
-            <th scope="col">Key</th>
-            <th scope="col">State</th>
-            <th scope="col" class="number">
-              Count
-            </th>
-            <th scope="col" class="number">
-              Admitted again
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {keys.map(({ key, state, count, retry_after_cycles: wait }) => (
-            <tr key={key}>
-              <th scope="row">{key}</th>
-              <td>{state}</td>
-              <td class="number">{figures(count)}</td>
-              <td class="number">{wait === undefined ? 'never' : wait === 0 ? 'now' : `in ${some(wait, 'cycle')}`}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scrolling>
+    <ScrollingTable
+      label="Keys"
+      class="keys"
+      columns={[['Key'], ['State'], ['Count', 'n'], ['Admitted again', 'n']]}
+      rows={keys.map(({ key, state, count, retry_after_cycles: wait }) => [
+        key,
+        state,
+        figures(count),
+        wait === undefined ? 'never' : wait === 0 ? 'now' : `in ${some(wait, 'cycle')}`,
+      ])}
+    />
   );
 }

@@ -10,6 +10,7 @@ import { connecting, Frame, type Status, useSession } from './frame.js';
 import { MachineFeed } from './machine-feed.js';
 import { figures, type ShownContract, some, weir, wordsOf } from './node-client.js';
 import { OwnerForms } from './owner-forms.js';
+import { Fault } from './parts.js';
 import { RecordPages, RecordTable } from './record-table.js';
 import { Verify } from './verify.js';
 
@@ -133,7 +134,7 @@ function MachineView({ machine, cycleMs, onStatus, onChanged }: ViewProps) {
   const { seq = machine.head.seq, cycle = 0, courses } = feed.current ?? {};
   return (
     <>
-      <div class="title">
+      <div class="row title">
         <h1>
           {display_name} {display_name === slug ? null : <span class="quiet">{slug}</span>}
         </h1>
@@ -145,8 +146,8 @@ function MachineView({ machine, cycleMs, onStatus, onChanged }: ViewProps) {
       {is_own && contracts !== undefined ? (
         <OwnerForms slug={slug} contracts={contracts} onChanged={onChanged} />
       ) : null}
-      {fault === '' ? null : <p class="fault">{fault}</p>}
-      <div class="title">
+      <Fault words={fault} />
+      <div class="row title">
         <h2>Contracts</h2>
         {contract_count <= SHOWN ? null : (
           <nav aria-label="Pages of contracts">
@@ -168,7 +169,7 @@ function MachineView({ machine, cycleMs, onStatus, onChanged }: ViewProps) {
         )}
       </div>
       {contract_count < FEW ? null : (
-        <div class="finding">
+        <div class="row finding">
           <label>
             Find by name or id
             <input
@@ -181,7 +182,7 @@ function MachineView({ machine, cycleMs, onStatus, onChanged }: ViewProps) {
               }}
             />
           </label>
-          <label class="check">
+          <label class="row check">
             <input
               type="checkbox"
               checked={isSorted}
@@ -214,10 +215,10 @@ function MachineView({ machine, cycleMs, onStatus, onChanged }: ViewProps) {
           );
         })}
       </div>
-      <section aria-labelledby="record-title">
-        <div class="title">
+      <section class="card" aria-labelledby="record-title">
+        <div class="row title">
           <h2 id="record-title">Record</h2>
-          <div class="actions">
+          <div class="row actions">
             <Verify slug={slug} head={seq} />
             <a href={`/api/chain/${slug}/state?format=ndjson`} download={`${slug}.ndjson`}>
               Export

@@ -1,9 +1,10 @@
 // How the node is, what it has left, and which nodes its network has: beside the list of machines.
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { AnswerOf } from '../../client/api-client.js';
 import type { Endpoints } from '../../client/route-table.js';
-import { useEvery } from './clock.js';
-import { figures, some, weir, wordsOf } from './node-client.js';
+import { useAnswer, useEvery } from './clock.js';
+import { figures, some, weir } from './node-client.js';
+import { Fault } from './parts.js';
 
 const REFRESH_MS = 5_000;
 
@@ -34,7 +35,7 @@ export function NodeHealth() {
     }
   });
   return (
-    <section aria-labelledby="node-title">
+    <section class="card" aria-labelledby="node-title">
       <h2 id="node-title">This node</h2>
       <dl class="facts">
         <dt>Health</dt>
@@ -79,28 +80,22 @@ type NetworkNode = AnswerOf<Endpoints['listNodes']>['nodes'][number];
 
 /** The nodes of a network; nothing where this one is by itself. */
 export function NetworkNodes() {
-  const [found, setFound] = useState<AnswerOf<Endpoints['listNodes']>>();
-  const [fault, setFault] = useState('');
-  const isAlone = found?.nodes.length === 0;
-  useEvery(REFRESH_MS, async () => {
-    if (isAlone) return;
-    try {
-      setFound(await weir.call('listNodes'));
-      setFault('');
-    } catch (error) {
-      setFault(wordsOf(error));
-    }
+  const known = useRef<AnswerOf<Endpoints['listNodes']>>(undefined);
+  const isAlone = known.current?.nodes.length === 0;
+  const [found, fault] = useAnswer(REFRESH_MS, async () => {
+    if (!isAlone) known.current = await weir.call('listNodes');
+    return known.current!;
   });
   if (found === undefined || isAlone) return null;
   const { nodes, cycle } = found;
   const up = nodes.filter(({ is_up }) => is_up).length;
   return (
-    <section aria-labelledby="network-title">
+    <section class="card" aria-labelledby="network-title">
       <h2 id="network-title">The network</h2>
       <p class="quiet">
         {figures(up)} of {some(nodes.length, 'node')} up
       </p>
-      {fault === '' ? null : <p class="fault">{fault}</p>}
+      <Fault words={fault} />
       <ul class="plain" id="nodes">
         {nodes.map((node) => (
           <NetworkNodeRow key={node.fingerprint} node={node} cycle={cycle} />

@@ -3,13 +3,13 @@
 import { useState } from 'preact/hooks';
 import { ChangeForm, CheckForm, DeleteForm } from './change-forms.js';
 import { ContractChoice, type OwnerProps } from './contract-choice.js';
-import { Form, fieldNumber, fieldText } from './form.js';
+import { Field, Form, fieldNumber, fieldText } from './form.js';
 import { figures, some, weir } from './node-client.js';
 
 export function OwnerForms(props: OwnerProps) {
   return (
-    <section aria-label="What you may do">
-      <div class="forms">
+    <section class="card" aria-label="What you may do">
+      <div class="row forms">
         <SendEvent {...props} />
         <Move {...props} />
         <Deploy {...props} />
@@ -37,19 +37,10 @@ function SendEvent({ slug, contracts }: OwnerProps) {
   };
   return (
     <Form title="Send an event" verb="Send" send={send}>
-      <label>
-        Kind
-        <input name="type" defaultValue="request" required maxlength={64} />
-      </label>
-      <label>
-        How many
-        <input name="count" type="number" min={1} max={1_000_000_000} defaultValue={1} required />
-      </label>
+      <Field label="Kind" name="type" defaultValue="request" required maxlength={64} />
+      <Field label="How many" name="count" type="number" min={1} max={1_000_000_000} defaultValue={1} required />
       <ContractChoice contracts={contracts} all="All that listen to it" />
-      <label>
-        Key, for a contract with keys
-        <input name="key" maxlength={256} autocomplete="off" />
-      </label>
+      <Field label="Key, for a contract with keys" name="key" maxlength={256} autocomplete="off" />
     </Form>
   );
 }
@@ -86,14 +77,8 @@ function Move({ slug, contracts }: OwnerProps) {
           ))}
         </datalist>
       </label>
-      <label>
-        Hold for (cycles)
-        <input name="hold" type="number" min={0} max={100_000} defaultValue={0} />
-      </label>
-      <label>
-        Key, for a contract with keys
-        <input name="key" maxlength={256} autocomplete="off" />
-      </label>
+      <Field label="Hold for (cycles)" name="hold" type="number" min={0} max={100_000} defaultValue={0} />
+      <Field label="Key, for a contract with keys" name="key" maxlength={256} autocomplete="off" />
     </Form>
   );
 }
@@ -115,26 +100,26 @@ function Deploy({ slug, onChanged }: OwnerProps) {
   };
   return (
     <Form title="Deploy a rate limiter" verb="Deploy" send={send}>
-      <label>
-        Name
-        <input name="name" maxlength={64} autocomplete="off" />
-      </label>
-      <label>
-        Threshold, requests
-        <input name="threshold" type="number" min={1} max={1_000_000_000} defaultValue={100} required />
-      </label>
-      <label>
-        Within, cycles
-        <input name="within" type="number" min={1} max={100_000} defaultValue={60} required />
-      </label>
-      <label>
-        Warn from this share of the threshold, 0.01 to 0.99
-        <input name="near" type="number" min={0.01} max={0.99} step={0.01} />
-      </label>
-      <label>
-        Count each key separately, up to (keys)
-        <input name="keys" type="number" min={1} max={10_000_000} />
-      </label>
+      <Field label="Name" name="name" maxlength={64} autocomplete="off" />
+      <Field
+        label="Threshold, requests"
+        name="threshold"
+        type="number"
+        min={1}
+        max={1_000_000_000}
+        defaultValue={100}
+        required
+      />
+      <Field label="Within, cycles" name="within" type="number" min={1} max={100_000} defaultValue={60} required />
+      <Field
+        label="Warn from this share of the threshold, 0.01 to 0.99"
+        name="near"
+        type="number"
+        min={0.01}
+        max={0.99}
+        step={0.01}
+      />
+      <Field label="Count each key separately, up to (keys)" name="keys" type="number" min={1} max={10_000_000} />
     </Form>
   );
 }

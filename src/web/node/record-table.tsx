@@ -3,9 +3,10 @@
 //
 //   scrolled to 3,200 px ─► rows 100 to 112 from the top ─► seq head - 112 to head - 100 ─► page of 100 that holds them
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { Scrolling } from '../scrolling.js';
 import type { RecordRow } from './machine-feed.js';
 import { ago, figures, weir, wordsOf } from './node-client.js';
-import { Scrolling } from './scrolling.js';
+import { Fault } from './parts.js';
 
 const ROW_PX = 36;
 /** Beyond this browsers draw no higher: older rows are reached by their number. */
@@ -114,7 +115,7 @@ export function RecordTable({ pages, head, cycle, nameOf }: RecordTableProps) {
   const visible = Array.from({ length: Math.max(0, behind - firstIndex) }, (_, index) => newest - index);
   return (
     <>
-      {fault === '' ? null : <p class="fault">{fault}</p>}
+      <Fault words={fault} />
       <Scrolling
         class="record"
         label="Rows of the record"
@@ -124,7 +125,7 @@ export function RecordTable({ pages, head, cycle, nameOf }: RecordTableProps) {
         <table aria-rowcount={head + 1} aria-label="Record">
           <thead>
             <tr aria-rowindex={1}>
-              <th scope="col" class="seq number">
+              <th scope="col" class="seq n">
                 Row
               </th>
               <th scope="col">What happened</th>
@@ -134,7 +135,7 @@ export function RecordTable({ pages, head, cycle, nameOf }: RecordTableProps) {
               <th scope="col" class="digest wide">
                 Proof
               </th>
-              <th scope="col" class="when number">
+              <th scope="col" class="when n">
                 When
               </th>
             </tr>
@@ -158,7 +159,7 @@ export function RecordTable({ pages, head, cycle, nameOf }: RecordTableProps) {
       </Scrolling>
       <dialog ref={dialog} class="proof" aria-labelledby="row-title">
         {shown === undefined ? null : <Proof row={shown} name={nameOf(shown.contract_id ?? '')} />}
-        <div class="actions">
+        <div class="row actions">
           <button type="button" onClick={() => dialog.current?.close()}>
             Close
           </button>
@@ -187,21 +188,21 @@ function RowLine({ seq, row, index, cycle, nameOf, onOpen }: RowLineProps) {
   if (row === undefined)
     return (
       <tr aria-rowindex={index}>
-        <td class="number">{figures(seq)}</td>
+        <td class="n">{figures(seq)}</td>
         <td>…</td>
       </tr>
     );
   return (
     <tr aria-rowindex={index}>
-      <td class="number">
-        <button type="button" class="link" onClick={() => onOpen(row)} aria-label={`Row ${seq} in full`}>
+      <td class="n">
+        <button type="button" class="link" onClick={() => onOpen(row)} aria-label={`Row ${figures(seq)} in full`}>
           {figures(seq)}
         </button>
       </td>
       <td class="what">{whatOf(row, nameOf)}</td>
       <td class="wide">{row.by ?? row.cause}</td>
       <td class="wide code">{proofOf(row)}</td>
-      <td class="number">{ago(row.cycle, Math.max(cycle, row.cycle))}</td>
+      <td class="n">{ago(row.cycle, Math.max(cycle, row.cycle))}</td>
     </tr>
   );
 }

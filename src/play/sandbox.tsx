@@ -4,13 +4,18 @@
 //                │
 //                └─► planScenario ─► simulate, in a worker ─► picture       a text that is refused leaves the last one
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Theme } from '../chart/palette.js';
+import type { Outcome } from '../outcome/outcome-schema.js';
+import { counted, share as shareOf } from '../report/words.js';
+import { plainNumber } from '../web/chart/axis-text.js';
+import type { Theme } from '../web/chart/palette.js';
+import { Scrolling } from '../web/scrolling.js';
 import { type Challenge, foulOf } from './challenges.js';
+import { Charts } from './charts.js';
 import { askedAt, controlsOf } from './controls.js';
+import { Expectations, type ShownExpectation, type Tile, Tiles } from './figures.js';
 import { Lanes } from './lanes.js';
 import { linkOf } from './link.js';
 import { type TakenLimit, withLimit, withLog } from './own-files.js';
-import { Expectations, FigureTiles, Pictures } from './pictures.js';
 import type { Picture } from './played.js';
 import { player, usePlayed } from './player.js';
 import type { Refusal } from './runs.js';
@@ -126,9 +131,9 @@ export function Sandbox({ first, theme, challenge }: SandboxProps) {
   const outcome = picture?.outcome;
   return (
     <>
-      <section class="tools" aria-label="Scenario">
+      <section class="row tools" aria-label="Scenario">
         {challenge === undefined && (
-          <label class="choice">
+          <label class="row choice">
             <span>scenario</span>
             <select
               value={shipped[name] === text ? name : ''}
@@ -143,12 +148,12 @@ export function Sandbox({ first, theme, challenge }: SandboxProps) {
             </select>
           </label>
         )}
-        <label class="choice drop">
+        <label class="row choice drop">
           <span>your log, or a gateway's file</span>
           <input type="file" onChange={({ currentTarget }) => void take(currentTarget.files?.[0])} />
         </label>
         {limits.length > 1 && (
-          <label class="choice">
+          <label class="row choice">
             <span>limit</span>
             <select
               onChange={({ currentTarget }) =>
@@ -163,7 +168,7 @@ export function Sandbox({ first, theme, challenge }: SandboxProps) {
             </select>
           </label>
         )}
-        <div class="buttons">
+        <div class="row buttons">
           <button type="button" onClick={copyLink}>
             Copy link
           </button>
@@ -175,23 +180,27 @@ export function Sandbox({ first, theme, challenge }: SandboxProps) {
           </button>
         </div>
       </section>
-      <p class="said" role="status">
+      <p class="quiet said" role="status">
         {said}
       </p>
-      {command !== '' && <pre class="command">{command}</pre>}
-      <main>
+      {command !== '' && (
+        <Scrolling class="command" label="Command">
+          <pre>{command}</pre>
+        </Scrolling>
+      )}
+      <main class="bench">
         <div class="left">
           {challenge && <Judged challenge={challenge} text={text} picture={picture} onSolution={change} />}
           {controls && <Sliders key={name} controls={controls} onEdit={(edit) => change(edit(latest.current))} />}
         </div>
         <div class="middle" data-digest={outcome?.digest} data-state={refusal === undefined ? 'played' : 'refused'}>
           <p class="question">{outcome?.question}</p>
-          {outcome && <FigureTiles outcome={outcome} />}
+          {outcome && <Tiles tiles={tilesOf(outcome)} />}
           <div class="progress" hidden={share === undefined}>
             <progress max={1} value={share ?? 0} aria-label="How far the run has come" />
           </div>
           {picture && <Lanes picture={picture} theme={theme} onAsk={(atMs) => change(askedAt(latest.current, atMs))} />}
-          {picture && <Pictures picture={picture} theme={theme} />}
+          {picture && <Charts charts={picture.charts} theme={theme} />}
         </div>
         <div class="right">
           <section class="text" aria-labelledby="text-title">
@@ -211,7 +220,7 @@ export function Sandbox({ first, theme, challenge }: SandboxProps) {
               {refusal && <Refused refusal={refusal} />}
             </div>
           </section>
-          {outcome && <Expectations outcome={outcome} />}
+          {outcome && <Expectations all={expectedOf(outcome)} isOver />}
           <footer>
             Simulated in this page, as <code>weir simulate</code> does
             {outcome && (
@@ -273,6 +282,24 @@ function Refused({ refusal: { what, why, fix, faults } }: { readonly refusal: Re
       {fix !== undefined && <p>{fix}</p>}
     </>
   );
+}
+
+function tilesOf({ requests, limited, entries, peak_count, limiting_cycles, delayed }: Outcome): Tile[] {
+  return [
+    ['requests', plainNumber(requests)],
+    ['limited', plainNumber(limited), shareOf(limited, requests)],
+    ['entries', plainNumber(entries), `${counted(limiting_cycles, 'cycle')} limiting`],
+    ['peak', plainNumber(peak_count), delayed === undefined ? 'in a window' : `${plainNumber(delayed)} delayed`],
+  ];
+}
+
+function expectedOf({ expectations }: Outcome): ShownExpectation[] {
+  return expectations.map(({ name, expected, actual, held }) => ({
+    name,
+    expected,
+    state: held ? 'held' : 'broken',
+    found: actual === null ? 'nothing' : typeof actual === 'number' ? plainNumber(actual) : actual,
+  }));
 }
 
 /** A name for a scenario, of the name of a file. */

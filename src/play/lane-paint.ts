@@ -1,5 +1,5 @@
 // Paints an instant of a run on a canvas: the lanes, the gate, and each request or the streams that they make.
-import type { Palette } from '../chart/palette.js';
+import type { Palette } from '../web/chart/palette.js';
 import { type Instant, type MarkKind, type PlacedMark, stops } from './marks.js';
 
 export interface Scene {

@@ -1,9 +1,9 @@
 // The story: seven ideas, each with one sentence, one picture and one control. It ends in the sandbox.
 import { useMemo, useState } from 'preact/hooks';
-import type { Theme } from '../chart/palette.js';
+import type { Theme } from '../web/chart/palette.js';
+import { Charts, linkName } from './charts.js';
 import { controlsOf, type Slider, slid } from './controls.js';
 import { Lanes } from './lanes.js';
-import { Pictures } from './pictures.js';
 import { usePlayed } from './player.js';
 import { Slide } from './sliders.js';
 import { type StoryStep, steps } from './steps.js';
@@ -26,7 +26,7 @@ export function Story({ at, theme, onStep, onSandbox }: StoryProps) {
   };
   return (
     <main class="story" data-digest={picture?.outcome.digest}>
-      <ol class="steps">
+      <ol class="row steps">
         {steps.map(({ title }, index) => (
           <li key={title}>
             <button type="button" aria-current={index === at ? 'step' : undefined} onClick={() => go(index)}>
@@ -45,9 +45,9 @@ export function Story({ at, theme, onStep, onSandbox }: StoryProps) {
           </form>
         )}
         {picture && <Lanes picture={picture} theme={theme} />}
-        {picture && <Pictures picture={picture} theme={theme} only={step.shows} />}
-        <p class="try">{step.tryThis}</p>
-        <div class="buttons">
+        {picture && <Charts charts={picture.charts.filter((chart) => linkName(chart) === step.shows)} theme={theme} />}
+        <p class="quiet">{step.tryThis}</p>
+        <div class="row buttons">
           {at > 0 && (
             <button type="button" onClick={() => go(at - 1)}>
               Back

@@ -1,4 +1,4 @@
 // The scenarios that come with Weir, by name, from the page.
-import { element } from '../page-element.js';
+import { element } from '../web/page-element.js';
 
 export const shipped = JSON.parse(element('scenarios').textContent) as Readonly<Record<string, string>>;

@@ -3,8 +3,8 @@
 //   #story/3    #rules    #challenges/end-the-storm    #burst.…  (a scenario in the sandbox)    #embed/requests/burst.…  (one figure)
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Theme } from '../chart/palette.js';
-import { element } from '../page-element.js';
+import type { Theme } from '../web/chart/palette.js';
+import { element } from '../web/page-element.js';
 import { type Challenge, challenges } from './challenges.js';
 import { Embedded } from './embedded.js';
 import { type Linked, linkedBy } from './link.js';
@@ -106,7 +106,7 @@ function Shown({ view, theme, onView, onSandbox }: ShownProps) {
     case 'challenges':
       return (
         <>
-          <nav class="choices" aria-label="Challenges">
+          <nav class="row choices" aria-label="Challenges">
             {challenges.map(({ name, title }) => (
               <a
                 key={name}

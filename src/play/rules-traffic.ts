@@ -1,5 +1,5 @@
 // The requests that are sent through every rule.
-import { families } from '../../limiter/products/families.js';
+import { families } from '../limiter/products/families.js';
 import { comparing } from './controls.js';
 
 export const TRAFFIC = comparing(

@@ -27,7 +27,7 @@ export function Sliders({ controls, onEdit }: SlidersProps) {
                 />
               ))}
               {group === 'Limiter' && takesRules && (
-                <fieldset class="rules">
+                <fieldset class="row rules chips">
                   <legend>other rules over it</legend>
                   {rules.map((name) => (
                     <label key={name}>
@@ -46,7 +46,7 @@ export function Sliders({ controls, onEdit }: SlidersProps) {
                 </fieldset>
               )}
               {group === 'Clients' && takesBackoff && (
-                <label class="choice">
+                <label class="row choice">
                   <span>back-off</span>
                   <select
                     value={backoff ?? ''}

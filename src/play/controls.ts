@@ -4,8 +4,8 @@
 //   - { model: poisson, rate: 9/s, to: 20s }        slider "poisson rate", 9, unit /s
 //                             ^ 12                  the text with another number
 import { type Document, isScalar, parseDocument } from 'yaml';
-import { backoffPolicies } from '../../actor/client/backoff.js';
-import { families } from '../../limiter/products/families.js';
+import { backoffPolicies } from '../actor/client/backoff.js';
+import { families } from '../limiter/products/families.js';
 
 type Path = readonly (string | number)[];
 

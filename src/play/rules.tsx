@@ -1,12 +1,12 @@
 // The same requests through every rule, side by side: one small picture each.
 import { useState } from 'preact/hooks';
-import { families } from '../../limiter/products/families.js';
-import { VERSION } from '../../version.js';
-import { palettes, type Theme } from '../chart/palette.js';
+import { families } from '../limiter/products/families.js';
+import { VERSION } from '../version.js';
+import { plainNumber } from '../web/chart/axis-text.js';
+import { palettes, type Theme } from '../web/chart/palette.js';
 import { controlsOf, slid } from './controls.js';
 import type { RuleColumns } from './played.js';
 import { usePlayed } from './player.js';
-import { number } from './plot.js';
 import { TRAFFIC } from './rules-traffic.js';
 import { Slide } from './sliders.js';
 
@@ -15,11 +15,11 @@ export function Rules({ theme }: { readonly theme: Theme }) {
   const [withProducts, setWithProducts] = useState(false);
   const { picture, share } = usePlayed(text, 'rules', withProducts);
   const sliders = controlsOf(text)?.sliders ?? [];
-  const free = picture && { name: 'no limit', refused: [], requests: picture.requests, admitted: picture.requests };
+  const free = picture && { name: 'no limit', requests: picture.requests, admitted: picture.requests };
   const all = free === undefined ? [] : [free, ...(picture?.rules ?? [])];
   const most = Math.max(1, ...all.flatMap(({ requests }) => requests));
   return (
-    <main class="rules-page" data-digest={picture?.outcome.digest}>
+    <main class="bench rules-page" data-digest={picture?.outcome.digest}>
       <div class="left">
         <p class="idea">
           The same requests through {Object.keys(families).length} rules with the same limit. Blue is admitted, orange
@@ -33,7 +33,7 @@ export function Rules({ theme }: { readonly theme: Theme }) {
               onValue={(value) => setText((now) => slid(now, slider, value))}
             />
           ))}
-          <label class="choice">
+          <label class="row choice">
             <input
               type="checkbox"
               checked={withProducts}
@@ -76,7 +76,7 @@ function Multiple({
   const { tones } = palettes[theme];
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
   const [all, passed] = [sum(requests), sum(admitted)];
-  const words = `${number.format(passed)} of ${number.format(all)} admitted`;
+  const words = `${plainNumber(passed)} of ${plainNumber(all)} admitted`;
   return (
     <figure class="multiple">
       <h2>{name}</h2>

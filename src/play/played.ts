@@ -4,18 +4,24 @@
 //   rules   ─► each run of its own, under the same seed ───────────────► refused so far
 import { lastValueFrom, tap } from 'rxjs';
 import { parseDocument } from 'yaml';
-import { isOnAggregate } from '../../limiter/definition.js';
-import { products } from '../../limiter/products/products.js';
-import type { CycleRow } from '../../outcome/cycle-row.js';
-import type { Outcome } from '../../outcome/outcome-schema.js';
-import type { Timeline } from '../../outcome/timeline.js';
-import type { LoadedScenario, RecordedLog, ScenarioSource } from '../../scenario/loaded-scenario.js';
-import { planScenario } from '../../scenario/plan-scenario.js';
-import { Failure } from '../../schema/failure.js';
-import { JourneyRecorder, type Journeys } from '../../simulate/journeys.js';
-import { type Run, type SimulatedRun, type SimulateOptions, simulate$, toRun } from '../../simulate/simulate.js';
-import { startOf } from '../../time/cycle.js';
-import type { LogSpec } from '../../traffic/arrival/make.js';
+import { isOnAggregate } from '../limiter/definition.js';
+import { products } from '../limiter/products/products.js';
+import type { CycleRow } from '../outcome/cycle-row.js';
+import type { Outcome } from '../outcome/outcome-schema.js';
+import type { Timeline } from '../outcome/timeline.js';
+import { cycleAxis } from '../report/chart/cycle-axis.js';
+import { decisionsChart } from '../report/chart/decisions.js';
+import { queueChart } from '../report/chart/queue-latency.js';
+import { windowChart } from '../report/chart/window-count.js';
+import { number } from '../report/words.js';
+import type { LoadedScenario, RecordedLog, ScenarioSource } from '../scenario/loaded-scenario.js';
+import { planScenario } from '../scenario/plan-scenario.js';
+import { Failure } from '../schema/failure.js';
+import { JourneyRecorder, type Journeys } from '../simulate/journeys.js';
+import { type Run, type SimulatedRun, type SimulateOptions, simulate$, toRun } from '../simulate/simulate.js';
+import { startOf } from '../time/cycle.js';
+import type { LogSpec } from '../traffic/arrival/make.js';
+import type { ChartSpec, CycleAxis, Tone } from '../web/chart/spec.js';
 import type { OwnLog } from './own-files.js';
 
 export interface Picture {
@@ -32,8 +38,6 @@ export interface Picture {
   /** Whether clients react, and requests are not only counted. */
   readonly hasClients: boolean;
   readonly columnCycles: number;
-  /** First cycle of each column, from the start of the run. */
-  readonly xs: readonly number[];
   /** Sums of a column. */
   readonly requests: readonly number[];
   readonly admitted: readonly number[];
@@ -41,15 +45,13 @@ export interface Picture {
   readonly window: Window | undefined;
   /** By rule; empty where no rules are compared. */
   readonly rules: readonly RuleColumns[];
-  /** Most of a column; undefined where no clients react. */
-  readonly behind: Readonly<Record<'queue' | 'open jobs' | 'retries', readonly number[]>> | undefined;
+  /** As in the report of the run, and what each compared rule refused. */
+  readonly charts: readonly ChartSpec[];
 }
 
 /** What another limiter does with the same requests. */
 export interface RuleColumns {
   readonly name: string;
-  /** Refused so far. */
-  readonly refused: readonly number[];
   /** Sums of a column. */
   readonly requests: readonly number[];
   readonly admitted: readonly number[];
@@ -58,7 +60,7 @@ export interface RuleColumns {
 /** The state machine of the contract that is limited most, and its transitions in the run. */
 export interface MachineRun {
   readonly states: readonly { readonly name: string; readonly admits: boolean }[];
-  readonly arrows: readonly { readonly from: string; readonly to: string; readonly label: string }[];
+  readonly arrows: readonly { readonly from: string; readonly to: string; readonly words: readonly string[] }[];
   readonly initial: string;
   readonly moves: readonly { readonly cycle: number; readonly to: string }[];
 }
@@ -149,7 +151,7 @@ export async function playScenario(
   for (const [index, other] of others.entries()) {
     const { totals } = await ran(index + 1, other.scenario);
     if (signal.aborted) return undefined;
-    rules.push({ name: other.name, refused: grid.soFar(totals), ...grid.sums(totals) });
+    rules.push({ name: other.name, ...grid.sums(totals) });
   }
   const { requests, admitted } = grid.sums(run.totals);
   const window = grid.window(run, scenario);
@@ -164,12 +166,15 @@ export async function playScenario(
     service: scenario.service && { servers: scenario.service.servers },
     hasClients: scenario.senders.length > 0,
     columnCycles: grid.columnCycles,
-    xs: grid.xs,
     requests,
     admitted,
     window,
     rules,
-    behind: grid.behind(run),
+    charts: [
+      ...[windowChart, decisionsChart].flatMap((build) => build(run) ?? []),
+      ...(withProducts || rules.length === 0 ? [] : [refusedChart(rules, cycleAxis(run.outcome), grid.columnCycles)]),
+      ...[queueChart(run) ?? []].flat(),
+    ],
   };
 }
 
@@ -205,9 +210,47 @@ function machineOf({ plan, startCycle }: LoadedScenario, { outcome }: Run): Mach
     arrows: definition.transitions.map(({ from, to, trigger }) => ({
       from,
       to,
-      label: isOnAggregate(trigger) ? trigger.condition : 'asked for',
+      words: [isOnAggregate(trigger) ? trigger.condition : 'asked for'],
     })),
     moves: (outcome.by_contract[0]?.transitions ?? []).map(({ cycle, to }) => ({ cycle: cycle - startCycle, to })),
+  };
+}
+
+/** Each distinct by colour or dash; further rules share them. */
+const ruleTones: readonly Tone[] = [
+  'observed',
+  'limited',
+  'admitted',
+  'median',
+  'tail',
+  'jobs',
+  'planned',
+  'response',
+  'band',
+];
+
+function refusedChart(rules: readonly RuleColumns[], axis: CycleAxis, columnCycles: number): ChartSpec {
+  const refused = rules.map(({ requests, admitted }) => {
+    let sum = 0;
+    return requests.map((n, column) => (sum += n - admitted[column]!));
+  });
+  return {
+    id: 'rules',
+    title: 'Limited so far, by rule',
+    about: rules.map(({ name }, rule) => `${name} ${number(refused[rule]!.at(-1) ?? 0)}`).join(', '),
+    x: axis,
+    yTitle: 'Requests limited',
+    yWhole: true,
+    lines: rules.map(({ name }, rule) => ({
+      label: name,
+      tone: ruleTones[rule % ruleTones.length]!,
+      xs: refused[rule]!.map((_, column) => column * columnCycles),
+      ys: refused[rule]!,
+      stepped: true,
+    })),
+    shades: [],
+    marks: [],
+    height: 280,
   };
 }
 
@@ -237,15 +280,6 @@ class Grid {
     return { requests, admitted };
   }
 
-  soFar(totals: Timeline): number[] {
-    const { requests, admitted } = this.sums(totals);
-    let sum = 0;
-    return requests.map((n, column) => {
-      sum += n - admitted[column]!;
-      return sum;
-    });
-  }
-
   window({ outcome, timeline }: Run, { plan }: LoadedScenario): Window | undefined {
     const shown = outcome.by_contract[0];
     if (shown === undefined || timeline === undefined) return undefined;
@@ -270,19 +304,6 @@ class Grid {
     }
     const counts = found.map((count, index) => count ?? ends[index]!);
     return { contract: shown.id, threshold: shown.threshold, counts, limiting };
-  }
-
-  behind({ series }: Run): Picture['behind'] {
-    if (series === undefined) return undefined;
-    const most = (values: readonly (number | null)[] = []) => {
-      const column = this.#zeros();
-      series.cycle.forEach((cycle, index) => {
-        const at = this.#columnOf(cycle);
-        column[at] = Math.max(column[at]!, values[index] ?? 0);
-      });
-      return column;
-    };
-    return { queue: most(series.queue), 'open jobs': most(series.open_jobs), retries: most(series.retries) };
   }
 
   #columnOf(cycle: number): number {

@@ -1,6 +1,6 @@
 // The theme of a page: by the system, until its switch says otherwise.
 import { useEffect, useState } from 'preact/hooks';
-import type { Theme } from '../chart/palette.js';
+import type { Theme } from '../web/chart/palette.js';
 
 const prefersDark = matchMedia('(prefers-color-scheme: dark)');
 

@@ -6,7 +6,7 @@
 //
 // A request reaches the gate in no time in the run. Here it flies for `flightMs` of the run to each side of that instant, so that one can
 // see it come and go. Everything else happens at its own instant.
-import { fates, type Journeys } from '../../simulate/journeys.js';
+import { fates, type Journeys } from '../simulate/journeys.js';
 
 /** Places along the lanes, as shares of the width. */
 export const stops = { clients: 0.07, gate: 0.34, queue: 0.42, service: 0.8, out: 0.98 } as const;

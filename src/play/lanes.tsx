@@ -1,12 +1,13 @@
 // Requests as marks that move from the clients to the service, over a run that can be played, stopped and scrubbed.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { VERSION } from '../../version.js';
-import { palettes, type Theme } from '../chart/palette.js';
+import { VERSION } from '../version.js';
+import { plainNumber } from '../web/chart/axis-text.js';
+import { palettes, type Theme } from '../web/chart/palette.js';
+import { StateDiagram } from '../web/state-diagram.js';
+import { movePlayhead } from './charts.js';
 import { paintDensity, paintMarks, type Scene } from './lane-paint.js';
 import { MarkTable } from './marks.js';
-import type { Picture } from './played.js';
-import { movePlayhead, number } from './plot.js';
-import { Statechart } from './statechart.js';
+import type { MachineRun, Picture } from './played.js';
 
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
 
@@ -79,11 +80,11 @@ export function Lanes({ picture, theme, onAsk }: LanesProps) {
     <figure class="lanes">
       <h2>Each request</h2>
       <figcaption>
-        {speed > 1.05 ? `${number.format(speed)} times as fast` : 'in real time'}
-        {journeys.left > 0 && `; the first ${number.format(journeys.decidedMs.length)} requests`}. Weir {VERSION},{' '}
+        {speed > 1.05 ? `${plainNumber(speed)} times as fast` : 'in real time'}
+        {journeys.left > 0 && `; the first ${plainNumber(journeys.decidedMs.length)} requests`}. Weir {VERSION},{' '}
         <code>{picture.outcome.digest.slice(0, 15)}</code>
       </figcaption>
-      {picture.nearsLimit && <Statechart machine={picture.machine} cycle={shownMs / cycleMs} theme={theme} />}
+      {picture.nearsLimit && <Machine run={picture.machine} cycle={shownMs / cycleMs} />}
       <canvas
         ref={canvas}
         role="img"
@@ -91,7 +92,7 @@ export function Lanes({ picture, theme, onAsk }: LanesProps) {
         data-at={Math.round(shownMs)}
         onClick={() => onAsk?.(atMs.current)}
       />
-      <div class="deck">
+      <div class="row deck">
         <button type="button" aria-pressed={isPlaying} onClick={() => setPlaying(!isPlaying)}>
           {isPlaying ? 'Pause' : 'Play'}
         </button>
@@ -120,9 +121,20 @@ export function Lanes({ picture, theme, onAsk }: LanesProps) {
           </button>
         )}
       </div>
-      <p class="now">{words}</p>
+      <p class="quiet now">{words}</p>
     </figure>
   );
+}
+
+function Machine({
+  run: { states, arrows, initial, moves },
+  cycle,
+}: {
+  readonly run: MachineRun;
+  readonly cycle: number;
+}) {
+  const at = moves.findLast((move) => move.cycle <= cycle)?.to ?? initial;
+  return <StateDiagram states={states} arrows={arrows} at={at} label={`The limiter is ${at}.`} />;
 }
 
 function sceneOf(canvas: HTMLCanvasElement, theme: Theme, picture: Picture, atMs: number): Scene {
@@ -135,7 +147,7 @@ function sceneOf(canvas: HTMLCanvasElement, theme: Theme, picture: Picture, atMs
   context.clearRect(0, 0, width, height);
   const cycle = atMs / picture.cycleMs;
   const { window, service } = picture;
-  const column = Math.min(picture.xs.length - 1, Math.floor(cycle / picture.columnCycles));
+  const column = Math.min((window?.counts.length ?? 0) - 1, Math.floor(cycle / picture.columnCycles));
   const used = window === undefined || !window.threshold ? undefined : (window.counts[column] ?? 0) / window.threshold;
   return {
     context,
@@ -156,10 +168,10 @@ function wordsAt(table: MarkTable, { startMs, service, window, cycleMs }: Pictur
   const cycle = atMs / cycleMs;
   const isLimiting = window?.limiting.some(([from, to]) => cycle >= from && cycle < to) === true;
   return [
-    `At ${seconds(atMs)}: ${number.format(requests - limited)} admitted and ${number.format(limited)} limited so far`,
+    `At ${seconds(atMs)}: ${plainNumber(requests - limited)} admitted and ${plainNumber(limited)} limited so far`,
     ...(window === undefined ? [] : [isLimiting ? 'the limiter is limiting' : 'the limiter admits']),
-    ...(service === undefined ? [] : [`${number.format(waiting)} waiting, ${number.format(serving)} in service`]),
-    ...(pausing === 0 ? [] : [`${number.format(pausing)} clients pause before they try again`]),
+    ...(service === undefined ? [] : [`${plainNumber(waiting)} waiting, ${plainNumber(serving)} in service`]),
+    ...(pausing === 0 ? [] : [`${plainNumber(pausing)} clients pause before they try again`]),
   ].join('; ');
 }
 

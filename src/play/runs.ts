@@ -2,8 +2,8 @@
 //
 //   page   ─► Asked: text and name ─► play ─► Told: how far, then the picture, or why it is refused
 //          ─► undefined             ─► the run stops, and its picture is undefined
-import { Failure } from '../../schema/failure.js';
-import { element } from '../page-element.js';
+import { Failure } from '../schema/failure.js';
+import { element } from '../web/page-element.js';
 import { type OwnLog, type Taken, taken } from './own-files.js';
 import { type OwnFiles, type Picture, playScenario } from './played.js';
 

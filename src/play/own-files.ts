@@ -1,11 +1,11 @@
 // Files that a person drops on the page: a log becomes the requests of a scenario, the file of a gateway its limiter. Nothing leaves the page.
 import type { ReadableStream, ReadableWritablePair } from 'node:stream/web';
 import { parseDocument } from 'yaml';
-import { limitersIn } from '../../gateway/limits-in.js';
-import type { RecordedLog } from '../../scenario/loaded-scenario.js';
-import { recordingOf } from '../../scenario/recording.js';
-import type { LogSpec } from '../../traffic/arrival/make.js';
-import { readBytes } from '../../traffic/log/read-bytes.js';
+import { limitersIn } from '../gateway/limits-in.js';
+import type { RecordedLog } from '../scenario/loaded-scenario.js';
+import { recordingOf } from '../scenario/recording.js';
+import type { LogSpec } from '../traffic/arrival/make.js';
+import { readBytes } from '../traffic/log/read-bytes.js';
 
 /** What a file was taken for. */
 export type Taken =

@@ -1,9 +1,9 @@
 // One figure of a run, for a frame in another page.
-import { VERSION } from '../../version.js';
-import type { Theme } from '../chart/palette.js';
+import { VERSION } from '../version.js';
+import type { Theme } from '../web/chart/palette.js';
+import { Charts, linkName } from './charts.js';
 import { Lanes } from './lanes.js';
 import type { Linked } from './link.js';
-import { Pictures } from './pictures.js';
 import { usePlayed } from './player.js';
 
 interface EmbeddedProps {
@@ -24,7 +24,7 @@ export function Embedded({ figure, first, theme }: EmbeddedProps) {
       {figure === 'requests' ? (
         <Lanes picture={picture} theme={theme} />
       ) : (
-        <Pictures picture={picture} theme={theme} only={figure} />
+        <Charts charts={picture.charts.filter((chart) => linkName(chart) === figure)} theme={theme} />
       )}
       <footer>
         Computed by Weir {VERSION}: seed {outcome.seed}, <code>{outcome.digest.slice(0, 19)}…</code>

@@ -1,0 +1,78 @@
+// The charts of a page that moves: specs as in reports, drawn by Chart.js, with a line through all of them at the cycle that is played.
+import {
+  Chart,
+  Filler,
+  Legend,
+  LinearScale,
+  LineController,
+  LineElement,
+  LogarithmicScale,
+  PointElement,
+  Tooltip,
+} from 'chart.js';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { paint } from '../web/chart/paint.js';
+import { palettes, type Theme } from '../web/chart/palette.js';
+import type { ChartSpec } from '../web/chart/spec.js';
+
+Chart.register(Filler, Legend, LinearScale, LineController, LineElement, LogarithmicScale, PointElement, Tooltip);
+
+interface ChartsProps {
+  readonly charts: readonly ChartSpec[];
+  readonly theme: Theme;
+}
+
+export function Charts({ charts, theme }: ChartsProps) {
+  return (
+    <>
+      {charts.map((spec) => (
+        <ChartFigure key={spec.id} spec={spec} theme={theme} />
+      ))}
+    </>
+  );
+}
+
+/** What a chart is called in links to it. */
+export function linkName({ id }: ChartSpec): string {
+  return id === 'queue' ? 'behind' : id;
+}
+
+/** Beside sliders and text, a chart is lower than alone. */
+const HEIGHT = 0.75;
+const drawn = new Set<Chart>();
+
+function ChartFigure({ spec, theme }: { readonly spec: ChartSpec; readonly theme: Theme }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const { title, about, height } = spec;
+  useLayoutEffect(() => {
+    const element = canvas.current!;
+    const font = getComputedStyle(element).fontFamily;
+    const width = element.parentElement!.clientWidth;
+    const chart: Chart = new Chart(element, paint(spec, { palette: palettes[theme], font, width }));
+    drawn.add(chart);
+    return () => {
+      drawn.delete(chart);
+      chart.destroy();
+    };
+  }, [spec, theme]);
+  return (
+    <figure>
+      <h2>{title}</h2>
+      <figcaption>{about}</figcaption>
+      <div class="chart" data-plot={linkName(spec)} style={`height:${Math.round(HEIGHT * height)}px`}>
+        <canvas ref={canvas} role="img" aria-label={`${title}. ${about}`} />
+        <div class="playhead" hidden />
+      </div>
+    </figure>
+  );
+}
+
+/** A line through all charts of the page at the cycle that is played. */
+export function movePlayhead(cycle: number): void {
+  for (const { canvas, chartArea, scales } of drawn) {
+    const line = canvas.nextElementSibling as HTMLElement;
+    const left = scales['x']!.getPixelForValue(cycle);
+    line.style.transform = `translateX(${left}px)`;
+    line.hidden = !(left >= chartArea.left && left <= chartArea.right);
+  }
+}

@@ -1,0 +1,56 @@
+// What a page says of a run beside its charts: figures as tiles, and what is expected of it.
+
+/** Name, value, and what is said below it. */
+export type Tile = readonly [name: string, value: string, note?: string];
+
+export function Tiles({ tiles }: { readonly tiles: readonly Tile[] }) {
+  return (
+    <dl class="figures">
+      {tiles.map(([name, value, note = '']) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            {value}
+            {note === '' ? null : <small>{note}</small>}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+export interface ShownExpectation {
+  readonly name: string;
+  readonly expected: string;
+  readonly state: 'held' | 'broken' | 'open';
+  readonly found: string;
+}
+
+const atEnd = { held: '✓ held', broken: '✗ not held', open: '· open' } as const;
+const soFar = { held: '✓ so far', broken: '✗ not yet', open: '· open' } as const;
+
+interface ExpectationsProps {
+  readonly all: readonly ShownExpectation[];
+  /** Whether the run has ended. */
+  readonly isOver: boolean;
+}
+
+export function Expectations({ all, isOver }: ExpectationsProps) {
+  if (all.length === 0) return null;
+  return (
+    <section aria-labelledby="expected">
+      <h2 id="expected">Expectations{isOver ? '' : ' so far'}</h2>
+      <ul class="expected">
+        {all.map(({ name, expected, state, found }) => (
+          <li key={name} class={state}>
+            <b>{(isOver ? atEnd : soFar)[state]}</b> {name}
+            <small>
+              {expected}
+              {found === '' ? '' : `; found ${found}`}
+            </small>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,81 @@
+// What the pages of a node are put together of: a fault, a part that is opened, a figure, a table that scrolls.
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { Scrolling } from '../scrolling.js';
+
+export function Fault({ words }: { readonly words: string }) {
+  return words === '' ? null : <p class="fault">{words}</p>;
+}
+
+interface FoldProps {
+  readonly title: string;
+  readonly isOpen?: boolean;
+  /** Made while it is open. */
+  readonly children: () => ComponentChildren;
+}
+
+export function Fold({ title, isOpen = false, children }: FoldProps) {
+  const [isShown, setIsShown] = useState(isOpen);
+  return (
+    <details open={isOpen} onToggle={(event) => setIsShown((event.currentTarget as HTMLDetailsElement).open)}>
+      <summary>{title}</summary>
+      {isShown ? children() : null}
+    </details>
+  );
+}
+
+interface CountProps {
+  readonly name: string;
+  readonly value: string;
+  readonly beside?: string | undefined;
+  readonly isBad?: boolean;
+}
+
+export function Count({ name, value, beside, isBad = false }: CountProps) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd class={isBad ? 'bad' : ''}>
+        <b>{value}</b> {beside === undefined ? null : <span class="quiet">{beside}</span>}
+      </dd>
+    </div>
+  );
+}
+
+interface TableProps {
+  readonly label: string;
+  readonly class?: string;
+  /** The first one names the row; `n` has numbers, `wide` is left out on a narrow screen. */
+  readonly columns: readonly (readonly [title: string, looks?: 'n' | 'n wide'])[];
+  readonly rows: readonly (readonly [name: string | number, ...cells: (string | undefined | null)[]])[];
+}
+
+export function ScrollingTable({ label, columns, rows, ...looks }: TableProps) {
+  return (
+    <Scrolling class="scrolls" label={label}>
+      <table {...looks}>
+        <thead>
+          <tr>
+            {columns.map(([title, column = '']) => (
+              <th scope="col" class={column} key={title}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(([name, ...cells]) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              {cells.map((cell, index) => (
+                <td class={columns[index + 1]![1] ?? ''} key={index}>
+                  {cell}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scrolling>
+  );
+}

@@ -1,0 +1,95 @@
+// The states of a contract and what moves it, drawn: one state below the other, arrows down on the right and up on
+// the left, each with a number that the list below explains.
+//
+//        ┌──────────┐
+//     ┌─►│ allowing │──┐
+//     2  └──────────┘  1
+//     └──┌──────────┐◄─┘
+//        │ limiting │
+import { stateTones } from './chart/palette.js';
+
+export interface Arrow {
+  readonly from: string;
+  readonly to: string;
+  /** What moves it, each in words: a count, or that somebody asks. */
+  readonly words: readonly string[];
+}
+
+interface DiagramProps {
+  readonly states: readonly { readonly name: string; readonly admits: boolean }[];
+  readonly arrows: readonly Arrow[];
+  /** The present state. */
+  readonly at: string;
+  readonly label: string;
+}
+
+const [WIDE, HIGH, GAP, SIDE, STEP] = [132, 32, 30, 34, 16];
+
+export function StateDiagram({ states, arrows: named, at, label }: DiagramProps) {
+  const placeOf = (name: string) => states.findIndex((one) => one.name === name);
+  const arrows = named.map((arrow) => ({ ...arrow, from: placeOf(arrow.from), to: placeOf(arrow.to) }));
+  const reach = Math.max(1, ...arrows.map(({ from, to }) => Math.abs(to - from)));
+  const side = SIDE + (reach - 1) * STEP;
+  const [width, height] = [WIDE + 2 * side, states.length * (HIGH + GAP) - GAP + 8];
+  const yOf = (index: number) => 4 + index * (HIGH + GAP);
+  return (
+    <div class="row diagram">
+      <svg
+        viewBox={`0 0 ${width} ${height}`}
+        width={width}
+        height={height}
+        role="img"
+        aria-label={label}
+        data-state={at}
+      >
+        {arrows.map((arrow, index) => (
+          <ArrowLine
+            key={index}
+            {...arrow}
+            number={index + 1}
+            x={arrow.to > arrow.from ? side + WIDE : side}
+            yOf={yOf}
+          />
+        ))}
+        {stateTones(states).map(({ name, tone }, index) => (
+          <g key={name} class={`state ${name === at ? 'lit' : ''}`} style={`--tone:var(--${tone})`}>
+            <rect x={side} y={yOf(index)} width={WIDE} height={HIGH} rx={6} />
+            <text x={side + WIDE / 2} y={yOf(index) + HIGH / 2 + 4.5}>
+              {name.length > 18 ? `${name.slice(0, 17)}…` : name}
+            </text>
+          </g>
+        ))}
+      </svg>
+      <ol class="quiet arrows">
+        {named.map(({ from, to, words }, index) => (
+          <li key={index}>
+            {from} → {to}: {words.join('; or ')}
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+interface LineProps {
+  readonly from: number;
+  readonly to: number;
+  readonly number: number;
+  readonly x: number;
+  readonly yOf: (index: number) => number;
+}
+
+function ArrowLine({ from, to, number, x, yOf }: LineProps) {
+  const out = to > from ? 1 : -1;
+  const [start, end] = [yOf(from) + HIGH / 2 + 5 * out, yOf(to) + HIGH / 2 - 5 * out];
+  const away = x + out * (16 + (Math.abs(to - from) - 1) * STEP);
+  return (
+    <g class="arrow">
+      <path d={`M${x} ${start}H${away}V${end}H${x + 2 * out}`} />
+      <path class="tip" d={`M${x} ${end}l${7 * out} -4v8z`} />
+      <text x={away + out * 9} y={(start + end) / 2 + 4}>
+        {number}
+      </text>
+    </g>
+  );
+}
