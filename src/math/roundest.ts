@@ -2,9 +2,10 @@
 
 /**
  * The number with the fewest digits between two, of those the nearest to `value`; halves of a digit are round, too. `value` where there is none.
- * @param least above 0 only such numbers are taken
+ * Only numbers above 0 are taken.
  */
 export function roundest(least: number, most: number, value: number): number {
+  if (!(most > 0)) return value;
   let scale = 1e15;
   while (scale > most) scale /= 10;
   for (; scale > 1e-9 * most; scale /= 10) {

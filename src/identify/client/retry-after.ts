@@ -76,7 +76,9 @@ function isOwn(pieces: readonly Piece[], own: readonly Piece[]): boolean {
 function withEnds(way: AdviceTaken['way'], seen: readonly Advised[]): AdviceTaken[] {
   if (way === 'ignored') return [{ way }];
   const gaps = seen.flatMap(({ gapMs, late, ...rest }) =>
-    gapMs === undefined ? [] : [{ ...rest, latestMs: latestMs(late), gapMs: gapMs - Math.max(0, late.offsetMs) }],
+    gapMs === undefined
+      ? []
+      : [{ ...rest, latestMs: latestMs(late), gapMs: Math.max(0, gapMs - Math.max(0, late.offsetMs)) }],
   );
   const shorter = gaps.filter(({ gapMs, toldMs }) => gapMs < toldMs - 1);
   if (way === 'near') {
