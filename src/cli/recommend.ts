@@ -48,8 +48,8 @@ const options = {
   as: several(
     value(
       'names of products',
-      (text) => (each(text).every((one) => otherProducts.includes(one)) ? each(text) : undefined),
-      `lines for further products: ${otherProducts.join(',')}`,
+      (text) => (each(text).every((one) => Object.hasOwn(otherProducts, one)) ? each(text) : undefined),
+      `lines for further products: ${Object.keys(otherProducts).join(',')}`,
       { local: true },
     ),
   ),

@@ -1,8 +1,6 @@
 // A limit as a file of one of many gateways, clouds and descriptions: fitted to the same requests in the same time, with what differs.
 //
 //   100 in 46.62 s      kong: 129 a minute, the nearest window that it knows      caddy: 100 in 46620ms
-import type { Like } from '../gateway/found.js';
-import { limitWriters } from '../gateway/write.js';
 import type { Limit, PasteLines } from './lines-to-paste.js';
 
 /** Requests, and the ms in which they are admitted. */
@@ -11,9 +9,11 @@ interface Pace {
   readonly ms: number;
 }
 
-interface Fitted {
-  /** Without its name, which the writer has. */
-  readonly limitOf: (pace: Pace) => Readonly<Record<string, unknown>>;
+interface OtherProduct {
+  /** A name that a file of this kind has. */
+  readonly file: string;
+  /** @param isKeyed whether the requests of each client count together, or else all */
+  readonly lines: (pace: Pace, isKeyed: boolean) => readonly string[];
   readonly differs: (pace: Pace) => string;
 }
 
@@ -40,82 +40,249 @@ const seconds = (ms: number) => Math.max(1, Math.round(ms / 1000));
 const twice = ({ n }: Pace) => `up to ${2 * n - 1} pass over the edge of two`;
 const bucket = ({ n }: Pace) =>
   `A bucket: ${n} at once, then the rate while it refills. Refused requests do not count.`;
-const published = (pace: Pace) => `It describes the limit, and limits nothing. ${unitDiffers(pace)}`;
 
-const fitted: Readonly<Record<string, Fitted>> = {
+const inUnit = (pace: Pace) => `{ requests_per_unit: ${perUnit(pace)[1]}, unit: ${perUnit(pace)[0]} }`;
+
+export const otherProducts: Readonly<Record<string, OtherProduct>> = {
   'envoy-ratelimit': {
-    limitOf: (pace) => ({ requests_per_unit: perUnit(pace)[1], unit: perUnit(pace)[0] }),
+    file: 'ratelimit.yaml',
+    lines: (pace, isKeyed) => [
+      'domain: weir',
+      'descriptors:',
+      ...(isKeyed ? ['- key: remote_address'] : ['- key: generic_key', '  value: all']),
+      `  rate_limit: ${inUnit(pace)}`,
+    ],
     differs: (pace) => `${unitDiffers(pace)} The routes of Envoy have to send the descriptor.`,
   },
   'envoy-gateway': {
-    limitOf: (pace) => ({ requests_per_unit: perUnit(pace)[1], unit: perUnit(pace)[0] }),
+    file: 'policy.yaml',
+    lines: (pace, isKeyed) => [
+      'apiVersion: gateway.envoyproxy.io/v1alpha1',
+      'kind: BackendTrafficPolicy',
+      'metadata: { name: weir }',
+      'spec:',
+      '  targetRefs: [{ group: gateway.networking.k8s.io, kind: HTTPRoute, name: YOUR_ROUTE }]',
+      '  rateLimit:',
+      '    type: Global',
+      '    global:',
+      '      rules:',
+      `      - limit: { requests: ${perUnit(pace)[1]}, unit: ${perUnit(pace)[0].replace(/^./, (one) => one.toUpperCase())} }`,
+      ...(isKeyed ? ['        clientSelectors: [{ sourceCIDR: { type: Distinct, value: 0.0.0.0/0 } }]'] : []),
+    ],
     differs: unitDiffers,
   },
   kong: {
-    limitOf: (pace) => ({ [perUnit(pace)[0]]: perUnit(pace)[1] }),
+    file: 'kong.yml',
+    lines: (pace, isKeyed) => [
+      '_format_version: "3.0"',
+      'plugins:',
+      '- name: rate-limiting',
+      `  config: { ${perUnit(pace).join(': ')}, limit_by: ${isKeyed ? 'ip' : 'service'}, policy: local }`,
+    ],
     differs: (pace) => `${unitDiffers(pace)} Refused requests do not count. Counted in each node.`,
   },
   'kong-advanced': {
-    limitOf: ({ n, ms }) => ({ limit: n, window_size: seconds(ms) }),
+    file: 'kong.yml',
+    lines: ({ n, ms }, isKeyed) => [
+      '_format_version: "3.0"',
+      'plugins:',
+      '- name: rate-limiting-advanced',
+      `  config: { limit: [${n}], window_size: [${seconds(ms)}], identifier: ${isKeyed ? 'ip' : 'service'} }`,
+    ],
     differs: () => 'A sliding estimate from two windows. Refused requests count, too.',
   },
   apisix: {
-    limitOf: ({ n, ms }) => ({ count: n, time_window: seconds(ms) }),
+    file: 'apisix.yaml',
+    lines: ({ n, ms }, isKeyed) => [
+      'routes:',
+      '- uri: /*',
+      '  plugins:',
+      `    limit-count: { count: ${n}, time_window: ${seconds(ms)}, rejected_code: 429, ${isKeyed ? 'key: remote_addr' : 'key_type: constant, key: all'} }`,
+      '#END',
+    ],
     differs: (pace) => `A window that opens with the first request: ${twice(pace)}. Counted in each node.`,
   },
-  traefik: { limitOf: ({ n, ms }) => ({ average: n, period: `${ms}ms`, burst: n }), differs: bucket },
+  traefik: {
+    file: 'dynamic.yml',
+    lines: ({ n, ms }, isKeyed) => [
+      'http:',
+      '  middlewares:',
+      '    weir:',
+      '      rateLimit:',
+      `        average: ${n}`,
+      `        period: ${ms}ms`,
+      `        burst: ${n}`,
+      ...(isKeyed ? [] : ['        sourceCriterion: { requestHost: true }']),
+      '  routers:',
+      '    YOUR_ROUTER: { middlewares: [weir] }',
+    ],
+    differs: bucket,
+  },
   caddy: {
-    limitOf: ({ n, ms }) => ({ max_events: n, window: `${ms}ms` }),
+    file: 'Caddyfile',
+    lines: ({ n, ms }, isKeyed) => [
+      ':80 {',
+      '  rate_limit {',
+      '    zone weir {',
+      `      key ${isKeyed ? '{remote_host}' : 'all'}`,
+      `      events ${n}`,
+      `      window ${ms}ms`,
+      '    }',
+      '  }',
+      '}',
+    ],
     differs: () => 'An exact log of the admitted requests. Refused ones do not count.',
   },
   spring: {
-    limitOf: ({ n, ms }) => ({ replenishRate: Math.ceil((1000 * n) / ms), burstCapacity: n }),
+    file: 'application.yml',
+    lines: ({ n, ms }) => [
+      'spring.cloud.gateway.default-filters:',
+      '- name: RequestRateLimiter',
+      '  args:',
+      `    redis-rate-limiter.replenishRate: ${Math.ceil((1000 * n) / ms)}`,
+      `    redis-rate-limiter.burstCapacity: ${n}`,
+      '    key-resolver: "#{@YOUR_RESOLVER}"',
+    ],
     differs: (pace) => `${bucket(pace)} Whole tokens come once a second.`,
   },
   'terraform-aws-waf': {
-    limitOf: ({ n, ms }) => {
+    file: 'waf.tf',
+    lines: ({ n, ms }, isKeyed) => {
       const [window = 60] = [60, 120, 300, 600].sort((a, b) => distance(1000 * a, ms) - distance(1000 * b, ms));
-      return { limit: Math.ceil((1000 * n * window) / ms), evaluation_window_sec: window };
+      return [
+        'resource "aws_wafv2_web_acl" "weir" {',
+        '  name = "weir"',
+        '  scope = "REGIONAL"',
+        '  default_action {',
+        '    allow {}',
+        '  }',
+        '  rule {',
+        '    name = "rate"',
+        '    priority = 1',
+        '    action {',
+        '      block {}',
+        '    }',
+        '    statement {',
+        '      rate_based_statement {',
+        `        limit = ${Math.ceil((1000 * n * window) / ms)}`,
+        `        evaluation_window_sec = ${window}`,
+        `        aggregate_key_type = "${isKeyed ? 'IP' : 'CONSTANT'}"`,
+        '      }',
+        '    }',
+        ...visibility('    ', 'rate'),
+        '  }',
+        ...visibility('  ', 'weir'),
+        '}',
+      ];
     },
     differs: () =>
       'An estimate about every 10 s, up to 30 s late: bursts pass. Refused requests count, too. The limit is at least 10.',
   },
   'terraform-aws-api-gateway': {
-    limitOf: ({ n, ms }) => ({ rate_limit: Number(((1000 * n) / ms).toPrecision(6)), burst_limit: n }),
+    file: 'usage-plan.tf',
+    lines: ({ n, ms }) => [
+      'resource "aws_api_gateway_usage_plan" "weir" {',
+      '  name = "weir"',
+      '  throttle_settings {',
+      `    rate_limit = ${Number(((1000 * n) / ms).toPrecision(6))}`,
+      `    burst_limit = ${n}`,
+      '  }',
+      '}',
+    ],
     differs: (pace) => `${bucket(pace)} Per API key of the plan, and best effort.`,
   },
   'terraform-cloudflare': {
-    limitOf: ({ n, ms }) => ({ requests_per_period: n, period: seconds(ms), mitigation_timeout: seconds(ms) }),
+    file: 'ruleset.tf',
+    lines: ({ n, ms }, isKeyed) => [
+      'resource "cloudflare_ruleset" "weir" {',
+      '  zone_id = var.zone_id',
+      '  name = "weir"',
+      '  kind = "zone"',
+      '  phase = "http_ratelimit"',
+      '  rules {',
+      '    action = "block"',
+      '    expression = "true"',
+      '    ratelimit {',
+      `      characteristics = [${isKeyed ? '"cf.colo.id", "ip.src"' : '"cf.colo.id"'}]`,
+      `      requests_per_period = ${n}`,
+      `      period = ${seconds(ms)}`,
+      `      mitigation_timeout = ${seconds(ms)}`,
+      '    }',
+      '  }',
+      '}',
+    ],
     differs: () =>
       'Counted in each data centre, with a lag. A client that exceeds is refused for the whole timeout. Plans allow some periods only.',
   },
   'terraform-google': {
-    limitOf: ({ n, ms }) => ({ count: n, interval_sec: seconds(ms) }),
+    file: 'armor.tf',
+    lines: ({ n, ms }, isKeyed) => [
+      'resource "google_compute_security_policy" "weir" {',
+      '  name = "weir"',
+      '  rule {',
+      '    action = "throttle"',
+      '    priority = 1',
+      '    match {',
+      '      versioned_expr = "SRC_IPS_V1"',
+      '      config {',
+      '        src_ip_ranges = ["*"]',
+      '      }',
+      '    }',
+      '    rate_limit_options {',
+      '      conform_action = "allow"',
+      '      exceed_action = "deny(429)"',
+      `      enforce_on_key = "${isKeyed ? 'IP' : 'ALL'}"`,
+      '      rate_limit_threshold {',
+      `        count = ${n}`,
+      `        interval_sec = ${seconds(ms)}`,
+      '      }',
+      '    }',
+      '  }',
+      '}',
+    ],
     differs: () => 'Approximate, and counted in each region. Some intervals only are allowed.',
   },
   'api-commons': {
-    limitOf: (pace) => ({ limit: perUnit(pace)[1], timeframe: perUnit(pace)[0] }),
-    differs: published,
+    file: 'rate-limits.yml',
+    lines: (pace, isKeyed) => [
+      '- name: Requests',
+      `  type: ${isKeyed ? 'Application' : 'Platform'}`,
+      `  limit: ${perUnit(pace)[1]}`,
+      '  metric: request',
+      `  timeframe: ${perUnit(pace)[0]}`,
+      '  description: More are answered with 429.',
+    ],
+    differs: (pace) => `It describes the limit, and limits nothing. ${unitDiffers(pace)}`,
   },
   'x-rate-limit': {
-    limitOf: ({ n, ms }) => ({ limit: n, window: `${ms}ms` }),
+    file: 'openapi.yaml',
+    lines: ({ n, ms }, isKeyed) => [
+      'openapi: 3.1.0',
+      'info: { title: Your API, version: "1" }',
+      `x-rate-limit: { limit: ${n}, window: ${ms}ms, key: ${isKeyed ? 'ip' : 'global'} }`,
+    ],
     differs: () => 'It describes the limit, and limits nothing: tools read this extension in ways of their own.',
   },
 };
 
-/** Names that `--as` takes. */
-export const otherProducts: readonly string[] = Object.keys(fitted);
+function visibility(indent: string, name: string): string[] {
+  return [
+    `${indent}visibility_config {`,
+    `${indent}  cloudwatch_metrics_enabled = true`,
+    `${indent}  metric_name = "${name}"`,
+    `${indent}  sampled_requests_enabled = true`,
+    `${indent}}`,
+  ];
+}
 
-/** The lines of a product of `otherProducts`. */
+/** The lines of one of `otherProducts`. */
 export function linesAs(product: string, { threshold, within, cycleMs, key }: Limit): PasteLines {
-  const { like, write } = limitWriters[product]!;
-  const { limitOf, differs } = fitted[product]!;
+  const { lines, differs } = otherProducts[product]!;
   const pace = { n: threshold, ms: within * cycleMs };
-  const limit: Like = { like, ...limitOf(pace) };
   const isOther = key !== undefined && key !== 'client';
   return {
     product,
-    lines: write(limit, key === undefined ? 'all' : 'client'),
+    lines: lines(pace, key !== undefined),
     differs: `${differs(pace)}${isOther ? ` It counts client addresses: put in their place what "${key}" is there.` : ''}`,
   };
 }
