@@ -9,7 +9,7 @@
 // Nearly every line is plain: it is read from its bytes. Any other is read by regular expressions.
 import { isIP } from 'node:net';
 import { addressOf } from './address.js';
-import { readDate, twoDigits } from './instant.js';
+import { readClf, readDate } from './instant.js';
 import type { Cutter, Field, Layout, Recognise } from './layout.js';
 
 /** A combined line has three quoted parts after its time, a common one has one. The last quote may be missing. */
@@ -164,95 +164,29 @@ class BracketedTime {
   close = -1;
   /** Where they open; the last that do when none holds a time, or -1. */
   open = -1;
-  readonly #sameDay = new SameDay();
 
   find(bytes: Buffer, from: number, to: number): boolean {
     this.open = -1;
     for (let at = from; at < to; at++) {
       if (bytes[at] !== OPEN_BRACKET) continue;
       this.open = at;
-      const fraction = fractionAt(bytes, at);
-      this.unixMs = this.#sameDay.read(bytes, at, to, fraction);
-      if (!Number.isNaN(this.unixMs)) {
-        this.close = at + USUAL_CLOSE + fraction;
-        return true;
+      this.close = at + 1 + CLF_BYTES + (bytes[at + CLF_BYTES - 5] === DOT ? FRACTION_BYTES : 0);
+      if (this.close < to && bytes[this.close] === CLOSE_BRACKET) {
+        this.unixMs = readClf(bytes, at + 1, this.close);
+        if (!Number.isNaN(this.unixMs)) return true;
       }
-      const close = closing(bytes, at + 1, to);
-      if (close < 0) continue;
-      this.unixMs = readDate(bytes.toString('latin1', at + 1, close).trim());
-      this.close = close;
-      if (Number.isNaN(this.unixMs)) continue;
-      this.#sameDay.learn(bytes, at, close, this.unixMs);
-      return true;
+      this.close = closing(bytes, at + 1, to);
+      if (this.close < 0) continue;
+      this.unixMs = readDate(bytes.toString('latin1', at + 1, this.close).trim());
+      if (!Number.isNaN(this.unixMs)) return true;
     }
     return false;
   }
 }
 
-/** How far from the opening bracket the seconds of a usual time end, and where it closes. */
-const CLOCK_END = 21;
-const USUAL_CLOSE = 27;
-
-/** How many bytes `.123` takes in the brackets that open at `open`: none where they hold whole seconds. */
-function fractionAt(bytes: Buffer, open: number): number {
-  return bytes[open + CLOCK_END] === DOT ? 4 : 0;
-}
-
-/**
- * Reads a usual time of the date and zone of one before by its clock alone, and one of the same second by comparing it.
- *
- *   [17/May/2015:10:05:03 +0000]        [17/May/2015:10:05:03.123 +0000]
- *   0           12       21    27
- */
-class SameDay {
-  /** The brackets that were read last, without the fraction. */
-  readonly #text = new Uint8Array(USUAL_CLOSE + 1);
-  #dayMs = Number.NaN;
-  #secondMs = Number.NaN;
-
-  /** NaN for a time of another date or zone, or one that is written in another way. */
-  read(bytes: Buffer, open: number, to: number, fraction: number): number {
-    if (to - open <= USUAL_CLOSE + fraction) return Number.NaN;
-    const text = this.#text;
-    for (let i = USUAL_CLOSE; i >= CLOCK_END; i--) if (bytes[open + fraction + i] !== text[i]) return Number.NaN;
-    for (let i = 12; i > 0; i--) if (bytes[open + i] !== text[i]) return Number.NaN;
-    for (let i = CLOCK_END - 1; i > 12; i--) {
-      if (bytes[open + i] === text[i]) continue;
-      const ms = clockMs(bytes, open + 13);
-      if (Number.isNaN(ms)) return ms;
-      for (let at = 13; at < CLOCK_END; at++) text[at] = bytes[open + at]!;
-      this.#secondMs = this.#dayMs + ms;
-      break;
-    }
-    return fraction === 0 ? this.#secondMs : this.#secondMs + thousandths(bytes, open + CLOCK_END + 1);
-  }
-
-  learn(bytes: Buffer, open: number, close: number, unixMs: number): void {
-    const fraction = fractionAt(bytes, open);
-    if (close - open !== USUAL_CLOSE + fraction || bytes[open + 3] !== SLASH) return;
-    const ms = clockMs(bytes, open + 13);
-    if (Number.isNaN(ms)) return;
-    this.#text.set(bytes.subarray(open, open + CLOCK_END));
-    this.#text.set(bytes.subarray(open + CLOCK_END + fraction, close + 1), CLOCK_END);
-    this.#secondMs = unixMs - (fraction === 0 ? 0 : thousandths(bytes, open + CLOCK_END + 1));
-    this.#dayMs = this.#secondMs - ms;
-  }
-}
-
-function thousandths(bytes: Buffer, at: number): number {
-  const tens = twoDigits(bytes, at);
-  const ones = bytes[at + 2]! - ZERO;
-  return tens >= 0 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN;
-}
-
-function clockMs(bytes: Buffer, at: number): number {
-  const hour = twoDigits(bytes, at);
-  const minute = twoDigits(bytes, at + 3);
-  const second = twoDigits(bytes, at + 6);
-  const hasColons = bytes[at - 1] === COLON && bytes[at + 2] === COLON && bytes[at + 5] === COLON;
-  const isClock = hasColons && hour >= 0 && hour < 24 && minute >= 0 && minute < 60 && second >= 0 && second < 60;
-  return isClock ? ((hour * 60 + minute) * 60 + second) * 1000 : Number.NaN;
-}
+/** Of `17/May/2015:10:05:03 +0000`, and of `.123` after its seconds. */
+const CLF_BYTES = 26;
+const FRACTION_BYTES = 4;
 
 /** The longest time that is looked for between brackets, in bytes: ISO with nanoseconds and zone takes 35. */
 const MAX_TIME_BYTES = 48;
@@ -269,8 +203,6 @@ const APOSTROPHE = 0x27;
 const COMMA = 0x2c;
 const MINUS = 0x2d;
 const DOT = 0x2e;
-const SLASH = 0x2f;
-const ZERO = 0x30;
 const COLON = 0x3a;
 const OPEN_BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
