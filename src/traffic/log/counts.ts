@@ -1,7 +1,7 @@
 // A number of requests a line and no time: the first line is the second 0 of the log, or the first interval that --count gives.
 //   12
 //   15
-import { type Cutter, type Field, mostly, type Recognise } from './layout.js';
+import { mostly, type Recognise } from './layout.js';
 import { countOf, readCount, unitOfDate } from './unix.js';
 
 const SECOND_MS = 1000;
@@ -19,7 +19,19 @@ export const counts: Recognise = ({ lines, options: { spreadMs = 0 } }, isNamed)
     names: ['line', 'count'],
     lines,
     readsTime: true,
-    cutter: (names, fields) => new CountCutter(fields[names.indexOf('count')], intervalMs),
+    cutter: (names, fields) => {
+      const count = fields[names.indexOf('count')];
+      const cutter = {
+        unixMs: -intervalMs,
+        cut: (bytes: Buffer, from: number, to: number) => {
+          if (cutter.unixMs < 0 && Number.isNaN(readCount(bytes, from, to))) return '';
+          cutter.unixMs += intervalMs;
+          count?.set(bytes, from, to);
+          return undefined;
+        },
+      };
+      return cutter;
+    },
     known: {
       time: 'line',
       timeFrom: `the number of the line, ${intervalMs / 1000} s each`,
@@ -31,22 +43,3 @@ export const counts: Recognise = ({ lines, options: { spreadMs = 0 } }, isNamed)
     },
   };
 };
-
-class CountCutter implements Cutter {
-  unixMs: number;
-  readonly #count: Field | undefined;
-  readonly #intervalMs: number;
-
-  constructor(count: Field | undefined, intervalMs: number) {
-    this.#count = count;
-    this.#intervalMs = intervalMs;
-    this.unixMs = -intervalMs;
-  }
-
-  cut(bytes: Buffer, from: number, to: number): string | undefined {
-    if (this.unixMs < 0 && Number.isNaN(readCount(bytes, from, to))) return '';
-    this.unixMs += this.#intervalMs;
-    this.#count?.set(bytes, from, to);
-    return undefined;
-  }
-}

@@ -5,7 +5,7 @@
 import { isIP } from 'node:net';
 import { isFullDate, timesIn } from './columns.js';
 import type { Cutter, Field, Known, Layout, Recognise } from './layout.js';
-import { LineCutter, type LineReader } from './lines.js';
+import { LineCutter } from './lines.js';
 import { RowCutter, RowScanner } from './rows.js';
 import { countOf } from './unix.js';
 
@@ -168,45 +168,27 @@ function tableLayout(
     lines: rows.map(({ bytes }) => bytes),
     cutter: (wanted, fields) => {
       const columns = wanted.map((name) => names.indexOf(name));
-      return new DelimitedCutter(delimiter, columns, fields, names.length > 1);
+      const scanner = new RowScanner(delimiter);
+      let isScanned = false;
+      return {
+        cut: (bytes, from, to) => {
+          if (!isScanned) scanner.scan(bytes, from, to);
+          const data = names.length > 1 ? unwrap(scanner, bytes) : bytes;
+          for (let i = 0; i < fields.length; i++) scanner.give(columns[i]!, data, fields[i]!);
+          return undefined;
+        },
+        rowReader: (reader) => {
+          isScanned = true;
+          let isFirst = hasNames;
+          return new RowCutter(scanner, (bytes, from, to, number) => {
+            if (!isFirst) reader.line(bytes, from, to, number);
+            isFirst = false;
+          });
+        },
+      };
     },
     known,
-    rowReader: (cutter, reader) => {
-      let isFirst = hasNames;
-      return (cutter as DelimitedCutter).rowReader((bytes, from, to, number) => {
-        if (!isFirst) reader.line(bytes, from, to, number);
-        isFirst = false;
-      });
-    },
   };
-}
-
-/** Cuts rows; where they may go over several lines, the scanner has done so when the row is whole. */
-class DelimitedCutter implements Cutter {
-  readonly #scanner: RowScanner;
-  readonly #columns: readonly number[];
-  readonly #fields: readonly Field[];
-  readonly #hasSeveral: boolean;
-  #isScanned = false;
-
-  constructor(delimiter: string, columns: readonly number[], fields: readonly Field[], hasSeveral: boolean) {
-    this.#scanner = new RowScanner(delimiter);
-    this.#columns = columns;
-    this.#fields = fields;
-    this.#hasSeveral = hasSeveral;
-  }
-
-  rowReader(row: LineReader['line']): LineReader {
-    this.#isScanned = true;
-    return new RowCutter(this.#scanner, row);
-  }
-
-  cut(bytes: Buffer, from: number, to: number): undefined {
-    const scanner = this.#scanner;
-    if (!this.#isScanned) scanner.scan(bytes, from, to);
-    const data = this.#hasSeveral ? unwrap(scanner, bytes) : bytes;
-    for (let i = 0; i < this.#fields.length; i++) scanner.give(this.#columns[i]!, data, this.#fields[i]!);
-  }
 }
 
 /** A row that stands in quotes as a whole is one field; what is in it is scanned instead. Gives the bytes that were scanned last. */
@@ -234,7 +216,7 @@ export function directives(format: string, directive: string): Recognise {
       noun: 'field',
       names: [...new Set(names)],
       lines,
-      cutter: (wanted, fields) => new DirectiveCutter(format, wanted, fields, first),
+      cutter: (wanted, fields) => directiveCutter(format, wanted, fields, first),
     };
   };
 }
@@ -244,40 +226,33 @@ function namesIn(line: Buffer): readonly string[] | undefined {
   return list ? list.split(/[ \t]+/) : undefined;
 }
 
-class DirectiveCutter implements Cutter {
-  readonly #format: string;
-  readonly #wanted: readonly string[];
-  readonly #fields: readonly Field[];
-  readonly #blanks = new RowScanner(' ');
-  readonly #tabs = new RowScanner('\t');
-  #names: readonly string[];
-  #places: readonly number[];
-
-  constructor(format: string, wanted: readonly string[], fields: readonly Field[], names: readonly string[]) {
-    this.#format = format;
-    this.#wanted = wanted;
-    this.#fields = fields;
-    this.#names = names;
-    this.#places = wanted.map((name) => names.indexOf(name));
-  }
-
-  cut(bytes: Buffer, from: number, to: number): string | undefined {
-    if (bytes[from] === HASH) {
-      this.#names = namesIn(bytes.subarray(from, to)) ?? this.#names;
-      this.#places = this.#wanted.map((name) => this.#names.indexOf(name));
-      return '';
-    }
-    const scanner = bytes.subarray(from, to).includes(TAB) ? this.#tabs : this.#blanks;
-    scanner.scan(bytes, from, to);
-    for (let i = 0; i < this.#places.length; i++) {
-      const place = this.#places[i]!;
-      // `-` stands for nothing.
-      const isNothing =
-        scanner.fieldTo(place) === scanner.fieldFrom(place) + 1 && bytes[scanner.fieldFrom(place)] === MINUS;
-      if (!isNothing) scanner.give(place, bytes, this.#fields[i]!);
-    }
-    return scanner.fields * 2 < this.#names.length ? `not a line of the format ${this.#format}` : undefined;
-  }
+function directiveCutter(
+  format: string,
+  wanted: readonly string[],
+  fields: readonly Field[],
+  first: readonly string[],
+): Cutter {
+  const [blanks, tabs] = [new RowScanner(' '), new RowScanner('\t')];
+  const placesIn = (all: readonly string[]) => wanted.map((name) => all.indexOf(name));
+  let names = first;
+  let places = placesIn(first);
+  return {
+    cut: (bytes, from, to) => {
+      if (bytes[from] === HASH) {
+        names = namesIn(bytes.subarray(from, to)) ?? names;
+        places = placesIn(names);
+        return '';
+      }
+      const scanner = bytes.subarray(from, to).includes(TAB) ? tabs : blanks;
+      scanner.scan(bytes, from, to);
+      for (let i = 0; i < places.length; i++) {
+        const [start, end] = [scanner.fieldFrom(places[i]!), scanner.fieldTo(places[i]!)];
+        // `-` stands for nothing.
+        if (end !== start + 1 || bytes[start] !== MINUS) scanner.give(places[i]!, bytes, fields[i]!);
+      }
+      return scanner.fields * 2 < names.length ? `not a line of the format ${format}` : undefined;
+    },
+  };
 }
 
 const TAB = 0x09;

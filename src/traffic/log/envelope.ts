@@ -4,8 +4,8 @@
 //   |------- envelope: syslog --------||------------------- the line: combined -------------------------|
 
 import { isObject, textIn } from './json.js';
-import { type Cutter, Field, type Layout, mostly } from './layout.js';
-import { MessageCutter } from './pattern.js';
+import { Field, type Layout, mostly } from './layout.js';
+import { messageCutter } from './pattern.js';
 
 const ISO = '\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:\\d\\d:\\d\\d(?:[.,]\\d+)?(?: ?(?:Z|UTC|[+-]\\d\\d:?\\d\\d))?';
 const BSD = '[A-Z][a-z]{2} [ \\d]\\d (?:\\d{4} )?\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?';
@@ -66,37 +66,28 @@ export function enveloped(one: Envelope, inner: Layout, lines: readonly Buffer[]
     envelope: inner.envelope === undefined ? one.name : `${inner.envelope} in ${one.name}`,
     names: [...inner.names, ...(one.pattern.source.includes('<time>') ? [TIME] : [])],
     lines,
-    cutter: (names, fields) => new EnvelopeCutter(one, inner.cutter(names, fields), fields[names.indexOf(TIME)]),
+    cutter: (names, fields) => {
+      const within = inner.cutter(names, fields);
+      const envelopeTime = fields[names.indexOf(TIME)];
+      let held: Buffer | undefined;
+      return {
+        get unixMs() {
+          return within.unixMs;
+        },
+        cut: (bytes, from, to) => {
+          const found = match(one, bytes, from, to);
+          const { part, time } = found?.groups ?? {};
+          const rest = bytes.subarray(from + (found?.[0].length ?? 0), to);
+          const line = held === undefined ? rest : Buffer.concat([held, rest]);
+          held = part === 'P' ? Buffer.from(line) : undefined;
+          if (part === 'P') return '';
+          const reason = within.cut(line, 0, line.length);
+          if (time !== undefined) envelopeTime?.setText(time);
+          return reason;
+        },
+      };
+    },
   };
-}
-
-class EnvelopeCutter implements Cutter {
-  readonly #envelope: Envelope;
-  readonly #inner: Cutter;
-  readonly #time: Field | undefined;
-  #held: Buffer | undefined;
-
-  constructor(one: Envelope, inner: Cutter, time: Field | undefined) {
-    this.#envelope = one;
-    this.#inner = inner;
-    this.#time = time;
-  }
-
-  get unixMs(): number | undefined {
-    return this.#inner.unixMs;
-  }
-
-  cut(bytes: Buffer, from: number, to: number): string | undefined {
-    const found = match(this.#envelope, bytes, from, to);
-    const { part, time } = found?.groups ?? {};
-    const rest = bytes.subarray(from + (found?.[0].length ?? 0), to);
-    const line = this.#held === undefined ? rest : Buffer.concat([this.#held, rest]);
-    this.#held = part === 'P' ? Buffer.from(line) : undefined;
-    if (part === 'P') return '';
-    const reason = this.#inner.cut(line, 0, line.length);
-    if (time !== undefined) this.#time?.setText(time);
-    return reason;
-  }
 }
 
 /** Lines of which only the envelope is known, as of auth.log: each is a request of the first address in it. */
@@ -111,7 +102,7 @@ export function envelopeAlone(lines: readonly Buffer[]): Layout | undefined {
     lines,
     cutter: (names, fields) => {
       const groups = names.map((name) => (name === 'message' ? 'text' : name));
-      return new MessageCutter(pattern, 'not a line of the format syslog', groups, fields);
+      return messageCutter(pattern, 'not a line of the format syslog', groups, fields);
     },
     known: {
       time: 'time',

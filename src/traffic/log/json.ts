@@ -193,7 +193,7 @@ export function isObject(line: Buffer): boolean {
 /** The value of a field as text, of an object that is a line. */
 export function textIn(line: Buffer, name: string): string | undefined {
   const field = new Field();
-  const reason = new JsonCutter([name], [field]).cut(line, 0, line.length);
+  const reason = jsonCutter([name], [field]).cut(line, 0, line.length);
   return reason !== undefined || field.isMissing ? undefined : field.text();
 }
 
@@ -204,26 +204,21 @@ export function jsonLayout(format: string, objects: readonly Buffer[], known: Kn
     noun: 'field',
     names: namesIn(objects),
     lines: objects,
-    cutter: (names, fields) => new JsonCutter(names, fields),
+    cutter: jsonCutter,
     known,
   };
 }
 
-class JsonCutter implements Cutter {
-  readonly #walk = new JsonWalk();
-  readonly #wanted: readonly WantedField[];
-  readonly #fields: readonly Field[];
-
-  constructor(names: readonly string[], fields: readonly Field[]) {
-    this.#wanted = names.map((name) => new WantedField(name));
-    this.#fields = fields;
-  }
-
-  cut(bytes: Buffer, from: number, to: number): string | undefined {
-    if (!locate(this.#walk, bytes, from, to, this.#wanted)) return 'not one JSON object';
-    for (let i = 0; i < this.#wanted.length; i++) setScalar(this.#fields[i]!, bytes, this.#wanted[i]!);
-    return undefined;
-  }
+function jsonCutter(names: readonly string[], fields: readonly Field[]): Cutter {
+  const walk = new JsonWalk();
+  const wanted = names.map((name) => new WantedField(name));
+  return {
+    cut: (bytes, from, to) => {
+      if (!locate(walk, bytes, from, to, wanted)) return 'not one JSON object';
+      for (let i = 0; i < wanted.length; i++) setScalar(fields[i]!, bytes, wanted[i]!);
+      return undefined;
+    },
+  };
 }
 
 /** The value of a string without quotes and escapes, a number as it is written; nothing for null, objects, arrays. */

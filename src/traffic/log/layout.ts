@@ -45,6 +45,8 @@ export interface Cutter {
   cut(bytes: Buffer, from: number, to: number): string | undefined;
   /** The time of the line that was cut, in a layout that `readsTime`. */
   readonly unixMs?: number | undefined;
+  /** Where a row may take several lines: makes rows out of lines, and cuts those. */
+  rowReader?(reader: LineReader): LineReader;
 }
 
 /** A log as it is laid out: a format, and where it is a table, the columns of this one. */
@@ -63,8 +65,8 @@ export interface Layout {
   /** Whether its cutters read the known time themselves, since no line is one without it. */
   readonly readsTime?: boolean;
   readonly known?: Known;
-  /** Where lines and requests are not one to one: makes the rows out of the lines. */
-  rowReader?(cutter: Cutter, reader: LineReader): LineReader;
+  /** Where a line has several rows. */
+  rowReader?(reader: LineReader): LineReader;
 }
 
 /** What a person may ask for in any format. */

@@ -25,7 +25,7 @@ export function templateLayout(format: string, text: string, lines: readonly Buf
     noun: 'field',
     names,
     lines,
-    cutter: (wanted, fields) => new TemplateCutter(format, parts, wanted, fields),
+    cutter: (wanted, fields) => templateCutter(format, parts, wanted, fields),
     known: {
       time: 'time',
       ...known,
@@ -81,35 +81,33 @@ function literal(text: string): string {
 }
 
 /** Matches part after part, each where the one before ended, and no further than the last that is wanted: the work is linear. */
-class TemplateCutter implements Cutter {
-  readonly #reason: string;
-  readonly #parts: readonly { readonly pattern: RegExp; readonly fields: readonly Field[] }[];
+function templateCutter(
+  format: string,
+  parts: readonly Part[],
+  wanted: readonly string[],
+  fields: readonly Field[],
+): Cutter {
   /** How many parts there are up to the time: fewer are no line of the format. */
-  readonly #needed: number;
-
-  constructor(format: string, parts: readonly Part[], wanted: readonly string[], fields: readonly Field[]) {
-    this.#reason = `not a line of the format ${format}`;
-    this.#needed = parts.findIndex(({ name }) => name === 'time') + 1;
-    const last = Math.max(this.#needed, parts.findLastIndex(({ name }) => wanted.includes(name)) + 1);
-    this.#parts = parts.slice(0, last).map(({ name, source }) => ({
-      pattern: new RegExp(source, 'sy'),
-      fields: fields.filter((_, i) => wanted[i] === name),
-    }));
-  }
-
-  cut(bytes: Buffer, from: number, to: number): string | undefined {
-    const text = bytes.toString('latin1', from, to);
-    let at = 0;
-    for (let i = 0; i < this.#parts.length; i++) {
-      const { pattern, fields } = this.#parts[i]!;
-      pattern.lastIndex = at;
-      const value = pattern.exec(text)?.[1];
-      if (value === undefined) return i < this.#needed ? this.#reason : undefined;
-      at = pattern.lastIndex;
-      for (const field of fields) field.set(bytes, from + at - value.length, from + at);
-    }
-    return undefined;
-  }
+  const needed = parts.findIndex(({ name }) => name === 'time') + 1;
+  const last = Math.max(needed, parts.findLastIndex(({ name }) => wanted.includes(name)) + 1);
+  const matched = parts.slice(0, last).map(({ name, source }) => ({
+    pattern: new RegExp(source, 'sy'),
+    own: fields.filter((_, i) => wanted[i] === name),
+  }));
+  return {
+    cut: (bytes, from, to) => {
+      const text = bytes.toString('latin1', from, to);
+      let at = 0;
+      for (const [i, { pattern, own }] of matched.entries()) {
+        pattern.lastIndex = at;
+        const value = pattern.exec(text)?.[1];
+        if (value === undefined) return i < needed ? `not a line of the format ${format}` : undefined;
+        at = pattern.lastIndex;
+        for (const field of own) field.set(bytes, from + at - value.length, from + at);
+      }
+      return undefined;
+    },
+  };
 }
 
 const PAIR = /([A-Za-z_][\w.@-]*)=("(?:[^"\\]|\\.)*"|[^\s"]*)(?=\s|$)/g;
@@ -129,31 +127,25 @@ export function logfmt(isTimed: boolean): Recognise {
       noun: 'field',
       names: [...new Set(pairs.flat().map(([, name]) => name!))],
       lines,
-      cutter: (names, fields) => new LogfmtCutter(names, fields),
+      cutter: logfmtCutter,
     };
     return isNamed || !isTimed || timesIn(layout, options.timeColumn).length > 0 ? layout : undefined;
   };
 }
 
-class LogfmtCutter implements Cutter {
-  readonly #names: readonly string[];
-  readonly #fields: readonly Field[];
-
-  constructor(names: readonly string[], fields: readonly Field[]) {
-    this.#names = names;
-    this.#fields = fields;
-  }
-
-  cut(bytes: Buffer, from: number, to: number): string | undefined {
-    let pairs = 0;
-    for (const [, name = '', written = ''] of bytes.toString('utf8', from, to).matchAll(PAIR)) {
-      pairs++;
-      if (!this.#names.includes(name)) continue;
-      const value = written.startsWith('"') ? written.slice(1, -1).replace(/\\(.)/g, '$1') : written;
-      for (const [i, wanted] of this.#names.entries()) if (wanted === name) this.#fields[i]!.setText(value);
-    }
-    return pairs === 0 ? 'no name=value in it' : undefined;
-  }
+function logfmtCutter(names: readonly string[], fields: readonly Field[]): Cutter {
+  return {
+    cut: (bytes, from, to) => {
+      let pairs = 0;
+      for (const [, name = '', written = ''] of bytes.toString('utf8', from, to).matchAll(PAIR)) {
+        pairs++;
+        if (!names.includes(name)) continue;
+        const value = written.startsWith('"') ? written.slice(1, -1).replace(/\\(.)/g, '$1') : written;
+        for (const [i, wanted] of names.entries()) if (wanted === name) fields[i]!.setText(value);
+      }
+      return pairs === 0 ? 'no name=value in it' : undefined;
+    },
+  };
 }
 
 /** A time in a line of any words: perhaps a number, then the time, then the rest. */
@@ -179,7 +171,7 @@ export const timedLines: Recognise = ({ lines }, isNamed) => {
     noun: 'field',
     names: ['time', 'client', 'text'],
     lines,
-    cutter: (names, fields) => new MessageCutter(shape, 'no time where the other lines have it', names, fields),
+    cutter: (names, fields) => messageCutter(shape, 'no time where the other lines have it', names, fields),
     known: {
       time: 'time',
       timeFrom: 'the time in each line',
@@ -193,27 +185,22 @@ export const timedLines: Recognise = ({ lines }, isNamed) => {
 const USER = /(?:\b(?:for (?:invalid user |user )?|user |user=)(\S+?))(?=[\s,;:)]|$)/;
 
 /** The groups of a pattern as fields; `client` is the first address and `user` the user in the group `text`. */
-export class MessageCutter implements Cutter {
-  readonly #pattern: RegExp;
-  readonly #reason: string;
-  readonly #names: readonly string[];
-  readonly #fields: readonly Field[];
-
-  constructor(pattern: RegExp, reason: string, names: readonly string[], fields: readonly Field[]) {
-    this.#pattern = pattern;
-    this.#reason = reason;
-    this.#names = names;
-    this.#fields = fields;
-  }
-
-  cut(bytes: Buffer, from: number, to: number): string | undefined {
-    const groups = this.#pattern.exec(bytes.toString('latin1', from, to))?.groups;
-    if (groups === undefined) return this.#reason;
-    const text = groups['text'] ?? '';
-    for (const [i, name] of this.#names.entries()) {
-      const value = name === 'client' ? firstAddressIn(text) : name === 'user' ? USER.exec(text)?.[1] : groups[name];
-      if (value !== undefined) this.#fields[i]!.setText(value, 'latin1');
-    }
-    return undefined;
-  }
+export function messageCutter(
+  pattern: RegExp,
+  reason: string,
+  names: readonly string[],
+  fields: readonly Field[],
+): Cutter {
+  return {
+    cut: (bytes, from, to) => {
+      const groups = pattern.exec(bytes.toString('latin1', from, to))?.groups;
+      if (groups === undefined) return reason;
+      const text = groups['text'] ?? '';
+      for (const [i, name] of names.entries()) {
+        const value = name === 'client' ? firstAddressIn(text) : name === 'user' ? USER.exec(text)?.[1] : groups[name];
+        if (value !== undefined) fields[i]!.setText(value, 'latin1');
+      }
+      return undefined;
+    },
+  };
 }

@@ -63,7 +63,7 @@ export class RequestReader implements LineReader {
   }
 
   lineReader(layout: Layout): LineReader {
-    return layout.rowReader?.(this.#cutter, this) ?? this;
+    return layout.rowReader?.(this) ?? this.#cutter.rowReader?.(this) ?? this;
   }
 
   line(bytes: Buffer, from: number, to: number, number: number): void {
