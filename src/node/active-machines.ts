@@ -3,24 +3,17 @@
 //
 //   one machine   cycle   100  103  104          the transitions of cycles a .. b are a difference of two sums:
 //                 sum      1    4    6           a look-up costs O(log cycles), a transition O(1)
-import { STRETCHES } from '../api/machines.js';
+import type { Static } from 'typebox';
+import { type listActive, STRETCHES } from '../api/machines.js';
 import { LONGEST_WINDOW, WINDOWS } from '../api/windows.js';
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
 import type { AuditRow } from '../record/row.js';
+import type { Frozen } from '../schema/json-schema.js';
 import type { Store } from '../store/store.js';
 import { firstIndex } from './ownership.js';
 
-export interface ActiveMachine {
-  readonly slug: string;
-  readonly transitions: number;
-  readonly last_transition_cycle?: number;
-  readonly contracts: number;
-  readonly limiting?: number;
-  readonly display_name: string;
-  readonly last: readonly number[];
-  readonly stretches: readonly number[];
-}
+export type ActiveMachine = Frozen<Static<(typeof listActive.answers)[200]['schema']>>['machines'][number];
 
 const PAGE = 500;
 

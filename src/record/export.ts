@@ -16,39 +16,28 @@ import { fingerprintOf, isRawKey, publicKeyFrom, type Signer } from './signing.j
 
 const FORMAT = 'weir-record/1';
 
-/** The first line of an export whose first rows were removed. */
-interface Opening {
-  readonly format: typeof FORMAT;
-  readonly cut: Cut;
-}
-
-export interface Closing {
-  readonly format: typeof FORMAT;
-  readonly checkpoint: Checkpoint;
-  /** The key that signed the checkpoint: its 32 bytes in base64. `fingerprint` is what people compare. */
-  readonly public_key: string;
-  readonly fingerprint: string;
-  /** The successions that lead from the first key to the present one; absent if there is only one. */
-  readonly successions?: readonly Succession[];
-}
-
 const ClosingShape = Type.Object(
   {
     format: Type.Literal(FORMAT),
     checkpoint: CheckpointShape,
-    public_key: Type.String(),
-    fingerprint: Type.String(),
-    successions: Type.Optional(Type.Array(Type.Unknown(), { maxItems: 1000 })),
+    public_key: Type.String({ description: 'The key that signed the checkpoint: its 32 bytes in base64.' }),
+    fingerprint: Type.String({ description: 'Of the key: what people compare.' }),
+    successions: Type.Optional(
+      Type.Array(Type.Unknown(), { maxItems: 1000, description: 'From the first key to the present one.' }),
+    ),
   },
   { additionalProperties: false },
 );
 const readClosing = reader(ClosingShape);
-const readOpening = reader(
-  Type.Object({ format: Type.Literal(FORMAT), cut: CutShape }, { additionalProperties: false }),
-);
+const OpeningShape = Type.Object({ format: Type.Literal(FORMAT), cut: CutShape }, { additionalProperties: false });
+const readOpening = reader(OpeningShape);
+
+/** The first line of an export whose first rows were removed. */
+type Opening = Static<typeof OpeningShape>;
 
 /** A closing line whose successions are not checked yet; key-ring.ts does that. */
 export type ParsedClosing = Static<typeof ClosingShape>;
+export type Closing = Omit<ParsedClosing, 'successions'> & { readonly successions?: readonly Succession[] };
 
 /**
  * The whole export, line by line. `close` signs the last row. A machine has at least one row.
