@@ -270,3 +270,19 @@ describe('what is asked for and is not there is refused in words', () => {
     expect([(error as Failure).code, (error as Failure).message]).toEqual(['invalid_input', message]);
   });
 });
+
+it.each([
+  ['docker compose', ['time,client', '1431857103,192.0.2.1', '1431857104,192.0.2.1'].map((row) => `web-1  | ${row}\n`)],
+  [
+    'json',
+    ['time,client', '1431857103,192.0.2.1', '1431857104,192.0.2.1'].map((log) => `${JSON.stringify({ log })}\n`),
+  ],
+])('a table in %s: its names are no request', async (envelope, lines) => {
+  const { heard, reading, skipped } = await readText(lines.join(''), { keyColumn: 'client' });
+  expect([reading.format, reading.envelope, heard, skipped]).toEqual([
+    'csv',
+    envelope,
+    [1431857103000, 1431857104000].map((unixMs) => [unixMs, 1, '192.0.2.1']),
+    ['1: no time in column time'],
+  ]);
+});
