@@ -50,7 +50,7 @@ const GateQuery = exact({
   n: Type.Optional({
     ...Count,
     description:
-      'Requests that it counts as; it is admitted if all of them are. Default: what the header of the deploy says, or 1.',
+      'What the request costs. A window counts as many requests, and admits it if all of them fit; a rule charges the whole cost or refuses the request, and then keeps none of it. Default: what the header of the deploy says, or 1.',
   }),
   deny: Type.Optional(
     Type.Enum(['403', '429', '503'], {
@@ -97,7 +97,8 @@ const gateParts = {
       schema: Admitted,
     },
     429: {
-      description: 'Limited; Retry-After gives the time after which a request is admitted if no other arrives.',
+      description:
+        'Limited; Retry-After gives the time after which a request of the same cost is admitted if no other arrives. Without it none ever is.',
       type: 'application/problem+json',
       schema: Limited,
     },

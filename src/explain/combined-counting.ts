@@ -91,17 +91,17 @@ class Combined implements Counting<States> {
     return Array.from({ length: most }, (_, k) => begins.map((states) => states[Math.min(k, states.length - 1)]!));
   }
 
-  admit(states: States, span: Span, released: Span): Counted<States>[] {
+  admit(states: States, span: Span, released: Span, n: number): Counted<States>[] {
     const until = this.holds === 'in any order' ? ALWAYS : { from: ALWAYS.from, to: released.to };
     return this.#admissions
-      .flatMap((parts) => this.#counted(states, span, parts, until))
+      .flatMap((parts) => this.#counted(states, span, parts, until, n))
       .filter(({ released: { to } }) => to >= released.from);
   }
 
-  refuse(states: States, span: Span, isCharged: boolean): Counted<States>[] {
+  refuse(states: States, span: Span, isCharged: boolean, n: number): Counted<States>[] {
     return this.#refusals.flatMap((parts) => {
       const charged = isCharged ? parts : parts.map((part) => (part === 'refuses' ? 'would refuse' : part));
-      return this.#counted(states, span, charged, ALWAYS).map((one) => ({ ...one, released: one.at }));
+      return this.#counted(states, span, charged, ALWAYS, n).map((one) => ({ ...one, released: one.at }));
     });
   }
 
@@ -119,18 +119,18 @@ class Combined implements Counting<States> {
   }
 
   /** All members at one instant: what one of them leaves of the span is what the others are given. */
-  #counted(states: States, span: Span, parts: readonly Part[], released: Span): Counted<States>[] {
-    return this.#narrowed(states, span, parts, released).flatMap((one) => {
+  #counted(states: States, span: Span, parts: readonly Part[], released: Span, n: number): Counted<States>[] {
+    return this.#narrowed(states, span, parts, released, n).flatMap((one) => {
       const isWhole = one.at.from === span.from && one.at.to === span.to;
-      return isWhole ? [one] : this.#narrowed(states, one.at, parts, released);
+      return isWhole ? [one] : this.#narrowed(states, one.at, parts, released, n);
     });
   }
 
-  #narrowed(states: States, span: Span, parts: readonly Part[], released: Span): Counted<States>[] {
+  #narrowed(states: States, span: Span, parts: readonly Part[], released: Span, n: number): Counted<States>[] {
     let found: Counted<States>[] = [{ state: [], at: span, released: NOT_YET }];
     parts.forEach((part, k) => {
       found = found.flatMap((before) =>
-        this.#asked(k, states[k], before.at, part, released).map((one) => ({
+        this.#asked(k, states[k], before.at, part, released, n).map((one) => ({
           state: [...before.state, one.state],
           at: one.at,
           released: {
@@ -143,15 +143,15 @@ class Combined implements Counting<States> {
     return found;
   }
 
-  #asked(k: number, state: unknown, span: Span, part: Part, released: Span): Counted<unknown>[] {
+  #asked(k: number, state: unknown, span: Span, part: Part, released: Span, n: number): Counted<unknown>[] {
     const member = this.#members[k]!;
     switch (part) {
       case 'admits':
-        return member.admit(state, span, released);
+        return member.admit(state, span, released, n);
       case 'refuses':
-        return member.refuse(state, span, true);
+        return member.refuse(state, span, true, n);
       case 'would refuse':
-        return member.refuse(state, span, false);
+        return member.refuse(state, span, false, n);
       case 'is not asked':
         return [{ state, at: span, released: span }];
     }

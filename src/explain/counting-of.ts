@@ -11,10 +11,29 @@ import { windowCounting } from './window-counting.js';
 /** The limits on concurrency: their answers depend on how long each request is in flight, which is not seen from outside. */
 const notSeen = new Set(['concurrency', 'concurrency_queue', 'adaptive']);
 
-/** What the rule of a definition may do; undefined for one whose answers depend on what is not seen from outside. */
-export function countingOf(definition: RuleDefinition): Counting | undefined {
+/** Those whose states are known within bounds for costs, too. */
+const bounded = new Set(['gcra', 'token_bucket', 'fixed_window', 'sliding_log', 'sliding_log_block', 'rolling_count']);
+const combined = new Set(['or', 'and', 'and_all_charged']);
+
+/**
+ * What the rule of a definition may do; undefined for one whose answers depend on what is not seen from outside.
+ * @param hasCosts whether requests cost more than 1
+ */
+export function countingOf(definition: RuleDefinition, hasCosts = false): Counting | undefined {
   if (namesIn(definition).some((name) => notSeen.has(name))) return undefined;
-  return countingOn(definition, clockOf(definition)) as Counting;
+  return countingOn(definition, clockOf(definition), hasCosts) as Counting;
+}
+
+function isBounded({ primitive, params, counts }: RuleDefinition, hasCosts: boolean): boolean {
+  const { max_wait_ms, over_limit_cost_bug } = params as OfCosts;
+  if (!hasCosts) return true;
+  if (counts === 'requests') return false;
+  return combined.has(primitive) || (bounded.has(primitive) && !max_wait_ms && over_limit_cost_bug !== true);
+}
+
+interface OfCosts {
+  readonly max_wait_ms?: number;
+  readonly over_limit_cost_bug?: boolean;
 }
 
 /** The rules of a definition and of its members. */
@@ -42,14 +61,14 @@ interface ClockParams {
 }
 
 /** Members of a rule read the clock of the whole. */
-function countingOn(definition: RuleDefinition, clock: RuleClock): Counting<never> {
+function countingOn(definition: RuleDefinition, clock: RuleClock, hasCosts: boolean): Counting<never> {
   const found =
-    clock.resolutionMs > 1
+    clock.resolutionMs > 1 || !isBounded(definition, hasCosts)
       ? undefined
       : (scheduleCounting(definition, clock) ??
         windowCounting(definition, clock) ??
         logCounting(definition, clock) ??
         guavaCounting(definition, clock) ??
-        combinedCounting(definition, (member) => countingOn(member, clock) as Counting));
+        combinedCounting(definition, (member) => countingOn(member, clock, hasCosts) as Counting));
   return (found ?? exactCounting(definition, clock)) as Counting<never>;
 }

@@ -33,10 +33,10 @@ export interface Counting<State = unknown> {
   readonly holds: 'none' | 'in order' | 'in any order';
   /** What the limiter may be before its first request, at `tMs`: it was made for it, or long ago. */
   begin(tMs: number, longAgoMs: number): State[];
-  /** @param released when it was released, where the rule releases in order; else any time */
-  admit(state: State, span: Span, released: Span): Counted<State>[];
+  /** @param released when it was released, where the rule releases in order; else any time @param n cost */
+  admit(state: State, span: Span, released: Span, n: number): Counted<State>[];
   /** @param isCharged whether the request is told to the rule, or the rule was only asked what it would have decided */
-  refuse(state: State, span: Span, isCharged: boolean): Counted<State>[];
+  refuse(state: State, span: Span, isCharged: boolean, n: number): Counted<State>[];
   /** What decides as the state does from `tMs` on, with what no longer decides left out. */
   settled(state: State, tMs: number): State;
   /** States of different keys are never joined. */

@@ -35,23 +35,23 @@ export function exactCounting(definition: RuleDefinition, clock: RuleClock): Cou
   const searchStepMs = stepMs || CONTINUOUS_STEP_MS;
   const earlyMs = stepMs === 1 ? 0 : CONTINUOUS_STEP_MS;
 
-  const admitAt = (state: unknown, tMs: number): Admitted | undefined => {
+  const admitAt = (state: unknown, tMs: number, n: number): Admitted | undefined => {
     const next = copyOf(state);
-    const delayMs = rule.decide(next, tMs, 1, 0);
+    const delayMs = rule.decide(next, tMs, n, 0);
     if (delayMs !== LIMITED) return { state: next, delayMs };
     if (earlyMs === 0) return undefined;
-    const atMs = rule.nextAdmission(state, tMs, 1);
+    const atMs = rule.nextAdmission(state, tMs, n);
     if (atMs > tMs + earlyMs) return undefined;
     const later = copyOf(state);
-    const delay = rule.decide(later, atMs, 1, 0);
+    const delay = rule.decide(later, atMs, n, 0);
     return delay === LIMITED ? undefined : { state: later, delayMs: delay };
   };
-  const refuseAt = (state: unknown, tMs: number): Admitted | undefined => {
+  const refuseAt = (state: unknown, tMs: number, n: number): Admitted | undefined => {
     const next = copyOf(state);
-    if (rule.decide(next, tMs, 1, 0) === LIMITED) return { state: next, delayMs: 0 };
+    if (rule.decide(next, tMs, n, 0) === LIMITED) return { state: next, delayMs: 0 };
     if (earlyMs === 0) return undefined;
     const earlier = copyOf(state);
-    return rule.decide(earlier, tMs - earlyMs, 1, 0) === LIMITED ? { state: earlier, delayMs: 0 } : undefined;
+    return rule.decide(earlier, tMs - earlyMs, n, 0) === LIMITED ? { state: earlier, delayMs: 0 } : undefined;
   };
   /** Where both ends of a span lead to one state, all of it does: with time a rule goes on, and never back. */
   const each = (span: Span, ask: (tMs: number) => Admitted | undefined): Counted<State>[] => {
@@ -91,10 +91,10 @@ export function exactCounting(definition: RuleDefinition, clock: RuleClock): Cou
     isBounded: false,
     holds: isHolding ? 'in any order' : 'none',
     begin: (tMs, longAgoMs) => [known(rule.fresh(longAgoMs), tMs), known(rule.fresh(tMs), tMs)],
-    admit: (state, span) => each(span, (tMs) => admitAt((state as State).rule, tMs)),
-    refuse: (state, span, isCharged) =>
+    admit: (state, span, _released, n) => each(span, (tMs) => admitAt((state as State).rule, tMs, n)),
+    refuse: (state, span, isCharged, n) =>
       each(span, (tMs) => {
-        const one = refuseAt((state as State).rule, tMs);
+        const one = refuseAt((state as State).rule, tMs, n);
         return one === undefined || isCharged ? one : { state: (state as State).rule, delayMs: 0 };
       }),
     settled: (state, tMs) => known((state as State).rule, tMs),

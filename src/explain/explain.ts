@@ -16,7 +16,7 @@ import { countingOf } from './counting-of.js';
 import { phasesOf } from './phases.js';
 import { queuesOf } from './queues.js';
 import { searchOrder } from './search.js';
-import { type Pause, quickestMs, type SeenRequest, WAY_SHARES, withoutWay } from './seen-request.js';
+import { hasCosts, type Pause, quickestMs, type SeenRequest, WAY_SHARES, withoutWay } from './seen-request.js';
 import { type Settled, settledOf } from './smallest-set.js';
 
 export type Explanation =
@@ -149,7 +149,7 @@ function byAnyRule(requests: readonly SeenRequest[], rules: readonly RuleDefinit
 
 /** Ranges of phases that do not explain the answers are given up as one; others are halved, down to a single phase. */
 function atAnyPhase(requests: readonly SeenRequest[], definition: RuleDefinition, options: Given): ByRule {
-  const counting = countingOf(definition);
+  const counting = countingOf(definition, hasCosts(requests));
   if (counting === undefined) return { type: 'unknown', why: 'not seen' };
   const phases = phasesOf(requests, definition, options);
   if (phases === undefined) return { type: 'unknown', why: 'too many' };

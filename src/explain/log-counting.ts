@@ -45,42 +45,51 @@ function countingBy(params: LogParams, clock: RuleClock): Counting<Entries> | un
   const grainMs = grainOf(clock);
   /** An entry has left at `entry + staysMs`, and no instant before. */
   const staysMs = edge === 'expires_after_end' ? window_ms + (tickOf(clock) || grainMs) : window_ms;
-  const isFull = ({ total }: Entries) => total === limit;
   const isBlocked = ({ until }: Entries) => until.most > Number.NEGATIVE_INFINITY;
 
-  const added = (entries: Entries, at: Span): Entries =>
-    withLast(isFull(entries) ? withoutFirst(entries, 1) : entries, at);
+  /** How many of the oldest have to leave before one of cost n is admitted. */
+  const tooMany = ({ total }: Entries, n: number) => Math.max(0, total + n - limit);
 
-  const admit = (entries: Entries, span: Span): Counted<Entries>[] => {
+  const added = (entries: Entries, at: Span, n: number): Entries =>
+    withLast(withoutFirst(entries, Math.min(entries.total, tooMany(entries, n))), at, Math.min(n, limit));
+
+  const admit = (entries: Entries, span: Span, _released: Span, n: number): Counted<Entries>[] => {
     const { from, to } = onClock(span, clock);
+    if (n > limit) return [];
     if (isBlocked(entries)) {
       const at = spanOf(Math.max(from, entries.until.least - grainMs), to);
-      return at === undefined ? [] : [atOnce(added(NO_ENTRIES, at), at)];
+      return at === undefined ? [] : [atOnce(added(NO_ENTRIES, at, n), at)];
     }
-    if (!isFull(entries)) return [atOnce(added(entries, { from, to }), { from, to })];
-    const at = spanOf(Math.max(from, entries.least[0]! + staysMs - grainMs), to);
-    return at === undefined ? [] : [atOnce(added(entries, at), at)];
+    const over = tooMany(entries, n);
+    const first = over === 0 ? from : entries.least[runOf(entries, over)]! + staysMs - grainMs;
+    const at = spanOf(Math.max(from, first), to);
+    return at === undefined ? [] : [atOnce(added(entries, at, n), at)];
   };
 
-  const refuse = (entries: Entries, span: Span, isCharged: boolean): Counted<Entries>[] => {
+  const refuse = (entries: Entries, span: Span, isCharged: boolean, n: number): Counted<Entries>[] => {
     const { from, to } = onClock(span, clock);
     if (isBlocked(entries)) {
       const at = spanOf(from, Math.min(to, lastBefore(entries.until.most, clock)));
-      if (at === undefined) return [];
       const least = Math.max(entries.until.least, firstAfter(from, clock));
-      return [atOnce({ ...entries, until: { ...entries.until, least } }, at)];
+      const blocked = at && atOnce({ ...entries, until: { ...entries.until, least } }, at);
+      const after = n > limit ? spanOf(Math.max(from, entries.until.least - grainMs), to) : undefined;
+      return [...(blocked ? [blocked] : []), ...(after ? refuse(NO_ENTRIES, after, isCharged, n) : [])];
     }
-    if (!isFull(entries)) return [];
-    const at = spanOf(from, Math.min(to, lastBefore(entries.most[0]! + staysMs, clock)));
+    const over = tooMany(entries, n);
+    if (over === 0) return [];
+    const run = over > entries.total ? entries.n.length : runOf(entries, over);
+    const last = run < entries.n.length ? lastBefore(entries.most[run]! + staysMs, clock) : to;
+    const at = spanOf(from, Math.min(to, last));
     if (at === undefined) return [];
-    // The oldest has not left, so none of them can have come before the instant at which it would have.
-    const kept = { ...entries, least: raised(entries.least, firstAfter(from - staysMs, clock)) };
+    // This one has not left, so none that is younger can have come before the instant at which it would have.
+    const younger = firstOf(entries, over) ? run : run + 1;
+    const kept = { ...entries, least: raised(entries.least, firstAfter(from - staysMs, clock), younger) };
     if (!isCharged) return [atOnce(kept, at)];
     if (block_ms !== undefined) {
       const until = { least: at.from + block_ms, most: at.to + block_ms };
       return [atOnce({ ...NO_ENTRIES, until }, at)];
     }
-    return [atOnce(all ? added(kept, at) : kept, at)];
+    return [atOnce(all ? added(kept, at, n) : kept, at)];
   };
 
   return {
@@ -105,8 +114,21 @@ function countingBy(params: LogParams, clock: RuleClock): Counting<Entries> | un
   };
 }
 
-/** With one more at the end: no entry is older than the one before it, nor younger than the one after it. */
-function withLast({ total, n, least, most }: Entries, { from, to }: Span): Entries {
+/** The run of the `place`-th entry, from 1. */
+function runOf({ n }: Entries, place: number): number {
+  let run = 0;
+  for (let left = place; left > n[run]!; run += 1) left -= n[run]!;
+  return run;
+}
+
+/** Whether the `place`-th entry is the first of its run. */
+function firstOf(entries: Entries, place: number): boolean {
+  if (place === 1) return true;
+  return place <= entries.total && runOf(entries, place) !== runOf(entries, place - 1);
+}
+
+/** With `count` more at the end: no entry is older than the one before it, nor younger than the one after it. */
+function withLast({ total, n, least, most }: Entries, { from, to }: Span, count: number): Entries {
   const last = n.length - 1;
   const first = last < 0 ? from : Math.max(from, least[last]!);
   const isSame = last >= 0 && least[last] === first && most[last]! >= to;
@@ -119,8 +141,8 @@ function withLast({ total, n, least, most }: Entries, { from, to }: Span): Entri
   };
   const mosts = grown(most, to);
   for (let k = length - 2; k >= 0 && mosts[k]! > to; k -= 1) mosts[k] = to;
-  const next = { n: grown(n, isSame ? n[last]! + 1 : 1), least: grown(least, first), most: mosts };
-  return { ...next, total: total + 1, until: NO_BLOCK };
+  const next = { n: grown(n, isSame ? n[last]! + count : count), least: grown(least, first), most: mosts };
+  return { ...next, total: total + count, until: NO_BLOCK };
 }
 
 function withoutFirst(entries: Entries, dropped: number): Entries {
@@ -169,10 +191,10 @@ function widened(one: Entries, other: Entries): Entries {
   return { ...one, n: Float64Array.from(n), least: Float64Array.from(least), most: Float64Array.from(most) };
 }
 
-/** Ascending values, none of them below `least`. */
-function raised(values: Float64Array, least: number): Float64Array {
-  if (values.length === 0 || values[0]! >= least) return values;
+/** Ascending values, none of them from a place on below `least`. */
+function raised(values: Float64Array, least: number, from: number): Float64Array {
+  if (from >= values.length || values[from]! >= least) return values;
   const next = values.slice();
-  for (let k = 0; k < next.length && next[k]! < least; k += 1) next[k] = least;
+  for (let k = from; k < next.length && next[k]! < least; k += 1) next[k] = least;
   return next;
 }

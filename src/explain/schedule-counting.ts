@@ -13,7 +13,7 @@
 import { NEVER } from '../limiter/rule/rule.js';
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import type { Counted, Counting, RuleClock, Span } from './counting.js';
-import { type Bounds, firstAfter, grainOf, joined, lastBefore, onClock, spanOf } from './span.js';
+import { atOnce, type Bounds, firstAfter, grainOf, joined, lastBefore, onClock, spanOf } from './span.js';
 
 interface Schedule {
   readonly spacingMs: number;
@@ -88,10 +88,14 @@ function countingBy(schedule: Schedule, clock: RuleClock): Counting<Turn> {
   const grainMs = grainOf(clock);
   const cutMs = cutsDelay ? 1 : 0;
 
-  const admitted = ({ least, most, isNew }: Turn, { from, to }: Span): Counted<Turn> => {
+  /** A cost n is n turns in a row, of which the last is admitted; see `counting-of` for those that hold. */
+  const earlyFor = (n: number) => earlyMs - (n - 1) * spacingMs;
+  const isTooMuch = (n: number) => n > 1 && earlyFor(n) < -grainMs;
+
+  const admitted = ({ least, most, isNew }: Turn, { from, to }: Span, n: number): Counted<Turn> => {
     const next = isNew ? { from, to } : { from: Math.max(least, from - keptMs), to: Math.max(most, to - keptMs) };
     return {
-      state: { least: next.from + spacingMs, most: next.to + spacingMs + roundingMs, isNew: false },
+      state: { least: next.from + n * spacingMs, most: next.to + n * spacingMs + roundingMs, isNew: false },
       at: { from, to },
       released: { from: Math.max(from, least - freeMs - cutMs), to: Math.max(to, most - freeMs) },
     };
@@ -106,26 +110,29 @@ function countingBy(schedule: Schedule, clock: RuleClock): Counting<Turn> {
       const idle = { least: LONG_PAST, most: LONG_PAST, isNew };
       return firstMs > 0 ? [idle, { least: tMs + firstMs, most: tMs + firstMs, isNew: false }] : [idle];
     },
-    admit(turn, span, released) {
+    admit(turn, span, released, n) {
       const { from, to } = onClock(span, clock);
       const least = turn.least;
-      const most = Math.min(turn.most, to + earlyMs + grainMs, released.to + freeMs + cutMs + grainMs);
-      const at = spanOf(Math.max(from, least - earlyMs - grainMs), Math.min(to, released.to));
-      if (at === undefined || least > most) return [];
+      const earlyOf = earlyFor(n);
+      const most = Math.min(turn.most, to + earlyOf + grainMs, released.to + freeMs + cutMs + grainMs);
+      const at = spanOf(Math.max(from, least - earlyOf - grainMs), Math.min(to, released.to));
+      if (at === undefined || least > most || isTooMuch(n)) return [];
       const narrowed = { ...turn, most };
       // Released that late, it came that late, or its turn was.
-      if (at.from >= released.from || least - freeMs - grainMs >= released.from) return [admitted(narrowed, at)];
+      if (at.from >= released.from || least - freeMs - grainMs >= released.from) return [admitted(narrowed, at, n)];
       const late = spanOf(released.from, at.to);
       const held = released.from + freeMs - grainMs;
       return [
-        ...(late === undefined ? [] : [admitted(narrowed, late)]),
-        ...(held <= most ? [admitted({ ...narrowed, least: held }, at)] : []),
+        ...(late === undefined ? [] : [admitted(narrowed, late, n)]),
+        ...(held <= most ? [admitted({ ...narrowed, least: held }, at, n)] : []),
       ];
     },
-    refuse(turn, span) {
+    refuse(turn, span, _isCharged, n) {
       const { from, to } = onClock(span, clock);
-      const at = spanOf(from, Math.min(to, lastBefore(turn.most + roundingMs - earlyMs, clock)));
-      const least = Math.max(turn.least, firstAfter(from + earlyMs - roundingMs, clock));
+      if (isTooMuch(n)) return [atOnce(turn, { from, to })];
+      const earlyOf = earlyFor(n);
+      const at = spanOf(from, Math.min(to, lastBefore(turn.most + roundingMs - earlyOf, clock)));
+      const least = Math.max(turn.least, firstAfter(from + earlyOf - roundingMs, clock));
       if (at === undefined || least > turn.most) return [];
       return [{ state: { ...turn, least }, at, released: at }];
     },

@@ -57,6 +57,8 @@ interface Node {
   readonly admitted: number;
   readonly limited: number;
   readonly unknown: number;
+  /** With costs: those that were sent before the last counted, and may still be counted; by place in their queue, ascending. */
+  readonly passed: Passed;
   readonly state: unknown;
   /** The next request is counted now or later. */
   readonly nowMs: number;
@@ -65,7 +67,18 @@ interface Node {
   readonly latest: readonly number[];
 }
 
+type Passed = Readonly<Record<keyof Queues, readonly number[]>>;
+
 const NONE: readonly number[] = [];
+const NONE_PASSED: Passed = { admitted: NONE, limited: NONE, unknown: NONE };
+
+/** One that may be counted next: its place, how far its queue is counted after that, and what it costs. */
+interface Next {
+  readonly place: number;
+  readonly end: number;
+  readonly passed: readonly number[];
+  readonly cost: number;
+}
 /** About so many nodes are looked at for each that goes on. */
 const NODES_OF_STEP = 3;
 
@@ -132,7 +145,7 @@ class Search {
     const known = near?.diagonals.findLast(({ most }) => alike!.every(([name, place]) => most[name] < place));
     if (known !== undefined) return known.nodes;
     const begin = Math.min(...names.map((name) => this.#queueOf(name).sent[0] ?? Infinity));
-    const none = { admitted: 0, limited: 0, unknown: 0, soonest: NONE, latest: NONE };
+    const none = { admitted: 0, limited: 0, unknown: 0, passed: NONE_PASSED, soonest: NONE, latest: NONE };
     return this.#counting.begin(begin, this.#options.longAgoMs).map((state) => ({ ...none, state, nowMs: begin }));
   }
 
@@ -158,53 +171,99 @@ class Search {
         if (seen !== undefined && this.#isInTime(seen)) found.push(seen);
       }
     };
-    const span = this.#spanOfAdmitted(node);
-    if (span !== undefined) {
-      add(counting.admit(state, span, this.#releasedIn(admitted)), { admitted: admitted + 1 }, true);
+    for (const next of this.#nextOf(node, 'admitted')) {
+      const span = this.#spanOfAdmitted(node, next.place);
+      if (span === undefined) continue;
+      const passed = { ...node.passed, admitted: next.passed };
+      const counted = counting.admit(state, span, this.#releasedIn(admitted), next.cost);
+      add(counted, { admitted: admitted + 1, passed }, true);
     }
-    const limitedIn = this.#spanOfLimited(node);
-    if (limitedIn !== undefined) add(counting.refuse(state, limitedIn, true), { limited: limited + 1 }, false);
-    // Whichever of them is counted next takes the first place that has time left.
-    const { sent, due } = this.#unknown;
+    for (const next of this.#nextOf(node, 'limited')) {
+      const span = this.#spanOfLimited(node, next.place);
+      if (span === undefined) continue;
+      const passed = { ...node.passed, limited: next.passed };
+      add(counting.refuse(state, span, true, next.cost), { limited: limited + 1, passed }, false);
+    }
     const dueMs = this.#nextDue(node);
+    // All that was answered is counted: what comes later does not change when it is released.
+    if (dueMs === Infinity) return found;
+    const { sent, due, costs } = this.#unknown;
+    if (costs !== undefined) {
+      for (const { place, end, passed: left, cost } of this.#nextOf(node, 'unknown')) {
+        const within = { from: Math.max(nowMs, sent[place]!), to: Math.min(dueMs, due[place]!) };
+        if (within.from > within.to) continue;
+        const one = { unknown: end, passed: { ...node.passed, unknown: left } };
+        add(counting.admit(state, within, ALWAYS, cost), one, false);
+        add(counting.refuse(state, within, true, cost), one, false);
+      }
+      return found;
+    }
+    // Whichever of them is counted next takes the first place that has time left.
     for (let place = unknown; place < sent.length && sent[place]! <= dueMs; place += 1) {
       const earlier = place === unknown ? nowMs : due[place - 1]!;
       const within = { from: Math.max(nowMs, sent[place]!, earlier), to: Math.min(dueMs, due[place]!) };
       if (within.from <= within.to) {
-        add(counting.admit(state, within, ALWAYS), { unknown: place + 1 }, false);
-        add(counting.refuse(state, within, true), { unknown: place + 1 }, false);
+        add(counting.admit(state, within, ALWAYS, 1), { unknown: place + 1 }, false);
+        add(counting.refuse(state, within, true, 1), { unknown: place + 1 }, false);
       }
       if (due[place]! >= dueMs) break;
     }
     return found;
   }
 
+  /** Those of a queue that may be counted next. Without costs they are alike, and so it is the first. */
+  #nextOf(node: Node, name: keyof Queues): Next[] {
+    const { n, sent, due, costs } = this.#queueOf(name);
+    const passed = node.passed[name];
+    const end = name === 'unknown' ? node.unknown : node[name] + passed.length;
+    if (costs === undefined) return end === n ? [] : [{ place: end, end: end + 1, passed, cost: 1 }];
+    const dueMs = this.#nextDue(node);
+    const places = [...passed];
+    for (let place = end; place < n && sent[place]! <= dueMs; place += 1) places.push(place);
+    // Of two that cost the same, the one that was sent first goes first unless it has longer.
+    const next = places.filter(
+      (place, k) => !places.slice(0, k).some((one) => costs[one] === costs[place] && due[one]! <= due[place]!),
+    );
+    return next.map((place) => {
+      const last = Math.max(end, place + 1);
+      const left = places.filter((one) => one !== place && one < last);
+      return { place, end: last, passed: left, cost: costs[place]! };
+    });
+  }
+
   /** What may be left out, and can no longer be counted, is left out. */
-  #withoutPast(node: Node): Node {
+  #withoutPast(given: Node): Node {
+    const { due, costs } = this.#unknown;
+    const left = costs === undefined ? NONE : given.passed.unknown.filter((place) => due[place]! >= given.nowMs);
+    const node =
+      left.length === given.passed.unknown.length ? given : { ...given, passed: { ...given.passed, unknown: left } };
     let { unknown } = node;
+    if (costs !== undefined) return node;
     while (unknown < this.#unknown.n && this.#unknown.due[unknown]! < node.nowMs) unknown += 1;
     return unknown === node.unknown ? node : { ...node, unknown };
   }
 
   /** When the next admitted request can be counted; what is due comes first. */
-  #spanOfAdmitted(node: Node): Span | undefined {
+  #spanOfAdmitted(node: Node, place = node.admitted): Span | undefined {
     const { n, sent, after } = this.#admitted;
-    if (node.admitted === n || after[node.admitted]! > node.limited) return undefined;
-    const span = { from: Math.max(node.nowMs, sent[node.admitted]!), to: this.#nextDue(node) };
+    if (place >= n || after[place]! > node.limited) return undefined;
+    const span = { from: Math.max(node.nowMs, sent[place]!), to: this.#nextDue(node) };
     return span.from <= span.to ? span : undefined;
   }
 
-  #spanOfLimited(node: Node): Span | undefined {
+  #spanOfLimited(node: Node, place = node.limited): Span | undefined {
     const { n, sent, first, after } = this.#limited;
-    if (node.limited === n || after[node.limited]! > node.admitted) return undefined;
-    const from = Math.max(node.nowMs, sent[node.limited]!, first[node.limited]!);
+    if (place >= n || after[place]! > node.admitted) return undefined;
+    const from = Math.max(node.nowMs, sent[place]!, first[node.limited]!);
     const span = { from, to: this.#nextDue(node) };
     return span.from <= span.to ? span : undefined;
   }
 
   /** The last instant for what is counted next, of those that have to be. */
-  #nextDue({ admitted, limited }: Node): number {
-    return Math.min(this.#admitted.due[admitted] ?? Infinity, this.#limited.due[limited] ?? Infinity);
+  #nextDue({ admitted, limited, passed }: Node): number {
+    const dueOf = ({ dueFrom, due }: Queue, counted: number, left: readonly number[]) =>
+      left.reduce((least, place) => Math.min(least, due[place]!), dueFrom[counted + left.length] ?? Infinity);
+    return Math.min(dueOf(this.#admitted, admitted, passed.admitted), dueOf(this.#limited, limited, passed.limited));
   }
 
   #releasedIn(admitted: number): Span {
@@ -250,7 +309,8 @@ class Search {
   }
 
   /** Nothing is decided before the next request can be counted. */
-  #settledAt({ admitted, limited, unknown, nowMs }: Node): number {
+  #settledAt({ admitted, limited, unknown, passed, nowMs }: Node): number {
+    if (isAnyPassed(passed)) return nowMs;
     const next = Math.min(
       this.#admitted.sent[admitted] ?? Infinity,
       this.#limited.sent[limited] ?? Infinity,
@@ -267,17 +327,22 @@ class Search {
       this.#limited.n === 0 || (this.#admitted.due[admitted] ?? Infinity) <= (this.#limited.due[limited] ?? Infinity);
     const { requests } = isAdmitted && this.#admitted.n > 0 ? this.#admitted : this.#limited;
     const { sentMs } = requests[Math.min(isAdmitted ? admitted : limited, requests.length - 1)]!;
-    const span = isAdmitted ? this.#spanOfAdmitted(furthest) : undefined;
-    const isHeld = span !== undefined && this.#counting.admit(furthest.state, span, ALWAYS).length > 0;
+    const [next] = isAdmitted ? this.#nextOf(furthest, 'admitted') : [];
+    const span = next && this.#spanOfAdmitted(furthest, next.place);
+    const isHeld = span !== undefined && this.#counting.admit(furthest.state, span, ALWAYS, next!.cost).length > 0;
     return { sentMs, isHeld };
   }
+}
+
+function isAnyPassed({ admitted, limited, unknown }: Passed): boolean {
+  return admitted.length + limited.length + unknown.length > 0;
 }
 
 function diagonalOf(nodes: readonly Node[]): Diagonal {
   const most = { admitted: 0, limited: 0, unknown: 0 };
   for (const node of nodes) {
-    most.admitted = Math.max(most.admitted, node.admitted);
-    most.limited = Math.max(most.limited, node.limited);
+    most.admitted = Math.max(most.admitted, node.admitted + node.passed.admitted.length);
+    most.limited = Math.max(most.limited, node.limited + node.passed.limited.length);
     most.unknown = Math.max(most.unknown, node.unknown);
   }
   return { nodes, most };
@@ -296,7 +361,9 @@ class Layer {
 
   add(node: Node, settledAt: number): void {
     const state = this.#counting.settled(node.state, settledAt);
-    const key = `${node.admitted}/${node.limited}/${node.unknown}/${this.#counting.key(state)}`;
+    const { admitted, limited, unknown, passed } = node;
+    const apart = isAnyPassed(passed) ? `${passed.admitted}/${passed.limited}/${passed.unknown}/` : '';
+    const key = `${admitted}/${limited}/${unknown}/${apart}${this.#counting.key(state)}`;
     const one = { ...node, state };
     const place = this.#places.get(key);
     if (place === undefined) {

@@ -5,6 +5,8 @@
 export interface SeenRequest {
   /** Which contract it was for, by index. Default: the only one. */
   readonly contract?: number | undefined;
+  /** Default: 1. */
+  readonly cost?: number | undefined;
   readonly sentMs: number;
   /** Infinity for a request without an answer. */
   readonly answeredMs: number;
@@ -12,6 +14,11 @@ export interface SeenRequest {
   readonly decision: 'admitted' | 'limited' | 'unknown';
   /** The wait that was told with a limited answer, in ms. Default: none was. */
   readonly toldMs?: number | undefined;
+}
+
+/** Whether they differ in what they cost, so that it matters which is counted. */
+export function hasCosts(requests: readonly SeenRequest[]): boolean {
+  return requests.some(({ cost = 1 }) => cost !== 1);
 }
 
 /** When a machine did not run; in unix ms by the clock of the run. */

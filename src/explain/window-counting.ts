@@ -86,19 +86,19 @@ class WindowCounting implements Counting<Window> {
     return [endsAt(longAgoMs + phase_ms), endsAt(Math.floor(tMs) + phase_ms)];
   }
 
-  admit(state: Window, span: Span): Counted<Window>[] {
+  admit(state: Window, span: Span, _released: Span, n: number): Counted<Window>[] {
     return this.#inside(state, onClock(span, this.#clock))
-      .filter(({ count }) => count < this.#params.limit)
+      .filter(({ count }) => count + n <= this.#params.limit)
       .map(({ at, end, blocked, count }) => {
         const next = this.#params.every_hit_restarts_window ? this.#windowFrom(at) : end;
-        const released = this.#releaseOf?.(at, count + 1, next) ?? at;
-        return { state: { end: next, count: count + 1, blocked }, at, released };
+        const released = this.#releaseOf?.(at, count + n, next) ?? at;
+        return { state: { end: next, count: count + n, blocked }, at, released };
       });
   }
 
-  refuse(state: Window, given: Span, isCharged: boolean): Counted<Window>[] {
+  refuse(state: Window, given: Span, isCharged: boolean, n: number): Counted<Window>[] {
     const span = onClock(given, this.#clock);
-    const { local_block_ms: blockMs, refused_rearm: rearms } = this.#params;
+    const { limit, count_refused, local_block_ms: blockMs, refused_rearm: rearms } = this.#params;
     const found: Counted<Window>[] = [];
     const blocking = (one: Window, at: Span): Window =>
       blockMs === undefined || !isCharged
@@ -111,8 +111,10 @@ class WindowCounting implements Counting<Window> {
       found.push({ state: rearms ? blocking(one, at) : one, at, released: at });
     }
     for (const one of this.#inside(state, span)) {
-      if (one.count < this.#params.limit) continue;
-      const next = isCharged ? blocking(this.#refused(one), one.at) : this.#asWas(state, one);
+      if (one.count + n <= limit) continue;
+      const isKept = !isCharged || (one.count === 0 && !count_refused);
+      const kept = isKept ? this.#asWas(state, one) : this.#refused(one, n);
+      const next = isCharged ? blocking(kept, one.at) : kept;
       found.push({ state: next, at: one.at, released: one.at });
     }
     return found;
@@ -179,11 +181,11 @@ class WindowCounting implements Counting<Window> {
     return count === 0 ? state : { ...state, end };
   }
 
-  #refused({ at, end, count, blocked }: Window & { readonly at: Span }): Window {
+  #refused({ at, end, count, blocked }: Window & { readonly at: Span }, n: number): Window {
     const { limit, window_ms, count_refused, block_ms = 0, refused_backoff: backoff } = this.#params;
     const { refused_restart_window: restarts, every_hit_restarts_window: isElastic } = this.#params;
     if (!count_refused) return { end, count, blocked };
-    const after = count + 1;
+    const after = count + n;
     const endsIn = (ms: number) => ({ least: at.from + ms, most: at.to + ms });
     // Beyond the limit the count decides nothing, unless the end follows from it.
     const kept = backoff === undefined ? Math.min(after, limit + 1) : after;

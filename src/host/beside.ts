@@ -20,7 +20,7 @@ interface Decider {
   readonly gate: Gate;
   readonly keys: Keys | undefined;
   readonly failure: Failure | undefined;
-  decide(n: number, cycle: number, kind: number, name?: string): number;
+  decide(n: number, cycle: number, kind: number, name?: string, isOne?: boolean): number;
   decideLate(n: number, happened: number, cycle: number, kind: number, name?: string): number;
   stateOf(name: string | undefined, cycle: number): KeyState;
   advance(cycle: number): void;
@@ -79,10 +79,22 @@ export class Beside {
     this.furtherKeys = none();
   }
 
-  /** `n` events of which `admitted` were admitted. @param happened their cycle, where it is an earlier one */
-  compare(n: number, admitted: number, cycle: number, kind: number, name?: string, happened?: number): void {
+  /**
+   * `n` events of which `admitted` were admitted.
+   * @param happened their cycle, where it is an earlier one
+   * @param isOne whether they are the cost of one request
+   */
+  compare(
+    n: number,
+    admitted: number,
+    cycle: number,
+    kind: number,
+    name?: string,
+    happened?: number,
+    isOne = false,
+  ): void {
     const limited = this.#limitedOf(n, admitted, cycle, name);
-    const would = this.#wouldLimit(n, cycle, kind, name, happened);
+    const would = this.#wouldLimit(n, cycle, kind, name, happened, isOne);
     if (would === undefined) return;
     this.requests += n;
     add(this.compared, limited, would);
@@ -97,10 +109,17 @@ export class Beside {
   }
 
   /** @returns undefined for what it cannot count: an event that is too old for its window, and all once it has stopped */
-  #wouldLimit(n: number, cycle: number, kind: number, name?: string, happened?: number): number | undefined {
+  #wouldLimit(
+    n: number,
+    cycle: number,
+    kind: number,
+    name: string | undefined,
+    happened: number | undefined,
+    isOne: boolean,
+  ): number | undefined {
     try {
       if (happened !== undefined) return n - this.#candidate.decideLate(n, happened, cycle, kind, name);
-      return n - this.#candidate.decide(n, cycle, kind, name);
+      return n - this.#candidate.decide(n, cycle, kind, name, isOne);
     } catch (error) {
       if (error instanceof Failure) return undefined;
       throw error;

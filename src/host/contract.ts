@@ -131,22 +131,25 @@ export class Contract extends GateHead {
   /**
    * Counts `n` events in `cycle` and decides them. See `Gate.decide`.
    * @param name of their key, by `nameOf`
+   * @param isOne whether they are the cost of one request: see `Gate.decideOne`
    * @returns how many were admitted
    * @throws Failure `contract_failed` once the contract has stopped, `too_many_keys`, `memory_low`
    */
-  decide(n: number, cycle: number, kind = 0, name?: string): number {
-    const admitted = this.#decide(n, cycle, kind, name);
-    if (this.beside !== undefined) this.beside.compare(n, admitted, cycle, kind, name);
+  decide(n: number, cycle: number, kind = 0, name?: string, isOne = false): number {
+    const admitted = this.#decide(n, cycle, kind, name, isOne);
+    if (this.beside !== undefined) this.beside.compare(n, admitted, cycle, kind, name, undefined, isOne);
     return admitted;
   }
 
-  #decide(n: number, cycle: number, kind: number, name?: string): number {
-    if (name !== undefined && this.keys !== undefined) return this.#decideByKey(this.keys, name, n, cycle, kind);
+  #decide(n: number, cycle: number, kind: number, name: string | undefined, isOne: boolean): number {
+    if (name !== undefined && this.keys !== undefined) return this.#decideByKey(this.keys, name, n, cycle, kind, isOne);
     if (offsetOf(cycle) > this.offset) this.#context.wakes.catchUp(cycle);
     const admitted = decideFast(this, n, cycle);
     if (admitted < 0) {
       const ms = this.#instantIn(cycle);
-      return this.#work(0, cycle, true, (gate) => gate.decide(n, cycle, kind, ms));
+      return this.#work(0, cycle, true, (gate) =>
+        isOne ? gate.decideOne(n, cycle, kind, ms) : gate.decide(n, cycle, kind, ms),
+      );
     }
     if (!this.isDirty) this.#markDirty(0);
     return admitted;
@@ -293,25 +296,25 @@ export class Contract extends GateHead {
     return keys.place(name, n);
   }
 
-  #decideByKey(keys: Keys, name: string, n: number, cycle: number, kind: number): number {
+  #decideByKey(keys: Keys, name: string, n: number, cycle: number, kind: number, isOne: boolean): number {
     const key = this.place(name, n, cycle);
     if (key === 0) {
       keys.shared += n;
-      const admitted = this.#decide(n, keys.cycle, kind);
+      const admitted = this.#decide(n, keys.cycle, kind, undefined, isOne);
       keys.delayMs = this.gate.delayMs;
       return admitted;
     }
     const ms = this.#instantIn(keys.cycle);
     let quiet: number;
     try {
-      quiet = keys.decide(key, n, kind, ms);
+      quiet = keys.decide(key, n, kind, ms, isOne);
     } catch (error) {
       throw this.#fail(error, key);
     }
     if (quiet >= 0) return quiet;
     const admitted = this.#work(key, keys.cycle, true, (gate) => {
-      if (quiet === UNEVALUATED) return gate.decideCounted();
-      const decided = gate.decide(n, keys.cycle, kind, ms);
+      if (quiet === UNEVALUATED) return n * gate.decideCounted();
+      const decided = isOne ? gate.decideOne(n, keys.cycle, kind, ms) : gate.decide(n, keys.cycle, kind, ms);
       keys.delayMs = gate.delayMs;
       return decided;
     });
@@ -343,7 +346,7 @@ export class Contract extends GateHead {
       if (isOfKey) keys.put(key, gate);
       if (isCounted) this.#markDirty(key);
       const hasMoved = this.#moves !== moves;
-      const mayWakeSooner = isCounted && this.plan.rule?.rule.hastens === true;
+      const mayWakeSooner = isCounted && this.gate.hastens;
       if (key === 0 && (hasMoved || mayWakeSooner)) wakes.schedule(this);
       if (!hasMoved) return done;
       // The row of the transition and the state it led to are made durable together.

@@ -138,9 +138,9 @@ export class Keys {
     return this.#rows.isQuiet(key, this.#stateOf(key), n, this.cycle, kind);
   }
 
-  decide(key: number, n: number, kind: number, ms: number): number {
+  decide(key: number, n: number, kind: number, ms: number, isOne: boolean): number {
     if (this.#failures.size > 0 && this.#failures.has(key)) throw this.#failures.get(key);
-    const admitted = this.#rows.decide(key, this.#stateOf(key), n, this.cycle, kind, ms);
+    const admitted = this.#rows.decide(key, this.#stateOf(key), n, this.cycle, kind, ms, isOne);
     if (admitted < 0 && admitted !== UNEVALUATED) return admitted;
     this.table.touch(key, this.cycle);
     this.markDirty(key);

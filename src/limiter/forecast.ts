@@ -12,9 +12,10 @@ import { NEVER } from './rule/rule.js';
 /**
  * The earliest time from now on, in unix ms, at which a request would be admitted if nothing else arrives; undefined for never.
  * @param kind index of the kind of request into `plan.kinds`
+ * @param cost of the request, all of which has to be admitted
  */
-export function admissionMs(gate: Gate, kind = 0): number | undefined {
-  return timeOf(gate, gate.plan.kinds[kind]?.aggregates ?? []);
+export function admissionMs(gate: Gate, kind = 0, cost = 1): number | undefined {
+  return timeOf(gate, gate.plan.kinds[kind]?.aggregates ?? [], cost);
 }
 
 /** The earliest time from now on, in unix ms, at which the state admits if nothing arrives; undefined for never. */
@@ -26,8 +27,8 @@ export function restoresMs(gate: Gate): number | undefined {
  * The smallest k >= 1 such that a request that arrives k cycles from now is admitted, if nothing else arrives; one cycle
  * earlier it would be limited. 0 when the next request would be admitted now; undefined when it never will be.
  */
-export function retryAfterCycles(gate: Gate, kind = 0): number | undefined {
-  return cyclesUntil(gate, admissionMs(gate, kind));
+export function retryAfterCycles(gate: Gate, kind = 0, cost = 1): number | undefined {
+  return cyclesUntil(gate, admissionMs(gate, kind, cost));
 }
 
 /** The smallest k >= 1 such that the state admits k cycles from now, if nothing arrives; undefined if it does now, or never. */
@@ -47,9 +48,9 @@ export function cyclesUntil({ cycle, cycleMs, nowMs }: Gate, ms: number | undefi
  * Follows the states through the times at which they can change, to the first that admits.
  * @param fed the aggregates in which a request counts that is considered; none: the state alone is
  */
-function timeOf(gate: Gate, fed: readonly number[]): number | undefined {
+function timeOf(gate: Gate, fed: readonly number[], cost = 1): number | undefined {
   const { plan, cycleMs } = gate;
-  const paths = gate.gauges.map((gauge) => gauge.path());
+  const paths = gate.gauges.map((gauge) => gauge.path(cost));
   const values = new Array<number>(paths.length);
   const firing = (state: number, counted: readonly number[]) => {
     for (let k = 0; k < paths.length; k += 1)

@@ -7,7 +7,7 @@
 import { startOf } from '../time/cycle.js';
 import { GateHead } from './fast-path.js';
 import { Gate, type GateImage, type GateOwner } from './gate.js';
-import type { RuleImage } from './gauge.js';
+import { opensMs, type RuleImage, ruleImageOf } from './gauge.js';
 import { type Plan, quietBand } from './plan.js';
 import { LIMITED, NEVER } from './rule/rule.js';
 import { SparseWindows } from './sparse-windows.js';
@@ -18,7 +18,7 @@ const UNCOUNTED = -1;
 /** The event was counted, and a guard may hold now: see `Gate.decideCounted`. */
 export const UNEVALUATED = -2;
 
-type RuleRow = { -readonly [Field in keyof RuleImage]: RuleImage[Field] };
+type RuleRow = { -readonly [Field in keyof RuleImage]: RuleImage[Field] } & { cost: number };
 
 interface Aside {
   readonly heldUntilCycle: number;
@@ -45,7 +45,7 @@ export class GateRows {
   begin(row: number, nowMs: number): void {
     for (const windows of this.#windows) windows.reach(row);
     const { rule } = this.#plan;
-    if (rule !== undefined) this.#rules[row] = { refused: 0, atMs: nowMs, state: rule.rule.fresh(nowMs) };
+    if (rule !== undefined) this.#rules[row] = { refused: 0, cost: 1, atMs: nowMs, state: rule.rule.fresh(nowMs) };
   }
 
   /** Whether `n` events of a kind can be counted without a guard that holds, before or after. False for a rule: it has to be asked. */
@@ -63,28 +63,29 @@ export class GateRows {
   }
 
   /**
-   * Counts `n` events of a kind at an instant in a cycle, and decides them.
+   * Counts `n` events of a kind at an instant in a cycle, and decides them. @param isOne whether they are the cost of one request
    * @returns how many were admitted; UNCOUNTED or UNEVALUATED where a guard may hold
    */
-  decide(row: number, state: number, n: number, cycle: number, kind: number, ms: number): number {
+  decide(row: number, state: number, n: number, cycle: number, kind: number, ms: number, isOne: boolean): number {
     const { rule, kinds, states, isShadow } = this.#plan;
     const admitted = isShadow || states[state]!.admits ? n : 0;
-    if (rule !== undefined) return this.#charge(row, state, n, ms) ?? admitted;
+    if (rule !== undefined) return n === 1 || isOne ? (this.#charge(row, state, n, ms) ?? admitted) : UNCOUNTED;
     if (!this.isQuiet(row, state, n, cycle, kind)) return UNCOUNTED;
     for (const aggregate of kinds[kind]!.aggregates) this.#windows[aggregate]!.add(row, n, cycle);
     return admitted;
   }
 
   /** @returns undefined where it was counted and nothing else happens */
-  #charge(row: number, state: number, n: number, ms: number): number | undefined {
+  #charge(row: number, state: number, cost: number, ms: number): number | undefined {
     const { rule, holdMs } = this.#plan.rule!;
     const own = this.#rules[row]!;
     const band = quietBand(this.#plan, state, 0, own.refused);
-    // After a rule that hastens, the gate has to be woken anew.
-    if (n !== 1 || band === undefined || rule.hastens || this.#aside.has(row)) return UNCOUNTED;
+    // After a rule that hastens, and one that costs less than the last refused, the gate has to be woken anew.
+    if (band === undefined || rule.hastens || own.cost > cost || this.#aside.has(row)) return UNCOUNTED;
     own.atMs = Math.max(own.atMs, ms);
-    const delay = rule.decide(own.state, own.atMs, 1, holdMs);
+    const delay = rule.decide(own.state, own.atMs, cost, holdMs);
     own.refused = delay === LIMITED ? 1 : 0;
+    own.cost = own.refused === 1 ? cost : 1;
     this.delayMs = Math.max(0, delay);
     return band.lo <= own.refused && own.refused <= band.hi ? undefined : UNEVALUATED;
   }
@@ -100,10 +101,10 @@ export class GateRows {
     if (cycle < heldUntilCycle) return startOf(heldUntilCycle, this.#cycleMs);
     const { rule } = this.#plan;
     if (rule !== undefined) {
-      const { refused, atMs, state: own } = this.#rules[row]!;
+      const { refused, cost, atMs, state: own } = this.#rules[row]!;
       const band = quietBand(this.#plan, state, 0, refused);
       if (band === undefined) return startOf(cycle + 1, this.#cycleMs);
-      return refused === 0 || band.lo <= 0 ? NEVER : Math.max(atMs, rule.rule.nextAdmission(own, atMs, 1));
+      return refused === 0 || band.lo <= 0 ? NEVER : Math.max(atMs, opensMs(rule.rule, own, atMs, cost));
     }
     let first = Number.POSITIVE_INFINITY;
     for (const [aggregate, windows] of this.#windows.entries()) {
@@ -143,10 +144,10 @@ export class GateRows {
   #ruleAt(row: number, cycle: number): RuleImage | undefined {
     const own = this.#rules[row];
     if (own === undefined) return undefined;
-    const { refused, state } = own;
+    const { refused, cost, state } = own;
     const atMs = Math.max(own.atMs, startOf(cycle, this.#cycleMs));
-    const isOver = refused === 1 && this.#plan.rule!.rule.nextAdmission(state, atMs, 1) <= atMs;
-    return { refused: isOver ? 0 : refused, atMs, state };
+    const isOver = refused === 1 && opensMs(this.#plan.rule!.rule, state, atMs, cost) <= atMs;
+    return ruleImageOf(isOver ? 0 : refused, cost, atMs, state);
   }
 
   gate(row: number, state: number, cycle: number, owner?: GateOwner): Gate {
@@ -159,7 +160,7 @@ export class GateRows {
   put(row: number, { heldUntilCycle, refusals = 0, windows, rule }: GateImage, cycle: number): void {
     this.clear(row);
     for (const [aggregate, own] of this.#windows.entries()) own.restore(row, windows[aggregate]!);
-    if (rule !== undefined) this.#rules[row] = { ...rule };
+    if (rule !== undefined) this.#rules[row] = { ...rule, cost: rule.cost ?? 1 };
     if (cycle < heldUntilCycle || refusals > 0) this.#aside.set(row, { heldUntilCycle, refusals });
   }
 

@@ -154,6 +154,11 @@ export class Gate {
     return this.#rule?.ask(question);
   }
 
+  /** Whether the last event may have brought the time forward at which it fires by itself. */
+  get hastens(): boolean {
+    return this.#rule?.hastens === true;
+  }
+
   /** Uses the state of another gate: for rules with one queue for all keys. */
   share(state: unknown): void {
     this.#rule?.share(state);
@@ -176,13 +181,25 @@ export class Gate {
   }
 
   /**
-   * Counts one event with its cost: a window adds it up, a rule charges the whole of it or refuses it.
+   * Counts one request with its cost: a window counts as many events, a rule charges the whole of it or refuses it.
    * @param cost integer >= 0
    * @returns 1: admitted, 0: limited
    */
   decideCost(cost: number, cycle: number, kind = 0, atMs?: number, holdMs?: number): number {
     this.#reach(cycle, atMs ?? startOf(cycle, this.cycleMs));
-    return this.#decideInSteps(1, this.cycle, kind, holdMs, cost);
+    if (this.#rule === undefined) this.#countInSteps(cost, this.cycle, kind, holdMs, cost);
+    else this.#countInSteps(1, this.cycle, kind, holdMs, cost);
+    this.level = this.count;
+    addFigures(this.#head, 1, this.admits ? 1 : 0, this.level);
+    return this.admits ? 1 : 0;
+  }
+
+  /** As `decide`, of `n` that are the cost of one request. @returns how many: by a rule all, or none */
+  decideOne(n: number, cycle: number, kind: number, atMs: number): number {
+    if (this.#rule === undefined || n < 2) return this.decide(n, cycle, kind, atMs);
+    const admitted = n * this.decideCost(n, cycle, kind, atMs);
+    addFigures(this.#head, n - 1, Math.max(0, admitted - 1), this.level);
+    return admitted;
   }
 
   /**
@@ -231,7 +248,7 @@ export class Gate {
 
   /**
    * The first time after now, up to `lastMs`, at which an evaluation may fire if nothing arrives; Infinity for none. Events that arrive
-   * until then can only put it off, except for a rule that `hastens`.
+   * until then can only put it off, except where it `hastens`.
    */
   wakeMs(lastMs = NEVER): number {
     const { cycle, cycleMs } = this;
@@ -287,12 +304,20 @@ export class Gate {
     if (held && cycle >= this.heldUntilCycle) this.#refresh();
   }
 
-  #decideInSteps(n: number, happened: number, kind: number, holdMs?: number, cost?: number): number {
+  #decideInSteps(n: number, happened: number, kind: number, holdMs?: number): number {
+    const admitted = this.#countInSteps(n, happened, kind, holdMs);
+    this.level = this.count;
+    addFigures(this.#head, n, admitted, this.level);
+    return admitted;
+  }
+
+  /** @param cost of the one request that they are */
+  #countInSteps(n: number, happened: number, kind: number, holdMs?: number, cost?: number): number {
     const { aggregates } = this.plan.kinds[kind]!;
     this.delayMs = 0;
     let admitted = 0;
     for (let left = n; left > 0; ) {
-      const reach = this.#reachOf(left, aggregates);
+      const reach = this.#reachOf(left, aggregates, cost !== undefined);
       const before = this.admits;
       for (const index of aggregates) this.gauges[index]!.add(reach, happened, holdMs, cost);
       this.#evaluateUnlessQuiet();
@@ -304,15 +329,13 @@ export class Gate {
       }
       left -= reach;
     }
-    this.level = this.count;
-    addFigures(this.#head, n, admitted, this.level);
     return admitted;
   }
 
   /** How many of `n` events can be counted in this cycle until the first that may move the contract; that one included. */
-  #reachOf(n: number, aggregates: readonly number[]): number {
-    // If another window has left its band, the next event already moves the contract.
-    if (!this.#isQuiet()) return 1;
+  #reachOf(n: number, aggregates: readonly number[], isOne = false): number {
+    // If another window has left its band, the next event already moves the contract. Each event is heard, and one request once.
+    if (isOne ? !this.gauges.every(isQuiet) : !this.#isQuiet()) return 1;
     let reach = n;
     for (const index of aggregates) reach = Math.min(reach, this.gauges[index]!.reach(n));
     return reach;

@@ -1,17 +1,19 @@
 // What the guards of a contract look at: a number that requests raise and time lets fall.
 //
 //   window    events of the last `within` cycles                      falls at the beginning of cycles
-//   rule      1 from a refused request until one would be admitted    falls at any ms
+//   rule      1 from a refused request until it would be admitted     falls at any ms
 //
 //   band   lo ............ hi         while the value lies in the band of the state, no guard can hold
 //   value        ^ room = hi - value
 import { cycleOf, startOf } from '../time/cycle.js';
 import type { PlannedRule } from './planned-rule.js';
-import { LIMITED, NEVER } from './rule/rule.js';
+import { LIMITED, NEVER, type Rule } from './rule/rule.js';
 import { advanceTo, cycleAt, RollingWindow, type WindowCounts, type WindowImage } from './window.js';
 
 export interface RuleImage {
   readonly refused: 0 | 1;
+  /** Of the request that was refused. Default: 1 */
+  readonly cost?: number | undefined;
   readonly atMs: number;
   readonly state: unknown;
   /** Kept by 0.2: see `upgradedImage`. */
@@ -49,7 +51,10 @@ export interface Gauge {
   levelChangesAfter(ms: number): number;
   release(heldMs: number): void;
   charge(n: number, sinceMs: number): void;
-  path(): GaugePath;
+  /** Whether the last event may have brought the next fall forward. */
+  readonly hastens: boolean;
+  /** @param cost of the one that may come. Default: 1 */
+  path(cost?: number): GaugePath;
   image(): WindowImage;
 }
 
@@ -70,8 +75,8 @@ export class WindowGauge extends RollingWindow implements Gauge {
   lo = 0;
   hi = Number.POSITIVE_INFINITY;
   readonly delayMs = 0;
+  readonly hastens = false;
   readonly #cycleMs: number;
-  #cost = 1;
 
   constructor(counts: WindowCounts, cycleMs: number) {
     super(counts);
@@ -100,9 +105,8 @@ export class WindowGauge extends RollingWindow implements Gauge {
     return Math.min(n, this.hi - count + 1);
   }
 
-  override add(n: number, happened = this.cycle, _holdMs?: number, cost = 1): void {
-    this.#cost = cost;
-    this.addAt(happened, n * cost);
+  override add(n: number, happened = this.cycle): void {
+    this.addAt(happened, n);
   }
 
   charge(n: number, sinceMs: number): void {
@@ -140,8 +144,8 @@ export class WindowGauge extends RollingWindow implements Gauge {
 
   release(): void {}
 
-  path(): WindowPath {
-    return new WindowPath(this, this.#cycleMs, this.#cost);
+  path(cost = 1): WindowPath {
+    return new WindowPath(this, this.#cycleMs, cost);
   }
 }
 
@@ -154,7 +158,6 @@ class WindowPath implements GaugePath {
   /** Where `fallsTo` looked last, in cycles from now, and the events that leave until then. */
   #seen: readonly [after: number, left: number] = [0, 0];
 
-  /** @param cost of the one that may come */
   constructor(window: RollingWindow, cycleMs: number, cost: number) {
     this.#cost = cost;
     this.#window = window;
@@ -190,13 +193,15 @@ export class RuleGauge implements Gauge {
   hi = Number.POSITIVE_INFINITY;
   value: 0 | 1 = 0;
   delayMs = 0;
+  hastens = false;
   readonly #planned: PlannedRule;
   readonly #time: WindowCounts;
   #state: unknown;
   #nowMs: number;
   /** The next admission; undefined if it must be computed again. */
   #admitsMs: number | undefined;
-  #cost = 1;
+  /** Of the request that was refused; 1 while none is. */
+  #cost: number;
 
   /** @param time a window of one cycle, which holds the cycle of the gate */
   constructor(planned: PlannedRule, nowMs: number, time: WindowCounts, image?: RuleImage) {
@@ -205,6 +210,7 @@ export class RuleGauge implements Gauge {
     this.#nowMs = image?.atMs ?? nowMs;
     this.#state = image === undefined ? planned.rule.fresh(nowMs) : image.state;
     this.value = image?.refused ?? 0;
+    this.#cost = image?.cost ?? 1;
   }
 
   get level(): number {
@@ -216,7 +222,7 @@ export class RuleGauge implements Gauge {
   }
 
   get ruleImage(): RuleImage {
-    return { refused: this.value, atMs: this.#nowMs, state: this.#state };
+    return ruleImageOf(this.value, this.#cost, this.#nowMs, this.#state);
   }
 
   share(state: unknown): void {
@@ -241,6 +247,7 @@ export class RuleGauge implements Gauge {
     const delay = rule.decide(this.#state, this.#nowMs, cost, holdMs);
     const refused = delay === LIMITED ? 1 : 0;
     this.delayMs = Math.max(0, delay);
+    this.hastens = rule.hastens === true || cost < this.#cost;
     if (refused !== this.value || cost !== this.#cost || rule.hastens) this.#admitsMs = undefined;
     this.#cost = refused === 1 ? cost : 1;
     this.value = refused;
@@ -250,14 +257,23 @@ export class RuleGauge implements Gauge {
     this.#nowMs = ms;
     advanceTo(this.#time, cycle);
     if (this.value === 0 || (this.#admitsMs !== undefined && this.#admitsMs > ms)) return;
-    this.#admitsMs = this.#planned.rule.nextAdmission(this.#state, ms, this.#cost);
-    if (this.#admitsMs <= ms) this.value = 0;
+    if (this.#opensMs() <= ms) this.#admitAgain();
   }
 
   leavesBandMs(): number {
     if (this.value === 0 || this.lo <= 0) return NEVER;
-    this.#admitsMs ??= this.#planned.rule.nextAdmission(this.#state, this.#nowMs, this.#cost);
+    this.#admitsMs ??= this.#opensMs();
     return Math.max(this.#admitsMs, this.#nowMs);
+  }
+
+  #opensMs(): number {
+    this.#admitsMs = opensMs(this.#planned.rule, this.#state, this.#nowMs, this.#cost);
+    return this.#admitsMs;
+  }
+
+  #admitAgain(): void {
+    this.value = 0;
+    this.#cost = 1;
   }
 
   remaining(): number {
@@ -286,22 +302,25 @@ export class RuleGauge implements Gauge {
 
   #mayAdmit(): void {
     this.#admitsMs = undefined;
-    const { rule } = this.#planned;
-    if (this.value === 1 && rule.nextAdmission(this.#state, this.#nowMs, this.#cost) <= this.#nowMs) this.value = 0;
+    if (this.value === 1 && this.#opensMs() <= this.#nowMs) this.#admitAgain();
   }
 
-  path(): GaugePath {
-    const admitsMs = this.#planned.rule.nextAdmission(this.#state, this.#nowMs, this.#cost);
+  path(cost = 1): GaugePath {
+    const { rule } = this.#planned;
+    const againMs = this.value === 0 ? this.#nowMs : opensMs(rule, this.#state, this.#nowMs, this.#cost);
+    const admitsMs = rule.nextAdmission(this.#state, this.#nowMs, cost);
     let ms = this.#nowMs;
-    const { value } = this;
     return {
       get value() {
-        return value === 1 && ms < admitsMs ? 1 : 0;
+        return ms < againMs ? 1 : 0;
       },
       get valueWithOne() {
         return ms < admitsMs ? 1 : 0;
       },
-      fallsTo: (most, withOne) => (Math.max(most, withOne) >= 0 && ms < admitsMs ? admitsMs : NEVER),
+      fallsTo(most, withOne) {
+        const falls = most >= 0 && ms < againMs ? againMs : NEVER;
+        return withOne >= 0 && ms < admitsMs ? Math.min(falls, admitsMs) : falls;
+      },
       goTo: (at) => {
         ms = at;
       },
@@ -315,4 +334,14 @@ export class RuleGauge implements Gauge {
   get #cycle(): number {
     return cycleAt(this.#time.offset);
   }
+}
+
+export function ruleImageOf(refused: 0 | 1, cost: number, atMs: number, state: unknown): RuleImage {
+  return refused === 1 && cost > 1 ? { refused, cost, atMs, state } : { refused, atMs, state };
+}
+
+/** When a rule that has refused a request would admit it; one of cost 1 where it never admits as much at once. */
+export function opensMs(rule: Rule, state: unknown, ms: number, cost: number): number {
+  const againMs = rule.nextAdmission(state, ms, cost);
+  return againMs === NEVER && cost > 1 ? rule.nextAdmission(state, ms, 1) : againMs;
 }

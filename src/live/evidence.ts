@@ -68,7 +68,7 @@ export class LoggedEvidence implements Evidence {
     const [fromMs, toMs] = [sentMs - apartMs, answeredMs + apartMs];
     if (reading.cycle === undefined || decidesByMs) {
       const decision = admitted ? 'admitted' : 'limited';
-      requestLog.seen.push({ contract, sentMs: fromMs, answeredMs: toMs, decision, toldMs });
+      requestLog.seen.push({ contract, cost, sentMs: fromMs, answeredMs: toMs, decision, toldMs });
     }
     const sent = cycleOf(sentMs, cycleMs);
     const arrived = this.#arrivedIn(reading.cycle, contract, sent, fromMs, toMs);
@@ -78,12 +78,12 @@ export class LoggedEvidence implements Evidence {
     latency.answered({ intendedMs, sentMs, answeredMs, admitted, cycle: planned, phases: at });
   }
 
-  broke({ contract, sentMs }: SentRequest, endedMs: number, kind: Fault['kind'], words: string): void {
+  broke({ contract, cost, sentMs }: SentRequest, endedMs: number, kind: Fault['kind'], words: string): void {
     const { requestLog, cycleMs, apartMs = 0 } = this.#options;
     requestLog.fail({ kind, contract, cycle: cycleOf(sentMs, cycleMs), endedMs, words });
     if (kind === 'refused') return;
     const answeredMs = Number.POSITIVE_INFINITY;
-    requestLog.seen.push({ contract, sentMs: sentMs - apartMs, answeredMs, decision: 'unknown' });
+    requestLog.seen.push({ contract, cost, sentMs: sentMs - apartMs, answeredMs, decision: 'unknown' });
   }
 
   /**

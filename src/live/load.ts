@@ -28,7 +28,7 @@ import { type LoadResult, resultOf } from './result.js';
 import { scheduleOf } from './schedule.js';
 import type { Sending, Stage } from './sending.js';
 import { warmUpSender } from './warm-up.js';
-import { mintAt } from './weir-target.js';
+import { GATED, mintAt } from './weir-target.js';
 
 /** How to reach a target, and how to behave towards it. */
 export interface LiveOptions {
@@ -270,8 +270,8 @@ function refuseWhatCannotRun({ service, costs, faults, target, contracts, keyed,
   }
 }
 
-/** The gate of a node takes the cost of a request as it comes, as so many requests in a row. */
-function refuseCosts({ charged }: CostPlan, { rule }: Plan, target: LoadedScenario['target']): void {
+/** The gate of a node takes the cost of a request as it comes. */
+function refuseCosts({ charged }: CostPlan, { rule, kinds }: Plan, target: LoadedScenario['target']): void {
   if (target !== undefined)
     cannotRun('/costs', 'reach a node alone, whose gate takes ?n=: another target counts each request as 1');
   if (charged !== undefined)
@@ -279,11 +279,8 @@ function refuseCosts({ charged }: CostPlan, { rule }: Plan, target: LoadedScenar
       '/costs/charged',
       'is corrected when the cost is known, and a node cannot learn it later: it charges a request once, when it comes',
     );
-  if (rule !== undefined)
-    cannotRun(
-      '/costs',
-      'reach a limiter that counts over cycles: by a rule a node decides a cost of n as n requests, and keeps what fitted of a refused one, where a simulation charges all of it or nothing',
-    );
+  if (rule !== undefined && kinds[0]?.event !== GATED)
+    cannotRun('/costs', `by a rule belong to a "${GATED}" at a gate: of another kind of event a node takes so many events`);
 }
 
 function cannotRun(path: string, message: string): never {

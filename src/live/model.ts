@@ -48,15 +48,15 @@ export interface Model extends Modelled {
 /** @param arrived in any order; with costs each cycle and contract once */
 export async function modelOf(arrived: readonly Arrived[], options: ModelOptions): Promise<Model> {
   const { names, lastCycle } = options;
-  const world = new World({ ...options, chargesOneByOne: true, onRow: (row) => fold.next(row) });
-  const priced = options.costUnit === undefined ? [] : arrived;
+  const world = new World({ ...options, onRow: (row) => fold.next(row) });
+  const priced = options.costUnit === undefined || options.seen !== undefined ? [] : arrived;
   const costs = new Map(priced.map((one) => [`${one.cycle}/${one.contract}`, one.costs]));
   const fold = new RunFold(world.run);
   const decided = new Map<string, SeenAnswer[]>();
   const feed =
     options.seen === undefined
       ? recordedFeed(recordedOf(arrived, names.length), options.cycleMs)
-      : instantFeed(options.seen, options.cycleMs);
+      : instantFeed(options.seen, options.cycleMs, options.costUnit !== undefined);
   await runWorld(
     world,
     lastCycle,
@@ -65,10 +65,10 @@ export async function modelOf(arrived: readonly Arrived[], options: ModelOptions
       ...(feed.isTimed === true ? { isTimed: true } : {}),
       next: (at) => feed.next(at),
       arrive: (at, take) =>
-        feed.arrive(at, (contract, n, cycle) => {
+        feed.arrive(at, (contract, n, cycle, cost) => {
           const answers = decided.get(`${cycle}/${contract}`) ?? [];
           for (let k = 0; k < n; k += 1) {
-            take(contract, 1, cycle, costs.get(`${cycle}/${contract}`)?.[k]);
+            take(contract, 1, cycle, cost ?? costs.get(`${cycle}/${contract}`)?.[k]);
             // A request is decided by the state that it leads to.
             const { gate, state } = world.contracts[contract]!;
             answers.push({ admitted: gate.admits, count: gate.count, state });
@@ -85,14 +85,17 @@ export async function modelOf(arrived: readonly Arrived[], options: ModelOptions
   };
 }
 
-function instantFeed(seen: readonly SeenRequest[], cycleMs: number): Feed {
+function instantFeed(seen: readonly SeenRequest[], cycleMs: number, hasCosts: boolean): Feed {
   const inOrder = seen.filter(({ decision }) => decision !== 'unknown').sort((a, b) => a.sentMs - b.sentMs);
   let place = 0;
   return {
     isTimed: true,
     next: () => inOrder[place]?.sentMs,
     arrive(ms, take) {
-      for (; inOrder[place]?.sentMs === ms; place += 1) take(inOrder[place]!.contract ?? 0, 1, cycleOf(ms, cycleMs));
+      for (; inOrder[place]?.sentMs === ms; place += 1) {
+        const { contract = 0, cost = 1 } = inOrder[place]!;
+        take(contract, 1, cycleOf(ms, cycleMs), hasCosts ? cost : undefined);
+      }
     },
   };
 }

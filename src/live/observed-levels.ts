@@ -24,10 +24,10 @@ export function observedLevels(
     let level = most - rule.remaining(state, startOf(cycle, cycleMs));
     let above = 0;
     for (; place < inOrder.length && cycleOf(inOrder[place]!.sentMs, cycleMs) <= cycle; place += 1) {
-      const { sentMs, decision } = inOrder[place]!;
+      const { sentMs, decision, cost = 1 } = inOrder[place]!;
       const next = copyOf(state);
-      const isLimited = rule.decide(next, sentMs, 1, holdMs) === LIMITED;
-      if (decision === 'admitted' && isLimited) above += 1;
+      const isLimited = rule.decide(next, sentMs, cost, holdMs) === LIMITED;
+      if (decision === 'admitted' && isLimited) above += cost;
       else if ((decision === 'limited') === isLimited) state = next;
       level = Math.max(level, most - rule.remaining(state, sentMs));
     }

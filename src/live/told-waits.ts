@@ -19,12 +19,15 @@ export function waitsInWords(seen: readonly SeenRequest[]): string | undefined {
   const inOrder = answered.slice(0, MOST_LOOKED);
   let short: Wait | undefined;
   let long: Wait | undefined;
-  inOrder.forEach(({ toldMs, sentMs, answeredMs }, place) => {
+  inOrder.forEach(({ toldMs, sentMs, answeredMs, cost = 1 }, place) => {
     if (toldMs === undefined) return;
     const later = inOrder.slice(place + 1).filter((one) => one.sentMs > answeredMs);
-    const admitted = later.find(({ decision }) => decision === 'admitted');
-    const beforeMs = admitted?.sentMs ?? Number.POSITIVE_INFINITY;
-    const refused = later.findLast((one) => one.decision === 'limited' && one.answeredMs < beforeMs);
+    const beforeMs = later.find(({ decision }) => decision === 'admitted')?.sentMs ?? Number.POSITIVE_INFINITY;
+    // The wait is that of a request of its cost: one that costs more may be refused for longer, one that costs less be admitted sooner.
+    const admitted = later.find((one) => one.decision === 'admitted' && (one.cost ?? 1) >= cost);
+    const refused = later.findLast(
+      (one) => one.decision === 'limited' && one.answeredMs < beforeMs && (one.cost ?? 1) <= cost,
+    );
     // From the answer on, as a client would count; the request was decided between its sending and its answer.
     const tooLate = refused === undefined ? 0 : refused.sentMs - answeredMs;
     if (tooLate > toldMs && tooLate - toldMs > (short === undefined ? 0 : short.trueMs - short.toldMs)) {

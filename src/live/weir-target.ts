@@ -42,6 +42,9 @@ function nameOf({ id, key = '' }: Place): string {
 
 const AT_ONCE = 8;
 
+/** The kind of event that a gate counts. */
+export const GATED = 'request';
+
 export class WeirTarget implements Target {
   readonly description: string;
   readonly #requests: readonly PoolRequest[];
@@ -146,8 +149,6 @@ export async function mintAt({ anyone }: Reached, { timeoutMs, signal }: CallOpt
 function withQuery(path: string, field: string): string {
   return `${path}${path.includes('?') ? '&' : '?'}${field}`;
 }
-
-const GATED = 'request';
 
 interface Told {
   readonly admitted: boolean;

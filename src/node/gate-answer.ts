@@ -85,7 +85,7 @@ function wordsFor(
   const what = limited > 1 ? 'One of this cost' : 'A request';
   const again =
     after === undefined
-      ? 'None will be admitted by waiting.'
+      ? `${limited > 1 ? 'None of this cost' : 'None'} will be admitted by waiting.`
       : `${what} is admitted in ${time} if nothing else arrives.`;
   if (ms !== undefined || threshold === undefined) return `The contract is ${state}: its rule refuses. ${again}`;
   return `The contract is ${state}: its window holds ${count} requests, and the threshold is ${threshold}. ${again}`;

@@ -175,7 +175,7 @@ function placeMs({ clock, places }: World): number | undefined {
 export function announcedMs(gate: Gate, clock: Clock, charged = 1): number | undefined {
   const { plan } = gate;
   if (plan.rule === undefined) {
-    const cycles = retryAfterCycles(gate);
+    const cycles = retryAfterCycles(gate, 0, charged);
     return cycles === undefined ? undefined : secondsUntil(gate.cycle + cycles, clock.now(), clock.cycleMs) * 1000;
   }
   const { rule, definition } = plan.rule;

@@ -61,7 +61,7 @@ export class SimulatedContract extends GateHead {
     const nowMs = this.#parts.clock.now();
     const admitted =
       cost === undefined ? gate.decide(n, cycle, 0, nowMs, holdMs) : gate.decideCost(cost, cycle, 0, nowMs, holdMs);
-    if (this.#taken.length > 0 || gate.hearsAll || gate.plan.rule?.rule.hastens) this.#settle();
+    if (this.#taken.length > 0 || gate.hearsAll || gate.hastens) this.#settle();
     return admitted;
   }
 

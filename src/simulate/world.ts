@@ -43,8 +43,6 @@ interface WorldOptions<About extends object = object> {
   readonly withDecisions?: boolean | undefined;
   /** Unit of the costs of requests; undefined: every request costs 1. */
   readonly costUnit?: string | undefined;
-  /** A cost of n is decided as n requests in a row are, of which all have to be admitted, as by the gate of a node. Default: whole. */
-  readonly chargesOneByOne?: boolean | undefined;
   readonly onMove?: ((contract: number, admits: boolean) => void) | undefined;
   readonly about?: About | undefined;
   readonly onRow: (row: CycleRow<RunShape & About>) => void;
@@ -71,7 +69,6 @@ export class World<About extends object = object> {
   /** Whether contracts have no window, so that requests leave at once, in rows with columns. */
   readonly #countsNothing: boolean;
   readonly #hasRule: boolean;
-  readonly #chargesOneByOne: boolean;
   /** Instead of counts of requests; undefined without a rule or costs, and for rows without columns. */
   readonly #levels: Levels | undefined;
   readonly places: KeyPlaces | undefined;
@@ -96,7 +93,6 @@ export class World<About extends object = object> {
     this.run = { ...shapeOf(this.#names, plan), ...costs, ...(options.about as About) };
     this.#builder = new RowBuilder(this.run, byContract);
     this.#hasRule = plan.rule !== undefined;
-    this.#chargesOneByOne = options.chargesOneByOne === true;
     const hasLevels = byContract && (this.#hasRule || costUnit !== undefined);
     this.#countsNothing = byContract && this.run.within === 0 && !this.#hasRule;
     this.#levels = hasLevels ? new Levels(this.#contracts, this.#builder, cycleMs) : undefined;
@@ -175,10 +171,7 @@ export class World<About extends object = object> {
     let admitted = 0;
     // One by one: each has a delay of its own.
     for (let k = 0; k < n; k += 1) {
-      const isAdmitted =
-        this.#chargesOneByOne && charged !== undefined
-          ? contract.decide(charged, cycle, holdMs) === charged
-          : contract.decide(1, cycle, holdMs, charged) === 1;
+      const isAdmitted = contract.decide(1, cycle, holdMs, charged) === 1;
       if (isAdmitted) admitted += 1;
       if (isAdmitted && gate.delayMs > 0) this.#builder.delayed(gate.delayMs);
       if (this.#decisions !== undefined) this.#note(index, isAdmitted ? gate.delayMs : Number.NaN);

@@ -6,7 +6,7 @@
 //   windows   version (1 byte) | number of windows | window … | CRC-32 (4 bytes)
 //   window    cycle (8 bytes)  | number of runs    | run …
 //   run       gap | length | events × length
-//   rule      refused (1 byte) | time in ms (8 bytes) | state, serialized by V8: behind the windows of a contract with a rule
+//   rule      refused (1 byte; 2: a cost above 1, which follows) | time in ms (8 bytes) | state, serialized by V8: behind the windows
 //
 //   age       0 1 2 3 4 5 6 7          A run is a sequence of cycles that all have events; its gap is the number of empty cycles
 //   events    3 1 . . . 7 2 .          between it and the run before. Here: gap 0, length 2: 3 1; gap 3, length 2: 7 2.
@@ -27,6 +27,7 @@ const VERSION = 3;
 const VERSION_OF_FORMER_RULES = 2;
 const VERSION_OF_BYTES_ALONE = 1;
 const CHECKSUM_BYTES = 4;
+const REFUSED_COST = 2;
 
 export interface StateColumns {
   readonly state: string;
@@ -51,7 +52,9 @@ export function encodeState(image: ContractState): StateColumns {
     putRuns(bytes, counts);
   }
   if (rule !== undefined) {
-    bytes.push(rule.refused);
+    const { refused, cost } = rule;
+    bytes.push(cost === undefined ? refused : REFUSED_COST);
+    if (cost !== undefined) putVarint(bytes, cost);
     putDouble(bytes, rule.atMs);
     for (const byte of serialize(rule.state)) bytes.push(byte);
   }
@@ -158,8 +161,14 @@ function runsIn(reader: ByteReader): WindowImage['counts'] {
 }
 
 function ruleIn(reader: ByteReader, version: number): NonNullable<ContractState['rule']> {
-  const refused = reader.byte() === 1 ? 1 : 0;
-  const rule = { refused, atMs: reader.double(), state: countsFromCells(deserialize(reader.rest())) } as const;
+  const refused = reader.byte();
+  const cost = refused === REFUSED_COST ? { cost: reader.varint() } : {};
+  const rule = {
+    refused: refused === 0 ? 0 : 1,
+    ...cost,
+    atMs: reader.double(),
+    state: countsFromCells(deserialize(reader.rest())),
+  } as const;
   return version <= VERSION_OF_FORMER_RULES ? { ...rule, isFormer: true } : rule;
 }
 

@@ -24,15 +24,15 @@ export function isPossible(requests: readonly SeenRequest[], asked: Asked): bool
     const dueMs = Math.min(...left.map(({ answeredMs }) => answeredMs));
     for (const one of left) {
       const alike = left.find(
-        ({ sentMs, answeredMs, decision }) =>
-          sentMs === one.sentMs && answeredMs === one.answeredMs && decision === one.decision,
+        ({ sentMs, answeredMs, decision, cost }) =>
+          sentMs === one.sentMs && answeredMs === one.answeredMs && decision === one.decision && cost === one.cost,
       );
       if (alike !== one) continue;
       counted.add(one);
       const lastMs = Math.min(dueMs, one.sentMs + (one.decision === 'unknown' ? 1e9 : transportMs));
       for (let tMs = Math.max(nowMs, one.sentMs); tMs <= lastMs; tMs += 1) {
         const after = copyOf(state);
-        const heldMs = rule.decide(after, tMs + phaseMs, 1, 0);
+        const heldMs = rule.decide(after, tMs + phaseMs, one.cost ?? 1, 0);
         if (isAnsweredSo(one, heldMs === LIMITED, tMs + Math.max(0, heldMs), transportMs) && next(after, tMs)) {
           return true;
         }

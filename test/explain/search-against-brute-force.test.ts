@@ -82,7 +82,7 @@ interface Case {
 }
 
 /** Answers of a limiter of the rule in a few ms; in half of the cases one of them is turned round, now and then one is lost. */
-function drawn(definition: RuleDefinition, seed: number): Case {
+function drawn(definition: RuleDefinition, seed: number, mostCost: number): Case {
   const draw = new RandomStream(seed, 'requests');
   const upTo = (n: number) => Math.floor(draw.uniform() * (n + 1));
   const rule = ruleOf(definition);
@@ -90,15 +90,16 @@ function drawn(definition: RuleDefinition, seed: number): Case {
   let sentMs = 0;
   const sent = Array.from({ length: REQUESTS }, () => {
     sentMs += upTo(3);
-    return { sentMs, countedMs: sentMs + upTo(3), downMs: upTo(2) };
+    const cost = mostCost === 1 ? undefined : 1 + upTo(mostCost - 1);
+    return { sentMs, countedMs: sentMs + upTo(3), downMs: upTo(2), cost };
   });
   const firstMs = sent[0]!.sentMs;
   const requests = [...sent]
     .sort((a, b) => a.countedMs - b.countedMs)
     .map((one): SeenRequest => {
-      const heldMs = rule.decide(state, 2 * LONG_AGO_MS + PHASE_MS + one.countedMs - firstMs, 1, 0);
+      const heldMs = rule.decide(state, 2 * LONG_AGO_MS + PHASE_MS + one.countedMs - firstMs, one.cost ?? 1, 0);
       const answeredMs = Math.ceil(one.countedMs + Math.max(0, heldMs)) + one.downMs;
-      return { sentMs: one.sentMs, answeredMs, decision: heldMs === LIMITED ? 'limited' : 'admitted' };
+      return { sentMs: one.sentMs, answeredMs, cost: one.cost, decision: heldMs === LIMITED ? 'limited' : 'admitted' };
     });
   const kind = draw.uniform();
   const place = upTo(REQUESTS - 1);
@@ -115,7 +116,7 @@ const clocks = ['whole ms', 'continuous'] as const;
 const cases = Object.entries(rules).flatMap(([name, [primitive, params]]) =>
   clocks
     .filter((clock) => clock === 'whole ms' || primitive !== 'nginx_limit_req')
-    .map((clock) => [name, clock, of(primitive, params)] as const),
+    .flatMap((clock) => [1, 3].map((most) => [name, clock, most, of(primitive, params)] as const)),
 );
 
 /** What is looser than what is possible, of all rules together, in the cases that were looked at. */
@@ -123,11 +124,11 @@ const loose: string[] = [];
 let impossible = 0;
 
 describe('what some order and placement explains is explained', () => {
-  it.each(cases)('%s, %s', (name, clock, rule) => {
+  it.each(cases)('%s, %s, costs up to %d', (name, clock, mostCost, rule) => {
     const definition = clock === 'continuous' ? rule : { ...rule, clock_resolution_ms: 1 };
-    const counting = countingOf(definition)!;
+    const counting = countingOf(definition, mostCost > 1)!;
     for (let seed = 0; seed < SEEDS; seed += 1) {
-      const { requests, transportMs } = drawn(definition, seed);
+      const { requests, transportMs } = drawn(definition, seed, mostCost);
       const phaseMs = PHASE_MS;
       const fromMs = requests.reduce((least, { sentMs }) => Math.min(least, sentMs), Number.POSITIVE_INFINITY);
       const inRuleMs = 2 * LONG_AGO_MS + PHASE_MS - fromMs;
@@ -139,7 +140,7 @@ describe('what some order and placement explains is explained', () => {
         [LONG_AGO_MS, 2 * LONG_AGO_MS + PHASE_MS].some((madeMs) =>
           isPossible(seen, { ...asked, madeMs, transportMs: most }),
         );
-      if (can(requests, transportMs)) expect(type, `${name}, ${clock}, seed ${seed}`).toBe('explained');
+      if (can(requests, transportMs)) expect(type, `${name}, ${clock}, costs up to ${mostCost}, seed ${seed}`).toBe('explained');
       else if (
         !can(
           requests.map((one) => ({ ...one, answeredMs: one.answeredMs + 1 })),
@@ -147,7 +148,7 @@ describe('what some order and placement explains is explained', () => {
         )
       ) {
         impossible += 1;
-        if (type === 'explained') loose.push(`${name}, ${clock}, seed ${seed}`);
+        if (type === 'explained') loose.push(`${name}, ${clock}, costs up to ${mostCost}, seed ${seed}`);
       }
     }
   });

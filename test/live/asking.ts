@@ -39,6 +39,14 @@ export async function steady(attempt: () => Promise<LoadResult>): Promise<LoadRe
   }
 }
 
+/** A run that is decided, for a limiter by the ms, to which cycles are nothing: again while the machine is too busy for a verdict. */
+export async function decided(attempt: () => Promise<LoadResult>): Promise<LoadResult> {
+  for (let n = 1; ; n += 1) {
+    const result = await attempt();
+    if (told(result).comparison.verdict !== 'run invalid' || n === ATTEMPTS) return result;
+  }
+}
+
 function isSteady(result: LoadResult): boolean {
   const { outcome } = result.observed;
   const { live, comparison } = told(result);

@@ -89,7 +89,6 @@ describe('a target that is not there', () => {
       'service: { time: 10ms }\ncosts: { each: 5, charged: 0 }',
       '/costs/charged',
     ],
-    ['costs by a rule', 'limiter: gcra 10/s burst=5\ncosts: { each: 5 }', '/costs'],
     ['costs at another target', 'target: {}\ncosts: { each: 5 }', '/costs'],
     ['faults', 'faults: [{ kind: pause, from: 1, to: 2 }]', '/faults'],
   ])('%s cannot run live', async (_, text, path) => {

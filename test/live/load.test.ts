@@ -12,7 +12,7 @@ import { toResult } from '../../src/live/live-rows.js';
 import { replay } from '../../src/simulate/replay.js';
 import { simulate } from '../../src/simulate/simulate.js';
 import { type Running, startRunning } from '../node/running.js';
-import { burst, type Closed, run, scenario, steady, told } from './asking.js';
+import { burst, type Closed, decided, run, scenario, steady, told } from './asking.js';
 
 const CYCLE_MS = 50;
 
@@ -71,6 +71,17 @@ const scenarios: [name: string, text: string][] = [
   ['a closed loop', `duration: 20\n${limiter}\nclients: [{ kind: closed, count: 3, think: 80ms }]`],
 ];
 
+const ruled: [name: string, limiter: string][] = [
+  ['a token bucket', 'limiter: { primitive: token_bucket, params: { rate: 200, per_ms: 1000, capacity: 40 } }'],
+  ['GCRA', 'limiter: { primitive: gcra, params: { T_ms: 5, tau_ms: 150 } }'],
+  ['a log', 'limiter: { primitive: sliding_log, params: { limit: 60, window_ms: 300 } }'],
+  ['a fixed window', 'limiter: { primitive: fixed_window, params: { limit: 60, window_ms: 300 } }'],
+  [
+    'keys of a token bucket',
+    'keyed: { max_keys: 5 }\ncontracts: 3\nlimiter: { primitive: token_bucket, params: { rate: 60, per_ms: 1000, capacity: 40 } }',
+  ],
+];
+
 describe('a scenario sent to a live node', () => {
   it.each(scenarios)('agrees with the model: %s', async (_, text) => {
     const result = await steady(() => run(scenario(`seed: 5\n${text}`), { url, key }));
@@ -88,6 +99,17 @@ describe('a scenario sent to a live node', () => {
     expect(result.observed.outcome.requests).toBeGreaterThan(0);
     expect(result.observed.outcome.by_contract).toEqual(result.predicted.outcome.by_contract);
     expect(result.observed.outcome.costs).toEqual(result.predicted.outcome.costs);
+  });
+
+  it.each(ruled)('agrees with the model on what costs are charged by a rule: %s', async (_, text) => {
+    const asked = scenario(`seed: 5\nduration: 30\n${text}\narrivals: [{ model: poisson, rate: 2 }]\n${costs}`);
+    const result = await decided(() => run(asked, { url, key }));
+    const { comparison, live } = told(result);
+    expect(comparison).toMatchObject({ verdict: 'agrees', differences: [], compared_decisions: live.sent });
+    expect(live).toMatchObject({ answered: live.planned, failed: 0, timed_out: 0 });
+    const { admitted, limited, costs: charged } = result.observed.outcome;
+    const { requested, unit } = result.predicted.outcome.costs!;
+    expect([admitted > 5, limited > 5, charged]).toEqual([true, true, expect.objectContaining({ requested, unit })]);
   });
 
   it('holds each request for as long as the node says that the rule holds it', async () => {

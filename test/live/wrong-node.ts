@@ -13,6 +13,8 @@ export interface Wrong {
   readonly limitedDoNotCount?: boolean;
   /** Counts each request as 1, whatever `?n=` says. */
   readonly ignoresCost?: boolean;
+  /** Of a refused request it charges the part that fits. */
+  readonly chargesWhatFits?: boolean;
   readonly neverRestores?: boolean;
   /** Every so many requests. */
   readonly answers500Every?: number;
@@ -46,7 +48,15 @@ interface Contract {
   readonly threshold: number;
   readonly within: number;
   readonly counts: Map<number, number>;
+  readonly bucket: Bucket | undefined;
   state: 'allowing' | 'limiting';
+}
+
+interface Bucket {
+  readonly perMs: number;
+  readonly capacity: number;
+  tokens: number;
+  atMs: number;
 }
 
 export async function startSmallNode(cycleMs: number, wrong: Wrong = {}): Promise<SmallNode> {
@@ -198,17 +208,29 @@ class Small {
   }
 
   private create(body: string, response: ServerResponse): void {
-    const { transitions } = JSON.parse(body);
+    const { transitions, rule } = JSON.parse(body);
     const { within, condition } = transitions[0].trigger;
+    const { rate, per_ms, capacity } = rule?.params ?? {};
     const id = `c${this.contracts.length}`;
     this.contracts.push({
       id,
       within,
       threshold: Number(/\d+/.exec(condition)?.[0]),
       counts: new Map(),
+      bucket: rule && { perMs: rate / per_ms, capacity, tokens: capacity, atMs: this.now() },
       state: 'allowing',
     });
     send(response, 201, { ok: true, contract: { ...made, id } });
+  }
+
+  private charge(bucket: Bucket, cost: number): boolean {
+    const nowMs = this.now();
+    bucket.tokens = Math.min(bucket.capacity, bucket.tokens + (nowMs - bucket.atMs) * bucket.perMs);
+    bucket.atMs = nowMs;
+    const fits = cost <= bucket.tokens;
+    if (fits) bucket.tokens -= cost;
+    else if (this.wrong.chargesWhatFits) bucket.tokens -= Math.floor(bucket.tokens);
+    return fits;
   }
 
   private gate(url: string, response: ServerResponse): void {
@@ -231,8 +253,14 @@ class Small {
     }
     const contract = this.contracts.find(({ id }) => url.includes(`/contracts/${id}/`))!;
     const cycle = this.cycle();
+    const cost = ignoresCost ? 1 : Number(/[?&]n=(\d+)/.exec(url)?.[1] ?? 1);
+    if (contract.bucket !== undefined) {
+      const isAdmitted = this.charge(contract.bucket, cost);
+      const [status, decision, state] = isAdmitted ? ([200, 'admitted', 'allowing'] as const) : ([429, 'limited', 'limiting'] as const);
+      send(response, status, { ok: true, cycle, decision, state, count: 0 });
+      return;
+    }
     if (!(limitedDoNotCount && contract.state === 'limiting')) {
-      const cost = ignoresCost ? 1 : Number(/[?&]n=(\d+)/.exec(url)?.[1] ?? 1);
       // One by one: a transition has the count that led to it.
       for (let n = 0; n < cost; n += 1) {
         contract.counts.set(cycle, (contract.counts.get(cycle) ?? 0) + 1);

@@ -6,7 +6,7 @@
 //   count     0  1  1  2  2  3  7 12 12 12 12 12 12 12  9  5 ...               trips in 6 (the 7th), restores in 15
 import { afterEach, describe, expect, it } from 'vitest';
 import type { LoadedScenario } from '../../src/scenario/load-scenario.js';
-import { burst, run, scenario, steady, type Told, told } from './asking.js';
+import { burst, decided, run, scenario, steady, type Told, told } from './asking.js';
 import { type SmallNode, startSmallNode, type Wrong } from './wrong-node.js';
 
 const CYCLE_MS = 50;
@@ -69,6 +69,21 @@ describe('a node', () => {
     const { comparison, first } = await burstAt(wrong, { asked });
     const [difference] = comparison.differences;
     expect([difference?.figure ?? [], (difference?.cycle ?? first) - first].flat()).toEqual([...figures, at]);
+  });
+
+  it.each<[string, Wrong, string]>([
+    ['charges the whole of a cost or nothing agrees', {}, 'agrees'],
+    ['charges the part of a refused cost that fits is caught', { chargesWhatFits: true }, 'node differs'],
+    ['charges each request 1 by a rule is caught', { ignoresCost: true }, 'node differs'],
+  ])('that %s', async (_, wrong, verdict) => {
+    const asked = scenario(
+      'seed: 7\nduration: 30\nlimiter: { primitive: token_bucket, params: { rate: 100, per_ms: 1000, capacity: 30 } }\narrivals: [{ model: poisson, rate: 2 }]\ncosts: { each: { law: uniform, from: 1, to: 25 } }',
+    );
+    const node = await startSmallNode(CYCLE_MS, wrong);
+    nodes.push(node);
+    const { comparison } = told(await decided(() => run(asked, { url: node.url })));
+    expect(comparison.verdict, comparison.reason).toBe(verdict);
+    if (verdict !== 'agrees') expect(comparison.differences[0]).toMatchObject({ figure: 'decision' });
   });
 
   it('that answers 500 at times is caught in the cycle of the first', async () => {

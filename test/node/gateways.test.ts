@@ -154,9 +154,39 @@ describe('a gate', () => {
       body: { slug: 'edge', params: { rate: 1, per_ms: 3_600_000, capacity: 10 } },
     });
     const bucket = `/api/chain/edge/contracts/${body.contract.id}/gate`;
-    expect(await statuses(['n=10', 'n=1001', 'n=1'].map((query) => ['GET', `${bucket}?${query}`]))).toEqual([
-      200, 400, 429,
-    ]);
+    const edges: [query: string, status: number, retryAfter?: string][] = [
+      ['n=11', 429],
+      ['n=1000000000', 429],
+      ['n=8&peek=1', 200],
+      ['n=8', 200],
+      // Nothing of it is kept: two are left.
+      ['n=3', 429, '3600'],
+      ['n=3&peek=1', 429, '3600'],
+      ['n=2', 200],
+      ['n=1', 429, '3600'],
+      ['n=5', 429, '18000'],
+      ['n=0', 400],
+      ['n=1000000001', 400],
+      ['n=x', 400],
+      ['n=1.5', 400],
+      ['n=1&n=1', 400],
+    ];
+    const found = [];
+    for (const [query] of edges) {
+      const { status, headers, body: said } = await node.ask('GET', `${bucket}?${query}`, { key });
+      found.push([query, status, headers.get('retry-after') ?? undefined]);
+      if (query === 'n=11') expect(said.detail).toMatch(/None of this cost will be admitted by waiting/);
+    }
+    expect(found).toEqual(edges.map(([query, status, retryAfter]) => [query, status, retryAfter]));
+  });
+
+  it('takes up to 1,000 places at once where a rule limits what is in flight', async () => {
+    const { body } = await node.ask('POST', '/api/contracts/templates/concurrency/deploy', {
+      key,
+      body: { slug: 'edge', hold_ms: 1_000, params: { limit: 5_000 } },
+    });
+    const gate = `/api/chain/edge/contracts/${body.contract.id}/gate`;
+    expect(await statuses(['n=1000', 'n=1001'].map((query) => ['GET', `${gate}?${query}`]))).toEqual([200, 400]);
   });
 });
 

@@ -32,7 +32,7 @@ describe('a cost that is known when a request comes', () => {
     );
     expect(outcome).toMatchObject({ requests: 4, admitted: 2, limited: 2, peak_count: 16 });
     expect(outcome.by_contract[0]!.transitions.map(({ cycle, to, count }) => [cycle, to, count])).toEqual([
-      [2, 'limiting', 12],
+      [2, 'limiting', 11],
       [6, 'allowing', 8],
     ]);
   });

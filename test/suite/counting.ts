@@ -8,6 +8,10 @@ import type { Asked, Decision } from '../../src/node/counting/decision.js';
 import type { Lines } from '../../src/node/counting/lines.js';
 import { type OnceOnly, Replayed } from '../../src/node/counting/once-only.js';
 import type { RunningNode } from '../../src/node/node.js';
+import { planRule } from '../../src/limiter/planned-rule.js';
+import { copyOf, LIMITED, NEVER } from '../../src/limiter/rule/rule.js';
+import type { RuleDefinition } from '../../src/limiter/rule/rule-definition.js';
+import { RandomStream } from '../../src/math/random.js';
 import { Failure } from '../../src/schema/failure.js';
 
 /** The nodes of one store: each keeps the promises, and all together count as one. */
@@ -22,6 +26,27 @@ const LONG_CYCLE_MS = 1_000_000_000;
 const NO_KEYS = { after: 0, limit: 10, limited: false, search: '' };
 
 const SHORT_CYCLE_MS = 100;
+
+const HOUR_MS = 3_600_000;
+/** The instant at which rules are asked that do not change within a test. */
+const NOW_MS = 1e12;
+const keyed = { max_keys: 5, idle_cycles: 10, overflow: 'refuse' };
+const slow = { rate: 1, per_ms: HOUR_MS, capacity: 20 };
+const day = { limit: 20, window_ms: 24 * HOUR_MS };
+const slowRules: Readonly<Record<string, RuleDefinition>> = {
+  'token bucket': { primitive: 'token_bucket', params: slow },
+  'token bucket that counts requests': { primitive: 'token_bucket', params: slow, counts: 'requests' },
+  'token bucket that holds': { primitive: 'token_bucket', params: { ...slow, max_wait_ms: 3 * HOUR_MS } },
+  gcra: { primitive: 'gcra', params: { T_ms: HOUR_MS, tau_ms: 19 * HOUR_MS } },
+  'sliding log': { primitive: 'sliding_log', params: day },
+  'sliding log, all count': { primitive: 'sliding_log', params: { ...day, count_refused: true } },
+  'fixed window, all count': { primitive: 'fixed_window', params: { ...day, count_refused: true } },
+  concurrency: { primitive: 'concurrency', params: { limit: 20 }, hold_ms: 24 * HOUR_MS },
+  or: {
+    primitive: 'or',
+    params: { a: { primitive: 'sliding_log', params: day }, b: { primitive: 'token_bucket', params: slow } },
+  },
+};
 
 /** @param start gives nodes over an empty store, with cycles of a length in ms */
 export function describeCounting(name: string, start: (cycleMs: number) => Promise<Counters>, isSkipped = false): void {
@@ -109,6 +134,39 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
           // Six never fit.
           { state: shut, count: 15, admitted: 0, limited: 6, remaining: 0, retry_after_cycles: undefined },
         ]);
+      });
+
+      it.each(Object.entries(slowRules))('by a rule charges the whole cost of a request or refuses it: %s', async (_, rule) => {
+        const made = await Made.machine();
+        const ids = [await made.limit({ rule, within: undefined }), await made.limit({ rule, within: undefined, keyed })];
+        const planned = planRule(rule);
+        const draw = new RandomStream(7, 'costs');
+        const states = ids.map(() => planned.rule.fresh(0));
+        for (let k = 0; k < 24; k += 1) {
+          const node = counters.nodes[k % counters.nodes.length]!;
+          const n = 1 + Math.floor(draw.uniform() ** 3 * 26);
+          for (const [place, id] of ids.entries()) {
+            const state = states[place]!;
+            const one = asked(id, n, place === 1 ? 'ann' : undefined, node);
+            const delay = planned.rule.decide(copyOf(state), NOW_MS, n, planned.holdMs);
+            const looked = ((await node.counting.peek(one)) as Decided).decision;
+            const { decision } = (await node.counting.decide(one)) as Decided;
+            planned.rule.decide(state, NOW_MS, n, planned.holdMs);
+            const admitted = delay === LIMITED ? 0 : n;
+            expect([k, n, looked.admitted, decision.admitted, decision.limited]).toEqual([
+              k,
+              n,
+              admitted,
+              admitted,
+              n - admitted,
+            ]);
+            const againMs = planned.rule.nextAdmission(state, NOW_MS, n) - NOW_MS;
+            const { retry_after_ms = Number.POSITIVE_INFINITY, delay_ms = 0 } = decision as Decision;
+            if (againMs === NEVER) expect(retry_after_ms).toBe(againMs);
+            else expect(Math.abs(retry_after_ms - againMs)).toBeLessThan(HOUR_MS / 2);
+            expect(delay_ms).toBeLessThanOrEqual(Math.max(0, delay));
+          }
+        }
       });
 
       it('that only looks says the same, and counts nothing', async () => {

@@ -46,13 +46,13 @@ export interface Uncounted {
 /**
  * What is said once `admitted` of the requests were admitted.
  * @param standing of the contract, or of the key, after that
- * @param together how many are to be admitted together when they come again
+ * @param cost of the request for which it says when it would be admitted
  */
 export function decisionOf(
   { contract, kind, n, name }: Pick<Asked, 'contract' | 'kind' | 'n' | 'name'>,
   admitted: number,
   { stateIndex, count: all, gate }: KeyState,
-  together = 1,
+  cost = 1,
 ): Decision {
   const { id, plan } = contract;
   const state = plan.states[stateIndex]!;
@@ -62,9 +62,10 @@ export function decisionOf(
   const isByRule = plan.rule !== undefined;
   const count = aggregate === 0 ? all : gate.gauges[aggregate]!.level;
   const remaining = isByRule ? gate.remaining : Math.max(0, threshold - count);
-  const hasRoom = plan.aggregates.length === 1 && stateIndex === plan.initial && state.admits && remaining > 0;
-  const againMs = hasRoom ? 0 : againMsOf(gate, kind);
-  const after = hasRoom ? 0 : cyclesUntil(gate, againMs);
+  const mayShow = plan.aggregates.length === 1 && stateIndex === plan.initial && state.admits;
+  // A rule that has room for n of cost 1 may have none for one of cost n.
+  const hasRoom = mayShow && remaining >= cost && (cost === 1 || !isByRule);
+  const againMs = hasRoom ? 0 : againMsOf(gate, kind, cost);
   return {
     id,
     key: name ?? contract.key,
@@ -75,13 +76,13 @@ export function decisionOf(
     admitted,
     limited: n - admitted,
     would_limit: plan.isShadow ? !state.admits : undefined,
-    retry_after_cycles: together === 1 ? after : untilRoomFor(together, gate, kind, after),
+    retry_after_cycles: hasRoom ? 0 : cyclesUntil(gate, againMs),
     retry_after_ms: isByRule && againMs !== undefined ? msUntil(gate, againMs) : undefined,
     delay_ms: isByRule && admitted > 0 ? Math.round(contract.delayMs * 1000) / 1000 : undefined,
   };
 }
 
-/** As `decisionOf`, for a gate: as many are to be admitted together again. */
+/** As `decisionOf`, for a gate: when one of the same cost would be admitted. */
 export function gateDecisionOf(asked: Asked, admitted: number, cycle: number): Decision {
   return decisionOf(asked, admitted, asked.contract.stateOf(asked.name, cycle), asked.n);
 }
@@ -91,8 +92,7 @@ export function foreseen(asked: Asked, cycle: number): Decision {
   const { contract, n } = asked;
   contract.advance(cycle);
   const decision = gateDecisionOf(asked, n, cycle);
-  const { retry_after_cycles: after, remaining = n } = decision;
-  const fits = after === 0 && (n === 1 || n <= remaining);
+  const fits = decision.retry_after_cycles === 0;
   if (contract.plan.isShadow) return { ...decision, would_limit: !fits };
   return fits ? decision : { ...decision, admitted: 0, limited: n };
 }
@@ -101,23 +101,10 @@ function msUntil({ nowMs }: Gate, ms: number): number {
   return Math.max(0, Math.ceil((ms - nowMs) * 1000) / 1000);
 }
 
-/** When all of n requests will be admitted, if one will `after` so many cycles; for a rule, when one will. */
-function untilRoomFor(n: number, gate: Gate, kind: number, after: number | undefined): number | undefined {
-  const { plan } = gate;
-  if (plan.rule !== undefined) return after;
-  let cycles = after;
-  for (const aggregate of plan.kinds[kind]!.aggregates) {
-    const room = plan.thresholds[aggregate]! - n;
-    if (room === Number.POSITIVE_INFINITY || cycles === undefined) continue;
-    cycles = room < 0 ? undefined : Math.max(cycles, gate.cyclesUntilAtMost(room, aggregate));
-  }
-  return cycles;
-}
-
 /** As `admissionMs`, without looking ahead where the initial state has room: nearly always. */
-function againMsOf(gate: Gate, kind: number): number | undefined {
-  const hasRoom = gate.state === gate.plan.initial && gate.admits && gate.remaining > 0;
-  return hasRoom ? gate.nowMs : admissionMs(gate, kind);
+function againMsOf(gate: Gate, kind: number, cost = 1): number | undefined {
+  const hasRoom = cost === 1 && gate.state === gate.plan.initial && gate.admits && gate.remaining > 0;
+  return hasRoom ? gate.nowMs : admissionMs(gate, kind, cost);
 }
 
 export function retryAfterOf(gate: Gate, kind: number): number | undefined {

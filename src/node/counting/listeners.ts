@@ -4,6 +4,7 @@ import type { EventShape } from '../../api/events.js';
 import type { Contract } from '../../host/contract.js';
 import type { Host } from '../../host/host.js';
 import type { Machine } from '../../host/machine.js';
+import { limitsFlight } from '../../limiter/rule/rule-definition.js';
 import { nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
 import { checkKey, keyNameOf, nameOf } from '../keyed.js';
@@ -47,9 +48,19 @@ export function askedOfGate(machine: Machine, contract: Contract, n: number, key
   const kind = contract.listensTo(REQUEST);
   if (kind < 0) throw noGate(contract);
   const asked = { machine, contract, kind, n, name: keyNameOf(contract, key) };
-  const tooMany = n === 1 ? undefined : whyNotSoMany([asked], n);
-  if (tooMany !== undefined) throw tooMany;
+  if (n > MOST_AT_ONCE) refusePlaces(contract, n);
   return asked;
+}
+
+/** @throws Failure where the cost of one request is a place for each in a limit on what is in flight */
+function refusePlaces({ plans }: Contract, n: number): void {
+  if (!plans.some(({ rule }) => rule !== undefined && limitsFlight(rule.definition))) return;
+  throw new Failure('invalid_input', {
+    what: `The request of cost ${n} was not counted.`,
+    why: `A rule here limits what is in flight, and a request may take up to ${MOST_AT_ONCE} places.`,
+    fix: 'Ask for fewer.',
+    faults: [{ path: '/n', message: `must be at most ${MOST_AT_ONCE} for a contract that limits what is in flight` }],
+  });
 }
 
 function noGate({ id, plan }: Contract): Failure {
@@ -74,7 +85,7 @@ export function whyNotAt(listeners: readonly Listener[], happened: number, cycle
   return undefined;
 }
 
-/** A rule decides requests one by one, and others wait meanwhile. */
+/** A rule decides events one by one, and others wait meanwhile. */
 const MOST_AT_ONCE = 1_000;
 
 /** Why so many events cannot be counted at once by all of these; undefined when they can. */

@@ -7,7 +7,7 @@ import { type DescriptorLimit, type Entry, type Unit, units, untilReset } from '
 const MOST_DESCRIPTORS = 100;
 const MOST_ENTRIES = 32;
 
-/** Hits of one descriptor in one call: a rule decides them one by one. */
+/** Hits of one descriptor in one call: the cost of one request. */
 const MOST_HITS = 1_000;
 
 export interface Descriptor {

@@ -48,11 +48,11 @@ export class NetworkCounting implements Counting {
   }
 
   decide(asked: Asked): Promise<Outcome> {
-    return this.#count(asked, {});
+    return this.#count(asked, { isOne: true });
   }
 
   peek(asked: Asked): Promise<Outcome> {
-    return this.#count(asked, { peek: true });
+    return this.#count(asked, { isOne: true, peek: true });
   }
 
   async decideAll(_machine: Machine, asked: readonly Asked[]): Promise<Outcomes> {
@@ -132,7 +132,7 @@ export class NetworkCounting implements Counting {
   /** In all who listen, also a contract that another node has made just now. */
   async #countEvent(machine: Machine, event: Event): Promise<EventAnswer> {
     const { type, count: n = 1, cycle: happened, contract_id, key } = event;
-    const how = { happened, together: 1, mustCount: happened !== undefined };
+    const how = { happened, mustCount: happened !== undefined };
     const askedNow = () => askedBy(machine, listenersOf(this.#host, machine, type, contract_id), n, key);
     const newest = machine.contracts.at(-1);
     const first = askedNow();
@@ -164,7 +164,7 @@ export class NetworkCounting implements Counting {
     return { decision: { id: contract.id, key: name, ...said }, cycle: clock.cycle(), nowMs: connection.nowMs() };
   }
 
-  async #decideInTurn(asked: Asked, { peek = false, happened, together = asked.n }: How): Promise<Outcome> {
+  async #decideInTurn(asked: Asked, { peek = false, happened, isOne = false }: How): Promise<Outcome> {
     const { contract, kind, n, name } = asked;
     const nowMs = this.#network.connection.nowMs();
     if (peek) {
@@ -175,8 +175,10 @@ export class NetworkCounting implements Counting {
     const { value } = await this.#turns.run(contract, name, (fresh, cycle) => {
       if (happened !== undefined && happened > cycle) throw inFuture(happened, cycle);
       const isNow = happened === undefined || happened === cycle;
-      const admitted = isNow ? fresh.decide(n, cycle, kind) : fresh.decideLate(n, happened, cycle, kind);
-      return { decision: decisionOf({ ...asked, contract: fresh }, admitted, fresh, together), cycle, nowMs };
+      const admitted = isNow
+        ? fresh.decide(n, cycle, kind, undefined, isOne)
+        : fresh.decideLate(n, happened, cycle, kind);
+      return { decision: decisionOf({ ...asked, contract: fresh }, admitted, fresh, isOne ? n : 1), cycle, nowMs };
     });
     return value;
   }

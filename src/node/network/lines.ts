@@ -73,7 +73,7 @@ export class NetworkLines extends Lines {
 
   async #countLine(asked: readonly Asked[], read: Read): Promise<readonly Decision[] | Failure> {
     const happened = 'cycle' in read ? read.cycle : undefined;
-    const how = { happened, together: 1, mustCount: true };
+    const how = { happened, mustCount: true };
     const outcomes = await Promise.all(asked.map((one) => this.#parts.count(one, how)));
     const decisions: Decision[] = [];
     for (const outcome of outcomes) {

@@ -18,8 +18,8 @@ export interface How {
   /** The cycle that events bear; undefined for the running one. */
   readonly happened?: number | undefined;
   readonly peek?: boolean;
-  /** How many are to be admitted together when they come again. Default: as many as now. */
-  readonly together?: number;
+  /** Whether they are the cost of one request. Default: so many events. */
+  readonly isOne?: boolean;
   /** It is of no use uncounted: refused while Redis is away, also where the contract is open then. */
   readonly mustCount?: boolean;
 }
@@ -40,7 +40,7 @@ export class PlainCounting {
 
   async decide(asked: Asked, plain: PlainPlan, how: How): Promise<Outcome> {
     const { contract, n, name } = asked;
-    const { happened, peek = false, together = n } = how;
+    const { happened, peek = false, isOne = false } = how;
     const prefix = prefixOf(contract.machine.slug);
     const gate = gateName(contract, name);
     const keys = keysOf(contract, name);
@@ -49,7 +49,7 @@ export class PlainCounting {
       ? await this.#countLate(prefix, [gate, n, keys, happened])
       : await this.#batch.count(prefix, gate, peek ? 0 : n, keys);
     if (counted.admitted < 0) return whyNot(contract, happened, plain, counted);
-    const after = await this.#retryAfter(prefix, gate, plain, counted, together);
+    const after = await this.#retryAfter(prefix, gate, plain, counted, isOne ? n : 1);
     return { decision: decisionOf(asked, plain, counted, peek, after), cycle: counted.cycle, nowMs: counted.nowMs };
   }
 

@@ -14,7 +14,7 @@ export function decideNow(asked: Asked, peek: boolean, cycle: number, nowMs: num
   try {
     const decision = peek
       ? foreseen(asked, cycle)
-      : gateDecisionOf(asked, asked.contract.decide(asked.n, cycle, asked.kind, asked.name), cycle);
+      : gateDecisionOf(asked, asked.contract.decide(asked.n, cycle, asked.kind, asked.name, true), cycle);
     return { decision, cycle: asked.contract.cycle, nowMs };
   } catch (error) {
     return ofOne(error);
@@ -24,10 +24,15 @@ export function decideNow(asked: Asked, peek: boolean, cycle: number, nowMs: num
 /** As `decideNow`, in a turn of its own where it takes long. */
 export function* decideInTurn(asked: Asked, peek: boolean, cycle: number, nowMs: number): Steps<Outcome> {
   if (looksFar(asked)) yield PAUSE;
-  if (peek || asked.n === 1) return decideNow(asked, peek, cycle, nowMs);
+  if (peek || isAtOnce(asked)) return decideNow(asked, peek, cycle, nowMs);
   const { each } = yield* decideEach([asked], cycle, nowMs);
   const [one] = each;
   return one instanceof Failure ? one : { decision: one!, cycle: asked.contract.cycle, nowMs };
+}
+
+/** Whether a request is decided in one step: a rule, its own or that of its candidate, is charged the whole cost; a window counts as many events. */
+export function isAtOnce({ n, contract }: Asked): boolean {
+  return n === 1 || (n > 1 && contract.plans.some(({ rule }) => rule !== undefined));
 }
 
 /** Gates that are decided in one step, where none of them moves. */
@@ -39,7 +44,7 @@ export function* decideEach(asked: readonly Asked[], cycle: number, nowMs: numbe
     const { machine, contract, kind, n, name } = one;
     const { seq } = machine.head;
     try {
-      const admitted = n === 1 ? contract.decide(1, cycle, kind, name) : yield* countInSteps(one, cycle);
+      const admitted = isAtOnce(one) ? contract.decide(n, cycle, kind, name, true) : yield* countInSteps(one, cycle);
       each.push(n === 0 ? foreseen({ ...one, n: 1 }, cycle) : gateDecisionOf(one, admitted, cycle));
     } catch (error) {
       each.push(ofOne(error));
