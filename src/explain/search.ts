@@ -14,6 +14,7 @@
 //                1  2  3  4 admitted
 import { ALWAYS, type Counted, type Counting, type Span } from './counting.js';
 import { firstDifference, type Queue, type Queues, since } from './queues.js';
+import { isAnyPassed, Layer, NONE, NONE_PASSED, type SearchNode } from './search-nodes.js';
 
 interface SearchOptions {
   /** What the clock of the rule shows when the first request is sent, and when the limiter was made if it was not made for it; in ms. */
@@ -36,7 +37,7 @@ interface Explained {
 }
 
 interface Diagonal {
-  readonly nodes: readonly Node[];
+  readonly nodes: readonly SearchNode[];
   /** The most that any of its nodes has counted, of each kind. */
   readonly most: Readonly<Record<keyof Queues, number>>;
 }
@@ -52,25 +53,6 @@ interface Contradiction {
   /** The answer came before the rule would have released the request, or later than the transport allows. */
   readonly isHeld: boolean;
 }
-
-interface Node {
-  readonly admitted: number;
-  readonly limited: number;
-  readonly unknown: number;
-  /** With costs: those that were sent before the last counted, and may still be counted; by place in their queue, ascending. */
-  readonly passed: Passed;
-  readonly state: unknown;
-  /** The next request is counted now or later. */
-  readonly nowMs: number;
-  /** When requests are released that are held, ascending: at the earliest and at the latest, of all ways that lead here. */
-  readonly soonest: readonly number[];
-  readonly latest: readonly number[];
-}
-
-type Passed = Readonly<Record<keyof Queues, readonly number[]>>;
-
-const NONE: readonly number[] = [];
-const NONE_PASSED: Passed = { admitted: NONE, limited: NONE, unknown: NONE };
 
 /** One that may be counted next: its place, how far its queue is counted after that, and what it costs. */
 interface Next {
@@ -138,7 +120,7 @@ class Search {
   }
 
   /** Before the first request, or as far as the order that is near is this one as well. */
-  #beginning(): readonly Node[] {
+  #beginning(): readonly SearchNode[] {
     const { near } = this.#options;
     const names = ['admitted', 'limited', 'unknown'] as const;
     const alike = near && names.map((name) => [name, firstDifference(near.queues[name], this.#queues[name])] as const);
@@ -160,11 +142,11 @@ class Search {
   }
 
   /** All nodes that one more request leads to. */
-  #following(node: Node): Node[] {
+  #following(node: SearchNode): SearchNode[] {
     const { admitted, limited, unknown, state, nowMs } = node;
     const counting = this.#counting;
-    const found: Node[] = [];
-    const add = (counted: readonly Counted<unknown>[], one: Partial<Node>, isKnown: boolean) => {
+    const found: SearchNode[] = [];
+    const add = (counted: readonly Counted<unknown>[], one: Partial<SearchNode>, isKnown: boolean) => {
       for (const { state: after, at, released } of counted) {
         const next = this.#withoutPast({ ...node, ...one, state: after, nowMs: at.from });
         const seen = isKnown ? this.#released(next, released) : this.#released(next, undefined);
@@ -212,7 +194,7 @@ class Search {
   }
 
   /** Those of a queue that may be counted next. Without costs they are alike, and so it is the first. */
-  #nextOf(node: Node, name: keyof Queues): Next[] {
+  #nextOf(node: SearchNode, name: keyof Queues): Next[] {
     const { n, sent, due, costs } = this.#queueOf(name);
     const passed = node.passed[name];
     const end = name === 'unknown' ? node.unknown : node[name] + passed.length;
@@ -232,7 +214,7 @@ class Search {
   }
 
   /** What may be left out, and can no longer be counted, is left out. */
-  #withoutPast(given: Node): Node {
+  #withoutPast(given: SearchNode): SearchNode {
     const { due, costs } = this.#unknown;
     const left = costs === undefined ? NONE : given.passed.unknown.filter((place) => due[place]! >= given.nowMs);
     const node =
@@ -244,14 +226,14 @@ class Search {
   }
 
   /** When the next admitted request can be counted; what is due comes first. */
-  #spanOfAdmitted(node: Node, place = node.admitted): Span | undefined {
+  #spanOfAdmitted(node: SearchNode, place = node.admitted): Span | undefined {
     const { n, sent, after } = this.#admitted;
     if (place >= n || after[place]! > node.limited) return undefined;
     const span = { from: Math.max(node.nowMs, sent[place]!), to: this.#nextDue(node) };
     return span.from <= span.to ? span : undefined;
   }
 
-  #spanOfLimited(node: Node, place = node.limited): Span | undefined {
+  #spanOfLimited(node: SearchNode, place = node.limited): Span | undefined {
     const { n, sent, first, after } = this.#limited;
     if (place >= n || after[place]! > node.admitted) return undefined;
     const from = Math.max(node.nowMs, sent[place]!, first[node.limited]!);
@@ -260,7 +242,7 @@ class Search {
   }
 
   /** The last instant for what is counted next, of those that have to be. */
-  #nextDue({ admitted, limited, passed }: Node): number {
+  #nextDue({ admitted, limited, passed }: SearchNode): number {
     const dueOf = ({ dueFrom, due }: Queue, counted: number, left: readonly number[]) =>
       left.reduce((least, place) => Math.min(least, due[place]!), dueFrom[counted + left.length] ?? Infinity);
     return Math.min(dueOf(this.#admitted, admitted, passed.admitted), dueOf(this.#limited, limited, passed.limited));
@@ -272,7 +254,7 @@ class Search {
   }
 
   /** With the release of the request that was counted last, where releases come in any order. Undefined where one is too early. */
-  #released(node: Node, released: Span | undefined): Node | undefined {
+  #released(node: SearchNode, released: Span | undefined): SearchNode | undefined {
     if (this.#counting.holds !== 'in any order') return node;
     const { nowMs } = node;
     const isHeld = (ms: number) => ms > nowMs;
@@ -285,7 +267,7 @@ class Search {
   }
 
   /** Whether more requests are released than the transport allows: their answers come too late for that. */
-  #isTooEarly({ admitted, latest, nowMs }: Node): boolean {
+  #isTooEarly({ admitted, latest, nowMs }: SearchNode): boolean {
     const { first } = this.#admitted;
     const released = admitted - latest.length;
     if (released > 0 && first[released - 1]! > nowMs) return true;
@@ -293,7 +275,7 @@ class Search {
   }
 
   /** Whether everything was counted and released that was answered before now. */
-  #isInTime(node: Node): boolean {
+  #isInTime(node: SearchNode): boolean {
     const { admitted, soonest, nowMs } = node;
     if (this.#nextDue(node) < nowMs) return false;
     if (this.#counting.holds !== 'in any order') return true;
@@ -303,13 +285,13 @@ class Search {
   }
 
   /** Whether all is counted that was answered, and released in time. */
-  #isOver({ admitted, limited, soonest }: Node): boolean {
+  #isOver({ admitted, limited, soonest }: SearchNode): boolean {
     if (admitted < this.#admitted.n || limited < this.#limited.n) return false;
     return soonest.every((release, k) => release <= this.#admitted.last[admitted - soonest.length + k]!);
   }
 
   /** Nothing is decided before the next request can be counted. */
-  #settledAt({ admitted, limited, unknown, passed, nowMs }: Node): number {
+  #settledAt({ admitted, limited, unknown, passed, nowMs }: SearchNode): number {
     if (isAnyPassed(passed)) return nowMs;
     const next = Math.min(
       this.#admitted.sent[admitted] ?? Infinity,
@@ -320,7 +302,7 @@ class Search {
   }
 
   /** At the request that the furthest node could not count, or release, in time. */
-  #contradictionOf(nodes: readonly Node[]): Contradiction {
+  #contradictionOf(nodes: readonly SearchNode[]): Contradiction {
     const furthest = nodes.reduce((best, one) => (one.nowMs > best.nowMs ? one : best));
     const { admitted, limited } = furthest;
     const isAdmitted =
@@ -334,11 +316,7 @@ class Search {
   }
 }
 
-function isAnyPassed({ admitted, limited, unknown }: Passed): boolean {
-  return admitted.length + limited.length + unknown.length > 0;
-}
-
-function diagonalOf(nodes: readonly Node[]): Diagonal {
+function diagonalOf(nodes: readonly SearchNode[]): Diagonal {
   const most = { admitted: 0, limited: 0, unknown: 0 };
   for (const node of nodes) {
     most.admitted = Math.max(most.admitted, node.admitted + node.passed.admitted.length);
@@ -348,71 +326,7 @@ function diagonalOf(nodes: readonly Node[]): Diagonal {
   return { nodes, most };
 }
 
-/** The nodes that have counted as many requests, those apart that cannot be one. */
-class Layer {
-  readonly #counting: Counting;
-  readonly #apart: number;
-  readonly #places = new Map<string, Node[]>();
-
-  constructor(counting: Counting, apart: number) {
-    this.#counting = counting;
-    this.#apart = apart;
-  }
-
-  add(node: Node, settledAt: number): void {
-    const state = this.#counting.settled(node.state, settledAt);
-    const { admitted, limited, unknown, passed } = node;
-    const apart = isAnyPassed(passed) ? `${passed.admitted}/${passed.limited}/${passed.unknown}/` : '';
-    const key = `${admitted}/${limited}/${unknown}/${apart}${this.#counting.key(state)}`;
-    const one = { ...node, state };
-    const place = this.#places.get(key);
-    if (place === undefined) {
-      this.#places.set(key, [one]);
-      return;
-    }
-    let nearest = 0;
-    for (const [k, other] of place.entries()) {
-      if (this.#join(other, one) === undefined) return;
-      if (Math.abs(other.nowMs - one.nowMs) < Math.abs(place[nearest]!.nowMs - one.nowMs)) nearest = k;
-    }
-    const wider = place.findIndex((other) => this.#join(one, other) === undefined);
-    if (wider >= 0) place[wider] = one;
-    else if (place.length < this.#apart) place.push(one);
-    else place[nearest] = this.#join(place[nearest]!, one)!;
-  }
-
-  nodes(): Node[] {
-    return [...this.#places.values()].flat();
-  }
-
-  /** Undefined where the other adds nothing to the first. */
-  #join(one: Node, other: Node): Node | undefined {
-    const state = this.#counting.join(one.state, other.state);
-    const soonest = earlier(one.soonest, other.soonest);
-    const latest = later(one.latest, other.latest);
-    const isSooner = other.nowMs < one.nowMs;
-    if (state === undefined && !isSooner && soonest === one.soonest && latest === one.latest) return undefined;
-    return { ...one, state: state ?? one.state, nowMs: Math.min(one.nowMs, other.nowMs), soonest, latest };
-  }
-}
-
 function inserted(releases: readonly number[], release: number): readonly number[] {
   const place = releases.findLastIndex((one) => one <= release) + 1;
   return [...releases.slice(0, place), release, ...releases.slice(place)];
-}
-
-/** One by one from the last, the earlier of each; those of which there is none in one of the lists are released. The first list where it has them. */
-function earlier(one: readonly number[], other: readonly number[]): readonly number[] {
-  const held = Math.min(one.length, other.length);
-  const both = one.slice(one.length - held).map((release, k) => Math.min(release, other[other.length - held + k]!));
-  return both.length === one.length && both.every((release, k) => release === one[k]) ? one : both;
-}
-
-/** The same for the later of each. */
-function later(one: readonly number[], other: readonly number[]): readonly number[] {
-  const held = Math.max(one.length, other.length);
-  const all = Array.from({ length: held }, (_, k) =>
-    Math.max(one[one.length - held + k] ?? 0, other[other.length - held + k] ?? 0),
-  );
-  return all.length === one.length && all.every((release, k) => release === one[k]) ? one : all;
 }

@@ -16,7 +16,7 @@ export interface SeenRequest {
   readonly toldMs?: number | undefined;
 }
 
-/** Whether they differ in what they cost, so that it matters which is counted. */
+/** Whether they may differ in what they cost, so that it matters which is counted. */
 export function hasCosts(requests: readonly SeenRequest[]): boolean {
   return requests.some(({ cost = 1 }) => cost !== 1);
 }

@@ -187,9 +187,7 @@ export class Gate {
    */
   decideCost(cost: number, cycle: number, kind = 0, atMs?: number, holdMs?: number): number {
     this.#reach(cycle, atMs ?? startOf(cycle, this.cycleMs));
-    if (this.#rule === undefined) this.#countInSteps(cost, this.cycle, kind, holdMs, cost);
-    else this.#countInSteps(1, this.cycle, kind, holdMs, cost);
-    this.level = this.count;
+    this.#countInSteps(this.#rule === undefined ? cost : 1, this.cycle, kind, holdMs, cost);
     addFigures(this.#head, 1, this.admits ? 1 : 0, this.level);
     return this.admits ? 1 : 0;
   }
@@ -306,12 +304,10 @@ export class Gate {
 
   #decideInSteps(n: number, happened: number, kind: number, holdMs?: number): number {
     const admitted = this.#countInSteps(n, happened, kind, holdMs);
-    this.level = this.count;
     addFigures(this.#head, n, admitted, this.level);
     return admitted;
   }
 
-  /** @param cost of the one request that they are */
   #countInSteps(n: number, happened: number, kind: number, holdMs?: number, cost?: number): number {
     const { aggregates } = this.plan.kinds[kind]!;
     this.delayMs = 0;
@@ -329,6 +325,7 @@ export class Gate {
       }
       left -= reach;
     }
+    this.level = this.count;
     return admitted;
   }
 

@@ -280,7 +280,7 @@ function refuseCosts({ charged }: CostPlan, { rule, kinds }: Plan, target: Loade
       'is corrected when the cost is known, and a node cannot learn it later: it charges a request once, when it comes',
     );
   if (rule !== undefined && kinds[0]?.event !== GATED)
-    cannotRun('/costs', `by a rule belong to a "${GATED}" at a gate: of another kind of event a node takes so many events`);
+    cannotRun('/costs', `by a rule belong to a "${GATED}" at a gate: of another kind a node counts as many events`);
 }
 
 function cannotRun(path: string, message: string): never {

@@ -140,7 +140,8 @@ describe('what some order and placement explains is explained', () => {
         [LONG_AGO_MS, 2 * LONG_AGO_MS + PHASE_MS].some((madeMs) =>
           isPossible(seen, { ...asked, madeMs, transportMs: most }),
         );
-      if (can(requests, transportMs)) expect(type, `${name}, ${clock}, costs up to ${mostCost}, seed ${seed}`).toBe('explained');
+      if (can(requests, transportMs))
+        expect(type, `${name}, ${clock}, costs up to ${mostCost}, seed ${seed}`).toBe('explained');
       else if (
         !can(
           requests.map((one) => ({ ...one, answeredMs: one.answeredMs + 1 })),

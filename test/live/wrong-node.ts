@@ -256,7 +256,9 @@ class Small {
     const cost = ignoresCost ? 1 : Number(/[?&]n=(\d+)/.exec(url)?.[1] ?? 1);
     if (contract.bucket !== undefined) {
       const isAdmitted = this.charge(contract.bucket, cost);
-      const [status, decision, state] = isAdmitted ? ([200, 'admitted', 'allowing'] as const) : ([429, 'limited', 'limiting'] as const);
+      const [status, decision, state] = isAdmitted
+        ? ([200, 'admitted', 'allowing'] as const)
+        : ([429, 'limited', 'limiting'] as const);
       send(response, status, { ok: true, cycle, decision, state, count: 0 });
       return;
     }

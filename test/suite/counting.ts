@@ -3,15 +3,15 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Contract } from '../../src/host/contract.js';
+import { planRule } from '../../src/limiter/planned-rule.js';
+import { copyOf, LIMITED, NEVER } from '../../src/limiter/rule/rule.js';
+import type { RuleDefinition } from '../../src/limiter/rule/rule-definition.js';
+import { RandomStream } from '../../src/math/random.js';
 import type { Decided, EventAnswer, Outcome } from '../../src/node/counting/counting.js';
 import type { Asked, Decision } from '../../src/node/counting/decision.js';
 import type { Lines } from '../../src/node/counting/lines.js';
 import { type OnceOnly, Replayed } from '../../src/node/counting/once-only.js';
 import type { RunningNode } from '../../src/node/node.js';
-import { planRule } from '../../src/limiter/planned-rule.js';
-import { copyOf, LIMITED, NEVER } from '../../src/limiter/rule/rule.js';
-import type { RuleDefinition } from '../../src/limiter/rule/rule-definition.js';
-import { RandomStream } from '../../src/math/random.js';
 import { Failure } from '../../src/schema/failure.js';
 
 /** The nodes of one store: each keeps the promises, and all together count as one. */
@@ -136,38 +136,44 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
         ]);
       });
 
-      it.each(Object.entries(slowRules))('by a rule charges the whole cost of a request or refuses it: %s', async (_, rule) => {
-        const made = await Made.machine();
-        const ids = [await made.limit({ rule, within: undefined }), await made.limit({ rule, within: undefined, keyed })];
-        const planned = planRule(rule);
-        const draw = new RandomStream(7, 'costs');
-        const states = ids.map(() => planned.rule.fresh(0));
-        for (let k = 0; k < 24; k += 1) {
-          const node = counters.nodes[k % counters.nodes.length]!;
-          const n = 1 + Math.floor(draw.uniform() ** 3 * 26);
-          for (const [place, id] of ids.entries()) {
-            const state = states[place]!;
-            const one = asked(id, n, place === 1 ? 'ann' : undefined, node);
-            const delay = planned.rule.decide(copyOf(state), NOW_MS, n, planned.holdMs);
-            const looked = ((await node.counting.peek(one)) as Decided).decision;
-            const { decision } = (await node.counting.decide(one)) as Decided;
-            planned.rule.decide(state, NOW_MS, n, planned.holdMs);
-            const admitted = delay === LIMITED ? 0 : n;
-            expect([k, n, looked.admitted, decision.admitted, decision.limited]).toEqual([
-              k,
-              n,
-              admitted,
-              admitted,
-              n - admitted,
-            ]);
-            const againMs = planned.rule.nextAdmission(state, NOW_MS, n) - NOW_MS;
-            const { retry_after_ms = Number.POSITIVE_INFINITY, delay_ms = 0 } = decision as Decision;
-            if (againMs === NEVER) expect(retry_after_ms).toBe(againMs);
-            else expect(Math.abs(retry_after_ms - againMs)).toBeLessThan(HOUR_MS / 2);
-            expect(delay_ms).toBeLessThanOrEqual(Math.max(0, delay));
+      it.each(Object.entries(slowRules))(
+        'by a rule charges the whole cost of a request or refuses it: %s',
+        async (_, rule) => {
+          const made = await Made.machine();
+          const ids = [
+            await made.limit({ rule, within: undefined }),
+            await made.limit({ rule, within: undefined, keyed }),
+          ];
+          const planned = planRule(rule);
+          const draw = new RandomStream(7, 'costs');
+          const states = ids.map(() => planned.rule.fresh(0));
+          for (let k = 0; k < 24; k += 1) {
+            const node = counters.nodes[k % counters.nodes.length]!;
+            const n = 1 + Math.floor(draw.uniform() ** 3 * 26);
+            for (const [place, id] of ids.entries()) {
+              const state = states[place]!;
+              const one = asked(id, n, place === 1 ? 'ann' : undefined, node);
+              const delay = planned.rule.decide(copyOf(state), NOW_MS, n, planned.holdMs);
+              const looked = ((await node.counting.peek(one)) as Decided).decision;
+              const { decision } = (await node.counting.decide(one)) as Decided;
+              planned.rule.decide(state, NOW_MS, n, planned.holdMs);
+              const admitted = delay === LIMITED ? 0 : n;
+              expect([k, n, looked.admitted, decision.admitted, decision.limited]).toEqual([
+                k,
+                n,
+                admitted,
+                admitted,
+                n - admitted,
+              ]);
+              const againMs = planned.rule.nextAdmission(state, NOW_MS, n) - NOW_MS;
+              const { retry_after_ms = Number.POSITIVE_INFINITY, delay_ms = 0 } = decision as Decision;
+              if (againMs === NEVER) expect(retry_after_ms).toBe(againMs);
+              else expect(Math.abs(retry_after_ms - againMs)).toBeLessThan(HOUR_MS / 2);
+              expect(delay_ms).toBeLessThanOrEqual(Math.max(0, delay));
+            }
           }
-        }
-      });
+        },
+      );
 
       it('that only looks says the same, and counts nothing', async () => {
         const made = await Made.machine();

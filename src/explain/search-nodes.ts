@@ -1,0 +1,91 @@
+// The nodes of a search for an order of counting, and those that have counted as many requests: nodes of one place that differ in instants
+// alone are one node, with wider bounds.
+import type { Counting } from './counting.js';
+import type { Queues } from './queues.js';
+
+export interface SearchNode {
+  readonly admitted: number;
+  readonly limited: number;
+  readonly unknown: number;
+  /** With costs: those that were sent before the last counted, and may still be counted; by place in their queue, ascending. */
+  readonly passed: Passed;
+  readonly state: unknown;
+  /** The next request is counted now or later. */
+  readonly nowMs: number;
+  /** When requests are released that are held, ascending: at the earliest and at the latest, of all ways that lead here. */
+  readonly soonest: readonly number[];
+  readonly latest: readonly number[];
+}
+
+type Passed = Readonly<Record<keyof Queues, readonly number[]>>;
+
+export const NONE: readonly number[] = [];
+export const NONE_PASSED: Passed = { admitted: NONE, limited: NONE, unknown: NONE };
+
+export function isAnyPassed({ admitted, limited, unknown }: Passed): boolean {
+  return admitted.length + limited.length + unknown.length > 0;
+}
+
+/** The nodes that have counted as many requests, those apart that cannot be one. */
+export class Layer {
+  readonly #counting: Counting;
+  readonly #apart: number;
+  readonly #places = new Map<string, SearchNode[]>();
+
+  constructor(counting: Counting, apart: number) {
+    this.#counting = counting;
+    this.#apart = apart;
+  }
+
+  add(node: SearchNode, settledAt: number): void {
+    const state = this.#counting.settled(node.state, settledAt);
+    const { admitted, limited, unknown, passed } = node;
+    const apart = isAnyPassed(passed) ? `${passed.admitted}/${passed.limited}/${passed.unknown}/` : '';
+    const key = `${admitted}/${limited}/${unknown}/${apart}${this.#counting.key(state)}`;
+    const one = { ...node, state };
+    const place = this.#places.get(key);
+    if (place === undefined) {
+      this.#places.set(key, [one]);
+      return;
+    }
+    let nearest = 0;
+    for (const [k, other] of place.entries()) {
+      if (this.#join(other, one) === undefined) return;
+      if (Math.abs(other.nowMs - one.nowMs) < Math.abs(place[nearest]!.nowMs - one.nowMs)) nearest = k;
+    }
+    const wider = place.findIndex((other) => this.#join(one, other) === undefined);
+    if (wider >= 0) place[wider] = one;
+    else if (place.length < this.#apart) place.push(one);
+    else place[nearest] = this.#join(place[nearest]!, one)!;
+  }
+
+  nodes(): SearchNode[] {
+    return [...this.#places.values()].flat();
+  }
+
+  /** Undefined where the other adds nothing to the first. */
+  #join(one: SearchNode, other: SearchNode): SearchNode | undefined {
+    const state = this.#counting.join(one.state, other.state);
+    const soonest = earlier(one.soonest, other.soonest);
+    const latest = later(one.latest, other.latest);
+    const isSooner = other.nowMs < one.nowMs;
+    if (state === undefined && !isSooner && soonest === one.soonest && latest === one.latest) return undefined;
+    return { ...one, state: state ?? one.state, nowMs: Math.min(one.nowMs, other.nowMs), soonest, latest };
+  }
+}
+
+/** One by one from the last, the earlier of each; those of which there is none in one of the lists are released. The first list where it has them. */
+function earlier(one: readonly number[], other: readonly number[]): readonly number[] {
+  const held = Math.min(one.length, other.length);
+  const both = one.slice(one.length - held).map((release, k) => Math.min(release, other[other.length - held + k]!));
+  return both.length === one.length && both.every((release, k) => release === one[k]) ? one : both;
+}
+
+/** The same for the later of each. */
+function later(one: readonly number[], other: readonly number[]): readonly number[] {
+  const held = Math.max(one.length, other.length);
+  const all = Array.from({ length: held }, (_, k) =>
+    Math.max(one[one.length - held + k] ?? 0, other[other.length - held + k] ?? 0),
+  );
+  return all.length === one.length && all.every((release, k) => release === one[k]) ? one : all;
+}
