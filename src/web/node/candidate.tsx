@@ -1,7 +1,7 @@
 // The candidate of a contract, for its owner: what the two decided differently, and for which keys.
 import { useAnswer } from './clock.js';
 import { figures, type ShownContract, some, weir } from './node-client.js';
-import { Count, Fault, Fold, ScrollingTable } from './parts.js';
+import { Fault, Fold, ScrollingTable, ShownCount } from './parts.js';
 
 const SHOWN = 20;
 const REFRESH_MS = 2_000;
@@ -29,9 +29,9 @@ function Differences({ contract: { machine: slug, id: contract_id } }: Pick<Cand
   return (
     <>
       <dl class="counts">
-        <Count name="Newly refused" value={figures(only_candidate)} isBad={only_candidate > 0} />
-        <Count name="Newly admitted" value={figures(only_limiter)} />
-        <Count name="Limited by both" value={figures(both)} />
+        <ShownCount name="Newly refused" value={figures(only_candidate)} isBad={only_candidate > 0} />
+        <ShownCount name="Newly admitted" value={figures(only_limiter)} />
+        <ShownCount name="Limited by both" value={figures(both)} />
       </dl>
       <p class="quiet">
         {some(requests, 'request')} since cycle {figures(since)}

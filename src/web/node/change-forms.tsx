@@ -1,7 +1,7 @@
 // What the owner of a machine may change from its page: the numbers and the name of a contract, its candidate; and what may be deleted.
 
 import { ContractChoice, type OwnerProps } from './contract-choice.js';
-import { Field, Form, fieldNumber, fieldText } from './form.js';
+import { Form, fieldNumber, fieldText, InputField } from './form.js';
 import { some, weir } from './node-client.js';
 
 export function ChangeForm({ slug, contracts, onChanged }: OwnerProps) {
@@ -20,7 +20,7 @@ export function ChangeForm({ slug, contracts, onChanged }: OwnerProps) {
   return (
     <Form title="Change a contract" verb="Change" send={send}>
       <ContractChoice contracts={contracts} />
-      <Field label="Name" name="name" maxlength={64} autocomplete="off" />
+      <InputField label="Name" name="name" maxlength={64} autocomplete="off" />
       <WindowFields />
     </Form>
   );
@@ -30,8 +30,8 @@ export function ChangeForm({ slug, contracts, onChanged }: OwnerProps) {
 function WindowFields() {
   return (
     <>
-      <Field label="Threshold, requests" name="threshold" type="number" min={1} max={1_000_000_000} />
-      <Field label="Within, cycles" name="within" type="number" min={1} max={100_000} />
+      <InputField label="Threshold, requests" name="threshold" type="number" min={1} max={1_000_000_000} />
+      <InputField label="Within, cycles" name="within" type="number" min={1} max={100_000} />
     </>
   );
 }
@@ -81,7 +81,7 @@ export function DeleteForm({ slug, contracts, onChanged }: OwnerProps) {
   return (
     <Form title="Delete" verb="Delete" send={send}>
       <ContractChoice contracts={contracts} all="The machine with all its contracts" />
-      <Field label="Slug of the machine, to delete it" name="slug" maxlength={64} autocomplete="off" />
+      <InputField label="Slug of the machine, to delete it" name="slug" maxlength={64} autocomplete="off" />
     </Form>
   );
 }

@@ -10,7 +10,7 @@ import { CandidateRows } from './candidate.js';
 import type { Course } from './course.js';
 import { KeyRows } from './keys.js';
 import { figures, type ShownContract, some, weir, wordsOf } from './node-client.js';
-import { Count, Fault, Fold, ScrollingTable } from './parts.js';
+import { Fault, Fold, ScrollingTable, ShownCount } from './parts.js';
 
 interface CardProps {
   readonly contract: ShownContract;
@@ -51,7 +51,7 @@ export function ContractCard({ contract, state, course, cycle, isOwn, cycleMs, i
         <span class={`pill ${isLimiting ? 'limits' : 'admits'}`}>{doing}</span>
       </div>
       <dl class="counts">
-        <Count
+        <ShownCount
           name={
             keyed !== undefined ? 'Keys limiting' : within === undefined ? 'Count' : `Count in ${some(within, 'cycle')}`
           }
@@ -64,19 +64,19 @@ export function ContractCard({ contract, state, course, cycle, isOwn, cycleMs, i
               : `of ${shown(course.now('keys'))}`
           }
         />
-        <Count
+        <ShownCount
           name="Admitted in the last cycle"
           value={shown(course.now('admitted'))}
           beside={`${shown(course.sum('admitted'))} in chart`}
         />
-        <Count
+        <ShownCount
           name="Limited in the last cycle"
           value={shown(course.now('limited'))}
           beside={`${shown(course.sum('limited'))} in chart`}
           isBad={(course.now('limited') ?? 0) > 0}
         />
         {contract.candidate === undefined ? null : (
-          <Count
+          <ShownCount
             name="Candidate would limit"
             value={shown(course.now('would_limit'))}
             beside={`${shown(course.sum('would_limit'))} in chart`}

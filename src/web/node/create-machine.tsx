@@ -1,5 +1,5 @@
 // The form that creates a machine.
-import { Field, Form, fieldText } from './form.js';
+import { Form, fieldText, InputField } from './form.js';
 import { weir } from './node-client.js';
 
 export function CreateMachine() {
@@ -12,7 +12,7 @@ export function CreateMachine() {
   };
   return (
     <Form title="Create a machine" verb="Create" send={send}>
-      <Field
+      <InputField
         label="Slug"
         name="slug"
         required
@@ -20,7 +20,7 @@ export function CreateMachine() {
         title="1 to 64 of a to z, 0 to 9 and -"
         autocomplete="off"
       />
-      <Field label="Name" name="name" maxlength={200} autocomplete="off" />
+      <InputField label="Name" name="name" maxlength={200} autocomplete="off" />
       <label class="row check">
         <input name="public" type="checkbox" /> Anyone may read it
       </label>

@@ -43,7 +43,7 @@ export function Form({ title, verb, send, children }: FormProps) {
   );
 }
 
-export function Field({ label, ...input }: { readonly label: string } & ComponentProps<'input'>) {
+export function InputField({ label, ...input }: { readonly label: string } & ComponentProps<'input'>) {
   return (
     <label>
       {label}

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type NodeClock, nodeNow } from './clock.js';
-import { Field } from './form.js';
+import { InputField } from './form.js';
 import { figures, weir, withKey, wordsOf } from './node-client.js';
 
 export interface Status {
@@ -138,7 +138,7 @@ function LogIn({ session: { isIn, change } }: Pick<FrameProps, 'session'>) {
         <form onSubmit={enter}>
           <h2 id="log-in-title">Log in with a key</h2>
           <p class="quiet">The key is sent once, for a session of this browser. It is not kept.</p>
-          <Field label="Key" name="key" type="password" required autocomplete="off" spellcheck={false} />
+          <InputField label="Key" name="key" type="password" required autocomplete="off" spellcheck={false} />
           {fault === '' ? null : (
             <p class="fault" role="alert">
               {fault}

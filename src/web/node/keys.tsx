@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import type { AnswerOf } from '../../client/api-client.js';
 import type { Endpoints } from '../../client/route-table.js';
 import { useAnswer } from './clock.js';
-import { Field } from './form.js';
+import { InputField } from './form.js';
 import { figures, type ShownContract, some, weir, wordsOf } from './node-client.js';
 import { Fault, Fold, ScrollingTable } from './parts.js';
 
@@ -35,7 +35,7 @@ function KeyList({ contract: { machine: slug, id: contract_id } }: { readonly co
   const [keys = [], fault] = useAnswer(REFRESH_MS, ask, search);
   return (
     <>
-      <Field
+      <InputField
         label="Find keys that contain"
         type="search"
         maxlength={256}
@@ -66,7 +66,7 @@ function OneKey({ contract: { machine: slug, id: contract_id } }: { readonly con
   return (
     <>
       <form onSubmit={look}>
-        <Field label="A key that you know" name="key" required maxlength={256} autocomplete="off" />
+        <InputField label="A key that you know" name="key" required maxlength={256} autocomplete="off" />
         <button type="submit">Look it up</button>
       </form>
       <Fault words={fault} />

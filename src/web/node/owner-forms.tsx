@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks';
 import { ChangeForm, CheckForm, DeleteForm } from './change-forms.js';
 import { ContractChoice, type OwnerProps } from './contract-choice.js';
-import { Field, Form, fieldNumber, fieldText } from './form.js';
+import { Form, fieldNumber, fieldText, InputField } from './form.js';
 import { figures, some, weir } from './node-client.js';
 
 export function OwnerForms(props: OwnerProps) {
@@ -37,10 +37,10 @@ function SendEvent({ slug, contracts }: OwnerProps) {
   };
   return (
     <Form title="Send an event" verb="Send" send={send}>
-      <Field label="Kind" name="type" defaultValue="request" required maxlength={64} />
-      <Field label="How many" name="count" type="number" min={1} max={1_000_000_000} defaultValue={1} required />
+      <InputField label="Kind" name="type" defaultValue="request" required maxlength={64} />
+      <InputField label="How many" name="count" type="number" min={1} max={1_000_000_000} defaultValue={1} required />
       <ContractChoice contracts={contracts} all="All that listen to it" />
-      <Field label="Key, for a contract with keys" name="key" maxlength={256} autocomplete="off" />
+      <InputField label="Key, for a contract with keys" name="key" maxlength={256} autocomplete="off" />
     </Form>
   );
 }
@@ -77,8 +77,8 @@ function Move({ slug, contracts }: OwnerProps) {
           ))}
         </datalist>
       </label>
-      <Field label="Hold for (cycles)" name="hold" type="number" min={0} max={100_000} defaultValue={0} />
-      <Field label="Key, for a contract with keys" name="key" maxlength={256} autocomplete="off" />
+      <InputField label="Hold for (cycles)" name="hold" type="number" min={0} max={100_000} defaultValue={0} />
+      <InputField label="Key, for a contract with keys" name="key" maxlength={256} autocomplete="off" />
     </Form>
   );
 }
@@ -100,8 +100,8 @@ function Deploy({ slug, onChanged }: OwnerProps) {
   };
   return (
     <Form title="Deploy a rate limiter" verb="Deploy" send={send}>
-      <Field label="Name" name="name" maxlength={64} autocomplete="off" />
-      <Field
+      <InputField label="Name" name="name" maxlength={64} autocomplete="off" />
+      <InputField
         label="Threshold, requests"
         name="threshold"
         type="number"
@@ -110,8 +110,8 @@ function Deploy({ slug, onChanged }: OwnerProps) {
         defaultValue={100}
         required
       />
-      <Field label="Within, cycles" name="within" type="number" min={1} max={100_000} defaultValue={60} required />
-      <Field
+      <InputField label="Within, cycles" name="within" type="number" min={1} max={100_000} defaultValue={60} required />
+      <InputField
         label="Warn from this share of the threshold, 0.01 to 0.99"
         name="near"
         type="number"
@@ -119,7 +119,7 @@ function Deploy({ slug, onChanged }: OwnerProps) {
         max={0.99}
         step={0.01}
       />
-      <Field label="Count each key separately, up to (keys)" name="keys" type="number" min={1} max={10_000_000} />
+      <InputField label="Count each key separately, up to (keys)" name="keys" type="number" min={1} max={10_000_000} />
     </Form>
   );
 }

@@ -31,7 +31,7 @@ interface CountProps {
   readonly isBad?: boolean;
 }
 
-export function Count({ name, value, beside, isBad = false }: CountProps) {
+export function ShownCount({ name, value, beside, isBad = false }: CountProps) {
   return (
     <div>
       <dt>{name}</dt>
