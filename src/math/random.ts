@@ -16,13 +16,18 @@ const TWO_TO_53 = 9007199254740992;
  * generator: no law keeps a value for the next draw.
  */
 export class RandomStream {
-  readonly #generator: { next(): number };
+  #generator!: { next(): number };
 
   /**
    * @param seed of the run
    * @param purpose names the stream, for example `arrival/0`; streams of different purposes are independent
    */
   constructor(seed: Seed, purpose: string) {
+    this.reseed(seed, purpose);
+  }
+
+  /** From now on it draws as a new stream of this seed and purpose. */
+  reseed(seed: Seed, purpose: string): void {
     const digest = sha256(JSON.stringify([String(seed), purpose]));
     this.#generator = xoroshiro128plusFromState(stateFrom(digest));
   }
@@ -96,6 +101,30 @@ export type Draws = (purpose: string) => RandomStream;
 
 export function drawsOf(seed: Seed): Draws {
   return (purpose) => new RandomStream(seed, purpose);
+}
+
+/**
+ * As `drawsOf`, and all streams can be given another seed on the way: a branch, equal up to there and independent from then on.
+ *
+ *   seed     ───────┬──────────        what was drawn before is part of the state: the end of a service, the arrivals of a cycle
+ *   branch          └──────────        that has begun, the counts of a custom arrival. Branches share it, and differ in the rest.
+ *
+ * Given that state, a branch has the law of the future. What is drawn ahead makes branches more alike: it costs precision and biases nothing.
+ */
+export function branchingDraws(seed: Seed): { readonly draws: Draws; branch(seed: Seed): void } {
+  const streams: [RandomStream, string][] = [];
+  let present = seed;
+  return {
+    draws(purpose) {
+      const stream = new RandomStream(present, purpose);
+      streams.push([stream, purpose]);
+      return stream;
+    },
+    branch(next) {
+      present = next;
+      for (const [stream, purpose] of streams) stream.reseed(next, purpose);
+    },
+  };
 }
 
 /** The state of the generator, four words, from the first 128 bits of a digest: 100,000 purposes do not share one. */

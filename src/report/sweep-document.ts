@@ -160,12 +160,12 @@ function spreadWords(means: readonly (number | undefined)[]): string {
 }
 
 function inSeconds({ mean, low, high }: SweptFigure): string {
-  const s = (ms: number | null) => Number(((ms ?? mean) / 1000).toPrecision(3));
-  return figureWords({ mean: s(mean), low: s(low), high: s(high) });
+  const s = (ms: number) => Number((ms / 1000).toPrecision(3));
+  return figureWords({ mean: s(mean), low: low && s(low), high: high && s(high) });
 }
 
 /** What a map says: for each load its zone and the smallest trigger that leaves it stuck; then the cures. */
-export function mapBlocks({ axes, columns, cures }: CollapseMap): Block[] {
+export function mapBlocks({ axes, rows, columns, cures, unsolved, unsplit }: CollapseMap): Block[] {
   const up = axes.at(-2)!.path;
   const titles = shortNames(axes.map(({ path }) => path));
   const shown = axes.flatMap(({ path }, index) => (index === axes.length - 2 ? [] : [{ path, title: titles[index]! }]));
@@ -199,7 +199,45 @@ export function mapBlocks({ axes, columns, cures }: CollapseMap): Block[] {
       Number.isFinite(goodput) ? `${number(100 * goodput)} %` : '–',
     ]),
   };
-  return [zones, ...tooShort, ...(cures.length === 0 ? [] : [cured])];
+  return [zones, ...tooShort, ...howTaken(rows, unsolved, unsplit), ...(cures.length === 0 ? [] : [cured])];
+}
+
+/** How each figure of a map was found. */
+function howTaken(rows: readonly SweepRow[], unsolved: string | undefined, unsplit: number): Block[] {
+  const states = rows.flatMap(({ figures }) => figures['chain_states']?.mean ?? []);
+  const split = rows.filter(({ figures }) => 'split_runs' in figures).length;
+  const points = (n: number) => counted(n, 'point');
+  return [
+    ...(states.length === 0
+      ? []
+      : [
+          sentence(
+            `The time to recover, and not_recovered, the probability of not being back at the end of the run, are solved at ${points(states.length)}: the scenario is a Markov chain, here of up to ${number(Math.max(...states))} states. Solved figures have no interval.`,
+          ),
+        ]),
+    ...(unsolved === undefined
+      ? []
+      : [
+          sentence(
+            `The time to recover is ${states.length === 0 ? 'measured in runs' : 'measured in runs at the other points'}. It is not solved as a Markov chain: ${unsolved}.`,
+            { where: 'documents' },
+          ),
+        ]),
+    ...(split === 0
+      ? []
+      : [
+          sentence(
+            `At ${points(split)}, where fewer than 3 runs are stuck, the share is estimated by multilevel splitting: its 95 % interval is from 5 independent repetitions.`,
+          ),
+        ]),
+    ...(unsplit === 0
+      ? []
+      : [
+          sentence(
+            `At ${points(unsplit)} splitting found no stuck run either: the interval there is that of the other runs.`,
+          ),
+        ]),
+  ];
 }
 
 interface Swept {

@@ -1,6 +1,7 @@
 // One run among many, and what is kept of it: a pure function of its task.
 import { nearestRank } from '../math/nearest-rank.js';
 import type { Seed } from '../math/seed.js';
+import type { LevelRecord, RunBranch } from '../math/splitting.js';
 import type { Outcome } from '../outcome/outcome-schema.js';
 import type { Band, Series } from '../outcome/series.js';
 import type { Stretch } from '../outcome/stretch.js';
@@ -14,6 +15,8 @@ export interface ReplicationTask {
   readonly scenario: unknown;
   readonly seed: Seed;
   readonly withPeaks: boolean;
+  /** For splitting: its draws are those of other seeds from these cycles on, and the records of its backlog are kept. */
+  readonly branches?: readonly RunBranch[] | undefined;
   /** Whether it was sent by another process: then it may read no file. */
   readonly isSent?: boolean | undefined;
 }
@@ -28,6 +31,8 @@ export interface Replicate {
   /** Of a run of one contract: the largest window count of each stretch. */
   readonly peaks?: readonly number[] | undefined;
   readonly span: CycleSpan;
+  /** Of a run with `branches` and clients: the cycles, counted from the start, at whose end more jobs are open than before, and how many. */
+  readonly records?: readonly LevelRecord[] | undefined;
 }
 
 export interface RunPlace {
@@ -47,12 +52,23 @@ export interface RunPool {
   close(): Promise<void>;
 }
 
-export async function runReplication(scenario: LoadedScenario, seed: Seed, withPeaks: boolean): Promise<Replicate> {
-  const { outcome, timeline, series } = await simulate(scenario, { seed, top: 0 });
+type Kept = Partial<Pick<ReplicationTask, 'withPeaks' | 'branches'>>;
+
+export async function runReplication(
+  scenario: LoadedScenario,
+  seed: Seed,
+  { withPeaks = false, branches }: Kept,
+): Promise<Replicate> {
+  const records: LevelRecord[] = [];
+  const onOpenJobs = (level: number, cycle: number) => {
+    if (level > (records.at(-1)?.level ?? 0)) records.push({ cycle: cycle - scenario.startCycle, level });
+  };
+  const split = branches && { branches, onOpenJobs };
+  const { outcome, timeline, series } = await simulate(scenario, { seed, top: 0, ...split });
   const span = { first: outcome.first_cycle ?? 0, last: outcome.last_cycle ?? 0 };
   const held = outcome.expectations.map((expectation) => expectation.held);
   const figures = { ...figureList(outcome), ...drainFigure(series && drainMs(scenario, series)) };
-  const kept = { seed, held, figures, span, contracts: outcome.contracts };
+  const kept = { seed, held, figures, span, contracts: outcome.contracts, ...(split && series && { records }) };
   if (!withPeaks || timeline === undefined || outcome.contracts > 1) return kept;
   return { ...kept, peaks: stretchPeaks(timeline, span) };
 }
@@ -100,7 +116,11 @@ function collect(list: Record<string, number>, prefix: string, value: object): v
 //   cycle         |tr|   ^           drained: no more open than before the trigger, on average, rounded up
 
 /** In cycles of the run; undefined if nothing disturbs it. A spike is over in the cycle in which it comes. */
-function triggerOf({ arrivals, faults, duration = Number.POSITIVE_INFINITY }: LoadedScenario): Stretch | undefined {
+export function triggerOf({
+  arrivals,
+  faults,
+  duration = Number.POSITIVE_INFINITY,
+}: LoadedScenario): Stretch | undefined {
   const passing = arrivals.filter(({ from, to }) => from > 0 || to < duration);
   // One source that begins or ends is the load itself.
   const spans = [...faults.map(({ at }) => at), ...(passing.length < arrivals.length ? passing : [])];

@@ -3,8 +3,9 @@
 //   cell, replication ─► threads of this process          ─┐
 //                    └─► queue ─► weir worker, weir worker ┴─► the same results
 import type { Seed } from '../math/seed.js';
+import type { LevelRun } from '../math/splitting.js';
 import { Failure } from '../schema/failure.js';
-import { type Replicate, type RunPlace, runReplication } from './replication.js';
+import { type Replicate, type ReplicationTask, type RunPlace, runReplication } from './replication.js';
 import { openRunPool } from './run-pool.js';
 import { type Cell, withFields, wrongSweep } from './sweep/grid.js';
 import { type SweepPlan, scenarioOf } from './sweep/plan-sweep.js';
@@ -19,6 +20,8 @@ interface Runner {
   readonly most: number;
   /** Undefined if it was stopped. */
   run(cell: Cell, replication: number): Promise<CellRun | undefined>;
+  /** A run for splitting, which is not kept. Undefined if it was stopped. */
+  split(cell: Cell, run: LevelRun): Promise<Replicate | undefined>;
   close(): Promise<void>;
 }
 
@@ -56,13 +59,11 @@ export async function openRunner(
   const left = runs - before.size;
   // No threads if all runs are known.
   const pool = isHere || left <= 0 ? undefined : await openRunPool(place, left, signal);
-  const make = async (cell: Cell, replication: number): Promise<CellRun | undefined> => {
-    const seed = replicationSeed(plan.seed, replication);
-    const of = { cell: cell.cell, replication };
-    if (pool === undefined) return { ...of, ...(await runReplication(scenarioOf(plan, cell), seed, withPeaks)) };
+  const make = async (cell: Cell, seed: Seed, kept: Pick<ReplicationTask, 'withPeaks' | 'branches'>) => {
+    if (pool === undefined) return runReplication(scenarioOf(plan, cell), seed, kept);
     const value = withFields(scenario, cell.set);
     try {
-      return { ...of, ...(await pool.run({ path, scenario: value, seed, withPeaks })) };
+      return await pool.run({ path, scenario: value, seed, ...kept });
     } catch (error) {
       if (signal?.aborted === true) return undefined;
       if (error instanceof Failure) throw error;
@@ -76,10 +77,14 @@ export async function openRunner(
     async run(cell, replication) {
       const earlier = before.get(keyOf({ cell: cell.cell, replication }));
       if (earlier !== undefined) return earlier;
-      const run = await make(cell, replication);
-      if (run !== undefined) onRun?.(run);
+      const made = await make(cell, replicationSeed(plan.seed, replication), { withPeaks });
+      if (made === undefined) return undefined;
+      const run = { cell: cell.cell, replication, ...made };
+      onRun?.(run);
       return run;
     },
+    split: async (cell, { seed, branches }) =>
+      signal?.aborted === true ? undefined : make(cell, seed, { withPeaks: false, branches }),
     close: async () => pool?.close(),
   };
 }

@@ -16,12 +16,14 @@ interface SeriesRecorderOptions {
   readonly firstCycle: number;
   readonly lastCycle: number;
   readonly hasService: boolean;
+  readonly onOpenJobs?: ((open: number, cycle: number) => void) | undefined;
 }
 
 export class SeriesRecorder implements ClientWatch, ServiceWatch {
   readonly #clock: Clock;
   readonly #hasService: boolean;
   readonly #rows: SeriesRows;
+  readonly #onOpenJobs: SeriesRecorderOptions['onOpenJobs'];
   #cycle: number;
   #waiting = 0;
   #mostWaiting = 0;
@@ -30,7 +32,8 @@ export class SeriesRecorder implements ClientWatch, ServiceWatch {
   #latencies: number[] = [];
   #responses: number[] = [];
 
-  constructor({ clock, firstCycle, lastCycle, hasService }: SeriesRecorderOptions) {
+  constructor({ clock, firstCycle, lastCycle, hasService, onOpenJobs }: SeriesRecorderOptions) {
+    this.#onOpenJobs = onOpenJobs;
     this.#clock = clock;
     this.#hasService = hasService;
     this.#rows = new SeriesRows(lastCycle - firstCycle + 1);
@@ -91,6 +94,7 @@ export class SeriesRecorder implements ClientWatch, ServiceWatch {
   #reach(cycle: number): void {
     while (this.#cycle < cycle) {
       this.#sawWaiting();
+      this.#onOpenJobs?.(this.#openJobs, this.#cycle);
       const counts = [this.#mostWaiting, this.#openJobs, this.#retries] as const;
       this.#rows.add([this.#cycle, ...counts, ...quantilesOf(this.#latencies), ...quantilesOf(this.#responses)]);
       this.#cycle += 1;

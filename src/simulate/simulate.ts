@@ -4,8 +4,9 @@
 //   clients       arrivals ─► instants ─► client ─► transport ─► gate ─► service  every attempt and answer at its own instant
 import { lastValueFrom, type Observable, type OperatorFunction } from 'rxjs';
 import type { Figures as Counted } from '../limiter/fast-path.js';
-import { drawsOf } from '../math/random.js';
+import { branchingDraws, drawsOf } from '../math/random.js';
 import type { Seed } from '../math/seed.js';
+import type { RunBranch } from '../math/splitting.js';
 import { assemble } from '../outcome/assemble.js';
 import type { CycleRow, RunShape } from '../outcome/cycle-row.js';
 import type { Outcome } from '../outcome/outcome-schema.js';
@@ -14,7 +15,8 @@ import type { Series } from '../outcome/series.js';
 import { MOST_ROWS, type Timeline } from '../outcome/timeline.js';
 import { costsIn } from '../scenario/cost-plan.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
-import { lastInstantOf } from '../time/cycle.js';
+import { lastInstantOf, startOf } from '../time/cycle.js';
+import { Rank } from '../time/rank.js';
 import { type ActorState, actorStates } from './actor-states.js';
 import { ModelFeed, TimedFeed, withCosts } from './feed.js';
 import type { JourneyRecorder } from './journeys.js';
@@ -31,6 +33,9 @@ export interface SimulateOptions extends DriveOptions {
   /** Whether rows have the single decisions of a rule. Default: false. */
   readonly withDecisions?: boolean | undefined;
   readonly journeys?: JourneyRecorder | undefined;
+  readonly branches?: readonly RunBranch[] | undefined;
+  /** Of a run with clients: called at the end of each cycle with the jobs that are open. */
+  readonly onOpenJobs?: ((open: number, cycle: number) => void) | undefined;
 }
 
 export interface SimulatedRun extends RunShape {
@@ -128,9 +133,18 @@ async function prepare(
   needsColumns: boolean,
   onRow: (row: CycleRow<SimulatedRun>) => void,
 ): Promise<Drivable> {
-  const { seed = scenario.seed, untilCycle = Number.POSITIVE_INFINITY, inspect, withDecisions, journeys } = options;
+  const {
+    seed = scenario.seed,
+    untilCycle = Number.POSITIVE_INFINITY,
+    inspect,
+    withDecisions,
+    journeys,
+    branches,
+    onOpenJobs,
+  } = options;
   const { startCycle: firstCycle, drain, cycleMs, plan, keyed, senders, costs } = scenario;
-  const draws = drawsOf(seed);
+  const branching = branches && branchingDraws(seed);
+  const draws = branching?.draws ?? drawsOf(seed);
   const drawCost = costsIn(draws, costs);
   const traffic = await trafficOf(scenario, draws);
   const { names, cycles } = traffic;
@@ -161,10 +175,13 @@ async function prepare(
     onRow: journeys === undefined || senders.length > 0 ? onRow : (row) => onRow(recorded(row, journeys, cycleMs)),
     about: { firstCycle, lastCycle, keepsTimeline, measured, actors: () => actorStates(world, clients) },
   });
+  // Before all else of its cycle, whose arrivals are drawn as it begins.
+  for (const { cycle, seed } of branches ?? [])
+    world.clock.agenda.at(startOf(firstCycle + cycle, cycleMs), Rank.close, () => branching!.branch(seed));
   const clients =
     senders.length === 0
       ? undefined
-      : new SimulatedClients(scenario, { traffic, world, draws, lastCycle, journeys, drawCost });
+      : new SimulatedClients(scenario, { traffic, world, draws, lastCycle, journeys, drawCost, onOpenJobs });
   if (clients !== undefined) return { world, lastCycle, feed: undefined };
   const models =
     plan.rule === undefined ? new ModelFeed(traffic, firstCycle) : new TimedFeed(traffic, firstCycle, cycleMs);

@@ -31,6 +31,7 @@ interface SimulatedClientsOptions {
   readonly lastCycle: number;
   readonly journeys: JourneyRecorder | undefined;
   readonly drawCost: (() => number) | undefined;
+  readonly onOpenJobs: ((open: number, cycle: number) => void) | undefined;
 }
 
 export class SimulatedClients {
@@ -48,13 +49,14 @@ export class SimulatedClients {
 
   constructor(
     { senders, service, faults, plan, startCycle, warmUp, costs }: ClientsPlan,
-    { traffic, world, draws, lastCycle, journeys, drawCost }: SimulatedClientsOptions,
+    { traffic, world, draws, lastCycle, journeys, drawCost, onOpenJobs }: SimulatedClientsOptions,
   ) {
     const { clock, actors } = world;
     this.#world = world;
     this.#contracts = traffic.names.length;
     this.#startCycle = startCycle;
-    const watch = new SeriesRecorder({ clock, firstCycle: startCycle, lastCycle, hasService: service !== undefined });
+    const hasService = service !== undefined;
+    const watch = new SeriesRecorder({ clock, firstCycle: startCycle, lastCycle, hasService, onOpenJobs });
     this.#recorder = watch;
     const fromMs = startOf(startCycle + warmUp, clock.cycleMs);
     const untilMs = startOf(startCycle + traffic.cycles, clock.cycleMs);

@@ -3,9 +3,6 @@
 //   arrivals lambda ─► server mu, rho = lambda / mu         in orbit, on average:  rho (lambda + rho theta) / ((1 - rho) theta)
 //        ▲   └─ busy ─► orbit                               as theta grows without bound: the queue of M/M/1
 //        └── theta each ──┘
-
-import type { ClientEvent, Effect, Job } from '../actor/client/behaviour.js';
-import type { CustomClientSpec } from '../actor/client/client-plan.js';
 import { exponential } from '../math/time-law.js';
 import { UNIT_MS } from './arrivals.js';
 import { clientRig } from './client-rig.js';
@@ -34,7 +31,13 @@ export const retrialQueue: PublishedCheck = {
     cases.map(({ rho, theta }) => {
       const purpose = `self-test/retrial-queue/${replication}/${rho}/${theta}`;
       const { clock, service, population, poisson } = clientRig({
-        spec: without ? { kind: 'open' } : returning(theta),
+        spec: without
+          ? { kind: 'open' }
+          : {
+              kind: 'retrying',
+              max_attempts: 'unlimited',
+              backoff: { policy: 'fixed', base: `${UNIT_MS / theta}ms`, jitter: 'exponential' },
+            },
         seed,
         purpose,
         service: { queue: 0, time: exponential(UNIT_MS) },
@@ -52,23 +55,3 @@ export const retrialQueue: PublishedCheck = {
       return area / ((TO - FROM) * UNIT_MS);
     }),
 };
-
-type Returning = { readonly at: 'idle' | 'asking' | 'orbit'; readonly job?: Job; readonly attempts?: number };
-
-/** Clients that the schema does not have: exponential pauses, without end. */
-function returning(theta: number): CustomClientSpec {
-  const pause = exponential(UNIT_MS / theta);
-  const on = (state: Returning, event: ClientEvent): readonly [Returning, readonly Effect[]] => {
-    if (event.type === 'job') return [{ at: 'asking', job: event.job, attempts: 1 }, [send(event.job, 1)]];
-    if (event.type === 'failed') return [{ ...state, at: 'orbit' }, [{ type: 'wait', wait: pause }]];
-    if (event.type === 'served') return [{ at: 'idle' }, [{ type: 'finish', job: state.job!, ending: 'succeeded' }]];
-    if (event.type !== 'wake') return [state, []];
-    const attempts = state.attempts! + 1;
-    return [{ at: 'asking', job: state.job!, attempts }, [send(state.job!, attempts)]];
-  };
-  return { kind: 'custom', initial: { at: 'idle' }, on: on as CustomClientSpec['on'] };
-}
-
-function send(job: Job, number: number): Effect {
-  return { type: 'send', job, number };
-}

@@ -12,11 +12,13 @@
 //   geometric            |-|--|~~~~|~~~~~~~~|                     g(n) (1 - u(0, s)) (1 + u(0, l)) + u(0, a)
 //                                                                 g(n) = min(cap, base * factor^(n - 1))
 //   linear               |-|--|~~~|~~~~|                          as geometric, with g(n) = min(cap, base * n)
+//   with jitter: exponential               |~~~~~~~~~ ~ ~  ~   ~     exponential, its mean the pause of the policy
 //
 // Those before geometric are the rules of the simulator behind "Exponential Backoff and Jitter" (M. Brooker, AWS Architecture Blog, 2015):
 // github.com/aws-samples/aws-arch-backoff-simulator. There, too, n counts the setback before the pause is taken. Libraries start at base:
 // s is 1 for full jitter, 0.5 for equal jitter, 0.25 in the SDKs of OpenAI; got adds up to a = 100 ms, axios-retry up to l = 0.2.
 
+import { exponential } from '../../math/time-law.js';
 import { unreachable } from '../../schema/failure.js';
 import type { Wait } from './behaviour.js';
 
@@ -38,6 +40,8 @@ export interface BackoffPlan {
   /** In ms, at least `baseMs`. */
   readonly capMs: number;
   readonly geometric?: GeometricPlan | undefined;
+  /** Whether a pause is drawn from the exponential law with this mean, for policies without another jitter. */
+  readonly isExponential?: boolean | undefined;
 }
 
 interface GeometricPlan {
@@ -62,9 +66,18 @@ const doubling: GeometricPlan = { factor: 2, firstMs: undefined, shortenBy: 0, l
 export type Pauses = (n: number, lastMs: number, leastMs?: number) => Wait;
 
 export function pauses(plan: BackoffPlan): Pauses {
+  if (plan.isExponential === true) return exponentialOf(pauses({ ...plan, isExponential: false }));
   if (plan.policy === 'geometric' || plan.policy === 'linear') return geometric(plan, plan.geometric ?? doubling);
   const pause = unbounded(plan.policy, plan);
   return (n, lastMs, leastMs = 0) => atLeast(leastMs, pause(n, lastMs));
+}
+
+/** Of pauses that are numbers. */
+function exponentialOf(mean: Pauses): Pauses {
+  return (n, lastMs, leastMs = 0) => {
+    const ms = mean(n, lastMs);
+    return typeof ms === 'number' && ms > 0 ? atLeast(leastMs, exponential(ms)) : leastMs;
+  };
 }
 
 function atLeast(leastMs: number, wait: Wait): Wait {

@@ -19,6 +19,8 @@ const NONE: BackoffSpec = { policy: 'none' };
 
 const ofGeometric = ['factor', 'first', 'shorten_by', 'lengthen_by', 'add'] as const;
 
+const jittered: readonly string[] = ['fixed', 'exponential', 'geometric', 'linear'];
+
 export const limitsOfRetries = ['retry_budget', 'retry_concurrency', 'retry_quota'] as const;
 
 interface RetryPlan {
@@ -43,7 +45,7 @@ export class RetryReader {
     const on = spec.retries_on ?? setbackTypes;
     const gate = spec.gate && this.#gate(spec.gate);
     const chart = retrying({
-      maxAttempts: spec.max_attempts ?? 3,
+      maxAttempts: spec.max_attempts === 'unlimited' ? Number.POSITIVE_INFINITY : (spec.max_attempts ?? 3),
       on,
       pauses: this.#pauses(spec, on),
       retryAfter: this.#retryAfter(spec.retry_after ?? 'ignore'),
@@ -73,6 +75,12 @@ export class RetryReader {
     const own = { geometric: ofGeometric, linear: ofGeometric.slice(1) }[policy as string] ?? [];
     const foreign = ofGeometric.find((field) => spec[field] !== undefined && !own.includes(field));
     if (foreign !== undefined) this.#refuse(`${path}/${foreign}`, `has no effect with the policy ${policy}`);
+    const isDrawn = shorten_by > 0 || lengthen_by > 0 || add !== 0;
+    if (spec.jitter !== undefined && (isDrawn || !jittered.includes(policy)))
+      this.#refuse(
+        `${path}/jitter`,
+        isDrawn ? 'cannot be combined with another jitter' : `has no effect with the policy ${policy}`,
+      );
     const baseMs = this.ms(base, `${path}/base`);
     const capMs = cap === undefined ? Math.max(baseMs, 20_000) : this.ms(cap, `${path}/cap`, baseMs);
     const geometric = {
@@ -82,7 +90,7 @@ export class RetryReader {
       lengthenBy: lengthen_by,
       addMs: this.ms(add, `${path}/add`),
     };
-    return pauses({ policy, baseMs, capMs, geometric });
+    return pauses({ policy, baseMs, capMs, geometric, isExponential: spec.jitter !== undefined });
   }
 
   #retryAfter(spec: RetryAfterSpec): RetryAfterPlan {

@@ -36,6 +36,12 @@ const BackoffSpec = Type.Object(
       share('Of geometric and linear: a pause is longer by up to this share of it, by chance.', 10),
     ),
     add: Type.Optional(timeField('Of geometric and linear: a pause is longer by up to this time, by chance.')),
+    jitter: Type.Optional(
+      Type.Literal('exponential', {
+        description:
+          'Of fixed, exponential, geometric and linear: a pause is drawn from the exponential law, its mean what it would be otherwise.',
+      }),
+    ),
   },
   { ...strict, description: 'The pauses between attempts.' },
 );
@@ -233,7 +239,11 @@ export const maxAttempts = (usual: number) => ({
 
 /** Of clients of the kind retrying, and of a library. */
 export const retryFields = {
-  ...maxAttempts(3),
+  max_attempts: Type.Optional(
+    Type.Union([maxAttempts(3).max_attempts, Type.Literal('unlimited', { description: 'It never gives up.' })], {
+      description: 'Attempts that a job may take, the first included. Default: 3.',
+    }),
+  ),
   retries_on: Type.Optional(
     Type.Array(Type.Enum(setbackTypes), {
       minItems: 1,

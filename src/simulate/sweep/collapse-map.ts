@@ -11,13 +11,18 @@
 // that ends stuck may only drain slowly. If the scenario has a warm-up, the smallest stuck trigger of a load is therefore run for eight
 // times as long, with as long a measurement at the end. If it recovers, so do smaller triggers, and larger ones are tried.
 //
-// How long a service takes to recover is measured in the runs in which it does. Neither figure is solved: timeouts and pauses of clients are
-// not exponential, so that no scenario with retries is a Markov chain. A share of 0 of n runs has the interval 0 .. 3.84 / (n + 3.84).
+//   stuck             share of the runs; 0 of n runs has the interval 0 .. 3.84 / (n + 3.84). With `rare`, splitting estimates it where fewer
+//                     than three runs are stuck: its level is the number of open jobs, which every collapse has in common
+//   time to recover   mean of the runs that do; solved, with P(not recovered), where the scenario is a Markov chain (recovery-chain.ts)
 import { meanInterval, shareInterval } from '../../math/interval.js';
+import { type JudgedRun, type LevelRun, type RareEvent, rareEvent } from '../../math/splitting.js';
+import type { ScenarioObject } from '../../scenario/load-scenario.js';
+import { nextTurn } from '../../time/next-turn.js';
 import { openRunner } from '../runner.js';
 import { readFigureCondition } from './condition.js';
-import { type Axis, type Cell, cellsOf, type Json, parseAxis, wrongSweep } from './grid.js';
+import { type Axis, type Cell, cellsOf, type Json, parseAxis, withFields, wrongSweep } from './grid.js';
 import { type SweepPlan, scenarioOf } from './plan-sweep.js';
+import { type Recovery, solveRecovery } from './recovery-chain.js';
 import type { RunSweepOptions, SweepRow, SweptFigure } from './sweep.js';
 
 export interface MapQuestion {
@@ -28,6 +33,8 @@ export interface MapQuestion {
   readonly stuck: string;
   /** Possible cures of the scenario as written, each an axis from the weakest change to the strongest. */
   readonly cures?: readonly string[] | undefined;
+  /** The most runs by which splitting estimates the share of a point with few stuck runs. Default: none. */
+  readonly rare?: number | undefined;
 }
 
 type Zone = 'stable' | 'vulnerable' | 'collapsed';
@@ -58,7 +65,8 @@ export interface CollapseMap {
   readonly cells: readonly Cell[];
   /**
    * A row for each point, with the figures `stuck` (share of runs, Wilson's 95 % interval), `clients.drain_ms` (time to recover, of the
-   * runs that do) and `runs` (0 where inferred).
+   * runs that do) and `runs` (0 where inferred). Of an estimate by splitting, also `split_runs`; of a chain, whose figures have no interval,
+   * `not_recovered` and `chain_states`.
    */
   readonly rows: readonly SweepRow[];
   readonly columns: readonly MapColumn[];
@@ -67,12 +75,17 @@ export interface CollapseMap {
   /** Runs made, and runs that all points would have needed. */
   readonly runs: number;
   readonly runsOfAll: number;
+  /** Why not every point is solved: the first reason that was found. */
+  readonly unsolved: string | undefined;
+  /** Points at which not one run of splitting was stuck: the interval is that of the other runs. */
+  readonly unsplit: number;
 }
 
 const FIRST_RUNS = 4;
 const COARSE = 4;
 const PROLONGED = 8;
 const CURED = 0.05;
+const FEW = 3;
 const GOODPUT = 'clients.goodput_per_second';
 export const RECOVERY = 'clients.drain_ms';
 
@@ -84,6 +97,10 @@ interface Point {
   goodput: number;
   /** How long clients took to recover, in ms, in the runs in which they did. */
   readonly recoveriesMs: number[];
+  /** Of runs of `prolonged` times the length. */
+  isProlonged?: boolean;
+  solved?: Recovery;
+  rare?: RareEvent;
 }
 
 const newPoint = (): Point => ({ n: 0, stuck: 0, goodput: 0, recoveriesMs: [] });
@@ -100,14 +117,24 @@ export async function mapCollapse(
   const [across, up] = [question.across, question.up].map(steppedAxis) as [Stepped, Stepped];
   const least = { [across.path]: across.values[0]!, [up.path]: up.values[0]! };
   const condition = readFigureCondition(question.stuck, plan, least);
+  if (
+    question.rare !== undefined &&
+    scenarioOf(plan, { cell: 0, set: { ...plan.cells[0]?.set, ...least } }).senders.length === 0
+  )
+    throw wrongSweep('Splitting needs clients or a service, whose open jobs are its level.', 'Leave --rare out.');
   const runner = await openRunner(plan, place, { signal, runs: Number.POSITIVE_INFINITY, known, onRun });
   const most = Math.max(plan.replications, FIRST_RUNS);
-  let runs = 0;
+  let [runs, unsplit] = [0, 0];
+  let unsolved: string | undefined;
   const cells = new Map<string, Cell>();
-  const add = async (point: Point, set: Cell['set'], n: number): Promise<void> => {
+  const cellOf = (set: Cell['set']): Cell => {
     const key = JSON.stringify(set);
     const cell = cells.get(key) ?? { cell: cells.size, set };
     cells.set(key, cell);
+    return cell;
+  };
+  const add = async (point: Point, set: Cell['set'], n: number): Promise<void> => {
+    const cell = cellOf(set);
     const asked = Array.from({ length: Math.max(0, n - point.n) }, (_, index) => runner.run(cell, point.n + index));
     for (const run of await Promise.all(asked)) {
       if (run === undefined) return;
@@ -117,6 +144,25 @@ export async function mapCollapse(
       point.goodput += run.figures[GOODPUT] ?? run.figures['admitted'] ?? 0;
       runs += 1;
     }
+  };
+  const solve = async (point: Point, set: Cell['set']): Promise<void> => {
+    if (point.isProlonged === true || signal?.aborted === true) return;
+    await nextTurn();
+    const scenario = withFields(plan.scenario, set) as ScenarioObject;
+    const solved = solveRecovery(scenario, scenarioOf(plan, { cell: 0, set }));
+    if (typeof solved === 'string') unsolved ??= solved;
+    else point.solved = solved;
+  };
+  const split = async (point: Point, set: Cell['set'], rare: number): Promise<void> => {
+    if (point.isProlonged === true || point.stuck >= Math.min(FEW, point.n / 2)) return;
+    const cell = cellOf(set);
+    const make = async (run: LevelRun): Promise<JudgedRun | undefined> => {
+      const made = await runner.split(cell, run);
+      return made && { records: made.records ?? [], hasEvent: condition.holds(made.figures) };
+    };
+    const found = await rareEvent(make, `${plan.seed}/rare`, rare);
+    if (found === undefined) unsplit += 1;
+    else point.rare = found;
   };
   /** The largest trigger that only drains slowly at a load. It and smaller triggers are no longer stuck. */
   const drained = async (points: Explored, x: number, height: number, setAt: (y: number) => Cell['set']) => {
@@ -128,6 +174,7 @@ export async function mapCollapse(
       const point = newPoint();
       await add(point, { ...setAt(y), ...longer }, Math.min(FIRST_RUNS, most));
       if (2 * point.stuck >= point.n) return true;
+      point.isProlonged = true;
       points.sampled.set(y * points.width + x, point);
       return false;
     };
@@ -164,9 +211,15 @@ export async function mapCollapse(
         const point = points.sampled.get(y * width + x);
         // Prolonged runs are few.
         if (point !== undefined && point.recoveriesMs.length > 0 && times === 1) await add(point, setAt(x, y), most);
+        if (point !== undefined) await solve(point, setAt(x, y));
         const ms = point && recoveryOf(point);
         const recovers = ms && { from: up.values[y]!, ms };
         columns.push({ ...at, stuckFrom: up.values[first], drainsUpTo: up.values[upTo], prolonged: times, recovers });
+      }
+      for (const [place, point] of points.sampled) {
+        const at = setAt(place % width, Math.floor(place / width));
+        if (point.solved === undefined) await solve(point, at);
+        if (question.rare !== undefined) await split(point, at, question.rare);
       }
       if (signal?.aborted === true) return undefined;
       for (let y = 0; y < height; y += 1)
@@ -175,7 +228,17 @@ export async function mapCollapse(
     const cures = await findCures(question.cures ?? [], up, most, add);
     if (signal?.aborted === true) return undefined;
     const axes = [...plan.axes, up, across];
-    return { axes, cells: [...cells.values()], rows, columns, cures, runs, runsOfAll: rows.length * most };
+    return {
+      axes,
+      cells: [...cells.values()],
+      rows,
+      columns,
+      cures,
+      runs,
+      runsOfAll: rows.length * most,
+      unsolved,
+      unsplit,
+    };
   } finally {
     await runner.close();
   }
@@ -279,24 +342,30 @@ function recoveringAt({ width, sampled }: Explored, x: number, height: number): 
   return points.findLastIndex((point) => point !== undefined && 2 * point.stuck < point.n);
 }
 
-/** Mean with its 95 % interval, over the runs that recover; undefined for fewer than two. */
-function recoveryOf({ recoveriesMs }: Point): SweptFigure | undefined {
+/** As solved, or the mean with its 95 % interval over the runs that recover; undefined for fewer than two. */
+function recoveryOf({ recoveriesMs, solved }: Point): SweptFigure | undefined {
+  if (solved?.meanMs !== undefined) return exactly(solved.meanMs);
   if (recoveriesMs.length < 2) return undefined;
   const { mean, low, high } = meanInterval(recoveriesMs);
   return { mean, low, high };
 }
+
+const exactly = (mean: number): SweptFigure => ({ mean, low: null, high: null });
 
 function rowOf(cell: number, set: Cell['set'], explored: Explored, x: number, y: number): SweepRow {
   const isSampled = explored.sampled.has(y * explored.width + x);
   const point = pointAt(explored, x, y);
   const { stuck, n } = point;
   const recovery = isSampled ? recoveryOf(point) : undefined;
+  const { solved, rare } = isSampled ? point : {};
   const { low, high } = isSampled && n > 0 ? shareInterval(stuck, n) : { low: null, high: null };
   const runs = isSampled ? n : 0;
   const figures = {
-    stuck: { mean: shareAt(explored, x, y), low, high },
+    stuck: rare ? { mean: rare.mean, low: rare.low, high: rare.high } : { mean: shareAt(explored, x, y), low, high },
     ...(recovery && { [RECOVERY]: recovery }),
-    runs: { mean: runs, low: null, high: null },
+    ...(solved && { not_recovered: exactly(solved.unrecovered), chain_states: exactly(solved.states) }),
+    runs: exactly(runs),
+    ...(rare && { split_runs: exactly(rare.runs) }),
   };
   return { cell, set, n: runs, held: null, held_share: null, figures };
 }

@@ -80,3 +80,14 @@ describe('every pause lies within the bounds of its policy', () => {
     );
   });
 });
+
+it('is exponential with that jitter, its mean the pause of the policy; never shorter than announced', () => {
+  const next = pauses({ policy: 'geometric', baseMs: 100, capMs: 1000, isExponential: true });
+  const draw = new RandomStream(1, 'pauses');
+  const mean = (n: number) =>
+    Array.from({ length: 20_000 }, () => drawn(next(n, 0), draw)).reduce((a, b) => a + b) / 20_000;
+  // 3.3 standard errors of 0.7 %.
+  expect([mean(1) / 100, mean(3) / 400].every((ratio) => Math.abs(ratio - 1) < 0.0235)).toBe(true);
+  expect(drawn(next(1, 0, 5000), draw)).toBeGreaterThanOrEqual(5000);
+  expect(next(1, 0, 0)).not.toBe(100);
+});
