@@ -28,7 +28,7 @@ interface Given {
   readonly find?: string;
   readonly map: boolean;
   readonly cure?: readonly string[];
-  readonly rare?: number;
+  readonly budget?: number;
   readonly figure?: readonly string[];
   readonly workers?: number | string;
   readonly watch?: string;
@@ -127,9 +127,15 @@ function sweepOf(plan: SweepPlan, { figure, json }: Given): Make {
 
 type Question = Parameters<typeof mapCollapse>[1];
 
-function mapQuestion({ set = [], find, cure = [], rare }: Given): Question {
+function mapQuestion({ set = [], find, cure = [], budget }: Given): Question {
   const [across = '', up = ''] = set;
-  return { across, up, stuck: find ?? 'clients.succeeded < clients.jobs / 2', cures: cure, ...(rare && { rare }) };
+  return {
+    across,
+    up,
+    stuck: find ?? 'clients.succeeded < clients.jobs / 2',
+    cures: cure,
+    ...(budget && { rare: budget }),
+  };
 }
 
 function mapOf(plan: SweepPlan, question: Question): Make {

@@ -50,7 +50,7 @@ const options = {
       { needs: ['map'] },
     ),
   ),
-  rare: whole(
+  budget: whole(
     1_000,
     10_000_000,
     'with --map: where fewer than 3 runs of a cell are stuck, estimate the share by multilevel splitting with at most this many runs',
@@ -87,7 +87,7 @@ export const sweep = command({
       'what brings it back, and what that costs',
     ],
     [
-      'sweep scenarios/metastable.yaml --map --set … --set … --rare 4000',
+      'sweep scenarios/metastable.yaml --map --set … --set … --budget 4000',
       'how likely a collapse is that no run has shown',
     ],
     ['sweep matrix', 'every limiter by every client library: goodput, attempts per success, time to drain, worst wait'],

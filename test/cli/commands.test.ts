@@ -162,7 +162,7 @@ it('all commands together have few names of options', () => {
       entriesOf(options).flatMap(([key, { place, hidden }]) => (place || hidden ? [] : [key])),
     ),
   );
-  expect(names.size).toBeLessThanOrEqual(81);
+  expect(names.size).toBeLessThanOrEqual(80);
   const counts = all.map(([name, { options }]) => [name, entriesOf(options).filter(([, { place }]) => !place).length]);
   expect(Object.fromEntries(counts)).toMatchObject({ replay: 18, recommend: 16, sweep: 13, simulate: 10 });
 });

@@ -11,7 +11,7 @@
 // that ends stuck may only drain slowly. If the scenario has a warm-up, the smallest stuck trigger of a load is therefore run for eight
 // times as long, with as long a measurement at the end. If it recovers, so do smaller triggers, and larger ones are tried.
 //
-//   stuck             share of the runs; 0 of n runs has the interval 0 .. 3.84 / (n + 3.84). With `rare`, splitting estimates it where fewer
+//   stuck             share of the runs; 0 of n runs has the interval 0 .. 3.84 / (n + 3.84). With `--budget`, splitting estimates it where fewer
 //                     than three runs are stuck: its level is the number of open jobs, which every collapse has in common
 //   time to recover   mean of the runs that do; solved, with P(not recovered), where the scenario is a Markov chain (recovery-chain.ts)
 import { meanInterval, shareInterval } from '../../math/interval.js';
@@ -121,7 +121,7 @@ export async function mapCollapse(
     question.rare !== undefined &&
     scenarioOf(plan, { cell: 0, set: { ...plan.cells[0]?.set, ...least } }).senders.length === 0
   )
-    throw wrongSweep('Splitting needs clients or a service, whose open jobs are its level.', 'Leave --rare out.');
+    throw wrongSweep('Splitting needs clients or a service, whose open jobs are its level.', 'Leave --budget out.');
   const runner = await openRunner(plan, place, { signal, runs: Number.POSITIVE_INFINITY, known, onRun });
   const most = Math.max(plan.replications, FIRST_RUNS);
   let [runs, unsplit] = [0, 0];

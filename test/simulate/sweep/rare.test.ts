@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { transient } from '../../../src/math/chain.js';
 import { type RareEvent, rareEvent } from '../../../src/math/splitting.js';
+import { mapBlocks } from '../../../src/report/sweep-document.js';
+import { blocksText } from '../../../src/report/terminal-blocks.js';
 import { parseScenario, type ScenarioObject } from '../../../src/scenario/load-scenario.js';
 import { type FigureList, runReplication } from '../../../src/simulate/replication.js';
 import { mapCollapse } from '../../../src/simulate/sweep/collapse-map.js';
@@ -74,5 +76,40 @@ it('is refused where nothing has a backlog', async () => {
   const question = { across: 'arrivals.0.rate=1,2', up: 'limiter.threshold=1,2', stuck: 'limited > 0', rare: 1000 };
   await expect(mapCollapse(plan, question)).rejects.toThrow(
     expect.objectContaining({ what: expect.stringContaining('Splitting needs clients') }),
+  );
+});
+
+it('a map says what is estimated, and what is solved', async () => {
+  const scenario: ScenarioObject = {
+    ...base,
+    cycle_ms: 500,
+    duration: '8s',
+    arrivals: [
+      { model: 'poisson', rate: '2/s' },
+      { model: 'poisson', rate: '20/s', from: '2s', to: '3s' },
+    ],
+    service: { ...service, queue: 8 },
+  };
+  // A proxy cannot be sent to a thread: the runs stay in this one.
+  const plan = await planSweep(new Proxy(scenario, {}), { set: [] }, { replications: 4 });
+  const question = {
+    across: 'arrivals.0.rate=2/s,3/s',
+    up: 'arrivals.1.rate=5/s,8/s',
+    stuck: 'service.refused > 0',
+    rare: 1000,
+  };
+  const map = (await mapCollapse(plan, question))!;
+  const shown = map.rows.map(({ figures: { stuck, not_recovered, split_runs, ...others } }) => [
+    stuck!.low! > 0 && stuck!.high! < 1,
+    not_recovered!.mean < 0.1 && not_recovered!.low === null,
+    split_runs!.mean > 500,
+    others['clients.drain_ms']!.low,
+  ]);
+  const text = blocksText(mapBlocks(map), { columns: 400, color: false, unicode: true });
+  expect(shown).toEqual(Array(4).fill([true, true, true, null]));
+  expect(map.columns.map(({ recovers }) => recovers!.ms.high)).toEqual([null, null]);
+  expect(text).toContain('are solved at 4 points: the scenario is a Markov chain');
+  expect(text).toContain(
+    'At 4 points, where fewer than 3 runs are stuck, the share is estimated by multilevel splitting',
   );
 });
