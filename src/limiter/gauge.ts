@@ -254,10 +254,11 @@ export class RuleGauge implements Gauge {
   }
 
   goTo(cycle: number, ms: number): void {
+    const sinceMs = this.#nowMs;
     this.#nowMs = ms;
     advanceTo(this.#time, cycle);
     if (this.value === 0 || (this.#admitsMs !== undefined && this.#admitsMs > ms)) return;
-    if (this.#opensMs() <= ms) this.#admitAgain();
+    if (this.#opensMs(sinceMs) <= ms) this.#admitAgain();
   }
 
   leavesBandMs(): number {
@@ -266,8 +267,9 @@ export class RuleGauge implements Gauge {
     return Math.max(this.#admitsMs, this.#nowMs);
   }
 
-  #opensMs(): number {
-    this.#admitsMs = opensMs(this.#planned.rule, this.#state, this.#nowMs, this.#cost);
+  /** @param sinceMs since when, at the latest, it has been limiting */
+  #opensMs(sinceMs = this.#nowMs): number {
+    this.#admitsMs = opensMs(this.#planned.rule, this.#state, this.#nowMs, this.#cost, sinceMs);
     return this.#admitsMs;
   }
 
@@ -340,8 +342,8 @@ export function ruleImageOf(refused: 0 | 1, cost: number, atMs: number, state: u
   return refused === 1 && cost > 1 ? { refused, cost, atMs, state } : { refused, atMs, state };
 }
 
-/** When a rule that has refused a request would admit it; one of cost 1 where it never admits as much at once. */
-export function opensMs(rule: Rule, state: unknown, ms: number, cost: number): number {
+/** When a rule that has refused a request would admit it; where it never admits as much at once, one of cost 1, from the whole ms after `sinceMs` on. */
+export function opensMs(rule: Rule, state: unknown, ms: number, cost: number, sinceMs = ms): number {
   const againMs = rule.nextAdmission(state, ms, cost);
-  return againMs === NEVER && cost > 1 ? rule.nextAdmission(state, ms, 1) : againMs;
+  return againMs === NEVER && cost > 1 ? Math.max(Math.floor(sinceMs) + 1, rule.nextAdmission(state, ms, 1)) : againMs;
 }
