@@ -1,5 +1,4 @@
 import { defineConfig } from 'vitest/config';
-import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** What takes ten seconds of processor time and more each: `npm run test:long`. */
 const long = [
@@ -46,6 +45,7 @@ const long = [
   'test/gateway/real.test.ts',
   'test/explain/search-against-brute-force.test.ts',
   'test/simulate/sweep/rare.test.ts',
+  'test/simulate/sweep/recovery-chain.test.ts',
   'test/live/wrong-nodes.test.ts',
   'test/action.test.ts',
   'test/container.test.ts',
@@ -58,45 +58,14 @@ const long = [
   'test/web/play.test.ts',
 ];
 
-/** Those that take minutes, which begin first: none of them is alone at the end. */
-const longest = [
-  'identify/real-clients',
-  'live/matrix',
-  'cli/load-workers',
-  'identify/random',
-  'identify/retry-policy',
-  'live/real-haproxy-redis',
-  'live/real-nginx',
-  'identify/investigation',
-  'live/real-libraries',
-  'gateway/real',
-  'web/play',
-  'readme',
-  'cli/worker',
-  'identify/log-answer',
-  'node/network-faults',
-].map((name) => `test/${name}.test.ts`);
-
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = ({ moduleId }: TestSpecification) => {
-      const at = longest.findIndex((path) => moduleId.endsWith(path));
-      return at < 0 ? longest.length : at;
-    };
-    return (await super.sort(files)).sort((a, b) => place(a) - place(b));
-  }
-}
-
 export default defineConfig({
   test: {
     projects: [
       { extends: true, test: { name: 'short', include: ['test/**/*.test.ts'], exclude: long, isolate: false } },
-      // Most of these wait: for real time, for servers, for programs that retry.
-      { extends: true, test: { name: 'long', include: long, maxWorkers: 5 } },
+      { extends: true, test: { name: 'long', include: long } },
     ],
     // The machines that run this have two cores: three processes, since a third of the suites waits for real time to pass, for other
     // processes, or for a browser. A process of the short ones takes one file after the other, with the modules that are loaded.
-    sequence: { sequencer: LongestFirst },
     setupFiles: ['test/after-file.ts'],
     pool: 'forks',
     maxWorkers: 3,
