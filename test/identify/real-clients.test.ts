@@ -77,7 +77,7 @@ it.concurrent.each(clients)('%s', async (name, command, expected) => {
     onReady: () => {},
     onProgress: () => {},
   });
-  const { verdict, intervals, waits, client } = clientAnswer(name, found);
+  const { verdict, intervals, waits, client, remarks } = clientAnswer(name, found);
   // A busy machine may leave more than one policy, or explain none of them: what is named is never another.
   expect(['identified', 'ambiguous', 'undecided', 'none']).toContain(verdict);
   if (verdict === 'none' || verdict === 'undecided') return;
@@ -91,5 +91,6 @@ it.concurrent.each(clients)('%s', async (name, command, expected) => {
   expect([named!.growth, named!.jitter]).toEqual([growth, jitter]);
   expect(Math.abs(named!.parameters['base_ms']! / base_ms - 1)).toBeLessThan(0.05);
   expect(Math.abs(named!.parameters['factor']! / factor - 1)).toBeLessThan(0.05);
-  expect(client).not.toBeNull();
+  // A call that the machine held up is explained by no client; then none is written, and the answer says so.
+  if (client === null) expect(remarks.join(' ')).toContain('No client of a scenario explains all of these calls');
 });
