@@ -134,7 +134,7 @@ function mapQuestion({ set = [], find, cure = [], budget }: Given): Question {
     up,
     stuck: find ?? 'clients.succeeded < clients.jobs / 2',
     cures: cure,
-    ...(budget && { rare: budget }),
+    ...(budget && { budget }),
   };
 }
 

@@ -77,25 +77,19 @@ it.concurrent.each(clients)('%s', async (name, command, expected) => {
     onReady: () => {},
     onProgress: () => {},
   });
-  const { verdict, intervals, waits, client, remarks } = clientAnswer(name, found);
+  const { verdict, intervals, waits, client } = clientAnswer(name, found);
   // A busy machine may leave more than one policy, or explain none of them: what is named is never another.
   expect(['identified', 'ambiguous', 'undecided', 'none']).toContain(verdict);
   if (verdict === 'none' || verdict === 'undecided') return;
-  const [fewest, most] = intervals['max_attempts']!;
-  expect(fewest! <= expected.attempts && (most ?? Number.POSITIVE_INFINITY) >= expected.attempts).toBe(true);
+  expect(intervals['max_attempts']).toEqual([expected.attempts, expected.attempts]);
   const [named] = waits;
   if (verdict === 'ambiguous') {
     expect(waits.flatMap(({ others }) => others)).not.toEqual([]);
     return;
   }
   const { base_ms, factor, growth, jitter } = expected;
-  // Waits from 375 to 500 ms are 500 shortened, and 375 lengthened: one law with two names.
-  const { base_ms: base = 0, jitter: share = 0 } = named!.parameters;
-  const ends: Readonly<Record<string, number>> = { subtractive: base * (1 + share), proportional: base * (1 - share) };
-  const isTwin = named!.jitter !== jitter && named!.jitter in ends;
-  expect([named!.growth, isTwin && jitter in ends ? jitter : named!.jitter]).toEqual([growth, jitter]);
-  expect(Math.abs((isTwin ? ends[jitter]! : base) / base_ms - 1)).toBeLessThan(0.05);
+  expect([named!.growth, named!.jitter]).toEqual([growth, jitter]);
+  expect(Math.abs(named!.parameters['base_ms']! / base_ms - 1)).toBeLessThan(0.05);
   expect(Math.abs(named!.parameters['factor']! / factor - 1)).toBeLessThan(0.05);
-  // A call that the machine held up is explained by no client; then none is written, and the answer says so.
-  if (client === null) expect(remarks.join(' ')).toContain('No client of a scenario explains all of these calls');
+  expect(client).not.toBeNull();
 });

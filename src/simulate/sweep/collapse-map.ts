@@ -34,7 +34,7 @@ export interface MapQuestion {
   /** Possible cures of the scenario as written, each an axis from the weakest change to the strongest. */
   readonly cures?: readonly string[] | undefined;
   /** The most runs by which splitting estimates the share of a point with few stuck runs. Default: none. */
-  readonly rare?: number | undefined;
+  readonly budget?: number | undefined;
 }
 
 type Zone = 'stable' | 'vulnerable' | 'collapsed';
@@ -99,7 +99,8 @@ interface Point {
   readonly recoveriesMs: number[];
   /** Of runs of `prolonged` times the length. */
   isProlonged?: boolean;
-  solved?: Recovery;
+  /** Or the reason why it is not. */
+  solved?: Recovery | string;
   rare?: RareEvent;
 }
 
@@ -118,7 +119,7 @@ export async function mapCollapse(
   const least = { [across.path]: across.values[0]!, [up.path]: up.values[0]! };
   const condition = readFigureCondition(question.stuck, plan, least);
   if (
-    question.rare !== undefined &&
+    question.budget !== undefined &&
     scenarioOf(plan, { cell: 0, set: { ...plan.cells[0]?.set, ...least } }).senders.length === 0
   )
     throw wrongSweep('Splitting needs clients or a service, whose open jobs are its level.', 'Leave --budget out.');
@@ -146,21 +147,20 @@ export async function mapCollapse(
     }
   };
   const solve = async (point: Point, set: Cell['set']): Promise<void> => {
-    if (point.isProlonged === true || signal?.aborted === true) return;
+    if (point.isProlonged === true || point.solved !== undefined || signal?.aborted === true) return;
     await nextTurn();
     const scenario = withFields(plan.scenario, set) as ScenarioObject;
-    const solved = solveRecovery(scenario, scenarioOf(plan, { cell: 0, set }));
-    if (typeof solved === 'string') unsolved ??= solved;
-    else point.solved = solved;
+    point.solved = solveRecovery(scenario, scenarioOf(plan, { cell: 0, set }));
+    if (typeof point.solved === 'string') unsolved ??= point.solved;
   };
-  const split = async (point: Point, set: Cell['set'], rare: number): Promise<void> => {
+  const split = async (point: Point, set: Cell['set'], budget: number): Promise<void> => {
     if (point.isProlonged === true || point.stuck >= Math.min(FEW, point.n / 2)) return;
     const cell = cellOf(set);
     const make = async (run: LevelRun): Promise<JudgedRun | undefined> => {
       const made = await runner.split(cell, run);
       return made && { records: made.records ?? [], hasEvent: condition.holds(made.figures) };
     };
-    const found = await rareEvent(make, `${plan.seed}/rare`, rare);
+    const found = await rareEvent(make, `${plan.seed}/rare`, budget);
     if (found === undefined) unsplit += 1;
     else point.rare = found;
   };
@@ -218,8 +218,8 @@ export async function mapCollapse(
       }
       for (const [place, point] of points.sampled) {
         const at = setAt(place % width, Math.floor(place / width));
-        if (point.solved === undefined) await solve(point, at);
-        if (question.rare !== undefined) await split(point, at, question.rare);
+        await solve(point, at);
+        if (question.budget !== undefined) await split(point, at, question.budget);
       }
       if (signal?.aborted === true) return undefined;
       for (let y = 0; y < height; y += 1)
@@ -227,18 +227,8 @@ export async function mapCollapse(
     }
     const cures = await findCures(question.cures ?? [], up, most, add);
     if (signal?.aborted === true) return undefined;
-    const axes = [...plan.axes, up, across];
-    return {
-      axes,
-      cells: [...cells.values()],
-      rows,
-      columns,
-      cures,
-      runs,
-      runsOfAll: rows.length * most,
-      unsolved,
-      unsplit,
-    };
+    const explored = { axes: [...plan.axes, up, across], cells: [...cells.values()], rows, columns };
+    return { ...explored, cures, runs, runsOfAll: rows.length * most, unsolved, unsplit };
   } finally {
     await runner.close();
   }
@@ -344,7 +334,7 @@ function recoveringAt({ width, sampled }: Explored, x: number, height: number): 
 
 /** As solved, or the mean with its 95 % interval over the runs that recover; undefined for fewer than two. */
 function recoveryOf({ recoveriesMs, solved }: Point): SweptFigure | undefined {
-  if (solved?.meanMs !== undefined) return exactly(solved.meanMs);
+  if (typeof solved === 'object' && solved.meanMs !== undefined) return exactly(solved.meanMs);
   if (recoveriesMs.length < 2) return undefined;
   const { mean, low, high } = meanInterval(recoveriesMs);
   return { mean, low, high };
@@ -363,7 +353,10 @@ function rowOf(cell: number, set: Cell['set'], explored: Explored, x: number, y:
   const figures = {
     stuck: rare ? { mean: rare.mean, low: rare.low, high: rare.high } : { mean: shareAt(explored, x, y), low, high },
     ...(recovery && { [RECOVERY]: recovery }),
-    ...(solved && { not_recovered: exactly(solved.unrecovered), chain_states: exactly(solved.states) }),
+    ...(typeof solved === 'object' && {
+      not_recovered: exactly(solved.unrecovered),
+      chain_states: exactly(solved.states),
+    }),
     runs: exactly(runs),
     ...(rare && { split_runs: exactly(rare.runs) }),
   };

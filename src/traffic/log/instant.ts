@@ -143,52 +143,46 @@ function readIso(bytes: Uint8Array, from: number, to: number): number {
     for (let place = at - point; place <= 3; place++) ms *= 10;
   }
   let zone = 0;
-  if (to - at === 6 && bytes[at + 3] === COLON && (bytes[at] === PLUS || bytes[at] === MINUS)) {
-    const [hours, minutes] = [twoDigits(bytes, at + 1), twoDigits(bytes, at + 4)];
-    if (!(hours >= 0 && hours < 24 && minutes >= 0 && minutes < 60)) return Number.NaN;
-    zone = bytes[at] === MINUS ? -(hours * 60 + minutes) : hours * 60 + minutes;
-  } else if (at !== to && !(at + 1 === to && bytes[at] === LETTER_Z)) return Number.NaN;
-  const century = twoDigits(bytes, from);
-  const year = twoDigits(bytes, from + 2);
-  if (century < 0 || year < 0) return Number.NaN;
-  const dayMs = dayStart(century * 100 + year, twoDigits(bytes, from + 5), twoDigits(bytes, from + 8));
-  return instantOf(
-    dayMs,
-    twoDigits(bytes, from + 11),
-    twoDigits(bytes, from + 14),
-    twoDigits(bytes, from + 17),
-    ms,
-    zone,
-  );
+  if (to - at === 6 && bytes[at + 3] === COLON) zone = zoneAt(bytes, at, at + 4);
+  else if (at !== to && !(at + 1 === to && bytes[at] === LETTER_Z)) return Number.NaN;
+  const dayMs = dayStart(yearAt(bytes, from), twoDigits(bytes, from + 5), twoDigits(bytes, from + 8));
+  return clockAt(bytes, from + 11, dayMs, ms, zone);
 }
 
 /** The usual form of access logs without making a string, `17/May/2015:10:05:03 +0000`, perhaps with `.123` after its seconds; NaN for any other. */
 export function readClf(bytes: Uint8Array, from: number, to: number): number {
   if (bytes[from + 2] !== SLASH || bytes[from + 6] !== SLASH || bytes[from + 11] !== COLON) return Number.NaN;
   if (bytes[from + 14] !== COLON || bytes[from + 17] !== COLON || bytes[to - 6] !== SPACE) return Number.NaN;
-  const [sign, hours, minutes] = [bytes[to - 5], twoDigits(bytes, to - 4), twoDigits(bytes, to - 2)];
-  if ((sign !== PLUS && sign !== MINUS) || !(hours >= 0 && hours < 24 && minutes >= 0 && minutes < 60))
-    return Number.NaN;
   let ms = 0;
   if (to - from > 26) {
     const [tens, ones] = [twoDigits(bytes, from + 21), bytes[from + 23]! - ZERO];
     if (bytes[from + 20] !== DOT || tens < 0 || !(ones >= 0 && ones <= 9)) return Number.NaN;
     ms = 10 * tens + ones;
   }
-  const century = twoDigits(bytes, from + 7);
-  const year = twoDigits(bytes, from + 9);
-  const day = twoDigits(bytes, from);
-  if (century < 0 || year < 0 || day < 0) return Number.NaN;
-  const zone = sign === MINUS ? -(hours * 60 + minutes) : hours * 60 + minutes;
-  const dayMs = dayStart(century * 100 + year, monthAt(bytes, from + 3), day);
-  return instantOf(
-    dayMs,
-    twoDigits(bytes, from + 12),
-    twoDigits(bytes, from + 15),
-    twoDigits(bytes, from + 18),
-    ms,
-    zone,
-  );
+  const dayMs = dayStart(yearAt(bytes, from + 7), monthAt(bytes, from + 3), twoDigits(bytes, from));
+  return clockAt(bytes, from + 12, dayMs, ms, zoneAt(bytes, to - 5, to - 2));
+}
+
+/** -1 where there are not four digits. */
+function yearAt(bytes: Uint8Array, at: number): number {
+  const century = twoDigits(bytes, at);
+  const year = twoDigits(bytes, at + 2);
+  return century < 0 || year < 0 ? -1 : century * 100 + year;
+}
+
+/** `10:05:03` of a day. */
+function clockAt(bytes: Uint8Array, at: number, dayMs: number, ms: number, zone: number): number {
+  return instantOf(dayMs, twoDigits(bytes, at), twoDigits(bytes, at + 3), twoDigits(bytes, at + 6), ms, zone);
+}
+
+/** Minutes ahead of UTC: a sign, its hours, and its minutes at `minutesAt`; NaN where that is none. */
+function zoneAt(bytes: Uint8Array, at: number, minutesAt: number): number {
+  const sign = bytes[at];
+  const hours = twoDigits(bytes, at + 1);
+  const minutes = twoDigits(bytes, minutesAt);
+  if ((sign !== PLUS && sign !== MINUS) || !(hours >= 0 && hours < 24 && minutes >= 0 && minutes < 60))
+    return Number.NaN;
+  return sign === MINUS ? -(hours * 60 + minutes) : hours * 60 + minutes;
 }
 
 let lastMonthBytes = 0;

@@ -73,7 +73,7 @@ it('is refused where nothing has a backlog', async () => {
     { question: 'Q?', duration: 20, arrivals: [{ model: 'constant', rate: 1 }] },
     { set: [] },
   );
-  const question = { across: 'arrivals.0.rate=1,2', up: 'limiter.threshold=1,2', stuck: 'limited > 0', rare: 1000 };
+  const question = { across: 'arrivals.0.rate=1,2', up: 'limiter.threshold=1,2', stuck: 'limited > 0', budget: 1000 };
   await expect(mapCollapse(plan, question)).rejects.toThrow(
     expect.objectContaining({ what: expect.stringContaining('Splitting needs clients') }),
   );
@@ -96,7 +96,7 @@ it('a map says what is estimated, and what is solved', async () => {
     across: 'arrivals.0.rate=2/s,3/s',
     up: 'arrivals.1.rate=5/s,8/s',
     stuck: 'service.refused > 0',
-    rare: 1000,
+    budget: 1000,
   };
   const map = (await mapCollapse(plan, question))!;
   const shown = map.rows.map(({ figures: { stuck, not_recovered, split_runs, ...others } }) => [
