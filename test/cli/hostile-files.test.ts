@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import { temporaryFolder, weir } from './command-line.js';
+import { temporaryFolder, weir, weirHere } from './command-line.js';
 
 const folder = temporaryFolder();
 const at = (name: string) => join(folder, name);
@@ -16,7 +16,7 @@ beforeAll(async () => {
   writeFileSync(at('deep'), '['.repeat(200_000));
   writeFileSync(at('nested.json'), `${'['.repeat(200_000)}${']'.repeat(200_000)}`);
   writeFileSync(at('long'), 'a'.repeat(20 << 20));
-  await weir(['simulate', 'scenarios/burst.yaml', '--out', at('report')]);
+  await weirHere(['simulate', 'scenarios/burst.yaml', '--out', at('report')]);
   writeFileSync(join(at('report'), 'timeline.ndjson'), 'a'.repeat(8 << 20));
 });
 
@@ -47,12 +47,22 @@ it.each<[args: string[], why: string | RegExp]>([
   [['replay', at('long'), '--limit', at('pipe'), '--limit', at('pipe'), '--out', 'none'], pipe],
   [['limiter', at('pipe')], pipe],
 ])('weir %j', async (args, why) => {
-  const { code, out, err } = await weir(args);
+  const { code, out, err } = await weirHere(args);
   expect([code, out + err]).toEqual([
     expect.toBeOneOf([1, 2]),
     expect.stringMatching(why instanceof RegExp ? why : literal(why)),
   ]);
   expect(out + err).not.toContain('internal error');
+});
+
+it('leaves nothing that keeps a process from ending: a pipe that is opened would', async () => {
+  const pipes = [
+    ['verify', at('pipe')],
+    ['replay', at('pipe'), ...limited],
+    ['report', at('piped')],
+    ['limiter', at('pipe')],
+  ];
+  for (const args of pipes) expect((await weir(args)).code).toBeOneOf([1, 2]);
 });
 
 function literal(text: string): RegExp {

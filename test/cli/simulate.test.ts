@@ -107,7 +107,7 @@ describe('weir simulate', () => {
 
   it('writes a report where it is told to, and names the page', async () => {
     const out = join(folder, 'report');
-    const ran = await weir(['simulate', good, '--out', out]);
+    const ran = await weirHere(['simulate', good, '--out', out]);
     expect(ran.out).toContain(`open it here: ${join(out, 'index.html')}`);
     expect(readdirSync(out)).toEqual(
       expect.arrayContaining(['index.html', 'junit.xml', 'outcome.json', 'timeline.csv', 'timeline.ndjson']),
@@ -150,7 +150,7 @@ describe('weir simulate', () => {
       'question: Q?\nduration: 600\nlimiter: { threshold: 100, within: 60 }\narrivals: [{ model: poisson, rate: 1.3 }]\n' +
         'expect:\n  - limited == 0\n  - { that: limited <= 0, share: 0.8 }\n',
     );
-    const { code, out } = await weir(['simulate', rare, '--replications', '20', '--json', '--out', 'none']);
+    const { code, out } = await weirHere(['simulate', rare, '--replications', '20', '--json', '--out', 'none']);
     const outcome = JSON.parse(out) as Outcome;
     const { n, held, failed_seeds, figures } = outcome.replications!;
     expect(schema.Errors(outcome)).toEqual([]);
@@ -165,7 +165,7 @@ describe('weir simulate', () => {
       [held, false],
       [held, held >= 16],
     ]);
-    const text = await weir(['simulate', rare, '--replications', '20', '--out', 'none']);
+    const text = await weirHere(['simulate', rare, '--replications', '20', '--out', 'none']);
     expect([text.code, text.out.includes(`Held in ${held} of 20 runs`)]).toEqual([1, true]);
   });
 
@@ -284,7 +284,7 @@ describe('a seed that a run has named', () => {
     return path;
   };
   const ran = async (...args: string[]) => {
-    const { code, out } = await weir(['simulate', ...args, '--out', 'none', '--json']);
+    const { code, out } = await weirHere(['simulate', ...args, '--out', 'none', '--json']);
     return { code, outcome: JSON.parse(out) };
   };
 

@@ -110,7 +110,8 @@ function templateCutter(
   };
 }
 
-const PAIR = /([A-Za-z_][\w.@-]*)=("(?:[^"\\]|\\.)*"|[^\s"]*)(?=\s|$)/g;
+// A name begins with the first letter of its word: tried at every letter, a long word without `=` would take the square of its length.
+const PAIR = /(?<![A-Za-z_][\d.@-]*)([A-Za-z_][\w.@-]*)=("(?:[^"\\]|\\.)*"|[^\s"]*)(?=\s|$)/g;
 /** A line of fewer pairs may be anything. */
 const FEWEST_PAIRS = 3;
 
