@@ -1,7 +1,8 @@
 // An answer waits here until what it says is on disk.
 //
 //   cycle   counts are written once a cycle. An answer waits only if the record has rows that are not durable yet, or, at the
-//           beginning of a cycle, until the counts of earlier cycles are: no more than the running cycle can be lost
+//           beginning of a cycle, until the counts of earlier cycles are: no more than the running cycle can be lost. It waits
+//           for the write that is under way: its own count is none of those, and asks for no further one
 //   strict  the answer to an event also waits for its count; all events of one turn of the event loop share one write
 //
 //   event ─ event ─ event ─ (turn ends) ─► counts written ─► commit ─► on disk ─► answer, answer, answer
@@ -16,9 +17,14 @@ import { SLICE_MS } from './fair-queue.js';
 
 export type DurabilityMode = 'cycle' | 'strict';
 
+type Settled = (failure?: Failure) => void;
+
 interface Saving {
+  /** Counts that are still to be written. */
   left: number;
-  readonly waiting: ((failure?: Failure) => void)[];
+  /** Those who wait for the commit of these, and of those that were written last. */
+  waiting: Settled[];
+  committing: Settled[];
 }
 
 export class Durability {
@@ -31,7 +37,7 @@ export class Durability {
   /** Those of them with counts to write, in the order of their turns: first those for which an answer waits. */
   readonly #asked = new Set<Machine>();
   readonly #others = new Set<Machine>();
-  #isDue = false;
+  #isWriting = false;
   /** The counts of all cycles before this one are durable on all other machines. */
   #savedCycle: number;
 
@@ -65,8 +71,12 @@ export class Durability {
   /** Before the answer to events that a machine counted in the running cycle: as `ofRows`, and by the mode for the counts. */
   ofCounts(machine: Machine, cycle: number): Promise<void> | undefined {
     switch (this.#mode) {
-      case 'cycle':
-        return cycle <= this.#savedCycle && !this.#saving.has(machine) ? this.ofRows(machine) : this.#counts(machine);
+      case 'cycle': {
+        if (cycle > this.#savedCycle) return this.#counts(machine);
+        const saving = this.#saving.get(machine);
+        if (saving === undefined) return this.ofRows(machine);
+        return machine.durableSeq === machine.head.seq ? this.#earlier(machine, saving) : this.#counts(machine);
+      }
       case 'strict':
         return this.#counts(machine);
     }
@@ -92,10 +102,20 @@ export class Durability {
     });
   }
 
+  /** Resolves once what is being written of a machine is durable. */
+  #earlier(machine: Machine, saving: Saving): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const isDue = this.#isDue(machine);
+      if (this.#others.delete(machine)) this.#asked.add(machine);
+      const waiting = isDue ? saving.waiting : saving.committing;
+      waiting.push((failure) => (failure === undefined ? resolve() : reject(failure)));
+    });
+  }
+
   #begin(machine: Machine): Saving {
     let saving = this.#saving.get(machine);
     if (saving === undefined) {
-      saving = { left: 0, waiting: [] };
+      saving = { left: 0, waiting: [], committing: [] };
       this.#saving.set(machine, saving);
     }
     saving.left = machine.parts.changed.length;
@@ -104,15 +124,20 @@ export class Durability {
     return saving;
   }
 
+  /** Whether counts of a machine are still to be written. */
+  #isDue(machine: Machine): boolean {
+    return this.#asked.has(machine) || this.#others.has(machine);
+  }
+
   #goOn(): void {
-    if (this.#isDue || this.#asked.size + this.#others.size === 0) return;
-    this.#isDue = true;
+    if (this.#isWriting || this.#asked.size + this.#others.size === 0) return;
+    this.#isWriting = true;
     this.#clock.agenda.at(this.#clock.now(), Rank.report, this.#write);
   }
 
   readonly #write = (): void => {
-    this.#isDue = false;
-    const written: { readonly machine: Machine; readonly waiting: Saving['waiting'] }[] = [];
+    this.#isWriting = false;
+    const written: { readonly machine: Machine; readonly waiting: readonly Settled[] }[] = [];
     try {
       const endMs = this.#clock.now() + SLICE_MS;
       do {
@@ -123,7 +148,11 @@ export class Durability {
         turns.delete(machine);
         for (; saving.left > 0 && this.#clock.now() < endMs; saving.left -= 1) this.#host.saveOne(machine);
         if (saving.left > 0) turns.add(machine);
-        else written.push({ machine, waiting: saving.waiting.splice(0) });
+        else {
+          written.push({ machine, waiting: saving.waiting });
+          saving.committing = saving.waiting;
+          saving.waiting = [];
+        }
       } while (this.#clock.now() < endMs);
     } catch (error) {
       this.#fail(
@@ -138,13 +167,14 @@ export class Durability {
     if (written.length === 0) return;
     this.#commit((failure) => {
       for (const { machine, waiting } of written) {
-        if (this.#saving.get(machine)?.left === 0 && !this.#asked.has(machine)) this.#saving.delete(machine);
+        // It may have been asked for again meanwhile.
+        if (this.#saving.get(machine)?.committing === waiting && !this.#isDue(machine)) this.#saving.delete(machine);
         for (const settled of waiting) settled(failure);
       }
     });
   };
 
-  #fail(failure: Failure, waiting: Saving['waiting']): void {
+  #fail(failure: Failure, waiting: Settled[]): void {
     for (const saving of this.#saving.values()) waiting.push(...saving.waiting);
     this.#saving.clear();
     this.#asked.clear();

@@ -52,9 +52,9 @@ async function start(options: Start = {}): Promise<void> {
   node = await startRunning({ cycleMs: 3_600_000, memory: store, ...options });
   key = node.keyOf('owner');
   contracts = [];
-  for (const slug of ['first', 'second']) {
+  for (const [slug, threshold] of Object.entries({ first: 1, second: 1, wide: 100 })) {
     await node.ask('POST', '/api/chain/state-machines', { key, body: { slug, is_public: true } });
-    const body = { slug, threshold: 1 };
+    const body = { slug, threshold };
     const { body: told } = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body });
     contracts.push(told.contract.id);
   }
@@ -134,11 +134,21 @@ describe('counts', () => {
     // Long: where a cycle goes by before the second machine has answered, it waits for its own counts, too.
     await start({ durability: 'cycle', cycleMs: 10_000 });
     const { body } = await event('first');
+    await event('wide');
     store.hold();
     while (node.clock.cycle() === body.cycle) await node.clock.sleep(10);
     const next = event('first');
     expect([(await event('second')).status, await hasCome(next)]).toEqual([200, false]);
+    // Who counts in the meantime waits for the write that is under way, and asks for none of the counts of this cycle.
+    const written = store.saved.get(contracts[2] ?? '');
+    const more = [event('wide'), node.ask('GET', `/api/chain/wide/contracts/${contracts[2]}/gate`, { key })];
+    expect([await Promise.all(more.map(hasCome)), written?.windows[0]?.counts]).toEqual([
+      [false, false],
+      [0, 1],
+    ]);
+    expect(store.saved.get(contracts[2] ?? '')).toBe(written);
     store.release();
+    for (const { body: told } of await Promise.all(more)) expect(told.cycle).toBeGreaterThan(body.cycle);
     expect((await next).body.cycle).toBeGreaterThan(body.cycle);
     expect(store.saved.get(contracts[0] ?? '')?.windows[0]?.counts).toEqual([0, 1, 1, 1]);
   });
@@ -151,7 +161,7 @@ describe('counts', () => {
     expect(await Promise.all(answers.map(hasCome))).toEqual([false, false, false]);
     store.release();
     await Promise.all(answers);
-    expect(contracts.map((id) => store.saved.get(id)?.windows[0]?.counts)).toEqual([
+    expect(contracts.slice(0, 2).map((id) => store.saved.get(id)?.windows[0]?.counts)).toEqual([
       [0, 2],
       [0, 1],
     ]);
