@@ -20,10 +20,15 @@ export interface NodeBenchOptions {
 /** Those that need no Redis. */
 type Alone = Exclude<Kind, 'network' | 'flexible'>;
 
-const peers: readonly [Exclude<Alone, 'weir'>, name: string, target: number][] = [
-  ['fastify', 'bare Fastify, same schemas', 0.85],
-  ['http', 'bare node:http', 0.7],
-  ['rate-limit', '@fastify/rate-limit', 1.2],
+interface Targets {
+  readonly event?: number;
+  readonly gate?: number;
+}
+
+const peers: readonly [Exclude<Alone, 'weir'>, name: string, Targets][] = [
+  ['fastify', 'bare Fastify, same schemas', { event: 0.97, gate: 1.05 }],
+  ['http', 'bare node:http', {}],
+  ['rate-limit', '@fastify/rate-limit', { gate: 1 }],
 ];
 
 export async function benchNode({ seconds = 3, rounds = 5 }: NodeBenchOptions = {}): Promise<BenchRow[]> {
@@ -39,16 +44,16 @@ export async function benchNode({ seconds = 3, rounds = 5 }: NodeBenchOptions = 
     const batches = await linesPerSecond(node!.told, '{"type":"request","count":10}\n', rounds);
     const gates = await gatesPerSecond(node!.told, rounds);
     return [
-      ...rowsOf('node: POST event', event),
-      ...rowsOf('node: GET gate', gate),
+      ...rowsOf('event', event),
+      ...rowsOf('gate', gate),
       {
         what: 'node: POST gates, 1,000 in a request',
         value: gates,
         unit: 'gates/s',
         against: { name: 'one gate a request', value: gate.weir, ratio: gates / gate.weir, target: 20 },
       },
-      wanted('node: events in bulk, one a line', lines, 'lines/s', 300_000),
-      wanted('node: events in bulk, ten a line', 10 * batches, 'events/s', 1_000_000),
+      wanted('node: events in bulk, one a line', lines, 'lines/s', 3_600_000),
+      wanted('node: events in bulk, ten a line', 10 * batches, 'events/s', 25_000_000),
     ];
   } finally {
     stream.abort();
@@ -141,12 +146,12 @@ async function linesPerSecond({ url, authorization, event }: Listening, line: st
   return median(seen);
 }
 
-function rowsOf(what: string, seen: Record<Alone, number>): BenchRow[] {
-  return peers.map(([kind, name, target]) => ({
-    what,
+function rowsOf(what: 'event' | 'gate', seen: Record<Alone, number>): BenchRow[] {
+  return peers.map(([kind, name, { [what]: target }]) => ({
+    what: what === 'event' ? 'node: POST event' : 'node: GET gate',
     value: seen.weir,
     unit: 'requests/s',
-    against: { name, value: seen[kind], ratio: seen.weir / seen[kind], target },
+    against: { name, value: seen[kind], ratio: seen.weir / seen[kind], ...(target !== undefined && { target }) },
   }));
 }
 
