@@ -1,7 +1,9 @@
 // The fast path of a gate: counting and deciding while no transition can fire.
 //
-//   decideFast:   advance the window; lo <= count <= hi afterwards?   yes: all or none of the events are admitted
-//                                                                     no: -1, and gate.ts decides
+//   decideFast:   advance the window; count <= hi afterwards?   yes: all or none of the events are admitted
+//                                                               no: -1, and gate.ts decides
+//
+// Events only raise the count. Time lets it fall below the band: up to `calmUntil` that changes nothing.
 //
 // A contract extends the head of its gate: a decision reads one object and one place of a ring. window.ts says what that saves. The rules in a
 // plain form are test/limiter/naive-limiter.ts, a list of events that is searched at each step; properties in test/limiter/gate.test.ts
@@ -23,21 +25,18 @@ export interface Figures {
 }
 
 interface Quiet {
-  readonly lo: number;
   readonly hi: number;
   readonly calmUntil: number;
 }
 
 export const NEVER_QUIET: Quiet = {
-  lo: Number.POSITIVE_INFINITY,
   hi: Number.NEGATIVE_INFINITY,
   calmUntil: Number.NEGATIVE_INFINITY,
 };
 
 /** The first window of a gate, or one of a cycle that holds its time, and what a quiet decision needs beside it. */
 export class GateHead extends WindowCounts {
-  /** While the count is within lo .. hi no transition fires. An empty band (lo > hi) sends every event to the gate. */
-  lo = MOST;
+  /** Up to this count no transition fires. -1 sends every event to the gate. */
   hi = -1;
   /** Up to this cycle, exclusive and relative as `offset`, the window can be advanced without an evaluation. */
   calmUntil = LEAST;
@@ -66,9 +65,8 @@ export class GateHead extends WindowCounts {
 export function decideFast(head: GateHead, n: number, cycle: number): number {
   const offset = offsetOf(cycle);
   if (offset >= head.calmUntil && offset > head.offset) return -1;
-  const before = advanceTo(head, cycle);
-  const count = before + n;
-  if (count > head.hi || before + 1 < head.lo) return -1;
+  const count = advanceTo(head, cycle) + n;
+  if (count > head.hi) return -1;
   addTo(head, n);
   const admitted = head.isOpen ? n : 0;
   addFigures(head, n, admitted, count);
@@ -86,8 +84,7 @@ export function addFigures(head: GateHead, n: number, admitted: number, count: n
 }
 
 /** Sets the band and whether events are admitted. The figures stay. */
-export function setHead(head: GateHead, { lo, hi, calmUntil }: Quiet, isOpen: boolean): void {
-  head.lo = lo === Number.POSITIVE_INFINITY ? MOST : lo;
+export function setHead(head: GateHead, { hi, calmUntil }: Quiet, isOpen: boolean): void {
   head.hi = hi === Number.POSITIVE_INFINITY ? MOST : Math.max(-1, hi);
   if (Number.isFinite(calmUntil)) head.calmUntil = offsetOf(calmUntil);
   else if (calmUntil < 0) head.calmUntil = Math.min(LEAST, head.offset);

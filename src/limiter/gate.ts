@@ -386,7 +386,7 @@ export class Gate {
     });
     const isOne = this.gauges.length === 1 && !this.hearsAll && this.#rule === undefined;
     const [only] = isOne ? this.gauges : [];
-    const quiet = only === undefined ? NEVER_QUIET : { lo: only.lo, hi: only.hi, calmUntil: this.#calmUntil(only) };
+    const quiet = only === undefined ? NEVER_QUIET : { hi: only.hi, calmUntil: this.#calmUntil(only) };
     setHead(this.#head, quiet, this.plan.isShadow || this.plan.states[this.state]!.admits);
   }
 

@@ -112,7 +112,7 @@ export function advanceTo(window: WindowCounts, cycle: number): number {
   }
   window.slot = slot;
   window.inWindow = small(count);
-  return count;
+  return window.inWindow;
 }
 
 export class RollingWindow {
