@@ -60,11 +60,31 @@ function ChartFigure({ spec, theme }: { readonly spec: ChartSpec; readonly theme
       <h2>{title}</h2>
       <figcaption>{about}</figcaption>
       <div class="chart" data-plot={linkName(spec)} style={`height:${Math.round(HEIGHT * height)}px`}>
-        <canvas ref={canvas} role="img" aria-label={`${title}. ${about}`} />
+        <canvas
+          ref={canvas}
+          role="img"
+          aria-label={`${title}. ${about}`}
+          onMouseMove={(event) => point(event)}
+          onMouseLeave={(event) => point(event)}
+        />
         <div class="playhead" hidden />
       </div>
     </figure>
   );
+}
+
+/** What the pointer does over one chart it does over all others, at the same cycle: all show their values there. */
+function point(event: MouseEvent): void {
+  const own = [...drawn].find(({ canvas }) => canvas === event.currentTarget);
+  if (!event.isTrusted || own === undefined) return;
+  const cycle = own.scales['x']!.getValueForPixel(event.offsetX)!;
+  for (const { canvas, chartArea, scales } of drawn) {
+    if (canvas === own.canvas) continue;
+    const { left, top } = canvas.getBoundingClientRect();
+    const clientX = left + scales['x']!.getPixelForValue(cycle);
+    const clientY = top + (chartArea.top + chartArea.bottom) / 2;
+    canvas.dispatchEvent(new MouseEvent(event.type === 'mousemove' ? 'mousemove' : 'mouseout', { clientX, clientY }));
+  }
 }
 
 /** A line through all charts of the page at the cycle that is played. */

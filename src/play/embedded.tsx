@@ -15,20 +15,24 @@ interface EmbeddedProps {
 
 export function Embedded({ figure, first, theme }: EmbeddedProps) {
   const { picture, refusal } = usePlayed(first.text, first.name);
-  if (refusal !== undefined) return <p role="alert">{refusal.what}</p>;
-  if (picture === undefined) return <p role="status">…</p>;
-  const { outcome } = picture;
+  const outcome = picture?.outcome;
   return (
-    <main class="embedded" data-digest={outcome.digest}>
-      <p class="question">{outcome.question}</p>
-      {figure === 'requests' ? (
+    <main data-digest={outcome?.digest}>
+      <h1 class="question">{outcome?.question ?? first.name}</h1>
+      {refusal !== undefined ? (
+        <p role="alert">{refusal.what}</p>
+      ) : picture === undefined ? (
+        <p role="status">…</p>
+      ) : figure === 'requests' ? (
         <Lanes picture={picture} theme={theme} />
       ) : (
         <Charts charts={picture.charts.filter((chart) => linkName(chart) === figure)} theme={theme} />
       )}
-      <footer>
-        Computed by Weir {VERSION}: seed {outcome.seed}, <code>{outcome.digest.slice(0, 19)}…</code>
-      </footer>
+      {outcome && (
+        <footer>
+          Computed by Weir {VERSION}: seed {outcome.seed}, <code>{outcome.digest.slice(0, 19)}…</code>
+        </footer>
+      )}
     </main>
   );
 }

@@ -28,7 +28,13 @@ function WatchPage() {
     source.onerror = () => setLost(true);
     return () => source.close();
   }, []);
-  if (run === undefined) return <p role="status">{isLost ? 'The run has ended.' : 'Waiting for the run…'}</p>;
+  if (run === undefined)
+    return (
+      <main>
+        <h1>A run</h1>
+        <p role="status">{isLost ? 'The run has ended.' : 'Waiting for the run…'}</p>
+      </main>
+    );
   const { name, question, share, leftMs, facts, expectations, ended, cycles } = run;
   const status =
     ended !== undefined ? 'ended' : isLost ? 'The run does not answer.' : leftMs === null ? '' : `${left(leftMs)} left`;

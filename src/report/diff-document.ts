@@ -88,12 +88,12 @@ function budgetBlock({ traffic, below = 0 }: LimitsDiff): Block {
 function changeBlocks(changes: readonly LimitChange[]): Block[] {
   if (changes.length === 0) return [];
   const burst = ({ burst: found }: LimitChange) =>
-    found === undefined ? '-' : `of ${number(found.sent)}: ${number(found.old)} → ${number(found.new)}`;
+    found === undefined ? '–' : `${number(found.old)} → ${number(found.new)} of ${number(found.sent)}`;
   return [
     {
       kind: 'table',
       title: 'Limits',
-      columns: ['limit', 'where', 'change', 'at once', 'line'],
+      columns: ['limit', 'where', 'change', 'admitted at once', 'line'],
       rows: changes.map((one) => [one.name, one.where, changeWords(one), burst(one), `${one.file}:${one.line}`]),
     },
   ];
@@ -107,6 +107,7 @@ function trafficBlocks(traffic: LimitDiff, { top, changes, new: fresh }: LimitsD
   const { by_client, by_path, by_minute, by_limiter } = traffic;
   const figures: Block = {
     kind: 'figures',
+    title: 'Requests of the log',
     rows: [
       { label: 'requests', value: number(traffic.requests) },
       ...(['refused_old', 'refused_new'] as const).map((name) => ({
@@ -175,7 +176,7 @@ function countsTable(title: string, head: string, all: readonly NamedCounts[], t
       kind: 'table',
       title,
       folded,
-      columns: [head, ...['requests', 'newly refused', 'newly admitted'].map(right), 'refused'],
+      columns: [head, ...['requests', 'newly refused', 'newly admitted', 'refused'].map(right)],
       rows: all
         .slice(0, top)
         .map((one) => [one.name, one.requests, one.newly_refused, one.newly_admitted, change(one)]),

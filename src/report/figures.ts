@@ -1,6 +1,6 @@
 // The figures of an outcome that reports show: name, label, unit, and the direction in which a run is worse.
 import type { ClientFigures, Outcome, Quantiles } from '../outcome/outcome-schema.js';
-import { latency, number, spanWords } from './words.js';
+import { capital, latency, number, spanWords } from './words.js';
 
 export type FigureUnit = 'count' | 'cycles' | 'ms' | 'number';
 
@@ -82,6 +82,23 @@ export const figures: readonly Figure[] = [
   ...quantileFigures('live.latency_ms', 'latency', (o) => o.live?.latency_ms),
   figure('differences', 'differences', 'count', 'more', (o) => o.comparison?.differences_total),
 ];
+
+/** Of figures that have no row of their own, or whose label needs its heading. */
+const titles: Readonly<Record<string, string>> = {
+  admitted: 'requests admitted',
+  limited: 'requests limited',
+  stuck: 'share of runs stuck',
+  not_recovered: 'probability of not recovering',
+  'clients.drain_ms': 'time to recover (ms)',
+  'clients.attempts_per_success': 'attempts per success',
+};
+
+/** The title of an axis: what it is, with its unit. */
+export function figureTitle(name: string): string {
+  const found = figures.find((one) => one.name === name);
+  const unit = found?.unit === 'cycles' || found?.unit === 'ms' ? ` (${found.unit})` : '';
+  return capital(titles[name] ?? (found === undefined ? name : `${found.label}${unit}`));
+}
 
 /** The mean of a figure over replications with its 95 % interval; undefined without replications. */
 export function meanText({ name }: Pick<Figure, 'name'>, { replications }: Outcome): string | undefined {

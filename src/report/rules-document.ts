@@ -7,6 +7,9 @@ import { type Block, type ReportDocument, right, sentence } from './block.js';
 import { refusalsChart } from './chart/rules.js';
 import { counted, duration, percent } from './words.js';
 
+/** Keys in a terminal and in Markdown; pages and compare.json have all that were asked for. */
+const BRIEF = 10;
+
 interface ComparedReport extends LogComparison {
   readonly name: string;
   readonly changes: PolicyChanges | undefined;
@@ -100,9 +103,14 @@ function changesBlocks(changes: PolicyChanges | undefined): Block[] {
     { title: 'What changes' },
   );
   if (by_key.length === 0) return [summary];
-  const rows = by_key.map((one) => [one.key, one.requests, one.newly_refused, one.newly_admitted]);
   return [
     summary,
-    { kind: 'table', columns: ['key', ...['requests', 'newly refused', 'newly admitted'].map(right)], rows },
+    {
+      kind: 'table',
+      columns: ['key', ...['requests', 'newly refused', 'newly admitted'].map(right)],
+      rows: by_key.map((one) => [one.key, one.requests, one.newly_refused, one.newly_admitted]),
+      brief: BRIEF,
+      more: 'keys',
+    },
   ];
 }

@@ -39,8 +39,9 @@ export function runDocument(reported: Reported, medium: Medium): ReportDocument 
   const { outcome } = reported;
   const { scenario, seed, question, kind, notes = [], compared } = outcome;
   const charts = medium === 'documents' ? chartsOf(reported) : [];
-  const isLimited = outcome.by_contract.some(({ rule }) => rule !== 'none');
-  const window = medium === 'terminal' && isLimited ? windowChart(reported) : undefined;
+  // A terminal shows them without a heading.
+  const titled = (title: string) => (medium === 'terminal' ? undefined : title);
+  const window = medium === 'terminal' ? windowChart(reported) : undefined;
   return {
     title: scenario,
     besides: kind === 'replay' ? undefined : `seed ${seed}`,
@@ -53,12 +54,12 @@ export function runDocument(reported: Reported, medium: Medium): ReportDocument 
     blocks: [
       ...notes.map((note) => sentence(note)),
       ...readSentences(outcome).map((text) => sentence(text, { where: 'documents' })),
-      ...expectationBlocks(outcome),
+      ...expectationBlocks(outcome, titled('Expectations')),
       { kind: 'checks', rows: runChecks(outcome), where: 'junit' },
       ...answerBlocks(outcome),
       ...(window === undefined ? [] : [{ kind: 'chart', spec: window } as const]),
       ...farThreshold(outcome),
-      figureBlock(outcome),
+      figureBlock(outcome, titled('Figures')),
       ...entryBlocks(outcome),
       ...contractBlocks(outcome),
       ...differenceBlocks(outcome),
@@ -90,7 +91,7 @@ function farThreshold({ ...outcome }: Outcome): Block[] {
   return [sentence(`The threshold of ${number(contract.threshold)} is far above the counts.`, { where: 'terminal' })];
 }
 
-function expectationBlocks(outcome: Outcome): Block[] {
+function expectationBlocks(outcome: Outcome, title?: string): Block[] {
   const { expectations, partial } = outcome;
   if (expectations.length === 0) return [];
   const rows = expectations.map((one): CheckRow => {
@@ -108,7 +109,7 @@ function expectationBlocks(outcome: Outcome): Block[] {
       message,
     };
   });
-  return [{ kind: 'checks', rows, title: 'Expectations' }];
+  return [{ kind: 'checks', rows, title }];
 }
 
 /** At least one: readers of JUnit treat an empty suite as an error. */
@@ -136,7 +137,7 @@ function runChecks(outcome: Outcome): CheckRow[] {
   return [agrees, end];
 }
 
-function figureBlock(outcome: Outcome): Block {
+function figureBlock(outcome: Outcome, title: string | undefined): Block {
   const { replications, requests, skipped_lines, cycle_ms, costs } = outcome;
   const rows = figures.flatMap((figure) => {
     const value = figure.of(outcome);
@@ -151,7 +152,7 @@ function figureBlock(outcome: Outcome): Block {
   const skipped = { label: 'skipped lines', value: number(skipped_lines), beside: undefined, mean: undefined };
   return {
     kind: 'figures',
-    title: 'Figures',
+    title,
     meanTitle: replications && meanTitle(replications),
     rows: skipped_lines > 0 ? [...rows, skipped] : rows,
   };

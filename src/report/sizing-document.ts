@@ -46,7 +46,9 @@ export function adviceDocument({ name, advice, isKeyed, paste, command }: Advice
       ...(isKeyed ? [] : [sentence('All requests share this limit. --key client finds one for each client.')]),
       recommended,
       ...(fitted.length === 0 ? [] : [fittedTable(advice)]),
-      sentence(`limited: requests limited in the log. ${columnWords(advice, isKeyed)}`),
+      sentence(
+        `limited: requests limited in the log. ${columnWords(advice, isKeyed)}${fitted.length === 0 ? '' : ' Limits of other rules above 40 are tried in steps of 5 %.'}`,
+      ),
       ...clientBlocks(advice, one),
       ...hourBlocks(one),
       ...(paste.length === 0 ? [] : pasteBlocks(advice, paste)),
@@ -71,7 +73,7 @@ function burstOf(most: number | null, isExact = true): string {
 function fittedTable({ fitted, cycle_ms }: Advice): Table {
   return {
     kind: 'table',
-    title: 'Other rules, each with the strictest limit that keeps the share (above 40 in steps of 5 %)',
+    title: 'Other rules, each with the strictest limit that keeps the share',
     columns: [
       'limited below',
       'rule',

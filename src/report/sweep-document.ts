@@ -14,7 +14,7 @@ import { makeFolder } from '../store/make-folder.js';
 import { firstView, type SweepAxis, type SweepCell, type SweepData, sweepCharts } from '../web/chart/sweep-charts.js';
 import { type Block, type ReportDocument, right, sentence, type Table } from './block.js';
 import { drawingIfInstalled } from './chart/drawing.js';
-import { figures as known } from './figures.js';
+import { figureTitle, figures as known } from './figures.js';
 import { documentMarkdown } from './markdown.js';
 import { html } from './page/html.js';
 import { documentPage } from './page/page.js';
@@ -88,9 +88,11 @@ function shortNames(paths: readonly string[]): string[] {
 }
 
 function figureWords(figure: SweptFigure | undefined): string {
-  if (figure === undefined) return '-';
+  if (figure === undefined) return '–';
   const { mean, low, high } = figure;
-  return low === null || high === null ? number(mean) : `${number(mean)} [${number(low)}, ${number(high)}]`;
+  return low === null || high === null
+    ? number(mean)
+    : `${number(mean)} [${number(Math.max(0, low))}, ${number(high)}]`;
 }
 
 export function foundBlocks(found: Found, condition: string): Block[] {
@@ -219,7 +221,7 @@ function howTaken(rows: readonly SweepRow[], unsolved: string | undefined, unspl
       ? []
       : [
           sentence(
-            `The time to recover is ${states.length === 0 ? 'measured in runs' : 'measured in runs at the other points'}. It is not solved as a Markov chain: ${unsolved}.`,
+            `The time to recover is measured in runs${states.length === 0 ? '' : ' at the other points'}. It could not be solved exactly, as a Markov chain: ${unsolved}.`,
             { where: 'documents' },
           ),
         ]),
@@ -287,8 +289,8 @@ export async function writeSweepReport(folder: string, report: SweepReport): Pro
 export function sweepData({ plan, rows, figures, border }: Swept, most = MOST_NUMBERS): SweepData {
   const { axes, name, replications, cells: planned } = plan;
   const drawn = planned.length !== axes.reduce((product, { values }) => product * (values?.length ?? 0), 1);
-  const titles = shortNames(axes.map(({ path }) => path));
-  const shown = axes.map((axis, index) => sweepAxis(titles[index]!, axis));
+  const axisNames = shortNames(axes.map(({ path }) => path));
+  const shown = axes.map((axis, index) => sweepAxis(axisNames[index]!, axis));
   const present = new Set(rows.flatMap((row) => Object.keys(row.figures)));
   const further = known.map((figure) => figure.name).filter((one) => present.has(one) && !figures.includes(one));
   const room = Math.max(figures.length, Math.floor(most / (3 * rows.length)));
@@ -300,7 +302,8 @@ export function sweepData({ plan, rows, figures, border }: Swept, most = MOST_NU
     });
     return { at: axes.map((axis) => placeOf(axis, set[axis.path]!)), values };
   });
-  return { name, axes: shown, figures: names, cells, drawn, runs: replications, border };
+  const titles = names.map(figureTitle);
+  return { name, axes: shown, figures: names, titles, cells, drawn, runs: replications, border };
 }
 
 function sweepAxis(name: string, { values = [], names }: Axis): SweepAxis {
@@ -320,8 +323,9 @@ function placeOf({ values = [] }: Axis, value: Json): number {
   return index >= 0 ? index : Number.parseFloat(String(value));
 }
 
+/** No figure can be negative: neither can the end of its interval. */
 function short<T extends number | null>(value: T): T {
-  return (value === null ? null : Number(value.toPrecision(6))) as T;
+  return (value === null ? null : Number(Math.max(0, value).toPrecision(6))) as T;
 }
 
 /** The page of a sweep while it goes on: its charts, drawn again whenever cells are sent to it. */

@@ -19,11 +19,10 @@ export function blocksText(blocks: readonly Block[], terminal: Terminal): string
   const wide = { ...terminal, columns: Math.max(LEAST_COLUMNS, terminal.columns) };
   const texts = shownIn(blocks, 'terminal').flatMap((block) => {
     const lines = linesOf(block, wide);
-    const title = block.kind === 'figures' || block.kind === 'checks' ? undefined : block.title;
     const head =
-      title === undefined
+      block.title === undefined
         ? []
-        : wrapped(shownName(title, LONGEST_SENTENCE), terminal.uncut === true ? LONGEST_SENTENCE : wide.columns);
+        : wrapped(shownName(block.title, LONGEST_SENTENCE), terminal.uncut === true ? LONGEST_SENTENCE : wide.columns);
     return lines.length === 0 ? [] : [[...head.map((line) => hued(line, 'strong', terminal)), ...lines].join('\n')];
   });
   return inCharset(texts.join('\n\n'), terminal);

@@ -101,11 +101,16 @@ function bunchedValues(sizing: Sizing, ladders: readonly RuleLadder[], shares: r
 }
 
 function bunchedWords({ fitted }: Advice, values: readonly (number | string | null)[]): string {
-  const limits = fitted.map(({ rule, within, limited_below, value }, index) => {
+  const limits = fitted.flatMap(({ rule, within, limited_below, value }, index) => {
+    if (value === (values[index] ?? null)) return [];
     const window = within === null ? '' : ` in ${within} cycles`;
-    return `${rule}${window} for ${100 * limited_below} % needs ${value ?? 'more than was tried'} so, and ${values[index] ?? 'more than was tried'}`;
+    return [
+      `${rule}${window} for ${100 * limited_below} % needs ${value ?? 'more than was tried'} so, and ${values[index] ?? 'more than was tried'}`,
+    ];
   });
-  return `${limits.join('; ')} if all of a second came at its beginning.`;
+  if (limits.length === 0) return 'If all of a second came at its beginning, the limits would be the same.';
+  const others = limits.length === fitted.length ? '' : ' The other limits would be the same.';
+  return `${limits.join('; ')} if all of a second came at its beginning.${others}`;
 }
 
 /** Gathers the requests of a cycle by key, so that windows see them as they do without other rules; then those decide, ms by ms. */

@@ -25,7 +25,7 @@ export function drawOnScreen(
     const font = getComputedStyle(document.body).fontFamily;
     drawn = chartsNow().map((spec) => {
       const canvas = element(`chart-${spec.id}`, HTMLCanvasElement);
-      const width = Math.min(canvas.parentElement?.clientWidth ?? 0, innerWidth);
+      const width = Math.max(spec.leastWidth ?? 0, Math.min(canvas.parentElement?.clientWidth ?? 0, innerWidth));
       return new Chart(canvas, paint(spec, { palette: palettes[theme], font, width }));
     });
     document.documentElement.dataset['drawn'] = String(drawn.length);

@@ -61,8 +61,14 @@ export function barChart(id: 'timeline' | 'hours', names: readonly string[], val
   return {
     ...common,
     id,
-    x: { kind: 'values', title: 'UTC', from: -0.5, to: values.length - 0.5, names },
-    yTitle: 'Limited requests',
+    x: {
+      kind: 'values',
+      title: id === 'hours' ? 'Hour of the day (UTC)' : 'Time (UTC)',
+      from: -0.5,
+      to: values.length - 0.5,
+      names,
+    },
+    yTitle: 'Requests limited',
     yWhole: true,
     lines: [
       {

@@ -45,6 +45,7 @@ function take(next: SweepData): void {
     // Drawn cells have one view, and a single axis has no other.
     by.disabled = next.drawn || next.axes.length < 2;
     kind.disabled = by.disabled;
+    for (const { parentElement } of [by, kind]) parentElement!.hidden = by.disabled;
   }
   if (sweep?.figures.join() !== next.figures.join())
     fill(figure, next.figures, Math.max(0, next.figures.indexOf(chosenFigure ?? '')));
@@ -75,7 +76,10 @@ function figureOf({ title, about, height, id, leastWidth }: ChartSpec): HTMLElem
   canvas.setAttribute('aria-label', `${title}. ${about}`);
   place.append(canvas);
   const wide = Object.assign(document.createElement('div'), { className: 'wide' });
-  if (leastWidth !== undefined) place.style.minWidth = `${leastWidth}px`;
+  if (leastWidth !== undefined) {
+    place.style.minWidth = `${leastWidth}px`;
+    Object.assign(wide, { tabIndex: 0, role: 'region', ariaLabel: title });
+  }
   wide.append(place);
   whole.append(head, caption, wide);
   return whole;
@@ -90,7 +94,10 @@ const redraw = drawOnScreen(palettes, () => {
   panels.className = charts.length > 1 && charts[0]!.leastWidth === undefined ? 'several' : '';
   panels.replaceChildren(...charts.map(figureOf));
   const cut = shown.kind === 'lines' && !by.disabled && axes[Number(by.value)]!.values.length > MOST_LINES;
-  element('said').textContent = [
+  const said = element('said');
+  // Where nothing is left out, the captions say it.
+  said.className = left > 0 || cut ? 'facts' : 'aside';
+  said.textContent = [
     `${figures[shown.figure]} by ${axes[shown.x]!.name}, ${charts.length === 1 ? '1 chart' : `${charts.length} charts`}.`,
     ...(left > 0 ? [`${left} more combinations are in sweep.csv.`] : []),
     ...(cut ? [`Lines are drawn for ${MOST_LINES} values; a heat map shows all.`] : []),

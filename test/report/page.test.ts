@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chartsOf } from '../../src/report/chart/charts.js';
 import { compareRuns } from '../../src/report/compare-runs.js';
 import { comparisonHtml } from '../../src/report/formats.js';
-import { pageHtml } from '../../src/report/page/page.js';
+import { documentPage, pageHtml } from '../../src/report/page/page.js';
 import type { Reported } from '../../src/report/reported.js';
 import { findChromium, launchChromium, noChromium } from '../chromium.js';
 import {
@@ -56,6 +56,20 @@ function sideBySide(all: Readonly<Record<string, Reported>>): string {
   const named = Object.entries(all).map(([name, reported]) => ({ name, reported }));
   const outcomes = named.map(({ name, reported: { outcome } }) => ({ name, outcome }));
   return comparisonHtml(compareRuns(outcomes, { baseline: 0 }), named);
+}
+
+/** A chart before any title, a column without one, and code below a title. */
+function anyBlocks(): string {
+  const [spec] = chartsOf(sampleRun());
+  return documentPage({
+    title: 'An answer',
+    sentence: 'In blocks.',
+    blocks: [
+      { kind: 'chart', spec: spec! },
+      { kind: 'table', title: 'Latency', columns: ['latency', ''], rows: [['1 ms', '██']] },
+      { kind: 'code', title: 'nginx', text: 'limit_req zone=weir;' },
+    ],
+  });
 }
 
 function several(): string {
@@ -157,7 +171,12 @@ describe.skipIf(executable === undefined)(title, () => {
   );
 
   it('has nothing that axe objects to, narrow and wide, light and dark', async () => {
-    const pages = { live: pageHtml(liveRun()), devices: pageHtml(devicesRun()), several: several() };
+    const pages = {
+      live: pageHtml(liveRun()),
+      devices: pageHtml(devicesRun()),
+      several: several(),
+      blocks: anyBlocks(),
+    };
     const found: unknown[] = [];
     for (const [name, html] of Object.entries(pages)) {
       for (const [width, scheme] of [

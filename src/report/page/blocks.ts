@@ -13,14 +13,22 @@ import {
 import { number } from '../words.js';
 import { Html, type HtmlPart, html, unbroken } from './html.js';
 
+/** Charts and code that follow a titled block belong to it: their titles are one level lower. */
 export function blocksHtml(blocks: readonly Block[]): Html[] {
-  return shownIn(blocks, 'documents').flatMap((block) => [
-    ...(block.title === undefined ? [] : [html`<h2>${block.title}</h2>\n`]),
-    blockHtml(block),
-  ]);
+  const shown = shownIn(blocks, 'documents');
+  const first = shown.findIndex(({ title }) => title !== undefined);
+  return shown.flatMap((block, index) => {
+    const level = first >= 0 && index > first ? 3 : 2;
+    if (block.title === undefined) return [blockHtml(block, level)];
+    return [heading(block.kind === 'code' ? level : 2, block.title), blockHtml(block, 3)];
+  });
 }
 
-function blockHtml(block: Block): Html {
+function heading(level: 2 | 3, title: string): Html {
+  return level === 2 ? html`<h2>${title}</h2>\n` : html`<h3>${title}</h3>\n`;
+}
+
+function blockHtml(block: Block, level: 2 | 3): Html {
   switch (block.kind) {
     case 'sentence':
       return html`<p${block.hue === 'bad' ? html` class="warning"` : ''}>${unbroken(block.text)}</p>\n`;
@@ -31,7 +39,7 @@ function blockHtml(block: Block): Html {
     case 'table':
       return tableHtml(block);
     case 'chart':
-      return chartFigure(block.spec);
+      return chartFigure(block.spec, level);
     case 'code':
       return codeHtml(block);
   }
@@ -83,8 +91,10 @@ function tableOf(
   rows: readonly (readonly Html[])[],
   stacks = true,
 ): Html {
-  const heads = columns.map(
-    (column) => html`<th scope="col"${classOf([typeof column === 'string' ? '' : 'n'])}>${titleOf(column)}</th>`,
+  const heads = columns.map((column) =>
+    column === ''
+      ? html`<td></td>`
+      : html`<th scope="col"${classOf([typeof column === 'string' ? '' : 'n'])}>${titleOf(column)}</th>`,
   );
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table${classOf([stacks ? 'stack' : ''])}><thead><tr>${heads}</tr></thead>
 <tbody>${rows.map((row) => html`<tr>${row}</tr>\n`)}</tbody></table></div>\n`;
@@ -111,14 +121,11 @@ export function codeHtml({ text, language, below }: Pick<Code, 'text' | 'languag
   return html`<pre tabindex="0">${language === 'sh' ? parts : lines}</pre>\n${below === undefined ? '' : html`<p class="facts">${below}</p>\n`}`;
 }
 
-export function chartFigure({
-  id,
-  title,
-  about,
-  height,
-}: Pick<ChartSpec, 'title' | 'about' | 'height'> & { readonly id: string }): Html {
+type Drawn = Pick<ChartSpec, 'title' | 'about' | 'height'> & { readonly id: string };
+
+export function chartFigure({ id, title, about, height }: Drawn, level: 2 | 3 = 3): Html {
   // Heights are classes, because the policy of the page forbids inline styles.
-  return html`<figure><h3>${title}</h3><figcaption>${unbroken(about)}</figcaption><div class="chart h${Math.ceil(height / HEIGHT_STEP)}"><canvas id="chart-${id}" role="img" aria-label="${title}. ${about}"></canvas></div></figure>\n`;
+  return html`<figure>${heading(level, title)}<figcaption>${unbroken(about)}</figcaption><div class="chart h${Math.ceil(height / HEIGHT_STEP)}"><canvas id="chart-${id}" role="img" aria-label="${title}. ${about}"></canvas></div></figure>\n`;
 }
 
 const HEIGHT_STEP = 40;

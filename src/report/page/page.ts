@@ -36,9 +36,9 @@ export function documentPage(document: ReportDocument, parts: PageParts = {}): s
   const { files = [], before = '', after = '', data = {}, script = 'report.js', isLive = false } = parts;
   const mark = verdict === undefined ? '' : html`<b>${verdict.sign} ${verdict.words}</b> `;
   const links = files.map((file, index) => html`${index === 0 ? '' : ', '}<a href="${file}">${file}</a>`);
-  const body = html`<header><p class="verdict ${verdictClasses[verdict?.hue ?? 'open']}" id="verdict">${mark}${sentence}</p>
+  const body = html`<header><h1>${title}</h1>
 <button type="button" id="theme">Light / dark</button></header>
-<main><h1>${title}</h1>
+<main><p class="verdict ${verdictClasses[verdict?.hue ?? 'open']}" id="verdict">${mark}${sentence}</p>
 ${question === undefined ? '' : html`<p class="question">${question}</p>`}
 ${facts === undefined ? '' : html`<p class="facts">${unbroken(facts)}</p>`}
 ${before}${blocksHtml(blocks)}${after}

@@ -30,18 +30,24 @@ interface SizingReport extends LogAdvice {
 export function sizingPageHtml(report: SizingReport, files: readonly string[] = []): string {
   const { advice, isKeyed } = report;
   const { cycle_ms } = advice;
-  const before = html`<form id="choice" class="sliders" aria-label="Choice of a limit">
-<label ${advice.curves.length === 1 ? html`hidden` : ''}>Window<select id="window">${advice.curves.map(({ within }, index) => html`<option value="${index}">${windowName(within, cycle_ms)}</option>`)}</select></label>
+  const before = html`<h2>Choose a limit</h2>
+<form id="choice" class="sliders" aria-label="Choice of a limit">
+<label ${advice.curves.length === 1 ? html`hidden` : ''}><span>Window</span><select id="window">${advice.curves.map(({ within }, index) => html`<option value="${index}">${windowName(within, cycle_ms)}</option>`)}</select></label>
 <label for="threshold">Threshold: drag it, or use the arrow keys<input type="range" id="threshold" min="0" max="1" step="1" value="0" aria-describedby="summary"></label>
-<label for="number">as a number<input type="number" id="number" min="1" step="1" value="1"></label>
-<div id="wanted" role="group" aria-label="Recommended thresholds"></div>
+<div class="row"><label for="number">As a number<input type="number" id="number" min="1" step="1" value="1"></label>
+<div id="wanted" role="group" aria-label="Recommended thresholds"></div></div>
 <p id="summary"></p><p id="live" class="aside" role="status" aria-live="polite"></p></form>
 ${figure('curve', 'Requests limited at every threshold', 'The share of requests that would be limited; on a logarithmic scale, it ends where nothing is limited.', 320)}
 <p id="unknown" class="facts" hidden>When requests are limited, and whose, is known for higher thresholds only: the page keeps the ${number(MOST_ROWS_OF_WINDOW)} busiest cycles of each window.</p>
-<div id="times">${figure('timeline', 'When requests would be limited', 'From the first request to the last, in UTC, without suspects.', 160)}
-${figure('hours', 'By hour of the day', 'In UTC, all days together, without suspects.', 160)}</div>
+<div id="times">${figure('timeline', 'When requests would be limited', `From ${day(advice.first_at)} to ${day(advice.last_at)} UTC, without suspects.`, 160)}
+${figure('hours', 'By hour of the day', 'All days together, without suspects.', 160)}</div>
 ${clientsSection(isKeyed)}`;
   return documentPage(adviceDocument(report), { files, before, data: dataOf(report), script: 'recommend.js' });
+}
+
+/** 2026-01-31 10:00 */
+function day(instant: string | null): string {
+  return (instant ?? '').slice(0, 16).replace('T', ' ');
 }
 
 function windowName(within: number, cycleMs: number): string {

@@ -23,7 +23,7 @@ export function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line',
   const text = { family: font, size: narrow ? 11 : 13 };
   const datasets = [...spec.lines.map((line) => lineDataset(line, palette)), ...signDatasets(spec, palette)];
   const names = spec.lanes?.names ?? spec.ranges?.names ?? spec.heat?.names;
-  const longest = narrow ? 12 : 28;
+  const longest = narrow ? 16 : 28;
   const grid = { color: palette.grid, tickColor: palette.grid };
   const title = (words: string) => ({
     display: words !== '',
@@ -55,6 +55,7 @@ export function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line',
           ...(spec.x.kind === 'values' && spec.x.names !== undefined
             ? { afterBuildTicks: placeTicks(spec.x.names.length) }
             : {}),
+          ...(spec.x.kind === 'values' && spec.x.log === true ? { afterBuildTicks: logTicks } : {}),
           ticks: {
             color: palette.muted,
             font: text,
@@ -70,11 +71,12 @@ export function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line',
           names === undefined
             ? {
                 type: spec.yLog === true ? 'logarithmic' : 'linear',
-                beginAtZero: true,
+                beginAtZero: spec.yLog !== true,
                 suggestedMax: spec.yMax ?? 1,
                 title: title(spec.yTitle),
                 grid,
                 border: { color: palette.muted },
+                ...(spec.yLog === true ? { afterBuildTicks: logTicks } : {}),
                 ticks: {
                   color: palette.muted,
                   font: text,
@@ -160,6 +162,15 @@ function percentileTicks(max: number): (axis: { ticks: { value: number }[] }) =>
     const places = percentilePlaces.filter((place) => place < max - 0.15);
     axis.ticks = [...places, max].map((value) => ({ value }));
   };
+}
+
+/** 1, 2, 5, 10, 20, 50, … or, of a long axis, 1, 10, 100, … */
+function logTicks(axis: { min: number; max: number; ticks: { value: number }[] }): void {
+  const steps = axis.max / axis.min < 1_000 ? [1, 2, 5] : [1];
+  axis.ticks = Array.from({ length: 20 }, (_, n) => steps.map((step) => step * 10 ** (n - 6)))
+    .flat()
+    .filter((value) => value >= axis.min && value <= axis.max)
+    .map((value) => ({ value }));
 }
 
 /** A tick at each of the places 0, 1, 2, … */

@@ -31,6 +31,8 @@ export interface SweepData {
   readonly name: string;
   readonly axes: readonly SweepAxis[];
   readonly figures: readonly string[];
+  /** What each figure is, with its unit. */
+  readonly titles: readonly string[];
   readonly cells: readonly SweepCell[];
   /** Whether cells were drawn, rather than all combinations taken. */
   readonly drawn: boolean;
@@ -96,7 +98,7 @@ export function sweepCharts(data: SweepData, view: SweepView): { charts: ChartSp
     const within = cells.filter(({ at }) => others.map((axis) => at[axis]).join('/') === key);
     const fixed = others.map((axis) => `${axes[axis]!.name} ${axes[axis]!.values[within[0]!.at[axis]!]}`).join(', ');
     const chart = view.kind === 'heat' ? heat(data, view, within, scale) : lines(data, view, within, scale);
-    const title = fixed === '' ? data.figures[view.figure]! : fixed;
+    const title = fixed === '' ? data.titles[view.figure]! : fixed;
     return { ...chart, id: `panel-${panel}` as const, title };
   });
   return { charts, left: keys.length - charts.length };
@@ -124,7 +126,7 @@ const common = { shades: [], marks: [] } as const;
 function about(data: SweepData, what: string): string {
   const { border } = data;
   if (border !== undefined)
-    return `${what} (shares of up to ${plainNumber(data.runs)} runs; none where all neighbours agree). The line is at ${border}.`;
+    return `${what} (of up to ${plainNumber(data.runs)} runs; cells whose neighbours all agree take their value). The line is at ${border}.`;
   const runs = data.runs === 1 ? 'one run of each cell' : `means over ${plainNumber(data.runs)} runs of each cell`;
   return `${what} (${runs}).`;
 }
@@ -163,7 +165,7 @@ function lines(data: SweepData, { figure, x, by }: SweepView, cells: readonly Sw
     const of = (end: 0 | 1 | 2) => own.map(({ values }) => values[figure]?.[end] ?? null);
     const [tone, shape] = looks[index]!;
     const label =
-      group === undefined ? data.figures[figure]! : `${data.axes[by!]!.name} ${data.axes[by!]!.values[group]}`;
+      group === undefined ? data.titles[figure]! : `${data.axes[by!]!.name} ${data.axes[by!]!.values[group]}`;
     const line = { tone, xs, stepped: false, ...(data.axes[x]!.isNumeric ? {} : { loose: true }) };
     const band: Line[] = of(1).every((one) => one === null)
       ? []
@@ -171,14 +173,17 @@ function lines(data: SweepData, { figure, x, by }: SweepView, cells: readonly Sw
           { ...line, label: `${label}, low`, ys: of(1), width: 0, listed: false },
           { ...line, label: `${label}, high`, ys: of(2), width: 0, listed: false, area: 'previous' },
         ];
-    return [...band, { ...line, label, ys: of(0), width: 2, dots: shape! }];
+    return [
+      ...band,
+      { ...line, label, ys: of(0), width: 2, dots: shape!, ...(group === undefined ? { listed: false } : {}) },
+    ];
   });
   const cut = groups.length > MOST_LINES ? ` The first ${MOST_LINES} of ${groups.length} values are drawn.` : '';
   const bands = data.runs > 1 ? ', with 95 % intervals as bands' : '';
   return {
     x: valueAxis(data.axes[x]!),
-    about: about(data, `${data.figures[figure]} by ${data.axes[x]!.name}${bands}`) + cut,
-    yTitle: data.figures[figure]!,
+    about: about(data, `${data.titles[figure]} by ${data.axes[x]!.name}${bands}`) + cut,
+    yTitle: data.titles[figure]!,
     yMax: high,
     lines: drawn,
     ...common,
@@ -207,7 +212,7 @@ function heat(data: SweepData, { figure, x, by }: SweepView, cells: readonly Swe
       to: across.values.length - 0.5,
       names: across.values.map(String),
     },
-    about: about(data, `${data.figures[figure]} by ${across.name} (across) and ${down.name} (down)`),
+    about: about(data, `${data.titles[figure]} by ${across.name} (across) and ${down.name} (down)`),
     yTitle: down.name,
     lines: [],
     ...common,
@@ -230,7 +235,7 @@ function dots(data: SweepData, { figure, x }: SweepView): ChartSpec {
   const place = isRange ? (value: number) => value : places(axis);
   const own = data.cells.toSorted((a, b) => a.at[x]! - b.at[x]!);
   const xs = own.map(({ at }) => place(at[x]!));
-  const name = data.figures[figure]!;
+  const name = data.titles[figure]!;
   return {
     id: 'panel-0',
     title: name,
@@ -245,6 +250,7 @@ function dots(data: SweepData, { figure, x }: SweepView): ChartSpec {
         ys: own.map(({ values }) => values[figure]?.[0] ?? null),
         stepped: false,
         loose: true,
+        listed: false,
       },
     ],
     ...common,
