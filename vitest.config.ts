@@ -36,7 +36,7 @@ const long = [
     'worker',
   ].map((name) => `test/cli/${name}.test.ts`),
   ...['foreign', 'load', 'matrix', 'stopped-generator', 'stress'].map((name) => `test/live/${name}.test.ts`),
-  ...['gateways', 'haproxy-redis', 'libraries', 'nginx', 'nginx-keys'].map((name) => `test/live/real-${name}.test.ts`),
+  ...['gateways', 'limiters', 'nginx-keys'].map((name) => `test/live/real-${name}.test.ts`),
   ...['investigation', 'log-answer', 'random', 'random-clients', 'real', 'real-clients', 'retry-policy'].map(
     (name) => `test/identify/${name}.test.ts`,
   ),

@@ -128,7 +128,8 @@ const arrivals = {
 
 const ATTEMPTS = 3;
 
-describe.each(Object.entries(cases))('%s', (_, { program, preset, file, places }) => {
+// They wait most of the time; the places of one file are asked one after the other.
+describe.concurrent.each(Object.entries(cases))('%s', (_, { program, preset, file, places }) => {
   let server: Running;
   let text = '';
   beforeAll(async () => {
@@ -144,24 +145,27 @@ describe.each(Object.entries(cases))('%s', (_, { program, preset, file, places }
   });
   afterAll(() => server?.close());
 
-  it.skipIf(!isInstalled(program)).each(Object.entries(places))('%s is limited as %s', async (path, place) => {
-    const read = limitersIn(text, program === 'nginx' ? 'nginx.conf' : 'haproxy.cfg');
-    const own = read.places.find(({ where }) => where === place)!.limiters;
-    expect(read.appliesTo('127.0.0.1', path)).toEqual(own);
-    for (const asks of Object.values(arrivals))
-      for (let tried = 1; ; tried += 1) {
-        // What was sent before is forgotten.
-        await new Promise((resolve) => setTimeout(resolve, 5_000));
-        const limiter = JSON.stringify({ paste: text, ...(read.places.length > 1 && { location: place }) });
-        const target = `target: { preset: ${preset}, limited_status: [429], transport_ms: 60 }`;
-        const asked = scenario(`cycle_ms: 100\ndrain: 5\n${target}\nlimiter: ${limiter}\n${asks}`);
-        const { comparison } = told(await run(asked, { url: `${server.url}${path}` }));
-        // A machine that is too busy says nothing of the target; a difference is one at once.
-        expect(comparison.verdict, comparison.reason).not.toBe('node differs');
-        if (comparison.verdict === 'agrees' || tried === ATTEMPTS) {
-          expect(`${comparison.verdict} ${comparison.reason}`).toMatch(/^agrees|would fit too many limiters/);
-          break;
+  (isInstalled(program) ? it.sequential : it.skip).each(Object.entries(places))(
+    '%s is limited as %s',
+    async (path, place) => {
+      const read = limitersIn(text, program === 'nginx' ? 'nginx.conf' : 'haproxy.cfg');
+      const own = read.places.find(({ where }) => where === place)!.limiters;
+      expect(read.appliesTo('127.0.0.1', path)).toEqual(own);
+      for (const asks of Object.values(arrivals))
+        for (let tried = 1; ; tried += 1) {
+          // What was sent before is forgotten.
+          await new Promise((resolve) => setTimeout(resolve, 5_000));
+          const limiter = JSON.stringify({ paste: text, ...(read.places.length > 1 && { location: place }) });
+          const target = `target: { preset: ${preset}, limited_status: [429], transport_ms: 60 }`;
+          const asked = scenario(`cycle_ms: 100\ndrain: 5\n${target}\nlimiter: ${limiter}\n${asks}`);
+          const { comparison } = told(await run(asked, { url: `${server.url}${path}` }));
+          // A machine that is too busy says nothing of the target; a difference is one at once.
+          expect(comparison.verdict, comparison.reason).not.toBe('node differs');
+          if (comparison.verdict === 'agrees' || tried === ATTEMPTS) {
+            expect(`${comparison.verdict} ${comparison.reason}`).toMatch(/^agrees|would fit too many limiters/);
+            break;
+          }
         }
-      }
-  });
+    },
+  );
 });

@@ -1,4 +1,0 @@
-import { holdsHaproxy, holdsRedis } from './real-limiters.js';
-
-holdsHaproxy();
-holdsRedis();

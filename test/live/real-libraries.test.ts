@@ -1,3 +1,0 @@
-import { holdsLibraries } from './real-limiters.js';
-
-holdsLibraries();

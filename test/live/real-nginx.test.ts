@@ -1,3 +1,0 @@
-import { holdsNginx } from './real-limiters.js';
-
-holdsNginx();
