@@ -211,9 +211,10 @@ const sampledFrom =
       return logLikelihood(gaps, structure, values, first, { offsetMs, spreadMs }) + logPrior(values, lateMs);
     };
     let starts = 0;
+    const edges = edgesBy(gaps, structure);
     const first = () => {
       starts += 1;
-      const guess = starts === 1 && near !== undefined ? near : guessed(gaps, structure, draw, near);
+      const guess = starts === 1 && near !== undefined ? near : guessed(edges, structure, draw, near);
       return variables.map((name) => {
         const [least, most] = room[name];
         const value = Math.min(most, Math.max(least, guess[name]));
@@ -230,7 +231,7 @@ const sampledFrom =
 
 /** A starting point: near one that is known, or by two gaps of different retries. */
 function guessed(
-  gaps: readonly Gap[],
+  edges: (draw: RandomStream) => Edges,
   { skipsFirst, growth, jitter }: WaitStructure,
   draw: RandomStream,
   near?: Values,
@@ -245,17 +246,13 @@ function guessed(
     const blurred = Object.entries(near).map(([name, value]) => [name, value * (1 + 0.02 * (draw.uniform() - 0.5))]);
     return { ...(Object.fromEntries(blurred) as Values), ...(draw.uniform() < 0.5 ? late : {}) };
   }
-  const own = gaps.filter(({ knownMs }) => knownMs === undefined);
-  const later = own.filter(({ k }) => !skipsFirst || k > 1);
-  // Of the gaps that are looked at, none may be a later one.
-  const some = later.length > 0 ? later : own;
-  const [a, b] = [edgesOf(some, draw), edgesOf(some, draw)];
+  const [a, b] = [edges(draw), edges(draw)];
   const most = Math.max(a.mostMs, b.mostMs);
   const isLow = draw.uniform() < 0.5;
   const low = isLow
     ? Math.min(1, (a.leastMs / a.mostMs) * (1 + 0.1 * (draw.uniform() - 0.5)))
     : [0, 0.5, 1][draw.integer(0, 2)]!;
-  const w = ({ leastMs, mostMs }: typeof a) =>
+  const w = ({ leastMs, mostMs }: Edges) =>
     jitter === 'share' && low < 1 ? mostMs : Math.max(1, leastMs - late.offsetMs);
   const n = (k: number) => (skipsFirst ? k - 1 : k);
   const ratio = a.k === b.k ? 2 : exp(log(w(b) / w(a)) / (b.k - a.k));
@@ -270,16 +267,31 @@ function guessed(
   };
 }
 
+interface Edges {
+  readonly k: number;
+  readonly leastMs: number;
+  readonly mostMs: number;
+}
+
 /** About the shortest and the longest gap before a retry that is drawn, but for those of a machine that stalled. */
-function edgesOf(
-  own: readonly Gap[],
-  draw: RandomStream,
-): { readonly k: number; readonly leastMs: number; readonly mostMs: number } {
-  const { k } = own[draw.integer(0, own.length - 1)]!;
-  const all = own.flatMap((gap) => (gap.k === k ? [gap.ms] : [])).sort((x, y) => x - y);
-  const sorted = all.slice(0, Math.ceil(0.93 * all.length));
-  const inner = () => Math.min(draw.integer(0, 2), sorted.length - 1);
-  return { k, leastMs: Math.max(1, sorted[inner()]!), mostMs: Math.max(1, sorted[sorted.length - 1 - inner()]!) };
+function edgesBy(gaps: readonly Gap[], { skipsFirst }: WaitStructure): (draw: RandomStream) => Edges {
+  const all = gaps.filter(({ knownMs }) => knownMs === undefined);
+  const later = all.filter(({ k }) => !skipsFirst || k > 1);
+  // Of the gaps that are looked at, none may be a later one.
+  const own = later.length > 0 ? later : all;
+  const sortedBy = new Map<number, readonly number[]>();
+  return (draw) => {
+    const { k } = own[draw.integer(0, own.length - 1)]!;
+    let sorted = sortedBy.get(k);
+    if (sorted === undefined) {
+      const msOf = own.flatMap((gap) => (gap.k === k ? [gap.ms] : [])).sort((x, y) => x - y);
+      sorted = msOf.slice(0, Math.ceil(0.93 * msOf.length));
+      sortedBy.set(k, sorted);
+    }
+    const longest = sorted.length - 1;
+    const inner = () => Math.min(draw.integer(0, 2), longest);
+    return { k, leastMs: Math.max(1, sorted[inner()]!), mostMs: Math.max(1, sorted[longest - inner()]!) };
+  };
 }
 
 /** Fixes one parameter after the other at the roundest number that explains the gaps as well. */

@@ -121,23 +121,27 @@ function lateAt(x: number): number {
   return 1.5 * (u * u * u * u + x * x * v * v);
 }
 
-export function densityOf(pieces: readonly Piece[], ms: number, { offsetMs, spreadMs }: Lateness): number {
+export function densityOf(pieces: readonly Piece[], ms: number, late: Lateness): number {
   let density = 0;
   let lackMs = Infinity;
-  for (const { share, fromMs, toMs } of pieces) {
-    const late = ms - fromMs - offsetMs;
-    lackMs = Math.min(lackMs, Math.max(0, -late));
-    if (late < 0) continue;
-    const wide = toMs - fromMs;
+  for (let i = 0; i < pieces.length; i += 1) {
+    const piece = pieces[i]!;
+    const lateMs = ms - piece.fromMs - late.offsetMs;
+    if (lateMs < 0) {
+      if (-lateMs < lackMs) lackMs = -lateMs;
+      continue;
+    }
+    lackMs = 0;
+    const wide = piece.toMs - piece.fromMs;
     density +=
-      share *
+      piece.share *
       (wide < NARROW_MS
-        ? lateAt(late / spreadMs) / spreadMs
-        : (beyond((late - wide) / spreadMs) - beyond(late / spreadMs)) / wide);
+        ? lateAt(lateMs / late.spreadMs) / late.spreadMs
+        : (beyond((lateMs - wide) / late.spreadMs) - beyond(lateMs / late.spreadMs)) / wide);
   }
+  if (lackMs > 0) return (1 - STALL.share) * density + EARLY / (1 + lackMs * lackMs);
   const stalled = 1 / (1 + Math.max(0, ms - pieces[0]!.fromMs) / STALL.ms);
-  const stall = lackMs > 0 ? 0 : (STALL.share / STALL.ms) * stalled * stalled;
-  return (1 - STALL.share) * density + stall + EARLY / (1 + lackMs * lackMs);
+  return (1 - STALL.share) * density + (STALL.share / STALL.ms) * stalled * stalled + EARLY;
 }
 
 export function logLikelihood(
@@ -150,7 +154,8 @@ export function logLikelihood(
   let product = 1;
   let sum = 0;
   const byRetry: Piece[][] = [];
-  for (const gap of gaps) {
+  for (let i = 0; i < gaps.length; i += 1) {
+    const gap = gaps[i]!;
     let pieces = byRetry[gap.k];
     if (gap.knownMs !== undefined) pieces = [{ share: 1, fromMs: gap.knownMs, toMs: gap.knownMs }];
     else if (pieces === undefined || structure.jitter === 'decorrelated')
