@@ -27,6 +27,7 @@ const long = [
     'compose',
     'follow',
     'load',
+    'load-url',
     'load-workers',
     'pinning',
     'serve-reports',
@@ -44,6 +45,9 @@ const long = [
   'test/explain/rules.test.ts',
   'test/gateway/real.test.ts',
   'test/explain/search-against-brute-force.test.ts',
+  'test/explain/windows.test.ts',
+  'test/report/page.test.ts',
+  'test/simulate/sweep/collapse-map.test.ts',
   'test/simulate/sweep/rare.test.ts',
   'test/simulate/sweep/recovery-chain.test.ts',
   'test/live/wrong-nodes.test.ts',
@@ -61,11 +65,15 @@ const long = [
 export default defineConfig({
   test: {
     projects: [
-      { extends: true, test: { name: 'short', include: ['test/**/*.test.ts'], exclude: long, isolate: false } },
-      { extends: true, test: { name: 'long', include: long } },
+      {
+        extends: true,
+        test: { name: 'short', include: ['test/**/*.test.ts'], exclude: long, isolate: false, maxWorkers: 4 },
+      },
+      { extends: true, test: { name: 'long', include: long, sequence: { groupOrder: 1 } } },
     ],
-    // The machines that run this have two cores: three processes, since a third of the suites waits for real time to pass, for other
-    // processes, or for a browser. A process of the short ones takes one file after the other, with the modules that are loaded.
+    // The machines that run this have two cores. Nearly half of what the short ones take is waiting: for real time to pass, for other
+    // processes, for servers. A process of them takes one file after the other, with the modules that are loaded. Of the long ones more
+    // measure times, or compute.
     setupFiles: ['test/after-file.ts'],
     pool: 'forks',
     maxWorkers: 3,
