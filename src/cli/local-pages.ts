@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { type HostCheck, hostCheck, refuseTwoHosts } from '../node/host-names.js';
 import { Failure } from '../schema/failure.js';
+import { bundled } from '../web/bundled.js';
 
 export interface Page {
   readonly status?: number;
@@ -72,6 +73,7 @@ async function pageFor(
     response.setHeader('allow', 'GET, HEAD');
     return { status: 405, type: text, content: 'These pages are only read.\n' };
   }
+  if (url === '/favicon.ico') return { type: 'image/svg+xml', content: bundled('icon.svg') };
   const found = URL.canParse(url, `http://${HOST}`) ? await pages(new URL(url, `http://${HOST}`), response) : undefined;
   return found ?? { status: 404, type: text, content: 'There is no such page.\n' };
 }

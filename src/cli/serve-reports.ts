@@ -109,6 +109,7 @@ const kinds = [
   ['recommend.json', 'recommend'],
   ['answer.json', 'identify'],
   ['compare.json', 'rules side by side'],
+  ['diff.json', 'change of limits'],
   ['map.ndjson', 'map'],
   ['sweep.ndjson', 'sweep'],
 ] as const;

@@ -48,7 +48,8 @@ function ChartFigure({ spec, theme }: { readonly spec: ChartSpec; readonly theme
     const element = canvas.current!;
     const font = getComputedStyle(element).fontFamily;
     const width = element.parentElement!.clientWidth;
-    const chart: Chart = new Chart(element, paint(spec, { palette: palettes[theme], font, width }));
+    const { plugins = [], ...config } = paint(spec, { palette: palettes[theme], font, width });
+    const chart: Chart = new Chart(element, { ...config, plugins: [...plugins, playhead] });
     drawn.add(chart);
     return () => {
       drawn.delete(chart);
@@ -87,12 +88,21 @@ function point(event: MouseEvent): void {
   }
 }
 
+/** The cycle that is played; undefined for none. */
+let played: number | undefined;
+const playhead = { id: 'playhead', afterDraw: placePlayhead };
+
 /** A line through all charts of the page at the cycle that is played. */
 export function movePlayhead(cycle: number): void {
-  for (const { canvas, chartArea, scales } of drawn) {
-    const line = canvas.nextElementSibling as HTMLElement;
-    const left = scales['x']!.getPixelForValue(cycle);
-    line.style.transform = `translateX(${left}px)`;
-    line.hidden = !(left >= chartArea.left && left <= chartArea.right);
-  }
+  played = cycle;
+  for (const chart of drawn) placePlayhead(chart);
+}
+
+function placePlayhead({ canvas, chartArea: { left, right, top, height }, scales }: Chart): void {
+  if (played === undefined) return;
+  const line = canvas.nextElementSibling as HTMLElement;
+  const x = scales['x']!.getPixelForValue(played);
+  line.style.transform = `translate(${x}px, ${top}px)`;
+  line.style.height = `${height}px`;
+  line.hidden = !(x >= left && x <= right);
 }

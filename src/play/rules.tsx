@@ -33,7 +33,7 @@ export function Rules({ theme }: { readonly theme: Theme }) {
               onValue={(value) => setText((now) => slid(now, slider, value))}
             />
           ))}
-          <label class="row choice">
+          <label class="check">
             <input
               type="checkbox"
               checked={withProducts}

@@ -276,7 +276,7 @@ export async function writeSweepReport(folder: string, report: SweepReport): Pro
     const { charts: panels } = sweepCharts(data, firstView(data, figure));
     writeFileSync(
       join(charts, `${name.replaceAll(/[^\w.-]+/g, '-')}.png`),
-      await canvas!.panelsPng(name, panels, 'light'),
+      await canvas!.panelsPng(figureTitle(name), panels, 'light'),
     );
   }
   const page = join(folder, 'index.html');

@@ -1,6 +1,9 @@
 // A chart that moves: one line of counts against its threshold on the left axis, requests admitted and limited as bars below on the right one,
 // limiting stretches shaded, unknown cycles hatched, transitions marked, states as a strip. uPlot draws it. Only charts in sight are drawn, some in each frame: no frame is late because of many.
 import uPlot from 'uplot';
+import { drawMarks, drawShades, drawStrip, hatch, type Surface } from './chart/overlay.js';
+import { type Palette, palettes } from './chart/palette.js';
+import type { StateStrip } from './chart/spec.js';
 
 /** Cycles, both ends included. */
 type Stretch = readonly [from: number, to: number];
@@ -11,8 +14,8 @@ interface LiveData {
   readonly admitted: readonly (number | null)[];
   readonly limited: readonly (number | null)[];
   readonly shaded: readonly Stretch[];
-  /** The states by name of their colour, each with its stretches: a strip along the lower edge. */
-  readonly states: readonly { readonly tone: string; readonly stretches: readonly Stretch[] }[];
+  /** A strip along the lower edge; its intervals are stretches. */
+  readonly states: readonly StateStrip[];
   /** Stretches that are not known: no line goes through them. */
   readonly unknown: readonly Stretch[];
   readonly entries: readonly number[];
@@ -35,6 +38,8 @@ interface LiveAxes {
 }
 
 const HEIGHT = 216;
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const printed = matchMedia('print');
 /** The bars take the lower part of the chart. */
 const BARS = 4;
 
@@ -64,8 +69,6 @@ export function liveChart(place: HTMLElement, shape: LiveAxes): LiveChart {
     { rootMargin: '100px' },
   );
   seen.observe(place);
-  const dark = matchMedia('(prefers-color-scheme: dark)');
-  const printed = matchMedia('print');
   for (const query of [dark, printed]) query.addEventListener('change', again);
   return {
     show(next) {
@@ -109,25 +112,17 @@ function alignedOf({ cycles, count, admitted, limited }: LiveData): uPlot.Aligne
 }
 
 function make(place: HTMLElement, { threshold, unit, inView, cycleMs }: LiveAxes, dataOf: () => LiveData): uPlot {
-  const style = getComputedStyle(place);
-  const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
-  const [ink, quiet, line, water, pale, bad, badSoft] = [
-    'ink',
-    'muted',
-    'line',
-    'link',
-    'link-pale',
-    'bad',
-    'bad-soft',
-  ].map(colour);
-  const font = `11px ${style.fontFamily}`;
+  const palette = palettes[dark.matches && !printed.matches ? 'dark' : 'light'];
+  const { ink, muted, grid, tones } = palette;
+  const { fontFamily } = getComputedStyle(place);
+  const font = `11px ${fontFamily}`;
   const last = (u: uPlot) => (u.data[0]?.at(-1) as number | undefined) ?? 0;
   const bars = uPlot.paths.bars!({ size: [1, 8], gap: 0 });
   const axis = {
-    stroke: quiet!,
+    stroke: muted,
     font,
     labelFont: font,
-    grid: { stroke: line!, width: 1 },
+    grid: { stroke: grid, width: 1 },
     ticks: { show: false },
   } as const;
   const title = (label: string) => ({ label, labelSize: 16, labelGap: 2 });
@@ -177,25 +172,18 @@ function make(place: HTMLElement, { threshold, unit, inView, cycleMs }: LiveAxes
       ],
       series: [
         {},
-        { scale: 'requests', paths: bars, fill: bad!, width: 0, points: { show: false } },
-        { scale: 'requests', paths: bars, fill: pale!, width: 0, points: { show: false } },
-        { stroke: water!, width: 1.5, points: { show: false } },
+        { scale: 'requests', paths: bars, fill: tones.limited.color, width: 0, points: { show: false } },
+        { scale: 'requests', paths: bars, fill: `${tones.admitted.color}66`, width: 0, points: { show: false } },
+        { stroke: tones.count.color, width: 1.5, points: { show: false } },
       ],
       hooks: {
-        drawClear: [
-          (u) => {
-            for (const stretch of dataOf().shaded) shade(u, stretch, badSoft!);
-            for (const stretch of dataOf().unknown) hatch(u, stretch, line!);
-          },
-        ],
+        drawClear: [(u) => onPlot(u, (surface) => below(surface, dataOf(), palette))],
         draw: [
-          (u) => {
-            for (const { tone, stretches } of dataOf().states)
-              for (const stretch of stretches) strip(u, stretch, colour(tone));
-            if (threshold !== undefined) level(u, threshold, ink!);
-            mark(u, dataOf().entries, bad!, 'down');
-            mark(u, dataOf().restores, water!, 'up');
-          },
+          (u) =>
+            onPlot(u, (surface) => {
+              if (threshold !== undefined) level(surface, threshold, ink);
+              above(surface, dataOf(), palette);
+            }),
         ],
       },
     },
@@ -204,11 +192,37 @@ function make(place: HTMLElement, { threshold, unit, inView, cycleMs }: LiveAxes
   );
 }
 
-/** Where a stretch begins on the canvas, and how wide it is. */
-function placeOf(u: uPlot, [from, to]: Stretch): readonly [start: number, width: number] {
-  const { left, width } = u.bbox;
-  const start = Math.max(left, u.valToPos(from - 0.5, 'x', true));
-  return [start, Math.max(0, Math.min(left + width, u.valToPos(to + 0.5, 'x', true)) - start)];
+/** Draws in px of CSS on the canvas, which has its own. */
+function onPlot(u: uPlot, draw: (surface: Surface) => void): void {
+  const { ctx, bbox } = u;
+  const [left, top, width, height] = [bbox.left, bbox.top, bbox.width, bbox.height].map(
+    (px) => px / devicePixelRatio,
+  ) as [number, number, number, number];
+  const area = { left, top, width, height, right: left + width, bottom: top + height };
+  ctx.save();
+  ctx.scale(devicePixelRatio, devicePixelRatio);
+  const x = (cycle: number) => Math.max(left, Math.min(left + width, left + u.valToPos(cycle, 'x')));
+  draw({ ctx, area, x, y: (value) => top + u.valToPos(value, 'y') });
+  ctx.restore();
+}
+
+/** Whole cycles, with half a cycle on each side. */
+function edges([from, to]: Stretch): Stretch {
+  return [from - 0.5, to + 0.5];
+}
+
+function below(surface: Surface, { shaded, unknown }: LiveData, palette: Palette): void {
+  const { area, x } = surface;
+  drawShades(surface, shaded.map(edges), palette);
+  const boxes = unknown.map(edges).map(([from, to]) => [x(from), area.top, x(to) - x(from), area.height] as const);
+  hatch(surface, boxes, palette.grid);
+}
+
+function above(surface: Surface, { states, entries, restores }: LiveData, palette: Palette): void {
+  const strips = states.map((state) => ({ ...state, intervals: state.intervals.map(edges) }));
+  drawStrip(surface, { shades: [], states: strips }, palette);
+  drawMarks(surface, { kind: 'entry', xs: entries }, palette, 0);
+  drawMarks(surface, { kind: 'restore', xs: restores }, palette, 0);
 }
 
 const MINUTE_MS = 60_000;
@@ -239,64 +253,13 @@ function ticksBack(inView: number, cycleMs: number | undefined): TicksBack {
   return { title: cycleMs === undefined ? name : `${name} (a cycle is ${cycleMs / 1_000} s)`, ticks };
 }
 
-function strip(u: uPlot, stretch: Stretch, colour: string): void {
-  const [start, width] = placeOf(u, stretch);
-  const high = 4 * devicePixelRatio;
-  u.ctx.fillStyle = colour;
-  u.ctx.fillRect(start, u.bbox.top + u.bbox.height - high, width, high);
-}
-
-function shade(u: uPlot, stretch: Stretch, colour: string): void {
-  const [start, width] = placeOf(u, stretch);
-  u.ctx.fillStyle = colour;
-  u.ctx.fillRect(start, u.bbox.top, width, u.bbox.height);
-}
-
-function hatch(u: uPlot, stretch: Stretch, colour: string): void {
-  const { ctx } = u;
-  const { top, height } = u.bbox;
-  const [start, width] = placeOf(u, stretch);
-  ctx.save();
-  ctx.beginPath();
-  ctx.rect(start, top, width, height);
-  ctx.clip();
+function level({ ctx, area: { left, right }, y }: Surface, threshold: number, colour: string): void {
   ctx.strokeStyle = colour;
-  ctx.lineWidth = devicePixelRatio;
+  ctx.lineWidth = 1;
+  ctx.setLineDash([4, 4]);
   ctx.beginPath();
-  for (let x = start - height; x < start + width; x += 6 * devicePixelRatio) {
-    ctx.moveTo(x, top + height);
-    ctx.lineTo(x + height, top);
-  }
+  ctx.moveTo(left, y(threshold));
+  ctx.lineTo(right, y(threshold));
   ctx.stroke();
-  ctx.restore();
-}
-
-function level(u: uPlot, threshold: number, colour: string): void {
-  const { left, width } = u.bbox;
-  const y = Math.round(u.valToPos(threshold, 'y', true)) + 0.5;
-  u.ctx.save();
-  u.ctx.strokeStyle = colour;
-  u.ctx.lineWidth = devicePixelRatio;
-  u.ctx.setLineDash([4 * devicePixelRatio, 4 * devicePixelRatio]);
-  u.ctx.beginPath();
-  u.ctx.moveTo(left, y);
-  u.ctx.lineTo(left + width, y);
-  u.ctx.stroke();
-  u.ctx.restore();
-}
-
-/** Small triangles on the upper edge: down where limiting is entered, up where it is left. */
-function mark(u: uPlot, cycles: readonly number[], colour: string, points: 'up' | 'down'): void {
-  const size = 4 * devicePixelRatio;
-  const { top } = u.bbox;
-  const [base, tip] = points === 'down' ? [top - 2 * size, top - size / 2] : [top - size / 2, top - 2 * size];
-  u.ctx.fillStyle = colour;
-  for (const cycle of cycles) {
-    const x = u.valToPos(cycle, 'x', true);
-    u.ctx.beginPath();
-    u.ctx.moveTo(x - size, base);
-    u.ctx.lineTo(x + size, base);
-    u.ctx.lineTo(x, tip);
-    u.ctx.fill();
-  }
+  ctx.setLineDash([]);
 }

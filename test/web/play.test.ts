@@ -362,7 +362,7 @@ describe.skipIf(executable === undefined)(
       await page.close();
     });
 
-    it.each(['story', 'story/7', 'rules', 'challenges'])(
+    it.each(['story', 'story/7', 'rules', 'challenges', 'embed/window/'])(
       '%s: names and contrast hold at 360 px and in the dark',
       async (view) => {
         const options = { colorScheme: 'dark', viewport: { width: 360, height: 800 } } as const;
@@ -374,6 +374,20 @@ describe.skipIf(executable === undefined)(
         await page.close();
       },
     );
+
+    it('shows the values under the pointer in all charts, at the same cycle', async () => {
+      const page = await opened({}, `${served.url}#sandbox`);
+      const drawn = () =>
+        page.evaluate<string[]>(`[...document.querySelectorAll('.chart canvas')].map((one) => one.toDataURL())`);
+      const before = await drawn();
+      await page.locator('.chart canvas').first().hover();
+      await expect
+        .poll(async () => (await drawn()).map((image, index) => image !== before[index]))
+        .toEqual(before.map(() => true));
+      await page.mouse.move(0, 0);
+      await expect.poll(drawn).toEqual(before);
+      await page.close();
+    });
 
     it('opens from the disk, asks for nothing but itself, and breaks no policy', async () => {
       const page = await opened({}, `${new URL('../../dist/web/play.html', import.meta.url).href}#sandbox`);

@@ -1,7 +1,7 @@
 // Draws a heat map: a coloured rectangle for each pair of names, its value where there is room, and the scale above.
-import type { Chart } from 'chart.js';
 import { log } from '../../math/elementary.js';
 import { plainNumber } from './axis-text.js';
+import type { Surface } from './overlay.js';
 import type { Palette } from './palette.js';
 import type { ChartSpec, Heat } from './spec.js';
 
@@ -14,18 +14,15 @@ const LEAST_HEIGHT = 16;
 const LOG_FROM = 50;
 
 /** @param font CSS font family */
-export function drawHeat(chart: Chart, { heat }: ChartSpec, palette: Palette, font: string): void {
-  const { ctx, chartArea: area, scales } = chart;
-  const x = scales['x'];
-  const y = scales['y'];
-  if (heat === undefined || x === undefined || y === undefined) return;
+export function drawHeat({ ctx, area, x, y }: Surface, { heat }: ChartSpec, palette: Palette, font: string): void {
+  if (heat === undefined) return;
   // A few large values would leave all others in one colour.
   const isLog = heat.border === undefined && heat.low > 0 && heat.high > LOG_FROM * heat.low;
   const place = (value: number) => (isLog ? log(value) : value);
   const share = (value: number) =>
     heat.high > heat.low ? (place(value) - place(heat.low)) / (place(heat.high) - place(heat.low)) : 0;
-  const width = x.getPixelForValue(1) - x.getPixelForValue(0);
-  const height = y.getPixelForValue(1) - y.getPixelForValue(0);
+  const width = x(1) - x(0);
+  const height = y(1) - y(0);
   ctx.save();
   ctx.font = `${Math.max(10, Math.min(13, height / 2))}px ${font}`;
   ctx.textAlign = 'center';
@@ -33,7 +30,7 @@ export function drawHeat(chart: Chart, { heat }: ChartSpec, palette: Palette, fo
   heat.values.forEach((row, below) => {
     row.forEach((value, across) => {
       if (value === null) return;
-      const [left, top] = [x.getPixelForValue(across) - width / 2, y.getPixelForValue(below) - height / 2];
+      const [left, top] = [x(across) - width / 2, y(below) - height / 2];
       const color = colorAt(share(value), palette);
       ctx.fillStyle = css(color);
       // Half a pixel more, so that no gap is seen between neighbours.
@@ -47,10 +44,7 @@ export function drawHeat(chart: Chart, { heat }: ChartSpec, palette: Palette, fo
       ctx.fillText(text, left + width / 2, top + height / 2);
     });
   });
-  drawBorder(ctx, heat, palette, (across, below) => [
-    x.getPixelForValue(across - 0.5),
-    y.getPixelForValue(below - 0.5),
-  ]);
+  drawBorder(ctx, heat, palette, (across, below) => [x(across - 0.5), y(below - 0.5)]);
   ctx.textAlign = 'left';
   ctx.font = `12px ${font}`;
   const high = plainNumber(heat.high);
@@ -69,7 +63,7 @@ export function drawHeat(chart: Chart, { heat }: ChartSpec, palette: Palette, fo
 
 /** A line along the edges between values below the border and others. */
 function drawBorder(
-  ctx: Chart['ctx'],
+  ctx: Surface['ctx'],
   { values, border }: Heat,
   palette: Palette,
   corner: (across: number, below: number) => readonly [x: number, y: number],

@@ -1,16 +1,26 @@
-// Draws what Chart.js does not: shaded intervals, marks of transitions, hatching, lanes, ranges.
+// Draws what the libraries of charts do not: shaded intervals, marks of transitions, hatching, lanes, ranges. In px of CSS, over the plot of
+// either of them.
 import type { Chart } from 'chart.js';
 import { type Palette, stateColors } from './palette.js';
 import type { ChartSpec, Line, Mark } from './spec.js';
 
 type Context = Chart['ctx'];
-type Area = Chart['chartArea'];
+
+/** A plot that is drawn on. */
+export interface Surface {
+  readonly ctx: Context;
+  readonly area: Pick<Chart['chartArea'], 'left' | 'top' | 'right' | 'bottom' | 'width' | 'height'>;
+  /** Where a value is. */
+  readonly x: (value: number) => number;
+  readonly y: (value: number) => number;
+}
+
+export function surfaceOf({ ctx, chartArea: area, scales: { x, y } }: Chart): Surface {
+  return { ctx, area, x: (value) => x!.getPixelForValue(value), y: (value) => y!.getPixelForValue(value) };
+}
 
 /** Intervals narrower than a pixel are drawn one pixel wide, so that all are visible. */
-export function drawShades(chart: Chart, { shades }: ChartSpec, palette: Palette): void {
-  const { ctx, chartArea: area, scales } = chart;
-  const x = scales['x'];
-  if (x === undefined || shades.length === 0) return;
+export function drawShades({ ctx, area, x }: Surface, shades: ChartSpec['shades'], palette: Palette): void {
   ctx.save();
   ctx.beginPath();
   ctx.rect(area.left, area.top, area.width, area.height);
@@ -19,8 +29,8 @@ export function drawShades(chart: Chart, { shades }: ChartSpec, palette: Palette
   ctx.strokeStyle = palette.shadeLine;
   ctx.lineWidth = 1;
   for (const [from, to] of shades) {
-    const left = x.getPixelForValue(from);
-    const width = Math.max(1, x.getPixelForValue(to) - left);
+    const left = x(from);
+    const width = Math.max(1, x(to) - left);
     ctx.fillRect(left, area.top, width, area.height);
     if (width >= 6) {
       strokeAt(ctx, left + 0.5, area);
@@ -32,19 +42,16 @@ export function drawShades(chart: Chart, { shades }: ChartSpec, palette: Palette
 
 /** Every state, or the limiting intervals, as a strip on the axis, above everything else: a dense line does not hide it. */
 export function drawStrip(
-  chart: Chart,
-  { shades, states }: ChartSpec,
+  { ctx, area, x }: Surface,
+  { shades, states }: Pick<ChartSpec, 'shades' | 'states'>,
   palette: Palette,
-  isShown: (label: string) => boolean,
+  isShown: (label: string) => boolean = () => true,
 ): void {
-  const { ctx, chartArea: area, scales } = chart;
-  const x = scales['x'];
-  if (x === undefined) return;
   const fill = (intervals: ChartSpec['shades'], color: string) => {
     ctx.fillStyle = color;
     for (const [from, to] of intervals) {
-      const left = x.getPixelForValue(from);
-      ctx.fillRect(left, area.bottom - 5, Math.max(1, Math.min(x.getPixelForValue(to), area.right) - left), 5);
+      const left = x(from);
+      ctx.fillRect(left, area.bottom - 5, Math.max(1, Math.min(x(to), area.right) - left), 5);
     }
   };
   ctx.save();
@@ -55,7 +62,7 @@ export function drawStrip(
   ctx.restore();
 }
 
-function strokeAt(ctx: Context, x: number, area: Area): void {
+function strokeAt(ctx: Context, x: number, area: Surface['area']): void {
   ctx.beginPath();
   ctx.moveTo(x, area.top);
   ctx.lineTo(x, area.bottom);
@@ -63,11 +70,8 @@ function strokeAt(ctx: Context, x: number, area: Area): void {
 }
 
 /** Marks above the plot: entries are filled triangles, restores hollow ones, other moves dots; marks too close together are ticks. */
-export function drawMarks(chart: Chart, { kind, xs }: Mark, palette: Palette, row: number): void {
-  const { ctx, chartArea: area, scales } = chart;
-  const x = scales['x'];
-  if (x === undefined) return;
-  const places = xs.map((value) => x.getPixelForValue(value));
+export function drawMarks({ ctx, area, x }: Surface, { kind, xs }: Mark, palette: Palette, row: number): void {
+  const places = xs.map(x);
   const crowded = places.some((place, index) => index > 0 && place - places[index - 1]! < 9);
   const y = area.top - 6 - 11 * row;
   const color = {
@@ -109,26 +113,28 @@ export function drawMarks(chart: Chart, { kind, xs }: Mark, palette: Palette, ro
 }
 
 /** Diagonal lines over the area between a stepped line and the previous line. */
-export function drawHatch(chart: Chart, line: Line, below: Line | undefined, color: string): void {
-  const { ctx, chartArea: area, scales } = chart;
-  const x = scales['x'];
-  const y = scales['y'];
-  if (x === undefined || y === undefined) return;
-  ctx.save();
-  ctx.beginPath();
-  line.xs.forEach((from, index) => {
+export function drawHatch(surface: Surface, line: Line, below: Line | undefined, color: string): void {
+  const { x, y } = surface;
+  const boxes = line.xs.flatMap((from, index) => {
     const to = line.xs[index + 1];
     const top = line.ys[index];
     const base = below?.ys[index] ?? 0;
-    if (to === undefined || top === null || top === undefined || top <= base) return;
-    const left = x.getPixelForValue(from);
-    ctx.rect(
-      left,
-      y.getPixelForValue(top),
-      Math.max(1, x.getPixelForValue(to) - left),
-      y.getPixelForValue(base) - y.getPixelForValue(top),
-    );
+    if (to === undefined || top === null || top === undefined || top <= base) return [];
+    return [[x(from), y(top), Math.max(1, x(to) - x(from)), y(base) - y(top)] as const];
   });
+  hatch(surface, boxes, color);
+}
+
+/** @param boxes left, top, width and height of each */
+export function hatch(
+  { ctx, area }: Surface,
+  boxes: readonly (readonly [number, number, number, number])[],
+  color: string,
+): void {
+  if (boxes.length === 0) return;
+  ctx.save();
+  ctx.beginPath();
+  for (const box of boxes) ctx.rect(...box);
   ctx.clip();
   ctx.strokeStyle = color;
   ctx.lineWidth = 1.5;
@@ -143,43 +149,37 @@ export function drawHatch(chart: Chart, line: Line, below: Line | undefined, col
 
 /** A thin line for each contract, thick while it limits, or in the colour of its state. */
 export function drawLanes(
-  chart: Chart,
+  { ctx, area, x, y }: Surface,
   { lanes }: ChartSpec,
   palette: Palette,
   isShown: (label: string) => boolean,
 ): void {
-  const { ctx, chartArea: area, scales } = chart;
-  const x = scales['x'];
-  const y = scales['y'];
-  if (lanes === undefined || x === undefined || y === undefined) return;
+  if (lanes === undefined) return;
   const height = Math.max(4, Math.min(14, (area.height / lanes.names.length) * 0.66));
   ctx.save();
   lanes.states.forEach((states, lane) => {
-    const middle = y.getPixelForValue(lane);
+    const middle = y(lane);
     ctx.fillStyle = palette.grid;
     ctx.fillRect(area.left, middle - 1, area.width, 2);
     for (const { name, intervals, color } of stateColors(states, palette)) {
       if (!isShown(states.length === 1 ? name : `state ${name}`)) continue;
       ctx.fillStyle = color;
       for (const [from, to] of intervals) {
-        const left = x.getPixelForValue(from);
-        ctx.fillRect(left, middle - height / 2, Math.max(1, x.getPixelForValue(to) - left), height);
+        const left = x(from);
+        ctx.fillRect(left, middle - height / 2, Math.max(1, x(to) - left), height);
       }
     }
   });
   ctx.restore();
 }
 
-export function drawRanges(chart: Chart, { ranges }: ChartSpec, palette: Palette): void {
-  const { ctx, scales } = chart;
-  const x = scales['x'];
-  const y = scales['y'];
-  if (ranges === undefined || x === undefined || y === undefined) return;
+export function drawRanges({ ctx, x, y }: Surface, { ranges }: ChartSpec, palette: Palette): void {
+  if (ranges === undefined) return;
   ctx.save();
   ranges.rows.forEach(({ min, low, middle, high, max }, index) => {
-    const at = y.getPixelForValue(index);
-    const left = x.getPixelForValue(min);
-    const right = x.getPixelForValue(max);
+    const at = y(index);
+    const left = x(min);
+    const right = x(max);
     ctx.strokeStyle = palette.muted;
     ctx.lineWidth = 1.5;
     ctx.beginPath();
@@ -191,10 +191,10 @@ export function drawRanges(chart: Chart, { ranges }: ChartSpec, palette: Palette
     ctx.lineTo(right, at + 5);
     ctx.stroke();
     ctx.fillStyle = palette.tones.band.color;
-    ctx.fillRect(x.getPixelForValue(low), at - 6, Math.max(2, x.getPixelForValue(high) - x.getPixelForValue(low)), 12);
+    ctx.fillRect(x(low), at - 6, Math.max(2, x(high) - x(low)), 12);
     ctx.fillStyle = palette.ink;
     ctx.beginPath();
-    ctx.arc(x.getPixelForValue(middle), at, 3.5, 0, 2 * Math.PI);
+    ctx.arc(x(middle), at, 3.5, 0, 2 * Math.PI);
     ctx.fill();
   });
   ctx.restore();

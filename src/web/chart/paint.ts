@@ -3,7 +3,7 @@ import type { Chart, ChartConfiguration, TooltipItem } from 'chart.js';
 import { percentilePlaces, placeName, plainNumber, xTick, xTitle } from './axis-text.js';
 import { legendItems, lineDataset, signDatasets } from './datasets.js';
 import { drawHeat, HEAT_SCALE } from './heat.js';
-import { drawHatch, drawLanes, drawMarks, drawRanges, drawShades, drawStrip } from './overlay.js';
+import { drawHatch, drawLanes, drawMarks, drawRanges, drawShades, drawStrip, surfaceOf } from './overlay.js';
 import type { Palette } from './palette.js';
 import type { ChartSpec } from './spec.js';
 
@@ -195,19 +195,21 @@ function overlayPlugin(spec: ChartSpec, { palette, font }: Looks) {
       };
     },
     beforeDatasetsDraw: (chart: Chart) => {
-      if (shown(chart, 'limiting')) drawShades(chart, spec, palette);
-      drawLanes(chart, spec, palette, (label) => shown(chart, label));
-      drawRanges(chart, spec, palette);
-      drawHeat(chart, spec, palette, font);
+      const surface = surfaceOf(chart);
+      if (shown(chart, 'limiting')) drawShades(surface, spec.shades, palette);
+      drawLanes(surface, spec, palette, (label) => shown(chart, label));
+      drawRanges(surface, spec, palette);
+      drawHeat(surface, spec, palette, font);
     },
     afterDatasetsDraw: (chart: Chart) => {
+      const surface = surfaceOf(chart);
       spec.lines.forEach((line, index) => {
         if (line.hatched === true && chart.isDatasetVisible(index))
-          drawHatch(chart, line, spec.lines[index - 1], palette.tones[line.tone].color);
+          drawHatch(surface, line, spec.lines[index - 1], palette.tones[line.tone].color);
       });
-      drawStrip(chart, spec, palette, (label) => shown(chart, label));
+      drawStrip(surface, spec, palette, (label) => shown(chart, label));
       spec.marks.forEach((mark, row) => {
-        if (shown(chart, mark.kind)) drawMarks(chart, mark, palette, row);
+        if (shown(chart, mark.kind)) drawMarks(surface, mark, palette, row);
       });
     },
   };

@@ -93,10 +93,10 @@ export function ContractCard({ contract, state, course, cycle, isOwn, cycleMs, i
         of={mainName}
         unit={
           keyed !== undefined
-            ? 'keys limiting'
+            ? 'Keys limiting'
             : within === undefined
-              ? 'used up'
-              : `requests in ${some(within, 'cycle')}`
+              ? 'Used up'
+              : `Requests in ${some(within, 'cycle')}`
         }
         name={name}
         cycleMs={cycleMs}
@@ -146,7 +146,7 @@ function CourseChart({ course, cycle, threshold, of, unit, name, cycleMs }: Char
       admitted: course.of('admitted'),
       limited: course.of('limited'),
       shaded: course.stretches('limiting'),
-      states: of === 'count' ? stateTones(course.statesSeen()) : [],
+      states: of === 'count' ? course.statesSeen() : [],
       unknown: course.unknown(),
       entries: starts('entries'),
       restores: starts('restores'),
@@ -166,15 +166,15 @@ interface LegendProps {
 /** What the lines, bars, marks and colours of the chart mean; of those that may be absent, what is in it. */
 function Legend({ course, of, hasThreshold }: LegendProps) {
   const isSeen = (column: NumberColumn) => course.of(column).some((value) => value !== null && value > 0);
-  const states = of === 'count' ? stateTones(course.statesSeen()).filter(({ stretches }) => stretches.length > 0) : [];
+  const states = of === 'count' ? stateTones(course.statesSeen()).filter(({ intervals }) => intervals.length > 0) : [];
   const signs: readonly (false | readonly [sign: string, words: string, colour: string])[] = [
     ['━', of === 'count' ? 'count' : 'keys limiting', 'link'],
     hasThreshold && ['┅', 'threshold', 'ink'],
     ['▮', 'admitted', 'link-pale'],
     ['▮', 'limited', 'bad'],
     isSeen('limiting') && ['█', 'limiting', 'bad-soft'],
-    isSeen('entries') && ['▼', 'entry', 'bad'],
-    isSeen('restores') && ['▲', 'restore', 'link'],
+    isSeen('entries') && ['▲', 'entry', 'bad'],
+    isSeen('restores') && ['▽', 'restore', 'link'],
     course.unknown().length > 0 && ['▨', 'unknown', 'muted'],
     ...states.map(({ name, tone }) => ['▬', `state ${name}`, tone] as const),
   ];

@@ -19,7 +19,7 @@ export type CourseNews = {
 interface StateSeen {
   readonly name: string;
   readonly admits: boolean;
-  readonly stretches: readonly Stretch[];
+  readonly intervals: readonly Stretch[];
 }
 
 type Stretch = readonly [from: number, to: number];
@@ -96,7 +96,7 @@ export class Course {
     return [...this.#seen].map(([name, { admits }]) => ({
       name,
       admits,
-      stretches: this.#stretches(this.states, (state) => state === name),
+      intervals: this.#stretches(this.states, (state) => state === name),
     }));
   }
 
