@@ -2,6 +2,7 @@
 import { exp, log } from '../../math/elementary.js';
 import type { RandomStream } from '../../math/random.js';
 import { roundest } from '../../math/roundest.js';
+import { type Edges, edgesBy } from './gap-edges.js';
 import { type PosteriorSamples, posterior } from './posterior.js';
 import {
   type Gap,
@@ -264,33 +265,6 @@ function guessed(
     plusMs: Math.max(9, (a.mostMs - a.leastMs) * (1 + 0.2 * (draw.uniform() - 0.5))),
     capMs: draw.uniform() < 0.5 ? most * (0.8 + 0.3 * draw.uniform()) : most * (1 + 1e3 * draw.uniform()),
     ...late,
-  };
-}
-
-interface Edges {
-  readonly k: number;
-  readonly leastMs: number;
-  readonly mostMs: number;
-}
-
-/** About the shortest and the longest gap before a retry that is drawn, but for those of a machine that stalled. */
-function edgesBy(gaps: readonly Gap[], { skipsFirst }: WaitStructure): (draw: RandomStream) => Edges {
-  const all = gaps.filter(({ knownMs }) => knownMs === undefined);
-  const later = all.filter(({ k }) => !skipsFirst || k > 1);
-  // Of the gaps that are looked at, none may be a later one.
-  const own = later.length > 0 ? later : all;
-  const sortedBy = new Map<number, readonly number[]>();
-  return (draw) => {
-    const { k } = own[draw.integer(0, own.length - 1)]!;
-    let sorted = sortedBy.get(k);
-    if (sorted === undefined) {
-      const msOf = own.flatMap((gap) => (gap.k === k ? [gap.ms] : [])).sort((x, y) => x - y);
-      sorted = msOf.slice(0, Math.ceil(0.93 * msOf.length));
-      sortedBy.set(k, sorted);
-    }
-    const longest = sorted.length - 1;
-    const inner = () => Math.min(draw.integer(0, 2), longest);
-    return { k, leastMs: Math.max(1, sorted[inner()]!), mostMs: Math.max(1, sorted[longest - inner()]!) };
   };
 }
 

@@ -1,0 +1,30 @@
+// Between which lengths the gaps before a retry lie: where chains that look for a law begin.
+import type { RandomStream } from '../../math/random.js';
+import type { Gap, WaitStructure } from './wait-law.js';
+
+export interface Edges {
+  readonly k: number;
+  readonly leastMs: number;
+  readonly mostMs: number;
+}
+
+/** About the shortest and the longest gap before a retry that is drawn, but for those of a machine that stalled. */
+export function edgesBy(gaps: readonly Gap[], { skipsFirst }: WaitStructure): (draw: RandomStream) => Edges {
+  const all = gaps.filter(({ knownMs }) => knownMs === undefined);
+  const later = all.filter(({ k }) => !skipsFirst || k > 1);
+  // Of the gaps that are looked at, none may be a later one.
+  const own = later.length > 0 ? later : all;
+  const sortedBy = new Map<number, readonly number[]>();
+  return (draw) => {
+    const { k } = own[draw.integer(0, own.length - 1)]!;
+    let sorted = sortedBy.get(k);
+    if (sorted === undefined) {
+      const msOf = own.flatMap((gap) => (gap.k === k ? [gap.ms] : [])).sort((x, y) => x - y);
+      sorted = msOf.slice(0, Math.ceil(0.93 * msOf.length));
+      sortedBy.set(k, sorted);
+    }
+    const longest = sorted.length - 1;
+    const inner = () => Math.min(draw.integer(0, 2), longest);
+    return { k, leastMs: Math.max(1, sorted[inner()]!), mostMs: Math.max(1, sorted[longest - inner()]!) };
+  };
+}
