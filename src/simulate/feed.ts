@@ -17,6 +17,8 @@ export interface Feed {
   next(cycle?: number): number | undefined;
   /** Hands out the requests of a cycle. Cycles are asked for in order, each once. */
   arrive(cycle: number, take: Take): void;
+  /** In place of `arrive`, for models: the requests of each contract. Overwritten by the next. */
+  counts?(cycle: number): Float64Array;
 }
 
 export function withCosts(feed: Feed, draw: () => number): Feed {
@@ -42,14 +44,14 @@ export interface ModelTraffic {
 export class ModelFeed implements Feed {
   readonly #arrivals: readonly Arrival[];
   readonly #popularity: Popularity | undefined;
-  readonly #shares: Float64Array;
+  readonly #counts: Float64Array;
   readonly #firstCycle: number;
   readonly #end: number;
 
   constructor({ arrivals, popularity, names, cycles }: ModelTraffic, firstCycle: number) {
     this.#arrivals = arrivals;
     this.#popularity = popularity;
-    this.#shares = new Float64Array(popularity === undefined ? 0 : names.length);
+    this.#counts = new Float64Array(names.length);
     this.#firstCycle = firstCycle;
     this.#end = firstCycle + cycles;
   }
@@ -59,28 +61,26 @@ export class ModelFeed implements Feed {
   }
 
   arrive(cycle: number, take: Take): void {
-    const arrivals = this.#arrivals;
+    const counts = this.counts(cycle);
+    for (let contract = 0; contract < counts.length; contract += 1) {
+      if (counts[contract]! > 0) take(contract, counts[contract]!, cycle);
+    }
+  }
+
+  counts(cycle: number): Float64Array {
+    const [arrivals, popularity, counts] = [this.#arrivals, this.#popularity, this.#counts];
     const at = cycle - this.#firstCycle;
-    if (this.#popularity === undefined) {
-      for (let contract = 0; contract < arrivals.length; contract += 1) {
-        const n = arrivals[contract]!.count(at);
-        if (n > 0) take(contract, n, cycle);
-      }
-      return;
+    if (popularity === undefined) {
+      for (let contract = 0; contract < arrivals.length; contract += 1)
+        counts[contract] = arrivals[contract]!.count(at);
+      return counts;
     }
     let n = 0;
     for (const arrival of arrivals) n += arrival.count(at);
-    if (n === 0) return;
-    const shares = this.#shares;
-    if (shares.length === 1) {
-      take(0, n, cycle);
-      return;
-    }
-    shares.fill(0);
-    this.#popularity.split(n, shares);
-    for (let contract = 0; contract < shares.length; contract += 1) {
-      if (shares[contract]! > 0) take(contract, shares[contract]!, cycle);
-    }
+    counts.fill(0);
+    if (counts.length === 1) counts[0] = n;
+    else if (n > 0) popularity.split(n, counts);
+    return counts;
   }
 }
 

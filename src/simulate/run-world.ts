@@ -11,12 +11,12 @@ export interface DriveOptions {
   readonly signal?: AbortSignal | undefined;
   /** How many times in a run the event loop gets a turn, in which signals arrive. Default: 1,024. */
   readonly slices?: number | undefined;
-  /** It also gets one after this many agenda steps or contracts with requests. Default: 20,000. */
+  /** It also gets one after this many agenda steps or contracts. Default: 20,000. */
   readonly stepsPerTurn?: number | undefined;
 }
 
 export interface Drivable {
-  readonly world: Pick<World, 'clock' | 'decide' | 'end'>;
+  readonly world: Pick<World, 'clock' | 'decide' | 'decideAll' | 'end'>;
   readonly lastCycle: number;
   readonly feed: Feed | undefined;
 }
@@ -83,8 +83,10 @@ export async function runWorld(
         steps = 0;
       }
       clock.run({ untilMs: feed.isTimed === true ? at : startOf(at, clock.cycleMs) });
-      feed.arrive(at, take);
-      steps += 1;
+      const counts = feed.counts?.(at);
+      if (counts === undefined) feed.arrive(at, take);
+      else world.decideAll(counts, cycle);
+      steps += 1 + (counts?.length ?? 0);
       next = cycle + 1;
     }
   }

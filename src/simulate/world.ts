@@ -137,6 +137,26 @@ export class World<About extends object = object> {
     return admitted;
   }
 
+  /** As `decide`, of `counts[k]` requests of each contract k. Without columns this is the innermost loop of a fleet. */
+  decideAll(counts: Float64Array, cycle: number): void {
+    if (this.#builder.byContract || this.#hasRule || this.places !== undefined) {
+      for (let index = 0; index < counts.length; index += 1)
+        if (counts[index]! > 0) this.decide(index, counts[index]!, cycle);
+      return;
+    }
+    const [contracts, lastRequests] = [this.#contracts, this.#lastRequests];
+    let requests = 0;
+    let admitted = 0;
+    for (let index = 0; index < counts.length; index += 1) {
+      const n = counts[index]!;
+      if (n === 0) continue;
+      requests += n;
+      admitted += decideByWindows(contracts[index]!, n, cycle);
+      lastRequests[index] = cycle;
+    }
+    if (requests > 0) this.#counted(0, requests, admitted, cycle, false);
+  }
+
   #decideByPlace(index: number, n: number, cycle: number, holdMs?: number, charged?: number): number {
     if (this.places?.take(index, cycle) === false) {
       const { refusing, without } = this.places;
@@ -150,9 +170,7 @@ export class World<About extends object = object> {
 
   #decide(index: number, n: number, cycle: number, holdMs?: number, charged?: number): number {
     if (this.#hasRule || charged !== undefined) return this.#decideEach(index, n, cycle, holdMs, charged);
-    // No wake is due: wakes are tasks of the agenda before all else in a cycle.
-    const quiet = decideFast(this.#contracts[index]!, n, cycle);
-    const admitted = quiet < 0 ? this.#contracts[index]!.decide(n, cycle) : quiet;
+    const admitted = decideByWindows(this.#contracts[index]!, n, cycle);
     this.#lastRequests[index] = cycle;
     this.#counted(index, n, admitted, cycle, this.#countsNothing);
     return admitted;
@@ -265,6 +283,12 @@ export class World<About extends object = object> {
     this.#leaving = rows.slice(this.#left);
     this.#left = 0;
   }
+}
+
+/** No wake is due: wakes are tasks of the agenda before all else in a cycle. */
+function decideByWindows(contract: SimulatedContract, n: number, cycle: number): number {
+  const admitted = decideFast(contract, n, cycle);
+  return admitted < 0 ? contract.decide(n, cycle) : admitted;
 }
 
 type OpenDecisions = { [Column in keyof Decisions]: number[] };
