@@ -24,6 +24,7 @@ export function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line',
   const datasets = [...spec.lines.map((line) => lineDataset(line, palette)), ...signDatasets(spec, palette)];
   const names = spec.lanes?.names ?? spec.ranges?.names ?? spec.heat?.names;
   const longest = narrow ? 16 : 28;
+  const hasDates = spec.x.kind === 'values' && (spec.x.names?.[0]?.length ?? 0) > 8;
   const grid = { color: palette.grid, tickColor: palette.grid };
   const title = (words: string) => ({
     display: words !== '',
@@ -61,7 +62,7 @@ export function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line',
             font: text,
             includeBounds: false,
             ...(spec.leastWidth === undefined
-              ? { maxRotation: 0, autoSkipPadding: 18, maxTicksLimit: narrow ? 5 : 10 }
+              ? { maxRotation: 0, autoSkipPadding: 18, maxTicksLimit: narrow ? (hasDates ? 2 : 5) : 10 }
               : { minRotation: 90, maxRotation: 90, autoSkip: false, labelOffset: LABEL_SHIFT }),
             callback: (value) => xTick(spec, Number(value)),
             ...(spec.x.kind === 'cycles' ? { precision: 0 } : {}),
