@@ -54,23 +54,27 @@ function bareLoop(cycles: number): number {
   return limited;
 }
 
+/** The result of a body, and the processor time it takes, in seconds. */
+async function secondsOf<T>(body: () => Promise<T> | T): Promise<[T, number]> {
+  const before = process.cpuUsage();
+  const result = await body();
+  const { user, system } = process.cpuUsage(before);
+  return [result, (user + system) / 1e6];
+}
+
 /** @param cycles how long; a day takes some seconds a round */
 export async function benchFleet(rounds = 3, cycles = 20_000): Promise<BenchRow[]> {
   const fleet: number[] = [];
   const bare: number[] = [];
   for (let round = -1; round < rounds; round += 1) {
     const loaded = parseScenario(scenario(cycles), 'fleet.yaml');
-    let start = performance.now();
-    const { outcome } = await simulate(loaded);
-    const simulated = performance.now() - start;
-    start = performance.now();
-    const limited = bareLoop(cycles);
-    const looped = performance.now() - start;
+    const [{ outcome }, simulated] = await secondsOf(() => simulate(loaded));
+    const [limited, looped] = await secondsOf(() => bareLoop(cycles));
     if (outcome.limited !== limited)
       throw new Error(`the bare loop limits ${limited} requests, the fleet ${outcome.limited}`);
     if (round < 0) continue;
-    fleet.push((CONTRACTS * cycles * 1000) / simulated);
-    bare.push((CONTRACTS * cycles * 1000) / looped);
+    fleet.push((CONTRACTS * cycles) / simulated);
+    bare.push((CONTRACTS * cycles) / looped);
   }
   const value = median(fleet);
   return [
@@ -126,15 +130,8 @@ function bareGcra(cycles: number): { requests: number; limited: number } {
   return { requests, limited };
 }
 
-/** By processor time. */
 export async function benchGcraFleet(rounds = 3, cycles = 300): Promise<BenchRow[]> {
   const speeds: [fleet: number, bare: number][] = [];
-  const secondsOf = async <T>(body: () => Promise<T> | T): Promise<[T, number]> => {
-    const before = process.cpuUsage();
-    const result = await body();
-    const { user, system } = process.cpuUsage(before);
-    return [result, (user + system) / 1e6];
-  };
   for (let round = -1; round < rounds; round += 1) {
     const [{ outcome }, fleet] = await secondsOf(() => simulate(parseScenario(gcraScenario(cycles), 'fleet.yaml')));
     const [bare, looped] = await secondsOf(() => bareGcra(cycles));
