@@ -76,10 +76,9 @@ export function endOf(
   return inside;
 }
 
-/** Steps beyond an end, each a part of the resolution; so many in a row that explain nothing are the end of it. */
+/** Steps beyond an end, each a part of the resolution; beyond the last that explains the answers a whole resolution explains nothing. */
 const STEPS_OF_RESOLUTION = { onGrid: 10, other: 50 };
-const MOST_MISSED = 10;
-const MOST_BEYOND = 60;
+const MOST_RESOLUTIONS = 6;
 /** Beyond the farthest that was found, for what lies between two steps or is counted in another order. */
 const STEPS_MORE = 2;
 const PHASES = 96;
@@ -117,7 +116,7 @@ export function spansOf(
   const beyond = (end: number, direction: -1 | 1): number => {
     let farthest = end;
     let missed = 0;
-    for (let k = 1; k <= MOST_BEYOND && missed < MOST_MISSED; k += 1) {
+    for (let k = 1; k <= MOST_RESOLUTIONS * parts && missed < parts; k += 1) {
       const spanMs = end + direction * k * stepMs;
       missed += 1;
       if (spanMs <= 0 || !explains(spanMs)) continue;
