@@ -88,7 +88,7 @@ function budgetBlock({ traffic, below = 0 }: LimitsDiff): Block {
 function changeBlocks(changes: readonly LimitChange[]): Block[] {
   if (changes.length === 0) return [];
   const burst = ({ burst: found }: LimitChange) =>
-    found === undefined ? '–' : `${number(found.old)} → ${number(found.new)} of ${number(found.sent)}`;
+    found === undefined ? '–' : `of ${number(found.sent)}: ${number(found.old)} → ${number(found.new)}`;
   return [
     {
       kind: 'table',
