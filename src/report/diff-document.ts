@@ -93,7 +93,7 @@ function changeBlocks(changes: readonly LimitChange[]): Block[] {
     {
       kind: 'table',
       title: 'Limits',
-      columns: ['limit', 'where', 'change', 'admitted at once', 'line'],
+      columns: ['limit', 'where', 'change', 'at once', 'line'],
       rows: changes.map((one) => [one.name, one.where, changeWords(one), burst(one), `${one.file}:${one.line}`]),
     },
   ];
