@@ -39,7 +39,7 @@ export interface InvestigationOptions {
 const MOST_LOOKED = 8;
 const MOST_SAMPLES = 6;
 /** What a probe costs without its requests and its time, as a part of all. */
-const LEAST_COST = 0.006;
+const LEAST_COST = 0.02;
 /** Ranges are cut once so few structures are left; so many values of each are looked at. */
 const FEW = 3;
 const ACROSS = 8;

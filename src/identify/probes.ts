@@ -170,11 +170,11 @@ export function confirming({ best }: Fitted, before: number): Planned {
   const half = Math.ceil(limit / 2);
   const parts = [
     [0, limit + 1],
-    [0.37, 2],
+    [0.37, half],
     [0.81, 2],
-    [1.13, half + 1],
-    [1.62, half],
-    [2.3, 2],
+    [1.13, limit + 1],
+    [1.62, 1],
+    [2.3, half + 1],
   ] as const;
   const volleys = parts.map(([share, n]) => at(share * time, n));
   return planned('what is expected, once more', volleys, (0.3 + 0.41 * before) * time);
