@@ -12,7 +12,7 @@ import type { Fitted } from './fit.js';
 import type { Keys } from './key-check.js';
 import { lasting } from './parameter-search.js';
 import { moved, withEdgeAt } from './parameter-steps.js';
-import { openIn } from './probes.js';
+import { isOpen } from './probes.js';
 import { productsLike } from './products-like.js';
 import { type Range, rangeOf, spansOf } from './ranges.js';
 import { isByToken, type Parameters, type Structure } from './structure.js';
@@ -200,7 +200,7 @@ function ruleOf(found: Fitted, evidence: Evidence, unknownMs: number, resolution
     words: structure.words,
     limiter: checkRule({ ...definition, params }),
     parameters: shown,
-    isExact: offMs === 0 && openIn({ ...found, ranges }, resolution).length === 0,
+    isExact: offMs === 0 && !isOpen({ ...found, ranges }, resolution),
     offMs,
     products: productsLike(structure, rounded),
   };

@@ -40,6 +40,7 @@ export function* investigate(options: InvestigationOptions): Investigation {
 
 /** A part of the budget that the first burst may use. */
 const BURST_SHARE = 0.5;
+const POLL_FACTOR = 1.25;
 const SOONER = 0.2;
 const MOST_ROUNDS = 40;
 const LATER = 4;
@@ -91,37 +92,37 @@ class Course {
     this.#first = this.#seen.filter(({ decision }) => decision === 'admitted').length;
   }
 
-  /** Polls, each twice as late, until one is admitted; bursts, for what has come back; and polls again, for a whole period of a grid. */
+  /** Polls at growing distances until one is admitted, then bursts again: what has come back. Twice: the second is a whole period of a grid. */
   *findRecovery(): Generator<Ask, void, Answered> {
-    const recoveredMs = yield* this.#poll(0);
-    if (recoveredMs === undefined) return;
-    // A window gives all back at once: after a few, as many as it lacks, and one more.
-    let since = 1;
-    for (
-      let n = 1;
-      n <= 4096 && !this.isOver && this.#left().requests > 3 * n;
-      n = Math.max(2 * n, n < 4 ? 0 : this.#first + 1 - since)
-    ) {
-      yield* this.#ask({ words: 'a burst, for what has come back', volleys: [{ atMs: 0, n }] }, 0);
-      if (this.#seen.slice(-n).some(({ decision }) => decision === 'limited')) break;
-      since += n;
+    let recoveredMs = 0;
+    for (let time = 0; time < 2 && !this.isOver; time += 1) {
+      const { shortestMs } = evidenceOf(this.#seen);
+      const volleys: Volley[] = [];
+      // What came back once comes back after about as long again, or sooner.
+      const first = Math.max(4, shortestMs / 2, SOONER * recoveredMs);
+      const { length: before } = this.#seen;
+      for (
+        let ms = first;
+        ms < this.#left().timeMs / 3 && volleys.length < this.#left().requests / 3;
+        ms *= POLL_FACTOR
+      )
+        volleys.push({ atMs: ms, n: 1 });
+      if (volleys.length === 0) return;
+      yield* this.#ask({ words: 'polls, for when it admits again', volleys, until: 'admitted' }, 0);
+      if (this.#seen.at(-1)?.decision === 'limited') return;
+      recoveredMs = this.#seen.at(-1)!.sentMs - this.#seen[before]!.sentMs;
+      // A window gives all back at once: after a few, as many as it lacks, and one more.
+      let since = 1;
+      for (
+        let n = 1;
+        n <= 4096 && !this.isOver && this.#left().requests > 3 * n;
+        n = Math.max(2 * n, n < 4 ? 0 : this.#first + 1 - since)
+      ) {
+        yield* this.#ask({ words: 'a burst, for what has come back', volleys: [{ atMs: 0, n }] }, 0);
+        if (this.#seen.slice(-n).some(({ decision }) => decision === 'limited')) break;
+        since += n;
+      }
     }
-    // What came back once comes back after about as long again, or sooner.
-    if (!this.isOver) yield* this.#poll(SOONER * recoveredMs);
-  }
-
-  /** @returns after how long one was admitted, in ms; undefined where none was */
-  *#poll(fromMs: number): Generator<Ask, number | undefined, Answered> {
-    const { requests, timeMs } = this.#left();
-    const { length: before } = this.#seen;
-    const volleys: Volley[] = [];
-    const firstMs = Math.max(4, evidenceOf(this.#seen).shortestMs / 2, fromMs);
-    for (let atMs = firstMs; atMs < timeMs / 3 && volleys.length < requests / 3; atMs *= 2)
-      volleys.push({ atMs, n: 1 });
-    if (volleys.length === 0) return undefined;
-    yield* this.#ask({ words: 'polls, for when it admits again', volleys, until: 'admitted' }, 0);
-    const last = this.#seen.at(-1);
-    return last?.decision === 'limited' ? undefined : last!.sentMs - this.#seen[before]!.sentMs;
   }
 
   /** The simple structures first. Before an answer, all are held against all that was seen. */

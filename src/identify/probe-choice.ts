@@ -3,10 +3,9 @@
 import { tellingProbe } from './distinguishing-probe.js';
 import type { Evidence } from './evidence.js';
 import type { Fitted } from './fit.js';
-import { moved } from './parameter-steps.js';
 import { lengthOf, type Probe, predicted, requestsOf } from './probe.js';
-import { confirming, openIn, probesFor } from './probes.js';
-import type { Hypothesis, Name } from './structure.js';
+import { confirming, isOpen, probesFor } from './probes.js';
+import type { Hypothesis } from './structure.js';
 import { violationOf } from './violation.js';
 
 export interface Choice {
@@ -38,18 +37,13 @@ export interface InvestigationOptions {
 /** So many structures and samples of each are looked at. */
 const MOST_LOOKED = 8;
 const MOST_SAMPLES = 6;
-/** What a probe costs without its requests and its time, as a part of all. */
-const LEAST_COST = 0.02;
-/** Ranges are cut once so few structures are left; so many values of each are looked at. */
-const FEW = 3;
-const ACROSS = 8;
 
 /** So many probes in a row may leave the same structures. */
-const PATIENCE = 1;
+const PATIENCE = 2;
 const MOST_TOLD = 4;
-/** What fewer answers show is asked for again before it is named: once, or more often where several are left. */
-const FEW_ANSWERS = 100;
-const MOST_CONFIRMED = { one: 1, several: 3 };
+/** What fewer answers show is asked for again, so often, before it is named. */
+const FEW_ANSWERS = 150;
+const MOST_CONFIRMED = 3;
 
 export class Choices {
   readonly #options: InvestigationOptions;
@@ -80,8 +74,7 @@ export class Choices {
   /** What is expected, asked for once more: few answers show little, and of several rules only one follows from whatever is asked. */
   confirming({ alive, evidence, left }: Standing): Choice | undefined {
     const isEnough = alive.length === 1 && evidence.seen.length >= FEW_ANSWERS;
-    const most = MOST_CONFIRMED[alive.length === 1 ? 'one' : 'several'];
-    if (alive.length === 0 || isEnough || this.#confirmed >= most) return undefined;
+    if (alive.length === 0 || isEnough || this.#confirmed >= MOST_CONFIRMED) return undefined;
     const { probe, restMs } = confirming(alive[0]!, this.#confirmed);
     this.#confirmed += 1;
     const fits = requestsOf(probe) <= left.requests && restMs + lengthOf(probe) <= left.timeMs;
@@ -105,15 +98,12 @@ function nextProbe(
   asked: ReadonlyMap<string, number>,
 ): Choice | 'budget' | 'time' | undefined {
   const looked = alive.slice(0, MOST_LOOKED);
-  const stateOf = (hypothesis: Hypothesis) => ({
-    hypothesis,
-    state: violationOf(hypothesis, evidence).states.get(key),
-  });
-  const samples = looked.map(({ samples: all }, k) => all.slice(0, k < 2 ? MOST_SAMPLES : 3).map(stateOf));
-  const within =
-    looked.length > FEW
-      ? []
-      : looked.map((fitted) => acrossRanges(fitted, openIn(fitted, resolution), nowMs).map(stateOf));
+  const samples = looked.map((fitted, k) =>
+    fitted.samples.slice(0, k < 2 ? MOST_SAMPLES : 3).map((hypothesis) => ({
+      hypothesis,
+      state: violationOf(hypothesis, evidence).states.get(key),
+    })),
+  );
   let best: { score: number; probe: Probe; restMs: number; isFresh: boolean } | undefined;
   let [isBudget, isTime] = [false, false];
   for (const { probe, restMs } of probesFor(looked, evidence, resolution, hasKeys)) {
@@ -124,13 +114,15 @@ function nextProbe(
     else if (timeMs > left.timeMs) isTime = true;
     if (requests > left.requests || timeMs > left.timeMs) continue;
     const startMs = nowMs + restMs;
-    const outcomeOf = ({ hypothesis, state }: { hypothesis: Hypothesis; state: unknown }) =>
-      JSON.stringify(predicted(hypothesis, isFresh ? undefined : state, startMs, probe, evidence));
-    const outcomes = samples.map((all) => all.map(outcomeOf));
-    const gain = gainOf(outcomes) + narrowedBy(within.map((all) => all.map(outcomeOf)));
+    const outcomes = samples.map((all) =>
+      all.map(({ hypothesis, state }) =>
+        JSON.stringify(predicted(hypothesis, isFresh ? undefined : state, startMs, probe, evidence)),
+      ),
+    );
+    const gain = gainOf(outcomes, looked, resolution);
     if (gain <= 0) continue;
     const repeats = asked.get(probe.words) ?? 0;
-    const cost = LEAST_COST + requests / budget + timeMs / mostMs;
+    const cost = 0.02 + requests / budget + timeMs / mostMs;
     // What takes most of what is left leaves nothing for another.
     const share = Math.max(requests / left.requests, timeMs / left.timeMs);
     const score = (gain * (1 - share)) / cost / (1 + repeats);
@@ -140,8 +132,8 @@ function nextProbe(
   return best;
 }
 
-/** How many pairs of structures a probe separates. */
-function gainOf(outcomes: readonly (readonly string[])[]): number {
+/** How many pairs of structures a probe separates, and how far it narrows parameters that are not known well enough. */
+function gainOf(outcomes: readonly (readonly string[])[], alive: readonly Fitted[], resolution: number): number {
   let [separated, pairs] = [0, 0];
   for (let a = 0; a < outcomes.length; a += 1) {
     for (let b = a + 1; b < outcomes.length; b += 1) {
@@ -152,30 +144,21 @@ function gainOf(outcomes: readonly (readonly string[])[]): number {
       else separated += 0.3 * (1 - common / outcomes[a]!.length);
     }
   }
-  return pairs === 0 ? 0 : (10 * separated) / pairs;
-}
-
-/** The part of the ranges that a probe leaves out, as it is expected: each outcome leaves the values that give it. */
-function narrowedBy(outcomes: readonly (readonly string[])[]): number {
-  const open = outcomes.filter(({ length }) => length > 0);
-  const left = open.map(
-    (all) => all.reduce((sum, one) => sum + all.filter((other) => other === one).length, 0) / all.length ** 2,
-  );
-  return left.reduce((sum, part) => sum + (1 - part) / left.length, 0);
-}
-
-/** Values all over ranges. @param anchorMs about when an edge of a grid is known */
-function acrossRanges(
-  { best: { structure, parameters }, ranges }: Fitted,
-  names: readonly Name[],
-  anchorMs: number,
-): Hypothesis[] {
-  return names.flatMap((name) => {
-    const { least, most } = ranges[name];
-    return Array.from({ length: ACROSS }, (_, k) => {
-      const at = least + ((k + 0.5) / ACROSS) * (most - least);
-      const value = name === 'limit' ? Math.round(at) : at;
-      return { structure, parameters: moved(structure, parameters, name, value, anchorMs) };
-    });
+  let [narrowed, open] = [0, 0];
+  outcomes.forEach((all, k) => {
+    const { best, samples } = alive[k]!;
+    if (!isOpen(alive[k]!, resolution)) return;
+    open += 1;
+    // What differs by less than is wanted is known well enough.
+    const others = all.filter((_, j) => isApart(best, samples[j]!, resolution));
+    narrowed +=
+      others.filter((one, j) => one !== all[0] && others.indexOf(one) === j).length / Math.max(1, others.length);
   });
+  return (pairs === 0 ? 0 : (10 * separated) / pairs) + (open === 0 ? 0 : narrowed / open);
+}
+
+function isApart({ parameters: one }: Hypothesis, { parameters: other }: Hypothesis, resolution: number): boolean {
+  const isFar = (name: 'spanMs' | 'otherMs') =>
+    Math.abs(one[name] - other[name]) > Math.max(resolution * one[name], 0.5);
+  return one.limit !== other.limit || isFar('spanMs') || isFar('otherMs');
 }

@@ -2,7 +2,7 @@
 import type { Evidence } from './evidence.js';
 import type { Fitted } from './fit.js';
 import type { Probe, Volley } from './probe.js';
-import { isByToken, type Name, windowMsOf } from './structure.js';
+import { isByToken, windowMsOf } from './structure.js';
 
 export interface Planned {
   readonly probe: Probe;
@@ -39,7 +39,8 @@ export function* probesFor(
       for (const [words, volleys] of patternsAt(time, counts, gapMs)) yield planned(words, volleys, restMs);
     if (apart !== undefined)
       yield planned('a split burst, nothing refused', [at(0), at(apart[0], all - 1), at(apart[1], 2)], restMs);
-    for (const fitted of alive.slice(0, 4)) yield* exact(fitted, openIn(fitted, resolution), most, all, restMs, gapMs);
+    for (const fitted of alive.slice(0, 4))
+      if (isOpen(fitted, resolution)) yield* exact(fitted, most, all, restMs, gapMs);
   }
 }
 
@@ -97,10 +98,9 @@ function splitFor(alive: readonly Fitted[]): readonly [number, number] | undefin
 const SOONER = 0.9;
 const LATER = 1.05;
 
-/** Probes that cut the ranges that are open. */
+/** Probes that cut the range of a span. */
 function* exact(
   { best, ranges }: Fitted,
-  open: readonly Name[],
   most: number,
   all: number,
   restMs: number,
@@ -110,7 +110,7 @@ function* exact(
   const { limit, part } = best.parameters;
   for (const name of ['spanMs', 'otherMs'] as const) {
     const { least, most: longest } = ranges[name];
-    if (!open.includes(name)) continue;
+    if (longest - least < 0.5) continue;
     const counts =
       isBucket && name === 'spanMs'
         ? [1, Math.max(1, Math.floor(limit / part / 2)), Math.max(1, Math.floor(limit / part) - 1), 2 * limit]
@@ -155,12 +155,11 @@ function timesOf(alive: readonly Fitted[], { admittedMs }: Evidence): number[] {
   return times.sort((a, b) => b - a).slice(0, MOST_TIMES);
 }
 
-/** The parameters that are not yet known as exactly as they are wanted. */
-export function openIn({ ranges, best }: Fitted, resolution: number): ('limit' | 'spanMs' | 'otherMs')[] {
-  return (['limit', 'spanMs', 'otherMs'] as const).filter((name) => {
-    const exactly = name === 'limit' ? 0 : Math.max(2 * resolution * best.parameters[name], 1);
-    return ranges[name].most - ranges[name].least > exactly;
-  });
+/** Whether a parameter is not yet known as exactly as it is wanted. */
+export function isOpen({ ranges, best }: Fitted, resolution: number): boolean {
+  const isWide = (name: 'spanMs' | 'otherMs') =>
+    ranges[name].most - ranges[name].least > Math.max(2 * resolution * best.parameters[name], 1);
+  return isWide('spanMs') || isWide('otherMs') || ranges.limit.most > ranges.limit.least;
 }
 
 /** What a rule that only happens to explain few answers fails at: bursts and single requests at several times, each time at another phase. */
