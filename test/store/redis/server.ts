@@ -162,7 +162,9 @@ export class RedisReplicas {
       await until(async () => (await replica.ask<string>('INFO')).includes('link_status:up'));
     const port = await freePort();
     const dir = mkdtempSync(join(tmpdir(), 'weir-sentinel-'));
-    const monitor = `sentinel monitor main 127.0.0.1 ${master.port} 1\nsentinel down-after-milliseconds main 2000`;
+    // Where the machine is so busy that no replica looks fit for it, a failover is tried again after twice that time: by default six minutes.
+    const times = 'sentinel down-after-milliseconds main 2000\nsentinel failover-timeout main 5000';
+    const monitor = `sentinel monitor main 127.0.0.1 ${master.port} 1\n${times}`;
     writeFileSync(join(dir, 'sentinel.conf'), `port ${port}\nbind 127.0.0.1\ndir ${dir}\n${monitor}\n`);
     const sentinel = spawn('redis-server', [join(dir, 'sentinel.conf'), '--sentinel'], { stdio: 'ignore' });
     const client = createClient({ url: `redis://127.0.0.1:${port}` });
