@@ -83,9 +83,7 @@ export class Durability {
   }
 
   commit(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#commit((failure) => (failure === undefined ? resolve() : reject(failure)));
-    });
+    return whenSettled((settled) => this.#commit(settled));
   }
 
   saveCounts(): void {
@@ -95,21 +93,17 @@ export class Durability {
 
   /** Resolves once everything that a machine has counted so far is durable: one write for all who ask in the same turn of the loop. */
   #counts(machine: Machine): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#begin(machine).waiting.push((failure) => (failure === undefined ? resolve() : reject(failure)));
-      this.#others.delete(machine);
-      this.#asked.add(machine);
-    });
+    const { waiting } = this.#begin(machine);
+    this.#others.delete(machine);
+    this.#asked.add(machine);
+    return whenSettled((settled) => waiting.push(settled));
   }
 
   /** Resolves once what is being written of a machine is durable. */
   #earlier(machine: Machine, saving: Saving): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const isDue = this.#isDue(machine);
-      if (this.#others.delete(machine)) this.#asked.add(machine);
-      const waiting = isDue ? saving.waiting : saving.committing;
-      waiting.push((failure) => (failure === undefined ? resolve() : reject(failure)));
-    });
+    const waiting = this.#isDue(machine) ? saving.waiting : saving.committing;
+    if (this.#others.delete(machine)) this.#asked.add(machine);
+    return whenSettled((settled) => waiting.push(settled));
   }
 
   #begin(machine: Machine): Saving {
@@ -189,4 +183,9 @@ export class Durability {
       settled(failure);
     });
   }
+}
+
+/** @param add takes what is to be called once it is settled */
+function whenSettled(add: (settled: Settled) => void): Promise<void> {
+  return new Promise((resolve, reject) => add((failure) => (failure === undefined ? resolve() : reject(failure))));
 }
