@@ -29,7 +29,7 @@ const stages = [
   ['workers killed', 'cli/worker'],
   ['memory of a keyed gate under a million random keys', 'node/keyed-memory'],
   ['minutes of a page with twenty contracts', 'node/machine-frames', 'WEIR_PAGE_MINUTES', 10],
-  ['limiters over drawn networks, seeds of each', 'explain/rules explain/windows', 'WEIR_SEEDS', 20],
+  ['limiters over drawn networks, seeds of each', 'explain/rules', 'WEIR_SEEDS', 20],
   [
     'orders of counting against brute force, costs of rules',
     'explain/search-against-brute-force limiter/rule-costs',
@@ -37,7 +37,6 @@ const stages = [
     20,
   ],
   ['limiters that seeds draw, named', 'identify/random', 'WEIR_CASES', 100],
-  ['published results, replications of each', 'validation/published', 'WEIR_REPLICATIONS', 100],
 ];
 
 const report = 'reports/marathon.md';

@@ -75,8 +75,6 @@ function of(primitive: string, params: object): RuleDefinition {
 const PHASE_MS = 3;
 const REQUESTS = 5;
 const SEEDS = Number(process.env['WEIR_SEEDS'] ?? 1) * 20;
-/** Fewer where every release of every cost is tried: half of the time of all rules. */
-const SLOW_SEEDS = Math.ceil(SEEDS / 4);
 
 interface Case {
   readonly requests: readonly SeenRequest[];
@@ -129,8 +127,7 @@ describe('what some order and placement explains is explained', () => {
   it.each(cases)('%s, %s, costs up to %d', (name, clock, mostCost, rule) => {
     const definition = clock === 'continuous' ? rule : { ...rule, clock_resolution_ms: 1 };
     const counting = countingOf(definition, mostCost > 1)!;
-    const isSlow = mostCost > 1 && (name === 'fixed_window_delay' || name === 'uber_slack');
-    for (let seed = 0; seed < (isSlow ? SLOW_SEEDS : SEEDS); seed += 1) {
+    for (let seed = 0; seed < SEEDS; seed += 1) {
       const { requests, transportMs } = drawn(definition, seed, mostCost);
       const phaseMs = PHASE_MS;
       const fromMs = requests.reduce((least, { sentMs }) => Math.min(least, sentMs), Number.POSITIVE_INFINITY);

@@ -17,8 +17,6 @@ import {
 } from './simulated-network.js';
 
 const CYCLE_MS = 100;
-/** WEIR_SEEDS for more. */
-const RUNS = Number(process.env['WEIR_SEEDS'] ?? 2) * 300;
 
 const windows = ({ threshold, within, cycleMs }: Pick<Setting, 'threshold' | 'within' | 'cycleMs'>) =>
   windowRules({ thresholds: [threshold], aggregates: [{ within }] } as unknown as Plan, cycleMs).rules;
@@ -70,7 +68,7 @@ describe('a limiter of the rule is explained, with delays, overtaking and losses
   ])('%s', (_, limiter) => {
     fc.assert(
       fc.property(settings, requests, (setting, sent) => !differs(setting, sent, limiter(setting))),
-      { numRuns: RUNS },
+      { numRuns: 3000 },
     );
   });
 });
@@ -123,7 +121,7 @@ describe('a limiter of another rule is explained by that rule', () => {
         const { limiter, rule } = make(setting);
         return !differs(setting, sent, limiter, [rule]);
       }),
-      { numRuns: RUNS },
+      { numRuns: 500 },
     );
   });
 });
