@@ -17,6 +17,11 @@ import { Shares } from './shares.js';
 /** Columns that grow for as long as the contract lives: of a cycle, it is said by how much. */
 const growing: ReadonlySet<Column> = new Set(['admitted', 'limited', 'entries', 'restores', 'would_limit']);
 
+const WIDTH = 1 + columns.length;
+const FEW_ROWS = 4;
+/** All cycles of a course, and some that it goes back no more: those are dropped many at once. */
+const MOST_ROWS = COURSE_CYCLES + 40;
+
 export interface Watched {
   readonly ids: readonly string[];
   cycle: number;
@@ -149,7 +154,7 @@ class Course implements Sampled {
   /** The cycles that are there; none while `last < first`. */
   first: number;
   last: number;
-  readonly #rows = new Float64Array(COURSE_CYCLES * columns.length);
+  readonly #rows = new Rows();
   #before: readonly number[] = [];
   /** The last cycle as text: most watchers lack nothing else. */
   #text = '';
@@ -172,12 +177,12 @@ class Course implements Sampled {
   take(cycle: number, figures: readonly number[]): void {
     if (cycle <= this.last) return;
     if (cycle !== this.last + 1) this.first = cycle;
-    const at = this.#at(cycle);
-    for (const [index, name] of columns.entries()) {
+    const row = columns.map((name, index) => {
       const grown = figures[index]! - this.#before[index]!;
       // A new candidate begins with 0.
-      this.#rows[at + index] = growing.has(name) ? Math.max(0, grown) : figures[index]!;
-    }
+      return growing.has(name) ? Math.max(0, grown) : figures[index]!;
+    });
+    this.#rows.add(cycle, row, this.first);
     // The second column and the third: requests, admitted and limited.
     if (figures[1] !== this.#before[1] || figures[2] !== this.#before[2]) this.#usedCycle = cycle;
     this.#before = figures;
@@ -192,24 +197,66 @@ class Course implements Sampled {
     return from === this.last ? this.#text : this.#textFrom(from);
   }
 
-  #at(cycle: number): number {
-    return (cycle % COURSE_CYCLES) * columns.length;
-  }
-
   #textFrom(from: number): string {
     const { states } = this.contract.plan;
+    const rows = this.#rows.between(from, this.last);
     const said: Partial<Record<Column, (number | string | undefined)[]>> = {};
     for (const [index, name] of columns.entries()) {
       if (name.endsWith('keys') && this.contract.keys === undefined) continue;
       if (name === 'would_limit' && this.contract.beside === undefined) continue;
-      const values: (number | string | undefined)[] = [];
-      for (let cycle = from; cycle <= this.last; cycle += 1) {
-        const value = this.#rows[this.#at(cycle) + index]!;
-        values.push(name === 'state' ? states[value]?.name : value);
-      }
-      said[name] = values;
+      said[name] = rows.map((row) => (name === 'state' ? states[row[index]!]?.name : row[index]!));
     }
     return JSON.stringify({ id: this.contract.id, from_cycle: from, ...said });
+  }
+}
+
+/** A row of figures for each cycle, kept once for cycles in which they are the same: most contracts have a request now and then. */
+class Rows {
+  /** Each: the first cycle of a row, and its figures. */
+  #cells = new Float64Array(FEW_ROWS * WIDTH);
+  #rows = 0;
+
+  /** @param first the cycles before this one are not asked for again */
+  add(cycle: number, figures: readonly number[], first: number): void {
+    if (this.#rows > 0 && this.#figures(this.#rows - 1).every((value, index) => Object.is(value, figures[index])))
+      return;
+    if (this.#rows * WIDTH === this.#cells.length) this.#makeRoom(first);
+    this.#cells[this.#rows * WIDTH] = cycle;
+    this.#cells.set(figures, this.#rows * WIDTH + 1);
+    this.#rows += 1;
+  }
+
+  between(from: number, last: number): Float64Array[] {
+    const found: Float64Array[] = [];
+    let row = this.#rowOf(from);
+    for (let cycle = from; cycle <= last; cycle += 1) {
+      if (row + 1 < this.#rows && this.#cycle(row + 1) <= cycle) row += 1;
+      found.push(this.#figures(row));
+    }
+    return found;
+  }
+
+  #makeRoom(first: number): void {
+    const kept = this.#cells.subarray(this.#rowOf(first) * WIDTH);
+    const isFull = kept.length > this.#cells.length / 2 && this.#cells.length < MOST_ROWS * WIDTH;
+    if (isFull) this.#cells = new Float64Array(Math.min(2 * this.#cells.length, MOST_ROWS * WIDTH));
+    this.#cells.set(kept);
+    this.#rows = kept.length / WIDTH;
+  }
+
+  /** The row of a cycle; the first one for cycles before it. */
+  #rowOf(cycle: number): number {
+    let row = this.#rows - 1;
+    while (row > 0 && this.#cycle(row) > cycle) row -= 1;
+    return row;
+  }
+
+  #cycle(row: number): number {
+    return this.#cells[row * WIDTH]!;
+  }
+
+  #figures(row: number): Float64Array {
+    return this.#cells.subarray(row * WIDTH + 1, (row + 1) * WIDTH);
   }
 }
 

@@ -1,10 +1,12 @@
 // The recent history of contracts, in virtual time; and the counts of a stream, by a node.
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COURSE_CYCLES } from '../../src/api/course.js';
 import { Host } from '../../src/host/host.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
 import { LocalSamples } from '../../src/node/counting/local/samples.js';
+import { figuresOf, type Sampled } from '../../src/node/counting/samples.js';
 import { Courses } from '../../src/node/courses.js';
 import { findStandardOperator } from '../../src/operator/registry.js';
 import { MemoryStore } from '../../src/store/memory.js';
@@ -157,6 +159,39 @@ describe('the course of a contract', () => {
     expect(JSON.parse(courses.news(again)!)).toMatchObject([{ from_cycle: FIRST + 3, count: [0, 0] }]);
     to(2 * COURSE_CYCLES);
     expect(JSON.parse(courses.news(again)!)[0].count.length).toBe(COURSE_CYCLES);
+  });
+
+  it('says of each cycle what it was given, however seldom that changes', () => {
+    const figure = fc.oneof({ weight: 9, arbitrary: fc.constant(1) }, { weight: 1, arbitrary: fc.nat({ max: 3 }) });
+    const steps = fc.array(
+      fc.record({ gap: fc.oneof({ weight: 200, arbitrary: fc.constant(0) }, fc.nat(2)), count: figure }),
+      {
+        minLength: 1,
+        maxLength: 3 * COURSE_CYCLES,
+        size: 'max',
+      },
+    );
+    fc.assert(
+      fc.property(steps, fc.boolean(), (all, isBusy) => {
+        const { host, contract } = watched();
+        const one = contract();
+        let course: Sampled | undefined;
+        const samples = { mostUnwatched: 1, begin: (begun: Sampled) => (course = begun), end: () => {} };
+        const courses = new Courses(host, samples, { courses: 4, coursesPerStream: 2 });
+        course!.begin(figuresOf({ admitted: 0, limited: 0, entries: 0, restores: 0 }));
+        let expected: number[] = [];
+        let cycle = FIRST - 1;
+        all.forEach(({ gap, count }, index) => {
+          cycle += 1 + gap;
+          if (gap > 0) expected = [];
+          expected = [...expected, isBusy ? index : count].slice(-COURSE_CYCLES);
+          course!.take(cycle, figuresOf({ count: expected.at(-1)! }));
+        });
+        const [{ from_cycle, count }] = JSON.parse(courses.news(courses.watch([one], undefined))!);
+        expect([from_cycle, count]).toEqual([cycle - expected.length + 1, expected]);
+      }),
+      { numRuns: 20 },
+    );
   });
 
   it('has its bounds: of a stream, of a network of addresses, and of all together; one in no stream makes room', () => {
