@@ -26,6 +26,10 @@ export function exactCounting(definition: RuleDefinition, clock: RuleClock): Cou
   const { resolutionMs, stepMs } = clock;
   const rule = uncheckedRule({ ...definition, ...(resolutionMs === 0 ? {} : { clock_resolution_ms: resolutionMs }) });
   const inner = rule.ownClock ? (state: unknown) => state : (state: unknown) => (state as { inner: unknown }).inner;
+  /** What stands for states of several instants does not know which of them it was: the search itself never goes back. */
+  const atAnyTime = rule.ownClock
+    ? (state: unknown) => state
+    : (state: unknown) => ({ atMs: Number.NEGATIVE_INFINITY, inner: inner(state) });
   const textOf =
     definition.primitive === 'token_bucket_and_interval'
       ? bucketText(definition.params as ParamsOf<'token_bucket_and_interval'>)
@@ -63,7 +67,7 @@ export function exactCounting(definition: RuleDefinition, clock: RuleClock): Cou
       const same = found.get(key);
       const releasedMs = tMs + one.delayMs;
       found.set(key, {
-        state: same?.state ?? { rule: one.state, key },
+        state: same !== undefined && same.at.from <= tMs ? same.state : { rule: atAnyTime(one.state), key },
         at: { from: Math.min(same?.at.from ?? tMs, tMs), to: Math.max(same?.at.to ?? tMs, tMs) },
         released: {
           from: Math.min(same?.released.from ?? releasedMs, releasedMs),
@@ -82,7 +86,7 @@ export function exactCounting(definition: RuleDefinition, clock: RuleClock): Cou
     between(span.from, at(span.from), span.to, span.to > span.from ? at(span.to) : '');
     return [...found.values()];
   };
-  const known = (state: unknown, tMs: number): State => ({ rule: state, key: keyOf(state, tMs) });
+  const known = (state: unknown, tMs: number): State => ({ rule: atAnyTime(state), key: keyOf(state, tMs) });
   const isHolding =
     holding.has(definition.primitive) || (definition.params as { max_wait_ms?: number }).max_wait_ms !== undefined;
 

@@ -47,6 +47,7 @@ export function findingsByOrder(
   const longestMs = longestLimitedMs(requestLog.seen);
   const transportMs = promisedMs === undefined ? undefined : Math.max(promisedMs, longestMs) + lagMs + 2 * apartMs;
   const pauses = [...seenPauses, ...pausesOf(requestLog.seen, promisedMs)];
+  const stops = stopsOf(pauses, requestLog.seen);
   const differences: Difference[] = [];
   let tooUncertain: string | undefined;
   let remark: string | undefined;
@@ -55,7 +56,7 @@ export function findingsByOrder(
   each.forEach((requests, index) => {
     if (requests.length === 0) return;
     remark ??= waitsInWords(requests);
-    const found = explain(requests, rules, { slackMs, transportMs, pauses });
+    const found = explain(requests, rules, { slackMs, transportMs, pauses: stops });
     if (found.type === 'refuted') differences.push(differenceOf(found, names[index]!, time.cycleMs));
     else if (found.type === 'explained' && saysEnough(found)) wayMs = Math.max(wayMs, found.wayMs);
     else tooUncertain ??= uncertaintyOf(found, requests, pauses);
@@ -116,6 +117,23 @@ function pausesOf(seen: readonly SeenRequest[], promisedMs = Number.POSITIVE_INF
     else last.toMs = Math.max(last.toMs, answeredMs);
   }
   return pauses;
+}
+
+/**
+ * When a clock may have stood still. One that takes a pause for a change of the time of day goes on from when it was read last: that was, at
+ * the latest, for the last answer before the pause.
+ */
+function stopsOf(pauses: readonly Pause[], seen: readonly SeenRequest[]): Pause[] {
+  const answers = Float64Array.from(seen, ({ answeredMs }) => answeredMs).sort();
+  const stops: Pause[] = [];
+  let [before, endMs] = [0, Number.NEGATIVE_INFINITY];
+  for (const { fromMs, toMs } of [...pauses].sort((a, b) => a.fromMs - b.fromMs)) {
+    while (before < answers.length && answers[before]! <= fromMs) before += 1;
+    if (toMs <= endMs) continue;
+    stops.push({ fromMs: Math.max(before === 0 ? fromMs : answers[before - 1]!, endMs), toMs });
+    endMs = toMs;
+  }
+  return stops;
 }
 
 function pausedWords(pauses: readonly Pause[]): string {

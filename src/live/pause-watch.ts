@@ -3,7 +3,8 @@
 //   beats          |--|--|--|----- 150 ms -----|--|--|
 //   its clock      goes on by anything from 0 to 150 ms, and is behind by the rest from then on
 //
-// HAProxy takes a jump of more than 100 ms past its next timer for a change of the time of day, and ignores it (src/clock.c, 2.6).
+// HAProxy takes a jump of more than 100 ms past its next timer for a change of the time of day, and goes on from the time that it read last
+// (src/clock.c, 2.6).
 
 import type { Pause } from '../explain/seen-request.js';
 import { Rank } from '../time/rank.js';

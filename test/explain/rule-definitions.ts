@@ -44,6 +44,7 @@ export const rules: Readonly<Record<string, RuleDefinition>> = {
   segmented_window: ms('segmented_window', { ...window, segments: 4 }),
   sliding_counter: ms('sliding_counter', { ...window, align: 'epoch', floor_prev: true }),
   'sliding_counter, refused count': ms('sliding_counter', { ...window, count_refused: true, even_ms: true }),
+  'sliding_counter, refused do not count': ms('sliding_counter', { ...window, floor_total: true, even_ms: true }),
   'sliding_counter with a block': ms('sliding_counter', { ...window, block_until_window_end: true }),
   token_bucket: bucket({}),
   'token_bucket in continuous time': continuous('token_bucket', { rate: 10, per_ms: 1000, capacity: 5 }),
