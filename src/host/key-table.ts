@@ -5,28 +5,56 @@
 //                                        c
 //   idle, longest first                e ─► f ─► g
 //
-// Names lie in many small maps: a map of a million names would stop the node for as long as it takes to grow.
-import { Records } from '../limiter/sparse-windows.js';
+//   name ─► hash ─► slot: | hash | number | ─► row of the number: | order, flags | fields of the owner | name |
+//
+// A key of a million costs as much as the places in memory that it reads: short names lie in the row itself, and are compared four letters at a
+// time. Slots lie in many small tables: one of a million would stop the node for as long as it takes to grow.
 
-const SHARDS = 256;
+import { Records } from '../limiter/sparse-windows.js';
+import { KeyedHash } from '../math/keyed-hash.js';
+
+const SHARD_BITS = 8;
+/** Slots of a shard at first. */
+const FEW_SLOTS = 8;
 
 const PREVIOUS = 0;
 const NEXT = 1;
 /** Cycle of the last count, modulo 2^32. */
 const TOUCHED = 2;
 const FLAGS = 3;
+/** The first of the owner's. */
+const OWN_FIELD = 4;
 
-/** Is in one of the lists. The other flags are those of the owner, from 0 to 2^31 - 1. */
+/** Four letters each. The hash of a name that a store keeps in place of it fits. */
+const NAME_WORDS = 8;
+
+/** Is in one of the lists. */
 const LISTED = 0x8000_0000;
+/** Of the owner, from 0 to 2^24 - 1. */
+const OWN_FLAGS = 0xff_ffff;
+/** Between both: the letters of the name, and 1; 0 where there is no key. */
+const NAME_SHIFT = 24;
+const NAME_LENGTH = 0x7f;
+/** In place of a number of letters: the name does not fit into the row, which has its place. */
+const LONG = NAME_LENGTH - 1;
 
 export class KeyTable {
   size = 0;
   last = 0;
   /** Cycles after its last count for which a key is not idle. */
   readonly span: number;
-  readonly #shards: Map<string, number>[] = [];
-  readonly #names: (string | undefined)[] = [];
-  readonly #records: Records;
+  /** A row for each key. */
+  readonly records: Records;
+  /** The first field of the owner's in a row. They begin with 0; what they are when a key is dropped, they are for the next one. */
+  readonly ownField = OWN_FIELD;
+  readonly #nameField: number;
+  readonly #hash = new KeyedHash();
+  /** Pairs of a hash and the number of a key; 0 for none. */
+  readonly #shards: (Int32Array | undefined)[] = [];
+  readonly #sizes = new Uint32Array(1 << SHARD_BITS);
+  readonly #words = new Uint32Array(NAME_WORDS);
+  readonly #long: string[] = [];
+  readonly #freeLong: number[] = [];
   /** The first of each list by cycle, modulo a power of 2 that divides 2^32; 0 for none. */
   readonly #heads: Uint32Array;
   #firstIdle = 0;
@@ -37,40 +65,55 @@ export class KeyTable {
    * @param span cycles after its last count for which a key is not idle, an integer from 1
    * @param cycle the cycle at which it begins
    * @param most keys at a time
+   * @param ownFields how many fields of 32 bits the owner has in a row
    */
-  constructor(span: number, cycle: number, most: number) {
+  constructor(span: number, cycle: number, most: number, ownFields: number) {
     this.span = span;
     this.#cycle = cycle;
-    this.#records = new Records(4, most);
+    this.#nameField = OWN_FIELD + ownFields;
+    this.records = new Records(this.#nameField + NAME_WORDS, most);
     this.#heads = new Uint32Array(1 << (32 - Math.clz32(span - 1)));
   }
 
   find(name: string): number {
-    return this.#shards[shardOf(name)]?.get(name) ?? 0;
+    const length = this.#pack(name);
+    return this.#find(name, length, this.#hashOf(name, length));
   }
 
   nameOf(key: number): string {
-    return this.#names[key]!;
+    const length = this.#lengthOf(key);
+    if (length === LONG) return this.#long[this.records.get(key, this.#nameField)]!;
+    let name = '';
+    for (let at = 0; at < length; at += 1) {
+      name += String.fromCharCode((this.records.get(key, this.#nameField + (at >> 2)) >>> (8 * (at & 3))) & 0xff);
+    }
+    return name;
   }
 
   has(key: number): boolean {
-    return this.#names[key] !== undefined;
+    return this.#lengthOf(key) >= 0;
   }
 
   /** A number for a new key that counts in `cycle`. Its flags are what `drop` left. */
   take(name: string, cycle: number): number {
-    // A copy: a part of a longer text, such as an address, would keep the whole of it in memory.
-    const own = Buffer.from(name).toString();
+    const records = this.records;
     let key = this.#free;
     if (key === 0) {
       this.last += 1;
       key = this.last;
-      this.#records.reach(key);
-    } else this.#free = this.#records.get(key, NEXT);
-    this.#names[key] = own;
-    const shard = shardOf(own);
-    this.#shards[shard] ??= new Map();
-    this.#shards[shard].set(own, key);
+      records.reach(key);
+    } else this.#free = records.get(key, NEXT);
+    const length = this.#pack(name);
+    // A copy: a part of a longer text, such as an address, would keep the whole of it in memory.
+    const own = length === LONG ? Buffer.from(name).toString() : name;
+    if (length === LONG) {
+      const place = this.#freeLong.pop() ?? this.#long.length;
+      this.#long[place] = own;
+      records.set(key, this.#nameField, place);
+    } else
+      for (let word = 0; 4 * word < length; word += 1) records.set(key, this.#nameField + word, this.#words[word]!);
+    records.set(key, FLAGS, records.get(key, FLAGS) | ((length + 1) << NAME_SHIFT));
+    this.#put(this.#hashOf(own, length), key);
     this.size += 1;
     this.#list(key, cycle);
     return key;
@@ -79,25 +122,30 @@ export class KeyTable {
   /** @param kept flags that outlive the key, for the next one with its number */
   drop(key: number, kept: number): void {
     this.unlist(key);
-    const name = this.#names[key]!;
-    this.#shards[shardOf(name)]?.delete(name);
-    this.#names[key] = undefined;
-    this.#records.set(key, FLAGS, kept);
-    this.#records.set(key, NEXT, this.#free);
+    const name = this.nameOf(key);
+    const length = this.#pack(name);
+    this.#remove(this.#hashOf(name, length), key);
+    if (length === LONG) {
+      const place = this.records.get(key, this.#nameField);
+      this.#long[place] = '';
+      this.#freeLong.push(place);
+    }
+    this.records.set(key, FLAGS, kept);
+    this.records.set(key, NEXT, this.#free);
     this.#free = key;
     this.size -= 1;
   }
 
   flags(key: number): number {
-    return this.#records.get(key, FLAGS) & ~LISTED;
+    return this.records.get(key, FLAGS) & OWN_FLAGS;
   }
 
   setFlags(key: number, flags: number): void {
-    this.#records.set(key, FLAGS, (this.#records.get(key, FLAGS) & LISTED) | flags);
+    this.records.set(key, FLAGS, (this.records.get(key, FLAGS) & ~OWN_FLAGS) | flags);
   }
 
   touch(key: number, cycle: number): void {
-    const records = this.#records;
+    const records = this.records;
     if (records.get(key, TOUCHED) === cycle >>> 0 && (records.get(key, FLAGS) & LISTED) !== 0) return;
     this.unlist(key);
     this.#list(key, cycle);
@@ -105,7 +153,7 @@ export class KeyTable {
 
   /** A key that is not listed is never idle. */
   unlist(key: number): void {
-    const records = this.#records;
+    const records = this.records;
     const flags = records.get(key, FLAGS);
     if ((flags & LISTED) === 0) return;
     records.set(key, FLAGS, flags & ~LISTED);
@@ -155,11 +203,11 @@ export class KeyTable {
   }
 
   #age(key: number): number {
-    return (this.#cycle - this.#records.get(key, TOUCHED)) >>> 0;
+    return (this.#cycle - this.records.get(key, TOUCHED)) >>> 0;
   }
 
   #list(key: number, cycle: number): void {
-    const records = this.#records;
+    const records = this.records;
     records.set(key, TOUCHED, cycle);
     records.set(key, FLAGS, records.get(key, FLAGS) | LISTED);
     records.set(key, PREVIOUS, key);
@@ -174,7 +222,7 @@ export class KeyTable {
   }
 
   #joined(first: number, second: number): number {
-    const records = this.#records;
+    const records = this.records;
     const firstEnd = records.get(first, PREVIOUS);
     const secondEnd = records.get(second, PREVIOUS);
     records.set(firstEnd, NEXT, second);
@@ -183,11 +231,92 @@ export class KeyTable {
     records.set(first, PREVIOUS, secondEnd);
     return first;
   }
+
+  /** Puts a short name into `#words`. @returns how many letters it has, or LONG */
+  #pack(name: string): number {
+    const { length } = name;
+    if (length > 4 * NAME_WORDS) return LONG;
+    for (let at = 0, word = 0; at < length; at += 1) {
+      const letter = name.charCodeAt(at);
+      if (letter > 0xff) return LONG;
+      word = (at & 3) === 0 ? letter : word | (letter << (8 * (at & 3)));
+      this.#words[at >> 2] = word;
+    }
+    return length;
+  }
+
+  #hashOf(name: string, length: number): number {
+    if (length !== LONG) return this.#hash.of(this.#words, (length + 3) >> 2, length);
+    return this.#hash.of(
+      Uint32Array.from({ length: name.length }, (_, at) => name.charCodeAt(at)),
+      name.length,
+      LONG,
+    );
+  }
+
+  #lengthOf(key: number): number {
+    return ((this.records.get(key, FLAGS) >>> NAME_SHIFT) & NAME_LENGTH) - 1;
+  }
+
+  #isNamed(key: number, name: string, length: number): boolean {
+    if (this.#lengthOf(key) !== length) return false;
+    if (length === LONG) return this.#long[this.records.get(key, this.#nameField)] === name;
+    for (let word = 0; 4 * word < length; word += 1) {
+      if (this.records.get(key, this.#nameField + word) !== this.#words[word]) return false;
+    }
+    return true;
+  }
+
+  #find(name: string, length: number, hash: number): number {
+    const slots = this.#shards[hash >>> (32 - SHARD_BITS)];
+    if (slots === undefined) return 0;
+    const mask = slots.length - 2;
+    for (let at = (hash << 1) & mask; ; at = (at + 2) & mask) {
+      const key = slots[at + 1]!;
+      if (key === 0 || (slots[at] === hash && this.#isNamed(key, name, length))) return key;
+    }
+  }
+
+  #put(hash: number, key: number): void {
+    const shard = hash >>> (32 - SHARD_BITS);
+    this.#shards[shard] ??= new Int32Array(2 * FEW_SLOTS);
+    const slots = this.#shards[shard];
+    const size = this.#sizes[shard]! + 1;
+    this.#sizes[shard] = size;
+    // At most three quarters are taken.
+    if (8 * size <= 3 * slots.length) {
+      putInto(slots, hash, key);
+      return;
+    }
+    const more = new Int32Array(2 * slots.length);
+    for (let at = 0; at < slots.length; at += 2) if (slots[at + 1] !== 0) putInto(more, slots[at]!, slots[at + 1]!);
+    putInto(more, hash, key);
+    this.#shards[shard] = more;
+  }
+
+  #remove(hash: number, key: number): void {
+    const shard = hash >>> (32 - SHARD_BITS);
+    const slots = this.#shards[shard]!;
+    const mask = slots.length - 2;
+    this.#sizes[shard]! -= 1;
+    let at = (hash << 1) & mask;
+    while (slots[at + 1] !== key) at = (at + 2) & mask;
+    // What is behind it moves up to where it is found from its own slot on.
+    for (let next = (at + 2) & mask; slots[next + 1] !== 0; next = (next + 2) & mask) {
+      const steps = (next - (slots[next]! << 1)) & mask;
+      if (steps < ((next - at) & mask)) continue;
+      slots[at] = slots[next]!;
+      slots[at + 1] = slots[next + 1]!;
+      at = next;
+    }
+    slots[at + 1] = 0;
+  }
 }
 
-/** By the last characters: in addresses and ids they differ more than the first. */
-function shardOf(name: string): number {
-  const end = name.length;
-  const mixed = name.charCodeAt(end - 1) * 31 + name.charCodeAt(end - 2) * 17 + name.charCodeAt(end - 3) * 7 + end;
-  return mixed & (SHARDS - 1);
+function putInto(slots: Int32Array, hash: number, key: number): void {
+  const mask = slots.length - 2;
+  let at = (hash << 1) & mask;
+  while (slots[at + 1] !== 0) at = (at + 2) & mask;
+  slots[at] = hash;
+  slots[at + 1] = key;
 }

@@ -6,7 +6,7 @@
 import { createHmac } from 'node:crypto';
 import { GateHead } from '../limiter/fast-path.js';
 import { Gate, type GateImage, type GateOwner } from '../limiter/gate.js';
-import { GateRows, UNEVALUATED } from '../limiter/gate-rows.js';
+import { GateRows, rowFields, UNEVALUATED } from '../limiter/gate-rows.js';
 import { type Plan, type Steps, spanCycles, windowCycles } from '../limiter/plan.js';
 import { NEVER } from '../limiter/rule/rule.js';
 import { ownCells } from '../limiter/window.js';
@@ -93,8 +93,10 @@ export class Keys {
     this.#options = options;
     this.cycle = cycle;
     const span = spanCycles(plan, cycleMs);
-    this.table = new KeyTable(plan.rule === undefined ? span : Math.min(span, LOOK_CYCLES), cycle, keyed.maxKeys);
-    this.#rows = new GateRows(plan, cycleMs, keyed.maxKeys);
+    const looked = plan.rule === undefined ? span : Math.min(span, LOOK_CYCLES);
+    this.table = new KeyTable(looked, cycle, keyed.maxKeys, rowFields(plan));
+    const { records, ownField } = this.table;
+    this.#rows = new GateRows(plan, cycleMs, keyed.maxKeys, records, ownField);
   }
 
   reach(cycle: number): void {

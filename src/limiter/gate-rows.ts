@@ -10,7 +10,7 @@ import { Gate, type GateImage, type GateOwner } from './gate.js';
 import { opensMs, type RuleImage, ruleImageOf } from './gauge.js';
 import { type Plan, quietBand } from './plan.js';
 import { LIMITED, NEVER } from './rule/rule.js';
-import { SparseWindows } from './sparse-windows.js';
+import { type Records, SparseWindows, WINDOW_FIELDS } from './sparse-windows.js';
 import { ownCells } from './window.js';
 
 /** Nothing was counted: a gate has to decide. */
@@ -25,6 +25,10 @@ interface Aside {
   readonly refusals: number;
 }
 
+export function rowFields({ rule, aggregates }: Plan): number {
+  return rule === undefined ? aggregates.length * WINDOW_FIELDS : 0;
+}
+
 export class GateRows {
   delayMs = 0;
   readonly #plan: Plan;
@@ -34,16 +38,18 @@ export class GateRows {
   readonly #rules: (RuleRow | undefined)[] = [];
   readonly #aside = new Map<number, Aside>();
 
-  constructor(plan: Plan, cycleMs: number, most: number) {
+  /** @param records of the rows, with `rowFields` for this from `field` on */
+  constructor(plan: Plan, cycleMs: number, most: number, records: Records, field: number) {
     this.#plan = plan;
     this.#cycleMs = cycleMs;
-    const isByRule = plan.rule !== undefined;
-    this.#windows = isByRule ? [] : plan.aggregates.map(({ within }) => new SparseWindows(within, most));
+    const aggregates = plan.rule === undefined ? plan.aggregates : [];
+    this.#windows = aggregates.map(
+      ({ within }, index) => new SparseWindows(within, most, records, field + index * WINDOW_FIELDS),
+    );
   }
 
   /** Begins a row, as of a gate that is made now. */
   begin(row: number, nowMs: number): void {
-    for (const windows of this.#windows) windows.reach(row);
     const { rule } = this.#plan;
     if (rule !== undefined) this.#rules[row] = { refused: 0, cost: 1, atMs: nowMs, state: rule.rule.fresh(nowMs) };
   }

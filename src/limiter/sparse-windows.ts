@@ -50,11 +50,8 @@ export class Records {
   }
 }
 
-/** Fields of a window. Cells are numbered from 1; 0 is none. */
-const COUNT = 0;
-const OLDEST = 2;
-const NEWEST = 3;
-const WINDOW_FIELDS = 4;
+/** Fields of a window, from its first one. Cells are numbered from 1; 0 is none. */
+export const WINDOW_FIELDS = 4;
 
 const EVENTS = 0;
 const CYCLE = 2;
@@ -64,30 +61,33 @@ const CELL_FIELDS = 4;
 export class SparseWindows {
   readonly within: number;
   readonly #windows: Records;
+  readonly #count: number;
+  readonly #oldest: number;
+  readonly #newest: number;
   readonly #cells: Records;
   #lastCell = 0;
   #freeCell = 0;
 
   /**
    * @param within length of each in cycles, an integer from 1
-   * @param most the largest number of a window
+   * @param most windows at a time
+   * @param records have a window each, with a field for WINDOW_FIELDS from `field` on
    */
-  constructor(within: number, most: number) {
+  constructor(within: number, most: number, records: Records, field: number) {
     this.within = within;
-    this.#windows = new Records(WINDOW_FIELDS, most);
+    this.#windows = records;
+    this.#count = field;
+    this.#oldest = field + 2;
+    this.#newest = field + 3;
     this.#cells = new Records(CELL_FIELDS, most * within);
-  }
-
-  reach(id: number): void {
-    this.#windows.reach(id);
   }
 
   /** Drops what is `within` cycles old at `cycle`. @returns the count then */
   advance(id: number, cycle: number): number {
     const windows = this.#windows;
     const cells = this.#cells;
-    let count = windows.getLong(id, COUNT);
-    let cell = windows.get(id, OLDEST);
+    let count = windows.getLong(id, this.#count);
+    let cell = windows.get(id, this.#oldest);
     if (cell === 0 || this.#age(cell, cycle) < this.within) return count;
     do {
       count -= cells.getLong(cell, EVENTS);
@@ -95,9 +95,9 @@ export class SparseWindows {
       this.#free(cell);
       cell = next;
     } while (cell !== 0 && this.#age(cell, cycle) >= this.within);
-    windows.set(id, OLDEST, cell);
-    if (cell === 0) windows.set(id, NEWEST, 0);
-    windows.setLong(id, COUNT, count);
+    windows.set(id, this.#oldest, cell);
+    if (cell === 0) windows.set(id, this.#newest, 0);
+    windows.setLong(id, this.#count, count);
     return count;
   }
 
@@ -109,8 +109,8 @@ export class SparseWindows {
   add(id: number, n: number, cycle: number): void {
     const windows = this.#windows;
     const cells = this.#cells;
-    windows.setLong(id, COUNT, windows.getLong(id, COUNT) + n);
-    const newest = windows.get(id, NEWEST);
+    windows.setLong(id, this.#count, windows.getLong(id, this.#count) + n);
+    const newest = windows.get(id, this.#newest);
     if (newest !== 0 && cells.get(newest, CYCLE) === cycle >>> 0) {
       cells.setLong(newest, EVENTS, cells.getLong(newest, EVENTS) + n);
       return;
@@ -119,9 +119,9 @@ export class SparseWindows {
     cells.setLong(cell, EVENTS, n);
     cells.set(cell, CYCLE, cycle);
     cells.set(cell, NEXT, 0);
-    if (newest === 0) windows.set(id, OLDEST, cell);
+    if (newest === 0) windows.set(id, this.#oldest, cell);
     else cells.set(newest, NEXT, cell);
-    windows.set(id, NEWEST, cell);
+    windows.set(id, this.#newest, cell);
   }
 
   /** The first cycle after `cycle` at which the count is below `least` if nothing arrives; Infinity for never. */
@@ -129,7 +129,7 @@ export class SparseWindows {
     let count = this.advance(id, cycle);
     if (count < least) return cycle + 1;
     const cells = this.#cells;
-    for (let cell = this.#windows.get(id, OLDEST); cell !== 0; cell = cells.get(cell, NEXT)) {
+    for (let cell = this.#windows.get(id, this.#oldest); cell !== 0; cell = cells.get(cell, NEXT)) {
       count -= cells.getLong(cell, EVENTS);
       if (count < least) return cycle - this.#age(cell, cycle) + this.within;
     }
@@ -140,7 +140,7 @@ export class SparseWindows {
     this.advance(id, cycle);
     const cells = this.#cells;
     const counts: number[] = [];
-    for (let cell = this.#windows.get(id, OLDEST); cell !== 0; cell = cells.get(cell, NEXT)) {
+    for (let cell = this.#windows.get(id, this.#oldest); cell !== 0; cell = cells.get(cell, NEXT)) {
       counts.push(cells.getLong(cell, EVENTS), this.#age(cell, cycle));
     }
     return { cycle, counts: counts.reverse() };
@@ -151,12 +151,12 @@ export class SparseWindows {
   }
 
   clear(id: number): void {
-    for (let cell = this.#windows.get(id, OLDEST); cell !== 0; ) {
+    for (let cell = this.#windows.get(id, this.#oldest); cell !== 0; ) {
       const next = this.#cells.get(cell, NEXT);
       this.#free(cell);
       cell = next;
     }
-    for (let field = 0; field < WINDOW_FIELDS; field += 1) this.#windows.set(id, field, 0);
+    for (let field = 0; field < WINDOW_FIELDS; field += 1) this.#windows.set(id, this.#count + field, 0);
   }
 
   #age(cell: number, cycle: number): number {

@@ -6,6 +6,7 @@ import { GateRows } from '../../src/limiter/gate-rows.js';
 import { copyOf, LIMITED, NEVER } from '../../src/limiter/rule/rule.js';
 import type { RuleDefinition } from '../../src/limiter/rule/rule-definition.js';
 import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
+import { Records } from '../../src/limiter/sparse-windows.js';
 import { planContract } from '../../src/limiter/validate.js';
 import { RandomStream } from '../../src/math/random.js';
 import { decodeState, encodeState } from '../../src/store/state-codec.js';
@@ -28,7 +29,7 @@ describe('every rule', () => {
       const state = rule.fresh(nowMs);
       const cycle = () => cycleOf(nowMs, CYCLE_MS);
       let gate = new Gate(plan, { cycle: cycle(), cycleMs: CYCLE_MS, nowMs });
-      const rows = new GateRows(plan, CYCLE_MS, 1);
+      const rows = new GateRows(plan, CYCLE_MS, 1, new Records(1, 1), 0);
       rows.begin(0, nowMs);
       let rowState = plan.initial;
       let [charged, admittedOf] = [0, 0];
