@@ -7,7 +7,8 @@
 // Cycles are stored modulo 2^32: only ages are asked for.
 import type { WindowImage } from './window.js';
 
-const PAGE = 4_096;
+/** Fields of a page, at most: 64 KB. */
+const PAGE = 16_384;
 const LONG = 2 ** 32;
 
 /** Records of 32-bit fields, by number from 1. All begin with 0. */
@@ -19,7 +20,7 @@ export class Records {
 
   constructor(fields: number, most: number) {
     this.#fields = fields;
-    this.#bits = 32 - Math.clz32(Math.min(most, PAGE - 1));
+    this.#bits = Math.min(32 - Math.clz32(most), 31 - Math.clz32(PAGE / fields));
     this.#mask = (1 << this.#bits) - 1;
   }
 
