@@ -143,8 +143,9 @@ export class Contract extends GateHead {
 
   #decide(n: number, cycle: number, kind: number, name: string | undefined, isOne: boolean): number {
     if (name !== undefined && this.keys !== undefined) return this.#decideByKey(this.keys, name, n, cycle, kind, isOne);
-    if (offsetOf(cycle) > this.offset) this.#context.wakes.catchUp(cycle);
-    const admitted = decideFast(this, n, cycle);
+    const offset = offsetOf(cycle);
+    if (offset > this.offset) this.#context.wakes.catchUp(cycle);
+    const admitted = decideFast(this, n, offset);
     if (admitted < 0) {
       const ms = this.#instantIn(cycle);
       return this.#work(0, cycle, true, (gate) =>

@@ -9,7 +9,7 @@
 // plain form are test/limiter/naive-limiter.ts, a list of events that is searched at each step; properties in test/limiter/gate.test.ts
 // hold this path to it, and test/actor/contract-machine.test.ts holds it to an actor that hears every event.
 import type { Plan } from './plan.js';
-import { addTo, advanceTo, type Cells, cutCells, cycleAt, offsetOf, WindowCounts } from './window.js';
+import { advanceToOffset, type Cells, cutCells, cycleAt, offsetOf, WindowCounts } from './window.js';
 
 /** The largest and the least small integer: they stand for infinity. What is beyond goes to the gate, which decides the same. */
 const MOST = 2 ** 31 - 1;
@@ -59,15 +59,16 @@ export class GateHead extends WindowCounts {
 }
 
 /**
- * Advances to `cycle`, counts `n` events in it and decides them, unless a transition can fire.
+ * Advances to a cycle, counts `n` events in it and decides them, unless a transition can fire.
+ * @param offset of the cycle: see `offsetOf`
  * @returns how many of the n were admitted; -1 when a transition can fire: no event was counted, and the gate has to decide
  */
-export function decideFast(head: GateHead, n: number, cycle: number): number {
-  const offset = offsetOf(cycle);
+export function decideFast(head: GateHead, n: number, offset: number): number {
   if (offset >= head.calmUntil && offset > head.offset) return -1;
-  const count = advanceTo(head, cycle) + n;
+  const count = advanceToOffset(head, offset) + n;
   if (count > head.hi) return -1;
-  addTo(head, n);
+  head.ring[head.ringAt + head.slot]! += n;
+  head.inWindow = count;
   const admitted = head.isOpen ? n : 0;
   addFigures(head, n, admitted, count);
   return admitted;

@@ -19,7 +19,7 @@ import { type ContractEvent, countAt, type MoveEvent } from './guards.js';
 import { type Moves, positionAfter, transitionAt } from './moves.js';
 import { type CompiledTransition, type Plan, quietBand } from './plan.js';
 import { NEVER } from './rule/rule.js';
-import { advanceTo, cycleAt, WindowCounts, type WindowImage } from './window.js';
+import { advanceTo, cycleAt, offsetOf, WindowCounts, type WindowImage } from './window.js';
 
 export interface Due {
   readonly event: ContractEvent;
@@ -174,7 +174,7 @@ export class Gate {
    * @returns how many of the n events were admitted; the others were limited
    */
   decide(n: number, cycle: number, kind = 0, atMs?: number, holdMs?: number): number {
-    const admitted = decideFast(this.#head, n, cycle);
+    const admitted = decideFast(this.#head, n, offsetOf(cycle));
     if (admitted >= 0) return admitted;
     this.#reach(cycle, atMs ?? startOf(cycle, this.cycleMs));
     return this.#decideInSteps(n, this.cycle, kind, holdMs);

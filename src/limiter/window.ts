@@ -92,8 +92,12 @@ export function addTo(window: WindowCounts, n: number): void {
  * @returns the count then
  */
 export function advanceTo(window: WindowCounts, cycle: number): number {
+  return advanceToOffset(window, offsetOf(cycle));
+}
+
+/** As `advanceTo`, to a cycle as `offsetOf` has it. */
+export function advanceToOffset(window: WindowCounts, offset: number): number {
   let count = window.inWindow;
-  const offset = offsetOf(cycle);
   const gap = offset - window.offset;
   if (gap <= 0) return count;
   window.offset = offset;
@@ -111,7 +115,10 @@ export function advanceTo(window: WindowCounts, cycle: number): number {
     ring[ringAt + slot] = 0;
   }
   window.slot = slot;
-  window.inWindow = small(count);
+  const integer = count | 0;
+  // Not by `small`: the engine would ask again, for each decision, whether what it returns is a small integer.
+  if (integer === count) window.inWindow = integer;
+  else window.inWindow = count;
   return window.inWindow;
 }
 

@@ -11,6 +11,7 @@ import { ActorSystem } from '../actor/actor-system.js';
 import { decideFast } from '../limiter/fast-path.js';
 import type { Due } from '../limiter/gate.js';
 import { type Plan, spanCycles } from '../limiter/plan.js';
+import { offsetOf } from '../limiter/window.js';
 import { CostTally } from '../outcome/cost-tally.js';
 import { type CycleRow, type Decisions, RowBuilder, type RunShape, shapeOf } from '../outcome/cycle-row.js';
 import type { KeyedSpec } from '../scenario/loaded-scenario.js';
@@ -145,13 +146,14 @@ export class World<About extends object = object> {
       return;
     }
     const [contracts, lastRequests] = [this.#contracts, this.#lastRequests];
+    const offset = offsetOf(cycle);
     let requests = 0;
     let admitted = 0;
     for (let index = 0; index < counts.length; index += 1) {
       const n = counts[index]!;
       if (n === 0) continue;
       requests += n;
-      admitted += decideByWindows(contracts[index]!, n, cycle);
+      admitted += decideByWindows(contracts[index]!, n, cycle, offset);
       lastRequests[index] = cycle;
     }
     if (requests > 0) this.#counted(0, requests, admitted, cycle, false);
@@ -286,8 +288,11 @@ export class World<About extends object = object> {
 }
 
 /** No wake is due: wakes are tasks of the agenda before all else in a cycle. */
-function decideByWindows(contract: SimulatedContract, n: number, cycle: number): number {
-  const admitted = decideFast(contract, n, cycle);
+function decideByWindows(contract: SimulatedContract, came: number, cycle: number, offset = offsetOf(cycle)): number {
+  // As a small integer: the numbers of a contract then lie in it. From a column of doubles they become doubles, and lie elsewhere.
+  const n = came | 0;
+  if (n !== came) return contract.decide(came, cycle);
+  const admitted = decideFast(contract, n, offset);
   return admitted < 0 ? contract.decide(n, cycle) : admitted;
 }
 
