@@ -52,7 +52,7 @@ export class KeyTable {
   /** Pairs of a hash and the number of a key; 0 for none. */
   readonly #shards: (Int32Array | undefined)[] = [];
   readonly #sizes = new Uint32Array(1 << SHARD_BITS);
-  readonly #words = new Uint32Array(NAME_WORDS);
+  #words = new Uint32Array(NAME_WORDS);
   readonly #long: string[] = [];
   readonly #freeLong: number[] = [];
   /** The first of each list by cycle, modulo a power of 2 that divides 2^32; 0 for none. */
@@ -232,26 +232,34 @@ export class KeyTable {
     return first;
   }
 
-  /** Puts a short name into `#words`. @returns how many letters it has, or LONG */
+  /** Puts a name into `#words`. @returns how many letters it has, or LONG */
   #pack(name: string): number {
     const { length } = name;
-    if (length > 4 * NAME_WORDS) return LONG;
+    if (length > 4 * NAME_WORDS) return this.#packLong(name);
     for (let at = 0, word = 0; at < length; at += 1) {
       const letter = name.charCodeAt(at);
-      if (letter > 0xff) return LONG;
+      if (letter > 0xff) return this.#packLong(name);
       word = (at & 3) === 0 ? letter : word | (letter << (8 * (at & 3)));
       this.#words[at >> 2] = word;
     }
     return length;
   }
 
+  /** Two letters a word. */
+  #packLong(name: string): number {
+    const count = (name.length + 1) >> 1;
+    if (this.#words.length < count) this.#words = new Uint32Array(2 * count);
+    // Behind the last letter there is NaN, which is 0 here.
+    for (let word = 0; word < count; word += 1) {
+      this.#words[word] = name.charCodeAt(2 * word) | (name.charCodeAt(2 * word + 1) << 16);
+    }
+    return LONG;
+  }
+
+  /** @param length what packing it returned */
   #hashOf(name: string, length: number): number {
-    if (length !== LONG) return this.#hash.of(this.#words, (length + 3) >> 2, length);
-    return this.#hash.of(
-      Uint32Array.from({ length: name.length }, (_, at) => name.charCodeAt(at)),
-      name.length,
-      LONG,
-    );
+    if (length === LONG) return this.#hash.of(this.#words, (name.length + 1) >> 1, name.length);
+    return this.#hash.of(this.#words, (length + 3) >> 2, length);
   }
 
   #lengthOf(key: number): number {
