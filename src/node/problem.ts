@@ -50,12 +50,6 @@ export function failureFrom(error: unknown): Failure | undefined {
         why: 'Its content type is not one that this route takes, or there is none.',
         fix: 'Send JSON with the header `Content-Type: application/json`.',
       });
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new Failure('body_too_large', {
-        what: 'The body was not read to its end.',
-        why: 'It has more bytes than this route takes.',
-        fix: 'Send less at once; many events go to POST …/events, line by line.',
-      });
     default:
       // Other errors that Fastify or Node attribute to the client, such as a body shorter than announced.
       return statusCode >= 400 && statusCode < 500

@@ -5,7 +5,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Fastify, {
   type FastifyBaseLogger,
-  type FastifyContextConfig,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
@@ -36,12 +35,13 @@ import { sourceOf } from './request-source.js';
 import { type Asked, bodyLimitOf, changesState, type Route } from './route.js';
 import { setSessionCookie } from './session-cookie.js';
 import { compileValidator } from './validators.js';
+import { readWhole } from './whole-body.js';
 
 declare module 'fastify' {
-  interface FastifyContextConfig {
-    route?: Route;
-  }
   interface FastifyRequest {
+    /** What answers it, known before its body is read. */
+    route: Route;
+    /** Characters of its body, where that is JSON. */
     bodyLength: number;
   }
 }
@@ -72,7 +72,6 @@ export async function createServer(
     };
   const refuseUndecodable = unrouted(undecodable);
   const app: FastifyInstance = Fastify({
-    bodyLimit: limits.longBodyBytes,
     schemaController: { compilersFactory: { buildValidator: noOther } },
     serverFactory: (answer) => {
       const route: typeof answer = (request, response) => {
@@ -94,28 +93,34 @@ export async function createServer(
     },
     clientErrorHandler: (error, socket) => connections.refuse(error, socket),
   });
+  app.decorateRequest('route');
   app.decorateRequest('caller', undefined);
   app.decorateRequest('bodyLength', 0);
   app.setValidatorCompiler(compileValidator);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    request.bodyLength = body.length;
-    const parse = () => {
-      let parsed: object | undefined;
-      try {
-        if (body !== '') parsed = parseBody(body as string, 'object');
-      } catch (error) {
-        return done(error as Error, undefined);
-      }
-      done(null, parsed);
-    };
-    // What is refused costs several times what is counted: of other routes each body takes its turn.
-    if (body.length <= PARSED_AT_ONCE && request.routeOptions.config.route?.isAtOnce === true) parse();
-    else parts.turns.take(sourceOf(request), parse);
+  app.addContentTypeParser('application/json', (request, _payload, done) => {
+    const { route } = request;
+    readWhole(request.raw, bodyLimitOf(route, limits), (failure, body) => {
+      if (failure !== undefined) return done(failure);
+      const text = body === null ? '' : body.toString();
+      request.bodyLength = text.length;
+      const parse = () => {
+        let parsed: object | undefined;
+        try {
+          if (text !== '') parsed = parseBody(text, 'object');
+        } catch (error) {
+          return done(error as Error, undefined);
+        }
+        done(null, parsed);
+      };
+      // What is refused costs several times what is counted: of other routes each body takes its turn.
+      if (text.length <= PARSED_AT_ONCE && route.isAtOnce === true) parse();
+      else parts.turns.take(sourceOf(request), parse);
+    });
   });
   app.setErrorHandler((error, request, reply) => {
     const failure = failureFrom(error);
-    const { route } = request.routeOptions.config;
+    const { route } = request;
     if (failure === undefined) log.error({ err: error, method: route?.method, path: route?.path }, 'internal error');
     else if (failure.status >= 500)
       log.warn({ err: failure, method: route?.method, path: route?.path }, failure.message);
@@ -156,7 +161,6 @@ function mount(
   // A supervisor is answered however many others wait.
   const isAtOnce = route.isAtOnce === true || tier === 'operations (public)';
   const isAdmin = route.scope === 'admin' && changesState(route);
-  const config: FastifyContextConfig = { route };
   const count = (request: FastifyRequest, reply: FastifyReply, startMs: number, body: unknown) => {
     answers[reply.statusCode]! += 1;
     if (isAdmin) noteAdminAction(log, route, request, { status: reply.statusCode, body });
@@ -170,12 +174,10 @@ function mount(
   app.route({
     method,
     url: path.replace(/\{(\w+)\}/g, ':$1'),
-    config,
     schema,
     exposeHeadRoute: method === 'GET' && hasHead,
     onRequest: identify(parts, route, checkHost),
     ...(isHot(route) ? {} : { serializerCompiler: () => JSON.stringify }),
-    bodyLimit: bodyLimitOf(route, parts.limits),
     handler(request, reply) {
       // Answers are for the caller alone, and what they say they are. A page that may be cached says so itself.
       reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
@@ -234,6 +236,7 @@ function identify(parts: Parts, route: Route, checkHost: HostCheck) {
   const { access, clock } = parts;
   const changes = changesState(route);
   const look = (request: FastifyRequest) => {
+    request.route = route;
     const { headers, rawHeaders } = request.raw;
     refuseTwoHosts(rawHeaders);
     const gateway = route.gatewayOf?.(parts, request);

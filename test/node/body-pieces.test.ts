@@ -1,0 +1,153 @@
+// A body is read the same however it comes: with its head, in pieces, announced or in chunks, behind other requests.
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { defaultLimits } from '../../src/node/limits.js';
+import { figureIn, metricsOf } from './asking.js';
+import { type Running, startRunning } from './running.js';
+
+let node: Running;
+let key: string;
+let gate: string;
+
+beforeAll(async () => {
+  node = await startRunning({ cycleMs: 3_600_000 });
+  key = node.keyOf('owner');
+  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'm' } });
+  const body = { slug: 'm', threshold: 1_000, keyed: { max_keys: 1 } };
+  const { contract } = (await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body })).body;
+  gate = `/api/chain/m/contracts/${contract.id}/gate?peek=1&key=${encodeURIComponent('ключ €')}`;
+});
+afterAll(() => node.close());
+
+const EVENT = '{"type":"request","key":"ключ €"}';
+
+const head = (framing: string, type = 'application/json') =>
+  `POST /api/chain/m/event HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\nContent-Type: ${type}\r\n${framing}\r\n\r\n`;
+const announced = (body: string) => head(`Content-Length: ${Buffer.byteLength(body)}`) + body;
+const chunkedOf = (...pieces: string[]) =>
+  `${head('Transfer-Encoding: chunked')}${[...pieces, ''].map((piece) => `${Buffer.byteLength(piece).toString(16)}\r\n${piece}\r\n`).join('')}`;
+
+/** The answers to what is sent on one connection, each piece a while after the one before. */
+async function answersTo(pieces: readonly (string | Buffer)[], count: number): Promise<Answer[]> {
+  const socket = connect(Number(new URL(node.url).port), '127.0.0.1').setNoDelay();
+  const answers = reading(socket, count);
+  for (const piece of pieces) {
+    socket.write(piece);
+    await sleep(5);
+  }
+  const read = await answers;
+  socket.destroy();
+  return read;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly code?: string;
+  readonly count?: number;
+  readonly isLast: boolean;
+}
+
+function reading(socket: Socket, count: number): Promise<Answer[]> {
+  let text = '';
+  const answers = () =>
+    text
+      .split(/(?=HTTP\/1\.1 )/)
+      .filter((answer) => /\r\n\r\n.*\}$/s.test(answer))
+      .map((answer) => {
+        const { code, contracts } = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')));
+        const isLast = /^connection: close\r$/im.test(answer);
+        return { status: Number(answer.slice(9, 12)), code, count: contracts?.[0].count, isLast };
+      });
+  return new Promise((resolve) => {
+    socket.on('data', (data) => {
+      text += data;
+      if (answers().length === count) resolve(answers());
+    });
+    socket.on('error', () => {});
+    socket.on('close', () => resolve(answers()));
+  });
+}
+
+const bytes = () => Buffer.from(announced(EVENT));
+const within = (from: number) => [bytes().subarray(0, from), bytes().subarray(from)];
+
+it.each<[string, () => (string | Buffer)[], number?]>([
+  ['with its head', () => [bytes()]],
+  ['after its head', () => within(bytes().length - Buffer.byteLength(EVENT))],
+  ['in two pieces, the first with its head', () => within(bytes().length - 5)],
+  ['in two pieces, cut within a character', () => within(bytes().indexOf('€') + 1)],
+  [
+    'byte by byte',
+    () => [
+      head(`Content-Length: ${Buffer.byteLength(EVENT)}`),
+      ...[...Buffer.from(EVENT)].map((byte) => Buffer.of(byte)),
+    ],
+  ],
+  ['in one chunk', () => [chunkedOf(EVENT)]],
+  ['in chunks', () => [chunkedOf(EVENT.slice(0, 7), EVENT.slice(7))]],
+  ['three in one piece', () => [announced(EVENT).repeat(3)], 3],
+  [
+    'two in one piece, and a part of a third',
+    () => [announced(EVENT).repeat(2) + announced(EVENT).slice(0, -9), announced(EVENT).slice(-9)],
+    3,
+  ],
+  [
+    'a part of one, then the rest of it and two more',
+    () => [announced(EVENT).slice(0, -9), announced(EVENT).slice(-9) + announced(EVENT).repeat(2)],
+    3,
+  ],
+  ['a chunked one between others', () => [announced(EVENT) + chunkedOf(EVENT, ' ') + announced(EVENT)], 3],
+])('%s', async (_, pieces, count = 1) => {
+  const before = await countNow();
+  const answers = await answersTo(pieces(), count);
+  const expected = Array.from({ length: count }, (_, n) => ({ status: 200, count: before + n + 1, isLast: false }));
+  expect(answers).toEqual(expected);
+});
+
+async function countNow(): Promise<number> {
+  return (await node.ask('GET', gate, { key })).body.count;
+}
+
+it.each<[string, () => string[], Partial<Answer>]>([
+  ['none, announced', () => [head('Content-Length: 0')], { status: 400, code: 'invalid_input' }],
+  ['none, in no chunk', () => [chunkedOf()], { status: 400, code: 'invalid_input' }],
+  ['one that is not JSON', () => [announced('{"type":')], { status: 400, code: 'invalid_json' }],
+  [
+    'one that is announced as too long',
+    () => [head(`Content-Length: ${defaultLimits.shortBodyBytes + 1}`)],
+    { status: 413, code: 'body_too_large' },
+  ],
+  [
+    'one that is too long, in chunks',
+    () => [chunkedOf(...Array.from({ length: 20 }, () => ' '.repeat(1_024)))],
+    { status: 413, code: 'body_too_large' },
+  ],
+  [
+    'one of another type',
+    () => [head('Content-Length: 2', 'text/plain'), '{}'],
+    { status: 415, code: 'unsupported_media_type' },
+  ],
+])('refuses %s', async (_, pieces, expected) => {
+  expect(await answersTo(pieces(), 1)).toEqual([expect.objectContaining(expected)]);
+});
+
+it('a body as long as it may be is read', async () => {
+  const long = EVENT + ' '.repeat(defaultLimits.shortBodyBytes - Buffer.byteLength(EVENT));
+  const answers = [...(await answersTo([announced(long)], 1)), ...(await answersTo([chunkedOf(long)], 1))];
+  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+});
+
+it('a body that breaks off is counted as a refused request, and the node logs no error', async () => {
+  const broken = () =>
+    metricsOf(node.url).then((text) =>
+      figureIn(text, 'weir_requests_total{method="POST",path="/api/chain/{slug}/event",status="400"}'),
+    );
+  const before = await broken();
+  const socket = connect(Number(new URL(node.url).port), '127.0.0.1');
+  socket.write(announced(EVENT).slice(0, -4));
+  await sleep(20);
+  socket.destroy();
+  await expect.poll(broken).toBe(before + 1);
+  expect(node.errors).toEqual([]);
+});
