@@ -13,7 +13,7 @@ const GATE = /^(\/api\/chain\/[^/?]*\/contracts\/[^/?]*\/gate)(?:(\/)|\?|$)/;
 /** Has the request of a gate routed as GET, without what a client has put behind it. Node has read its method, so HEAD has no body. */
 export function asGate(request: GateRequest): void {
   const { url = '', method } = request;
-  if (method === 'GET' && !url.includes('/gate/')) return;
+  if (!url.includes(method === 'GET' ? '/gate/' : '/gate')) return;
   const [, gate, below] = GATE.exec(url) ?? [];
   if (gate === undefined) return;
   if (method !== 'GET') request.askedMethod = method;

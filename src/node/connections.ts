@@ -23,15 +23,18 @@ interface ConnectionParts {
   readonly limits: Limits;
 }
 
+interface WatchedSocket extends Socket {
+  /** The newest request whose head has been read. */
+  newest?: IncomingMessage;
+  /** Where it was given its time anew after a stop: the bytes that had moved by then. */
+  sparedBytes?: number;
+}
+
 export class Connections {
   readonly #counts: Counts;
   readonly #clock: WallClock;
   readonly #limits: Limits;
   readonly #sockets: Sockets;
-  /** The newest request of each connection whose head has been read. */
-  readonly #newest = new WeakMap<Socket, IncomingMessage>();
-  /** Idle connections that were given their time anew after a stop, with the bytes that had moved by then. */
-  readonly #spared = new WeakMap<Socket, number>();
 
   constructor({ counts, clock, limits, sockets }: ConnectionParts) {
     this.#sockets = sockets;
@@ -48,7 +51,11 @@ export class Connections {
       keepAliveTimeout: limits.keepAliveTimeoutMs,
       connectionsCheckingInterval: limits.connectionsCheckMs,
     };
-    const server = createServer({ ...timeouts, maxHeaderSize: limits.headerBytes }, answer);
+    const server = createServer({ ...timeouts, maxHeaderSize: limits.headerBytes }, (request, response) => {
+      const socket: WatchedSocket = request.socket;
+      socket.newest = request;
+      answer(request, response);
+    });
     server.setTimeout(limits.idleTimeoutMs);
     this.#watch(server);
     return server;
@@ -57,7 +64,6 @@ export class Connections {
   #watch(server: Server): void {
     // Before the listener of the server, which would begin to read.
     server.prependListener('connection', (socket) => this.#sockets.admit(socket));
-    server.on('request', (request) => this.#newest.set(request.socket, request));
     // With a listener, Node leaves it to us what happens to a connection on which nothing has moved.
     server.on('timeout', (socket) => this.#cutIdle(socket));
   }
@@ -67,35 +73,35 @@ export class Connections {
     else this.#refuse(error, socket);
   }
 
-  #cutIdle(socket: Socket): void {
+  #cutIdle(socket: WatchedSocket): void {
     const { bytesRead } = socket;
     this.#afterReading(() => {
       if (socket.bytesRead !== bytesRead) return;
       // Once: where a machine stops again and again, what does not move at all would never be cut.
       const moved = bytesRead + socket.bytesWritten - socket.writableLength;
-      if (this.#hasStalled() && this.#spared.get(socket) !== moved) {
-        this.#spared.set(socket, moved);
+      if (this.#hasStalled() && socket.sparedBytes !== moved) {
+        socket.sparedBytes = moved;
         socket.setTimeout(socket.timeout ?? this.#limits.idleTimeoutMs);
       } else socket.destroy();
     });
   }
 
   /** Node looks at a request that was late once and never again: after a stop it gets the whole time anew, here. */
-  #refuseLate(error: FastifyError, socket: Socket): void {
-    const before = this.#newest.get(socket);
+  #refuseLate(error: FastifyError, socket: WatchedSocket): void {
+    const { newest: before } = socket;
     const wasWhole = before?.complete ?? true;
     const isWhole = () => {
-      const newest = this.#newest.get(socket);
+      const { newest } = socket;
       return newest?.complete === true && !(newest === before && wasWhole);
     };
     this.#afterReading(() => {
       if (isWhole()) return;
       if (!this.#hasStalled()) return this.#refuse(error, socket);
-      const pending = this.#newest.get(socket);
+      const { newest: pending } = socket;
       const closed = new AbortController();
       socket.once('close', () => closed.abort());
       void this.#clock.sleep(this.#limits.requestTimeoutMs, closed.signal).then(() => {
-        if (this.#newest.get(socket) === pending && !isWhole()) this.#refuse(error, socket);
+        if (socket.newest === pending && !isWhole()) this.#refuse(error, socket);
       });
     });
   }

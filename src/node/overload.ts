@@ -28,7 +28,7 @@ const SUPERVISES = /^\/(?:healthz|readyz|metrics)(?:\?|$)/;
 const COME_AGAIN_SECONDS = ['1', '2', '3'];
 
 export class Overload {
-  readonly #turn: LoopTurn;
+  readonly turn: LoopTurn;
   readonly #clock: Pick<WallClock, 'monotonicMs'>;
   readonly #counts: Counts;
   readonly #limits: Limits['overload'];
@@ -39,7 +39,7 @@ export class Overload {
   #refusedBeforeMs = 0;
 
   constructor(clock: Pick<WallClock, 'monotonicMs'>, counts: Counts, limits: Limits['overload']) {
-    this.#turn = new LoopTurn(() => clock.monotonicMs());
+    this.turn = new LoopTurn(() => clock.monotonicMs());
     this.#clock = clock;
     this.#counts = counts;
     this.#limits = limits;
@@ -59,10 +59,10 @@ export class Overload {
 
   #mustRefuse({ url = '' }: IncomingMessage): boolean {
     const { afterMs, otherTurnMs, gateTurnMs } = this.#limits;
-    const turnMs = this.#turn.turnMs();
+    const turnMs = this.turn.turnMs();
     if (turnMs === 0) this.#beginTurn();
     const most = Math.max(otherTurnMs, this.#refusedBeforeMs);
-    if (turnMs <= most || this.#turn.busyMs <= afterMs) return false;
+    if (turnMs <= most || this.turn.busyMs <= afterMs) return false;
     if ((turnMs <= gateTurnMs && DECIDES.test(url)) || SUPERVISES.test(url)) return false;
     this.#firstInTurnMs = Math.min(this.#firstInTurnMs, turnMs);
     this.#lastInTurnMs = turnMs;

@@ -6,6 +6,7 @@
 //                    turn         turn
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { LoopTurn } from '../time/loop-turn.js';
 
 /** Requests of one connection that are handled in one turn. */
 const AT_ONCE = 8;
@@ -17,41 +18,49 @@ interface Pipeline {
   isRefused: boolean;
 }
 
+/** Kept on the connection itself: it is looked up for every request. */
+interface PipelinedSocket extends Socket {
+  pipeline?: Pipeline;
+}
+
 export class Pipelines {
+  readonly #turn: LoopTurn;
   readonly #mostWaiting: number;
   readonly #refuse: (request: IncomingMessage, response: ServerResponse) => void;
-  readonly #bySocket = new WeakMap<Socket, Pipeline>();
   readonly #behind = new Map<Socket, Pipeline>();
-  #turn = 0;
-  #isInTurn = false;
 
   /** @param mostWaiting requests of a connection; one more is the last of it @param refuse answers that one, and closes the connection */
-  constructor(mostWaiting: number, refuse: (request: IncomingMessage, response: ServerResponse) => void) {
+  constructor(
+    turn: LoopTurn,
+    mostWaiting: number,
+    refuse: (request: IncomingMessage, response: ServerResponse) => void,
+  ) {
+    this.#turn = turn;
     this.#mostWaiting = mostWaiting;
     this.#refuse = refuse;
   }
 
   before(next: RequestListener): RequestListener {
     const handOver = () => {
-      this.#isInTurn = false;
-      this.#turn += 1;
+      const turn = this.#turn.count();
       for (const [socket, pipeline] of this.#behind) {
         const { waiting } = pipeline;
         const some = waiting.splice(0, AT_ONCE);
-        pipeline.turn = this.#turn;
+        pipeline.turn = turn;
         pipeline.handled = some.length;
         if (waiting.length === 0) this.#behind.delete(socket);
         if (!socket.destroyed) for (const [request, response] of some) next(request, response);
       }
-      if (this.#behind.size > 0) this.#enter(handOver);
+      if (this.#behind.size > 0) setImmediate(handOver);
     };
     return (request, response) => {
-      const { socket } = request;
-      const pipeline = this.#of(socket);
+      const socket: PipelinedSocket = request.socket;
+      socket.pipeline ??= { handled: 0, turn: 0, waiting: [], isRefused: false };
+      const { pipeline } = socket;
       if (pipeline.isRefused) return;
-      this.#enter(handOver);
-      if (pipeline.turn !== this.#turn) {
-        pipeline.turn = this.#turn;
+      const turn = this.#turn.count();
+      if (pipeline.turn !== turn) {
+        pipeline.turn = turn;
         pipeline.handled = 0;
       }
       const { waiting } = pipeline;
@@ -59,6 +68,7 @@ export class Pipelines {
         pipeline.handled += 1;
         next(request, response);
       } else if (waiting.length < this.#mostWaiting) {
+        if (this.#behind.size === 0) setImmediate(handOver);
         waiting.push([request, response]);
         this.#behind.set(socket, pipeline);
       } else {
@@ -66,20 +76,5 @@ export class Pipelines {
         this.#refuse(request, response);
       }
     };
-  }
-
-  #enter(end: () => void): void {
-    if (this.#isInTurn) return;
-    this.#isInTurn = true;
-    setImmediate(end);
-  }
-
-  #of(socket: Socket): Pipeline {
-    let pipeline = this.#bySocket.get(socket);
-    if (pipeline === undefined) {
-      pipeline = { handled: 0, turn: this.#turn, waiting: [], isRefused: false };
-      this.#bySocket.set(socket, pipeline);
-    }
-    return pipeline;
   }
 }

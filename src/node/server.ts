@@ -60,10 +60,10 @@ export async function createServer(
   routes: readonly Route[],
   { log, logRequests, trustProxy, checkHost }: ServerOptions,
 ): Promise<FastifyInstance> {
-  const { limits, counts } = parts;
+  const { limits, counts, overload } = parts;
   const connections = new Connections(parts);
-  const pipelines = new Pipelines(limits.waitingPerCaller, (request, response) =>
-    parts.overload.refuse(request, response, true),
+  const pipelines = new Pipelines(overload.turn, limits.waitingPerCaller, (request, response) =>
+    overload.refuse(request, response, true),
   );
   const unrouted =
     (refuse: (request: IncomingMessage) => Unrouted) => (request: IncomingMessage, response: ServerResponse) => {
@@ -78,7 +78,7 @@ export async function createServer(
         asGate(request);
         answer(request, response);
       };
-      return connections.server(pipelines.before(parts.overload.before(route)));
+      return connections.server(pipelines.before(overload.before(route)));
     },
     // A request on a connection that is still open is answered while the node finishes.
     return503OnClosing: false,

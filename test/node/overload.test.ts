@@ -5,6 +5,7 @@ import { afterEach, expect, it } from 'vitest';
 import { Counts } from '../../src/node/metrics.js';
 import { Overload } from '../../src/node/overload.js';
 import { Pipelines } from '../../src/node/pipelines.js';
+import { LoopTurn } from '../../src/time/loop-turn.js';
 import { figureIn, metricsOf } from './asking.js';
 import { type Running, startRunning } from './running.js';
 
@@ -105,7 +106,7 @@ it('counts how long requests take, and not how long the machine stands still bet
 
 it('hands over a few requests of a connection in a turn of the loop, in order, and refuses one that has too many', async () => {
   const log: string[] = [];
-  const pipelines = new Pipelines(20, ({ url }) => log.push(`refused ${url}`));
+  const pipelines = new Pipelines(new LoopTurn(() => 0), 20, ({ url }) => log.push(`refused ${url}`));
   const listener = pipelines.before(({ url }) => log.push(url!));
   const [a, b] = ['a', 'b'].map((name) => {
     const socket = { destroyed: false };
