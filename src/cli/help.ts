@@ -69,7 +69,9 @@ export async function commandsPage(commands: Commands): Promise<string> {
     commands.map(async (listed) => {
       const command = await listed.load();
       const { places, rest } = partsOf(command);
-      const rows = [...places, ...rest].map(([name, about]) => `| \`${name}\` | ${about.replaceAll('|', '\\|')} |`);
+      const rows = [...places, ...rest].map(
+        ([name, about]) => `| \`${name.replaceAll('|', '\\|')}\` | ${about.replace(/[|<]/g, '\\$&')} |`,
+      );
       const examples = command.examples.map(([words]) => `weir ${words}`).join('\n');
       return [
         `## weir ${usageOf(listed.name, command.options)}`,
@@ -92,11 +94,15 @@ function partsOf({ options }: Command): { readonly places: Rows; readonly rest: 
   return { places: rows(true), rest: rows(false) };
 }
 
+/** A longer list is for a page of its own, which the description names. */
+const MOST_WORDS = 8;
+
 function optionWords(key: string, { type, letter, bare, items, enum: words }: Option): string {
   const name = `${letter === undefined ? '' : `-${letter}, `}--${optionName(key)}`;
   const kind = (items ?? { type }).type;
   if (kind === 'boolean') return name;
-  const value = words === undefined ? (kind === 'string' ? '…' : 'N') : words.join('|');
+  const value =
+    words === undefined ? (kind === 'string' ? '…' : 'N') : words.length > MOST_WORDS ? '…' : words.join('|');
   return bare === undefined ? `${name} ${value}` : `${name}[=…]`;
 }
 

@@ -146,8 +146,8 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
 function cutInWords(ended: Investigated['ended']): string[] {
   if (ended === 'stopped') return ['Fewer probes were sent than were wanted.'];
   if (ended !== 'budget' && ended !== 'time') return [];
-  const needed = ended === 'budget' ? 'more requests than --budget leaves' : 'more time than --time leaves';
-  return [`The next probe needs ${needed}: raise --${ended}.`];
+  const [needed, option] = ended === 'budget' ? ['more requests', '--budget'] : ['more time', '--for'];
+  return [`The next probe needs ${needed} than ${option} leaves: raise ${option}.`];
 }
 
 /** By how much half of the answers were later than the quickest, in ms: what a rule holds is not late. */

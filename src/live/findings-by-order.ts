@@ -14,8 +14,8 @@ import { ForeignTarget } from './target.js';
 import { waitsInWords } from './told-waits.js';
 
 const TOLERANCE =
-  'Every instant between sending and answer at which a request can have been counted, every order of them (whether they are linearisable), ' +
-  'and every phase of the clock of the limiter, at the edges of cycles too, were taken into account. The keys were taken to be unused for long before the run.';
+  'each request may count at any moment between being sent and answered, in any order that this allows, and the clock of the limiter may ' +
+  'have any phase, at the edges of cycles too; each key counts as unused for long before the run';
 
 /** The rules that a target may follow, and whether one state counts all contracts. */
 export interface Followed {
@@ -61,7 +61,7 @@ export function findingsByOrder(
     else if (found.type === 'explained' && saysEnough(found)) wayMs = Math.max(wayMs, found.wayMs);
     else tooUncertain ??= uncertaintyOf(found, requests, pauses);
   });
-  const tolerance = wayMs === 0 ? TOLERANCE : `${TOLERANCE} ${wayWords(wayMs, quickestMs(requestLog.seen))}`;
+  const tolerance = wayMs === 0 ? TOLERANCE : `${TOLERANCE}. ${wayWords(wayMs, quickestMs(requestLog.seen))}`;
   return { differences, tolerance, tooUncertain, remark };
 }
 

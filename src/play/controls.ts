@@ -53,11 +53,15 @@ export function controlsOf(text: string): Controls | undefined {
     limiter === undefined ||
     (isObject(limiter) && !['like', 'primitive', 'paste', 'and', 'definition'].some((name) => name in limiter));
   const sliders = [
-    ...listed(arrivals).flatMap((arrival, index) =>
-      fields.arrivals.flatMap((field) =>
-        at('Requests', arrivalLabel(String(valueAt(arrival, ['model'])), field), ['arrivals', index, field]),
-      ),
-    ),
+    ...listed(arrivals).flatMap((arrival, index, all) => {
+      const model = valueAt(arrival, ['model']);
+      const from = valueAt(arrival, ['from']);
+      const isOneOfSeveral = all.filter((other) => valueAt(other, ['model']) === model).length > 1;
+      const when = isOneOfSeveral && from !== undefined ? ` from ${from}` : '';
+      return fields.arrivals.flatMap((field) =>
+        at('Requests', `${arrivalLabel(String(model), field)}${when}`, ['arrivals', index, field]),
+      );
+    }),
     ...(isWindow
       ? [
           ...at('Limiter', 'threshold', ['limiter', 'threshold'], 100),

@@ -232,7 +232,7 @@ function differenceBlocks(outcome: Outcome): Block[] {
   const { comparison } = outcome;
   if (comparison === undefined) return [];
   const { reason, compared_cycles, compared_decisions, tolerance, differences, differences_total } = comparison;
-  const compared = `${reason} Compared: ${counted(compared_cycles, 'cycle')}, ${counted(compared_decisions, 'decision')}; tolerance: ${tolerance}.`;
+  const compared = `${reason} Compared: ${counted(compared_cycles, 'cycle')}, ${counted(compared_decisions, 'decision')}; tolerance: ${tolerance.replace(/\.$/, '')}.`;
   const summary = sentence(compared, { title: 'Predicted and observed', where: 'documents' });
   if (differences.length === 0) return [summary];
   const hasNotes = differences.some(({ note }) => note !== undefined);

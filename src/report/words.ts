@@ -88,10 +88,10 @@ export function contractWord({ read }: Pick<Outcome, 'read'>): 'contract' | 'cli
 export function readSentences({ read }: Pick<Outcome, 'read'>): string[] {
   if (read === undefined) return [];
   const { format, columns, time_unit, skipped_lines } = read;
-  const fields = Object.entries(columns).map(([what, name]) => `${what} from ${name}`);
-  const unit = time_unit === null || time_unit === 'date' ? '' : ` in ${time_unit}`;
+  const fields = Object.entries(columns).flatMap(([what, name]) => (what === name ? [] : `${what} from ${name}`));
+  const how = [...fields, ...(time_unit === null || time_unit === 'date' ? [] : [`times in ${time_unit}`])];
   return [
-    `Read as ${format}: ${fields.join(', ') || 'nothing'}${unit === '' ? '' : `; times${unit}`}.`,
+    `Read as ${format}${how.length === 0 ? '' : `: ${how.join(', ')}`}.`,
     ...(skipped_lines === 0 ? [] : [`${counted(skipped_lines, 'line was', 'lines were')} skipped: not requests.`]),
     ...readFacts(read),
   ];
@@ -183,10 +183,14 @@ function replicationsSentence(expectations: Outcome['expectations'], replication
   return ` Held in ${runs} of ${n} runs (95 % interval of that share: ${percent(held_share.low)} to ${percent(held_share.high)})${first}.`;
 }
 
+/** More digits than a bound usually has, and no more than are read. */
+const MOST_DIGITS = 7;
+
 /** The actual value of an expectation; with replications, the number of runs in which it held. */
 export function foundWords(expectation: Outcome['expectations'][number], { replications }: Outcome): string {
   const { actual, held_in, share = 1 } = expectation;
-  if (held_in === undefined || replications === undefined) return `found ${actual ?? 'nothing'}`;
+  const found = typeof actual === 'number' ? Number(actual.toPrecision(MOST_DIGITS)) : (actual ?? 'nothing');
+  if (held_in === undefined || replications === undefined) return `found ${found}`;
   const wanted = share < 1 ? `, ${Number((100 * share).toFixed(2))} % wanted` : '';
   return `held in ${held_in} of ${replications.n} runs${wanted}`;
 }

@@ -17,6 +17,8 @@ const chosen = { window: 0, at: 0 };
 
 const shown = (): SizedWindow => data.windows[chosen.window]!;
 const percent = (part: number, whole: number) => `${Number((whole === 0 ? 0 : (100 * part) / whole).toPrecision(3))} %`;
+const amount = (threshold: number) =>
+  data.unit === undefined ? counted(threshold, 'request') : `${plainNumber(threshold)} ${data.unit}`;
 const counted = (n: number, noun: string) => `${plainNumber(n)} ${noun}${n === 1 ? '' : 's'}`;
 
 /** The place of the largest threshold up to `threshold`. */
@@ -30,7 +32,7 @@ const BUCKETS = 120;
 /** The charts at the threshold that is chosen. */
 function chartsNow(): ChartSpec[] {
   const one = shown();
-  const curve = curveChart(one, chosen.at);
+  const curve = curveChart(one, chosen.at, data.unit);
   const threshold = one.thresholds[chosen.at] ?? 1;
   const isKnown = one.rows !== undefined && threshold >= one.rows.floor;
   element('unknown').hidden = isKnown;
@@ -123,10 +125,10 @@ function sentences(): [short: string, long: string] {
   const keys = data.isKeyed ? ` of ${counted(one.keysLimited[at] ?? 0, 'key')}` : '';
   const short = `${plainNumber(threshold)}: ${percent(limited, one.requests)} limited`;
   const besides = ofSuspects === 0 ? '' : ` Besides, ${counted(ofSuspects, 'request')} of suspects.`;
-  const burst = ` One client gets at most ${plainNumber(threshold * one.burst1s)} through in a second, ${plainNumber(threshold * one.burst1min)} in a minute.`;
+  const burst = ` One client gets at most ${amount(threshold * one.burst1s)} through in a second, ${plainNumber(threshold * one.burst1min)} in a minute.`;
   return [
     short,
-    `At ${counted(threshold, 'request')} in ${one.name}, ${counted(limited, 'request')}${keys} (${percent(limited, one.requests)}) would be limited.${besides}${burst}`,
+    `At ${amount(threshold)} in ${one.name}, ${counted(limited, 'request')}${keys} (${percent(limited, one.requests)}) would be limited.${besides}${burst}`,
   ];
 }
 

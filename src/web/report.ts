@@ -38,19 +38,28 @@ function filtered(): TransitionRow[] {
   });
 }
 
-function cell(text: string, isNumber = false, small = ''): HTMLElement {
+function cell(text: string, isNumber = false, ...below: readonly HTMLElement[]): HTMLElement {
   const td = document.createElement('td');
   td.textContent = text;
   if (isNumber) td.className = 'n';
-  if (small !== '') td.append(Object.assign(document.createElement('small'), { textContent: small }));
+  td.append(...below);
   return td;
+}
+
+/** The time since the start, and the date where there is one; a narrow screen has no place for that. */
+function timesOf(cycle: number): HTMLElement[] {
+  return stopwatchText(data, cycle)
+    .split(', ')
+    .map((textContent, index) =>
+      Object.assign(document.createElement('small'), { textContent, className: index === 0 ? '' : 'wide' }),
+    );
 }
 
 function tableRow([contract, cycle, to, count, lasted]: TransitionRow): HTMLElement {
   const tr = document.createElement('tr');
   tr.append(
     cell(contracts[contract]!),
-    cell(plainNumber(cycle), true, stopwatchText(data, cycle)),
+    cell(plainNumber(cycle), true, ...timesOf(cycle)),
     cell(states[to]!),
     cell(count === null ? '–' : plainNumber(count), true),
     cell(lasted === null ? 'to the end' : `${plainNumber(lasted)} ${lasted === 1 ? 'cycle' : 'cycles'}`, true),

@@ -8,8 +8,8 @@ const WIDE = 100;
 
 const common = { title: '', about: '', shades: [], marks: [], height: 320 } as const;
 
-/** @param at index of the threshold that is chosen */
-export function curveChart(one: SizedWindow, at: number): ChartSpec {
+/** @param at index of the threshold that is chosen. @param unit what it counts */
+export function curveChart(one: SizedWindow, at: number, unit = 'requests'): ChartSpec {
   const { thresholds, limited, suspectsLimited, requests, suspects } = one;
   const all = requests + suspects.reduce((sum, each) => sum + each.requests, 0);
   // A logarithmic axis has no place for 0.
@@ -34,7 +34,7 @@ export function curveChart(one: SizedWindow, at: number): ChartSpec {
     id: 'curve',
     x: {
       kind: 'values',
-      title: `Threshold: requests in ${one.name}`,
+      title: `Threshold: ${unit} in ${one.name}`,
       from: first,
       to: Math.max(2, last),
       log: last > WIDE,

@@ -4,6 +4,8 @@ export interface SizingData {
   readonly firstMs: number;
   readonly lastMs: number;
   readonly isKeyed: boolean;
+  /** What thresholds count: tokens, say. Absent: requests. */
+  readonly unit?: string;
   /** Keys that the rows speak of, with their requests. */
   readonly keys: readonly string[];
   readonly requestsOf: readonly number[];

@@ -186,6 +186,7 @@ describe.skipIf(path === undefined)(
       await page.getByLabel('Count each key separately').fill('10');
       await page.getByRole('button', { name: 'Deploy', exact: true }).click();
       await page.locator('.contract').nth(1).waitFor();
+      for (const index of [0, 1]) await page.getByText('Figures, cycle by cycle').nth(index).click();
       const found = await violations(page);
       const sent = { type: 'request', count: 5, key: 'somebody' };
       await ask(node.url, 'POST', '/api/chain/edge/event', key, { ...sent, contract_id: await lastOf(node) });

@@ -38,6 +38,26 @@ it('is below 5 MB at more than 10,000 rows, asks nobody, and escapes keys', asyn
   expect(text).toContain('limit_req_zone $YOUR_KEY zone=weir:10m');
 });
 
+it('has every recommended threshold among those of the slider, and names what is counted', async () => {
+  const log = join(folder, 'tokens.csv');
+  const rows = Array.from({ length: 9_000 }, (_, i) => `${1_767_600_000_000 + i * 900},${1 + ((i * i) % 9_973)}`);
+  writeFileSync(log, ['time,tokens', ...rows].join('\n'));
+  const found = await adviceOfLogs([log], {
+    cycleMs: 500,
+    shares: [0.1, 0.01, 0.001],
+    withins: [120],
+    log: { timeColumn: 'time', cost: { unit: 'tokens' } },
+  });
+  const text = sizingPageHtml({ ...found, name: 'tokens.csv', isKeyed: false, paste: [], command: 'weir recommend' });
+  const { windows, unit } = JSON.parse(/id="data">(.*)<\/script>/.exec(text)![1]!);
+  const [{ thresholds, recommended }] = windows;
+  expect([unit, thresholds.length > 500, recommended.map((one: any) => thresholds.includes(one.threshold))]).toEqual([
+    'tokens',
+    true,
+    [true, true, true],
+  ]);
+});
+
 const path = findChromium();
 describe.skipIf(path === undefined)(path === undefined ? noChromium : 'in a browser', () => {
   it('is chosen by keyboard, and says aloud what is chosen', async () => {

@@ -2,11 +2,13 @@
 // that both admit is neither an entry nor a restore.
 import { describe, expect, it } from 'vitest';
 import { decisionsChart } from '../../src/report/chart/decisions.js';
+import { spreadChart } from '../../src/report/chart/replications.js';
 import { windowChart } from '../../src/report/chart/window-count.js';
 import type { Reported } from '../../src/report/reported.js';
 import { chartLines } from '../../src/report/terminal-chart.js';
 import { parseScenario, type ScenarioObject } from '../../src/scenario/load-scenario.js';
 import { simulate } from '../../src/simulate/simulate.js';
+import { replicatedRun } from './sample.js';
 
 const move = (from: string, to: string, condition: string) => ({
   from,
@@ -106,4 +108,26 @@ it('the chart of decisions has one unit: in a long run the mean of a step, with 
     0.5,
     1,
   ]);
+});
+
+it('the chart of decisions leaves out busiest cycles that would flatten the means', async () => {
+  const { lines, yMax } = decisionsChart(
+    await ran({
+      duration: 3_000,
+      limiter: { threshold: 100_000, within: 5 },
+      arrivals: [{ model: 'spikes', requests: 9, at: 5, every: 20 }],
+    }),
+  );
+  expect([lines.map(({ label }) => label), yMax]).toEqual([['admitted', 'limited'], 9 / 20]);
+});
+
+it('the chart of figures over replications holds every interval, those too that reach beyond the runs', () => {
+  const run = replicatedRun();
+  const { figures } = run.outcome.replications!;
+  const limited = { ...figures['limited']!, low: 0, high: 4 * figures['limited']!.mean };
+  const replications = { ...run.outcome.replications!, figures: { ...figures, limited } };
+  const { x, ranges } = spreadChart({ ...run, outcome: { ...run.outcome, replications } })!;
+  const { from, to } = x as { readonly from: number; readonly to: number };
+  const ends = ranges!.rows.flatMap(({ min, low, high, max }) => [min, low, high, max]);
+  expect([Math.max(...ends) < to, Math.min(...ends) > from, Math.max(...ends)]).toEqual([true, true, 300]);
 });

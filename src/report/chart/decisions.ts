@@ -1,5 +1,5 @@
 // The chart of decisions: stacked areas of admitted and limited requests, and a line of planned ones. All per cycle: in a long run the mean of
-// the cycles of a step, with the busiest of them as a dash above it.
+// the cycles of a step, with the busiest of them as a dash above it, unless that would flatten the means.
 import type { Timeline } from '../../outcome/timeline.js';
 import type { ChartSpec, CycleAxis, Line } from '../../web/chart/spec.js';
 import { type Bins, binSums } from '../reduce.js';
@@ -8,6 +8,8 @@ import { counted, duration, number } from '../words.js';
 import { cycleAxis } from './cycle-axis.js';
 
 const MOST_BINS = 300;
+/** Multiple of the highest mean up to which the busiest cycles are drawn. */
+const FAR = 4;
 
 export function decisionsChart({ outcome, totals, series }: Reported): ChartSpec {
   const axis = cycleAxis(outcome);
@@ -18,6 +20,7 @@ export function decisionsChart({ outcome, totals, series }: Reported): ChartSpec
   const limited = barSteps(bins, axis, (bin) => mean(bin, 0) - mean(bin, 1));
   const planned = plannedRows(outcome.live?.by_cycle, series, axis);
   const busiest = bins.peaks.reduce((most, one) => Math.max(most, one), 0);
+  const highest = Math.max(...all.ys);
   const lines: Line[] = [
     { label: 'admitted', tone: 'admitted', ...admitted, stepped: true, area: 'zero', width: 1 },
     {
@@ -36,7 +39,7 @@ export function decisionsChart({ outcome, totals, series }: Reported): ChartSpec
     const steps = barSteps(plannedBins, axis, (bin) => plannedBins.sums[bin]![0]! / cyclesIn(plannedBins, bin, axis));
     lines.push({ label: 'planned', tone: 'planned', ...steps, stepped: true });
   }
-  if (bins.size > 1)
+  if (bins.size > 1 && busiest <= FAR * highest)
     lines.push({ label: 'busiest cycle', tone: 'tail', ...dashes(bins, axis), stepped: true, width: 2 });
   const source = outcome.kind === 'replay' ? 'in the log' : 'planned';
   const edge = planned === undefined && outcome.clients === undefined ? ` The upper edge is what was ${source}.` : '';
@@ -51,6 +54,7 @@ export function decisionsChart({ outcome, totals, series }: Reported): ChartSpec
     x: axis,
     yTitle: bins.size === 1 ? 'Requests per cycle' : `Requests per cycle, mean of ${number(bins.size)}`,
     yWhole: bins.size === 1,
+    ...(bins.size === 1 || highest === 0 ? {} : { yMax: highest }),
     lines,
     shades: [],
     marks: [],

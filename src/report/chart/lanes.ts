@@ -7,6 +7,11 @@ import { countSteps, cycleAxis, shadesOf, statesOf, steppedLine } from './cycle-
 
 const MOST_LANES = 40;
 
+/** A contract limits, a client is limited. */
+function limitingWord(word: ReturnType<typeof contractWord>): string {
+  return word === 'contract' ? 'limiting' : 'limited';
+}
+
 /** Undefined if there is only one contract, or none limited. */
 export function lanesChart({ outcome }: Reported): ChartSpec | undefined {
   const limited = outcome.by_contract.filter(({ transitions }) => transitions.length > 0);
@@ -23,7 +28,7 @@ export function lanesChart({ outcome }: Reported): ChartSpec | undefined {
   const word = contractWord(outcome);
   return {
     id: 'lanes',
-    title: outcome.states === undefined ? `When each ${word} was limiting` : `States of each ${word}`,
+    title: outcome.states === undefined ? `When each ${word} was ${limitingWord(word)}` : `States of each ${word}`,
     about: `${number(outcome.contracts_limited)} of ${counted(outcome.contracts, word)} had limited requests.${rest > 0 ? ` Shown are the ${number(shown.length)} with most of them.` : ''}`,
     x: axis,
     yTitle: capital(word),
@@ -46,12 +51,14 @@ export function contractsChart({ outcome, totals }: Reported): ChartSpec | undef
   const word = contractWord(outcome);
   return {
     id: 'contracts',
-    title: `${capital(word)}s that limited at once`,
+    title: `${capital(word)}s ${limitingWord(word)} at once`,
     about: `At most ${number(most)} of ${number(outcome.contracts)} in the same cycle.`,
     x: axis,
-    yTitle: `${capital(word)}s limiting`,
+    yTitle: `${capital(word)}s ${limitingWord(word)}`,
     yWhole: true,
-    lines: [steppedLine(`${word}s limiting`, 'limited', steps, { area: 'zero', hatched: true, width: 1.5 })],
+    lines: [
+      steppedLine(`${word}s ${limitingWord(word)}`, 'limited', steps, { area: 'zero', hatched: true, width: 1.5 }),
+    ],
     shades: [],
     marks: [],
     height: 260,

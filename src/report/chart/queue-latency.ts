@@ -24,7 +24,9 @@ export function queueChart({ outcome, series }: Reported): ChartSpec | undefined
     ...(queue === undefined ? [] : [`At most ${number(most.queue)} waited at the service at once.`]),
     ...(jobs === undefined
       ? []
-      : [`At most ${counted(most.jobs, 'job')} of clients stood open at the end of a cycle.`]),
+      : [
+          `At most ${counted(most.jobs, 'job')} of clients ${most.jobs === 1 ? 'was' : 'were'} open at the end of a cycle.`,
+        ]),
     ...(retries === undefined ? [] : [`At most ${counted(most.retries, 'retry', 'retries')} came in one cycle.`]),
   ];
   const right = level === undefined ? 'left' : 'right';
@@ -75,7 +77,10 @@ export function latencyChart({ outcome, series }: Reported): ChartSpec | undefin
     yTitle: `Latency, ${unit}`,
     lines: [
       ...line(isJobs ? 'jobs, p50' : 'p50', 'median', latency_ms_p50),
-      ...line(isJobs ? 'jobs, p99' : 'p99', 'tail', latency_ms_p99),
+      // Larger dots: where both are equal, a ring is around the median.
+      ...line(isJobs ? 'jobs, p99' : 'p99', 'tail', latency_ms_p99).map((tail) =>
+        tail.loose === true ? { ...tail, width: 4 } : tail,
+      ),
       ...line('response of the service, p50', 'response', response_ms_p50),
     ],
     shades: [],

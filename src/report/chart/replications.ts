@@ -22,7 +22,7 @@ export function bandChart({ outcome, series }: Reported): ChartSpec | undefined 
   return {
     id: 'band',
     title: 'The window over replications',
-    about: `The largest count of each ${step}: in nine of ten of ${counted(band.runs, 'run')} it lay within the band.`,
+    about: `The largest count in each ${step}. Nine of ten of the ${counted(band.runs, 'run')} lie in the band.`,
     x: axis,
     yTitle: 'Requests in the window',
     yWhole: true,
@@ -62,7 +62,8 @@ export function spreadChart({ outcome }: Reported): ChartSpec | undefined {
     })
     .slice(0, MOST_FIGURES);
   if (rows.length === 0) return undefined;
-  const reach = rows.reduce((most, { row }) => Math.max(most, -row.min, row.max), 1) * 1.05;
+  // Of a few runs the interval reaches beyond them.
+  const reach = rows.reduce((most, { row }) => Math.max(most, -row.min, -row.low, row.high, row.max), 1) * 1.05;
   return {
     id: 'replications',
     title: `Figures over ${counted(replications.n, 'run')}`,

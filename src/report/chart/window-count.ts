@@ -41,16 +41,18 @@ export function windowChart({ outcome, timeline }: Reported): ChartSpec | undefi
   const unit =
     outcome.costs === undefined ? 'Requests' : `${outcome.costs.unit[0]!.toUpperCase()}${outcome.costs.unit.slice(1)}`;
   const what =
-    rule === undefined ? `The count over ${spanWords(within, outcome.cycle_ms)}` : `What is used up of ${plain(rule)}`;
+    rule === undefined
+      ? `The count over ${spanWords(within, outcome.cycle_ms)}`
+      : `What is used of the limit (${plain(rule)})`;
   return {
     id: 'window',
-    title: rule === undefined ? `${unit} in the window${whose}` : `Used up of the rule${whose}`,
+    title: rule === undefined ? `${unit} in the window${whose}` : `Use of the limit${whose}`,
     about: `${what}${bound}; it peaked at ${number(peak_count)}. ${limiting}${stateWords}`,
     x: axis,
     yTitle:
       rule === undefined
         ? `${unit} in ${spanWords(within, outcome.cycle_ms)}`
-        : `Most ${unit.toLowerCase()} in a cycle`,
+        : `${/^(and|or)/.test(rule) ? 'Used' : `${unit} used`}, most in each cycle`,
     yWhole: true,
     lines: [
       steppedLine('count', 'count', steps, { width: steps.xs.length > COLUMNS ? 1 : 2 }),

@@ -58,12 +58,12 @@ function checksHtml({ rows, title = 'Expectations' }: CheckList): Html {
   const hues = { passed: 'ok', failed: 'no', error: 'no', skipped: '' };
   return tableOf(
     title,
-    ['held', 'expectation', 'condition', { title: 'found', right: true }],
+    ['held', 'expectation', 'condition', 'found'],
     rows.map(({ name, condition = '', found = '', result }) => [
       html`<td data-title="held" class="${hues[result]}">${words[result]}</td>`,
-      html`<td data-title="expectation">${name}</td>`,
+      html`<td data-title="expectation"><span>${name}</span></td>`,
       html`<td data-title="condition"><code>${condition}</code></td>`,
-      html`<td data-title="found" class="n">${found}</td>`,
+      html`<td data-title="found"><span>${found}</span></td>`,
     ]),
   );
 }

@@ -71,24 +71,29 @@ function dataOf({ advice, sizing, names, isKeyed }: SizingReport): SizingData {
   const most = Math.min(MOST_ROWS_OF_WINDOW, Math.floor(MOST_ROWS / advice.curves.length));
   const firstMs = Date.parse(advice.first_at ?? '');
   const windows = advice.curves.map((curve, window): SizedWindow => {
-    const points = thinned(curve);
+    const recommended = advice.recommendations.filter(({ within }) => within === curve.within);
     const suspects = tuning.suspects[window]!;
+    const ofCurve = thinned(curve).map(({ threshold, limited, suspects_limited, keys_limited }) => ({
+      threshold,
+      limited: limited - suspects_limited,
+      suspects_limited,
+      keys_limited: keys_limited - [...suspects].filter((key) => counts.peakOf(key, window) > threshold).length,
+    }));
+    // The points of the curve may leave the recommended thresholds out.
+    const points = [...new Map([...ofCurve, ...recommended].map((point) => [point.threshold, point])).values()].sort(
+      (a, b) => a.threshold - b.threshold,
+    );
     const rows = rowsOf(sizing.busy[window]!, suspects, most, numbers, firstMs, advice.cycle_ms);
     return {
       name: windowName(curve.within, advice.cycle_ms),
       requests: tuning.curves[window]!.requests,
       thresholds: points.map(({ threshold }) => threshold),
-      limited: points.map(({ limited, suspects_limited }) => limited - suspects_limited),
+      limited: points.map(({ limited }) => limited),
       suspectsLimited: points.map(({ suspects_limited }) => suspects_limited),
-      keysLimited: points.map(
-        ({ threshold, keys_limited }) =>
-          keys_limited - [...suspects].filter((key) => counts.peakOf(key, window) > threshold).length,
-      ),
+      keysLimited: points.map(({ keys_limited }) => keys_limited),
       burst1s: worstBurst(1, curve.within, advice.cycle_ms, 1000),
       burst1min: worstBurst(1, curve.within, advice.cycle_ms, 60_000),
-      recommended: advice.recommendations
-        .filter(({ within }) => within === curve.within)
-        .map(({ limited_below, threshold }) => ({ share: percent(limited_below), threshold })),
+      recommended: recommended.map(({ limited_below, threshold }) => ({ share: percent(limited_below), threshold })),
       suspects: [...suspects]
         .sort((a, b) => counts.requestsOf(b) - counts.requestsOf(a))
         .slice(0, MOST_SUSPECTS)
@@ -105,13 +110,14 @@ function dataOf({ advice, sizing, names, isKeyed }: SizingReport): SizingData {
     firstMs,
     lastMs: Date.parse(advice.last_at ?? ''),
     isKeyed,
+    ...(advice.unit === undefined ? {} : { unit: advice.unit }),
     keys: keys.map((key) => shownName(names[key]!, LONGEST_NAME)),
     requestsOf: keys.map((key) => counts.requestsOf(key)),
     windows,
   };
 }
 
-/** Every so many of the points, with those that are recommended not necessarily among them: the slider takes the next lower one. */
+/** Every so many of the points, and the last one. */
 function thinned({ points }: RuleCurve) {
   const step = Math.ceil(points.length / MOST_THRESHOLDS);
   return points.filter((_, index) => index % step === 0 || index === points.length - 1);

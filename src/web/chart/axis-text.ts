@@ -81,6 +81,18 @@ function percentileName(nines: number, max: number): string {
   return `p${Number(percent.toFixed(percent < 99 ? 0 : 2))}`;
 }
 
+/** Names of rows: `limited: 12` takes two lines if one of them is too long. Of a long name both ends stay: clients often differ in the last letters. */
+export function rowNames(names: readonly string[], longest: number): (string | string[])[] {
+  const isLong = names.some((name) => name.length > longest);
+  return names.map((name) => fittedName(isLong ? name.split(/: (?=[\d.,]+$)/) : [name], longest));
+}
+
+function fittedName([name = '', value]: readonly string[], longest: number): string | string[] {
+  const head = Math.ceil((longest - 1) / 2);
+  const fitted = name.length > longest ? `${name.slice(0, head)}…${name.slice(head + 1 - longest)}` : name;
+  return value === undefined ? fitted : [fitted, value];
+}
+
 export function xTitle({ x }: ChartSpec): string {
   switch (x.kind) {
     case 'cycles':

@@ -19,7 +19,7 @@ export function lineDataset(line: Line, palette: Palette): LineDataset {
     backgroundColor: `${color}${line.hatched === true ? '40' : '66'}`,
     fill: line.area === undefined ? false : line.area === 'zero' ? 'origin' : '-1',
     showLine: line.loose !== true,
-    pointRadius: line.loose === true ? 2 : line.dots === undefined ? lonePoints(line) : 5,
+    pointRadius: line.loose === true ? (line.width ?? 2) : line.dots === undefined ? lonePoints(line) : 5,
     pointBorderColor: color,
     ...(line.dots === undefined ? {} : { clip: 10 }),
     pointBackgroundColor: color,

@@ -1,6 +1,6 @@
 // Converts a chart to a configuration of Chart.js, the same for PNG and page.
 import type { Chart, ChartConfiguration, TooltipItem } from 'chart.js';
-import { percentilePlaces, placeName, plainNumber, xTick, xTitle } from './axis-text.js';
+import { percentilePlaces, placeName, plainNumber, rowNames, xTick, xTitle } from './axis-text.js';
 import { legendItems, lineDataset, signDatasets } from './datasets.js';
 import { drawHeat, HEAT_SCALE } from './heat.js';
 import { drawHatch, drawLanes, drawMarks, drawRanges, drawShades, drawStrip, surfaceOf } from './overlay.js';
@@ -23,8 +23,9 @@ export function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line',
   const text = { family: font, size: narrow ? 11 : 13 };
   const datasets = [...spec.lines.map((line) => lineDataset(line, palette)), ...signDatasets(spec, palette)];
   const names = spec.lanes?.names ?? spec.ranges?.names ?? spec.heat?.names;
-  const longest = narrow ? 16 : 28;
+  const fitted = rowNames(names ?? [], narrow ? 21 : 28);
   const hasDates = spec.x.kind === 'values' && (spec.x.names?.[0]?.length ?? 0) > 8;
+  const isShort = spec.x.kind === 'values' && spec.x.names === undefined;
   const grid = { color: palette.grid, tickColor: palette.grid };
   const title = (words: string) => ({
     display: words !== '',
@@ -62,7 +63,7 @@ export function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line',
             font: text,
             includeBounds: false,
             ...(spec.leastWidth === undefined
-              ? { maxRotation: 0, autoSkipPadding: 18, maxTicksLimit: narrow ? (hasDates ? 2 : 5) : 10 }
+              ? { maxRotation: 0, autoSkipPadding: 18, maxTicksLimit: narrow ? (hasDates ? 2 : isShort ? 7 : 5) : 10 }
               : { minRotation: 90, maxRotation: 90, autoSkip: false, labelOffset: LABEL_SHIFT }),
             callback: (value) => xTick(spec, Number(value)),
             ...(spec.x.kind === 'cycles' ? { precision: 0 } : {}),
@@ -99,10 +100,7 @@ export function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line',
                   color: palette.ink,
                   font: { ...text, size: text.size - 1 },
                   autoSkip: false,
-                  callback: (value) => {
-                    const name = names[Number(value)] ?? '';
-                    return name.length > longest ? `${name.slice(0, longest - 1)}…` : name;
-                  },
+                  callback: (value) => fitted[Number(value)] ?? '',
                 },
               },
         ...(spec.rightTitle === undefined

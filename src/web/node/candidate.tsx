@@ -39,7 +39,7 @@ function Differences({ contract: { machine: slug, id: contract_id } }: Pick<Cand
       </p>
       {by_key.length === 0 ? null : (
         <ScrollingTable
-          label="Keys that the candidate would treat differently"
+          label={`Keys that the candidate of ${contract_id} would treat differently`}
           class="keys"
           columns={[['Key'], ['Newly refused', 'n'], ['Newly admitted', 'n'], ['Limited by both', 'n wide']]}
           rows={by_key.map((line) => [

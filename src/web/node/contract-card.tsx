@@ -95,7 +95,7 @@ export function ContractCard({ contract, state, course, cycle, isOwn, cycleMs, i
           keyed !== undefined
             ? 'Keys limiting'
             : within === undefined
-              ? 'Used up'
+              ? 'Use of the limit'
               : `Requests in ${some(within, 'cycle')}`
         }
         name={name}
@@ -103,7 +103,7 @@ export function ContractCard({ contract, state, course, cycle, isOwn, cycleMs, i
       />
       <Legend course={course} of={mainName} hasThreshold={keyed === undefined && threshold !== undefined} />
       <div class="row folds">
-        <Figures course={course} isKeyed={keyed !== undefined} />
+        <Figures course={course} isKeyed={keyed !== undefined} name={`${name} ${id}`} />
         <Fold title="States" isOpen={isFew}>
           {() => <Diagram contract={contract} state={state} />}
         </Fold>
@@ -192,8 +192,11 @@ function Legend({ course, of, hasThreshold }: LegendProps) {
   );
 }
 
-function Figures({ course, isKeyed }: { readonly course: Course; readonly isKeyed: boolean }) {
-  const label = 'Figures, cycle by cycle';
+interface FiguresProps extends Pick<ChartProps, 'course' | 'name'> {
+  readonly isKeyed: boolean;
+}
+
+function Figures({ course, isKeyed, name }: FiguresProps) {
   const at = (name: NumberColumn, index: number) => shown(course.of(name)[index]);
   const stateAt = (index: number) =>
     course.of('limiting')[index] === null
@@ -202,10 +205,10 @@ function Figures({ course, isKeyed }: { readonly course: Course; readonly isKeye
         ? `${at('limited_keys', index)} of ${at('keys', index)}`
         : course.states[index];
   return (
-    <Fold title={label}>
+    <Fold title="Figures, cycle by cycle">
       {() => (
         <ScrollingTable
-          label={label}
+          label={`${name}, cycle by cycle`}
           columns={[
             ['Cycle'],
             ...(isKeyed ? [] : [['Count', 'n'] as const]),

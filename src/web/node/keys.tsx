@@ -43,7 +43,7 @@ function KeyList({ contract: { machine: slug, id: contract_id } }: { readonly co
         onInput={(event) => setSearch(event.currentTarget.value)}
       />
       <Fault words={fault} />
-      <KeyTable keys={keys} />
+      <KeyTable keys={keys} of={contract_id} />
     </>
   );
 }
@@ -70,16 +70,16 @@ function OneKey({ contract: { machine: slug, id: contract_id } }: { readonly con
         <button type="submit">Look it up</button>
       </form>
       <Fault words={fault} />
-      <KeyTable keys={keys} />
+      <KeyTable keys={keys} of={contract_id} />
     </>
   );
 }
 
-function KeyTable({ keys }: { readonly keys: readonly KeyLine[] }) {
+function KeyTable({ keys, of }: { readonly keys: readonly KeyLine[]; readonly of: string }) {
   if (keys.length === 0) return null;
   return (
     <ScrollingTable
-      label="Keys"
+      label={`Keys of ${of}`}
       class="keys"
       columns={[['Key'], ['State'], ['Count', 'n'], ['Admitted again', 'n']]}
       rows={keys.map(({ key, state, count, retry_after_cycles: wait }) => [

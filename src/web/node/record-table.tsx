@@ -199,7 +199,9 @@ function RowLine({ seq, row, index, cycle, nameOf, onOpen }: RowLineProps) {
           {figures(seq)}
         </button>
       </td>
-      <td class="what">{whatOf(row, nameOf)}</td>
+      <td class="what">
+        <span>{whatOf(row, nameOf)}</span>
+      </td>
       <td class="wide">{row.by ?? row.cause}</td>
       <td class="wide code">{proofOf(row)}</td>
       <td class="n">{ago(row.cycle, Math.max(cycle, row.cycle))}</td>
