@@ -15,7 +15,9 @@ const canonicalize = commonJs as unknown as (value: unknown) => string | undefin
  * out), a function, a symbol, a bigint, an array with holes, or an object that is neither plain nor an array
  */
 export function canonicalJson(value: unknown): string {
-  refuseWhatJsonLoses(value, '');
+  const lost = lostIn(value);
+  if (lost !== undefined)
+    throw new Bug(`canonical JSON of ${lost.what} at ${lost.path === '' ? 'the top' : lost.path}`);
   const text = canonicalize(value);
   assert(text !== undefined, 'a value without what JSON loses has a text');
   return text;
@@ -26,35 +28,43 @@ export function digestOf(value: unknown): string {
   return sha256Hex(canonicalJson(value));
 }
 
-function refuseWhatJsonLoses(value: unknown, path: string): void {
+interface Lost {
+  readonly what: string;
+  readonly path: string;
+}
+
+/** The first value that JSON would change or drop, with its path, which is only made where there is one: each row of a record is looked through. */
+function lostIn(value: unknown): Lost | undefined {
   switch (typeof value) {
     case 'string':
     case 'boolean':
-      return;
+      return undefined;
     case 'number':
-      if (Number.isFinite(value)) return;
-      throw refusal(String(value), path);
+      return Number.isFinite(value) ? undefined : { what: String(value), path: '' };
     case 'object':
       break;
     default:
-      throw refusal(typeof value, path);
+      return { what: typeof value, path: '' };
   }
-  if (value === null) return;
+  if (value === null) return undefined;
   if (Array.isArray(value)) {
     // By index: forEach would skip holes.
-    for (let i = 0; i < value.length; i++) refuseWhatJsonLoses(value[i], `${path}/${i}`);
-    return;
+    for (let i = 0; i < value.length; i++) {
+      const lost = lostIn(value[i]);
+      if (lost !== undefined) return { ...lost, path: `/${i}${lost.path}` };
+    }
+    return undefined;
   }
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) throw refusal(nameOf(value), path);
-  if (Object.getOwnPropertySymbols(value).length > 0) throw refusal('a member named by a symbol', path);
-  for (const [name, member] of Object.entries(value)) refuseWhatJsonLoses(member, `${path}/${name}`);
+  if (prototype !== Object.prototype && prototype !== null) return { what: nameOf(value), path: '' };
+  if (Object.getOwnPropertySymbols(value).length > 0) return { what: 'a member named by a symbol', path: '' };
+  for (const name of Object.keys(value)) {
+    const lost = lostIn((value as Readonly<Record<string, unknown>>)[name]);
+    if (lost !== undefined) return { ...lost, path: `/${name}${lost.path}` };
+  }
+  return undefined;
 }
 
 function nameOf(value: object): string {
   return value.constructor?.name ?? 'an object of a class';
-}
-
-function refusal(what: string, path: string): Bug {
-  return new Bug(`canonical JSON of ${what} at ${path === '' ? 'the top' : path}`);
 }
