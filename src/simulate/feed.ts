@@ -103,6 +103,8 @@ export class RequestsOfModels {
   readonly #arrivals: readonly Arrival[];
   readonly #popularity: Popularity | undefined;
   #drawn = new Float64Array(64);
+  /** Of one model: a view of `#drawn` for each would cost more than copying the few that come in a cycle. */
+  #own = new Float64Array(64);
   #models = new Uint32Array(64);
   #fractions = new Float64Array(64);
   #contracts = new Uint32Array(64);
@@ -120,9 +122,11 @@ export class RequestsOfModels {
       const count = arrivals[model]!.count(cycle);
       if (count === 0) continue;
       this.#reserve(n + count);
-      arrivals[model]!.instants(this.#drawn.subarray(n, n + count), count);
-      this.#models.fill(model, n, n + count);
-      n += count;
+      arrivals[model]!.instants(this.#own, count);
+      for (let k = 0; k < count; k += 1, n += 1) {
+        this.#drawn[n] = this.#own[k]!;
+        this.#models[n] = model;
+      }
     }
     const order = arrivals.length === 1 ? undefined : inOrder(this.#drawn, n);
     const [fractions, contracts, popularity] = [this.#fractions, this.#contracts, this.#popularity];
@@ -138,6 +142,7 @@ export class RequestsOfModels {
     if (n <= this.#drawn.length) return;
     const capacity = 2 * n;
     const [drawn, models] = [this.#drawn, this.#models];
+    this.#own = new Float64Array(capacity);
     this.#drawn = new Float64Array(capacity);
     this.#drawn.set(drawn);
     this.#models = new Uint32Array(capacity);

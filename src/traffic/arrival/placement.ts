@@ -35,9 +35,21 @@ const start: Arrival['instants'] = (out, n) => {
   out.fill(0, 0, n);
 };
 
+/** Up to so many are put in order as they are drawn: most contracts of a fleet have one or two in a cycle. */
+const FEW = 16;
+
 const random =
   (stream: RandomStream): Arrival['instants'] =>
   (out, n) => {
-    for (let k = 0; k < n; k += 1) out[k] = stream.uniform();
-    if (n > 1) out.subarray(0, n).sort();
+    if (n > FEW) {
+      for (let k = 0; k < n; k += 1) out[k] = stream.uniform();
+      out.subarray(0, n).sort();
+      return;
+    }
+    for (let k = 0; k < n; k += 1) {
+      const drawn = stream.uniform();
+      let place = k;
+      for (; place > 0 && out[place - 1]! > drawn; place -= 1) out[place] = out[place - 1]!;
+      out[place] = drawn;
+    }
   };
