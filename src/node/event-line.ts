@@ -16,6 +16,8 @@ export class EventLine {
   cycle: number | undefined;
   contractId: string | undefined;
   key: string | undefined;
+  /** The type that was last read by hand: without escapes, so that the same bytes are the same type. */
+  #plainType = '';
 
   /** @throws Failure `invalid_json`, `invalid_input` */
   read(bytes: Buffer, from: number, to: number): void {
@@ -44,22 +46,26 @@ export class EventLine {
     if (bytes[from] !== OPEN_BRACE) return false;
     let at = from + 1;
     for (;;) {
-      const nameFrom = at + 1;
-      const nameTo = plainStringEnd(bytes, at, to);
-      if (nameTo < 0 || bytes[nameTo + 1] !== COLON) return false;
-      at = bytes[nameTo + 2] === SPACE ? nameTo + 3 : nameTo + 2;
-      if (isText(bytes, nameFrom, nameTo, TYPE)) {
-        const end = plainStringEnd(bytes, at, to);
-        if (end - at < 2 || end - at > 65) return false;
-        if (!isText(bytes, at + 1, end, this.type)) this.type = bytes.toString('latin1', at + 1, end);
+      const name = nameAt(bytes, at);
+      if (!isQuoted(bytes, at, to, name)) return false;
+      at += name.length + 2;
+      if (bytes[at] !== COLON) return false;
+      at += bytes[at + 1] === SPACE ? 2 : 1;
+      if (name === TYPE) {
+        if (this.#plainType === '' || !isQuoted(bytes, at, to, this.#plainType)) {
+          const end = plainStringEnd(bytes, at, to);
+          if (end - at < 2 || end - at > 65) return false;
+          this.#plainType = bytes.toString('latin1', at + 1, end);
+        }
+        this.type = this.#plainType;
         hasType = true;
-        at = end + 1;
-      } else if (isText(bytes, nameFrom, nameTo, CONTRACT_ID)) {
+        at += this.type.length + 2;
+      } else if (name === CONTRACT_ID) {
         contractFrom = at + 1;
         contractTo = plainStringEnd(bytes, at, to);
         if (contractTo - contractFrom < 1 || contractTo - contractFrom > 64) return false;
         at = contractTo + 1;
-      } else if (isText(bytes, nameFrom, nameTo, KEY)) {
+      } else if (name === KEY) {
         keyFrom = at + 1;
         keyTo = plainStringEnd(bytes, at, to);
         if (keyTo - keyFrom < 1 || keyTo - keyFrom > 256) return false;
@@ -67,8 +73,8 @@ export class EventLine {
       } else {
         const end = digitsEnd(bytes, at, to);
         const value = end < 0 ? -1 : numberIn(bytes, at, end);
-        if (isText(bytes, nameFrom, nameTo, COUNT) && value >= 1 && value <= MAX_COUNT) this.count = value;
-        else if (isText(bytes, nameFrom, nameTo, CYCLE) && value >= 0) this.cycle = value;
+        if (name === CYCLE && value >= 0) this.cycle = value;
+        else if (name === COUNT && value >= 1 && value <= MAX_COUNT) this.count = value;
         else return false;
         at = end;
       }
@@ -100,6 +106,24 @@ function parse(text: string): unknown {
       fix: 'Write one event a line, for example {"type":"request"}.',
     });
   }
+}
+
+/** The one name that a string that opens at `at` may have; see `isQuoted`. */
+function nameAt(bytes: Buffer, at: number): string {
+  switch (bytes[at + 1]) {
+    case LETTER_T:
+      return TYPE;
+    case LETTER_K:
+      return KEY;
+    default:
+      return bytes[at + 2] === LETTER_Y ? CYCLE : bytes[at + 3] === LETTER_U ? COUNT : CONTRACT_ID;
+  }
+}
+
+/** Whether a string opens at `at` that has this text, written without escapes. */
+function isQuoted(bytes: Buffer, at: number, to: number, text: string): boolean {
+  const end = at + 1 + text.length;
+  return end < to && bytes[at] === QUOTE && bytes[end] === QUOTE && isText(bytes, at + 1, end, text);
 }
 
 /** Where the string that opens at `at` closes; -1 when it does not, or holds an escape, a control or anything but ASCII. */
@@ -150,3 +174,7 @@ const SPACE = 0x20;
 const TILDE = 0x7e;
 const ZERO = 0x30;
 const NINE = 0x39;
+const LETTER_K = 0x6b;
+const LETTER_T = 0x74;
+const LETTER_U = 0x75;
+const LETTER_Y = 0x79;

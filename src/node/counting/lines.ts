@@ -22,8 +22,11 @@ const LONGEST_LINE = 4_096;
 
 export type Read = EventRead | { readonly number: number; readonly failure: unknown };
 
-export interface EventRead {
+export interface EventRead extends EventFields {
   readonly number: number;
+}
+
+export interface EventFields {
   readonly type: string;
   readonly count: number;
   readonly cycle: number | undefined;
@@ -104,14 +107,22 @@ export abstract class Lines implements LineReader {
 
   #readBy(number: number, read: () => void): void {
     if (this.stoppedBefore !== undefined || this.#unreadable > MOST_REFUSED) return;
+    const line = this.#line;
     try {
       read();
-      const { type, count, cycle, contractId, key } = this.#line;
-      this.#read.push({ number, type, count, cycle, contractId, key });
     } catch (failure) {
       this.#read.push({ number, failure });
       this.#unreadable += 1;
+      return;
     }
+    if (this.#read.length === 0 && this.countNow(number, line)) return;
+    const { type, count, cycle, contractId, key } = line;
+    this.#read.push({ number, type, count, cycle, contractId, key });
+  }
+
+  /** Counts a line where it is read. @returns false where it has to wait, and so those behind it */
+  protected countNow(_number: number, _line: EventFields): boolean {
+    return false;
   }
 
   end(): void {}
@@ -161,7 +172,7 @@ export abstract class Lines implements LineReader {
   }
 
   /** Looked up once for all lines that ask for the same. @throws Failure as `listenersOf` */
-  protected listenersOf({ type, contractId }: EventRead): readonly Listener[] {
+  protected listenersOf({ type, contractId }: EventFields): readonly Listener[] {
     if (this.#listeners !== undefined && this.#type === type && this.#contractId === contractId) return this.#listeners;
     this.#listeners = listenersOf(this.host, this.machine, type, contractId);
     this.#type = type;

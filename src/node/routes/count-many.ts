@@ -97,11 +97,14 @@ async function countChunks({ eventsBytes }: Limits, body: AsyncIterable<Buffer>,
 const NOTHING = Buffer.alloc(0);
 
 const PIECE = 512;
+const LF = 0x0a;
 
-/** Reads the lines that end in a chunk. @param isLast whether its end is the end of a line */
+/** Reads the lines that end in a chunk, some at a time. @param isLast whether its end is the end of a line */
 function* linesOf(chunk: Buffer, cutter: LineCutter, lines: Lines, isLast: boolean): Steps<void> {
-  for (let from = 0; from < chunk.length && lines.stoppedBefore === undefined; from += PIECE) {
-    cutter.push(chunk.subarray(from, from + PIECE));
+  for (let from = 0; from < chunk.length && lines.stoppedBefore === undefined; ) {
+    const to = chunk.indexOf(LF, from + PIECE) + 1 || chunk.length;
+    cutter.push(chunk.subarray(from, to));
+    from = to;
     yield;
   }
   if (isLast) cutter.end();

@@ -10,7 +10,7 @@ import { checkKey, claimPlaces, nameOf } from '../../keyed.js';
 import type { MachineWork } from '../../machine-work.js';
 import type { MaybePromise } from '../counting.js';
 import { type Decision, decisionOf } from '../decision.js';
-import { type EventRead, Lines, type LinesAnswer, type Sum } from '../lines.js';
+import { type EventFields, type EventRead, Lines, type LinesAnswer, type Sum } from '../lines.js';
 import { type Listener, whyNotAt, whyNotSoMany } from '../listeners.js';
 import type { OnceOnly, Replayed } from '../once-only.js';
 import { countIn, countInSteps } from './deciding.js';
@@ -30,6 +30,10 @@ const AT_ONCE = 256;
 
 export class LocalLines extends Lines {
   readonly #parts: LocalParts;
+  /** That of the step in which lines are read. */
+  #cycle = 0;
+  /** A transition takes as long as hundreds of lines: those of its step that come behind it wait. */
+  #hasMoved = false;
 
   constructor(parts: LocalParts, machine: Machine) {
     super(parts.host, machine);
@@ -64,11 +68,25 @@ export class LocalLines extends Lines {
   }
 
   *#countAll(reading: Steps<void>, cycle: number): Steps<void> {
+    this.#cycle = cycle;
     for (const _ of reading) {
       yield* this.#countRead(cycle);
+      this.#hasMoved = false;
       yield;
     }
     yield* this.#countRead(cycle);
+  }
+
+  protected override countNow(number: number, line: EventFields): boolean {
+    if (this.#hasMoved || line.cycle !== undefined || !this.mayGoOn(number)) return false;
+    const { seq } = this.machine.head;
+    try {
+      if (!this.#countAtOnce(number, line, this.#readyFor(line, this.#cycle), this.#cycle)) return false;
+    } catch (error) {
+      this.#failed(number, error);
+    }
+    this.#hasMoved = this.machine.head.seq !== seq;
+    return true;
   }
 
   *#countRead(cycle: number): Steps<void> {
@@ -78,17 +96,16 @@ export class LocalLines extends Lines {
       try {
         if ('failure' in read) throw read.failure;
         const listeners = this.#readyFor(read, cycle);
-        if (!this.#countAtOnce(read, listeners, cycle)) yield* this.#countLine(read, listeners, cycle);
+        if (!this.#countAtOnce(read.number, read, listeners, cycle)) yield* this.#countLine(read, listeners, cycle);
       } catch (error) {
         this.#failed(read.number, error);
       }
-      // A transition takes as long as hundreds of lines.
       if (this.machine.head.seq !== seq) yield;
     }
   }
 
   /** Who counts an event, each with a place for its key. @throws Failure */
-  #readyFor(read: EventRead, cycle: number): readonly Listener[] {
+  #readyFor(read: EventFields, cycle: number): readonly Listener[] {
     const listeners = this.listenersOf(read);
     checkKey(listeners, read.key);
     const late = read.cycle === undefined ? undefined : whyNotAt(listeners, read.cycle, cycle);
@@ -100,7 +117,8 @@ export class LocalLines extends Lines {
 
   /** Counts an event of the running cycle that one contract counts, with one transition at most: nearly every line. @returns whether it is one */
   #countAtOnce(
-    { number, count: n, cycle: happened, key }: EventRead,
+    number: number,
+    { count: n, cycle: happened, key }: EventFields,
     listeners: readonly Listener[],
     cycle: number,
   ): boolean {
