@@ -69,11 +69,11 @@ function endsOf(
   return { leastMs, mostMs };
 }
 
-/** Whether something was admitted since the refusal before it: no block is in the way. */
+/** Whether something was admitted for certain between the refusal before it and this one: no block is in the way. */
 function isFirst(admitted: Queue, limited: Queue, j: number): boolean {
   if (j === 0) return true;
   const before = upTo(admitted.first, limited.last[j - 1]!);
-  return before < admitted.first.length && admitted.first[before]! <= limited.last[j]!;
+  return before < admitted.first.length && admitted.last[before]! <= limited.first[j]!;
 }
 
 /** How many of ascending times are no later. */

@@ -51,3 +51,17 @@ it.each([
   expect(spans!.mostMs).toBeGreaterThanOrEqual(most);
   expect(spans!.mostMs).toBeLessThanOrEqual(most + 10);
 });
+
+//   admitted twice, refused, and blocked: at 1009 one is refused and one admitted, and which of them came first is not known
+it('takes no refusal that a block may explain for one of the window', () => {
+  const one = (sentMs: number, tookMs: number, decision: Seen['decision']): Seen => ({
+    key: 'one',
+    sentMs,
+    answeredMs: sentMs + tookMs,
+    decision,
+  });
+  const seen = [one(0, 2, 'admitted'), one(1, 2, 'admitted'), one(10, 2, 'limited'), one(1009, 6, 'limited')];
+  const structure = structures.find(({ id }) => id === 'log-block')!;
+  const spans = windowSpansOf(structure, 2, evidenceOf([...seen, one(1009.5, 6, 'admitted')]));
+  expect(spans!.leastMs).toBeLessThan(10);
+});
