@@ -184,7 +184,7 @@ export function Sandbox({ first, theme, challenge }: SandboxProps) {
         {said}
       </p>
       {command !== '' && (
-        <Scrolling class="command" label="Command">
+        <Scrolling class="scrolls command" label="Command">
           <pre>{command}</pre>
         </Scrolling>
       )}

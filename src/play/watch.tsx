@@ -50,7 +50,7 @@ function WatchPage() {
           </button>
         </div>
       </header>
-      <main class="bench watched">
+      <main class="bench">
         <div class="middle">
           <p class="question">{question}</p>
           <div class="row far">

@@ -7,6 +7,7 @@ import { sizingPageHtml } from '../../src/report/page/sizing-page.js';
 import { linesToPaste } from '../../src/sizing/lines-to-paste.js';
 import { adviceOfLogs } from '../../src/sizing/recommend.js';
 import { findChromium, launchChromium, noChromium } from '../chromium.js';
+import { violations } from '../node/node-page.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -83,6 +84,7 @@ describe.skipIf(path === undefined)(path === undefined ? noChromium : 'in a brow
       await tab.getByRole('button', { name: /less than 1 %/ }).click();
       expect(await tab.locator('#clients tr').count()).toBeGreaterThan(0);
       expect(await tab.evaluate('document.documentElement.scrollWidth')).toBe(360);
+      expect(await violations(tab)).toEqual([]);
       expect(errors).toEqual([]);
     } finally {
       await browser.close();
