@@ -435,6 +435,16 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       await holds('gone');
     });
 
+    it('what a node has acknowledged is in the lists of the others at once', async () => {
+      await machine('listed');
+      const made: string[] = [];
+      for (let n = 0; n < 30; n += 1) {
+        made.push(await deploy(n % 3, 'listed', { threshold: 2, within: 2 }));
+        const lists = await Promise.all([0, 1, 2].map((node) => ask(node, 'GET', '/api/chain/listed/contracts')));
+        expect(lists.map(({ body }) => body.contracts.map(({ id }: any) => id))).toEqual([made, made, made]);
+      }
+    });
+
     it('contracts and machines are deleted beside events and moves: what was acknowledged is in the record, and nothing comes back', async () => {
       const slugs = ['mixed-1', 'mixed-2', 'mixed-3'];
       const contracts: { slug: string; id: string; keyed: boolean }[] = [];

@@ -54,7 +54,9 @@ export const listContracts = route({
   summary: 'Lists the contracts of a machine in order of creation, in pages.',
   errors: ['machine_not_found', 'contract_not_found'],
   example: { params: { slug: 'edge-gateway' }, query: { limit: '10' }, status: 200 },
-  async handle({ host, ownership, counting }, { params, query, caller }) {
+  async handle({ host, ownership, counting, registry }, { params, query, caller }) {
+    // Nobody misses what another node has just acknowledged.
+    await registry.follow?.();
     const machine = ownership.visible(params.slug, caller);
     const { after, limit = 100 } = query;
     const all = await listed(counting, machine.contracts, query);
