@@ -14,8 +14,8 @@ import { ForeignTarget } from './target.js';
 import { waitsInWords } from './told-waits.js';
 
 const TOLERANCE =
-  'each request may count at any moment between being sent and answered, in any order that this allows, and the clock of the limiter may ' +
-  'have any phase, at the edges of cycles too; each key counts as unused for long before the run';
+  'each request may count at any moment between being sent and answered, in any order that this allows (whether the answers are ' +
+  'linearisable), and the clock of the limiter may have any phase, at the edges of cycles too; each key counts as unused for long before the run';
 
 /** The rules that a target may follow, and whether one state counts all contracts. */
 export interface Followed {
@@ -46,7 +46,7 @@ export function findingsByOrder(
   const promisedMs = target instanceof ForeignTarget ? target.transportMs : undefined;
   const longestMs = longestLimitedMs(requestLog.seen);
   const transportMs = promisedMs === undefined ? undefined : Math.max(promisedMs, longestMs) + lagMs + 2 * apartMs;
-  const pauses = [...seenPauses, ...pausesOf(requestLog.seen, promisedMs)];
+  const pauses = joined([...seenPauses, ...pausesOf(requestLog.seen, promisedMs)]);
   const stops = stopsOf(pauses, requestLog.seen);
   const differences: Difference[] = [];
   let tooUncertain: string | undefined;
@@ -107,33 +107,38 @@ function wordsOf(set: readonly SeenRequest[]): string {
 
 /** Where each limited answer came later than promised, by long enough for the clock of a limiter to have stood still. */
 function pausesOf(seen: readonly SeenRequest[], promisedMs = Number.POSITIVE_INFINITY): Pause[] {
-  const pauses: { fromMs: number; toMs: number }[] = [];
-  const late = seen.filter(
-    ({ decision, sentMs, answeredMs }) => decision === 'limited' && answeredMs - sentMs >= promisedMs + PAUSE_MS,
-  );
-  for (const { sentMs, answeredMs } of late.sort((a, b) => a.sentMs - b.sentMs)) {
-    const last = pauses.at(-1);
-    if (last === undefined || last.toMs < sentMs) pauses.push({ fromMs: sentMs, toMs: answeredMs });
-    else last.toMs = Math.max(last.toMs, answeredMs);
-  }
-  return pauses;
+  return seen
+    .filter(
+      ({ decision, sentMs, answeredMs }) => decision === 'limited' && answeredMs - sentMs >= promisedMs + PAUSE_MS,
+    )
+    .map(({ sentMs, answeredMs }) => ({ fromMs: sentMs, toMs: answeredMs }));
 }
 
 /**
  * When a clock may have stood still. One that takes a pause for a change of the time of day goes on from when it was read last: that was, at
  * the latest, for the last answer before the pause.
+ * @param pauses in order of time
  */
 function stopsOf(pauses: readonly Pause[], seen: readonly SeenRequest[]): Pause[] {
   const answers = Float64Array.from(seen, ({ answeredMs }) => answeredMs).sort();
-  const stops: Pause[] = [];
-  let [before, endMs] = [0, Number.NEGATIVE_INFINITY];
+  let before = 0;
+  return joined(
+    pauses.map(({ fromMs, toMs }) => {
+      while (before < answers.length && answers[before]! <= fromMs) before += 1;
+      return { fromMs: before === 0 ? fromMs : answers[before - 1]!, toMs };
+    }),
+  );
+}
+
+/** In order of time; those that overlap are one. */
+function joined(pauses: readonly Pause[]): Pause[] {
+  const all: { fromMs: number; toMs: number }[] = [];
   for (const { fromMs, toMs } of [...pauses].sort((a, b) => a.fromMs - b.fromMs)) {
-    while (before < answers.length && answers[before]! <= fromMs) before += 1;
-    if (toMs <= endMs) continue;
-    stops.push({ fromMs: Math.max(before === 0 ? fromMs : answers[before - 1]!, endMs), toMs });
-    endMs = toMs;
+    const last = all.at(-1);
+    if (last === undefined || last.toMs < fromMs) all.push({ fromMs, toMs });
+    else last.toMs = Math.max(last.toMs, toMs);
   }
-  return stops;
+  return all;
 }
 
 function pausedWords(pauses: readonly Pause[]): string {

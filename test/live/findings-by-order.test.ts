@@ -59,3 +59,7 @@ it.each<[string, string[], Pause[], number | undefined, number]>([
     expect([differences.length, tooUncertain?.includes('was stopped') ?? false]).toEqual([accused, accused === 0]);
   },
 );
+
+it('names the question for those who know its word', () => {
+  expect(findings(late, []).tolerance).toContain('linearisable');
+});
