@@ -12,7 +12,7 @@ import type { FindOperator } from '../operator/operator.js';
 import { findStandardOperator } from '../operator/registry.js';
 import type { AuditEntry, AuditRow } from '../record/row.js';
 import { Failure } from '../schema/failure.js';
-import { sha256 } from '../schema/sha256.js';
+import { hexOf, sha256 } from '../schema/sha256.js';
 import type { ContractImage, KeyedImage, MachineImage, Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import { startOf } from '../time/cycle.js';
@@ -69,7 +69,7 @@ const SAVED = 1 / 4;
 
 /** From 8 bytes: an id cut out of the 64 digits of a hash keeps those in memory for as long as there is a contract. */
 function contractId(slug: string, seq: number): string {
-  return Array.from(sha256(`${slug}/${seq}`).subarray(0, 8), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return hexOf(sha256(`${slug}/${seq}`).subarray(0, 8));
 }
 
 export class Host {

@@ -104,16 +104,10 @@ export class KeyTable {
       records.reach(key);
     } else this.#free = records.get(key, NEXT);
     const length = this.#pack(name);
-    // A copy: a part of a longer text, such as an address, would keep the whole of it in memory.
-    const own = length === LONG ? Buffer.from(name).toString() : name;
-    if (length === LONG) {
-      const place = this.#freeLong.pop() ?? this.#long.length;
-      this.#long[place] = own;
-      records.set(key, this.#nameField, place);
-    } else
-      for (let word = 0; 4 * word < length; word += 1) records.set(key, this.#nameField + word, this.#words[word]!);
+    if (length === LONG) records.set(key, this.#nameField, this.#keep(name));
+    else for (let word = 0; 4 * word < length; word += 1) records.set(key, this.#nameField + word, this.#words[word]!);
     records.set(key, FLAGS, records.get(key, FLAGS) | ((length + 1) << NAME_SHIFT));
-    this.#put(this.#hashOf(own, length), key);
+    this.#put(this.#hashOf(name, length), key);
     this.size += 1;
     this.#list(key, cycle);
     return key;
@@ -254,6 +248,14 @@ export class KeyTable {
       this.#words[word] = name.charCodeAt(2 * word) | (name.charCodeAt(2 * word + 1) << 16);
     }
     return LONG;
+  }
+
+  /** Keeps a name that does not fit into a row. @returns its place */
+  #keep(name: string): number {
+    const place = this.#freeLong.pop() ?? this.#long.length;
+    // A copy: a part of a longer text, such as an address, would keep the whole of it in memory.
+    this.#long[place] = Buffer.from(name).toString();
+    return place;
   }
 
   /** @param length what packing it returned */

@@ -98,26 +98,7 @@ export async function createServer(
   app.decorateRequest('bodyLength', 0);
   app.setValidatorCompiler(compileValidator);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', (request, _payload, done) => {
-    const { route } = request;
-    readWhole(request.raw, bodyLimitOf(route, limits), (failure, body) => {
-      if (failure !== undefined) return done(failure);
-      const text = body === null ? '' : body.toString();
-      request.bodyLength = text.length;
-      const parse = () => {
-        let parsed: object | undefined;
-        try {
-          if (text !== '') parsed = parseBody(text, 'object');
-        } catch (error) {
-          return done(error as Error, undefined);
-        }
-        done(null, parsed);
-      };
-      // What is refused costs several times what is counted: of other routes each body takes its turn.
-      if (text.length <= PARSED_AT_ONCE && route.isAtOnce === true) parse();
-      else parts.turns.take(sourceOf(request), parse);
-    });
-  });
+  app.addContentTypeParser('application/json', jsonReader(parts));
   app.setErrorHandler((error, request, reply) => {
     const failure = failureFrom(error);
     const { route } = request;
@@ -145,6 +126,33 @@ export async function createServer(
 /** Never called, since `setValidatorCompiler` comes before it; but where none is named, Fastify loads its own, which takes 30 ms. */
 function noOther(): never {
   throw new Bug('no schema is added to the server');
+}
+
+type Parsed = (failure: Error | null, body?: object) => void;
+
+function jsonReader({ limits, turns }: Pick<Parts, 'limits' | 'turns'>) {
+  return (request: FastifyRequest, _payload: unknown, done: Parsed): void => {
+    const { route } = request;
+    readWhole(request.raw, bodyLimitOf(route, limits), (failure, body) => {
+      if (failure !== undefined) return done(failure);
+      const text = body === null ? '' : body.toString();
+      request.bodyLength = text.length;
+      // What is refused costs several times what is counted: of other routes each body takes its turn.
+      if (text.length <= PARSED_AT_ONCE && route.isAtOnce === true) parse(text, done);
+      else turns.take(sourceOf(request), () => parse(text, done));
+    });
+  };
+}
+
+function parse(text: string, done: Parsed): void {
+  let parsed: object | undefined;
+  try {
+    if (text !== '') parsed = parseBody(text, 'object');
+  } catch (error) {
+    done(error as Error);
+    return;
+  }
+  done(null, parsed);
 }
 
 /** Characters of a body that is parsed and checked as it comes; a longer one waits for its turn. */

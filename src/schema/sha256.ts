@@ -11,7 +11,12 @@ export function sha256(content: string | Uint8Array): Uint8Array {
 /** The same as 64 lower-case hexadecimal digits. */
 export function sha256Hex(content: string | Uint8Array): string {
   if (native !== undefined) return native.createHash('sha256').update(content).digest('hex');
-  return Array.from(sha256Plain(content), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return hexOf(sha256Plain(content));
+}
+
+/** Two lower-case hexadecimal digits for each byte. */
+export function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 const native = globalThis.process?.getBuiltinModule?.('node:crypto');
