@@ -1,18 +1,18 @@
-// Canonical JSON (RFC 8785) and its SHA-256: what rows, proofs and outcomes are hashed and signed by.
+// Canonical JSON (RFC 8785) and its SHA-256. Audit rows, proofs and outcomes are hashed and signed in this form.
 import commonJs from 'canonicalize';
 import { assert, Bug } from './failure.js';
 import { sha256Hex } from './sha256.js';
 
 export { sha256Hex } from './sha256.js';
 
-// The package declares the default export of an ES module; it is a CommonJS module that exports the function.
+// The package declares a default export of an ES module but is a CommonJS module that exports the function.
 const canonicalize = commonJs as unknown as (value: unknown) => string | undefined;
 
 /**
  * The canonical JSON of a value: members sorted by UTF-16 code units, numbers as ECMAScript writes them (-0 as `0`), no whitespace.
  * A lone surrogate is written as its `\u` escape.
- * @throws Bug for anything that JSON would change or drop silently: NaN, an infinity, undefined (also in an object: leave the field
- * out), a function, a symbol, a bigint, an array with holes, or an object that is neither plain nor an array
+ * @throws Bug for what JSON would change or drop silently: NaN, an infinity, undefined (also as a member), a function, a symbol,
+ * a bigint, an array with holes, or an object that is neither plain nor an array
  */
 export function canonicalJson(value: unknown): string {
   const lost = lostIn(value);
@@ -23,7 +23,6 @@ export function canonicalJson(value: unknown): string {
   return text;
 }
 
-/** SHA-256 over the canonical JSON of a value, as 64 lower-case hexadecimal digits. */
 export function digestOf(value: unknown): string {
   return sha256Hex(canonicalJson(value));
 }
@@ -33,7 +32,7 @@ interface Lost {
   readonly path: string;
 }
 
-/** The first value that JSON would change or drop, with its path, which is only made where there is one: each row of a record is looked through. */
+/** The first value that JSON would change or drop. The path is built on the way back, because valid values are the common case. */
 function lostIn(value: unknown): Lost | undefined {
   switch (typeof value) {
     case 'string':

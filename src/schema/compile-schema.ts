@@ -1,5 +1,4 @@
-// Checks of values by a JSON Schema. The only file that runs TypeBox; the build bundles its modules into this one. schema-faults.ts and
-// value-faults.ts put faults into words.
+// Checks of values by a JSON Schema. The only file that runs TypeBox; the build bundles its modules into this one.
 import type { Static, TSchema } from 'typebox';
 import { Check, Compile, Errors } from 'typebox/schema';
 import { lengthErrors } from './length-errors.js';
@@ -7,7 +6,7 @@ import type { SchemaError } from './schema-faults.js';
 
 interface SchemaCheck<T> {
   fits(value: unknown): value is T;
-  /** What does not fit; empty if the value fits. What is too long is reported first, and alone: see length-errors.ts. */
+  /** Empty if the value fits. Excess length is reported first, and alone: see length-errors.ts. */
   errors(value: unknown): readonly SchemaError[];
 }
 

@@ -1,11 +1,10 @@
 // Suggests the word a person probably meant: one that begins as typed, otherwise the nearest of the allowed words.
 
 /**
- * The word of `among` that begins with `word`, else the one nearest to it, or undefined when none is near. A beginning has two letters at
- * least; of several words the first counts.
+ * The first of `among` that starts with `word` (of two letters at least), otherwise the nearest, otherwise undefined.
  *
  * Near means: one edit for 2 letters, two for 5, three for 8 and more. An edit inserts, drops or replaces a letter, or swaps two
- * neighbours (optimal string alignment). Letter case is ignored. The first of equally near words wins.
+ * neighbours (optimal string alignment). Letter case is ignored. Of equally near words the first wins.
  */
 export function nearest(word: string, among: Iterable<string>): string | undefined {
   const asked = word.toLowerCase();
@@ -22,13 +21,12 @@ export function nearest(word: string, among: Iterable<string>): string | undefin
   return best;
 }
 
-/** `did you mean "…"?`, or `otherwise` if no word is near. */
 export function meantOr(word: string, among: Iterable<string>, otherwise: string): string {
   const guess = nearest(word, among);
   return guess === undefined ? otherwise : `did you mean "${guess}"?`;
 }
 
-/** Optimal string alignment: row i of the table holds the edits from the first i letters of `a` to each start of `b`. */
+/** Optimal string alignment: row i of the table holds the edits from the first i letters of `a` to each prefix of `b`. */
 function editsBetween(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);

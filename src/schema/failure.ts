@@ -1,7 +1,7 @@
-// The catalogue of failures: every error that a person, a file, a peer or a disk can cause, in one shape. cli/, node/ and report/
-// print them. An error that only our own code can cause is a Bug, not a Failure.
+// The catalogue of failures: every error that a person, a file, a peer or a disk can cause, in one shape.
+// An error that only our own code can cause is a Bug, not a Failure.
 
-/** One entry of the catalogue: the HTTP status, the exit code of the command, and a title that never changes. */
+/** The HTTP status, the exit code of the command, and a title that never changes. */
 interface Kind {
   readonly status: number;
   readonly exit: number;
@@ -9,7 +9,6 @@ interface Kind {
 }
 
 const kinds = {
-  // Input that cannot be read or does not fit its schema.
   invalid_json: { status: 400, exit: 2, title: 'The text is not valid JSON' },
   invalid_yaml: { status: 400, exit: 2, title: 'The text is not valid YAML' },
   invalid_input: { status: 400, exit: 2, title: 'The input does not fit its schema' },
@@ -25,12 +24,10 @@ const kinds = {
   package_missing: { status: 503, exit: 2, title: 'A package is not installed' },
   no_requests: { status: 400, exit: 2, title: 'Nothing in the input is a request' },
 
-  // Requests that are not valid HTTP, or arrive too slowly.
   malformed_request: { status: 400, exit: 2, title: 'The request is not valid HTTP' },
   request_timeout: { status: 408, exit: 5, title: 'The request took too long to arrive' },
   headers_too_large: { status: 431, exit: 2, title: 'The headers are too large' },
 
-  // Definitions that can be read but cannot run.
   operator_not_registered: { status: 422, exit: 2, title: 'The operator is not registered' },
   definition_unsound: { status: 422, exit: 2, title: 'The contract definition cannot run' },
 
@@ -75,8 +72,7 @@ const kinds = {
   key_changed: { status: 409, exit: 1, title: 'The key of the node has changed' },
   key_unproved: { status: 409, exit: 1, title: 'The node does not prove that it has its key' },
 
-  // The node and the connection to it.
-  // 74 is EX_IOERR of sysexits: the disk, and no internal error.
+  // 74 is EX_IOERR of sysexits: an I/O error, not an internal one.
   store_failed: { status: 503, exit: 74, title: 'The node cannot store' },
   disk_full: { status: 503, exit: 74, title: 'The disk of the node is full' },
   store_away: { status: 503, exit: 5, title: 'The store of the node cannot be asked now' },
@@ -101,23 +97,22 @@ const kinds = {
 
 export type FailureCode = keyof typeof kinds;
 
-/** Every code with its status, exit code and title; the reference page and the OpenAPI text are generated from it. */
+/** The reference page and the OpenAPI text are generated from it. */
 export const catalogue: Readonly<Record<FailureCode, Kind>> = kinds;
 
 export const MOST_FAULTS = 10;
 
-/** A fault and its place in the input: `path` is a JSON pointer, a column, or a place such as `line 3, column 7`. */
+/** `path` is a JSON pointer, a column, or a place such as `line 3, column 7`. */
 export interface Fault {
   readonly path: string;
   readonly message: string;
 }
 
-/** A fault of a part, with its place in the whole. @param place JSON pointer to the part */
+/** The fault of a part, with its place in the whole. @param place JSON pointer to the part */
 export function placed({ path, message }: Fault, place: string): Fault {
   return { path: `${place}${path === '/' ? '' : path}`, message };
 }
 
-/** The first of several faults, and how many more there are. */
 export function firstOf([first, ...others]: readonly Fault[]): string {
   const more = others.length > 0 ? ` (and ${others.length} more)` : '';
   return first === undefined ? '' : `${first.path || '/'} ${first.message}${more}.`;
@@ -128,12 +123,10 @@ interface Parts {
   readonly why?: string | undefined;
   readonly fix?: string | undefined;
   readonly faults?: readonly Fault[];
-  /** The cycle from which on it makes sense to try again, where that is known. */
   readonly againCycle?: number | undefined;
   readonly cause?: unknown;
 }
 
-/** An error that a person can understand and correct: what happened, why, and what to do about it. */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly what: string;
@@ -167,7 +160,7 @@ export class Failure extends Error {
   }
 }
 
-/** A broken invariant: only our own code can cause it, and the program must not continue as if nothing had happened. */
+/** A broken invariant: only our own code can cause it, and the program must not continue. */
 export class Bug extends Error {
   override readonly name = 'Bug';
 }
@@ -176,7 +169,7 @@ export function assert(condition: boolean, message: string): asserts condition {
   if (!condition) throw new Bug(message);
 }
 
-/** For the `default` of a switch over a closed set: does not compile while a case is missing. */
+/** For the `default` of a switch over a closed set: a missing case is a compile error. */
 export function unreachable(value: never): never {
   throw new Bug(`unexpected value ${JSON.stringify(value)}`);
 }

@@ -1,10 +1,10 @@
-// The reference of a JSON Schema, a page for each field, made from its descriptions.
+// A page of reference for each field of a JSON Schema, generated from its descriptions.
 //
 //   arrivals            a list of choices: burst, constant, ...
-//   arrivals.burst      the fields of one of them, with an example
+//   arrivals.burst      the fields of one choice, with an example
 //   arrivals.burst.at   one field
 //
-// Items of lists and values of records need no part of the path of their own. A choice is named by its constant field (`model: burst`).
+// Items of lists and values of records add nothing to the path. A choice is named by its constant field (`model: burst`).
 import { stringify } from 'yaml';
 import { nearest } from './did-you-mean.js';
 import { Failure } from './failure.js';
@@ -29,18 +29,15 @@ interface Schema {
 interface Entry {
   readonly name: string;
   readonly schema: Schema;
-  /** Whether it is one of several objects, and not a field. */
   readonly isChoice: boolean;
 }
 
-/** More are counted and not listed. */
 const MOST_NAMES = 20;
 
-/** The name of a record's entry, in examples. */
 const ANY_NAME = 'busy';
 
 /**
- * A page in Markdown about one field: what it is, what it takes, and an example.
+ * The Markdown page of one field: its meaning, its values, and an example.
  * @param path names separated by dots; '' for all fields at the top
  * @throws Failure `wrong_usage` for a path that the schema does not have
  */
@@ -70,7 +67,6 @@ export function fieldPage(root: object, path: string): string {
     .join('\n\n');
 }
 
-/** Every path that has a page with fields or choices of its own, in order of the schema. */
 export function fieldPaths(root: object): readonly string[] {
   const below = (schema: Schema, path: string): string[] =>
     entriesIn(schema).flatMap(({ name, schema: inner }) => {
@@ -80,10 +76,10 @@ export function fieldPaths(root: object): readonly string[] {
   return below(root as Schema, '');
 }
 
-/** What can follow a path: fields of the object, choices by name, and the fields of choices without a name. */
+/** What can follow a path: fields of the object, choices by name, and the fields of unnamed choices. */
 function entriesIn(schema: Schema): readonly Entry[] {
   const { examples = [{}], items, anyOf = [], properties = {}, patternProperties = {} } = schema;
-  // It is mostly written as a text, such as the name of a file.
+  // A value whose first example is a text is usually written as one, such as a file name.
   if (typeof examples[0] !== 'object') return [];
   if (items !== undefined) return entriesIn(items);
   const values = Object.values(patternProperties);
@@ -98,7 +94,7 @@ function entriesIn(schema: Schema): readonly Entry[] {
   return [...fields, ...inChoices].filter(({ name }) => !seen.has(name) && seen.add(name));
 }
 
-/** The constant by which an object differs from the others, or the first of its names; where it has many, the field of the name. */
+/** The constant by which an object differs from the others, or its first name; the name of the field if it allows many. */
 function choiceName({ properties = {}, required = [] }: Schema): string | undefined {
   const constant = Object.entries(properties).find(
     ([name, one]) => one.const !== undefined || (one.enum !== undefined && required.includes(name)),
@@ -117,7 +113,6 @@ function table(head: string, entries: readonly Entry[], { required = [] }: Schem
   return [`| ${head} | |\n| --- | --- |\n${rows.join('\n')}`];
 }
 
-/** Which fields have pages with more. */
 function furtherWords(path: string, fields: readonly Entry[]): string {
   const names = fields.filter(({ schema }) => entriesIn(schema).length > 0).map(({ name }) => name);
   if (names.length === 0) return '';
@@ -125,7 +120,6 @@ function furtherWords(path: string, fields: readonly Entry[]): string {
   return `Fields of their own: ${list(names)}. See \`weir help fields ${inner}\`.`;
 }
 
-/** What a value may be, where the description leaves it open. */
 function valueWords({ enum: values, type, minimum, maximum, minItems, maxItems }: Schema): string {
   if (values !== undefined)
     return values.length > MOST_NAMES ? `One of ${values.length} names.` : `One of ${list(values)}.`;
@@ -138,7 +132,7 @@ function valueWords({ enum: values, type, minimum, maximum, minItems, maxItems }
 const figure = (value: number) => value.toLocaleString('en');
 const list = (values: readonly (string | number)[]) => values.map((value) => `\`${value}\``).join(', ');
 
-/** The smallest value at this path that is valid, inside the objects and lists around it but for the whole; undefined for that. */
+/** The smallest valid value at this path, nested in its parents; undefined for the root. */
 function exampleAt(parts: readonly string[], steps: readonly Schema[]): unknown {
   let value = exampleOf(steps.at(-1)!);
   for (let at = parts.length - 1; at >= 0; at -= 1) {
@@ -152,7 +146,6 @@ function exampleAt(parts: readonly string[], steps: readonly Schema[]): unknown 
   return parts.length === 0 ? undefined : value;
 }
 
-/** The object of a union that has the field. */
 function holderOf(schema: Schema, field: string): Schema {
   const { items, anyOf, properties, patternProperties } = schema;
   if (items !== undefined) return holderOf(items, field);
@@ -162,7 +155,6 @@ function holderOf(schema: Schema, field: string): Schema {
   return found === undefined ? { type: 'object' } : holderOf(found, field);
 }
 
-/** An object as the value of the field around it: a list or a record of it, where that is one. */
 function wrapped({ items, patternProperties, anyOf }: Schema, value: unknown): unknown {
   if (items !== undefined) return [wrapped(items, value)];
   if (patternProperties !== undefined) return { [ANY_NAME]: value };
@@ -170,7 +162,7 @@ function wrapped({ items, patternProperties, anyOf }: Schema, value: unknown): u
   return inner?.items === undefined ? value : wrapped(inner, value);
 }
 
-/** The first example of the schema, else the smallest value that it takes: required fields alone. */
+/** The first example of the schema, otherwise the smallest valid value: required fields only. */
 export function exampleOf(schema: Schema): unknown {
   const { examples, anyOf, items, properties, patternProperties, required = [], type } = schema;
   if (examples !== undefined) return examples[0];

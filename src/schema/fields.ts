@@ -1,4 +1,4 @@
-// The fields that most schemas have: a number in a range, or a yes and no, with what it means.
+// Schemas of common fields: a number in a range, or a boolean.
 import { Type } from './json-schema.js';
 
 export const whole = (minimum: number, maximum: number, description: string) =>

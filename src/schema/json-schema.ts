@@ -1,7 +1,7 @@
 // JSON Schemas typed by TypeBox. Builds only the kinds of schemas that Weir uses. compile-schema.ts checks values by them.
 //
-// The types are TypeBox's own, and each builder gives exactly what TypeBox's gives (a test compares the two). They are written out
-// because TypeBox loads some 500 modules to offer them, a third of the time in which a node starts.
+// Types are TypeBox's own, and each builder returns exactly what TypeBox's does (a test compares the two). They are rewritten
+// here because TypeBox loads some 500 modules, a third of the start-up time of a node.
 import type * as TypeBox from 'typebox';
 
 type Kinds =
@@ -21,7 +21,7 @@ type Kinds =
 
 type Plain = Readonly<Record<string, unknown>>;
 
-/** Marks a property that may be missing. Not part of the schema, and not enumerable. */
+/** Marks an optional property. Not part of the schema, and not enumerable. */
 const OPTIONAL = '~optional';
 
 const builders: { readonly [Kind in Kinds]: (...given: never[]) => Plain } = {
@@ -47,10 +47,9 @@ const builders: { readonly [Kind in Kinds]: (...given: never[]) => Plain } = {
   Unknown: (options: Plain) => ({ ...options }),
 };
 
-/** Builds JSON Schemas with types: `Type.Object({ n: Type.Integer() })`. See the documentation of TypeBox. */
+/** Builds typed JSON Schemas: `Type.Object({ n: Type.Integer() })`. See the documentation of TypeBox. */
 export const Type = builders as unknown as Pick<typeof TypeBox, Kinds>;
 
-/** The type of a value that fits a schema, to be read and never changed. */
 export type Frozen<T> = T extends readonly (infer Item)[]
   ? readonly Frozen<Item>[]
   : T extends object

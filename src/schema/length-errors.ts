@@ -1,7 +1,7 @@
-// What in a value is longer than its schema allows: looked for before all other faults, since TypeBox reports those of every item and
-// every name, however many there are, and compares items with each other.
+// Finds what is longer than its schema allows, before any other check: TypeBox reports the faults of every item and every name without
+// a bound, and compares items with each other.
 //
-//   { scopes: ["admin", "admin", … 15,000 times] }   ─►   /scopes must not have more than 4 items, and nothing else is looked at
+//   { scopes: ["admin", "admin", … 15,000 times] }   ─►   /scopes must not have more than 4 items, and nothing else is checked
 import type { TSchema } from 'typebox';
 import { MOST_FAULTS } from './failure.js';
 import type { SchemaError } from './schema-faults.js';
@@ -17,7 +17,7 @@ interface Shape {
   readonly maxProperties?: number;
 }
 
-/** Up to MOST_FAULTS errors; empty where nothing is too long. The work is that of the longest value that the schema allows. */
+/** Up to MOST_FAULTS errors; empty if nothing is too long. The work is bounded by the longest value that the schema allows. */
 export function lengthErrors(schema: TSchema, value: unknown): readonly SchemaError[] {
   const errors: SchemaError[] = [];
   look(schema, value, '#', '', errors);
@@ -30,14 +30,14 @@ function look(schema: TSchema, value: unknown, schemaPath: string, instancePath:
   const add = (keyword: string, params: object, message: string) =>
     errors.push({ keyword, schemaPath, instancePath, params, message });
   if (typeof value === 'string') {
-    // A character takes up to two units.
+    // A character takes up to two UTF-16 units.
     if (maxLength !== undefined && value.length > 2 * maxLength)
       add('maxLength', { limit: maxLength }, `must not have more than ${maxLength} characters`);
     return;
   }
   if (typeof value !== 'object' || value === null) return;
   if (anyOf !== undefined) {
-    // It is too long if it is for all of them; what it is like, the other faults say.
+    // Too long for a union means too long for every member.
     const all = anyOf.map((member) => lengthErrors(member, value));
     if (all.every((some) => some.length > 0)) errors.push(...all[0]!.map((error) => under(error, instancePath)));
     return;
@@ -84,7 +84,7 @@ function lookInObject(
       );
     } else if (isClosed) {
       unknown.push(name);
-      // A few are reported beside the other faults.
+      // A few unknown names are reported with the other faults.
       if (unknown.length > MOST_FAULTS) break;
     } else if (pattern !== undefined) {
       look(pattern, value[name], `${schemaPath}/patternProperties`, `${instancePath}/${escaped(name)}`, errors);

@@ -1,7 +1,7 @@
-// Packages that are installed beside Weir where they are needed: native ones, and those of few commands. Each is loaded when it is first asked for.
+// Packages that users install beside Weir if they need them: native ones, and those of few commands. Each is loaded on first use.
 import { Failure } from './failure.js';
 
-/** What cannot be done without them, and their versions; those of package.json. */
+/** The versions are those of package.json. */
 export const features = {
   charts: { what: 'Charts cannot be drawn as pictures.', packages: { '@napi-rs/canvas': '~1.0.11' } },
   workers: { what: 'Runs and loads cannot be shared among workers.', packages: { bullmq: '6.7.0' } },
@@ -12,13 +12,9 @@ export const features = {
   stress: { what: 'The node cannot be saturated.', packages: { autocannon: '^9.0.0' } },
 } as const;
 
-/** A package, or the part of it that is built for this machine. */
 const MISSING = /Cannot find package '([^']+)'|(native binding)/;
 
-/**
- * Loads a module that imports packages of a feature.
- * @throws Failure `package_missing`
- */
+/** Awaits a module that imports packages of a feature. @throws Failure `package_missing` */
 export async function needing<Loaded>(feature: keyof typeof features, loading: Promise<Loaded>): Promise<Loaded> {
   try {
     return await loading;

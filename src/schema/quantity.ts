@@ -4,14 +4,14 @@
 //   time   number [unit]  or  (number unit)+                     90s      2m         1h30m      60 cycles          60
 //   unit   ms | s | m | min | h | d | cycle           and their long forms, singular or plural
 //
-// A number without a unit counts cycles, or requests per cycle. Decimals are exact: 0.1 is one tenth, as text or as a number,
-// and is kept as a fraction, so that nothing drifts however long a run is.
+// A number without a unit counts cycles, or requests per cycle. Decimals are exact fractions (0.1 is one tenth, as text or as a
+// number), so that nothing drifts in long runs.
 
 import { nearest } from './did-you-mean.js';
 import { Failure } from './failure.js';
 import { Type } from './json-schema.js';
 
-/** A number of requests in a number of cycles, in lowest terms; both whole, `requests` from 0, `cycles` from 1 to 2^52. */
+/** In lowest terms; both whole, `requests` from 0, `cycles` from 1 to 2^52. */
 export interface Rate {
   readonly requests: number;
   readonly cycles: number;
@@ -20,14 +20,13 @@ export interface Rate {
 /** The longest time, in cycles: 24 years of 777 ms. Sums and products with it stay exact. */
 export const MAX_CYCLES = 1_000_000_000;
 
-/** The schema of a rate, up to `most` requests per cycle where it is a number. */
+/** @param most upper bound in requests per cycle, for a number */
 export const rateField = (description: string, most: number) =>
   Type.Union([Type.Number({ minimum: 0, maximum: most }), Type.String({ minLength: 1, maxLength: LENGTH })], {
     description: `${description} Requests per cycle, or a text as 130/s, 300/min, 10 per 7 cycles.`,
     examples: ['50/s'],
   });
 
-/** The schema of a time, with one as an example. */
 export const timeField = (description: string, example = '10s') =>
   Type.Union([Type.Number({ minimum: 0, maximum: MAX_CYCLES }), Type.String({ minLength: 1, maxLength: LENGTH })], {
     description: `${description} Cycles, or a text as 90s, 1h30m, 60 cycles.`,
@@ -35,7 +34,7 @@ export const timeField = (description: string, example = '10s') =>
   });
 
 /**
- * A rate in requests per cycle. Exact if its fraction fits two whole numbers below 2^53; else the last convergent of its continued
+ * A rate in requests per cycle. Exact if its fraction fits two whole numbers below 2^53; otherwise the last convergent of its continued
  * fraction that fits: less than 2^-52 requests away, or 2^-52 of a rate above 1.
  * @param cycleMs length of a cycle in ms, an integer >= 1
  * @param path JSON pointer to the rate in the input, for the failure
@@ -53,19 +52,12 @@ export function parseRate(value: number | string, cycleMs: number, path = ''): R
   });
 }
 
-/**
- * A time in whole cycles, the nearest, halves up.
- * @param least the smallest number of cycles allowed
- * @throws Failure `invalid_input` when it cannot be read or lies, rounded, outside `least .. MAX_CYCLES`
- */
+/** A time in whole cycles, halves up. @throws Failure `invalid_input` if unreadable or outside `least .. MAX_CYCLES` */
 export function parseTime(value: number | string, cycleMs: number, path = '', least = 0): number {
   return refusing(timeWords, value, path, (text) => atLeast(least, nearestWhole(timeOf(text, cycleMs)), cycleMs));
 }
 
-/**
- * A time in cycles, for the mean of a law, so it need not be whole; exact to 2^-64 of a cycle.
- * @throws Failure `invalid_input` when it cannot be read or lies outside `least .. MAX_CYCLES`
- */
+/** As parseTime, but not rounded: for the mean of a law, exact to 2^-64 of a cycle. */
 export function parseMeanTime(value: number | string, cycleMs: number, path = '', least = 0): number {
   return refusing(timeWords, value, path, (text) => {
     const { over, under } = timeOf(text, cycleMs);
@@ -73,10 +65,7 @@ export function parseMeanTime(value: number | string, cycleMs: number, path = ''
   });
 }
 
-/**
- * A time in ms, for times that may be shorter than a cycle: the nearest double.
- * @throws Failure `invalid_input` when it cannot be read, is below `leastMs` or longer than MAX_CYCLES
- */
+/** In ms, the nearest double. @throws Failure `invalid_input` if unreadable, below `leastMs` or above MAX_CYCLES */
 export function parseTimeMs(value: number | string, cycleMs: number, path = '', leastMs = 0): number {
   return refusing(timeWords, value, path, (text) => {
     const { over, under } = timeOf(text, cycleMs);
@@ -87,10 +76,9 @@ export function parseTimeMs(value: number | string, cycleMs: number, path = '', 
 }
 
 /**
- * The cycle for windows that are written in time, so that each is a whole number of cycles: 500 ms where all are multiples of it, so that
- * windows in seconds do not move each other, else the longest up to `mostMs`. It is `mostMs` if a window is written in cycles, and if
- * there is no such cycle: windows of a fraction of a ms, or of more than `MOST_WITHIN` cycles.
- * @param windows numbers of cycles, or texts, some of which may be no time: they are refused where they are read
+ * The cycle length in ms that makes every window a whole number of cycles: 500 if all windows are multiples of it (so that windows in
+ * seconds do not affect each other), otherwise the longest up to `mostMs`. It is `mostMs` if a window is given in cycles or cannot be
+ * read, and if no length fits: windows of a fraction of a ms, or of more than `MOST_WITHIN` cycles.
  */
 export function cycleMsFor(windows: readonly (number | string | undefined)[], mostMs: number): number {
   const lengths = windows.map((window) => (typeof window === 'string' ? wholeMs(window) : undefined));
@@ -104,16 +92,11 @@ export function cycleMsFor(windows: readonly (number | string | undefined)[], mo
   return mostMs;
 }
 
-/** In ms. */
 const HALF_SECOND = 500;
 
-/** The longest window of a rate limiter, in cycles. */
 export const MOST_WITHIN = 100_000;
 
-/**
- * What is said of a window written in time that is no whole number of cycles: the nearest, in both units. Undefined if it is one.
- * @param cycles as `parseTime` read it
- */
+/** A warning for a window given in time that is not a whole number of cycles. @param cycles the window as `parseTime` read it */
 export function nearestWindow(window: number | string | undefined, cycles: number, cycleMs: number) {
   if (typeof window !== 'string' || isInCycles(window.trim())) return undefined;
   const { over, under } = timeOf(window.trim(), cycleMs);
@@ -122,12 +105,11 @@ export function nearestWindow(window: number | string | undefined, cycles: numbe
   return `A window of ${window.trim()} is no whole number of cycles of ${cycleMs} ms. The nearest is used: ${(cycles * cycleMs) / 1000} s, ${count}.`;
 }
 
-/** Whether a time counts cycles, at least in part. */
 function isInCycles(text: string): boolean {
   return partsOf(text).some(([, unit]) => unit === '' || /^cycles?$/i.test(unit));
 }
 
-/** The length in ms of a time in ms, s, m, h and d, if it is a whole number from 1; else undefined. */
+/** Undefined for a text with cycles, and for a length that is not a whole number of ms from 1. */
 function wholeMs(text: string): number | undefined {
   try {
     const { over, under } = timeOf(text.trim(), 1);
@@ -150,7 +132,7 @@ const NUMBER = '[+-]?\\d+(?:\\.\\d+)?(?:e[+-]?\\d{1,3}(?![\\d.]))?';
 const RATE = new RegExp(`^(${NUMBER})(?:\\s*(?:/|per(?![a-z]))\\s*(?=\\S)(${NUMBER})?\\s*(\\p{L}*))?$`, 'iu');
 const PART = new RegExp(`(${NUMBER})\\s*(\\p{L}*)\\s*`, 'iuy');
 
-/** A fraction of either sign, not reduced; `under` is above 0. */
+/** Of either sign, not reduced; `under` is above 0. */
 interface Fraction {
   readonly over: bigint;
   readonly under: bigint;
@@ -158,7 +140,6 @@ interface Fraction {
 
 const ONE: Fraction = { over: 1n, under: 1n };
 
-/** The units by their spellings; the cycle has no length in ms. */
 const units: readonly { readonly words: readonly string[]; readonly ms?: bigint }[] = [
   { words: ['ms', 'millisecond', 'milliseconds'], ms: 1n },
   { words: ['s', 'sec', 'second', 'seconds'], ms: 1_000n },
@@ -168,7 +149,7 @@ const units: readonly { readonly words: readonly string[]; readonly ms?: bigint 
   { words: ['cycle', 'cycles'] },
 ];
 
-/** The length of a unit in cycles; one cycle if no unit is given. */
+/** In cycles; one cycle if no unit is given. */
 function lengthOf(word: string, cycleMs: number): Fraction {
   if (word === '') return ONE;
   const name = word.toLowerCase();
@@ -215,7 +196,7 @@ function atLeast(least: number, cycles: number, cycleMs: number): number {
   );
 }
 
-/** The value of a decimal number; 12.5e-1 is 125 / 100. */
+/** 12.5e-1 is 125 / 100. */
 function decimal(text: string): Fraction {
   const [digits = '', exponent = '0'] = text.toLowerCase().split('e');
   const [whole = '', fraction = ''] = digits.split('.');
@@ -245,7 +226,6 @@ function simplest(over: bigint, under: bigint): Fraction {
   return { over: p, under: q };
 }
 
-/** A quantity that cannot be understood; `refusing` turns it into a failure. */
 class Misreading extends Error {}
 
 function misread(why: string): never {
@@ -267,7 +247,6 @@ const timeWords: Words = {
   fix: 'Write for example 90s, 2m, 1h30m or 60 cycles; a number alone counts cycles.',
 };
 
-/** Reads the value as text. What `read` cannot understand becomes a failure with its place. */
 function refusing<T>({ noun, fix }: Words, value: number | string, path: string, read: (text: string) => T): T {
   const text = String(value).trim();
   try {

@@ -1,10 +1,8 @@
-// Words for input that does not fit its schema: every fault with its place, what is allowed there, and the nearest name for an
-// unknown one. Used for definitions, scenarios and HTTP bodies.
+// Words for input that does not fit its schema: every fault with its place, the allowed values, and the nearest name to an unknown one.
 import type { TSchema } from 'typebox';
 import { nearest } from './did-you-mean.js';
 import { type Fault, MOST_FAULTS } from './failure.js';
 
-/** What the schema compiler of TypeBox reports. */
 export interface SchemaError {
   readonly keyword: string;
   readonly schemaPath: string;
@@ -14,8 +12,8 @@ export interface SchemaError {
 }
 
 /**
- * Faults in order, one for each place; at least one if there are errors. `schema` is the one that reported them. TypeBox stops at
- * eight errors, so a fault must not depend on an error that summarises others: such errors come last, or not at all.
+ * Faults in order, one for each place; at least one if there are errors. TypeBox stops at eight errors, so a fault must not depend
+ * on an error that summarises others: such errors come last, or not at all.
  */
 export function faultsOf(schema: TSchema, errors: readonly SchemaError[]): Fault[] {
   const words = errors.flatMap((error) => wordsFor(schema, error));
@@ -27,7 +25,7 @@ export function faultsOf(schema: TSchema, errors: readonly SchemaError[]): Fault
   return (deep.length > 0 ? deep : first).slice(0, MOST_FAULTS).map(shortly);
 }
 
-/** A name may be as long as its sender likes. */
+/** Longest text in a fault: a name can be arbitrarily long. */
 const MOST_LETTERS = 500;
 
 function shortly({ path, message }: Fault): Fault {
@@ -42,7 +40,7 @@ function wordsFor(schema: TSchema, error: SchemaError): Fault[] {
   const path = placeOf(error);
   const params = error.params as Record<string, unknown>;
   switch (error.keyword) {
-    // One for each unknown name, and then `additionalProperties` with all of them.
+    // One error for each unknown name, then `additionalProperties` with all of them.
     case 'boolean': {
       const [, object] = /^(.*)\/additionalProperties$/.exec(error.schemaPath) ?? [];
       if (object === undefined) return [];
@@ -101,7 +99,6 @@ function unknownName(schema: TSchema, schemaPath: string, name: string): string 
   return known.length > 0 ? `is not known; allowed here: ${known.join(', ')}` : 'is not a name that is allowed here';
 }
 
-/** The property names of the object schema to which a schema path such as `#/properties/limiter` points. */
 function knownNames(schema: TSchema, schemaPath: string): string[] {
   let place: unknown = schema;
   for (const step of schemaPath.split('/').slice(1)) {

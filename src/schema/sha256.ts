@@ -1,27 +1,25 @@
-// SHA-256 (FIPS 180-4) of a text or of bytes, at once. In a browser WebCrypto has it, but answers later; a seed or a digest cannot wait.
+// Synchronous SHA-256 (FIPS 180-4) of a text or of bytes. WebCrypto is asynchronous, and a seed or a digest cannot wait.
 //
 //   Node      node:crypto
-//   browser   the function below: for seeds and digests, at some 100 MB/s
+//   browser   the function below, at some 100 MB/s
 
 /** 32 bytes. Text is hashed as UTF-8. */
 export function sha256(content: string | Uint8Array): Uint8Array {
   return native === undefined ? sha256Plain(content) : native.createHash('sha256').update(content).digest();
 }
 
-/** The same as 64 lower-case hexadecimal digits. */
 export function sha256Hex(content: string | Uint8Array): string {
   if (native !== undefined) return native.createHash('sha256').update(content).digest('hex');
   return hexOf(sha256Plain(content));
 }
 
-/** Two lower-case hexadecimal digits for each byte. */
 export function hexOf(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 const native = globalThis.process?.getBuiltinModule?.('node:crypto');
 
-/** The first 32 bits of the fractional parts of the roots of the first primes: square roots begin, cube roots are added. */
+/** The first 32 bits of the fractional parts of the roots of the first primes: square roots for BEGIN, cube roots for ADDED. */
 function rootBits(root: (n: number) => number, count: number): Int32Array {
   const bits = new Int32Array(count);
   for (let [n, found] = [2, 0]; found < count; n += 1) {
@@ -38,7 +36,7 @@ function isPrime(n: number): boolean {
 const BEGIN = rootBits(Math.sqrt, 8);
 const ADDED = rootBits(Math.cbrt, 64);
 
-/** The same without Node. */
+/** SHA-256 without Node. */
 export function sha256Plain(content: string | Uint8Array): Uint8Array {
   const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
   const padded = new Uint8Array((bytes.length + 72) & ~63);

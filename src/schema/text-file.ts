@@ -1,25 +1,19 @@
-// Reads a text whose content or path is not trusted: bounded, and without waiting.
+// Reads a text file whose content or path is not trusted: bounded, and without blocking.
 import * as fs from 'node:fs';
 import { Failure } from './failure.js';
 
 const MOST_TEXT_BYTES = 16 * 1024 * 1024;
 
 interface TextFileOptions {
-  /** What cannot be read, for example `The definition own.json`. */
+  /** For example `The definition own.json`. */
   readonly what: string;
   readonly fix: string;
   readonly mostBytes?: number | undefined;
-  /**
-   * Whether it was named on the command line: it may be standard input, a pipe of the shell or a device. A file that another file names is
-   * a regular one.
-   */
+  /** Named on the command line: it may be standard input, a pipe of the shell or a device. Otherwise only a regular file is read. */
   readonly isGiven?: boolean | undefined;
 }
 
-/**
- * The text of a file in UTF-8.
- * @throws Failure `unreadable_file`
- */
+/** The text of a file in UTF-8. @throws Failure `unreadable_file` */
 export function readText(
   path: string,
   { what, fix, mostBytes = MOST_TEXT_BYTES, isGiven = false }: TextFileOptions,
@@ -31,14 +25,13 @@ export function readText(
   }
 }
 
-/** @param what a file or folder, for example `The definition own.json` */
 export function unreadableFailure(what: string, error: unknown, fix: string): Failure {
   const { code = '', message } = error as NodeJS.ErrnoException;
   const why = reasons[code] ?? `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
   return new Failure('unreadable_file', { what: `${what} cannot be read.`, why, fix, cause: error });
 }
 
-/** Pipes that the shell makes: their other end is open. A named pipe may have none. */
+/** Pipes of the shell, whose other end is open. A named pipe may have no other end. */
 const OF_THE_SHELL = /^\/(dev\/stdin|(dev|proc\/self)\/fd\/\d+)$/;
 
 function bytesOf(path: string, mostBytes: number, isGiven: boolean): Buffer {
@@ -53,7 +46,7 @@ function bytesOf(path: string, mostBytes: number, isGiven: boolean): Buffer {
       const read = fs.readSync(file, chunk);
       if (read === 0) return Buffer.concat(chunks, length);
       length += read;
-      // Counted and not asked of the file system: a pipe has no size, and a device no end.
+      // The file system cannot say: a pipe has no size, and a device no end.
       if (length > mostBytes) throw new Error(`it is larger than ${mostBytes / 1024 / 1024} MiB`);
       chunks.push(chunk.subarray(0, read));
     }
@@ -64,13 +57,13 @@ function bytesOf(path: string, mostBytes: number, isGiven: boolean): Buffer {
 
 const CHUNK_BYTES = 1 << 16;
 
-/** @throws Error for a named pipe, of which the other end may never be opened; what is not there is found out when it is opened */
+/** @throws Error for a named pipe: its other end may never open. A missing file is left to the caller's open. */
 export function refuseNamedPipe(path: string): void {
   const stat = OF_THE_SHELL.test(path) ? undefined : fs.statSync(path, { throwIfNoEntry: false });
   if (stat?.isFIFO()) refuseKind(stat, true);
 }
 
-/** @throws Error where reading it might not end */
+/** @throws Error for a kind of file that may have no end */
 export function refuseKind(stat: fs.Stats, isGiven: boolean, isOfShell = false): void {
   if (stat.isDirectory()) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' });
   if (stat.isFile() || isOfShell || (isGiven && stat.isCharacterDevice())) return;

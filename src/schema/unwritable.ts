@@ -1,4 +1,4 @@
-// What is said where a file or a folder cannot be written.
+// The failure of a file or folder that cannot be written.
 import { Failure } from './failure.js';
 
 const reasons: Readonly<Record<string, string>> = {
@@ -15,10 +15,7 @@ const reasons: Readonly<Record<string, string>> = {
   EMFILE: 'Too many files are open.',
 };
 
-/**
- * The failure `unwritable_folder` for an error of the file system; any other error as it is.
- * @param what a file or folder: `reports/burst`
- */
+/** `unwritable_folder` for an error of the file system; any other error as it is. @param what a file or folder: `reports/burst` */
 export function unwritableFailure(what: string, error: unknown, fix: string): unknown {
   const { code = '', syscall, message } = error as NodeJS.ErrnoException;
   if (error instanceof Failure || syscall === undefined) return error;
@@ -26,7 +23,6 @@ export function unwritableFailure(what: string, error: unknown, fix: string): un
   return new Failure('unwritable_folder', { what: `${what} cannot be written.`, why, fix, cause: error });
 }
 
-/** Writes. @throws Failure `unwritable_folder` */
 export async function writing<T>(what: string, fix: string, write: () => Promise<T>): Promise<T> {
   try {
     return await write();

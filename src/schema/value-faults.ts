@@ -1,5 +1,5 @@
-// Walks a value together with its schema, so that a fault is reported by the rules of the part that contains it: in a union, by
-// those of the member that was meant. schema-faults.ts has the words for single faults.
+// Walks a value together with its schema, so that a fault is reported by the rules of the part that contains it: in a union, by the
+// member that was meant.
 //
 //   popularity: { law: zipf }      even | uniform | zipf | weights         "/popularity/exponent is required", not "must be even"
 //                                                ^ meant                   or "weights is required"
@@ -10,7 +10,7 @@ import { type Fault, placed } from './failure.js';
 import { Type } from './json-schema.js';
 import { faultsOf } from './schema-faults.js';
 
-/** The parts of a schema that the walk uses; it knows objects, arrays, records and unions. Everything else is a leaf. */
+/** The parts of a schema that the walk knows: objects, arrays, records and unions. Everything else is a leaf. */
 interface Shape {
   readonly type?: string;
   readonly const?: unknown;
@@ -40,7 +40,7 @@ export function valueFaults(schema: TSchema, value: unknown, place = ''): Fault[
   return [...leafFaults(shallow(schema), value, place), ...parts];
 }
 
-/** The faults by the member that was meant: the one whose tag the value has, or the one of its type. */
+/** Faults by the member that was meant: the one with the value's tag, or the first of its type. */
 function unionFaults(members: readonly TSchema[], value: unknown, place: string): Fault[] {
   if (members.some((member) => fitsSchema(member, value))) return [];
   const kin = members.filter((member) => typeIn(member).includes(typeOf(value)));
@@ -66,7 +66,7 @@ function unionFaults(members: readonly TSchema[], value: unknown, place: string)
   ];
 }
 
-/** The property that distinguishes the members of a union: each member has one value for it. */
+/** The property that has a different constant in each member of a union. */
 function tagOf(members: readonly TSchema[]): string | undefined {
   if (members.length < 2) return undefined;
   const names = Object.keys((members[0] as Shape).properties ?? {});
@@ -88,7 +88,7 @@ function leafFaults(schema: TSchema, value: unknown, place: string): Fault[] {
   return faultsOf(schema, schemaErrors(schema, value)).map((fault) => placed(fault, place));
 }
 
-/** The schema of an object with any values: what is left to check is its property names. */
+/** The schema of an object with arbitrary values: only its property names are checked. */
 function shallow(schema: TSchema): TSchema {
   const { properties, patternProperties } = schema as Shape;
   return {
@@ -107,7 +107,6 @@ function byPattern(patterns: Shape['patternProperties'] = {}, name: string): TSc
   return found === undefined ? undefined : patterns[found];
 }
 
-/** The JSON types that a schema allows. */
 function typeIn(schema: TSchema): string[] {
   const { type, anyOf } = schema as Shape;
   if (anyOf !== undefined) return anyOf.flatMap(typeIn);
