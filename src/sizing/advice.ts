@@ -1,4 +1,4 @@
-// The answer to "which limit?": curves, recommended thresholds with who would be hit and when, and the keys that are set aside.
+// The answer to "which limit?": curves, recommended thresholds with the clients they would limit and when, and suspect keys.
 import { instantText, startOf } from '../time/cycle.js';
 import { VERSION } from '../version.js';
 import { Curve } from './curve.js';
@@ -9,21 +9,18 @@ import { worstBurst } from './worst-burst.js';
 
 export interface CurvePoint {
   readonly threshold: number;
-  /** Requests of all keys that are not excluded, suspects too. */
+  /** Requests of all keys that are not excluded, suspects included. */
   readonly limited: number;
   readonly limited_share: number;
-  /** Keys with a limited request. */
   readonly keys_limited: number;
-  /** Those of `limited` that are of suspects. */
   readonly suspects_limited: number;
 }
 
 export interface RuleCurve {
-  /** The primitive. */
   readonly rule: string;
   /** cycles */
   readonly within: number;
-  /** From this threshold on nothing is limited. */
+  /** The smallest threshold that limits nothing. */
   readonly peak: number;
   readonly points: readonly CurvePoint[];
 }
@@ -32,33 +29,28 @@ export interface ClientHit {
   readonly key: string;
   readonly requests: number;
   readonly limited: number;
-  /** `limited` of its requests. */
   readonly limited_share: number;
-  /** Its largest window count. */
   readonly peak: number;
   readonly suspect: boolean;
 }
 
 export interface Recommendation extends Fit {
   readonly within: number;
-  /** The smallest that keeps it. */
   readonly threshold: number;
-  /** Chosen from the first part of the requests, and what it limits of the rest; null where there are too few. */
+  /** The threshold chosen from the first part of the requests, tested on the rest; null with too few requests. */
   readonly held_out: ({ readonly threshold: number } & HeldOutFigures) | null;
-  /** Who would be hit, most first, the first of them; empty where there is one key for all. */
+  /** The clients limited most, in descending order; empty if all requests share one key. */
   readonly clients: readonly ClientHit[];
-  /** Limited requests by hour of the day, UTC, without suspects; null where only thresholds from a higher one on are known. */
+  /** Limited requests by hour of the day, UTC, without suspects; null if the threshold is below the known rows. */
   readonly by_hour: readonly number[] | null;
 }
 
 export interface Suspect {
   readonly key: string;
   readonly requests: number;
-  /** Of all requests that are not excluded. */
   readonly share: number;
-  /** Its largest count, by window. */
   readonly peaks: readonly number[];
-  /** The windows, in cycles, whose limits are chosen without it. */
+  /** The windows, in cycles, whose limits are chosen without this key. */
   readonly withins: readonly number[];
 }
 
@@ -66,44 +58,37 @@ export interface Advice {
   readonly weir: string;
   readonly kind: 'recommend';
   readonly cycle_ms: number;
-  /** Requests that are not excluded. */
   readonly requests: number;
   readonly keys: number;
   readonly first_at: string | null;
   readonly last_at: string | null;
   readonly curves: readonly RuleCurve[];
   readonly recommendations: readonly Recommendation[];
-  /** Other rules that were asked for; empty if none were. */
   readonly fitted: readonly FittedRule[];
   readonly suspects: readonly Suspect[];
-  /** Networks with far more requests than any other, although none of their addresses need have. Limits are found with them. */
+  /** Networks with far more requests than any other. Limits are chosen with them included: no single address need be an outlier. */
   readonly networks: readonly SuspectNetwork[];
   readonly excluded: readonly string[];
-  /** What thresholds count: tokens, say. Absent: requests. */
+  /** What thresholds count, for example tokens. Absent: requests. */
   readonly unit?: string;
 }
 
 export interface AdviceOptions {
   readonly cycleMs: number;
-  /** Wanted shares, 0 to 1. */
   readonly shares: readonly number[];
-  /** Whether there is a key at all; else there are no clients. */
+  /** False: all requests share one key, so no clients are listed. */
   readonly isKeyed: boolean;
   readonly excluded?: readonly string[] | undefined;
-  /** What requests cost. Default: each counts as 1. */
+  /** Unit of request costs. Default: each request counts as 1. */
   readonly unit?: string | undefined;
-  /** How many clients are named for each recommendation. Default: 20. */
+  /** Default: 20. */
   readonly top?: number | undefined;
 }
 
-/** The rule that all this is about, by its name among the primitives. */
 const RULE = 'rolling_count';
 const MOST_POINTS = 10_000;
 
-/**
- * @param names of the keys, by their number
- * @param firstMs unix ms of the first request and the last
- */
+/** @param names by key index; `firstMs` and `lastMs` are unix ms of the first and last request */
 export function adviceOf(
   sizing: Sizing,
   names: readonly string[],

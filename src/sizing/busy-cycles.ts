@@ -1,15 +1,15 @@
-// When requests are limited: the rows (a key and a cycle each) with the highest window counts, for one window.
+// When requests are limited: the rows (one key, one cycle) with the highest window counts, for one window.
 //
-//   counts |        *                *            rows that reach above the floor are kept; where they are too many, the lower half
-//          |   *   **  *        *   ***           of them goes and the floor rises
+//   counts |        *                *            only rows above the floor are kept; when the table is full,
+//          |   *   **  *        *   ***           the lower half is dropped and the floor rises
 //    floor |---------------------------
 //
-// For thresholds from the floor up, every limited request is in a row. Suspects that fill more than half of the rows are left out, so
-// that one scraper does not drive out all others.
+// For thresholds from the floor up the rows hold every limited request. Suspects that fill more than half of the rows are dropped
+// first, so that one scraper does not evict all others.
 
 const MOST_ROWS = 1 << 18;
 
-/** Requests of a key in a cycle: their counts were `from + 1 .. to`. */
+/** Requests of one key in one cycle, with the window counts `from + 1 .. to`. */
 export interface BusyRow {
   readonly key: number;
   readonly cycle: number;
@@ -18,7 +18,7 @@ export interface BusyRow {
 }
 
 export class BusyCycles {
-  /** From this threshold on the rows are complete, but for the keys left out. */
+  /** Rows are complete for thresholds from here up, except for `leftOut`. */
   floor = 0;
   readonly leftOut = new Set<number>();
   readonly #suspects: () => ReadonlySet<number>;
@@ -29,10 +29,7 @@ export class BusyCycles {
   readonly #from: Float64Array;
   readonly #to: Float64Array;
 
-  /**
-   * @param suspects keys that may be left out, so far
-   * @param most how many rows are kept
-   */
+  /** @param suspects current suspects, which may be dropped @param most capacity in rows */
   constructor(suspects: () => ReadonlySet<number>, most = MOST_ROWS) {
     this.#suspects = suspects;
     this.#most = most;

@@ -1,4 +1,4 @@
-// Logs through several rules at once.
+// Replays logs through several rules at once.
 import { ruleOf } from '../limiter/rule/rule-definition.js';
 import type { ComparedRules } from '../outcome/compared-rules.js';
 import type { Feed } from '../simulate/feed.js';
@@ -12,17 +12,13 @@ import type { Candidate } from './key-effects.js';
 import { type ChangedKey, SideBySide } from './side-by-side.js';
 
 export interface LogComparison extends ComparedRules {
-  /** What the second rule decides otherwise than the first, by key. */
+  /** By key: where the second rule decides differently from the first. */
   readonly changed: readonly ChangedKey[];
   readonly readings: readonly LogReading[];
-  /** What was assumed beside how the files were read. */
   readonly warnings: readonly Warning[];
 }
 
-/**
- * Decides every request at its ms; those of one ms key by key.
- * @throws Failure `invalid_definition`, `no_requests`, those of the log readers
- */
+/** @throws Failure `invalid_definition`, `no_requests`, those of the log readers */
 export function compareLogs(
   paths: readonly string[],
   candidates: readonly Candidate[],
@@ -35,7 +31,7 @@ export function compareLogs(
       for (let ms = buffer.next(); ms !== undefined; ms = buffer.next())
         buffer.arrive(ms, (key, n, at) => run.add(key, n, at, order.readMs(at)));
     };
-    // A rule that counts by cycles decides by the times of the log anyway.
+    // A rule that counts by cycles decides by the log's own times anyway.
     const bunched = candidates.map(({ definition }) =>
       definition.primitive === 'rolling_count' ? undefined : new BunchedCount({ rule: ruleOf(definition), holdMs: 0 }),
     );

@@ -1,4 +1,4 @@
-// `compare:` of a scenario: a run with each rule, under the same seed. The same requests come; clients react to each rule in their own way.
+// `compare:` of a scenario: one run per rule, with the same seed and arrivals. Clients react to each rule in their own way.
 import { lastValueFrom, tap } from 'rxjs';
 import type { Seed } from '../math/seed.js';
 import type { ComparedRule, ComparedRules } from '../outcome/compared-rules.js';
@@ -11,15 +11,13 @@ import { comparedRule, KeyEffects } from './key-effects.js';
 import { RefusalTimeline } from './refusal-timeline.js';
 
 interface ComparedRuns {
-  /** As of `simulate`: the last cycle, from the start. */
   readonly untilCycle?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onRule?: ((rule: string, index: number, rules: number) => void) | undefined;
 }
 
 /**
- * The runs of a scenario that says `compare`, its own window first.
- * @returns undefined where it does not, and where `signal` stops it
+ * @returns undefined if the scenario has no `compare`, or `signal` stops it
  * @throws Failure when a log of the scenario cannot be read
  */
 export async function compareScenario(
@@ -45,7 +43,6 @@ export async function compareScenario(
   return rules.length === 0 ? undefined : { keys, rules, timeline: RefusalTimeline.together(timelines) };
 }
 
-/** Counts the decisions of a cycle, by contract and over time. */
 function count({ run, decisions }: CycleRow, effects: KeyEffects[], timeline: RefusalTimeline): void {
   while (effects.length < run.names.length) effects.push(new KeyEffects());
   assert(decisions !== undefined, 'rows with decisions were asked for');

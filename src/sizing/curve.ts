@@ -1,21 +1,21 @@
-// The curve of a limit: how many requests are limited at every threshold.
+// The curve of a limit: how many requests each threshold limits.
 //
 //   limited  |*
 //            | **                limited(t) = requests with a window count above t
-//            |   ****            a share is of all requests of the keys that were added up
+//            |   ****            shares are of all requests of the keys included
 //            |       *********
 //            +------------------ threshold
 import type { Counted } from './window-counts.js';
 
 export class Curve {
   readonly requests: number;
-  /** The largest count: from this threshold on nothing is limited. */
+  /** The largest count, and the smallest threshold that limits nothing. */
   readonly peak: number;
   /** Counts at which the number of requests changes, ascending, from 1. */
   readonly #from: Float64Array;
-  /** How many requests have each of the counts from there on. */
+  /** Requests with each count from `#from[i]` up to the next. */
   readonly #each: Float64Array;
-  /** How many requests have the counts from there on in all. */
+  /** Requests with a count of at least `#from[i]`. */
   readonly #above: Float64Array;
 
   constructor(counts: Counted, window: number, keys: Iterable<number>) {
@@ -57,7 +57,6 @@ export class Curve {
       this.#above[i] = this.#above[i + 1]! + each[i]! * (from[i + 1]! - from[i]!);
   }
 
-  /** How many requests are limited at a threshold from 0. */
   limited(threshold: number): number {
     const count = threshold + 1;
     let [low, high] = [0, this.#from.length];
@@ -71,7 +70,7 @@ export class Curve {
     return inside + this.#above[low]!;
   }
 
-  /** The smallest threshold from 1 at which less than this share is limited; for a share of 0, none. */
+  /** The smallest threshold from 1 that limits less than `share`; for a share of 0, that limits nothing. */
   thresholdFor(share: number): number {
     const isKept = (threshold: number) => {
       const limited = this.limited(threshold);
@@ -86,7 +85,7 @@ export class Curve {
     return low;
   }
 
-  /** Thresholds from 1 to the peak, at most `most`: all if they are so few; else the small ones, then in steps of a share of them. */
+  /** At most `most` thresholds from 1 to the peak: all if they fit, else with steps proportional to the threshold. */
   thresholds(most: number): number[] {
     for (let steps = Number.POSITIVE_INFINITY; ; steps = steps === Number.POSITIVE_INFINITY ? most : steps / 2) {
       const all: number[] = [];

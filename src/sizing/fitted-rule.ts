@@ -1,23 +1,22 @@
-// The answer for rules beside the window of Weir: for each rule, window and wanted share, the strictest number that keeps it.
+// Rules other than Weir's window: for each rule, window and target share, the strictest value that keeps the share.
 import { mostStarts } from '../limiter/rule/most-starts.js';
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { instantText, startOf } from '../time/cycle.js';
 import { rungFor } from './rule-ladder.js';
 import type { HeldOut, Sizing, Tuning } from './sizing.js';
 
-/** What is said of every limit that keeps a wanted share. */
 export interface Fit {
   readonly rule: string;
-  /** The wanted share; less than this is limited. */
+  /** The target share; the limit refuses less than this. */
   readonly limited_below: number;
-  /** The requests that it was found for: of all keys neither excluded nor suspected. The next three figures are of them. */
+  /** Requests of all keys neither excluded nor suspect, as in the next three fields. */
   readonly requests: number;
   readonly limited: number;
   readonly limited_share: number;
   readonly keys_limited: number;
-  /** Of the suspects, who would be limited besides. */
+  /** Requests of suspects limited in addition. */
   readonly suspects_limited: number;
-  /** The most that a client gets through in any second, and in any minute; null for a rule that only delays. */
+  /** The largest number one client gets through in any second or minute; null for a rule that only delays. */
   readonly worst_burst_1s: number | null;
   readonly worst_burst_1min: number | null;
 }
@@ -35,11 +34,10 @@ function finite(starts: number): number | null {
   return Number.isFinite(starts) ? starts : null;
 }
 
-/** A limit that was chosen from the first part of the requests, on the rest of them; of the same keys as the figures beside it. */
+/** A limit chosen from the first part of the requests, tested on the rest, for the same keys. */
 export interface HeldOutFigures {
-  /** Of all requests, the share that it was chosen from. */
+  /** The first part, as a share of all requests. */
   readonly chosen_from: number;
-  /** The first cycle of the rest. */
   readonly from_at: string;
   readonly requests: number;
   readonly limited: number;
@@ -61,16 +59,15 @@ export function heldOutFigures(
 export interface FittedRule extends Fit {
   /** cycles; null for a rule without a window of this length */
   readonly within: number | null;
-  /** The strictest that keeps it; null if none of those tried does. The figures are then of the loosest.  */
+  /** The strictest value that keeps the share; null if none does, and the figures are those of the loosest. */
   readonly value: number | string | null;
-  /** Whether the bursts are the most that any client gets; else at least as many pass. */
+  /** False: the bursts are lower bounds. */
   readonly bursts_exact: boolean;
   readonly definition: RuleDefinition;
-  /** As of a recommendation; null also where the first part had no value that kept the share. */
+  /** Null also if no value kept the share in the first part. */
   readonly held_out: ({ readonly value: number | string } & HeldOutFigures) | null;
 }
 
-/** By rule and share, in the order of the ladders. */
 export function fittedRules(sizing: Sizing, tuning: Tuning, shares: readonly number[], cycleMs: number): FittedRule[] {
   const { ladders, counts } = sizing;
   if (ladders.length === 0) return [];

@@ -1,4 +1,4 @@
-// What a rule does to a key, request by request, and to all keys together.
+// The effects of a rule on one key, request by request, and on all keys together.
 //
 //   requests   |||  | ||||   |
 //   decided    ||.  | |||.   |       limited 2, most in a second 3, longest closure 0.2 s
@@ -12,23 +12,21 @@ export interface Candidate {
 
 const SECOND_MS = 1000;
 
-/** One key under one rule. Times ascend. */
 export class KeyEffects {
   requests = 0;
   admitted = 0;
   mostInSecond = 0;
   wasted = 0;
-  /** The first refused request since the last admitted one. */
+  /** Time of the first refusal since the last admission. */
   #closedMs = Number.NaN;
-  /** When a request would be admitted, after the last refused one; that one where none would be. */
+  /** When a request would be admitted after the last refusal; the refusal itself if never. */
   #opensMs = 0;
   #longestMs = 0;
-  /** Starts of the last second: times, and how many. */
   readonly #times: number[] = [];
   readonly #counts: number[] = [];
   #inSecond = 0;
 
-  /** The longest time from a refused request until one would be admitted, whether the key comes back by then or not. */
+  /** The longest time from a refusal until a request would be admitted, even if none arrives then. */
   get longestMs(): number {
     return Number.isNaN(this.#closedMs) ? this.#longestMs : Math.max(this.#longestMs, this.#opensMs - this.#closedMs);
   }
@@ -47,15 +45,12 @@ export class KeyEffects {
     this.mostInSecond = Math.max(this.mostInSecond, this.#inSecond);
   }
 
-  /**
-   * Of `n` requests at `ms` the first were admitted.
-   * @param opensMs when a request would be admitted next: asked if one was refused
-   */
+  /** Times ascend. @param opensMs when the next request would be admitted; called only after a refusal */
   decided(ms: number, n: number, admitted: number, opensMs: () => number): void {
     this.requests += n;
     this.admitted += admitted;
     if (admitted > 0) {
-      // The last refusal may have put it off: a request that did come and was admitted ends it, too.
+      // An admitted request ends the closure even if the last refusal had announced a later opening.
       this.#opensMs = Math.min(ms, this.#opensMs);
       this.#longestMs = this.longestMs;
       this.#closedMs = Number.NaN;

@@ -1,4 +1,4 @@
-// Which limits of a gateway's files changed, how, and what a burst lets through before and after.
+// Which limits of a gateway's files changed, how, and how many requests of a burst pass before and after.
 //
 //   old   location /api: api 10r/s burst=20        changed: burst 20 → 5; of 100 at once 21 → 6
 //   new   location /api: api 10r/s burst=5
@@ -15,15 +15,14 @@ export interface LimitChange {
   readonly kind: 'added' | 'removed' | 'changed';
   readonly name: string;
   readonly where: string;
-  /** In the new files; of a removed one in the old. */
+  /** In the new files; in the old ones if the limit was removed. */
   readonly file: string;
   readonly line: number;
-  /** Undefined where there was none, or is none any more. */
+  /** Undefined if the limit was added; `new` if it was removed. */
   readonly old: string | undefined;
   readonly new: string | undefined;
-  /** What differs, in words. */
   readonly differs: readonly string[];
-  /** What passes of requests at once, with or without a delay; undefined where a limit does not count requests. */
+  /** Requests admitted of a simultaneous burst, delayed ones included; undefined for limits on requests in flight. */
   readonly burst: { readonly sent: number; readonly old: number; readonly new: number } | undefined;
 }
 
@@ -40,13 +39,12 @@ export function limitChanges(old: GatewayLimits, fresh: GatewayLimits): LimitCha
   return [...changes, ...[...left.keys()].map((one) => changeOf('removed', one, undefined, []))];
 }
 
-/** Limits with one name in one place are numbered in their order. */
 function nameOf(all: readonly FoundLimiter[], one: FoundLimiter, index: number): string {
   const same = (other: FoundLimiter) => other.name === one.name && other.where === one.where;
   return JSON.stringify([one.where, one.name, all.slice(0, index).filter(same).length]);
 }
 
-/** One of another name that is otherwise the same: its zone was renamed, or its place. */
+/** The same limit under another name or place; undefined if there is none, or several. */
 function moved(left: ReadonlyMap<FoundLimiter, string>, one: FoundLimiter): FoundLimiter | undefined {
   const alike = [...left.keys()].filter(
     (other) => (other.where === one.where || other.name === one.name) && limitWords(other) === limitWords(one),
@@ -77,10 +75,9 @@ function changeOf(
   };
 }
 
-/** What is written where a limit is defined, and not where it is applied. */
+/** Words written where a limit is defined, not where it is applied. */
 const DEFINED = /^(?:rate|key|period|expire) /;
 
-/** The limit as `--limit` takes it, and what is special of it. */
 function limitWords({ limit, isDryRun }: FoundLimiter): string {
   const { like = 'none', ...parameters } = limit ?? {};
   return `${namedText(String(like), parameters)}${isDryRun ? ', dry run' : ''}`;
@@ -110,7 +107,7 @@ function differences(old: FoundLimiter, fresh: FoundLimiter): string[] {
 const SMALLEST_BURST = 100;
 const LARGEST_BURST = 1_000_000;
 
-/** A burst that is not let through whole by both. */
+/** The smallest burst, in powers of ten, that one side does not admit whole. */
 function burstOf(old: FoundLimiter | undefined, fresh: FoundLimiter | undefined): LimitChange['burst'] {
   const sides = [old, fresh].map((one) => (one?.limit === undefined || one.isDryRun ? undefined : ruleIn(one)));
   if (sides.some((one) => one !== undefined && limitsFlight(one))) return undefined;
@@ -127,7 +124,7 @@ function passed(rule: RuleDefinition, sent: number): number {
   ).filter((delay) => delay !== LIMITED).length;
 }
 
-/** Without those whose parameters are out of bounds, which are not understood then. */
+/** Without limits whose parameters are out of bounds; those become notes. */
 export function fittingLimits(gateway: GatewayLimits): GatewayLimits {
   const faults = gateway.limiters.flatMap((limiter) => {
     try {
@@ -149,7 +146,7 @@ export function fittingLimits(gateway: GatewayLimits): GatewayLimits {
   };
 }
 
-/** @throws Failure `invalid_definition` where a parameter is out of its bounds */
+/** @throws Failure `invalid_definition` if a parameter is out of bounds */
 export function ruleIn({ limit }: FoundLimiter): RuleDefinition {
   return definitionOf(limit, CYCLE_MS);
 }

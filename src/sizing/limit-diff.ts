@@ -1,8 +1,8 @@
-// The requests of logs through the limits of two versions of a gateway's files, in one pass: what the new ones refuse and the old did not.
+// Runs the requests of logs through the limits of two versions of a gateway's files, in one pass.
 //
-//   request ── host, path ──► limits that it meets, old and new ── key ──► decided by each ──► newly refused, newly admitted
+//   request ── host, path ──► matching limits, old and new ── key ──► decided by each ──► newly refused, newly admitted
 //
-// A row of the order buffer is a client (or whatever counts) and one of a bounded number of paths, so memory does not grow with the log.
+// A row of the order buffer is a client (or other key) and one of a bounded number of paths, so memory does not grow with the log.
 
 import type { LibraryName } from '../actor/client/libraries.js';
 import type { FoundLimiter, GatewayLimits } from '../gateway/found.js';
@@ -24,7 +24,6 @@ import {
 } from './limit-sides.js';
 import { LogRetries, type RetryCost } from './log-retries.js';
 
-/** How often requests are refused, of all or of one client, path or minute. */
 interface RefusalCounts {
   readonly requests: number;
   readonly refused_old: number;
@@ -41,31 +40,29 @@ export interface LimitDiff extends RefusalCounts {
   readonly clients: number;
   readonly clients_newly_refused: number;
   readonly clients_newly_admitted: number;
-  /** Those with a difference, the most newly refused first. */
   readonly by_client: readonly NamedCounts[];
   readonly by_path: readonly NamedCounts[];
-  /** In order of time, UTC. */
+  /** By time, UTC; `by_limiter`: newly refused requests. */
   readonly by_minute: readonly NamedCounts[];
-  /** How many requests each limit of the new files newly refuses. */
   readonly by_limiter: ReadonlyMap<FoundLimiter, number>;
-  /** Undefined where no clients are named. */
+  /** Undefined unless `clients` was given. */
   readonly retries: RetryCost | undefined;
   readonly left_out: { readonly old: readonly LeftOut[]; readonly new: readonly LeftOut[] };
   readonly readings: readonly LogReading[];
   readonly warnings: readonly Warning[];
 }
 
-/** The bits of a row that say where: 4096 paths with their limits. The others say who: a million. */
+/** Low bits of a row: the path, with its limits. High bits: the sender. */
 const PLACE_BITS = 12;
 const MOST_PLACES = 2 ** PLACE_BITS;
 const MOST_WHO = 2 ** (32 - PLACE_BITS);
-/** Kept for the paths beyond: those with the same limits are put together. */
+/** Kept for overflow: further paths with the same limits share a place. */
 const RESERVED = 512;
 const OTHERS = '(other paths)';
 const MINUTE_MS = 60_000;
 
 /**
- * @param options `keyColumn` is the key of limits whose own is not in a log; `clients`: whose retries come for what is newly refused
+ * @param options `keyColumn` supplies keys that a log does not contain; `clients` is the retry policy of newly refused requests
  * @throws Failure `invalid_input`, `no_requests`, those of the log readers
  */
 export function diffLimits(
@@ -77,7 +74,7 @@ export function diffLimits(
   return readInOrder(paths, async (mostRows) => {
     const hasKey = options.keyColumn !== undefined;
     const sides = [new LimitSide(old, hasKey), new LimitSide(fresh, hasKey)] as const;
-    // With retries the new limits count more than without: they have states of their own.
+    // Retries count against the new limits too, so that side keeps its own states.
     const retried = clients && new LimitSide(fresh, hasKey);
     const run = new Traffic(sides, retried, clients);
     const order = new LogOrder({
@@ -118,26 +115,22 @@ class Counts {
   }
 }
 
-/** Where requests go. */
 interface Target extends Pick<Requester, 'host' | 'path' | 'method'> {
   readonly old: LimitPlace;
   readonly fresh: LimitPlace;
-  /** As `fresh`, with retries. */
   readonly retried: LimitPlace | undefined;
-  /** Shared by targets with the same path. */
   readonly counts: Counts;
 }
 
 type Sender = Pick<Requester, 'client' | 'user' | 'key'>;
 
 class Traffic {
-  /** What is read of each request. */
   readonly columns: readonly string[];
   readonly #sides: readonly [LimitSide, LimitSide];
   readonly #uses: ReadonlySet<CountedPart>;
   readonly #targets: Target[] = [];
   readonly #targetIds = new Map<string, number>();
-  /** Targets by the texts of requests, emptied when there are many. */
+  /** Target indexes by request text; a cache, cleared at 50,000. */
   readonly #recent = new Map<string, number>();
   readonly #senders: Sender[] = [];
   readonly #senderIds = new Map<string, number>();
@@ -169,7 +162,7 @@ class Traffic {
     this.columns = ['client', 'host', 'path', ...optional];
   }
 
-  /** The texts of `columns`, before each request. */
+  /** Takes the texts of `columns`; called before each request. */
   meet([client = '', host = '', url = '', ...others]: readonly string[]): void {
     const method = this.#uses.has('method') ? others[0]! : '';
     this.#client = client;
@@ -212,7 +205,7 @@ class Traffic {
     return this.#targets.push({ ...target, counts: countsAt(this.#byPath, path) }) - 1;
   }
 
-  /** The row of the request whose texts were met last. */
+  /** The row of the request last passed to `meet`. */
   rowOf(key: string): number {
     const client = this.#client === '' ? key : this.#client;
     const isClient = this.#user === '' && (key === '' || key === client);

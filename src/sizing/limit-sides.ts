@@ -1,4 +1,4 @@
-// The limits of one version of a gateway's files, made ready to decide the requests of a log.
+// The limits of one version of a gateway's files, ready to decide the requests of a log.
 import type { FoundLimiter, GatewayLimits, KeyPart } from '../gateway/found.js';
 import { announcedWait } from '../limiter/rule/announced.js';
 import { and } from '../limiter/rule/combined.js';
@@ -6,12 +6,10 @@ import { LIMITED, type Rule } from '../limiter/rule/rule.js';
 import { limitsFlight, ruleOf } from '../limiter/rule/rule-definition.js';
 import { ruleIn } from './limit-changes.js';
 
-/** `key` is a column that was asked for. */
+/** `key` is the column named by the user. */
 export type CountedPart = KeyPart | 'key';
 
-/** Whose request it is, and where it goes. */
 export interface Requester {
-  /** Index of the client. */
   readonly client: number;
   readonly user: string;
   readonly key: string;
@@ -20,9 +18,9 @@ export interface Requester {
   readonly method: string;
 }
 
-/** States of the keys that share a counter. */
+/** States of one counter, by key. */
 interface States {
-  /** By the index of a client, where it is the whole key. */
+  /** By client index, if the client is the whole key. */
   readonly byClient: unknown[];
   readonly byText: Map<string, unknown>;
 }
@@ -35,21 +33,19 @@ interface Limit {
   readonly states: States;
 }
 
-/** The limits that a request has to pass. */
 export interface LimitPlace {
   /** 0: no limit. */
   readonly id: number;
   readonly limits: readonly Limit[];
-  /** Undefined for one limit. */
+  /** Undefined for a single limit. */
   readonly all: Rule<{ members: unknown[]; refusedMs: number }> | undefined;
 }
 
 const NOWHERE: LimitPlace = { id: 0, limits: [], all: undefined };
 
-/** Products that charge a limit only if all of its place admit; others charge each as the request meets it. */
+/** Products that charge only if all limits of a place admit; others charge each limit in turn. */
 const CHARGES_TOGETHER = new Set(['nginx', 'kong']);
 
-/** A limit that a log cannot be put through, and why. */
 export interface LeftOut {
   readonly limiter: FoundLimiter;
   readonly why: string;
@@ -63,7 +59,7 @@ export class LimitSide {
   readonly #places = new Map<string, LimitPlace>();
   readonly #route: GatewayLimits['appliesTo'];
 
-  /** @param hasKey whether a column is named for keys that a log does not have */
+  /** @param hasKey whether the user named a column for keys that the log does not contain */
   constructor(gateway: GatewayLimits, hasKey: boolean) {
     const limits = new Map<FoundLimiter, Limit>();
     const counters = new Map<string, States>();
@@ -87,12 +83,12 @@ export class LimitSide {
     this.hasHosts = [...limits.keys()].some(({ hosts }) => hosts.length > 0);
   }
 
-  /** Whether there are limits that a request without a path does not meet. */
+  /** Whether some limits apply to certain paths only. */
   get hasPaths(): boolean {
     return this.placeOf('', '').limits.length < this.#limits.size;
   }
 
-  /** @param host '' if it is not known */
+  /** @param host '' if unknown */
   placeOf(host: string, path: string): LimitPlace {
     const limits = this.#route(host === '' ? undefined : host, path).flatMap((one) => this.#limits.get(one) ?? []);
     if (limits.length === 0) return NOWHERE;
@@ -132,7 +128,7 @@ export function limitRefusing({ limits, all }: LimitPlace, who: Requester, ms: n
   return (refusing ?? first).limiter;
 }
 
-/** What the limit that refused announces, as a wait from `ms`; undefined where it announces none. */
+/** The wait that the refusing limit announces, in ms from `ms`; undefined if it announces none. */
 export function announcedBy({ limits }: LimitPlace, by: FoundLimiter, who: Requester, ms: number): number | undefined {
   const limit = limits.find(({ limiter }) => limiter === by)!;
   const wait = announcedWait(limit.rule, ruleIn(by).announces, stateOf(limit, who, ms), ms, 1);

@@ -1,5 +1,4 @@
-// A limit in the words of products. None of them has a count over whole cycles in which refused requests count, so each translation
-// says what differs.
+// A limit as configuration lines of products. None of them counts refused requests over whole cycles, so each says what differs.
 
 import type { Family } from '../limiter/products/families.js';
 import { cycleMsFor } from '../schema/quantity.js';
@@ -10,18 +9,17 @@ export interface Limit {
   /** cycles */
   readonly within: number;
   readonly cycleMs: number;
-  /** As `--key` has it: client, forwarded, path, method, user, or a field; undefined for one limit for all. */
+  /** As for `--key`: client, forwarded, path, method, user, or a field; undefined for one limit for all. */
   readonly key: string | undefined;
 }
 
 export interface PasteLines {
   readonly product: string;
   readonly lines: readonly string[];
-  /** What the product does otherwise. */
   readonly differs: string;
 }
 
-/** The name of a key in each product; undefined where it has none for it. */
+/** The key's expression in each product; undefined if it has none. */
 interface KeyNames {
   readonly nginx: string | undefined;
   readonly haproxy: string | undefined;
@@ -29,10 +27,9 @@ interface KeyNames {
   readonly express: string | undefined;
 }
 
-/** Keys that a request may lack; nginx limits no request whose key is empty. */
+/** Keys that a request may lack; nginx does not limit requests with an empty key. */
 const optional: ReadonlySet<string> = new Set(['forwarded', 'user']);
 
-/** @param key as in `Limit` */
 function keyNames(key: string | undefined): KeyNames {
   switch (key?.split(':')[0]) {
     case undefined:
@@ -72,7 +69,7 @@ function keyNames(key: string | undefined): KeyNames {
   }
 }
 
-/** @param limits of products that were fitted by their own rule; the others take the limit of Weir */
+/** @param limits fitted by the product's own rule; the others use `limit` */
 export function linesToPaste(limit: Limit, limits: Partial<Readonly<Record<Family, number>>> = {}): PasteLines[] {
   const own = (family: Family): Limit => ({ ...limit, threshold: limits[family] ?? limit.threshold });
   return [
@@ -87,7 +84,7 @@ export function linesToPaste(limit: Limit, limits: Partial<Readonly<Record<Famil
 function scenario({ threshold, within, cycleMs }: Limit): PasteLines {
   const ms = within * cycleMs;
   const time = ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
-  // A scenario with that window has these cycles by itself.
+  // A scenario derives these cycles from the window on its own.
   const isChosen = cycleMs !== CYCLE_MS && cycleMsFor([time], CYCLE_MS) === cycleMs;
   return {
     product: 'weir',
@@ -99,7 +96,6 @@ function scenario({ threshold, within, cycleMs }: Limit): PasteLines {
   };
 }
 
-/** Where a key has no name in a product, a line says so in its place. */
 const NO_NAME = 'YOUR_KEY';
 
 function missing(name: string | undefined, key: string | undefined): string {
@@ -108,7 +104,7 @@ function missing(name: string | undefined, key: string | undefined): string {
 
 function nginx({ threshold, within, cycleMs, key }: Limit): PasteLines {
   const perMinute = (60_000 * threshold) / (within * cycleMs);
-  // nginx knows whole requests per second or per minute. Rounded up: what passes here passes there.
+  // nginx takes whole requests per second or minute. Rounded up, so that it admits at least as much.
   const perSecond = Math.ceil(perMinute / 60);
   const rate = perMinute >= 60 && perSecond * 60 <= 1.05 * perMinute ? `${perSecond}r/s` : `${Math.ceil(perMinute)}r/m`;
   const name = keyNames(key).nginx;
@@ -159,7 +155,7 @@ function envoy({ threshold, within, cycleMs, key }: Limit): PasteLines {
     product: 'Envoy',
     lines: [
       ...all,
-      // Its interval divides those of descriptors, as Envoy wants it.
+      // Envoy requires the fill intervals of descriptors to be multiples of this one.
       `  token_bucket: { max_tokens: 1000000, tokens_per_fill: 1000000, fill_interval: ${interval} }`,
       `  rate_limits: [{ actions: [{ ${action} }] }]`,
       `  descriptors: [{ entries: [{ key: ${entry} }], token_bucket: ${bucket} }]`,

@@ -1,7 +1,7 @@
-// What it costs if newly refused requests come again: the clients of `weir simulate`, in virtual time beside the log.
+// The cost of retries after newly refused requests: the clients of `weir simulate`, in virtual time along the log.
 //
 //   log       |   x     |        x: newly refused, a client begins
-//   client        x..x....✓      its attempts meet the new limits between the requests of the log, and count there
+//   client        x..x....✓      its attempts count against the new limits, between the requests of the log
 
 import type { SentAttempt } from '../actor/client/client.js';
 import { planClients } from '../actor/client/client-plan.js';
@@ -12,47 +12,41 @@ import { drawsOf } from '../math/random.js';
 import { VirtualClock } from '../time/virtual.js';
 
 export interface RetryCost {
-  /** The policy of the clients. */
   readonly like: LibraryName;
-  /** Newly refused requests, with the retries of others among them; what is refused before too is in the log as it came again. */
+  /** Newly refused requests, including those refused because of retries. Retries after old refusals are in the log already. */
   readonly refused: number;
-  /** Refused with a status that libraries do not try again: neither 429 nor 503. */
+  /** Refused with a status that libraries do not retry: neither 429 nor 503. */
   readonly not_retried: number;
   readonly retries: number;
-  /** Retries, as a share of the requests of the log. */
   readonly extra_load: number;
   readonly served: number;
   readonly given_up: number;
-  /** From the first attempt until served, in ms, of those served by a retry; null if none was. */
+  /** From the first attempt to success, in ms, for requests served by a retry; null if there are none. */
   readonly wait_ms: DurationFigures | null;
 }
 
-/** A refusal as its client hears it. */
 interface Refused {
-  /** Undefined where the connection is closed. */
+  /** Undefined if the gateway closes the connection. */
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
 }
 
 export class LogRetries {
-  /** Made at the first refusal. */
   #world: { readonly clock: VirtualClock; readonly population: Population } | undefined;
   #first: Refused | undefined;
   #refused = 0;
   #notRetried = 0;
 
-  /** @param decide an attempt at a row of the log: undefined if it is admitted */
   constructor(
     readonly like: LibraryName,
     readonly decide: (row: number, ms: number) => Refused | undefined,
   ) {}
 
-  /** Makes the attempts that are due up to `ms`, which does not fall. */
   passTo(ms: number): void {
     this.#world?.clock.run({ untilMs: ms });
   }
 
-  /** A request of the log is newly refused at `ms`, to which time has passed. */
+  /** Starts the client of a newly refused request. Call `passTo(ms)` first. */
   refused(row: number, ms: number, refused: Refused): void {
     this.#refused += 1;
     if (refused.status !== 429 && refused.status !== 503) {
@@ -83,7 +77,7 @@ export class LogRetries {
     return { clock, population };
   }
 
-  /** After the last request: makes the attempts that are left. @param requests of the log */
+  /** Makes all remaining attempts. @param requests in the log */
   end(requests: number): RetryCost {
     this.passTo(Infinity);
     const figures = this.#world?.population.figures()[0];

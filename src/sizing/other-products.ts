@@ -1,18 +1,16 @@
-// A limit as a file of one of many gateways, clouds and descriptions: fitted to the same requests in the same time, with what differs.
+// A limit as configuration of other gateways and clouds: fitted to the same requests in the same time, with the differences.
 //
-//   100 in 46.62 s      kong: 129 a minute, the nearest window that it knows      caddy: 100 in 46620ms
+//   100 in 46.62 s      kong: 129 a minute, the nearest window it supports      caddy: 100 in 46620ms
 import type { Limit, PasteLines } from './lines-to-paste.js';
 
-/** Requests, and the ms in which they are admitted. */
 interface Pace {
   readonly n: number;
   readonly ms: number;
 }
 
 interface OtherProduct {
-  /** A name that a file of this kind has. */
   readonly file: string;
-  /** @param isKeyed whether the requests of each client count together, or else all */
+  /** @param isKeyed true: counts per client; false: counts all requests together */
   readonly lines: (pace: Pace, isKeyed: boolean) => readonly string[];
   readonly differs: (pace: Pace) => string;
 }
@@ -26,7 +24,7 @@ const units = [
 
 const distance = (unitMs: number, ms: number) => Math.max(unitMs, ms) / Math.min(unitMs, ms);
 
-/** The unit nearest to the window, and the requests of it. Rounded up: what passes here passes there. */
+/** The unit nearest to the window, with its count. Rounded up, so that it admits at least as much. */
 function perUnit({ n, ms }: Pace): readonly [unit: string, count: number] {
   const [unit, unitMs] = [...units].sort(([, a], [, b]) => distance(a, ms) - distance(b, ms))[0]!;
   return [unit, Math.ceil((n * unitMs) / ms)];
@@ -275,7 +273,6 @@ function visibility(indent: string, name: string): string[] {
   ];
 }
 
-/** The lines of one of `otherProducts`. */
 export function linesAs(product: string, { threshold, within, cycleMs, key }: Limit): PasteLines {
   const { lines, differs } = otherProducts[product]!;
   const pace = { n: threshold, ms: within * cycleMs };

@@ -1,4 +1,4 @@
-// Which limit? From logs, or from requests of a program: read once, in order, into a `Sizing`.
+// Which limit? Reads logs, or requests of a program, once and in order, into a `Sizing`.
 import { filter, from, type ObservableInput } from 'rxjs';
 import { familyNamed } from '../limiter/products/families.js';
 import { Failure } from '../schema/failure.js';
@@ -19,9 +19,8 @@ interface LogAdviceOptions extends Omit<AdviceOptions, 'isKeyed'> {
   readonly withins: readonly number[];
   readonly rules?: readonly LadderPlan[] | undefined;
   readonly log: LogOptions;
-  /** Ends the reading early; the advice is then of what was read. */
   readonly signal?: AbortSignal | undefined;
-  /** Called while the files are read: bytes done, and in all where that is known. */
+  /** Progress in bytes; `total` is undefined if unknown. */
   readonly onRead?: ((done: number, total: number | undefined) => void) | undefined;
 }
 
@@ -30,7 +29,6 @@ export interface LogAdvice {
   readonly sizing: Sizing;
   readonly names: readonly string[];
   readonly readings: readonly LogReading[];
-  /** What was assumed beside how the files were read. */
   readonly warnings: readonly Warning[];
   readonly partial: boolean;
 }
@@ -44,7 +42,7 @@ async function readOnce(paths: readonly string[], options: LogAdviceOptions, mos
   const { cycleMs, withins, shares, rules = [], log, signal, onRead, excluded = [] } = options;
   const sizing = new Sizing(withins, shares, rules);
   const hasRules = rules.length > 0;
-  /** What the other rules would do if all of a second came at its beginning. */
+  /** The other rules if all requests of a second arrived at its start. */
   const bunched = rules.map((plan) => new RuleLadder(plan));
   const hasCosts = log.cost !== undefined;
   const isTimed = hasRules || hasCosts;
@@ -56,7 +54,7 @@ async function readOnce(paths: readonly string[], options: LogAdviceOptions, mos
       );
   };
   const isKeyed = log.keyColumn !== undefined;
-  // Other rules decide at the ms, the window of Weir by the cycle.
+  // Other rules decide by the ms, Weir's window by the cycle.
   const order = new LogOrder({
     cycleMs: isTimed ? 1 : cycleMs,
     mostRows,
@@ -90,7 +88,7 @@ async function readOnce(paths: readonly string[], options: LogAdviceOptions, mos
   };
 }
 
-/** The limits for the wanted shares by rule, in the order of `Advice.fitted`; null where none of those tried keeps the share. */
+/** In the order of `Advice.fitted`; null if no value keeps the share. */
 function bunchedValues(sizing: Sizing, ladders: readonly RuleLadder[], shares: readonly number[]) {
   const tuned = sizing.tuned().ladders;
   return ladders.flatMap((ladder, index) => {
@@ -113,7 +111,7 @@ function bunchedWords({ fitted }: Advice, values: readonly (number | string | nu
   return `${limits.join('; ')} if all of a second came at its beginning.${others}`;
 }
 
-/** Gathers the requests of a cycle by key, so that windows see them as they do without other rules; then those decide, ms by ms. */
+/** Collects a cycle's requests by key, so that windows count them as without other rules. Those then decide, ms by ms. */
 class TimedCycles {
   readonly sizing: Sizing;
   readonly #cycleMs: number;
@@ -131,7 +129,7 @@ class TimedCycles {
     this.#cycleMs = cycleMs;
   }
 
-  /** @param readMs as the log has it: windows count by cycles. Default: `ms` */
+  /** @param readMs the time in the log, by which windows count. Default: `ms` */
   add(key: number, n: number, ms: number, readMs = ms, cost?: number): void {
     const cycle = cycleOf(readMs, this.#cycleMs);
     if (cycle !== this.#cycle) {
@@ -175,7 +173,7 @@ class Excluding implements RequestSink {
     this.#to.request(unixMs, n, key, spreadMs, cost);
   }
 
-  /** @throws Failure `wrong_usage` for a key without requests, `no_requests` where all are left out */
+  /** @throws Failure `wrong_usage` for an excluded key without requests, `no_requests` if all are excluded */
   check(): void {
     const unknown = [...this.#keys].find((key) => !this.#left.has(key));
     if (unknown !== undefined)
@@ -192,32 +190,31 @@ class Excluding implements RequestSink {
 }
 
 export interface RecommendOptions extends Omit<CountOptions, 'withInstants'> {
-  /** Limit less than this share of requests, 0 to 1; several for several limits. Default: 0.001. */
+  /** Limit less than this share of requests, 0 to 1; an array asks for several limits. Default: 0.001. */
   readonly limitedBelow?: number | readonly number[] | undefined;
-  /** Lengths of the rolling window: cycles, or texts as `47s`. Default: 60 cycles. */
+  /** Window lengths: cycles, or texts such as `47s`. Default: 60 cycles. */
   readonly within?: number | string | readonly (number | string)[] | undefined;
   readonly exclude?: readonly string[] | undefined;
-  /** Other rules whose limits are wanted in the same windows, by name: `gcra`, `fixed`, `nginx`, … Default: none. */
+  /** Names of other rules to fit in the same windows: `gcra`, `fixed`, `nginx`, … Default: none. */
   readonly compare?: readonly string[] | undefined;
   readonly fit?:
     | {
-        /** As a scenario has it, for example `{ like: 'nginx', burst: 20 }`. */
+        /** As in a scenario, for example `{ like: 'nginx', burst: 20 }`. */
         readonly limiter: Readonly<Record<string, unknown>>;
-        /** The parameter with values from strict to loose: `rate=1r/s..50r/s:1r/s`. */
+        /** The parameter, with values from strict to loose: `rate=1r/s..50r/s:1r/s`. */
         readonly values: string;
       }
     | undefined;
 }
 
 /**
- * Which limit? For every length of the window, the smallest threshold at which less than a share of the requests is limited, with the
- * whole curve from threshold to share. Requests are those of `replay$`: any iterable, AsyncIterable, promise or Observable of them.
- * Keys with far more requests than any other are named as suspects, and thresholds are found without them.
+ * For every window length, finds the smallest threshold that limits less than the target share, and the whole curve of shares.
+ * Accepts the requests of `replay$`. Keys with far more requests than any other are listed as suspects; thresholds ignore them.
  *
  *     const { recommendations } = await recommend(requests, { limitedBelow: 0.001, within: [60, '5m'] });
  *     const { fitted } = await recommend(requests, { compare: ['gcra', 'nginx'] });
  *
- * @throws Failure `invalid_input` for an option or a request that cannot be used, `wrong_usage` for a rule that is not known or values that
+ * @throws Failure `invalid_input` for an invalid option or request, `wrong_usage` for an unknown rule or values that
  * cannot be tried, `no_requests`, `event_too_old`
  */
 export async function recommend(
@@ -235,7 +232,6 @@ export async function recommend(
   const without = new Set(exclude);
   let [names, first, last]: [readonly string[], number, number] = [[], Number.POSITIVE_INFINITY, 0];
   const lateMs = options.lateMs ?? (Array.isArray(requests) ? Number.POSITIVE_INFINITY : undefined);
-  // Other rules decide at the ms, the window of Weir by the cycle.
   const counts = countsByCycle({ cycleMs, lateMs, withInstants: ladders.length > 0 });
   const kept = filter(({ key = 'all' }: StreamedRequest) => !without.has(key));
   await from(requests)

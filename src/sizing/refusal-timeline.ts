@@ -1,6 +1,6 @@
-// When a rule refuses: requests and refusals in parts of equal length, of a run whose end is not known before.
+// Requests and refusals in parts of equal length, for a run of unknown length.
 //
-//   |a|b|c|d|e|f|  the seventh part would be one too many:  |a+b|c+d|e+f| |   the parts become twice as long
+//   |a|b|c|d|e|f|  a seventh part would not fit:  |a+b|c+d|e+f| |   the parts double in length
 import type { ComparedRules } from '../outcome/compared-rules.js';
 
 const MOST_PARTS = 48;
@@ -12,7 +12,6 @@ export class RefusalTimeline {
   requests: number[] = [];
   refused: number[] = [];
 
-  /** @param admitted of `n` requests. Times ascend. */
   add(ms: number, n: number, admitted: number): void {
     if (Number.isNaN(this.startMs)) this.startMs = ms;
     while (ms - this.startMs >= MOST_PARTS * this.partMs) this.#double();
@@ -27,7 +26,7 @@ export class RefusalTimeline {
     this.refused = halved(this.refused);
   }
 
-  /** Several that begin with the same request, in parts of the same length. To be called once. */
+  /** For timelines that begin with the same request. Call it once: it aligns their part lengths. */
   static together(timelines: readonly RefusalTimeline[]): ComparedRules['timeline'] {
     const partMs = Math.max(FIRST_MS, ...timelines.map((one) => one.partMs));
     for (const one of timelines) while (one.partMs < partMs) one.#double();

@@ -1,12 +1,12 @@
-// A rule with many numbers at once, from strict to loose, on the same requests: what each of them would have refused.
+// One rule with many limits, from strict to loose, on the same requests: what each limit would refuse.
 //
-//   limit       1   2   3   4  …  40  42  44  …  100,000         every one up to 40, then in steps of 5 %
+//   limit       1   2   3   4  …  40  42  44  …  100,000         every limit up to 40, then in steps of 5 %
 //   refused    96  80  71  60  …  12   9   7  …  0
 //
-// Rules of windows with refused requests in the count have a curve for every threshold at once (window-counts.ts). These have not, so each
-// rung decides separately, in one pass. A rung that lets any first L requests of a key through does nothing before the request L + 1:
-// its state is made then, from the times of the requests before. A key that rested until all states are as new is forgotten. So work and
-// memory grow with what is busy: a key costs a state for each rung below its longest busy spell.
+// Windows that count refused requests have a curve for all thresholds at once (window-counts.ts). Other rules do not, so each rung
+// decides separately, in one pass. A rung that admits the first L requests of any key needs no state before request L + 1; its state
+// is then built from the times of the earlier requests. A key is dropped once it has rested until all its states equal new ones.
+// So work and memory grow with the busy keys: a key costs a state for each rung below its longest busy spell.
 
 import { type Family, families } from '../limiter/products/families.js';
 import { definitionOf } from '../limiter/products/products.js';
@@ -16,29 +16,27 @@ import { Failure } from '../schema/failure.js';
 import { parseAxis, withFields } from '../simulate/sweep/grid.js';
 
 interface Rung {
-  /** What is written down: a limit, or the value of a parameter. */
   readonly value: number | string;
   readonly definition: RuleDefinition;
-  /** How many requests of a new key pass, whenever they come. */
+  /** How many requests of a new key pass at any times. */
   readonly passes: number;
 }
 
 export interface LadderPlan {
   readonly name: string;
-  /** Length of the window in cycles; null for a rule that has none, or several. */
+  /** Window length in cycles; null for a rule with none, or several. */
   readonly within: number | null;
-  /** From strict to loose; at least one. */
   readonly rungs: readonly Rung[];
-  /** After a rest of this length every state is as new, in ms; undefined: the states are asked. */
+  /** After a rest of this length, in ms, every state equals a new one; undefined: ask the states. */
   readonly restMs: number | undefined;
 }
 
 const MOST_LIMIT = 100_000;
-/** Each limit is written down; above, a step is this share of it. */
+/** Limits up to here are all tried; above, steps are a share of the limit. */
 const FIRST_LIMITS = 40;
 const STEP = 0.05;
 
-/** Limits in the window, for a family. @param within cycles */
+/** @param within cycles */
 export function familyLadder(name: Family, within: number, cycleMs: number): LadderPlan {
   const rungs: Rung[] = [];
   for (let limit = 1; limit <= MOST_LIMIT; limit += limit < FIRST_LIMITS ? 1 : Math.floor(STEP * limit))
@@ -46,12 +44,11 @@ export function familyLadder(name: Family, within: number, cycleMs: number): Lad
   return { name, within, rungs, restMs: 2 * within * cycleMs };
 }
 
-/** Each key has a state for each value. */
 const MOST_VALUES = 200;
 
 /**
- * Values of one parameter of a limiter, from strict to loose.
- * @param limiter as a scenario has it
+ * A ladder over the values of one parameter, from strict to loose.
+ * @param limiter as in a scenario
  * @param fit parameter and values, as an axis of a sweep: `rate=1r/s..50r/s:1r/s`
  * @throws Failure `wrong_usage`, and those of `definitionOf`
  */
@@ -74,38 +71,35 @@ export function fitLadder(limiter: unknown, fit: string, cycleMs: number): Ladde
   return { name, within: null, rungs, restMs: undefined };
 }
 
-/** One key, since it last rested. */
 interface Spell {
   lastMs: number;
   requests: number;
-  /** Of the requests, until every rung has a state. */
+  /** Times of the requests, kept until every rung has a state. */
   times: number[];
-  /** Of the first rungs. */
+  /** Of the strictest rungs only. */
   states: unknown[];
 }
 
 export type LimitedOfKeys = readonly (readonly number[])[];
 
-/** The shortest rest after which states are asked whether they are as new. */
+/** The shortest rest, in ms, after which states are checked for equality with new ones. */
 const ASKED_MS = 1000;
 
 export class RuleLadder {
   readonly plan: LadderPlan;
   readonly #rules: readonly Rule[];
   readonly #spells: Spell[] = [];
-  /** Refused requests of the first rungs. */
+  /** Refused requests by key, for the strictest rungs only. */
   readonly #limited: number[][] = [];
-  /** Where one state serves all keys, they have one spell. */
   readonly #isShared: boolean;
 
-  /** @throws Failure `invalid_definition` */
   constructor(plan: LadderPlan) {
     this.plan = plan;
     this.#rules = plan.rungs.map(({ definition }) => ruleOf(definition));
     this.#isShared = this.#rules[0]!.shared === true;
   }
 
-  /** Decides `n` requests of a key, in unix ms. Times ascend. @param cost of each, for a plan in which nothing passes unseen */
+  /** Decides `n` requests of a key at `ms` (unix). Times ascend. @param cost per request; only for plans whose `passes` are 0 */
   add(key: number, n: number, ms: number, cost = 1): void {
     this.#limited[key] ??= [];
     const limited = this.#limited[key];
@@ -129,12 +123,10 @@ export class RuleLadder {
     return this.#limited[key]?.[rung] ?? 0;
   }
 
-  /** Refused requests by key and rung so far, apart from what follows. */
   soFar(): LimitedOfKeys {
     return this.#limited.map((limited) => limited.slice());
   }
 
-  /** Refused requests by rung, of all keys but some; of those in `of`, by default all so far. */
   limited(except: ReadonlySet<number>, of: LimitedOfKeys = this.#limited): Float64Array {
     const sums = new Float64Array(this.plan.rungs.length);
     of.forEach((limited, key) => {

@@ -1,4 +1,4 @@
-// Several rules on the same requests, in one pass: each decides every request separately.
+// Several rules on the same requests, in one pass. Each rule decides every request separately.
 //
 //   requests   |||  | ||||   |
 //   rule a     ||.  | |||.   |
@@ -27,7 +27,6 @@ class Subject extends KeyEffects {
     this.#state = state;
   }
 
-  /** @returns how many of `n` requests at `ms` are admitted: the first */
   decide(ms: number, n: number): number {
     let admitted = 0;
     for (let k = 0; k < n; k += 1) {
@@ -47,10 +46,9 @@ export class SideBySide {
   readonly #subjects: Subject[][] = [];
   readonly #countsCycles: readonly boolean[];
   readonly #timelines: readonly RefusalTimeline[];
-  /** By key: what the second candidate refuses or admits and the first does not. */
+  /** By key: requests that only the second candidate refuses, or only it admits. */
   readonly #changes = new Map<number, { refused: number; admitted: number }>();
 
-  /** @throws Failure `invalid_definition` */
   constructor(candidates: readonly Candidate[]) {
     this.#candidates = candidates;
     this.#rules = candidates.map(({ definition }) => ruleOf(definition));
@@ -58,10 +56,7 @@ export class SideBySide {
     this.#timelines = candidates.map(() => new RefusalTimeline());
   }
 
-  /**
-   * Decides `n` requests of a key. Times ascend.
-   * @param readMs as the log has it, for rules that count by cycles. Default: `ms`
-   */
+  /** Decides `n` requests of a key. Times ascend. @param readMs the time in the log, for rules that count by cycles. Default: `ms` */
   add(key: number, n: number, ms: number, readMs = ms): void {
     this.#subjects[key] ??= this.#rules.map((rule) => new Subject(rule, rule.fresh(readMs)));
     const admitted = this.#subjects[key].map((subject, index) =>
@@ -76,7 +71,6 @@ export class SideBySide {
     this.#changes.set(key, change);
   }
 
-  /** To be called once. */
   compared(): ComparedRules {
     return {
       keys: this.#subjects.length,
@@ -88,7 +82,6 @@ export class SideBySide {
     };
   }
 
-  /** Keys that the second candidate decides differently from the first, those newly refused first. */
   changed(names: readonly string[]): ChangedKey[] {
     return [...this.#changes]
       .sort(([a, x], [b, y]) => y.refused - x.refused || y.admitted - x.admitted || a - b)

@@ -1,11 +1,10 @@
-// Sizes the rolling count of Weir on requests: every threshold of several windows in one pass, without the keys with far more requests
-// than any other, and checked on requests that the choice had not seen.
+// Sizes Weir's rolling count: every threshold of several windows in one pass, without suspect keys, tested on held-out requests.
 //
 //   requests   |-------------------------- chosen from ---------------------|------- checked ------|
 //                        16  20  25  31  39 …                checkpoints, each a quarter later than the one before
 //
-// At a checkpoint the counts so far are copied. At the end a limit is chosen from the copy nearest to two thirds of the requests, without
-// the keys that are suspects at the end: both parts, and the limit for all requests, are of the same clients.
+// A checkpoint copies the counts so far. At the end a limit is chosen from the copy nearest to two thirds of the requests, without
+// the final suspects: both parts, and the limit for all requests, cover the same clients.
 import { BusyCycles } from './busy-cycles.js';
 import { Curve } from './curve.js';
 import { type LadderPlan, type LimitedOfKeys, RuleLadder, rungFor } from './rule-ladder.js';
@@ -14,18 +13,15 @@ import { type Counted, WindowCounts } from './window-counts.js';
 
 const FIRST_CHECKPOINT = 16;
 const NEXT_CHECKPOINT = 1.25;
-/** The last ones: the oldest of them lies before two thirds of the requests. */
+/** The most recent checkpoints; the oldest of them lies before two thirds of the requests. */
 const KEPT_CHECKPOINTS = 3;
 const CHOSEN_SHARE = 2 / 3;
-/** Not the length of a window. */
+/** No window has this length. */
 const NO_WINDOW = 0;
 
 export interface Tuning {
-  /** The keys left out, by window. */
   readonly suspects: readonly ReadonlySet<number>[];
-  /** By window: of all keys but its suspects. */
   readonly curves: readonly Curve[];
-  /** By window and wanted share. */
   readonly thresholds: readonly (readonly number[])[];
   readonly ladders: readonly TunedLadder[];
 }
@@ -33,20 +29,18 @@ export interface Tuning {
 interface TunedLadder {
   readonly suspects: ReadonlySet<number>;
   readonly requests: number;
-  /** Limited of them, by rung. */
   readonly limited: Float64Array;
 }
 
 interface Checkpoint {
-  /** The first cycle after it. */
   readonly cycle: number;
   readonly counts: Counted;
   readonly limited: readonly LimitedOfKeys[];
 }
 
-/** What a limit that was chosen from the first part of the requests did to the rest of them; the same keys are left out of both. */
+/** A limit chosen from the first part of the requests, tested on the rest; both parts exclude the same keys. */
 export interface HeldOut {
-  /** Of all requests, the share of the first part. */
+  /** The first part, as a share of all requests. */
   readonly chosenFrom: number;
   readonly fromCycle: number;
   readonly requests: number;
@@ -55,7 +49,6 @@ export interface HeldOut {
 
 export class Sizing {
   readonly counts: WindowCounts;
-  /** By window. */
   readonly busy: readonly BusyCycles[];
   readonly ladders: readonly RuleLadder[];
   readonly #shares: readonly number[];
@@ -63,12 +56,7 @@ export class Sizing {
   #nextCheckpoint = FIRST_CHECKPOINT;
   #cycle = Number.NEGATIVE_INFINITY;
 
-  /**
-   * @param withins lengths of windows in cycles, integers from 1
-   * @param shares wanted shares of limited requests, 0 to 1
-   * @param plans of other rules; they decide what is given to `decide`
-   * @throws Failure `invalid_definition`
-   */
+  /** @param withins in cycles, integers from 1 @param shares target shares, 0 to 1 @throws Failure `invalid_definition` */
   constructor(withins: readonly number[], shares: readonly number[], plans: readonly LadderPlan[] = []) {
     this.counts = new WindowCounts(withins);
     this.busy = withins.map((_, window) => new BusyCycles(() => this.#suspects(window)));
@@ -76,7 +64,7 @@ export class Sizing {
     this.#shares = shares;
   }
 
-  /** Counts `n` requests of a key. Cycles ascend. @param amount with n 1: the cost of that request */
+  /** Counts `n` requests of a key. Cycles ascend. @param amount their cost; differs from `n` only if `n` is 1 */
   add(key: number, n: number, cycle: number, amount = n): void {
     const { counts, busy } = this;
     if (cycle !== this.#cycle) {
@@ -90,7 +78,7 @@ export class Sizing {
     }
   }
 
-  /** Requests of a key at an instant, unix ms, for the other rules. To be called after `add` of all requests of its cycle. */
+  /** Passes requests of a key at `ms` (unix) to the other rules. Call it after `add` of all requests of the cycle. */
   decide(key: number, n: number, ms: number, cost?: number): void {
     for (const ladder of this.ladders) ladder.add(key, n, ms, cost);
   }
@@ -108,7 +96,7 @@ export class Sizing {
     return { suspects, curves, thresholds, ladders };
   }
 
-  /** By window and share; undefined if there are too few requests. */
+  /** By window, then share; undefined with too few requests. */
   heldOut({
     suspects,
     curves,
@@ -125,7 +113,7 @@ export class Sizing {
     });
   }
 
-  /** By ladder and share, with the rung; undefined if there are too few requests, or no rung keeps the share in the first part. */
+  /** Undefined with too few requests, or if no rung keeps the share in the first part. */
   heldOutLadder({ ladders }: Tuning, ladder: number, share: number): (HeldOut & { readonly rung: number }) | undefined {
     const checkpoint = this.#checkpoint();
     if (checkpoint === undefined) return undefined;
@@ -138,7 +126,6 @@ export class Sizing {
     return { rung, ...this.#cut(checkpoint), ...rest };
   }
 
-  /** The one nearest to two thirds of the requests; undefined if there are too few requests. */
   #checkpoint(): Checkpoint | undefined {
     const wanted = CHOSEN_SHARE * this.counts.requests;
     const [nearest] = this.#checkpoints.toSorted(
@@ -155,7 +142,6 @@ export class Sizing {
     return Array.from({ length: this.counts.keys }, (_, key) => key).filter((key) => !suspects.has(key));
   }
 
-  /** Outliers by their requests, or by the largest count in this window. */
   #suspects(window?: number): Set<number> {
     const { counts } = this;
     const suspects = new Set<number>();

@@ -1,28 +1,26 @@
-// Keys with far more requests than any other: a scraper among people. They are named, and a limit is found without them.
+// Keys with far more requests than any other, such as scrapers. They are listed, and limits are chosen without them.
 //
 //   sizes   ·:·::·:·:··:·      ·  |            *      *        sizes on a logarithmic scale
 //           Q1    Q3             fence   gap   suspects
 //
-// A size is the number of requests of a key, or its largest window count. A key is a suspect if its size
+// A size is a key's request count or its largest window count. A key is a suspect if its size
 //
-//   - lies above the outer fence of Tukey on a logarithmic scale, Q3 (Q3 / Q1)^3, where the quotient is at least the root of 2, and
-//   - belongs to those above a gap: between the smallest suspect and the next smaller key lies a factor of 2 or more.
+//   - lies above Tukey's outer fence on a logarithmic scale, Q3 (Q3 / Q1)^3, with Q3 / Q1 taken as at least the root of 2, and
+//   - lies above a gap: the smallest suspect is at least twice the next smaller key.
 //
-// Quartiles do not move by what one key, or a quarter of them, does. The gap keeps the long tail of a power law, in which every size
-// has a neighbour, from being cut off. Source: J. W. Tukey, Exploratory Data Analysis, 1977 (fences: quartile + 3 interquartile ranges).
+// One key, or a quarter of them, does not move the quartiles. The gap spares the long tail of a power law, in which every size has
+// a neighbour. Source: J. W. Tukey, Exploratory Data Analysis, 1977 (fences: quartile + 3 interquartile ranges).
 
 import { isIP } from 'node:net';
 import { networkOf } from '../traffic/network.js';
 
-/** A network with far more requests than any other. */
 export interface SuspectNetwork {
-  /** `192.0.2.0/24`, or `2001:db8:0:1::/64`. */
   readonly network: string;
   readonly keys: number;
   readonly requests: number;
 }
 
-/** Of keys that are addresses, most requests first. A network of one address is left to the keys. */
+/** Networks of keys that are addresses, most requests first; those with a single address are left to the keys. */
 export function suspectNetworks(keys: Iterable<readonly [name: string, requests: number]>): SuspectNetwork[] {
   const networks = new Map<string, { keys: number; requests: number }>();
   for (const [name, requests] of keys) {
@@ -38,7 +36,6 @@ export function suspectNetworks(keys: Iterable<readonly [name: string, requests:
     .sort((a, b) => b.requests - a.requests);
 }
 
-/** Undefined for a name that is no whole address. */
 function networkIn(name: string): string | undefined {
   const address = isIP(name) === 6 ? networkOf(name) : name;
   const [, v4] = /^(\d{1,3}\.\d{1,3}\.\d{1,3})\.\d{1,3}$/.exec(address) ?? [];
@@ -46,7 +43,7 @@ function networkIn(name: string): string | undefined {
   return address === name ? undefined : address;
 }
 
-/** The least number of keys among which one can be an outlier. */
+/** With fewer keys there are no outliers. */
 const LEAST_KEYS = 8;
 const LEAST_QUOTIENT = Math.SQRT2;
 const GAP = 2;

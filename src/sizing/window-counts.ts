@@ -1,20 +1,20 @@
-// The window counts of all requests of all keys, for several lengths of the window at once: from them the share limited follows for
-// every threshold, because every request counts, a refused one too, so that the counts depend on no threshold.
+// The window counts of all requests of all keys, for several window lengths at once. Refused requests count too, so the counts do
+// not depend on the threshold, and the limited share of every threshold follows from them.
 //
-//   cycle      1     2     3            within 2: a request's count is its place in the window, after it was counted
+//   cycle      1     2     3            within 2: a request's count is its position in the window
 //   requests   ||    |     |||          counts  1 2 | 3 | 2 3 4        limited at threshold t: those with a count above t
 //                                       t = 1: 5    t = 2: 3    t = 3: 1    t = 4: 0
 //
-// A batch of n requests that finds b in the window has the counts b + 1 .. b + n. It is stored as a difference: +1 at b + 1, -1 at
-// b + n + 1. Memory: 20 bytes for each key and cycle that the longest window held when its key last came, and for each key and window
-// 4 bytes for each count up to its largest; nothing grows with the number of requests.
+// A batch of n requests that finds b in the window has the counts b + 1 .. b + n, stored as a difference: +1 at b + 1, -1 at
+// b + n + 1. Memory: 20 bytes per key and cycle in the longest window at the key's last request, and 4 bytes per key, window and
+// count up to the largest; nothing grows with the number of requests.
 
 const NONE = -1;
 
-/** Counts above this are kept in a map, so that no array is longer. */
+/** Higher counts are kept in a map, which bounds the arrays. */
 const DENSE = 1 << 20;
 
-/** The differences of a key's counts: place i is that of count i + 1. */
+/** Place i belongs to count i + 1. */
 type TakeDifference = (place: number, difference: number) => void;
 
 export type Counted = Pick<WindowCounts, 'requests' | 'requestsOf' | 'differencesOf'>;
@@ -22,7 +22,6 @@ export type Counted = Pick<WindowCounts, 'requests' | 'requestsOf' | 'difference
 export class WindowCounts {
   readonly withins: readonly number[];
   requests = 0;
-  /** How many keys there is room for; keys are numbers from 0. */
   #room = 0;
   #keys = 0;
   // By key.
@@ -35,7 +34,7 @@ export class WindowCounts {
   #at = new Uint32Array(0);
   #size = new Int32Array(0);
   readonly #above = new Map<number, Map<number, number>>();
-  // Rows (a key and a cycle each) that lie in a window, as lists from old to new.
+  // Rows (one key, one cycle) inside a window, as lists from old to new.
   #cycles = new Float64Array(1024);
   #counts = new Float64Array(1024);
   #next = new Int32Array(1024);
@@ -45,7 +44,7 @@ export class WindowCounts {
   #differences = new Int32Array(4096);
   #used = 0;
   readonly #blocks = new Map<number, number[]>();
-  /** Windows, the longest last: what leaves it is forgotten. */
+  /** Windows by length: rows that leave the last are freed. */
   readonly #order: readonly number[];
 
   constructor(withins: readonly number[]) {
@@ -65,15 +64,11 @@ export class WindowCounts {
     return this.#peak[key * this.withins.length + window]!;
   }
 
-  /** What the window held after the latest request of the key. */
   countOf(key: number, window: number): number {
     return this.#count[key * this.withins.length + window]!;
   }
 
-  /**
-   * Counts `n` requests of a key. Cycles ascend; one cycle may come several times.
-   * @param amount by how much the windows grow; with n 1: the cost of that request
-   */
+  /** Counts `n` requests of a key. Cycles ascend and may repeat. @param amount the cost; differs from `n` only if `n` is 1 */
   add(key: number, n: number, cycle: number, amount = n): void {
     if (key >= this.#keys) this.#meet(key);
     this.requests += n;
@@ -82,12 +77,12 @@ export class WindowCounts {
     const isSame = newest !== NONE && this.#cycles[newest] === cycle;
     const first = key * this.withins.length;
     for (const window of this.#order) this.#leave(first + window, cycle - this.withins[window]!);
-    // What has left the longest window has been freed, also where that was the newest row.
+    // `isSame` cannot refer to a freed row: rows of the current cycle have left no window.
     if (isSame) this.#counts[newest]! += amount;
     else this.#enter(key, first, cycle, amount);
     for (let i = first; i < first + this.withins.length; i += 1) {
       const after = this.#count[i]! + amount;
-      // One request that costs more lies at its highest place alone.
+      // A request that costs more than 1 has only its highest count.
       const before = after - n;
       this.#count[i] = after;
       if (after > this.#peak[i]!) this.#peak[i] = after;
@@ -102,7 +97,6 @@ export class WindowCounts {
     }
   }
 
-  /** What was counted so far, apart from what follows: a copy of requests and differences, by key. */
   soFar(): Counted {
     const copy = new WindowCounts(this.withins);
     const keys = this.#keys;
@@ -118,7 +112,7 @@ export class WindowCounts {
     return copy;
   }
 
-  /** Hands out the differences of a key; none for a key that had not come. */
+  /** Passes on the differences of a key; none for an unknown key. */
   differencesOf(key: number, window: number, take: TakeDifference): void {
     if (key >= this.#keys) return;
     const i = key * this.withins.length + window;
@@ -136,7 +130,7 @@ export class WindowCounts {
   limitedOf(key: number, window: number, threshold: number): number {
     const peak = this.peakOf(key, window);
     if (peak <= threshold) return 0;
-    // A batch that begins at a place and ends at another has (end - begin) requests; those above the threshold are counted.
+    // A batch from one place to another has (end - begin) requests; this counts those above the threshold.
     let limited = 0;
     this.differencesOf(key, window, (place, difference) => {
       limited += difference * (peak - Math.max(place, threshold));
@@ -193,7 +187,7 @@ export class WindowCounts {
     this.#differences[this.#at[i]! + place]! += difference;
   }
 
-  /** Moves the differences to a block in which `place` lies. */
+  /** Moves the differences to a block that contains `place`. */
   #enlarge(i: number, place: number): void {
     const before = this.#size[i]!;
     const from = this.#at[i]!;
@@ -211,7 +205,6 @@ export class WindowCounts {
     this.#size[i] = size;
   }
 
-  /** The place of `size` zeros. */
   #takeBlock(size: number): number {
     const left = this.#blocks.get(size)?.pop();
     if (left !== undefined) return left;
