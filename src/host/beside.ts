@@ -1,20 +1,17 @@
-// A candidate beside a contract: it decides the same events, for comparison only. The differences are counted, in all and by key.
+// A candidate beside a contract: it decides the same events, for comparison only. Differences are counted in total and per key.
 import type { Gate } from '../limiter/gate.js';
 import type { Plan } from '../limiter/plan.js';
 import { Failure } from '../schema/failure.js';
 import type { KeyState, Keys } from './keys.js';
 
-/** Keys whose differences are counted one by one; those of further keys are summed. */
 const MOST_KEYS = 10_000;
 
-/** Limited by both, by the limiter alone, by the candidate alone. */
 export interface Compared {
   both: number;
   only_limiter: number;
   only_candidate: number;
 }
 
-/** A contract, as far as it is compared. */
 interface Decider {
   readonly plan: Plan;
   readonly gate: Gate;
@@ -28,14 +25,10 @@ interface Decider {
 }
 
 export class Beside {
-  /** The first cycle of which differences are counted. */
   since = 0;
-  /** How many requests both have decided since. */
   requests = 0;
   compared = none();
-  /** Keys that the two decided differently. */
   readonly byKey = new Map<string, Compared>();
-  /** The sum over keys without room in `byKey`. */
   furtherKeys = none();
   readonly #limiter: Decider;
   readonly #candidate: Decider;
@@ -70,7 +63,6 @@ export class Beside {
     this.#candidate.delete();
   }
 
-  /** Counts the differences anew: the limiter is another one. */
   restart(cycle: number): void {
     this.since = cycle;
     this.requests = 0;
@@ -79,11 +71,7 @@ export class Beside {
     this.furtherKeys = none();
   }
 
-  /**
-   * `n` events of which `admitted` were admitted.
-   * @param happened their cycle, where it is an earlier one
-   * @param isOne whether they are the cost of one request
-   */
+  /** @param happened the cycle of late events @param isOne whether `n` is the cost of one request */
   compare(
     n: number,
     admitted: number,
@@ -101,14 +89,14 @@ export class Beside {
     if (name !== undefined && (limited !== would || this.byKey.has(name))) add(this.#ofKey(name), limited, would);
   }
 
-  /** A shadow admits all: its states are compared. */
+  // A shadow admits everything: what it would limit follows from its state.
   #limitedOf(n: number, admitted: number, cycle: number, name?: string): number {
     const { plan } = this.#limiter;
     if (!plan.isShadow) return n - admitted;
     return plan.states[this.#limiter.stateOf(name, cycle).stateIndex]!.admits ? 0 : n;
   }
 
-  /** @returns undefined for what it cannot count: an event that is too old for its window, and all once it has stopped */
+  /** Undefined if the candidate cannot count the events: they are too old for its window, or it has stopped. */
   #wouldLimit(
     n: number,
     cycle: number,

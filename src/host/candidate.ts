@@ -1,5 +1,4 @@
-// A candidate of a contract: a contract of its own by a second definition, whose record is discarded. It begins with the counts of the
-// limiter, as a contract that is changed in place does; after a restart it does so again.
+// A candidate is a second contract whose record is discarded. It starts, also after a restart, with the counts of the limiter.
 import { carried, carryOver } from '../limiter/carry-over.js';
 import type { GateImage } from '../limiter/gate.js';
 import type { Plan, Steps } from '../limiter/plan.js';
@@ -16,7 +15,7 @@ interface Source {
   readonly keys: Keys | undefined;
 }
 
-/** A candidate that begins with what gates hold by the plan `before`; default: those of the limiter. */
+/** @param source the gates to start from, under the plan `before`; default: those of the limiter */
 export function* beginCandidate(
   limiter: Contract,
   plan: Plan,
@@ -27,7 +26,7 @@ export function* beginCandidate(
   const kept = carryOver(before, plan);
   const convert: Convert = (image) => {
     const gate = carried(image, kept, plan);
-    // The rule of the limiter goes on with its own.
+    // Copied, because the rule of the limiter continues to use its own.
     return gate?.rule === undefined ? gate : { ...gate, rule: { ...gate.rule, state: copyOf(gate.rule.state) } };
   };
   const { image, machine, cycle } = limiter;
@@ -42,7 +41,7 @@ export function* beginCandidate(
   return new Beside(limiter, candidate, cycle);
 }
 
-/** The context of a candidate: what it writes is discarded. */
+/** A context whose writes are discarded. */
 function apart(context: HostContext): HostContext {
   const { clock, wakes, claimMemory } = context;
   const store = { append() {}, putState() {}, forgetKey() {}, commit: (settled: () => void) => settled() };

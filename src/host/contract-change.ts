@@ -1,8 +1,8 @@
-// A contract that changes in place: its id stays, a row says from what to what, and what counts by it counts on as far as it can.
+// Changes a contract in place: it keeps its id, an audit row records the old and new values, and counts carry over as far as possible.
 //
 //   name, plan, candidate ─► gates carried over (limiter/carry-over.ts) ─► image and state stored ─► row ─► durable with the next commit
 //
-// It moves to another state, if the new numbers ask for that, at its next event or cycle, as always.
+// A transition that the new numbers require fires with the next event or cycle, as always.
 import { carried, carryOver } from '../limiter/carry-over.js';
 import type { GateImage } from '../limiter/gate.js';
 import type { Plan, Steps } from '../limiter/plan.js';
@@ -18,7 +18,6 @@ import type { Ledger } from './ledger.js';
 import type { Machine } from './machine.js';
 import type { SharedPlans } from './shared-plans.js';
 
-/** New values of a contract; absent fields stay. */
 export interface ContractChange {
   readonly name?: string | null | undefined;
   readonly plan?: Plan | undefined;
@@ -39,11 +38,7 @@ interface ChangeParts {
   readonly store: Store;
 }
 
-/**
- * Changes a contract. Nothing else may happen on its machine until it is done.
- * @param cycle of the machine
- * @throws Failure `invalid_definition` for a plan that counts other events, `no_candidate`, and that of a contract that has stopped
- */
+/** The machine must stay idle meanwhile. @throws Failure `invalid_definition`, `no_candidate`, or that of a stopped contract */
 export function* changeContract(
   { plans, ledger, store }: ChangeParts,
   machine: Machine,
@@ -70,7 +65,7 @@ export function* changeContract(
     const taken = keys && source.keys ? yield* keys.takeFrom(source.keys, convert) : [];
     if (contract.keys !== undefined) keys?.goOnFrom(contract.keys);
     contract.become(image, plan, convert(source.gate.image()), keys);
-    // What had left a window stays away from a longer one, also after a restart: the store has to know it.
+    // Events that a shorter window has dropped must not return after a restart, so the store needs these keys.
     const isKnown = source === contract && kept?.forgotten === undefined;
     for (const [key, isStored] of taken) if (!isStored || !isKnown) keys?.markDirty(key);
   }
@@ -90,10 +85,7 @@ export function* changeContract(
   return { changes, forgotten: kept?.forgotten, resets };
 }
 
-/**
- * Another store has changed a contract that is described here, and decided there.
- * @returns the plans that it had; undefined where nothing changed
- */
+/** Adopts a change made in another store, which decides for this contract. @returns the former plans, if anything changed */
 export function relearn(
   plans: SharedPlans,
   machine: Machine,
@@ -146,7 +138,7 @@ function plansOf(
   return [plans.of(plan), wanted ? plans.of(wanted) : undefined];
 }
 
-/** The counts are those of the candidate. Its states are in no record, so that each gate moves from the initial one. */
+/** Takes the counts of the candidate. The record lacks its states, so each gate starts in the initial one. */
 function inInitialState({ states, initial }: Plan): Convert {
   return ({ windows, rule }): GateImage => ({
     state: states[initial]!.name,
@@ -173,7 +165,7 @@ export function changedImage(
   };
 }
 
-/** Requests in progress hold the index of their kind of event. */
+/** Events must stay the same because requests in progress hold the index of their kind of event. */
 export function refuseOtherEvents({ kinds }: Plan, plan: Plan): void {
   const [before, after] = [kinds, plan.kinds].map((all) => all.map(({ event }) => event).join(', '));
   if (before === after) return;

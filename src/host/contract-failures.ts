@@ -1,4 +1,4 @@
-// Failures of a contract that does not count, decide or move.
+// Failures of a contract that cannot count, decide or move.
 import type { Plan } from '../limiter/plan.js';
 import type { AuditRow } from '../record/row.js';
 import { nearest } from '../schema/did-you-mean.js';
@@ -31,7 +31,6 @@ export function eventTooOld({ cycle, plan }: { cycle: number; plan: Plan }, happ
   });
 }
 
-/** For a key without a place. @param againCycle when there may be one; undefined where that is not known */
 export function tooManyKeys({ id, keyed }: Pick<ContractImage, 'id' | 'keyed'>, againCycle?: number): Failure {
   return new Failure('too_many_keys', {
     what: 'The event was not counted.',
@@ -48,7 +47,7 @@ export interface Move {
   readonly by?: string | undefined;
 }
 
-/** Why a contract in the state `stateIndex` takes no transition to the state `to`. @param refused the row of an operator that refused */
+/** Why the transition to `to` was not taken. @param refused the row of an operator that refused */
 export function whyNoTransition({ states }: Plan, stateIndex: number, to: string, refused?: AuditRow): Failure {
   const { name: from, transitions } = states[stateIndex]!;
   if (refused !== undefined) {

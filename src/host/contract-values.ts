@@ -1,4 +1,4 @@
-// What of a contract can change, as the record says it: its values, and the difference of two.
+// The changeable values of a contract as the record shows them, and the difference between two versions.
 import type { ContractDefinition } from '../limiter/definition.js';
 import { limiterParameters } from '../limiter/rate-limiter.js';
 import type { ChangedField, ValueChange } from '../record/row.js';
@@ -37,7 +37,6 @@ function limiterOf(definition: ContractDefinition): Values {
   return { threshold, within, ...(near_limit === undefined ? {} : { near_limit }) };
 }
 
-/** A limiter as a person writes it, where it is one; otherwise its definition. */
 export function candidateOf(definition: ContractDefinition): object {
   return definition.rule ?? limiterParameters(definition) ?? definition;
 }

@@ -1,4 +1,4 @@
-// One contract alive: the gate of its only key, or the table of its keys; its figures, and the machine whose record it writes to.
+// A live contract: one gate, or a table of keys; its figures; and the machine whose record it writes to.
 //
 //   decide ─► quiet: counted and decided in the cells of the gate, or on the row of the key
 //          └► gate: kept for a contract without keys, made from its row for a key
@@ -20,12 +20,12 @@ import type { Chain } from './ledger.js';
 import { recordTransition } from './transition-row.js';
 
 export class Contract extends GateHead {
-  // What every decision reads comes first, next to the numbers of the head.
+  // Fields that every decision reads come first, next to the numbers of the head.
   isDirty = false;
   keys: Keys | undefined;
   beside: Beside | undefined;
   readonly #context: HostContext;
-  /** The gate of a contract without keys; of one with keys, the gate shared by keys without a place. */
+  /** The only gate of a contract without keys; otherwise the gate shared by keys that did not fit into the table. */
   gate: Gate;
   plan: Plan;
   failure: Failure | undefined;
@@ -33,9 +33,8 @@ export class Contract extends GateHead {
   readonly id: string;
   image: ContractImage;
   readonly machine: Chain;
-  /** If only one key is counted here: its name, for store and record. */
   readonly key: string | undefined;
-  /** Times it went from a state that admits to one that does not, and back. Those of keys are not counted. */
+  /** Transitions from an admitting to a limiting state, and back; those of keys are not counted. */
   #entries = 0;
   #restores = 0;
   #moves = 0;
@@ -49,7 +48,7 @@ export class Contract extends GateHead {
     saved?: GateImage,
     key?: string,
   ) {
-    // A key comes and goes: its ring is its own, so that it keeps no others in memory.
+    // A key is short-lived: with a ring of its own it does not keep the shared cells in memory.
     super(plan, cycle, key === undefined ? cutCells : ownCells);
     this.plan = plan;
     this.id = image.id;
@@ -61,7 +60,7 @@ export class Contract extends GateHead {
     this.keys = key === undefined ? this.makeKeys(image, plan, cycle) : undefined;
   }
 
-  /** Goes on as another contract of the same id. @param saved its gate; undefined for a new one @param keys of `makeKeys` */
+  /** Replaces the definition, under the same id. @param saved its gate; undefined to start anew @param keys from `makeKeys` */
   become(image: ContractImage, plan: Plan, saved: GateImage | undefined, keys: Keys | undefined): void {
     const cycle = saved?.windows[0]?.cycle ?? this.cycle;
     this.keys?.stop();
@@ -98,7 +97,7 @@ export class Contract extends GateHead {
     return Math.max(this.gate.cycle, this.keys?.cycle ?? this.gate.cycle);
   }
 
-  /** Gates, its own and those of keys, in a state that limits. */
+  /** Number of gates in a limiting state: its own and those of keys. */
   get limiting(): number {
     return (this.admits ? 0 : 1) + (this.keys?.limited ?? 0);
   }
@@ -107,7 +106,7 @@ export class Contract extends GateHead {
     return (this.keys ?? this.gate).delayMs;
   }
 
-  /** What it has decided since it came alive, keys included. */
+  /** Decisions since start-up, keys included. */
   get tally() {
     const requests = this.requests + (this.keys?.figures.requests ?? 0);
     const limited = this.limited + (this.keys?.figures.limited ?? 0);
@@ -129,11 +128,8 @@ export class Contract extends GateHead {
   }
 
   /**
-   * Counts `n` events in `cycle` and decides them. See `Gate.decide`.
-   * @param name of their key, by `nameOf`
-   * @param isOne whether they are the cost of one request: see `Gate.decideOne`
-   * @returns how many were admitted
-   * @throws Failure `contract_failed` once the contract has stopped, `too_many_keys`, `memory_low`
+   * Counts and decides `n` events: see `Gate.decide`, and `Gate.decideOne` for `isOne`. Returns how many were admitted.
+   * @param name of their key, by `nameOf` @throws Failure `contract_failed`, `too_many_keys`, `memory_low`
    */
   decide(n: number, cycle: number, kind = 0, name?: string, isOne = false): number {
     const admitted = this.#decide(n, cycle, kind, name, isOne);
@@ -156,10 +152,7 @@ export class Contract extends GateHead {
     return admitted;
   }
 
-  /**
-   * Counts `n` events that happened in an earlier cycle in that cycle. See `Gate.decideLate`.
-   * @throws Failure `event_too_old` when they have left every window, and as `decide`
-   */
+  /** Counts late events in the cycle in which they happened. @throws Failure `event_too_old` after every window, and as `decide` */
   decideLate(n: number, happened: number, cycle: number, kind = 0, name?: string): number {
     const admitted = this.#workByName(name, cycle, n, (gate) => gate.decideLate(n, happened, kind));
     if (admitted < 0) throw eventTooOld(this, happened);
@@ -167,11 +160,7 @@ export class Contract extends GateHead {
     return admitted;
   }
 
-  /**
-   * Moves the contract, or a key of it, to another state in `cycle`, by the condition of the transition alone.
-   * @returns the row of the transition
-   * @throws Failure `no_transition`, `condition_failed`, `compute_failed`, `prove_failed`, `verify_failed`, and as `decide`
-   */
+  /** By its condition alone. @throws Failure `no_transition`, `condition_failed`, `{compute,prove,verify}_failed`, and as `decide` */
   move({ to, input = {}, holdCycles = 0, by }: Move, cycle: number, name?: string): AuditRow {
     const { ledger } = this.#context;
     let from = this.gate.state;
@@ -197,10 +186,7 @@ export class Contract extends GateHead {
     return keys.isQuiet(key, n, kind) ? n : keys.gate(key).stepOf(n, kind);
   }
 
-  /**
-   * The state of a key, or of the contract itself; of an unknown key, that of a new one.
-   * @throws Failure `too_many_keys`
-   */
+  /** The state of a key, of a new key if it is unknown, or of the contract itself. @throws Failure `too_many_keys` */
   stateOf(name: string | undefined, cycle: number): KeyState {
     const { keys } = this;
     if (name === undefined || keys === undefined) return this;
@@ -211,21 +197,19 @@ export class Contract extends GateHead {
     return this;
   }
 
-  /** Goes on to `cycle`, keys included; what is due on the way fires in its own cycle. */
   advance(cycle: number): void {
     if (this.keys !== undefined) this.#reach(this.keys, cycle);
     if (cycle < this.gate.cycle) return;
-    // Also in the same cycle: what was due at its beginning may have become so by a request of that instant.
+    // Even if the cycle is the same: a request at its first instant may have made a wake-up due.
     this.#context.wakes.catchUp(cycle);
     if (cycle > this.gate.cycle) this.#work(0, cycle, false, (gate) => gate.advance(cycle));
   }
 
-  /** See `Sleeper`; keys wake by themselves. */
   get wakeMs(): number {
     return this.gate.wakeMs();
   }
 
-  /** Lets the contract, or a key, fire by itself. One that has failed, or fails now, is skipped. */
+  /** Fires what is due without an event. A contract or key that fails, or has failed, is skipped. */
   wake(ms: number, key = 0): void {
     if (this.failure !== undefined) return;
     try {
@@ -262,7 +246,6 @@ export class Contract extends GateHead {
     this.beside?.stop();
   }
 
-  /** Keys by a plan, from a cycle on. They wake this contract, and are its own once it has become the one of this image. */
   makeKeys(image: ContractImage, plan: Plan, cycle: number): Keys | undefined {
     const { keyed } = image;
     if (keyed === undefined) return undefined;
@@ -281,15 +264,15 @@ export class Contract extends GateHead {
     }
   }
 
-  /** Goes on to a cycle with the keys, once what is due by then has woken. Time never goes back. */
+  /** Advances the keys to a cycle after all due wake-ups. Time never goes back. */
   #reach(keys: Keys, cycle: number): void {
     if (this.failure !== undefined) throw this.failure;
-    // Also in the same cycle: of the keys that are due at its beginning, only some may have woken.
+    // Even if the cycle is the same: some of the keys due at its beginning may not have woken yet.
     this.#context.wakes.catchUp(Math.max(cycle, keys.cycle));
     if (cycle > keys.cycle) keys.reach(cycle);
   }
 
-  /** The number of a key, which may be new, for `n` events; 0 for the contract itself. @throws Failure `too_many_keys` */
+  /** 0 for the contract itself. @throws Failure `too_many_keys` */
   place(name: string | undefined, n: number, cycle: number): number {
     const { keys } = this;
     if (name === undefined || keys === undefined) return 0;
@@ -331,7 +314,6 @@ export class Contract extends GateHead {
     return this.#work(key, keys?.cycle ?? cycle, n > 0, work);
   }
 
-  /** Works on the gate of the contract (0), or of a key at `cycle`, and stores the result. */
   #work<T>(key: number, cycle: number, isCounted: boolean, work: (gate: Gate) => T): T {
     const { keys } = this;
     const failure = this.failure ?? keys?.failureOf(key);
@@ -350,7 +332,7 @@ export class Contract extends GateHead {
       const mayWakeSooner = isCounted && this.gate.hastens;
       if (key === 0 && (hasMoved || mayWakeSooner)) wakes.schedule(this);
       if (!hasMoved) return done;
-      // The row of the transition and the state it led to are made durable together.
+      // The row of the transition and the new state become durable together.
       store.putState((isOfKey ? keys.saved(key) : undefined) ?? this.saved());
       ledger.commit();
       return done;
@@ -359,7 +341,7 @@ export class Contract extends GateHead {
     }
   }
 
-  /** What a transition of the contract, or of a key, entails before its gate takes it. @returns whether it does */
+  /** Records a transition before its gate takes it. @returns false if an operator refused */
   perform(due: Due, key = this.key): boolean {
     this.#moves += 1;
     const isTaken = recordTransition(this.#context.ledger, this, due, key);
@@ -371,7 +353,7 @@ export class Contract extends GateHead {
     return true;
   }
 
-  /** The instant of what happens in `cycle`, for a rule, once what is due by then has woken. */
+  /** The instant, in ms, that a rule uses for events of `cycle`; fires due wake-ups first. */
   #instantIn(cycle: number): number {
     const { clock, wakes } = this.#context;
     const startMs = startOf(cycle, clock.cycleMs);
@@ -381,7 +363,7 @@ export class Contract extends GateHead {
     return ms;
   }
 
-  /** Passes a `Failure` on; any other error stops this contract, or this key of it, alone. */
+  /** Returns a `Failure` as it is. Any other error stops only this contract, or only this key. */
   #fail(error: unknown, key = 0): unknown {
     if (error instanceof Failure) return error;
     const { id, machine, cycle } = this;

@@ -12,9 +12,9 @@ export interface HostContext {
   readonly wakes: Wakes;
   readonly store: Pick<Store, 'putState' | 'forgetKey'>;
   readonly claimMemory?: (() => void) | undefined;
-  /** Contracts with counts that are not stored, oldest first; once for each of their keys. */
+  /** Contracts with unsaved counts, oldest first; one entry for each unsaved key. */
   readonly changed: Queue<{ readonly plan: Plan; save(): void }>;
-  /** The time of the machine while it counts one event in several tasks, in unix ms. */
+  /** The frozen time of the machine, in unix ms, while it counts one event in several tasks. */
   busyMs?: number | undefined;
 }
 

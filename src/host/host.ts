@@ -1,4 +1,4 @@
-// Machines and their contracts, alive: takes events and cycles, answers decisions, appends rows, publishes what happened.
+// Live machines and contracts: takes events and cycles, returns decisions, appends rows, publishes what happened.
 //
 //   event ─► contract ─► gate ─► decision
 //                          └─ may move ─► operator ─► row ─► store ─► durable ─► happenings
@@ -31,12 +31,9 @@ import { Wakes } from './wakes.js';
 export interface HostOptions {
   readonly clock: Clock;
   readonly store: Store;
-  /** The operators that definitions may name. Default: the standard ones. */
+  /** Operators that definitions may name. Default: the standard ones. */
   readonly findOperator?: FindOperator;
-  /**
-   * Called once, before anything wakes, with the newest cycle that the store knows: the clock must not be behind it from then on.
-   * Without it a store that is ahead of the clock is a bug.
-   */
+  /** Called once, before any wake-up: the clock must not fall behind the newest stored cycle. Without it, a clock behind is a bug. */
   readonly holdClock?: (newestCycle: number) => void;
   /** Throws if there is no memory for another key. Default: never throws. */
   readonly claimMemory?: () => void;
@@ -57,17 +54,16 @@ export interface ContractOptions {
   readonly name?: string | undefined;
 }
 
-/** Machines and contracts that a host adds, changes or removes after its start. */
 export type HostChange = { readonly machine: Machine } & (
   | { readonly kind: 'contract_added' | 'contract_removed'; readonly contract: Contract }
   | { readonly kind: 'contract_changed'; readonly contract: Contract; readonly before: readonly Plan[] }
-  /** `machine_deleted`: its contracts are removed, its record is left; `machine_forgotten`: the record, too. */
+  /** `machine_deleted` removes the contracts and keeps the record; `machine_forgotten` removes both. */
   | { readonly kind: 'machine_added' | 'machine_deleted' | 'machine_forgotten' }
 );
 
 const SAVED = 1 / 4;
 
-/** From 8 bytes: an id cut out of the 64 digits of a hash keeps those in memory for as long as there is a contract. */
+// Cut from bytes: a substring of the hash's 64 digits would keep all of them in memory.
 function contractId(slug: string, seq: number): string {
   return hexOf(sha256(`${slug}/${seq}`).subarray(0, 8));
 }
@@ -97,7 +93,7 @@ export class Host {
     this.#revive(holdClock);
   }
 
-  /** Without delay; completes when the host recovers with new machines. */
+  /** Synchronous; completes when the host recovers with new machines. */
   get changes(): Observable<HostChange> {
     return this.#changes;
   }
@@ -114,15 +110,12 @@ export class Host {
     return machine;
   }
 
-  /**
-   * Puts a contract onto a machine. Its first evaluation without an event is in the next cycle.
-   * @throws Failure of `planContract` for a definition that cannot run, `machine_not_found`
-   */
+  /** First evaluated without an event in the next cycle. @throws Failure `machine_not_found`, and as `planContract` */
   createContract(slug: string, definition: unknown, templateId?: string, keyed?: KeyedImage): Contract {
     return this.createPlanned(slug, planContract(definition, this.findOperator), { templateId, keyed });
   }
 
-  /** As `createContract`, for a plan made with the operators of this host. Contracts of equal definitions share the first plan. */
+  /** The plan must be made with this host's operators. Contracts with equal definitions share one plan. */
   createPlanned(slug: string, planned: Plan, { templateId, by, keyed, name }: ContractOptions = {}): Contract {
     const machine = this.machine(slug);
     machine.refuseName(name);
@@ -159,10 +152,7 @@ export class Host {
     return contract;
   }
 
-  /**
-   * Changes a contract in place: see contract-change.ts. Nothing else may happen on its machine until it is done.
-   * @throws Failure `name_taken`, `no_candidate`, `invalid_definition`, and that of a contract that has stopped
-   */
+  /** Nothing else may happen on the machine until this is done. @throws Failure `name_taken`, and as `changeContract` */
   *changeContract(contract: Contract, change: ContractChange): Steps<Changed> {
     const machine = this.machine(contract.machine.slug);
     const before = contract.plans;
@@ -173,13 +163,13 @@ export class Host {
     const changed = yield* changeContract(parts, machine, contract, change, cycle);
     machine.rename(contract, former);
     this.#changes.next({ kind: 'contract_changed', machine, contract, before });
-    // Keys that do not count on as they are stored are stored before anybody is told.
+    // Keys whose stored state is no longer valid are stored before the change is published.
     while ((changed.resets || changed.forgotten !== undefined) && this.saveOne(machine) !== undefined) yield SAVED;
     this.commit();
     return changed;
   }
 
-  /** Writes the last row of a contract and removes it. @param by the id of a key; absent: the node itself */
+  /** @param by the id of an API key; absent: the node itself */
   deleteContract(contract: Contract, by?: string): void {
     const machine = this.machine(contract.machine.slug);
     const cycle = Math.max(this.#reached(machine), contract.cycle);
@@ -190,7 +180,7 @@ export class Host {
     this.commit();
   }
 
-  /** Writes the last row of a machine and removes its contracts. Its record can be read until `forget`. */
+  /** The record stays readable until `forget`. */
   deleteMachine(machine: Machine, by?: string): void {
     const cycle = machine.contracts.reduce((newest, { cycle }) => Math.max(newest, cycle), this.#reached(machine));
     this.#ledger.write(machine, { kind: 'machine_deleted', ...causeBy(by), emitted: [], cycle });
@@ -220,7 +210,6 @@ export class Host {
     this.commit();
   }
 
-  /** Rows up to `toSeq` were acknowledged and are lost. */
   noteLoss(machine: Machine, toSeq: number): void {
     const lost = { kind: 'rows_lost', lost_to_seq: toSeq, cause: 'system', emitted: [] } as const;
     this.#ledger.write(machine, { ...lost, cycle: this.#reached(machine) });
@@ -257,7 +246,7 @@ export class Host {
     for (const machine of this.machines.values()) while (this.saveOne(machine));
   }
 
-  /** Stores the counts that changed first on a machine. @returns whose they are; undefined if all are stored */
+  /** Stores the oldest unsaved counts of a machine. @returns their contract; undefined if all are stored */
   saveOne({ parts: { changed } }: Machine): Pick<Contract, 'plan'> | undefined {
     const first = changed.shift();
     first?.save();
@@ -272,7 +261,7 @@ export class Host {
     return this.#ledger.failure;
   }
 
-  /** Goes on from the store once its disk has room, with new machines and contracts. Counts since the last commit are lost. */
+  /** Restarts from the store once its disk has room. Counts since the last commit are lost. */
   recover(): boolean {
     const { failure } = this;
     if (failure === undefined || !this.#store.recover()) return false;
@@ -322,9 +311,8 @@ export class Host {
     return machine;
   }
 
-  /** Removes contracts that its store, or another one, has no more. */
   unlearn(machine: Machine, contracts: readonly Contract[]): void {
-    // The newest first: they are found and cut off at the end of the list.
+    // Newest first, so that each is found at the end of the list.
     for (const contract of [...contracts].reverse()) {
       contract.delete();
       this.keyed.delete(contract);
@@ -341,7 +329,7 @@ export class Host {
     this.#changes.next({ kind: 'machine_deleted', machine });
   }
 
-  /** Makes machines and contracts from the store; what was due since then fires in its own cycle. */
+  /** Restores machines and contracts from the store; what became due meanwhile fires in its own cycle. */
   #revive(holdClock: (newestCycle: number) => void = () => {}): void {
     let newest = 0;
     for (const { machine: image, contracts, head, last } of this.#store.machines()) {
@@ -350,7 +338,7 @@ export class Host {
       this.machines.set(machine.slug, machine);
       for (const { image: made, state } of contracts) {
         const plan = this.#plans.ofStored(made.definition);
-        // What an earlier definition of it has stored.
+        // The stored state may be that of an earlier definition.
         const isChanged = (made.revision ?? 0) > 0;
         const from = { cycle: last?.cycle ?? 0, ms: startOf(last?.cycle ?? 0, this.#clock.cycleMs) };
         const goesOn = (stored: GateImage) => {

@@ -1,20 +1,19 @@
-// The keys of a contract: a number for each, and the order in which they may be forgotten.
+// The keys of a contract: a number for each, and the order of eviction.
 //
 //   by the cycle of the last count     | 40 | 41 | 42 |     span = 60: when cycle 100 begins, all keys of 40 are idle. Their list is
-//                                        b    a    d        hung behind the others in one step, however many they are
+//                                        b    a    d        appended to the idle list in one step, whatever its length
 //                                        c
 //   idle, longest first                e ─► f ─► g
 //
 //   name ─► hash ─► slot: | hash | number | ─► row of the number: | order, flags | fields of the owner | name |
 //
-// A key of a million costs as much as the places in memory that it reads: short names lie in the row itself, and are compared four letters at a
-// time. Slots lie in many small tables: one of a million would stop the node for as long as it takes to grow.
+// With a million keys, each memory access is a cache miss: short names are stored in the row itself and compared four letters at a time.
+// Slots are spread over many small tables, because growing a single one of a million would block the node.
 
 import { Records } from '../limiter/sparse-windows.js';
 import { KeyedHash } from '../math/keyed-hash.js';
 
 const SHARD_BITS = 8;
-/** Slots of a shard at first. */
 const FEW_SLOTS = 8;
 
 const PREVIOUS = 0;
@@ -22,30 +21,25 @@ const NEXT = 1;
 /** Cycle of the last count, modulo 2^32. */
 const TOUCHED = 2;
 const FLAGS = 3;
-/** The first of the owner's. */
 const OWN_FIELD = 4;
 
-/** Four letters each. The hash of a name that a store keeps in place of it fits. */
+/** Four letters each: enough for the hash that a store keeps instead of a name. */
 const NAME_WORDS = 8;
 
-/** Is in one of the lists. */
+// Bits of FLAGS: whether the key is in a list; the length of its name plus 1 (0: no key); the owner's flags.
 const LISTED = 0x8000_0000;
-/** Of the owner, from 0 to 2^24 - 1. */
 const OWN_FLAGS = 0xff_ffff;
-/** Between both: the letters of the name, and 1; 0 where there is no key. */
 const NAME_SHIFT = 24;
 const NAME_LENGTH = 0x7f;
-/** In place of a number of letters: the name does not fit into the row, which has its place. */
+/** Instead of a length: the name does not fit, and the row holds its index in `#long`. */
 const LONG = NAME_LENGTH - 1;
 
 export class KeyTable {
   size = 0;
   last = 0;
-  /** Cycles after its last count for which a key is not idle. */
   readonly span: number;
-  /** A row for each key. */
   readonly records: Records;
-  /** The first field of the owner's in a row. They begin with 0; what they are when a key is dropped, they are for the next one. */
+  /** The owner's first field. Fields start as 0; those of a dropped key are left for the next key with its number. */
   readonly ownField = OWN_FIELD;
   readonly #nameField: number;
   readonly #hash = new KeyedHash();
@@ -55,18 +49,13 @@ export class KeyTable {
   #words = new Uint32Array(NAME_WORDS);
   readonly #long: string[] = [];
   readonly #freeLong: number[] = [];
-  /** The first of each list by cycle, modulo a power of 2 that divides 2^32; 0 for none. */
+  /** The first key of each list by cycle, modulo a power of 2 that divides 2^32; 0 for none. */
   readonly #heads: Uint32Array;
   #firstIdle = 0;
   #free = 0;
   #cycle: number;
 
-  /**
-   * @param span cycles after its last count for which a key is not idle, an integer from 1
-   * @param cycle the cycle at which it begins
-   * @param most keys at a time
-   * @param ownFields how many fields of 32 bits the owner has in a row
-   */
+  /** @param span cycles after its last count for which a key is not idle, from 1 @param ownFields 32-bit fields of the owner per row */
   constructor(span: number, cycle: number, most: number, ownFields: number) {
     this.span = span;
     this.#cycle = cycle;
@@ -94,7 +83,7 @@ export class KeyTable {
     return this.#lengthOf(key) >= 0;
   }
 
-  /** A number for a new key that counts in `cycle`. Its flags are what `drop` left. */
+  /** The number of a new key. Its flags are those that `drop` kept. */
   take(name: string, cycle: number): number {
     const records = this.records;
     let key = this.#free;
@@ -113,7 +102,7 @@ export class KeyTable {
     return key;
   }
 
-  /** @param kept flags that outlive the key, for the next one with its number */
+  /** @param kept flags that the next key with this number inherits */
   drop(key: number, kept: number): void {
     this.unlist(key);
     const name = this.nameOf(key);
@@ -145,7 +134,6 @@ export class KeyTable {
     this.#list(key, cycle);
   }
 
-  /** A key that is not listed is never idle. */
   unlist(key: number): void {
     const records = this.records;
     const flags = records.get(key, FLAGS);
@@ -176,12 +164,10 @@ export class KeyTable {
     this.#cycle = Math.max(this.#cycle, cycle);
   }
 
-  /** The key that has been idle longest; 0 for none. */
   get firstIdle(): number {
     return this.#firstIdle;
   }
 
-  /** The first cycle after this one in which another key may be idle. */
   get nextIdleCycle(): number | undefined {
     for (let step = 1; step <= this.span; step += 1)
       if (this.#heads[this.#listOf(this.#cycle + step - this.span)] !== 0) return this.#cycle + step;
@@ -226,7 +212,7 @@ export class KeyTable {
     return first;
   }
 
-  /** Puts a name into `#words`. @returns how many letters it has, or LONG */
+  /** @returns the length of the name, or LONG */
   #pack(name: string): number {
     const { length } = name;
     if (length > 4 * NAME_WORDS) return this.#packLong(name);
@@ -239,26 +225,23 @@ export class KeyTable {
     return length;
   }
 
-  /** Two letters a word. */
   #packLong(name: string): number {
     const count = (name.length + 1) >> 1;
     if (this.#words.length < count) this.#words = new Uint32Array(2 * count);
-    // Behind the last letter there is NaN, which is 0 here.
+    // charCodeAt past the end is NaN, which is 0 here.
     for (let word = 0; word < count; word += 1) {
       this.#words[word] = name.charCodeAt(2 * word) | (name.charCodeAt(2 * word + 1) << 16);
     }
     return LONG;
   }
 
-  /** Keeps a name that does not fit into a row. @returns its place */
   #keep(name: string): number {
     const place = this.#freeLong.pop() ?? this.#long.length;
-    // A copy: a part of a longer text, such as an address, would keep the whole of it in memory.
+    // A copy: a substring would keep the whole original text in memory.
     this.#long[place] = Buffer.from(name).toString();
     return place;
   }
 
-  /** @param length what packing it returned */
   #hashOf(name: string, length: number): number {
     if (length === LONG) return this.#hash.of(this.#words, (name.length + 1) >> 1, name.length);
     return this.#hash.of(this.#words, (length + 3) >> 2, length);
@@ -293,7 +276,7 @@ export class KeyTable {
     const slots = this.#shards[shard];
     const size = this.#sizes[shard]! + 1;
     this.#sizes[shard] = size;
-    // At most three quarters are taken.
+    // Load factor of at most three quarters.
     if (8 * size <= 3 * slots.length) {
       putInto(slots, hash, key);
       return;
@@ -311,7 +294,7 @@ export class KeyTable {
     this.#sizes[shard]! -= 1;
     let at = (hash << 1) & mask;
     while (slots[at + 1] !== key) at = (at + 2) & mask;
-    // What is behind it moves up to where it is found from its own slot on.
+    // Open addressing without tombstones: moves later entries of the probe sequence up.
     for (let next = (at + 2) & mask; slots[next + 1] !== 0; next = (next + 2) & mask) {
       const steps = (next - (slots[next]! << 1)) & mask;
       if (steps < ((next - at) & mask)) continue;

@@ -1,8 +1,8 @@
-// The keys of one contract: which there are, when each may move by itself, which may be forgotten, and which have counts that are not stored.
+// The keys of one contract: which exist, when each may move by itself, which may be evicted, and which have unsaved counts.
 //
 //   name ─► number ─► row: gate-rows.ts          quiet: counted and decided there
 //             │
-//             └ flags, order of forgetting: key-table.ts
+//             └ flags, order of eviction: key-table.ts
 import { createHmac } from 'node:crypto';
 import { GateHead } from '../limiter/fast-path.js';
 import { Gate, type GateImage, type GateOwner } from '../limiter/gate.js';
@@ -20,26 +20,26 @@ import { KeyTable } from './key-table.js';
 import { Queue } from './queue.js';
 import type { Sleeper } from './wakes.js';
 
-/** Of the flags of a key: the index of its state, up to 63. */
+/** Bits of a key's flags: the index of its state, up to 63. */
 const STATE = 0xff;
-/** It is queued to be stored. Outlives the key, as the queue does. */
+/** Queued for storing. Survives the key, because its queue entry does. */
 const DIRTY = 1 << 8;
 
-/** The longest name, with its place in the table, in cells. */
+/** The longest name and its entry in the table, in cells. */
 const CELLS_OF_NAME = 44;
 
-/** The state of a rule as an object, beside its numbers, in cells. */
+/** The object of a rule's state, beside its numbers, in cells. */
 const CELLS_OF_RULE = 32;
 
-/** A key is examined at least so often where a rule may remember it for longer, in cycles. */
+/** Interval of eviction checks, in cycles, for rules that may remember a key for longer. */
 const LOOK_CYCLES = 1_024;
 
 const CELLS_WITHOUT_KEYS = 4_096;
 
-/** Idle keys examined with each new key: more than one, so that their number falls. */
+/** Idle keys checked for each new key: more than one, so that their number falls. */
 const FORGOTTEN_AT_ONCE = 4;
 
-/** The most cells of 8 bytes that the keys of a contract take: all present, counting in every cycle. */
+/** The most 8-byte cells that the keys of a contract take: all present, counting in every cycle. */
 export function cellsOfKeys(plan: Plan, maxKeys: number): number {
   const cycles = windowCycles(plan);
   const row = plan.rule === undefined ? 2 * cycles : CELLS_OF_RULE + cycles;
@@ -52,7 +52,7 @@ export interface KeyState {
   readonly gate: Gate;
 }
 
-/** What is kept of a gate; undefined where it begins anew. */
+/** Undefined starts the gate anew. */
 export type Convert = (image: GateImage) => GateImage | undefined;
 
 const TAKEN_OVER = 1 / 16;
@@ -63,16 +63,14 @@ interface KeysOptions {
   readonly keyed: KeyedImage;
   readonly context: HostContext;
   readonly cycle: number;
-  /** A key, or the contract itself (0), has its first count that is not stored. */
   readonly onDirty: () => void;
-  /** A key may move by itself now. */
   readonly onWake: (key: number, ms: number) => void;
 }
 
 export class Keys {
   limited = 0;
   readonly figures = { requests: 0, limited: 0 };
-  /** Events of keys without a place: refused, or counted by the gate of the contract itself. */
+  /** Events of keys that did not fit: refused, or counted by the contract's own gate. */
   refused = 0;
   shared = 0;
   forgotten = 0;
@@ -84,7 +82,7 @@ export class Keys {
   readonly #sleepers = new Map<number, Sleeper & { wakeMs: number }>();
   readonly #failures = new Map<number, Failure>();
   readonly #dirty = new Queue<number>();
-  /** The failure for keys without a place, made once a cycle. */
+  /** One object per cycle, however many keys are refused. */
   #full: { readonly cycle: number; readonly failure: Failure } | undefined;
 
   constructor(options: KeysOptions) {
@@ -108,10 +106,7 @@ export class Keys {
     return !this.#options.plan.states[this.#stateOf(key)]!.admits;
   }
 
-  /**
-   * The number of a key, which may be new, for `n` events; 0 where it has to share the gate of the contract.
-   * @throws Failure `too_many_keys`, and what `claimMemory` throws
-   */
+  /** The number of a known or new key; 0 if it shares the contract's gate. @throws Failure `too_many_keys`, and as `claimMemory` */
   place(name: string, n: number): number {
     const { table } = this;
     const { keyed, context } = this.#options;
@@ -156,7 +151,6 @@ export class Keys {
     this.figures.limited += n - admitted;
   }
 
-  /** The gate of a key at a cycle; `put` stores it after a change. */
   gate(key: number, cycle = this.cycle, owner?: GateOwner): Gate {
     return this.#rows.gate(key, this.#stateOf(key), cycle, owner);
   }
@@ -165,10 +159,7 @@ export class Keys {
     this.#write(key, gate.image(), gate.cycle);
   }
 
-  /**
-   * The state of a key; of an unknown key, that of a new one. Undefined if it has to share the gate of the contract.
-   * @throws Failure `too_many_keys`
-   */
+  /** The state of a key, or of a new one; undefined if it shares the contract's gate. @throws Failure `too_many_keys` */
   find(name: string): KeyState | undefined {
     const { table } = this;
     const { keyed, plan, context } = this.#options;
@@ -201,7 +192,7 @@ export class Keys {
     };
   }
 
-  /** Forgets keys that have been idle for long enough; looks at up to `most`. @returns how many it has looked at */
+  /** Evicts keys that have been idle long enough. @returns the number checked, up to `most` */
   forgetIdle(most: number): number {
     const { table } = this;
     for (let looked = 0; looked < most; looked += 1) {
@@ -211,7 +202,6 @@ export class Keys {
     return most;
   }
 
-  /** All keys as they are to be stored, and whether the store knows them as they are. */
   *states(): Generator<readonly [saved: ContractState, isStored: boolean]> {
     for (let key = 1; key <= this.table.last; key += 1) {
       const saved = this.saved(key);
@@ -219,10 +209,7 @@ export class Keys {
     }
   }
 
-  /**
-   * Restores the keys of `source`, as they are converted; those that begin anew are made with their next event.
-   * @returns their numbers, and whether the store knows what they were
-   */
+  /** Restores the converted keys of `source`; the others start anew with their next event. @returns their numbers, with `isStored` */
   *takeFrom(source: Keys, convert: Convert): Steps<(readonly [key: number, isStored: boolean])[]> {
     const taken: (readonly [number, boolean])[] = [];
     for (const [{ id, key, ...gate }, isStored] of source.states()) {
@@ -260,7 +247,6 @@ export class Keys {
     this.queue(key);
   }
 
-  /** Stores a key, or the contract itself (0), with the next counts. */
   queue(key: number): void {
     this.#dirty.push(key);
     this.#options.onDirty();
@@ -272,7 +258,6 @@ export class Keys {
     return key;
   }
 
-  /** A key as it is to be stored; undefined where it has been forgotten. */
   saved(key: number): ContractState | undefined {
     if (!this.table.has(key)) return undefined;
     const { id } = this.#options.image;
@@ -301,7 +286,7 @@ export class Keys {
     const state = plan.states.findIndex(({ name }) => name === image.state);
     table.setFlags(key, (table.flags(key) & ~STATE) | state);
     this.limited += Number(this.isLimited(key)) - Number(wasLimited);
-    // By its newest count, so that it is idle when the last one has left.
+    // By its newest count: the key becomes idle when that leaves the window.
     const newest = image.windows.map((one) => (plan.rule === undefined ? one.cycle - (one.counts[0] ?? NEVER) : cycle));
     table.touch(key, Math.max(...newest, this.cycle - table.span));
     this.#schedule(key, cycle);
@@ -338,18 +323,18 @@ export class Keys {
     this.#sleepers.delete(key);
   }
 
-  /** Forgets the key that has been idle longest, of those that may be. @returns whether there was one */
+  /** Evicts the longest-idle key that behaves like a new one. @returns false if there is none */
   #forgetOne(): boolean {
     const { forgotten, table } = this;
     while (table.firstIdle !== 0 && this.forgotten === forgotten) this.#forgetIfAsNew(table.firstIdle);
     return this.forgotten > forgotten;
   }
 
-  /** Forgets an idle key that behaves like a new one; any other is no longer idle. */
+  /** Evicts an idle key that behaves like a new one; any other is removed from the idle list. */
   #forgetIfAsNew(key: number): void {
     const isFree = this.#stateOf(key) === this.#options.plan.initial && this.#rows.isFree(key);
     if (this.#failures.has(key) || (isFree && this.#rows.isEmpty(key, this.cycle))) this.#forget(key);
-    // A rule may remember for longer: it is examined again when as much time has gone by. Others are listed again when they move.
+    // A rule may remember for longer: checked again after another span. Others are listed again when they move.
     else if (isFree) this.table.touch(key, this.cycle);
     else this.table.unlist(key);
   }
@@ -374,14 +359,14 @@ export class Keys {
   }
 }
 
-/** Hexadecimal digits of the keyed hash of a key: 128 bits. */
+/** 128 bits of the keyed hash. */
 const NAME_DIGITS = 32;
 
 export function storedName(key: string, secret: string | undefined): string {
   return secret === undefined ? key : createHmac('sha256', secret).update(key).digest('hex').slice(0, NAME_DIGITS);
 }
 
-/** As the record says it: the secret stays in the store. */
+/** For the record; it omits the secret. */
 export function keyedFields(keyed: KeyedImage | undefined): Pick<AuditEntry, 'keyed'> {
   if (keyed === undefined) return {};
   const { maxKeys: max_keys, idleCycles: idle_cycles, overflow, secret } = keyed;

@@ -1,8 +1,8 @@
-// The way from a host to the world: written, made durable, then published, in the order in which it happened.
+// The way from a host to its observers: written, made durable, then published, in order.
 //
 //   row, emitted event ─► store ─ commit ─► durable ─► happenings
 //
-// Nothing is published before it is durable. Once a commit has failed nothing more is written.
+// Nothing is published before it is durable. After a failed commit nothing more is written.
 import { type Observable, Subject } from 'rxjs';
 import { link } from '../record/chain.js';
 import { type AuditEntry, type AuditRow, GENESIS } from '../record/row.js';
@@ -11,7 +11,6 @@ import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import { instantIn } from '../time/cycle.js';
 
-/** What a host publishes, always after it is durable. */
 export type Happening =
   | { readonly kind: 'row'; readonly row: AuditRow }
   | {
@@ -40,7 +39,7 @@ export type AdminNote = Pick<
 export class Chain {
   readonly slug: string;
   head: { readonly seq: number; readonly hash: string };
-  /** No later row is shown. */
+  /** Later rows are not shown yet. */
   durableSeq: number;
   last: AuditRow | undefined;
   end: Pick<AuditRow, 'cycle' | 'at' | 'kind'> | undefined;
@@ -69,7 +68,7 @@ export class Ledger {
 
   /**
    * Appends a row to a chain. Cycle and time of its rows never decrease.
-   * @throws Bug for a cycle before that of the last row: a caller has not caught up with what was due
+   * @throws Bug for a cycle before that of the last row: the caller has skipped due wake-ups
    * @throws Failure `store_failed`, and the errors of the store; the chain is then unchanged
    */
   write(chain: Chain, entry: Omit<AuditEntry, 'machine' | 'at'>): AuditRow {
@@ -79,7 +78,7 @@ export class Ledger {
       end === undefined || entry.cycle >= end.cycle,
       `a row of cycle ${entry.cycle} after one of cycle ${end?.cycle} on ${slug}`,
     );
-    // The time of day of a row is that of writing, or, when it is written late, the beginning of its cycle.
+    // The time of writing; for a row written late, the start of its cycle.
     const time = instantIn(entry.cycle, this.#clock.now(), this.#clock.cycleMs);
     const at = end !== undefined && end.at > time ? end.at : time;
     const row = link(chain.head, { machine: slug, ...entry, at });
@@ -91,12 +90,11 @@ export class Ledger {
     return row;
   }
 
-  /** Publishes, with the next commit, what has no row of its own. */
   announce(happening: Exclude<Happening, { kind: 'row' }>): void {
     this.#outbox.push({ happening, chain: undefined });
   }
 
-  /** Makes durable what was written, then publishes what happened. `settled` is called after that. */
+  /** `settled` is called after publication. */
   commit(settled?: (failure?: Failure) => void): void {
     const batch = this.#outbox;
     this.#outbox = [];

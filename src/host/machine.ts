@@ -1,4 +1,4 @@
-// A machine alive: its contracts, in order of creation, the end of its record, and when its contracts wake.
+// A live machine: its contracts in order of creation, the end of its record, and the wake-ups of its contracts.
 import { Failure } from '../schema/failure.js';
 import type { MachineImage } from '../store/store.js';
 import { cycleOf } from '../time/cycle.js';
@@ -18,12 +18,11 @@ export class Machine extends Chain {
     this.parts = parts;
   }
 
-  /** When it was deleted, unix ms: its record is read, and nothing else; undefined while it is there. */
+  /** Unix ms of deletion; after that only the record can be read. */
   get deletedMs(): number | undefined {
     return this.end?.kind === 'machine_deleted' ? Date.parse(this.end.at) : undefined;
   }
 
-  /** A contract is found by its name, and by none that it had before. */
   rename(contract: Contract, former?: string, isGone = false): void {
     const { name } = contract.image;
     if (former !== undefined) this.named.delete(former);

@@ -1,4 +1,4 @@
-// A queue whose `shift` takes constant time.
+// A queue with constant-time `shift`.
 
 const CUT = 1_024;
 

@@ -1,4 +1,4 @@
-// The plans of a host: contracts of equal definitions share one, and with it one machine. A plan goes with the last contract that has it.
+// The plans of a host: contracts with equal definitions share one, and with it one machine. A plan is collected with its last contract.
 import type { ContractDefinition } from '../limiter/definition.js';
 import type { Plan } from '../limiter/plan.js';
 import { planContract } from '../limiter/validate.js';
@@ -7,13 +7,13 @@ import { digestOf } from '../schema/canonical.js';
 
 export class SharedPlans {
   readonly #findOperator: FindOperator;
-  /** By the JSON text of the definition, which keeps the order of its states. */
+  /** By the JSON text of the definition, because the order of states matters. */
   readonly #byText = new Map<string, WeakRef<Plan>>();
   readonly #collected = new FinalizationRegistry<string>((text) => {
     if (this.#byText.get(text)?.deref() === undefined) this.#byText.delete(text);
   });
   readonly #digests = new WeakMap<Plan, string>();
-  /** A store gives contracts of one definition the same object. */
+  /** Fast path: a store returns the same object for contracts with one definition. */
   readonly #byDefinition = new WeakMap<ContractDefinition, Plan>();
 
   constructor(findOperator: FindOperator) {

@@ -1,5 +1,4 @@
-// A transition that is due becomes a row: its operators fire, and prove where that is required, the row says what they gave, and what it
-// emits is announced.
+// Turns a due transition into an audit row: operators fire, and prove if required; emitted events are announced.
 import type { Due } from '../limiter/gate.js';
 import type { Plan } from '../limiter/plan.js';
 import { type Firing, fire } from '../operator/fire.js';
@@ -13,11 +12,7 @@ interface Moving {
   readonly machine: Chain;
 }
 
-/**
- * Writes the row of a transition, or of its failure.
- * @param key of the contract that moves; undefined where it counts all requests together
- * @returns whether the transition is taken
- */
+/** Writes the row of a transition, or of its failure. @returns whether the transition is taken */
 export function recordTransition(ledger: Ledger, { id, plan, machine }: Moving, due: Due, key?: string): boolean {
   const { transition, event, count } = due;
   const [from, to] = [plan.states[transition.from]!.name, plan.states[transition.to]!.name];
@@ -50,8 +45,8 @@ type Fired =
   | (Extract<Firing, { ok: false }> & { readonly operator: string });
 
 /**
- * Fires the substrate, which is part of every transition, and the operator that the transition names. A manual transition may give
- * inputs: those that the operator has are taken, the others are for conditions alone.
+ * Fires the substrate, which is part of every transition, then the operator that the transition names.
+ * Inputs of a manual transition that the operator lacks are for conditions only.
  */
 export function fireOperators({ transition, event, count }: Due): Fired {
   const { operator, proofRequired, inputs } = transition;

@@ -1,29 +1,28 @@
-// The order in which the contracts of one machine wake by themselves. Idle contracts are not in it, and are never touched.
+// The scheduler of one machine's wake-ups: contracts that fire without an event. Idle contracts have no entry and cost nothing.
 //
 //   contract a    limiting ............ may restore at 13
 //   contract b    limiting ... may restore at 11            catchUp(20):  b at 11, c at 12, a at 13
 //   contract c    held ..... until 12
 //
-// However late the clock is, contracts wake in the order of their instants: a record never goes back in time.
+// Even if the clock is late, contracts wake in the order of their instants, so a record never goes back in time.
 import { Agenda, type Ticket } from '../time/agenda.js';
 import type { Clock } from '../time/clock.js';
 import { startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
 
 export interface Sleeper {
-  /** When it may fire without an event, in unix ms; Infinity for never. */
+  /** The earliest firing without an event, in unix ms; Infinity for never. */
   readonly wakeMs: number;
-  /** Its order among those of one instant. Default: `Rank.advance`, that of contracts. */
   readonly rank?: Rank;
   wake(ms: number): void;
 }
 
-/** Contracts that the clock wakes in one task, so that other machines do not wait: each may write rows. */
+/** Wake-ups per task: each may write rows, and other machines must not wait. */
 const AT_ONCE = 4;
 
 export class Wakes {
   readonly #clock: Clock;
-  /** Made when the first contract is to wake: most machines have none. */
+  /** Created on first use: most machines never wake. */
   #agenda: Agenda | undefined;
   #isHeld = false;
   readonly #tickets = new Map<Sleeper, { readonly ticket: Ticket; readonly ms: number }>();
@@ -63,7 +62,7 @@ export class Wakes {
     this.#arm();
   }
 
-  /** Wakes all that are due up to the beginning of `cycle`, in order. Costs one comparison when none is. */
+  /** Fires wake-ups due by the beginning of `cycle`, in order. Costs one comparison if none is due. */
   catchUp(cycle: number): void {
     this.catchUpTo(startOf(cycle, this.#clock.cycleMs));
   }
@@ -83,7 +82,6 @@ export class Wakes {
     this.#next = this.#agenda?.nextDue() ?? Number.POSITIVE_INFINITY;
   }
 
-  /** The clock wakes nothing until `release`; `catchUp` still does. */
   hold(): void {
     this.#isHeld = true;
   }
