@@ -1,4 +1,4 @@
-// The folder of an answer (a recommended limit, rules side by side, a change of limits): the page, the answer as JSON, Markdown, pictures.
+// The report folder of a recommended limit, a comparison of rules or a change of limits: page, JSON, Markdown, pictures.
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { makeFolder } from '../store/make-folder.js';
@@ -9,11 +9,10 @@ import { documentPage } from './page/page.js';
 
 interface AnswerFolder {
   readonly path: string;
-  /** Of the file with the answer. */
   readonly kind: 'recommend' | 'compare' | 'diff';
 }
 
-/** Makes the folder, so that an invalid path fails before the log is read. @throws Failure `unwritable_folder` */
+/** Creates the folder, so that an invalid path fails before the log is read. @throws Failure `unwritable_folder` */
 export async function openAnswerFolder(
   kind: AnswerFolder['kind'],
   name: string,

@@ -1,5 +1,4 @@
-// What an answer of a command consists of. Every renderer (terminal, Markdown, page, JUnit) shows every kind of block; text in blocks is
-// raw, and each renderer makes it safe for its medium.
+// A report as data. Every renderer shows every kind of block. Text in blocks is raw; each renderer escapes it for its medium.
 //
 //   outcome ──► document: title, verdict, blocks ──► terminal · Markdown · page · JUnit
 import type { ChartSpec } from '../web/chart/spec.js';
@@ -11,17 +10,15 @@ export interface ReportDocument {
   readonly verdict?: VerdictMark | undefined;
   readonly sentence: string;
   readonly question?: string | undefined;
-  /** What it is about, for documents: span, seed, length of a cycle. */
   readonly facts?: string | undefined;
   readonly blocks: readonly Block[];
-  /** The command that repeats it, and what identifies the result; for documents. */
+  /** The command that repeats the run, and facts that identify the result; for the medium `documents`. */
   readonly again?: { readonly command: string; readonly facts?: string } | undefined;
-  /** Facts for machines, for example the digest. */
   readonly properties?: Readonly<Record<string, string | number>>;
 }
 
 export interface VerdictMark {
-  /** So that colour is not the only difference. */
+  /** Distinguishes verdicts without colour. */
   readonly sign: string;
   readonly words: string;
   readonly hue: 'good' | 'open' | 'bad';
@@ -46,7 +43,6 @@ interface Sentence extends Common {
 
 export interface Figures extends Common {
   readonly kind: 'figures';
-  /** The title of a third column; undefined if no figure has one. */
   readonly meanTitle?: string | undefined;
   readonly rows: readonly {
     readonly label: string;
@@ -56,7 +52,7 @@ export interface Figures extends Common {
   }[];
 }
 
-/** What is demanded, and whether it is met. In JUnit each row is a test case. */
+/** Demands and results. In JUnit each row is a test case. */
 export interface CheckList extends Common {
   readonly kind: 'checks';
   readonly rows: readonly CheckRow[];
@@ -76,11 +72,11 @@ export interface Table extends Common {
   readonly columns: readonly TableColumn[];
   readonly rows: readonly (readonly Cell[])[];
   readonly brief?: number;
-  /** If there are more rows than those given: how many in all. */
+  /** Number of all rows, if `rows` holds fewer. */
   readonly total?: number;
-  /** What further rows are: `and 5 more differences`. */
+  /** Name of the rows left out: `and 5 more differences`. */
   readonly more?: string;
-  /** A table that is too wide for a terminal is split between columns, each part with this many of the first. Default: text is cut. */
+  /** Splits a table too wide for a terminal; each part repeats this many leading columns. Default: cell text is cut. */
   readonly keep?: number;
 }
 
@@ -124,12 +120,10 @@ export function chartsIn({ blocks }: ReportDocument): ChartSpec[] {
   return shownIn(blocks, 'documents').flatMap((block) => (block.kind === 'chart' ? [block.spec] : []));
 }
 
-/** The picture of a chart in the folder of a report. */
 export function chartFile({ id }: ChartSpec): string {
   return `charts/${id}.png`;
 }
 
-/** Rows of a table in a terminal or in Markdown, and the line below for those left out. */
 export function briefRows({ rows, brief = rows.length, total = rows.length, more = 'rows' }: Table) {
   const shown = rows.slice(0, brief);
   const left = total - shown.length;

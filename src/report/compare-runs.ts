@@ -1,4 +1,4 @@
-// Several runs compared: every figure of each, and which are worse than the baseline by more than the tolerance; as a document, CSV, JSON.
+// Compares runs: the figures of each, and which are worse than the baseline beyond the tolerance; as document, CSV or JSON.
 import type { Outcome } from '../outcome/outcome-schema.js';
 import { csvField } from '../outcome/timeline-file.js';
 import type { ChartSpec } from '../web/chart/spec.js';
@@ -13,15 +13,15 @@ interface NamedOutcome {
 }
 
 export interface Tolerance {
-  /** Share of the baseline by which a figure may be worse: 0.05 is 5 %. */
+  /** Allowed worsening as a share of the baseline: 0.05 is 5 %. */
   readonly share: number;
-  /** Amount by which a figure may always be worse, in its unit: small numbers vary by large shares. */
+  /** Worsening always allowed, in the figure's unit: small numbers vary by large shares. */
   readonly floor: number;
 }
 
 interface ComparedFigure {
   readonly value: number | undefined;
-  /** Against the baseline; undefined without one, for the baseline itself, and if either run has no such figure. */
+  /** From the baseline; undefined for the baseline itself, or if a run lacks the figure. */
   readonly change?: Change;
 }
 
@@ -42,7 +42,6 @@ interface ComparedRow {
 
 export interface RunComparison {
   readonly runs: readonly NamedOutcome[];
-  /** Index of the baseline among the runs; undefined if they are only shown side by side. */
   readonly baseline: number | undefined;
   readonly tolerance: Tolerance;
   readonly rows: readonly ComparedRow[];
@@ -64,10 +63,7 @@ const broken: Figure = {
   of: ({ expectations }) => expectations.filter(({ held }) => !held).length,
 };
 
-/**
- * @param runs at least one; the baseline is one of them
- * @param baseline its index; undefined for none
- */
+/** @param runs at least one @param baseline index of a run; undefined for none */
 export function compareRuns(
   runs: readonly NamedOutcome[],
   { baseline, tolerance = noTolerance }: { readonly baseline?: number; readonly tolerance?: Tolerance } = {},
@@ -93,9 +89,7 @@ export function compareRuns(
   return { runs, baseline, tolerance, rows, worse };
 }
 
-/**
- *   |value - base| <= max(share * |base|, floor)   same
- */
+/** `|value - base| <= max(share * |base|, floor)` counts as `same`. */
 function changeOf({ worse }: Figure, base: number, value: number, { share, floor }: Tolerance): Change {
   const delta = value - base;
   const shared = { baseline: base, delta, share: base === 0 ? undefined : delta / Math.abs(base) };
@@ -125,7 +119,7 @@ export function comparisonDocument(comparison: RunComparison, chart?: ChartSpec)
       : baseline === undefined
         ? { sign: '–', words: 'compared', hue: 'open' }
         : { sign: '✔', words: 'not worse', hue: 'good' };
-  // The baseline is beside the names of the figures: a table that is split has both in each part.
+  // The baseline comes first, so that each part of a split table repeats it.
   const order = runs.map((_, index) => index).sort((a, b) => Number(b === baseline) - Number(a === baseline));
   const table: Block = {
     kind: 'table',
@@ -182,7 +176,7 @@ function conclusion({ runs, baseline, tolerance, worse }: RunComparison): string
     : `${counted(worse.length, 'figure')} ${worse.length === 1 ? 'is' : 'are'} worse than ${name}. ${tolerated}`;
 }
 
-/** For JUnit: a document for each run but the baseline, a check for each figure. */
+/** For JUnit: one document per run except the baseline, one check per figure. */
 export function comparedRuns({ runs, baseline, rows }: RunComparison): ReportDocument[] {
   return runs.flatMap(({ name }, index) => {
     if (index === baseline) return [];
@@ -222,7 +216,7 @@ export function comparisonJson({ runs, baseline, tolerance, rows, worse }: RunCo
   return `${JSON.stringify(shown, undefined, 2)}\n`;
 }
 
-/** One line for each figure and run (RFC 4180, with LF), to be filtered in a spreadsheet. */
+/** One line per figure and run (RFC 4180, with LF). */
 export function comparisonCsv({ runs, rows }: RunComparison): string {
   const lines = rows.flatMap(({ name, unit, cells }) =>
     cells.map(({ value, change }, index) =>

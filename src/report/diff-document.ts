@@ -1,4 +1,4 @@
-// What a change of a gateway's limits does: which limits differ, what bursts pass, whom it would newly refuse.
+// The effect of a change of a gateway's limits: changed limits, bursts, and clients newly refused.
 import type { GatewayLimits } from '../gateway/found.js';
 import type { LimitChange } from '../sizing/limit-changes.js';
 import type { LimitDiff, NamedCounts } from '../sizing/limit-diff.js';
@@ -15,7 +15,7 @@ export interface LimitsDiff {
   readonly changes: readonly LimitChange[];
   readonly traffic: LimitDiff | undefined;
   readonly log: string | undefined;
-  /** Less than this share of the requests may be newly refused. */
+  /** Budget: less than this share of the requests may be newly refused. */
   readonly below: number | undefined;
   readonly top: number;
   readonly command: string;
@@ -234,7 +234,7 @@ interface ShownSide {
   readonly not_applied: GatewayLimits['notApplied'];
 }
 
-/** The file diff.json, and what `weir diff --json` prints. */
+/** diff.json, and the output of `weir diff --json`. */
 export function diffAnswer({ names, changes, traffic, below, log, top, ...sides }: LimitsDiff) {
   const shown = (side: GatewayLimits): ShownSide => ({
     limiters: side.limiters,
@@ -269,7 +269,7 @@ export function diffAnswer({ names, changes, traffic, below, log, top, ...sides 
   };
 }
 
-/** Workflow commands of GitHub: an error where a limit newly refuses more than the budget, else notices. */
+/** GitHub workflow commands: an error for a limit over the budget, else notices. */
 export function annotations({ changes, traffic, below, old, new: fresh }: LimitsDiff): string[] {
   const isOver = traffic !== undefined && below !== undefined && shareOf(traffic) >= below;
   const changeOf = ({ name, where }: { name: string; where: string }) =>

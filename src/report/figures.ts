@@ -1,10 +1,10 @@
-// The figures of an outcome that reports show: name, label, unit, and the direction in which a run is worse.
+// The figures of an outcome: name, label, unit, and which direction is worse.
 import type { ClientFigures, Outcome, Quantiles } from '../outcome/outcome-schema.js';
 import { capital, latency, number, spanWords } from './words.js';
 
 export type FigureUnit = 'count' | 'cycles' | 'ms' | 'number';
 
-/** Whether more or less of it is worse; 'neither' for a figure that belongs to the question, not to the answer. */
+/** 'neither' for a figure that belongs to the question, not to the answer. */
 type Worse = 'more' | 'less' | 'neither';
 
 export interface Figure {
@@ -83,7 +83,6 @@ export const figures: readonly Figure[] = [
   figure('differences', 'differences', 'count', 'more', (o) => o.comparison?.differences_total),
 ];
 
-/** Of figures that have no row of their own, or whose label needs its heading. */
 const titles: Readonly<Record<string, string>> = {
   admitted: 'requests admitted',
   limited: 'requests limited',
@@ -93,14 +92,13 @@ const titles: Readonly<Record<string, string>> = {
   'clients.attempts_per_success': 'attempts per success',
 };
 
-/** The title of an axis: what it is, with its unit. */
 export function figureTitle(name: string): string {
   const found = figures.find((one) => one.name === name);
   const unit = found?.unit === 'cycles' || found?.unit === 'ms' ? ` (${found.unit})` : '';
   return capital(titles[name] ?? (found === undefined ? name : `${found.label}${unit}`));
 }
 
-/** The mean of a figure over replications with its 95 % interval; undefined without replications. */
+/** Mean with its 95 % interval; undefined without replications. */
 export function meanText({ name }: Pick<Figure, 'name'>, { replications }: Outcome): string | undefined {
   const found = replications?.figures[name];
   if (found === undefined) return undefined;

@@ -1,4 +1,4 @@
-// The folder of a report: created before a run begins, so that an invalid path fails early, and written after it.
+// A report folder: created before the run, so that an invalid path fails early, and written after it.
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { access, constants, rm, rmdir, writeFile } from 'node:fs/promises';
@@ -27,12 +27,9 @@ interface FolderOptions {
 
 export interface ReportFolder {
   readonly path: string;
-  /**
-   * Writes every file of the report. Files of an earlier report are replaced.
-   * @param written files that are written already; those in the folder belong to the report
-   */
+  /** Replaces the files of an earlier report. @param written files that exist already; those in the folder belong to the report */
   write(reported: Reported, written?: readonly string[]): Promise<WrittenReport>;
-  /** Removes the folders that were made for it and are still empty: after a run that failed. */
+  /** After a failed run: removes folders created for it that are still empty. */
   discard(): Promise<void>;
 }
 
@@ -70,7 +67,7 @@ async function removeEmpty(path: string, last: string | undefined): Promise<void
 
 const LONGEST_NAME = 80;
 
-/** A valid name of a folder on every system: no separators, no leading dots, no device names of Windows. */
+/** A folder name valid on every system: no separators, leading dots or Windows device names. */
 export function safeName(name: string): string {
   const plain = name
     .normalize('NFC')
@@ -105,7 +102,7 @@ async function write(path: string, reported: Reported, written: readonly string[
     await writeLines(join(path, name), lines);
     files.push(join(path, name));
   };
-  // The outcome is the most important file: it is written first, in case the program is stopped.
+  // Most important file first, in case the program is stopped.
   await put('outcome.json', outcomeJson(command === undefined ? outcome : { ...outcome, command }));
   const { compared, scenario, seed, cycle_ms } = outcome;
   if (compared !== undefined) {
@@ -122,7 +119,7 @@ async function write(path: string, reported: Reported, written: readonly string[
   const pictures = await writeCharts(path, chartsIn(document));
   files.push(...pictures.map((name) => join(path, name)));
   await put('summary.md', documentMarkdown(document, pictures));
-  // Files of an earlier run that this one does not have are removed, so that they are not taken for its own.
+  // Files of an earlier run that this run lacks would be mistaken for its own.
   const stale = notInEveryReport.map((name) => join(path, name)).filter((file) => !files.includes(file));
   for (const file of stale) await rm(file, { force: true });
   const beside = files.filter((file) => !file.endsWith('.png')).map((file) => file.slice(path.length + 1));
@@ -130,7 +127,6 @@ async function write(path: string, reported: Reported, written: readonly string[
   return { page: join(path, 'index.html'), files };
 }
 
-/** Pictures in `charts/`. @returns their names in the folder; none without a canvas */
 export async function writeCharts(path: string, specs: readonly ChartSpec[]): Promise<string[]> {
   const canvas = await drawingIfInstalled();
   if (canvas === undefined || specs.length === 0) return [];

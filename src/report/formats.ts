@@ -1,4 +1,4 @@
-// The formats in which runs are rendered to standard output: a single run as its report, several runs as their comparison.
+// Output formats of runs: a single run as its report, several runs as their comparison.
 
 import type { Outcome } from '../outcome/outcome-schema.js';
 import { csvLines } from '../outcome/timeline-file.js';
@@ -70,10 +70,7 @@ const formats = {
 export type ReportFormat = keyof typeof formats;
 export const formatNames = Object.keys(formats) as ReportFormat[];
 
-/**
- * @param runs at least one
- * @throws Failure `no_requests` if there is nothing to draw
- */
+/** @param runs at least one @throws Failure `no_requests` if there is nothing to draw */
 export async function render(
   name: ReportFormat,
   runs: readonly NamedRun[],

@@ -1,4 +1,4 @@
-// Documents as JUnit XML for Jenkins, GitLab and GitHub Actions: a suite for each document, a case for each of its checks.
+// Documents as JUnit XML for Jenkins, GitLab and GitHub Actions: a suite per document, a case per check.
 import { type CheckRow, type ReportDocument, shownIn } from './block.js';
 
 export function documentsJunit(documents: readonly ReportDocument[]): string {
@@ -17,7 +17,7 @@ function casesOf({ blocks }: ReportDocument): CheckRow[] {
   return shownIn(blocks, 'junit').flatMap((block) => (block.kind === 'checks' ? block.rows : []));
 }
 
-// No `time`: that of a suite is how long it ran, and the cycles of a run may pass in virtual time.
+// No `time`: JUnit means the real duration, and cycles may pass in virtual time.
 function suiteLines({ title, properties = {} }: ReportDocument, cases: readonly CheckRow[]): string[] {
   const named = Object.entries(properties).map(
     ([name, value]) => `      <property name="${name}" value="${xmlText(String(value))}"/>`,
@@ -53,7 +53,7 @@ const entities: Readonly<Record<string, string>> = {
   '\t': '&#9;',
 };
 
-/** Escapes text for attributes and content. Characters that XML 1.0 does not allow are replaced. */
+/** Replaces characters that XML 1.0 does not allow. */
 function xmlText(text: string): string {
   return text
     .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')

@@ -5,7 +5,7 @@ const AGAIN = 'Run it again';
 const signs = { good: '✅', open: '➖', bad: '❌' } as const;
 const results = { passed: '✅', failed: '❌', error: '🚫', skipped: '➖' } as const;
 
-/** Ends with a line feed. @param pictures of charts, beside the text; a chart without one is left out */
+/** Ends with a line feed. @param pictures files of charts; a chart without one is left out */
 export function documentMarkdown(document: ReportDocument, pictures: readonly string[] = []): string {
   const { title, verdict, sentence, question, facts, blocks, again } = document;
   const sign = verdict === undefined ? '' : `${signs[verdict.hue]} `;
@@ -89,7 +89,7 @@ function bodyOf(block: Block): string {
   }
 }
 
-/** Escapes foreign text for a line or a table cell: it can neither end them nor contain markup. */
+/** Escapes foreign text for a line or a table cell, so that it can neither end it nor contain markup. */
 function markdownCell(text: string): string {
   return text
     .replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
@@ -104,7 +104,7 @@ function markdownTable(columns: readonly TableColumn[], rows: readonly (readonly
   return [titles, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** Foreign text as code in a table cell: the fence is longer than any run of backticks in it, and bars are escaped. */
+/** Foreign text as code in a table cell: the fence is longer than any run of backticks, and bars are escaped. */
 function codeCell(text: string): string {
   const plain = text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').replaceAll('|', '\\|');
   const fence = '`'.repeat(longestFence(plain) + 1);

@@ -1,4 +1,4 @@
-// Reads a report folder: the outcome is checked against its schema, the timeline row by row.
+// Reads a report folder: checks the outcome against its schema and the timeline row by row.
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,11 +13,7 @@ import { faultsOf } from '../schema/schema-faults.js';
 import { readText, unreadableFailure } from '../schema/text-file.js';
 import { limitingStates, type Reported } from './reported.js';
 
-/**
- * Reads a run from its report.
- * @param path a report folder, or its outcome.json
- * @throws Failure `unreadable_file`, `invalid_json`, `invalid_input`
- */
+/** @param path a report folder, or its outcome.json @throws Failure `unreadable_file`, `invalid_json`, `invalid_input` */
 export async function readRun(path: string): Promise<Reported> {
   const folder = path.endsWith('.json') ? join(path, '..') : path;
   const outcomePath = path.endsWith('.json') ? path : join(path, 'outcome.json');
@@ -35,14 +31,14 @@ export async function readRun(path: string): Promise<Reported> {
     ...(series === undefined ? {} : { series }),
   };
   if (timeline === undefined) return { ...shared, timeline, totals: new Timeline(['all']) };
-  // The report of a large fleet has only its totals, under the name `all`.
+  // The report of a large fleet has only totals, under the name `all`.
   const isTotals = outcome.contracts > 1 && timeline.contracts.every((name) => name === 'all');
   return isTotals
     ? { ...shared, timeline: undefined, totals: timeline }
     : { ...shared, timeline, totals: totalsOf(timeline, limitingStates(outcome)) };
 }
 
-/** The rows of all contracts together, as the run itself would have summed them. */
+/** Sums all contracts, as the run itself would have. */
 export function totalsOf(timeline: Timeline, limiting: ReadonlySet<string>): Timeline {
   const names = timeline.contracts;
   const states = [true, false].map((admits) => ({ name: admits ? 'allowing' : 'limiting', admits }));
@@ -110,7 +106,7 @@ async function readTimeline(path: string, { first_cycle, last_cycle }: Outcome):
       const row = rowOf(text);
       if (row === undefined) throw notReport(path, [{ path: `line ${line}`, message: 'is not a row of a timeline' }]);
       const { cycle, contract, requests, admitted, count, state } = row;
-      // Charts expect every row between the first and the last cycle of the run.
+      // Charts rely on rows within the cycles of the run.
       if (cycle < earliest || cycle > (last_cycle ?? Number.NEGATIVE_INFINITY))
         throw notReport(path, [{ path: `line ${line}`, message: 'is out of order, or not in a cycle of the run' }]);
       earliest = cycle;

@@ -1,19 +1,18 @@
 // Reduces the points of long runs before drawing. Every peak, valley, transition and limiting interval remains visible.
 //
-//   steps      ▁▁▇▁▁▂▂▁▁▁▇▇  ->  in each column the first, the least, the largest and the last value, at their places
+//   steps      ▁▁▇▁▁▂▂▁▁▁▇▇  ->  the first, least, largest and last value of each column
 //   intervals  ## #.#.#  ##  ->  all of them; gaps narrower than a column are closed
 //   sums       1 0 4 2 0 0   ->  sums over bins of whole cycles, and the largest single cycle of each bin
 
-/** A value that holds from its place until the next one: `ys[i]` over [xs[i], xs[i + 1]). Places ascend. */
+/** `ys[i]` holds over [xs[i], xs[i + 1]). Places ascend. */
 export interface StepLine {
   readonly xs: readonly number[];
   readonly ys: readonly number[];
 }
 
 /**
- * Keeps at most four values of each column; a line through them covers the same pixels as a line through all values.
- * Nothing is dropped if there are at most four values for each column.
- * @param columns number of columns in which [from, to) is drawn, at least 1
+ * Keeps at most four values per column; the line covers the same pixels as a line through all values.
+ * @param columns in [from, to), at least 1
  */
 export function reduceSteps({ xs, ys }: StepLine, from: number, to: number, columns: number): StepLine {
   if (xs.length <= 4 * columns) return { xs, ys };
@@ -38,10 +37,7 @@ export function reduceSteps({ xs, ys }: StepLine, from: number, to: number, colu
   return kept;
 }
 
-/**
- * Joins intervals that cannot be distinguished when drawn: gaps narrower than a column are closed, and no other. The result covers
- * everything that the intervals cover, and has at most `columns + 1` intervals.
- */
+/** Closes gaps narrower than a column, and no others. The result covers the input, with at most `columns + 1` intervals. */
 export function reduceIntervals(
   intervals: readonly (readonly [from: number, to: number])[],
   from: number,
@@ -59,7 +55,7 @@ export function reduceIntervals(
   return joined;
 }
 
-/** Keeps the first mark of each column: the others would be drawn over it. */
+/** Keeps the first mark of each column: others would be drawn over it. */
 export function reduceMarks(marks: readonly number[], from: number, to: number, columns: number): number[] {
   if (marks.length <= columns) return [...marks];
   const seen = new Set<number>();
@@ -70,15 +66,15 @@ export function reduceMarks(marks: readonly number[], from: number, to: number, 
 }
 
 export interface Bins {
-  /** Length of a bin in cycles: 1, 2 or 5 times a power of ten. */
+  /** Bin length in cycles: 1, 2 or 5 times a power of ten. */
   readonly size: number;
   readonly starts: readonly number[];
   readonly sums: readonly (readonly number[])[];
-  /** By bin, the largest first value of a single row. */
+  /** By bin: the largest first value of a row. */
   readonly peaks: readonly number[];
 }
 
-/** Sums the values of rows over bins of equal length, at most `most` of them in [from, to). Rows ascend. */
+/** At most `most` bins of equal length in [from, to). Rows ascend. */
 export function binSums(
   rows: Iterable<readonly [x: number, ...values: number[]]>,
   from: number,

@@ -3,22 +3,20 @@ import type { ContractOutcome, Outcome, TransitionSeen } from '../outcome/outcom
 import type { Series } from '../outcome/series.js';
 import type { Timeline } from '../outcome/timeline.js';
 
-/** A run as reports use it; every `Run` of the simulation is one. */
 export interface Reported {
   readonly outcome: Outcome;
-  /** Each contract, cycle by cycle; undefined for a fleet too large to record each contract. */
   readonly timeline: Timeline | undefined;
-  /** All contracts together: `count` is the number of contracts that are limiting at the end of the cycle. */
+  /** All contracts together: `count` is how many limit at the end of the cycle. */
   readonly totals: Timeline;
   readonly predicted?: Timeline;
   readonly series?: Series;
   readonly command?: string;
 }
 
-/** [entry, restore) in cycles; an interval without a restore ends with the run. */
+/** [entry, restore) in cycles; without a restore it ends with the run. */
 type LimitingInterval = readonly [from: number, to: number];
 
-/** The command that repeats the run: the one that produced it, or the shortest one with the same result. */
+/** The command that produced the run, or the shortest one with the same result. */
 export function commandOf({ outcome, command }: Reported): string {
   if (command !== undefined) return command;
   const name = shellWord(outcome.scenario);
@@ -35,14 +33,11 @@ export function shellWord(word: string): string {
   return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/**
- * The states in which requests are limited. Outcomes of version 0.2 and before have no list of states: they are derived from the reactions,
- * which begin with the entry into such a state.
- */
+/** Outcomes up to version 0.2 list no states: they follow from the reactions, each of which begins with the entry into such a state. */
 export function limitingStates({ by_contract, reactions = [], states: named }: Outcome): ReadonlySet<string> {
   if (named !== undefined) return new Set(named.flatMap(({ name, admits }) => (admits ? [] : [name])));
   const states = new Set(['limiting']);
-  // A long run has a million of each: they are not searched through for every reaction. Of several in a cycle, the last.
+  // A long run has a million of each, so entries are indexed. If a cycle has several, the last counts.
   const enteredAt = new Map(
     by_contract.map(({ id, transitions }) => [id, new Map(transitions.map(({ cycle, to }) => [cycle, to]))]),
   );
@@ -71,14 +66,12 @@ export function limitingIntervals(
   return intervals;
 }
 
-/** A state of a definition that is not that of a rate limiter, and the intervals in which a contract was in it. */
 interface StateIntervals {
   readonly name: string;
   readonly admits: boolean;
   readonly intervals: readonly LimitingInterval[];
 }
 
-/** Every state of a definition with when a contract was in it; none for a rate limiter with its two states. */
 export function stateIntervals(
   { states = [] }: Outcome,
   { transitions }: ContractOutcome,
@@ -94,7 +87,7 @@ export function stateIntervals(
   return states.map(({ name, admits }) => ({ name, admits, intervals: within.get(name)! }));
 }
 
-/** The contract of charts with a single window: the first one with a difference between the arms, otherwise the most limited one. */
+/** The contract shown by charts of one window: the first that differs between the arms, else the most limited. */
 export function shownContract({ by_contract, comparison }: Outcome): ContractOutcome | undefined {
   const differing = comparison?.differences[0]?.contract;
   return by_contract.find(({ id }) => id === differing) ?? by_contract[0];

@@ -1,4 +1,3 @@
-// Rules side by side.
 import type { ComparedRule, ComparedRules } from '../outcome/compared-rules.js';
 import type { LogComparison } from '../sizing/compare-logs.js';
 import type { ChangedKey } from '../sizing/side-by-side.js';
@@ -7,7 +6,7 @@ import { type Block, type ReportDocument, right, sentence } from './block.js';
 import { refusalsChart } from './chart/rules.js';
 import { counted, duration, percent } from './words.js';
 
-/** Keys in a terminal and in Markdown; pages and compare.json have all that were asked for. */
+/** Keys shown in terminal and Markdown; pages and compare.json have all. */
 const BRIEF = 10;
 
 interface ComparedReport extends LogComparison {
@@ -38,7 +37,6 @@ interface PolicyChanges {
   readonly by_key: readonly ChangedKey[];
 }
 
-/** Columns of the table of rules; those that no rule has are left out. */
 const columns: readonly (readonly [head: string, of: (one: ComparedRule) => string | number | undefined])[] = [
   ['rule', ({ name }) => name],
   ['requests', ({ requests }) => requests],
@@ -54,7 +52,7 @@ const columns: readonly (readonly [head: string, of: (one: ComparedRule) => stri
   ['served late', ({ served_in_vain }) => served_in_vain],
 ];
 
-/** The number of requests is a column where it depends on the rule. */
+/** Shows the number of requests only if it depends on the rule. */
 export function rulesBlocks(rules: readonly ComparedRule[], title?: string): Block[] {
   const differ = rules.some(({ requests }) => requests !== rules[0]?.requests);
   const shown = columns.filter(
@@ -76,7 +74,7 @@ const legend =
   "worst 1 s: most requests of one key admitted in any second. fairness: Jain's index of the shares admitted; 1 means every key loses the same share. longest closed: longest time one key stayed refused, from a refused request until one would be admitted. repeats: requests sent by a key that was already limited.";
 const servedLegend = 'served late: requests that the service served after their client had given up.';
 
-/** The file compare.json, and what `weir replay --compare --json` prints. @param of log or scenario, and its seed */
+/** compare.json, and the output of `weir replay --compare --json`. @param of log or scenario, and its seed */
 export function comparedAnswer(of: object, { keys, rules, timeline }: ComparedRules, cycleMs: number, partial = false) {
   const { requests } = rules[0]!;
   return { weir: VERSION, kind: 'compare', ...of, cycle_ms: cycleMs, requests, keys, partial, rules, timeline };

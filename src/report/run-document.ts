@@ -34,12 +34,11 @@ export function reportText(reported: Reported, terminal?: Terminal): string {
   return documentText(runDocument(reported, 'terminal'), terminal);
 }
 
-/** @param medium for which charts are made: drawing data of long runs takes time */
+/** @param medium charts are made only for documents: the data of long runs takes time */
 export function runDocument(reported: Reported, medium: Medium): ReportDocument {
   const { outcome } = reported;
   const { scenario, seed, question, kind, notes = [], compared } = outcome;
   const charts = medium === 'documents' ? chartsOf(reported) : [];
-  // A terminal shows them without a heading.
   const titled = (title: string) => (medium === 'terminal' ? undefined : title);
   const window = medium === 'terminal' ? windowChart(reported) : undefined;
   return {
@@ -112,7 +111,7 @@ function expectationBlocks(outcome: Outcome, title?: string): Block[] {
   return [{ kind: 'checks', rows, title }];
 }
 
-/** At least one: readers of JUnit treat an empty suite as an error. */
+/** At least one: JUnit readers treat an empty suite as an error. */
 function runChecks(outcome: Outcome): CheckRow[] {
   const { comparison, partial } = outcome;
   const end: CheckRow = {
@@ -158,7 +157,6 @@ function figureBlock(outcome: Outcome, title: string | undefined): Block {
   };
 }
 
-/** When the limiting began and how long it lasted, for runs in calendar time. Pages have all transitions. */
 function entryBlocks(outcome: Outcome): Table[] {
   const { by_contract, contracts, cycle_ms, first_cycle, last_cycle } = outcome;
   const limiting = limitingStates(outcome);
@@ -173,7 +171,7 @@ function entryBlocks(outcome: Outcome): Table[] {
     )
     .sort((a, b) => a.cycle - b.cycle);
   if (entries.length === 0) return [];
-  // Of a rule the count only says that it refused.
+  // The count of a rule only says that it refused.
   const hasCounts = entries.every(({ contract: { rule } }) => rule === undefined);
   const isSeveral = contracts > 1;
   return [
@@ -265,7 +263,6 @@ function differenceBlocks(outcome: Outcome): Block[] {
   ];
 }
 
-/** Several runs: what failed of each, and a table with a line for each. */
 export function runsDocument(outcomes: readonly Outcome[]): ReportDocument {
   const broken = outcomes.filter(({ verdict }) => verdict !== 'held' && verdict !== 'nothing expected');
   const words =

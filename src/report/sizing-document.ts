@@ -1,4 +1,3 @@
-// The advice of `weir recommend` as a document.
 import type { Advice, Recommendation } from '../sizing/advice.js';
 import type { PasteLines } from '../sizing/lines-to-paste.js';
 import { type Block, type ReportDocument, right, sentence, type Table } from './block.js';
@@ -10,7 +9,6 @@ const LEVELS = ' ▁▂▃▄▅▆▇█';
 interface AdviceParts {
   readonly name: string;
   readonly advice: Advice;
-  /** Whether each key has a limit of its own; else all requests share one. */
   readonly isKeyed: boolean;
   readonly paste: readonly PasteLines[];
   readonly command: string;
@@ -147,7 +145,7 @@ function networkSentences({ networks, requests: all }: Advice): string[] {
 function keySentences({ suspects, curves, cycle_ms }: Advice): string[] {
   if (suspects.length === 0) return [];
   const names = suspects.slice(0, 5).map(({ key, requests, share, peaks, withins }) => {
-    // The window in which it stands out: the first of those asked for, if it does in several.
+    // The first requested window in which the key is an outlier.
     const window = curves.findIndex(({ within }) => within === withins[0]);
     const only =
       withins.length === curves.length
@@ -167,7 +165,7 @@ function keySentences({ suspects, curves, cycle_ms }: Advice): string[] {
   }
 }
 
-/** On a page, a table for the threshold that is chosen replaces it. */
+/** On a page, replaced by a table for the chosen threshold. */
 function clientBlocks(
   { keys }: Advice,
   { clients, keys_limited, suspects_limited, threshold }: Recommendation,

@@ -1,4 +1,4 @@
-// A sweep or a map: a table of its cells, the answer of a search, what a map says, and the page on which axes and figure are chosen.
+// A sweep or a map: table of cells, answer of a search, summary of a map, and an interactive page.
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { stringify } from 'yaml';
@@ -21,18 +21,15 @@ import { documentPage } from './page/page.js';
 import { valueText } from './sweep-files.js';
 import { counted, number } from './words.js';
 
-/** Cells in the table of a page, and in a terminal; the files hold all. */
+/** Table rows on a page, and in a terminal; the files hold all. */
 const MOST_ROWS = 1_000;
 const MOST_BRIEF = 60;
 const MOST_FIGURES = 4;
 
-/** Figures that say little beside the others. */
+/** Figures that add little to the others. */
 const SAID_BY_OTHERS = new Set(['requests', 'admitted', 'contracts_limited', 'restores', 'clients.attempts']);
 
-/**
- * The figures to show: those asked for, else the first that are not the same in every cell.
- * @throws Failure `wrong_usage` for one that no cell has
- */
+/** Default: the first figures that vary between cells. @throws Failure `wrong_usage` for a figure that no cell has */
 export function shownFigures(rows: readonly SweepRow[], asked: readonly string[] | undefined): readonly string[] {
   const present = new Set(rows.flatMap(({ figures }) => Object.keys(figures)));
   const missing = asked?.find((name) => !present.has(name));
@@ -76,7 +73,7 @@ export function cellTable(axes: readonly Axis[], rows: readonly SweepRow[], figu
   };
 }
 
-/** The last steps of each path, as many as are needed to tell it from the others. */
+/** The shortest suffix of each path that no other path shares. */
 function shortNames(paths: readonly string[]): string[] {
   return paths.map((path) => {
     const steps = path.split('.');
@@ -125,7 +122,7 @@ function answerWords({ answer, value, over, tried, next, resolution }: Found, co
   }
 }
 
-/** Of each limiter over all clients, and of each client over all limiters: the middle, and the ends. */
+/** Median and extremes of each limiter over all clients, and of each client over all limiters. */
 export function matrixBlocks(axes: readonly Axis[], rows: readonly SweepRow[], figures: readonly string[]): Block[] {
   const sides = axes.filter(({ path }) => path === 'limiter' || path === 'clients');
   const others = axes.filter((axis) => !sides.includes(axis));
@@ -166,7 +163,7 @@ function inSeconds({ mean, low, high }: SweptFigure): string {
   return figureWords({ mean: s(mean), low: low && s(low), high: high && s(high) });
 }
 
-/** What a map says: for each load its zone and the smallest trigger that leaves it stuck; then the cures. */
+/** For each load its zone and the smallest trigger that leaves it stuck; then the cures. */
 export function mapBlocks({ axes, rows, columns, cures, unsolved, unsplit }: CollapseMap): Block[] {
   const up = axes.at(-2)!.path;
   const titles = shortNames(axes.map(({ path }) => path));
@@ -204,7 +201,6 @@ export function mapBlocks({ axes, rows, columns, cures, unsolved, unsplit }: Col
   return [zones, ...tooShort, ...howTaken(rows, unsolved, unsplit), ...(cures.length === 0 ? [] : [cured])];
 }
 
-/** How each figure of a map was found. */
 function howTaken(rows: readonly SweepRow[], unsolved: string | undefined, unsplit: number): Block[] {
   const states = rows.flatMap(({ figures }) => figures['chain_states']?.mean ?? []);
   const split = rows.filter(({ figures }) => 'split_runs' in figures).length;
@@ -245,12 +241,10 @@ function howTaken(rows: readonly SweepRow[], unsolved: string | undefined, unspl
 interface Swept {
   readonly plan: SweepPlan;
   readonly rows: readonly SweepRow[];
-  /** Names of the figures of which there is a picture and a column. */
   readonly figures: readonly string[];
-  /** The border that heat maps show for the first figure. */
   readonly border?: number | undefined;
   readonly says?: readonly Block[] | undefined;
-  /** Whether what is said takes the place of the cells in a terminal. */
+  /** In a terminal, `says` replaces the table of cells. */
   readonly isMatrix?: boolean | undefined;
 }
 
@@ -259,11 +253,10 @@ interface SweepReport extends Swept {
   readonly files: readonly string[];
 }
 
-/** The page holds at most so many numbers, which keeps it under 5 MB; the files hold all. */
+/** Keeps the page under 5 MB; the files hold all. */
 const MOST_NUMBERS = 240_000;
 const MOST_PICTURES = 12;
 
-/** Writes pictures and page into the folder of the sweep. Returns the page. */
 export async function writeSweepReport(folder: string, report: SweepReport): Promise<string> {
   const charts = join(folder, 'charts');
   makeFolder(charts);
@@ -308,7 +301,7 @@ export function sweepData({ plan, rows, figures, border }: Swept, most = MOST_NU
 
 function sweepAxis(name: string, { values = [], names }: Axis): SweepAxis {
   if (names !== undefined) return { name, values: names, isNumeric: false };
-  // `10/s` and `20/s` are numbers of one unit.
+  // `10/s` and `20/s` are numbers with one unit.
   const units = new Set(values.map((one) => /^[+-]?[\d.]+(.*)$/.exec(String(one))?.[1]));
   const [unit] = units;
   if (units.size > 1 || (values.length > 0 && unit === undefined))
@@ -323,12 +316,11 @@ function placeOf({ values = [] }: Axis, value: Json): number {
   return index >= 0 ? index : Number.parseFloat(String(value));
 }
 
-/** No figure can be negative: neither can the end of its interval. */
+/** Figures are never negative, so interval ends are not either. */
 function short<T extends number | null>(value: T): T {
   return (value === null ? null : Number(Math.max(0, value).toPrecision(6))) as T;
 }
 
-/** The page of a sweep while it goes on: its charts, drawn again whenever cells are sent to it. */
 export function liveSweepPage(plan: SweepPlan): string {
   const far = html`<progress id="share" max="1" value="0" aria-label="How far the sweep has come"></progress>
 <p id="far" role="status" class="facts">Waiting for the first cell…</p>`;

@@ -1,10 +1,9 @@
-// The files of a table of runs: of a sweep, or of a map, whose names begin with `map`. One that was stopped goes on from them: each run
-// is written as it ends.
+// The files of a sweep, or of a map with `map` in the names. Each run is written as it ends, so a stopped sweep can resume.
 //
-//   sweep.json     what is swept, and the digest at the end; a folder belongs to one sweep
-//   runs.ndjson    a line a run; while the sweep goes on in the order in which runs end, afterwards in the order of the cells
+//   sweep.json     the plan, and the digest at the end; a folder belongs to one sweep
+//   runs.ndjson    a line per run, in the order of completion; after the end, in the order of cells
 //   runs.csv       the same for spreadsheets
-//   sweep.ndjson   a line a cell: { cell, set, n, held, <figure>: { mean, low, high } }
+//   sweep.ndjson   a line per cell: { cell, set, n, held, <figure>: { mean, low, high } }
 //   sweep.csv      the same for spreadsheets: <figure>, <figure>.low, <figure>.high
 
 import {
@@ -33,19 +32,16 @@ const ID = /^[0-9a-f]{64}$/;
 
 type RunTableKind = 'sweep' | 'map';
 
-/** A folder for the runs of one sweep or map, and those that are in it already. */
 export class RunFolder {
-  /** Absolute or relative, as it was given. */
   readonly path: string;
-  /** Runs of an earlier call that was stopped, or all of them. */
   readonly known: readonly SweepRun[];
   readonly #kind: RunTableKind;
   readonly #plan: SweepPlan;
   readonly #journal: number;
 
   /**
-   * Takes the folder: it is made if missing, and locked until `close`.
-   * @throws Failure `wrong_usage` if it holds another sweep, or another process writes into it; `unwritable_folder`
+   * Creates the folder if missing, and locks it until `close`.
+   * @throws Failure `wrong_usage` if it holds another sweep or another process writes to it; `unwritable_folder`
    */
   constructor(path: string, kind: RunTableKind, plan: SweepPlan) {
     this.path = path;
@@ -62,7 +58,7 @@ export class RunFolder {
     }
   }
 
-  /** Adds a run. It is in the file when this returns, so that a killed process loses none. */
+  /** The run is in the file on return, so that a killed process loses none. */
   add(run: SweepRun): void {
     try {
       writeSync(this.#journal, `${JSON.stringify(run)}\n`);
@@ -71,16 +67,12 @@ export class RunFolder {
     }
   }
 
-  /** Names of the files of the table. */
   get names(): readonly string[] {
     const kind = this.#kind;
     return [`${kind}.csv`, `${kind}.ndjson`, 'runs.csv', 'runs.ndjson', `${kind}.json`, 'summary.md'];
   }
 
-  /**
-   * Writes the rows, and the runs in their order. Returns the digest.
-   * @param cells by their numbers in the runs
-   */
+  /** Writes the rows, and the runs in order. Returns the digest. @param cells by their numbers in the runs */
   finish(rows: readonly SweepRow[], runs: readonly SweepRun[], cells: readonly Cell[]): string {
     const digest = sweepDigest(this.#plan.name, rows);
     try {
@@ -105,7 +97,7 @@ export class RunFolder {
     return join(this.path, name);
   }
 
-  /** A process that was killed leaves its lock: it counts only while its process lives. */
+  /** A killed process leaves its lock, so a lock counts only while its process lives. */
   #lock(): void {
     const lock = this.#file('lock');
     const owner = existsSync(lock) ? Number(readFileSync(lock, 'utf8')) : undefined;
@@ -154,7 +146,7 @@ export class RunFolder {
     return `${JSON.stringify(described, undefined, 2)}\n`;
   }
 
-  /** Reads the runs; a line that was cut by a kill is removed. */
+  /** Removes a last line cut off by a kill. */
   #readJournal(): SweepRun[] {
     const file = this.#file('runs.ndjson');
     if (!existsSync(file)) return [];
@@ -167,19 +159,18 @@ export class RunFolder {
       .map((line) => JSON.parse(line) as SweepRun);
   }
 
-  /** Whole or not at all: a kill leaves the old file or the new one. */
+  /** Atomic: a kill leaves the old file or the new one. */
   #replace(name: string, content: string): void {
     writeFileSync(this.#file(`${name}.new`), content);
     renameSync(this.#file(`${name}.new`), this.#file(name));
   }
 }
 
-/** A row as in the files: its figures stand beside the other fields. */
 export function flatRow({ figures, ...row }: SweepRow): Readonly<Record<string, unknown>> {
   return { ...row, ...figures };
 }
 
-/** SHA-256 over the rows: the same for the same sweep, on any number of threads and after any number of stops. */
+/** SHA-256 over the rows: equal for any number of threads and stops. */
 export function sweepDigest(name: string, rows: readonly SweepRow[]): string {
   return `sha256:${digestOf({ scenario: name, rows })}`;
 }

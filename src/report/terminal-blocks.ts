@@ -1,4 +1,3 @@
-// Documents as text for a terminal.
 import { type Block, briefRows, type Cell, cellOf, type ReportDocument, shownIn, type Table } from './block.js';
 import { chartLines } from './terminal-chart.js';
 import { alignedTable, asciiOnly, type Hue, hued, shownName, type Terminal, wrapped } from './terminal-text.js';
@@ -9,7 +8,6 @@ const LEAST_COLUMNS = 40;
 const LONGEST_SENTENCE = 2_000;
 const hues: Readonly<Record<'good' | 'open' | 'bad', Hue>> = { good: 'good', open: 'faint', bad: 'bad' };
 
-/** Ends with a line feed. */
 export function documentText(document: ReportDocument, terminal: Terminal = plainTerminal): string {
   const parts = [headLines(document, terminal).join('\n'), blocksText(document.blocks, terminal)];
   return `${inCharset(parts.filter((part) => part !== '').join('\n\n'), terminal)}\n`;
@@ -103,7 +101,6 @@ function tableLines(table: Table, terminal: Terminal): string[] {
   return [...partsOf(table, shown, terminal).flatMap((lines, part) => (part === 0 ? lines : ['', ...lines])), ...below];
 }
 
-/** As many columns in each part as fit into the width, at least one. */
 function partsOf(
   { columns, keep = 1, ...table }: Table,
   rows: readonly (readonly Cell[])[],
@@ -125,7 +122,7 @@ function partsOf(
   return [];
 }
 
-/** Lines with their widths without colours. What is beside the text of a cell has a column of its own. */
+/** Widths ignore colours. The side text of a cell has its own column. */
 function aligned(
   { columns }: Pick<Table, 'columns'>,
   rows: readonly (readonly Cell[])[],

@@ -1,4 +1,4 @@
-// The first line of a chart over cycles as text; of other charts, and where nothing was counted, none:
+// The first line of a chart over cycles as text; empty for other charts, or if nothing was counted:
 //
 //   180 ┤             ▄████▄
 //   100 ┼┄┄┄┄┄┄┄┄┄┄┄┄┄██████┄┄┄┄┄┄┄┄┄  threshold
@@ -56,7 +56,6 @@ export function chartLines(
   return [`${indent}${shownName(title, width)}`, ...rows, ...strips, `${indent}${axisText(axis, width)}`];
 }
 
-/** The largest value in each column; a value holds until the next x. */
 function peaksOf({ xs, ys }: Line, width: number, columnOf: (x: number) => number): number[] {
   const peaks = new Array<number>(width).fill(0);
   xs.forEach((x, index) => {

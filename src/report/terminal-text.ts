@@ -1,8 +1,7 @@
-// Text for terminals: safe output of foreign names, colour if it is on, aligned tables.
+// Text for terminals: safe output of foreign names, colour, aligned tables.
 import { plain } from './words.js';
 
 export interface Terminal {
-  /** Width in columns; reports use at least 40. */
   readonly columns: number;
   readonly color: boolean;
   /** Nothing is cut or split, as in a pipe. */
@@ -25,13 +24,12 @@ export function hued(text: string, hue: Hue, { color }: Terminal): string {
   return color ? `\u001b[${on}m${text}\u001b[${off}m` : text;
 }
 
-/** A foreign name on one line, without control characters, cut to a length. */
+/** A foreign name on one line, without control characters. */
 export function shownName(name: string, longest = 200): string {
   const characters = [...plain(name)];
   return characters.length > longest ? `${characters.slice(0, longest - 1).join('')}…` : characters.join('');
 }
 
-/** Replaces every character outside ASCII by a similar one, or by a question mark. */
 export function asciiOnly(text: string): string {
   const nearest: Readonly<Record<string, string>> = {
     '–': '-',
@@ -43,7 +41,7 @@ export function asciiOnly(text: string): string {
     '→': '->',
     '±': '+-',
   };
-  // Control characters stay: they are colours and line feeds, because those of foreign names are already removed.
+  // Keeps control characters: they are colours and line feeds; foreign names have none left.
   return text.replace(/[^\p{Cc}\p{ASCII}]/gu, (character) => nearest[character] ?? '?');
 }
 
@@ -52,7 +50,7 @@ interface TableColumn {
   readonly right?: boolean;
 }
 
-/** A table with aligned columns, two spaces apart. If it is wider than `width`, the widest text column is cut. */
+/** Columns are two spaces apart. If the table is wider than `width`, the widest text column is cut. */
 export function alignedTable(
   columns: readonly TableColumn[],
   rows: readonly (readonly string[])[],
@@ -80,12 +78,11 @@ export function alignedTable(
   );
 }
 
-/** Breaks a text at spaces into lines of at most `width` characters; a longer word has a line of its own. */
+/** Breaks at spaces; a word longer than `width` has its own line. */
 export function wrapped(text: string, width: number): string[] {
   return filled(text.split(' '), ' ', width);
 }
 
-/** Lines of words with a gap between them, of at most `width` characters; a longer word has a line of its own. */
 export function filled(words: readonly string[], gap: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of words) {

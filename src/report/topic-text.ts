@@ -1,4 +1,4 @@
-// A page in Markdown as text for a terminal: headings, paragraphs, lists, tables and code. Links lose their address; pictures go.
+// Markdown as text for a terminal: headings, paragraphs, lists, tables and code, without addresses of links and without pictures.
 import { lexer, type Token, type Tokens } from 'marked';
 import { hued, type Terminal, wrapped } from './terminal-text.js';
 
@@ -8,7 +8,7 @@ export function pageText(page: string, terminal: Terminal): string {
     .join('\n\n');
 }
 
-/** A block without a line feed at its end. Undefined for what says nothing in a terminal: a picture, a space. */
+/** Without a final line feed; undefined for a picture or a space. */
 function blockText(block: Token, terminal: Terminal): string | undefined {
   const { columns } = terminal;
   switch (block.type) {

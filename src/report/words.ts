@@ -1,15 +1,13 @@
-// Numbers, times and verdicts in words: the same in the terminal, on the page and in a pull request.
+// Numbers, times and verdicts in words, equal in every medium.
 import type { Outcome, Verdict } from '../outcome/outcome-schema.js';
 import { unreachable } from '../schema/failure.js';
 
-/**
- * Foreign text on one line. Control characters, and those that change the direction of text, are replaced by a visible dot.
- */
+/** Foreign text on one line: control characters and direction marks become a visible dot. */
 export function plain(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '·');
 }
 
-/** 1234567.891 -> 1,234,567.9; whole numbers stay whole. At most four digits after the point, fewer for large numbers. */
+/** 1234567.891 -> 1,234,568; at most four digits after the point, fewer for large numbers. */
 export function number(value: number): string {
   if (!Number.isFinite(value)) return String(value);
   const size = Math.abs(value);
@@ -28,7 +26,7 @@ export function duration(ms: number): string {
   return `${short(s / 86_400)} d`;
 }
 
-/** A number of cycles, the time first: `46.6 s (60 cycles)`. */
+/** `46.6 s (60 cycles)` */
 export function spanWords(cycles: number, cycleMs: number): string {
   return `${duration(cycles * cycleMs)} (${counted(cycles, 'cycle')})`;
 }
@@ -37,7 +35,7 @@ function short(value: number): string {
   return String(Number(value.toFixed(value < 10 ? 2 : 1)));
 }
 
-/** In milliseconds below ten seconds, then in the units of `duration`: 484.0 ms, 9,870 ms, 38.1 s, 17.2 min. */
+/** 484.0 ms, 9,870 ms, 38.1 s, 17.2 min. */
 export function latency(ms: number): string {
   return ms < 10_000 ? `${number(ms)} ms` : duration(ms);
 }
@@ -50,7 +48,6 @@ export function share(part: number, whole: number): string {
   return `${percent} %`;
 }
 
-/** A share as a percentage, by default with three significant digits: 0.0496 %. */
 export function percent(share: number, digits = 3): string {
   return `${Number((100 * share).toPrecision(digits))} %`;
 }
@@ -65,26 +62,25 @@ export function counted(n: number, one: string, many = `${one}s`): string {
 
 const LAST_INSTANT_MS = 8.64e15;
 
-/** The begin of a cycle in UTC, to the second, for runs in calendar time; undefined for scenarios that begin at cycle 0. */
+/** Start of the cycle in UTC, to the second; undefined for scenarios that begin at cycle 0. */
 export function instantOf(cycle: number, { first_cycle, cycle_ms }: Outcome): string | undefined {
   const ms = cycle * cycle_ms;
   const isCalendar = first_cycle !== null && first_cycle * cycle_ms > 31_536_000_000 && Math.abs(ms) <= LAST_INSTANT_MS;
   return isCalendar ? `${new Date(ms).toISOString().slice(0, 19)}Z` : undefined;
 }
 
-/** A cycle counted from the first of the run, with its clock time for runs in the time of the world. */
+/** Counted from the first cycle of the run, with the clock time for runs in calendar time. */
 export function cycleWords(cycle: number, outcome: Outcome): string {
   const at = instantOf(cycle, outcome);
   return `${number(cycle - (outcome.first_cycle ?? 0))}${at === undefined ? '' : `, ${at}`}`;
 }
 
-/** What a contract is called where each client, or each key of a log, has one of its own. */
+/** A contract is called a client, or a key, if each of a log has its own. */
 export function contractWord({ read }: Pick<Outcome, 'read'>): 'contract' | 'client' | 'key' {
   if (read === undefined || read.key === null) return 'contract';
   return /client|address|user/.test(read.key) ? 'client' : 'key';
 }
 
-/** How a log was read, a sentence each, the warnings last; none for runs without a log. */
 export function readSentences({ read }: Pick<Outcome, 'read'>): string[] {
   if (read === undefined) return [];
   const { format, columns, time_unit, skipped_lines } = read;
@@ -97,7 +93,6 @@ export function readSentences({ read }: Pick<Outcome, 'read'>): string[] {
   ];
 }
 
-/** What was read of a log, however it was read; the warnings last. */
 export function readFacts(read: NonNullable<Outcome['read']>): string[] {
   const { key, keys, first_at, last_at, filtered, warnings } = read;
   return [
@@ -118,7 +113,7 @@ const verdictSigns: Readonly<Record<Verdict, string>> = {
 
 type Judged = Pick<Outcome, 'verdict' | 'partial'>;
 
-/** How a verdict is shown: a run that was stopped has held nothing yet, whatever held so far. */
+/** A stopped run has held nothing yet. */
 export function verdictView({ verdict, partial = false }: Judged): {
   readonly sign: string;
   readonly words: string;
@@ -172,7 +167,6 @@ function sentence(verdict: Verdict, expectations: Outcome['expectations'], compa
   }
 }
 
-/** The share of replications in which all expectations held, with the confidence interval of that share. */
 function replicationsSentence(expectations: Outcome['expectations'], replications: Outcome['replications']): string {
   if (replications === undefined || expectations.length === 0) return '';
   const { n, held: runs, held_share, failed_seeds } = replications;
@@ -183,10 +177,9 @@ function replicationsSentence(expectations: Outcome['expectations'], replication
   return ` Held in ${runs} of ${n} runs (95 % interval of that share: ${percent(held_share.low)} to ${percent(held_share.high)})${first}.`;
 }
 
-/** More digits than a bound usually has, and no more than are read. */
 const MOST_DIGITS = 7;
 
-/** The actual value of an expectation; with replications, the number of runs in which it held. */
+/** With replications: the number of runs in which it held. */
 export function foundWords(expectation: Outcome['expectations'][number], { replications }: Outcome): string {
   const { actual, held_in, share = 1 } = expectation;
   const found = typeof actual === 'number' ? Number(actual.toPrecision(MOST_DIGITS)) : (actual ?? 'nothing');
@@ -203,7 +196,7 @@ export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** In a closed loop nothing is intended before it is sent. */
+/** In a closed loop a request has no intended time before it is sent. */
 export function isFromSending({ taken }: { readonly taken: string }): boolean {
   return taken.startsWith('from sending');
 }

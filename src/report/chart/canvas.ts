@@ -1,4 +1,4 @@
-// The canvas that draws charts as pictures. Only this file imports chartjs-node-canvas. That package depends on `canvas`, which compiles
-// native code when it is installed. So bundle.js bundles it into this file at build time, with the prebuilt @napi-rs/canvas instead.
+// The only import of chartjs-node-canvas. It depends on `canvas`, which compiles native code at installation, so bundle.js bundles it
+// into this file with the prebuilt @napi-rs/canvas instead.
 export { createCanvas, GlobalFonts, loadImage } from '@napi-rs/canvas';
 export { ChartJSNodeCanvas } from 'chartjs-node-canvas';

@@ -1,4 +1,4 @@
-// The x axis that charts over cycles share, and the conversion from rows of a timeline to points.
+// The x axis shared by charts over cycles, and timeline rows as points.
 import type { Outcome } from '../../outcome/outcome-schema.js';
 import type { Timeline, TimelineRow } from '../../outcome/timeline.js';
 import type { CycleAxis, Line, Mark, StateStrip } from '../../web/chart/spec.js';
@@ -6,17 +6,16 @@ import { reduceIntervals, reduceMarks, reduceSteps, type StepLine } from '../red
 import { limitingIntervals, limitingStates, stateIntervals } from '../reported.js';
 import { plain } from '../words.js';
 
-/** Number of columns to which long runs are reduced; no chart has more pixels. */
+/** Long runs are reduced to this many columns; no chart has more pixels. */
 export const COLUMNS = 1_600;
 
-/** From the first cycle to the end of the last; at least three cycles, so that a short run is not a vertical line. */
+/** At least three cycles, so that a short run is not a vertical line. */
 export function cycleAxis({ first_cycle, last_cycle, cycle_ms }: Outcome): CycleAxis {
   const firstCycle = first_cycle ?? 0;
   const cycles = (last_cycle ?? firstCycle) - firstCycle + 1;
   return { kind: 'cycles', from: 0, to: Math.max(3, cycles), firstCycle, cycleMs: cycle_ms };
 }
 
-/** The count of a contract's window over cycles, as steps; `pick` chooses the rows. */
 export function countSteps(timeline: Timeline, axis: CycleAxis, pick: (row: TimelineRow) => boolean): StepLine {
   const xs: number[] = [0];
   const ys: number[] = [0];
@@ -42,14 +41,13 @@ function level(label: string, tone: Line['tone'], value: number, { from, to }: C
   return { label, tone, xs: [from, to], ys: [value, value], stepped: true };
 }
 
-/** Multiple of the largest count. A threshold above it is not drawn, because the counts would be too flat. */
+/** A threshold above this multiple of the largest count is not drawn: it would flatten the counts. */
 const FAR = 10;
 
 export function isThresholdNear(threshold: number, peak: number): boolean {
   return peak === 0 || threshold <= FAR * peak;
 }
 
-/** The line of a threshold; none if there is no threshold or it is too far above the counts. */
 export function thresholdLine(threshold: number | null, peak: number, axis: CycleAxis, label = 'threshold'): Line[] {
   return threshold === null || !isThresholdNear(threshold, peak) ? [] : [level(label, 'threshold', threshold, axis)];
 }
@@ -68,7 +66,7 @@ export function shadesOf(
   );
 }
 
-/** The states of a definition that has others than those of a rate limiter, as intervals on the axis, reduced for drawing. */
+/** The states of a machine that is not a plain rate limiter, as intervals on the axis. */
 export function statesOf(outcome: Outcome, contract: Outcome['by_contract'][number], axis: CycleAxis): StateStrip[] {
   const { firstCycle, from, to } = axis;
   return stateIntervals(outcome, contract, firstCycle, firstCycle + to).map(({ name, admits, intervals }) => ({
@@ -83,7 +81,6 @@ export function statesOf(outcome: Outcome, contract: Outcome['by_contract'][numb
   }));
 }
 
-/** Entries, restores and further transitions of a contract, without empty kinds. */
 export function transitionMarks(outcome: Outcome, contract: Outcome['by_contract'][number], axis: CycleAxis): Mark[] {
   const limiting = limitingStates(outcome);
   const kinds = { entry: [] as number[], restore: [] as number[], move: [] as number[] };

@@ -1,5 +1,5 @@
-// The chart of decisions: stacked areas of admitted and limited requests, and a line of planned ones. All per cycle: in a long run the mean of
-// the cycles of a step, with the busiest of them as a dash above it, unless that would flatten the means.
+// Decisions per cycle: stacked areas of admitted and limited requests, and a line of planned ones. Long runs show the mean of each bin,
+// with a dash at its busiest cycle unless that would flatten the means.
 import type { Timeline } from '../../outcome/timeline.js';
 import type { ChartSpec, CycleAxis, Line } from '../../web/chart/spec.js';
 import { type Bins, binSums } from '../reduce.js';
@@ -8,7 +8,7 @@ import { counted, duration, number } from '../words.js';
 import { cycleAxis } from './cycle-axis.js';
 
 const MOST_BINS = 300;
-/** Multiple of the highest mean up to which the busiest cycles are drawn. */
+/** Dashes above this multiple of the highest mean are not drawn. */
 const FAR = 4;
 
 export function decisionsChart({ outcome, totals, series }: Reported): ChartSpec {
@@ -81,7 +81,7 @@ function plannedRows(
   return series?.planned?.map((planned, index) => [series.cycle[index]! - axis.firstCycle, planned]);
 }
 
-/** Bars as a stepped line: it rises at the begin of a bin that is not empty, and falls to 0 at its end unless the next bin follows. */
+/** Bars as one stepped line, which falls to 0 between bins that do not touch. */
 function barSteps({ starts, size }: Bins, { from, to }: CycleAxis, height: (bin: number) => number) {
   const xs: number[] = [];
   const ys: number[] = [];
@@ -105,7 +105,6 @@ function barSteps({ starts, size }: Bins, { from, to }: CycleAxis, height: (bin:
   return { xs, ys };
 }
 
-/** A short horizontal line over each bin: the most requests in a single cycle of it. */
 function dashes({ starts, size, peaks }: Bins, { to }: CycleAxis): { xs: number[]; ys: (number | null)[] } {
   const xs = starts.flatMap((start) => [start, Math.min(start + size, to), Math.min(start + size, to)]);
   return { xs, ys: peaks.flatMap((peak) => [peak, peak, null]) };

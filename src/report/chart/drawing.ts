@@ -1,4 +1,4 @@
-// Drawing loads a canvas and fonts: only when a picture is made. Weir can be installed without the canvas.
+// Loads canvas and fonts on first use. Weir can be installed without the canvas.
 import { Failure } from '../../schema/failure.js';
 import { needing } from '../../schema/optional-package.js';
 
@@ -10,7 +10,7 @@ export function drawing(): Promise<Drawing> {
 
 let isWarned = false;
 
-/** For pictures that are files of a report: without the canvas they are left out, and the first time the process is warned. */
+/** For pictures in report folders: without the canvas they are omitted, with one warning per process. */
 export async function drawingIfInstalled(): Promise<Drawing | undefined> {
   try {
     return await drawing();

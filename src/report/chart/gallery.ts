@@ -1,4 +1,4 @@
-// One burst, twelve limiters of ten requests a second: what each lets start, side by side.
+// The same burst through twelve limiters of ten requests a second, side by side.
 //
 //   requests |        ______ sent                a burst of 25, then 15 a second for three seconds, then 5 a second
 //            |    ___/

@@ -1,4 +1,4 @@
-// The charts of many contracts: a lane for each, thick while it limits; and the number of contracts that limit at once.
+// Charts of many contracts: a lane for each, thick while it limits; and how many limit at once.
 
 import type { ChartSpec } from '../../web/chart/spec.js';
 import type { Reported } from '../reported.js';
@@ -7,12 +7,11 @@ import { countSteps, cycleAxis, shadesOf, statesOf, steppedLine } from './cycle-
 
 const MOST_LANES = 40;
 
-/** A contract limits, a client is limited. */
 function limitingWord(word: ReturnType<typeof contractWord>): string {
   return word === 'contract' ? 'limiting' : 'limited';
 }
 
-/** Undefined if there is only one contract, or none limited. */
+/** Undefined for a single contract, or if none limited. */
 export function lanesChart({ outcome }: Reported): ChartSpec | undefined {
   const limited = outcome.by_contract.filter(({ transitions }) => transitions.length > 0);
   if (outcome.contracts < 2 || limited.length === 0) return undefined;
@@ -41,7 +40,7 @@ export function lanesChart({ outcome }: Reported): ChartSpec | undefined {
   };
 }
 
-/** Undefined if there is only one contract, or if never more than one limited at once: then the lanes show the same. */
+/** Undefined for a single contract, or if no two limited at once: the lanes then show the same. */
 export function contractsChart({ outcome, totals }: Reported): ChartSpec | undefined {
   if (outcome.contracts < 2) return undefined;
   const axis = cycleAxis(outcome);

@@ -1,5 +1,4 @@
-// Charts as PNG pictures. The font is part of the package (Inter, SIL Open Font License 1.1): without any font on the machine the
-// text would be missing silently.
+// Charts as PNG. The font is bundled (Inter, SIL Open Font License 1.1): on a machine without fonts, text would be missing silently.
 import type { Chart } from 'chart.js';
 import { packageFile } from '../../package-file.js';
 import { paint } from '../../web/chart/paint.js';
@@ -7,7 +6,7 @@ import { palettes, type Theme } from '../../web/chart/palette.js';
 import type { ChartSpec } from '../../web/chart/spec.js';
 import { ChartJSNodeCanvas, createCanvas, GlobalFonts, loadImage } from './canvas.js';
 
-/** Width in CSS px; a picture has twice as many pixels, for high-density screens. */
+/** CSS px; a picture has twice as many pixels, for high-density screens. */
 export const PNG_WIDTH = 900;
 const PIXEL_RATIO = 2;
 
@@ -25,7 +24,7 @@ export function chartPng(spec: ChartSpec, theme: Theme, width = PNG_WIDTH): Buff
   };
   const options = {
     ...configuration.options,
-    // The title takes the room that a page leaves above the plot.
+    // Same space above the plot as on a page, filled by the title.
     layout: { padding: { top: 4, right: 18, left: 4, bottom: 2 } },
     plugins: { ...configuration.options?.plugins, title },
     devicePixelRatio: PIXEL_RATIO,
@@ -34,7 +33,6 @@ export function chartPng(spec: ChartSpec, theme: Theme, width = PNG_WIDTH): Buff
   return canvasOf(width, spec.height).renderToBufferSync({ ...configuration, options, plugins } as never, 'image/png');
 }
 
-/** Charts side by side under one title: two in a row, or three if there are more than four. */
 export async function panelsPng(title: string, specs: readonly ChartSpec[], theme: Theme): Promise<Buffer> {
   const [only] = specs;
   if (specs.length <= 1) return only === undefined ? Buffer.of() : chartPng({ ...only, title }, theme);
@@ -60,7 +58,7 @@ export async function panelsPng(title: string, specs: readonly ChartSpec[], them
 
 const PANEL_HEAD = 36;
 
-// A new canvas loads Chart.js again, which takes longer than drawing.
+// A new canvas reloads Chart.js, which takes longer than drawing.
 const canvases = new Map<string, ChartJSNodeCanvas>();
 
 function canvasOf(width: number, height: number): ChartJSNodeCanvas {
@@ -84,7 +82,7 @@ const background = (color: string) => ({
 const subsets = { Weir: 'latin', 'Weir Ext': 'latin-ext', 'Weir Greek': 'greek', 'Weir Cyrillic': 'cyrillic' };
 let registered = false;
 
-/** The font families to use; the last is the system's, for scripts that Inter does not cover. */
+/** The last family is the system's, for scripts that Inter does not cover. */
 function chartFont(): string {
   if (!registered) {
     for (const [family, subset] of Object.entries(subsets)) {

@@ -1,4 +1,4 @@
-// The charts of queue and latency: the queue with the retries, latency over time, latency by percentile.
+// Charts of the queue with retries, latency over time, and latency by percentile.
 import type { Outcome, Quantiles } from '../../outcome/outcome-schema.js';
 import type { Series } from '../../outcome/series.js';
 import type { ChartSpec, CycleAxis, Line, Tone } from '../../web/chart/spec.js';
@@ -12,7 +12,7 @@ export function queueChart({ outcome, series }: Reported): ChartSpec | undefined
   const axis = cycleAxis(outcome);
   const { queue, open_jobs: jobs, retries } = series;
   const most = { queue: mostOf(queue), jobs: mostOf(jobs), retries: mostOf(retries) };
-  // Every request in the queue belongs to an open job, so only one of the two is drawn.
+  // Every queued request belongs to an open job, so one of the two suffices.
   const level =
     most.queue > 0
       ? ({ name: 'Queue', label: 'waiting at the service', tone: 'queue', values: queue } as const)
@@ -77,7 +77,7 @@ export function latencyChart({ outcome, series }: Reported): ChartSpec | undefin
     yTitle: `Latency, ${unit}`,
     lines: [
       ...line(isJobs ? 'jobs, p50' : 'p50', 'median', latency_ms_p50),
-      // Larger dots: where both are equal, a ring is around the median.
+      // Larger dots form a ring where the median is equal.
       ...line(isJobs ? 'jobs, p99' : 'p99', 'tail', latency_ms_p99).map((tail) =>
         tail.loose === true ? { ...tail, width: 4 } : tail,
       ),
@@ -115,10 +115,8 @@ function measured(
   return [{ label, tone, ...held, stepped: false, ...more }];
 }
 
-/** The largest share of gaps between the first value and the last at which a line is drawn. */
 const MOST_GAPS = 1 / 3;
 
-/** Reduces the parts between gaps one by one. With too many gaps every value is a dot. */
 function withGaps(
   xs: readonly number[],
   ys: readonly (number | null)[],
@@ -154,7 +152,7 @@ const QUANTILES = [
   ['p999', 3],
 ] as const;
 
-/** The place of the largest value on the axis, beyond the last percentile. */
+/** x of the maximum, beyond the last percentile. */
 const MAX_PLACE = 3.6;
 
 const looks: readonly (readonly [Tone, NonNullable<Line['dots']>])[] = [
@@ -165,7 +163,7 @@ const looks: readonly (readonly [Tone, NonNullable<Line['dots']>])[] = [
   ['observed', 'star'],
 ];
 
-/** Latency by percentile, the most important measurement first; undefined if nothing was measured. */
+/** Most important measurement first; undefined if nothing was measured. */
 export function percentilesChart({ outcome }: Reported): ChartSpec | undefined {
   const curves = timedIn(outcome).slice(0, looks.length);
   if (curves.length === 0) return undefined;

@@ -1,4 +1,4 @@
-// The charts of replications: the window as a band over cycles, and every figure with its spread.
+// Charts of replications: the window as a band over cycles, and the spread of every figure.
 
 import type { ChartSpec, Line } from '../../web/chart/spec.js';
 import { figures } from '../figures.js';
@@ -38,7 +38,7 @@ export function bandChart({ outcome, series }: Reported): ChartSpec | undefined 
   };
 }
 
-/** The spread of each figure around its mean; undefined for a single run, or if every mean is 0. */
+/** Undefined for a single run, or if every mean is 0. */
 export function spreadChart({ outcome }: Reported): ChartSpec | undefined {
   const { replications } = outcome;
   if (replications === undefined) return undefined;
@@ -62,7 +62,7 @@ export function spreadChart({ outcome }: Reported): ChartSpec | undefined {
     })
     .slice(0, MOST_FIGURES);
   if (rows.length === 0) return undefined;
-  // Of a few runs the interval reaches beyond them.
+  // With few runs the interval extends beyond them.
   const reach = rows.reduce((most, { row }) => Math.max(most, -row.min, -row.low, row.high, row.max), 1) * 1.05;
   return {
     id: 'replications',

@@ -1,4 +1,4 @@
-// Rules side by side: when each of them refuses, as a heat map. A row for each rule.
+// When each rule refuses, as a heat map with a row per rule.
 import type { ComparedRules } from '../../outcome/compared-rules.js';
 import type { ChartSpec } from '../../web/chart/spec.js';
 import type { Reported } from '../reported.js';
@@ -20,7 +20,7 @@ export function refusalsChart({ rules, timeline }: Pick<ComparedRules, 'rules' |
     }),
   );
   const parts = values[0]?.length ?? 0;
-  // As in a report: a run that begins in the first year is not in the time of the world.
+  // As in reports: a run that starts within 1970 has no calendar time.
   const isCalendar = startMs > YEAR_MS;
   const isLong = partMs * parts > DAY_MS;
   const at = (part: number) => new Date(startMs + part * partMs).toISOString().replace('T', ' ');

@@ -1,4 +1,4 @@
-// The charts of a window: its count with the threshold and every transition; predicted over observed; several runs over each other.
+// Charts of a window: count, threshold and transitions; predicted over observed; several runs overlaid.
 import type { TimelineRow } from '../../outcome/timeline.js';
 import type { ChartSpec, CycleAxis, Tone } from '../../web/chart/spec.js';
 import { reduceMarks } from '../reduce.js';
@@ -18,7 +18,6 @@ import {
 
 export function windowChart({ outcome, timeline }: Reported): ChartSpec | undefined {
   const contract = shownContract(outcome);
-  // Without a limiter there is nothing that counts.
   if (timeline === undefined || contract === undefined || contract.rule === 'none') return undefined;
   const axis = cycleAxis(outcome);
   const { id, threshold, within, rule, entries, limiting_cycles, peak_count } = contract;
@@ -65,7 +64,6 @@ export function windowChart({ outcome, timeline }: Reported): ChartSpec | undefi
   };
 }
 
-/** The two arms, with a mark at every difference. */
 export function comparisonChart({ outcome, timeline, predicted }: Reported): ChartSpec | undefined {
   const contract = shownContract(outcome);
   if (timeline === undefined || predicted === undefined || contract === undefined) return undefined;
@@ -89,7 +87,7 @@ export function comparisonChart({ outcome, timeline, predicted }: Reported): Cha
     yTitle: 'Requests in the window',
     yWhole: true,
     lines: [
-      // The first line is drawn on top: the thin one over the broad one.
+      // The first line is drawn on top: thin over broad.
       steppedLine('observed', 'observed', countSteps(timeline, axis, isOwn), { width: 1.6 }),
       steppedLine('predicted', 'predicted', countSteps(predicted, axis, isOwn), { width: 7 }),
       ...thresholdLine(threshold, peak_count, axis),
@@ -102,7 +100,6 @@ export function comparisonChart({ outcome, timeline, predicted }: Reported): Cha
 
 const tones: readonly Tone[] = ['count', 'limited', 'median', 'tail', 'observed'];
 
-/** Each from its own first cycle. */
 export function runsChart(
   runs: readonly { readonly name: string; readonly reported: Reported }[],
 ): ChartSpec | undefined {
@@ -131,7 +128,7 @@ export function runsChart(
           plain(name),
           tones[index]!,
           countSteps(timeline, cycleAxis(outcome), (row) => row.contract === contract.id),
-          // The first line is drawn on top, and each other line is broader than the one before, so that equal runs are all visible.
+          // The first line is on top and each next line is broader, so equal runs all remain visible.
           { width: 1.6 + 1.6 * index },
         ),
       ),

@@ -1,4 +1,3 @@
-// Blocks as HTML.
 import type { ChartSpec } from '../../web/chart/spec.js';
 import {
   type Block,
@@ -13,7 +12,7 @@ import {
 import { number } from '../words.js';
 import { Html, type HtmlPart, html, unbroken } from './html.js';
 
-/** Charts and code that follow a titled block belong to it: their titles are one level lower. */
+/** Charts and code after a titled block belong to it: their titles are one level lower. */
 export function blocksHtml(blocks: readonly Block[]): Html[] {
   const shown = shownIn(blocks, 'documents');
   const first = shown.findIndex(({ title }) => title !== undefined);
@@ -84,7 +83,7 @@ function tableHtml({ columns, rows, keep, title = 'Table', total = rows.length }
   return html`${tableOf(title, columns, body, keep === undefined)}${rest}`;
 }
 
-/** @param stacks whether a cell is a line of its own on a narrow screen */
+/** @param stacks whether cells become lines on a narrow screen */
 function tableOf(
   label: string,
   columns: readonly TableColumn[],
@@ -109,12 +108,12 @@ function titleOf(column: TableColumn): string {
   return typeof column === 'string' ? column : column.title;
 }
 
-/** Control characters in foreign text become a dot; this one stays. */
+/** Foreign control characters become a dot; this one stays. */
 const LINE_FEED = new Html('\n');
 
 export function codeHtml({ text, language, below }: Pick<Code, 'text' | 'language' | 'below'>): Html {
   const lines = text.split('\n').map((line, index) => html`${index === 0 ? '' : LINE_FEED}${line}`);
-  // An option of a command and its value stay on one line.
+  // An option and its value stay on one line.
   const parts = text
     .split(/ (?=--)/)
     .map((part, index) => html`${index === 0 ? '' : ' '}<span class="whole">${part}</span>`);
@@ -124,7 +123,7 @@ export function codeHtml({ text, language, below }: Pick<Code, 'text' | 'languag
 type Drawn = Pick<ChartSpec, 'title' | 'about' | 'height'> & { readonly id: string };
 
 export function chartFigure({ id, title, about, height }: Drawn, level: 2 | 3 = 3): Html {
-  // Heights are classes, because the policy of the page forbids inline styles.
+  // Heights are classes: the page's policy forbids inline styles.
   return html`<figure>${heading(level, title)}<figcaption>${unbroken(about)}</figcaption><div class="chart h${Math.ceil(height / HEIGHT_STEP)}"><canvas id="chart-${id}" role="img" aria-label="${title}. ${about}"></canvas></div></figure>\n`;
 }
 

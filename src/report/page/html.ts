@@ -1,4 +1,4 @@
-// HTML templates: every value in a template is escaped unless it is HTML already.
+// HTML templates: every value is escaped unless it is HTML already.
 import { createHash } from 'node:crypto';
 import { plain } from '../words.js';
 
@@ -8,7 +8,6 @@ export class Html {
 
 export type HtmlPart = Html | string | number | readonly HtmlPart[];
 
-/** A template whose values are escaped. Values made with `html` are inserted unchanged, the elements of a list one after the other. */
 export function html(texts: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   return new Html(texts.map((text, index) => (index === 0 ? text : asHtml(parts[index - 1]!) + text)).join(''));
 }
@@ -27,7 +26,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** For content and for quoted attributes. Control characters become a dot. */
+/** For content and quoted attributes. Control characters become a dot. */
 export function escaped(text: string): string {
   return plain(text).replace(/[&<>"']/g, (character) => entities[character] ?? character);
 }
@@ -40,11 +39,7 @@ export function hashed(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
-/**
- * A page in one file.
- * @param policy what it may load and do; it names the style by its hash
- * @param lines from the begin of its content to the end of the file
- */
+/** @param policy its content security policy, with the hash of the style @param lines from the start of the body to the end of the file */
 export function htmlDocument(title: string, policy: string, style: string, lines: readonly string[]): string {
   return [
     '<!doctype html>',

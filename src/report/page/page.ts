@@ -1,4 +1,4 @@
-// The page of a document: one file that opens without a network. Its policy allows only its own scripts.
+// The page of a document: one self-contained file that runs only its own scripts.
 import { bundled } from '../../web/bundled.js';
 import { palettes } from '../../web/chart/palette.js';
 import { chartsIn, type ReportDocument } from '../block.js';
@@ -14,7 +14,6 @@ interface PageParts {
   readonly after?: Html | string;
   readonly data?: object;
   readonly script?: ScriptName;
-  /** Whether the page listens to the server that it comes from. */
   readonly isLive?: boolean;
 }
 
@@ -70,7 +69,7 @@ function policyFor(scripts: readonly string[], isLive: boolean): string {
   return `default-src 'none'; script-src ${script}; style-src ${hashed(reportStyle())}; img-src data:; ${isLive ? "connect-src 'self'; " : ''}base-uri 'none'; form-action 'none'`;
 }
 
-/** What a report may do, whatever its file says: run the scripts of this version, and nothing else. */
+/** For foreign report files: runs the scripts of this version and nothing else. */
 export function reportPolicy(): string {
   return policyFor([bundled('chart.umd.js'), ...scriptNames.map((name) => bundled(name))], false);
 }

@@ -1,4 +1,4 @@
-// The page that lists the reports of a folder: search, open, put two side by side. It has no script.
+// Lists the reports of a folder: search, open, compare two. It has no script.
 import type { Outcome } from '../../outcome/outcome-schema.js';
 import { bundled } from '../../web/bundled.js';
 import { counted, number, verdictView } from '../words.js';
@@ -7,7 +7,6 @@ import { type Html, hashed, html, htmlDocument } from './html.js';
 export interface ListedReport {
   readonly path: string;
   readonly writtenAt: string;
-  /** What kind of report it is, for one that is not a single run. */
   readonly kind?: string;
   readonly outcome?: Pick<
     Outcome,
@@ -15,7 +14,7 @@ export interface ListedReport {
   >;
 }
 
-/** @param query words that the path, the scenario or the question must have; all if empty */
+/** @param query words that path, scenario or question must contain */
 export function reportsHtml(folder: string, reports: readonly ListedReport[], query: string): string {
   const words = query.toLowerCase().split(/\s+/);
   const found = reports.filter(({ path, outcome, kind = 'report' }) => {

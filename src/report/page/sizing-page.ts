@@ -1,4 +1,4 @@
-// The page of a recommended limit: the curve with a slider, the clients and the times at the number chosen, lines to paste.
+// The page of a recommended limit: the curve with a slider, clients and times at the chosen threshold, lines to paste.
 import type { RuleCurve } from '../../sizing/advice.js';
 import type { BusyCycles, BusyRow } from '../../sizing/busy-cycles.js';
 import type { PasteLines } from '../../sizing/lines-to-paste.js';
@@ -13,7 +13,7 @@ import { chartFigure } from './blocks.js';
 import { type Html, html } from './html.js';
 import { documentPage } from './page.js';
 
-/** Rows of all windows together, so that the page stays small. */
+/** Over all windows, to keep the page small. */
 const MOST_ROWS = 30_000;
 const MOST_ROWS_OF_WINDOW = 10_000;
 const MOST_THRESHOLDS = 1000;
@@ -45,7 +45,6 @@ ${clientsSection(isKeyed)}`;
   return documentPage(adviceDocument(report), { files, before, data: dataOf(report), script: 'recommend.js' });
 }
 
-/** 2026-01-31 10:00 */
 function day(instant: string | null): string {
   return (instant ?? '').slice(0, 16).replace('T', ' ');
 }
@@ -79,7 +78,7 @@ function dataOf({ advice, sizing, names, isKeyed }: SizingReport): SizingData {
       suspects_limited,
       keys_limited: keys_limited - [...suspects].filter((key) => counts.peakOf(key, window) > threshold).length,
     }));
-    // The points of the curve may leave the recommended thresholds out.
+    // Thinning may drop the recommended thresholds.
     const points = [...new Map([...ofCurve, ...recommended].map((point) => [point.threshold, point])).values()].sort(
       (a, b) => a.threshold - b.threshold,
     );
@@ -117,13 +116,12 @@ function dataOf({ advice, sizing, names, isKeyed }: SizingReport): SizingData {
   };
 }
 
-/** Every so many of the points, and the last one. */
 function thinned({ points }: RuleCurve) {
   const step = Math.ceil(points.length / MOST_THRESHOLDS);
   return points.filter((_, index) => index % step === 0 || index === points.length - 1);
 }
 
-/** The rows that reach highest. @param numbers of the keys in the page; grows */
+/** The highest rows. @param numbers of the keys on the page; grows */
 function rowsOf(
   busy: BusyCycles,
   suspects: ReadonlySet<number>,

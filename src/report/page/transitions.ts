@@ -1,13 +1,12 @@
-// The transitions of a run: the data for the script of the page, and the empty table that the script fills.
+// The transitions of a run: data for the page's script, and the empty table that it fills.
 import type { Outcome } from '../../outcome/outcome-schema.js';
 import type { TransitionRows } from '../../web/report-data.js';
 import { capital, contractWord, counted, number, plain } from '../words.js';
 import { type Html, html } from './html.js';
 
-/** More would make the page too large; outcome.json has all of them. */
+/** Limits the size of the page; outcome.json has all. */
 const MOST_ROWS = 20_000;
 
-/** In order of cycle. The first `MOST_ROWS` are kept. */
 export function transitionRows({ by_contract, first_cycle }: Outcome): TransitionRows {
   const start = first_cycle ?? 0;
   const states = [...new Set(by_contract.flatMap(({ transitions }) => transitions.map(({ to }) => to)))];
@@ -18,7 +17,7 @@ export function transitionRows({ by_contract, first_cycle }: Outcome): Transitio
         contract,
         cycle - start,
         states.indexOf(to),
-        // Of a rule it only says whether it refused.
+        // The count of a rule only says whether it refused.
         rule === undefined ? count : null,
         next === undefined ? null : next.cycle - cycle,
       ] as const;
