@@ -1,5 +1,4 @@
-// Draws the charts of a page in its theme, and again when theme or width change: the switch of the page, the system, a narrower window,
-// paper, which is always light.
+// Draws the charts of a page, and redraws them when theme or width change: theme switch, system, narrower window, paper (always light).
 import type { Chart as ChartClass } from 'chart.js';
 import { paint } from './chart/paint.js';
 import type { Palette, Theme } from './chart/palette.js';
@@ -8,13 +7,10 @@ import { element } from './page-element.js';
 
 declare const Chart: typeof ChartClass;
 
-/** Width in px below which charts reserve less space for labels. */
+/** Below this width, px, charts reserve less space for labels. */
 const NARROW = 560;
 
-/**
- * @param chartsNow the charts of the page; each has its canvas
- * @returns draws them now, in the theme of the page
- */
+/** @param chartsNow current charts; each has its canvas @returns redraws them in the current theme */
 export function drawOnScreen(
   palettes: Readonly<Record<Theme, Palette>>,
   chartsNow: () => readonly ChartSpec[],

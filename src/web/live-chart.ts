@@ -1,5 +1,5 @@
-// A chart that moves: one line of counts against its threshold on the left axis, requests admitted and limited as bars below on the right one,
-// limiting stretches shaded, unknown cycles hatched, transitions marked, states as a strip. uPlot draws it. Only charts in sight are drawn, some in each frame: no frame is late because of many.
+// A moving chart, drawn by uPlot: counts against the threshold on the left axis, admitted and limited requests as bars on the right one,
+// limiting intervals, unknown cycles, transitions and states. Only visible charts are drawn, a few per frame, so that no frame is late.
 import uPlot from 'uplot';
 import { drawMarks, drawShades, drawStrip, hatch, type Surface } from './chart/overlay.js';
 import { type Palette, palettes } from './chart/palette.js';
@@ -14,9 +14,8 @@ interface LiveData {
   readonly admitted: readonly (number | null)[];
   readonly limited: readonly (number | null)[];
   readonly shaded: readonly Stretch[];
-  /** A strip along the lower edge; its intervals are stretches. */
   readonly states: readonly StateStrip[];
-  /** Stretches that are not known: no line goes through them. */
+  /** Intervals without values; lines skip them. */
   readonly unknown: readonly Stretch[];
   readonly entries: readonly number[];
   readonly restores: readonly number[];
@@ -29,18 +28,16 @@ export interface LiveChart {
 
 interface LiveAxes {
   readonly threshold: number | undefined;
-  /** What the line counts: the title of the left axis. */
   readonly unit: string;
-  /** Cycles from the left end to the right. */
   readonly inView: number;
-  /** Length of a cycle; where it is not known, the lower axis has cycles. */
+  /** Undefined: the lower axis shows cycles. */
   readonly cycleMs: number | undefined;
 }
 
 const HEIGHT = 216;
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const printed = matchMedia('print');
-/** The bars take the lower part of the chart. */
+/** Bars use the lower 1/BARS of the chart. */
 const BARS = 4;
 
 export function liveChart(place: HTMLElement, shape: LiveAxes): LiveChart {
@@ -86,7 +83,7 @@ export function liveChart(place: HTMLElement, shape: LiveAxes): LiveChart {
 }
 
 const waiting = new Set<() => void>();
-/** A chart takes about a ms, a frame 16. */
+/** A chart takes about 1 ms, a frame 16. */
 const AT_ONCE = 8;
 
 function queue(draw: () => void): void {
@@ -106,7 +103,7 @@ function drawSome(): void {
 }
 
 function alignedOf({ cycles, count, admitted, limited }: LiveData): uPlot.AlignedData {
-  // Where nothing was limited, nothing of it may shine through at the edge of what was admitted.
+  // Without limited requests, no trace of their colour may show at the edge of the admitted ones.
   const all = admitted.map((value, index) => (limited[index] ? (value ?? 0) + limited[index] : null));
   return [cycles, all, admitted, count] as unknown as uPlot.AlignedData;
 }
@@ -163,7 +160,7 @@ function make(place: HTMLElement, { threshold, unit, inView, cycleMs }: LiveAxes
           scale: 'requests',
           size: 40,
           grid: { show: false },
-          // The bars take the lower part: nothing above it has a number.
+          // The bars use only the lower part: no numbers above it.
           splits: (u) => {
             const most = Math.max(1, (u.scales['requests']!.max ?? BARS) / BARS);
             return most < 2 ? [0, 1] : [0, Math.floor(most / 2), Math.floor(most)];
@@ -192,7 +189,6 @@ function make(place: HTMLElement, { threshold, unit, inView, cycleMs }: LiveAxes
   );
 }
 
-/** Draws in px of CSS on the canvas, which has its own. */
 function onPlot(u: uPlot, draw: (surface: Surface) => void): void {
   const { ctx, bbox } = u;
   const [left, top, width, height] = [bbox.left, bbox.top, bbox.width, bbox.height].map(
@@ -206,7 +202,7 @@ function onPlot(u: uPlot, draw: (surface: Surface) => void): void {
   ctx.restore();
 }
 
-/** Whole cycles, with half a cycle on each side. */
+/** Extends to the edges of the cycles. */
 function edges([from, to]: Stretch): Stretch {
   return [from - 0.5, to + 0.5];
 }
@@ -229,11 +225,10 @@ const MINUTE_MS = 60_000;
 
 interface TicksBack {
   readonly title: string;
-  /** From the oldest to now. */
   readonly ticks: readonly { readonly cycles: number; readonly words: string }[];
 }
 
-/** Whole seconds, minutes or hours back from now; cycles where their length is not known. */
+/** Whole seconds, minutes or hours before now; cycles if their length is unknown. */
 function ticksBack(inView: number, cycleMs: number | undefined): TicksBack {
   const spanMs = inView * (cycleMs ?? 1);
   const unitMs =

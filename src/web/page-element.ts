@@ -1,5 +1,3 @@
-// Finds an element of a page by its id. It runs in the browser.
-
 export function element(id: string): HTMLElement;
 export function element<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind;
 /** @throws Error if the page has no element with this id, or one of another kind */

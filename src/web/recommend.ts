@@ -1,5 +1,5 @@
-// The script of the page of `weir recommend`: a slider for the threshold, with the curve, the clients and the timeline at the number
-// chosen. It runs in the browser after Chart.js. It sets text content only, never HTML.
+// Script of the page of `weir recommend`: a slider for the threshold, with curve, clients and timeline at its value. Runs in the browser
+// after Chart.js and sets only text content, never HTML.
 import { plainNumber } from './chart/axis-text.js';
 import type { Palette, Theme } from './chart/palette.js';
 import type { ChartSpec } from './chart/spec.js';
@@ -21,7 +21,6 @@ const amount = (threshold: number) =>
   data.unit === undefined ? counted(threshold, 'request') : `${plainNumber(threshold)} ${data.unit}`;
 const counted = (n: number, noun: string) => `${plainNumber(n)} ${noun}${n === 1 ? '' : 's'}`;
 
-/** The place of the largest threshold up to `threshold`. */
 function placeOf(threshold: number): number {
   const place = shown().thresholds.findLastIndex((one) => one <= threshold);
   return Math.max(0, place);
@@ -29,7 +28,6 @@ function placeOf(threshold: number): number {
 
 const BUCKETS = 120;
 
-/** The charts at the threshold that is chosen. */
 function chartsNow(): ChartSpec[] {
   const one = shown();
   const curve = curveChart(one, chosen.at, data.unit);
@@ -134,7 +132,7 @@ function sentences(): [short: string, long: string] {
 
 let pending = 0;
 
-/** Shows a place of the curve. What is read aloud waits until the slider stands still. */
+/** Screen readers hear the result once the slider rests. */
 function choose(at: number): void {
   const one = shown();
   chosen.at = Math.max(0, Math.min(one.thresholds.length - 1, at));
@@ -174,7 +172,7 @@ number.addEventListener('change', () => choose(placeOf(Number(number.value))));
 element('choice').addEventListener('submit', (event) => event.preventDefault());
 const select = element('window', HTMLSelectElement);
 select.addEventListener('change', () => chooseWindow(Number(select.value)));
-// The first drawing is that of what is chosen first.
+// `drawOnScreen` makes the first drawing.
 let redraw = () => {};
 chooseWindow(0);
 redraw = drawOnScreen(data.palettes, chartsNow);

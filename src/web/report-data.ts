@@ -1,4 +1,4 @@
-// The data in the page of a report, as JSON for its script.
+// JSON data in a report page, for its script.
 import type { Palette, Theme } from './chart/palette.js';
 import type { ChartSpec } from './chart/spec.js';
 
@@ -6,7 +6,6 @@ export interface ReportData {
   readonly charts: readonly ChartSpec[];
   readonly palettes: Readonly<Record<Theme, Palette>>;
   readonly transitions?: TransitionRows;
-  /** Of the transitions. */
   readonly firstCycle: number;
   readonly cycleMs: number;
 }
@@ -17,7 +16,7 @@ export interface TransitionRows {
   readonly rows: readonly TransitionRow[];
 }
 
-/** Index of the contract, cycle from the start, index of the state entered, count, cycles until the next transition of the contract. */
+/** `contract` and `to` are indexes; `cycle` counts from the start; the last field counts cycles until the contract's next transition. */
 export type TransitionRow = readonly [
   contract: number,
   cycle: number,

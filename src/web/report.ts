@@ -1,5 +1,5 @@
-// The script of a report: charts for the current theme and width, the table of transitions. It runs in the
-// browser after Chart.js. It sets text content only, never HTML.
+// Script of a report: charts for the current theme and width, and the table of transitions. Runs in the browser after Chart.js and sets
+// only text content, never HTML.
 import { plainNumber, stopwatchText } from './chart/axis-text.js';
 import { drawOnScreen } from './draw-on-screen.js';
 import { element } from './page-element.js';
@@ -14,7 +14,6 @@ const PAGE = 50;
 const { contracts, states, rows } = data.transitions ?? { contracts: [], states: [], rows: [] };
 const shown = { column: 1, isDescending: false, page: 0 };
 
-/** The sort key of a column; unknown values come last. */
 function sortKey(row: TransitionRow, column: number): string | number {
   if (column === 0) return contracts[row[0]]!;
   if (column === 2) return states[row[2]]!;
@@ -46,7 +45,7 @@ function cell(text: string, isNumber = false, ...below: readonly HTMLElement[]):
   return td;
 }
 
-/** The time since the start, and the date where there is one; a narrow screen has no place for that. */
+/** Time since the start and, on wide screens, the date if there is one. */
 function timesOf(cycle: number): HTMLElement[] {
   return stopwatchText(data, cycle)
     .split(', ')

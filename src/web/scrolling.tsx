@@ -1,4 +1,4 @@
-// A part of a page that scrolls by itself; the keyboard reaches it, too.
+// A section that scrolls on its own, and by keyboard.
 import type { ComponentChildren, Ref } from 'preact';
 
 interface ScrollingProps {
@@ -11,7 +11,7 @@ interface ScrollingProps {
 
 export function Scrolling({ label, place, children, ...others }: ScrollingProps) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it with the keys
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: makes it scrollable by keyboard
     <section aria-label={label} tabIndex={0} ref={place ?? null} {...others}>
       {children}
     </section>

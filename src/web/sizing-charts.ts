@@ -1,18 +1,18 @@
-// The charts of the page of a recommended limit: the curve of all thresholds, and when requests would be limited.
+// Charts of a recommended limit: the curve of all thresholds, and when requests would be limited.
 import { plainNumber } from './chart/axis-text.js';
 import type { ChartSpec, Line } from './chart/spec.js';
 import type { SizedWindow } from './sizing-data.js';
 
-/** From this ratio of the ends on, the axis of thresholds is logarithmic. */
+/** The threshold axis is logarithmic from this ratio of its ends. */
 const WIDE = 100;
 
 const common = { title: '', about: '', shades: [], marks: [], height: 320 } as const;
 
-/** @param at index of the threshold that is chosen. @param unit what it counts */
+/** @param at index of the chosen threshold @param unit of the threshold */
 export function curveChart(one: SizedWindow, at: number, unit = 'requests'): ChartSpec {
   const { thresholds, limited, suspectsLimited, requests, suspects } = one;
   const all = requests + suspects.reduce((sum, each) => sum + each.requests, 0);
-  // A logarithmic axis has no place for 0.
+  // A logarithmic axis cannot show 0.
   const curve = (label: string, tone: Line['tone'], shareAt: (index: number) => number): Line => {
     const shown = thresholds.flatMap((x, index) => (shareAt(index) > 0 ? [{ x, y: 100 * shareAt(index) }] : []));
     const dots = shown.length < 3 ? { dots: 'circle' as const } : {};
@@ -55,7 +55,6 @@ export function curveChart(one: SizedWindow, at: number, unit = 'requests'): Cha
   };
 }
 
-/** @param names of the bars, times in UTC */
 export function barChart(id: 'timeline' | 'hours', names: readonly string[], values: readonly number[]): ChartSpec {
   const xs = [...values.map((_, index) => index - 0.5), values.length - 0.5];
   return {

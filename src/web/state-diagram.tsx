@@ -1,5 +1,4 @@
-// The states of a contract and what moves it, drawn: one state below the other, arrows down on the right and up on
-// the left, each with a number that the list below explains.
+// The states of a contract in a column, with arrows down on the right and up on the left, numbered for the list below.
 //
 //        ┌──────────┐
 //     ┌─►│ allowing │──┐
@@ -11,14 +10,12 @@ import { stateTones } from './chart/palette.js';
 export interface Arrow {
   readonly from: string;
   readonly to: string;
-  /** What moves it, each in words: a count, or that somebody asks. */
   readonly words: readonly string[];
 }
 
 interface DiagramProps {
   readonly states: readonly { readonly name: string; readonly admits: boolean }[];
   readonly arrows: readonly Arrow[];
-  /** The present state. */
   readonly at: string;
   readonly label: string;
 }

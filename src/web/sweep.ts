@@ -1,5 +1,5 @@
-// The script of the page of a sweep: which figure over which axes, as lines or as a heat map. It runs in the browser after Chart.js. While
-// the sweep goes on, the page listens to it and is drawn again as cells come; at the end it goes on to the report.
+// Script of a sweep page: figure and axes, as lines or as a heat map. Runs in the browser after Chart.js. During the sweep it redraws as
+// cells arrive, and then opens the report.
 import type { Palette, Theme } from './chart/palette.js';
 import type { ChartSpec } from './chart/spec.js';
 import { firstView, MOST_LINES, type SweepData, type SweepView, sweepCharts } from './chart/sweep-charts.js';
@@ -8,7 +8,6 @@ import { element } from './page-element.js';
 import type { SweepScreen } from './watched.js';
 
 const { sweep: whole, palettes } = JSON.parse(element('data').textContent) as {
-  /** Undefined while it goes on. */
   readonly sweep?: SweepData;
   readonly palettes: Readonly<Record<Theme, Palette>>;
 };
@@ -34,7 +33,6 @@ function fill(select: HTMLSelectElement, names: readonly string[], chosen: numbe
 let sweep: SweepData | undefined;
 let chosenFigure: string | undefined;
 
-/** Cells as they are now. What was chosen stays. */
 function take(next: SweepData): void {
   const first = firstView(next);
   if (sweep === undefined) {
@@ -42,7 +40,7 @@ function take(next: SweepData): void {
     fill(across, names, first.x);
     fill(by, names, first.by);
     kind.value = first.kind;
-    // Drawn cells have one view, and a single axis has no other.
+    // Sampled cells, or a single axis, have only one view.
     by.disabled = next.drawn || next.axes.length < 2;
     kind.disabled = by.disabled;
     for (const { parentElement } of [by, kind]) parentElement!.hidden = by.disabled;
@@ -59,7 +57,7 @@ function view(data: SweepData): SweepView {
   return { figure: Number(figure.value), x, by: Number(by.value), kind: chosen };
 }
 
-/** Two selects never show the same axis: the one that was not changed goes on to another. */
+/** Two selects never show the same axis: the unchanged one moves to another. */
 function keepApart(changed: HTMLSelectElement, other: HTMLSelectElement): void {
   if (by.disabled || sweep === undefined || changed.value !== other.value) return;
   other.value = String((Number(changed.value) + 1) % sweep.axes.length);
@@ -95,7 +93,6 @@ const redraw = drawOnScreen(palettes, () => {
   panels.replaceChildren(...charts.map(figureOf));
   const cut = shown.kind === 'lines' && !by.disabled && axes[Number(by.value)]!.values.length > MOST_LINES;
   const said = element('said');
-  // Where nothing is left out, the captions say it.
   said.className = left > 0 || cut ? 'facts' : 'aside';
   said.textContent = [
     `${figures[shown.figure]} by ${axes[shown.x]!.name}, ${charts.length === 1 ? '1 chart' : `${charts.length} charts`}.`,

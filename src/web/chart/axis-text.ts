@@ -1,7 +1,6 @@
-// The texts on axes and in tooltips of charts.
 import type { ChartSpec, CycleAxis } from './spec.js';
 
-/** 1842801930 -> 1,842,801,930; at most two digits after the point. */
+/** 1842801930 -> 1,842,801,930; at most two digits after the point, three below 1. */
 export function plainNumber(value: number): string {
   const [whole = '', fraction] = String(Number(value.toFixed(Math.abs(value) < 1 ? 3 : 2))).split('.');
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
@@ -27,17 +26,16 @@ function isCalendar({ firstCycle, cycleMs, to }: CalendarAxis): boolean {
 
 type CalendarAxis = Pick<CycleAxis, 'firstCycle' | 'cycleMs'> & { readonly to?: number };
 
-/** 2026-01-01T10:00:00Z: when a cycle began, counted from the first of the run. */
 function axisInstant({ firstCycle, cycleMs }: CalendarAxis, cycle: number): string {
   return `${new Date((firstCycle + cycle) * cycleMs).toISOString().slice(0, 19)}Z`;
 }
 
-/** When the first cycle of the axis began; undefined for a run that has no date. */
+/** The start of the first cycle; undefined for a run without a date. */
 export function startInstant(x: CycleAxis): string | undefined {
   return isCalendar(x) ? axisInstant(x, 0) : undefined;
 }
 
-/** When a cycle began, for the length of the axis: 10:00:00, 01-31 10:00 or 2026-01-31. Undefined for a run that has no date. */
+/** The start of a cycle, as fits the axis length: 10:00:00, 01-31 10:00 or 2026-01-31. Undefined for a run without a date. */
 function clockTime(cycle: number, x: CycleAxis): string | undefined {
   if (!isCalendar(x)) return undefined;
   const hours = ((x.to - x.from) * x.cycleMs) / 3_600_000;
@@ -45,12 +43,11 @@ function clockTime(cycle: number, x: CycleAxis): string | undefined {
   return hours < 24 ? text.slice(11, 19) : hours < 24 * 60 ? text.slice(5, 16).replace('T', ' ') : text.slice(0, 10);
 }
 
-/** The time of a cycle since the start, and the date where there is one: for lists. */
 export function stopwatchText(at: CalendarAxis, cycle: number): string {
   return `${stopwatch(cycle * at.cycleMs)}${isCalendar(at) ? `, ${axisInstant(at, cycle)}` : ''}`;
 }
 
-/** 3 d 04:05:06.7: the time since the start, with tenths of a second, for lists. */
+/** 3 d 04:05:06.7 */
 function stopwatch(ms: number): string {
   const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
   const s = ms / 1000;
@@ -59,7 +56,6 @@ function stopwatch(ms: number): string {
   return `${days > 0 ? `${days} d ` : ''}${two((s / 3600) % 24)}:${two((s / 60) % 60)}:${two(s % 60)}.${tenths}`;
 }
 
-/** The label of a tick of the x axis: a time with its cycle below, a percentile, or a percentage. */
 export function xTick(spec: ChartSpec, value: number): string | string[] {
   const { x } = spec;
   switch (x.kind) {
@@ -81,7 +77,7 @@ function percentileName(nines: number, max: number): string {
   return `p${Number(percent.toFixed(percent < 99 ? 0 : 2))}`;
 }
 
-/** Names of rows: `limited: 12` takes two lines if one of them is too long. Of a long name both ends stay: clients often differ in the last letters. */
+/** Splits `limited: 12` into two lines if any name is too long. A shortened name keeps both ends: clients often differ in the last letters. */
 export function rowNames(names: readonly string[], longest: number): (string | string[])[] {
   const isLong = names.some((name) => name.length > longest);
   return names.map((name) => fittedName(isLong ? name.split(/: (?=[\d.,]+$)/) : [name], longest));
@@ -113,5 +109,5 @@ export function placeName({ x }: ChartSpec, value: number): string {
   return `cycle ${plainNumber(value)}, ${isCalendar(x) ? axisInstant(x, value) : cycleTime(value, x)}`;
 }
 
-/** Place of a share on the percentile axis: -log10(1 - p). */
+/** -log10(1 - p) for p50, p90, p99 and p99.9. */
 export const percentilePlaces: readonly number[] = [0.3010299956639812, 1, 2, 3];

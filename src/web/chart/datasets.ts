@@ -1,4 +1,4 @@
-// The data sets of a chart for Chart.js: its lines, the entries of its legend, and empty data sets for what the overlay draws.
+// The Chart.js data sets of a chart: lines, legend entries, and empty data sets for what the overlay draws.
 import type { Chart, ChartDataset, LegendItem } from 'chart.js';
 import { type Palette, stateColors } from './palette.js';
 import type { ChartSpec, Line } from './spec.js';
@@ -29,7 +29,7 @@ export function lineDataset(line: Line, palette: Palette): LineDataset {
   };
 }
 
-/** A single value between two gaps has no line, so it is drawn as a dot. */
+/** A single value between two gaps has no line, so it becomes a dot. */
 function lonePoints({ ys }: Line): number[] | 0 {
   const lone = ys.map((y, index) =>
     y !== null && (ys[index - 1] ?? null) === null && (ys[index + 1] ?? null) === null ? 2 : 0,
@@ -41,7 +41,6 @@ function isBareLine(line: Line | undefined): boolean {
   return line !== undefined && line.dots === undefined && line.area === undefined && line.loose !== true;
 }
 
-/** The legend of Chart.js, but with dashes for dashed lines. */
 export function legendItems(chart: Chart, { lines }: ChartSpec, palette: Palette): LegendItem[] {
   return chart.data.datasets.flatMap((dataset, datasetIndex) => {
     if (lines[datasetIndex]?.listed === false) return [];
@@ -69,7 +68,7 @@ export function legendItems(chart: Chart, { lines }: ChartSpec, palette: Palette
   });
 }
 
-/** Empty data sets: they give shades and marks an entry in the legend, which can hide them. */
+/** Empty data sets that give shades and marks a legend entry, with which they can be hidden. */
 export function signDatasets(
   { shades, marks, lanes, states = lanes?.states[0] ?? [] }: ChartSpec,
   palette: Palette,

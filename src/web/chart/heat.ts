@@ -1,22 +1,19 @@
-// Draws a heat map: a coloured rectangle for each pair of names, its value where there is room, and the scale above.
+// Draws a heat map: a coloured rectangle for each pair of names, its value if there is room, and the scale above.
 import { log } from '../../math/elementary.js';
 import { plainNumber } from './axis-text.js';
 import type { Surface } from './overlay.js';
 import type { Palette } from './palette.js';
 import type { ChartSpec, Heat } from './spec.js';
 
-/** Height in px above the plot that the scale takes. */
 export const HEAT_SCALE = 28;
 const SCALE_WIDTH = 140;
 const SCALE_STEPS = 40;
-/** Rectangles lower than this, in px, have no number. */
 const LEAST_HEIGHT = 16;
 const LOG_FROM = 50;
 
-/** @param font CSS font family */
 export function drawHeat({ ctx, area, x, y }: Surface, { heat }: ChartSpec, palette: Palette, font: string): void {
   if (heat === undefined) return;
-  // A few large values would leave all others in one colour.
+  // A few large values would otherwise leave all others in one colour.
   const isLog = heat.border === undefined && heat.low > 0 && heat.high > LOG_FROM * heat.low;
   const place = (value: number) => (isLog ? log(value) : value);
   const share = (value: number) =>
@@ -33,7 +30,7 @@ export function drawHeat({ ctx, area, x, y }: Surface, { heat }: ChartSpec, pale
       const [left, top] = [x(across) - width / 2, y(below) - height / 2];
       const color = colorAt(share(value), palette);
       ctx.fillStyle = css(color);
-      // Half a pixel more, so that no gap is seen between neighbours.
+      // Half a pixel more closes the gap between neighbours.
       ctx.fillRect(left, top, width + 0.5, height + 0.5);
       const short = Number(value.toPrecision(2));
       const text = [plainNumber(value), plainNumber(short), `${plainNumber(short / 1000)}k`]
@@ -61,7 +58,6 @@ export function drawHeat({ ctx, area, x, y }: Surface, { heat }: ChartSpec, pale
   ctx.restore();
 }
 
-/** A line along the edges between values below the border and others. */
 function drawBorder(
   ctx: Surface['ctx'],
   { values, border }: Heat,
@@ -108,7 +104,7 @@ function css([red, green, blue]: Color): string {
   return `rgb(${red}, ${green}, ${blue})`;
 }
 
-/** Black or white, whichever has the better contrast (relative luminance of WCAG 2, with its threshold of 0.179). */
+/** The ink with the better contrast (relative luminance of WCAG 2, with its threshold of 0.179). */
 function inkOn(color: Color): string {
   const [red, green, blue] = color.map((one) => {
     const share = one / 255;

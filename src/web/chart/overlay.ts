@@ -1,16 +1,13 @@
-// Draws what the libraries of charts do not: shaded intervals, marks of transitions, hatching, lanes, ranges. In px of CSS, over the plot of
-// either of them.
+// Draws what the chart libraries do not: shades, transition marks, hatching, lanes, ranges. In CSS px, over a plot of either library.
 import type { Chart } from 'chart.js';
 import { type Palette, stateColors } from './palette.js';
 import type { ChartSpec, Line, Mark } from './spec.js';
 
 type Context = Chart['ctx'];
 
-/** A plot that is drawn on. */
 export interface Surface {
   readonly ctx: Context;
   readonly area: Pick<Chart['chartArea'], 'left' | 'top' | 'right' | 'bottom' | 'width' | 'height'>;
-  /** Where a value is. */
   readonly x: (value: number) => number;
   readonly y: (value: number) => number;
 }
@@ -19,7 +16,7 @@ export function surfaceOf({ ctx, chartArea: area, scales: { x, y } }: Chart): Su
   return { ctx, area, x: (value) => x!.getPixelForValue(value), y: (value) => y!.getPixelForValue(value) };
 }
 
-/** Intervals narrower than a pixel are drawn one pixel wide, so that all are visible. */
+/** At least one pixel wide, so that all are visible. */
 export function drawShades({ ctx, area, x }: Surface, shades: ChartSpec['shades'], palette: Palette): void {
   ctx.save();
   ctx.beginPath();
@@ -40,7 +37,7 @@ export function drawShades({ ctx, area, x }: Surface, shades: ChartSpec['shades'
   ctx.restore();
 }
 
-/** Every state, or the limiting intervals, as a strip on the axis, above everything else: a dense line does not hide it. */
+/** States, or limiting intervals, as a strip on the axis, on top so that no dense line hides it. */
 export function drawStrip(
   { ctx, area, x }: Surface,
   { shades, states }: Pick<ChartSpec, 'shades' | 'states'>,
@@ -69,7 +66,7 @@ function strokeAt(ctx: Context, x: number, area: Surface['area']): void {
   ctx.stroke();
 }
 
-/** Marks above the plot: entries are filled triangles, restores hollow ones, other moves dots; marks too close together are ticks. */
+/** Filled triangles for entries, hollow ones for restores, dots for other moves; ticks if they are too close together. */
 export function drawMarks({ ctx, area, x }: Surface, { kind, xs }: Mark, palette: Palette, row: number): void {
   const places = xs.map(x);
   const crowded = places.some((place, index) => index > 0 && place - places[index - 1]! < 9);
@@ -112,7 +109,6 @@ export function drawMarks({ ctx, area, x }: Surface, { kind, xs }: Mark, palette
   ctx.restore();
 }
 
-/** Diagonal lines over the area between a stepped line and the previous line. */
 export function drawHatch(surface: Surface, line: Line, below: Line | undefined, color: string): void {
   const { x, y } = surface;
   const boxes = line.xs.flatMap((from, index) => {
@@ -125,7 +121,6 @@ export function drawHatch(surface: Surface, line: Line, below: Line | undefined,
   hatch(surface, boxes, color);
 }
 
-/** @param boxes left, top, width and height of each */
 export function hatch(
   { ctx, area }: Surface,
   boxes: readonly (readonly [number, number, number, number])[],
@@ -147,7 +142,6 @@ export function hatch(
   ctx.restore();
 }
 
-/** A thin line for each contract, thick while it limits, or in the colour of its state. */
 export function drawLanes(
   { ctx, area, x, y }: Surface,
   { lanes }: ChartSpec,

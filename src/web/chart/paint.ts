@@ -1,4 +1,4 @@
-// Converts a chart to a configuration of Chart.js, the same for PNG and page.
+// Converts a chart to a Chart.js configuration, the same for PNG and page.
 import type { Chart, ChartConfiguration, TooltipItem } from 'chart.js';
 import { percentilePlaces, placeName, plainNumber, rowNames, xTick, xTitle } from './axis-text.js';
 import { legendItems, lineDataset, signDatasets } from './datasets.js';
@@ -14,7 +14,7 @@ export interface Looks {
   readonly width: number;
 }
 
-/** In px: Chart.js draws labels above a plot that stand upright beside their places. */
+/** px by which Chart.js misplaces upright labels above a plot. */
 const LABEL_SHIFT = 15;
 
 export function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line', { x: number; y: number | null }[]> {
@@ -49,7 +49,7 @@ export function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line',
           min: spec.x.kind === 'percentiles' ? 0.15 : spec.x.from,
           max: spec.x.kind === 'percentiles' ? spec.x.max : spec.x.to,
           title: title(xTitle(spec)),
-          // Above a long map, where it is seen first.
+          // On a long map the top is seen first.
           ...(spec.leastWidth === undefined ? {} : { position: 'top' as const }),
           grid,
           border: { color: palette.muted },
@@ -163,7 +163,7 @@ function percentileTicks(max: number): (axis: { ticks: { value: number }[] }) =>
   };
 }
 
-/** 1, 2, 5, 10, 20, 50, … or, of a long axis, 1, 10, 100, … */
+/** 1, 2, 5, 10, 20, 50, … or, on a long axis, 1, 10, 100, … */
 function logTicks(axis: { min: number; max: number; ticks: { value: number }[] }): void {
   const steps = axis.max / axis.min < 1_000 ? [1, 2, 5] : [1];
   axis.ticks = Array.from({ length: 20 }, (_, n) => steps.map((step) => step * 10 ** (n - 6)))
@@ -172,7 +172,6 @@ function logTicks(axis: { min: number; max: number; ticks: { value: number }[] }
     .map((value) => ({ value }));
 }
 
-/** A tick at each of the places 0, 1, 2, … */
 function placeTicks(n: number): (axis: { ticks: { value: number }[] }) => void {
   return (axis) => {
     axis.ticks = Array.from({ length: n }, (_, value) => ({ value }));
@@ -184,7 +183,7 @@ function overlayPlugin(spec: ChartSpec, { palette, font }: Looks) {
     chart.data.datasets.every((dataset, index) => dataset.label !== label || chart.isDatasetVisible(index));
   return {
     id: 'weir',
-    // The marks are between the legend and the plot: the legend is made taller by their rows.
+    // Extends the legend by the rows of marks, which lie between legend and plot.
     beforeInit: (chart: Chart) => {
       const legend = chart.legend as unknown as { height: number; fit(): void };
       const fit = legend.fit;

@@ -1,10 +1,10 @@
-// The style of every tone, light and dark. The colours are those of Okabe and Ito, which remain distinguishable with every common kind
-// of colour blindness, adjusted to a contrast of 3 : 1 with the background. Line styles and hatching repeat the meaning of the colours.
+// Style of every tone, light and dark: the colours of Okabe and Ito, distinguishable with every common colour blindness, adjusted to a
+// contrast of 3 : 1. Line styles and hatching repeat the meaning of the colours.
 import type { Tone } from './spec.js';
 
 interface ToneLook {
   readonly color: string;
-  /** Lengths of dashes and gaps in px; empty for a solid line. */
+  /** Dashes and gaps in px; empty for a solid line. */
   readonly dash: readonly number[];
 }
 
@@ -15,10 +15,8 @@ export interface Palette {
   readonly grid: string;
   readonly shade: string;
   readonly shadeLine: string;
-  /** From the smallest to the largest value of a heat map, as red, green and blue. */
   readonly heat: readonly (readonly [red: number, green: number, blue: number])[];
   readonly tones: Readonly<Record<Tone, ToneLook>>;
-  /** Colours of states that admit, and of those that do not, in the order of the definition. */
   readonly states: { readonly admits: readonly string[]; readonly limits: readonly string[] };
 }
 
@@ -45,7 +43,7 @@ export const palettes: Readonly<Record<Theme, Palette>> = {
       limited: { color: '#d55e00', dash: solid },
       threshold: { color: '#1c2128', dash: [7, 4] },
       planned: { color: '#1c2128', dash: [2, 3] },
-      // A broad light line under a thin dark one: both are visible where they agree and where they differ.
+      // A broad light line under a thin dark one: both are visible whether they agree or differ.
       predicted: { color: '#2aa37c', dash: solid },
       observed: { color: '#1c2128', dash: solid },
       difference: { color: '#b0407f', dash: solid },
@@ -100,10 +98,7 @@ export const palettes: Readonly<Record<Theme, Palette>> = {
 
 type Family = keyof Palette['states'];
 
-/**
- * Each state with the name of its colour, as of the custom property: two families, of states that admit and of those that do not; further
- * ones share the last.
- */
+/** Names each state's colour (a custom property). Admitting states and others have separate families; extra states share the last. */
 export function stateTones<State extends { readonly admits: boolean }>(states: readonly State[]) {
   const next = { admits: 0, limits: 0 };
   return states.map((state) => {
@@ -118,7 +113,7 @@ export function stateColors<State extends { readonly admits: boolean }>(states: 
   return stateTones(states).map((state) => ({ ...state, color: palette.states[state.family][state.place - 1]! }));
 }
 
-/** The colours of a page as custom properties, by the switch of the page, else by the system. */
+/** Colours as custom properties; the page's theme switch overrides the system. */
 export const themeStyle = `:root{${colors('light')}}
 @media (prefers-color-scheme:dark){:root:not([data-theme=light]){${colors('dark')}}}
 :root[data-theme=dark]{${colors('dark')}}
@@ -136,7 +131,7 @@ function colors(theme: Theme): string {
     link: tones.count.color,
     'link-soft': `${tones.count.color}26`,
     'link-pale': `${tones.count.color}66`,
-    // Text needs 4.5 : 1, which these tones of lines have on a dark ground alone.
+    // Text needs 4.5 : 1, which these tones reach only on a dark ground.
     good: isLight ? '#007a55' : tones.median.color,
     bad: isLight ? '#b54a00' : tones.limited.color,
     'bad-soft': shade,

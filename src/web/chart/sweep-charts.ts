@@ -1,29 +1,26 @@
 // The charts of a sweep, for pictures and for the page, where axes and figure are chosen.
 //
-//   lines   a figure over one axis, a line for each value of another, each with its 95 % interval as a band
+//   lines   a figure over one axis, a line for each value of another, with 95 % intervals as bands
 //   heat    two axes, the figure as a colour
-//   dots    drawn cells: each is a dot
+//   dots    sampled cells, one dot each
 //
-// Further axes give a chart for each combination of their values, side by side, with the same scale.
+// Each combination of values of further axes has its own chart, side by side, with the same scale.
 import { plainNumber } from './axis-text.js';
 import type { ChartSpec, Heat, Line, Tone } from './spec.js';
 
 export interface SweepAxis {
-  /** As it is shown. */
   readonly name: string;
-  /** The values in order: numbers, or names. Of drawn cells of a range: none. */
+  /** In order: numbers or names. Empty if cells are sampled from a range. */
   readonly values: readonly (number | string)[];
-  /** Whether all values are numbers. */
   readonly isNumeric: boolean;
 }
 
-/** Mean, and the ends of its 95 % interval; null where there is none. */
+/** With its 95 % interval; null if there is none. */
 type SweepValue = readonly [mean: number, low: number | null, high: number | null];
 
 export interface SweepCell {
-  /** By axis: the index of the value; of drawn cells of a range the value itself. */
+  /** By axis: the index of the value; for cells sampled from a range, the value itself. */
   readonly at: readonly number[];
-  /** By figure. */
   readonly values: readonly (SweepValue | null)[];
 }
 
@@ -31,28 +28,21 @@ export interface SweepData {
   readonly name: string;
   readonly axes: readonly SweepAxis[];
   readonly figures: readonly string[];
-  /** What each figure is, with its unit. */
   readonly titles: readonly string[];
   readonly cells: readonly SweepCell[];
-  /** Whether cells were drawn, rather than all combinations taken. */
   readonly drawn: boolean;
-  /** Runs of each cell. */
   readonly runs: number;
-  /** The border that heat maps show for the first figure. */
   readonly border?: number | undefined;
 }
 
 export interface SweepView {
-  /** Index into the figures. */
   readonly figure: number;
-  /** The horizontal axis. */
   readonly x: number;
-  /** The axis with a line, or a row, for each value; undefined for none. */
+  /** The axis with a line, or a row, per value. */
   readonly by: number | undefined;
   readonly kind: 'lines' | 'heat' | 'dots';
 }
 
-/** More charts would not be seen side by side. */
 const MOST_PANELS = 12;
 /** More lines could not be distinguished. */
 const looks: readonly (readonly [Tone, Line['dots']])[] = [
@@ -63,12 +53,12 @@ const looks: readonly (readonly [Tone, Line['dots']])[] = [
   ['observed', 'star'],
 ];
 export const MOST_LINES = looks.length;
-/** In px, of a name beside a row, and below a column. */
+/** px, of a name beside a row, and below a column. */
 const NAME_HEIGHT = 18;
 const COLUMN_WIDTH = 28;
 const NAMES_WIDTH = 200;
 
-/** What is seen first: the numeric axis with the most values to the right, the next one as lines or, if it has many, as rows. */
+/** Initial view: the numeric axis with the most values horizontally; the next one as lines or, with many values, as rows. */
 export function firstView({ axes, drawn, border }: SweepData, figure = 0): SweepView {
   const order = axes
     .map((_, index) => index)
@@ -78,7 +68,7 @@ export function firstView({ axes, drawn, border }: SweepData, figure = 0): Sweep
     );
   const [x = 0, by] = order;
   const [most = 0, more] = order.map((index) => axes[index]!.values.length);
-  // Names are read downwards, and a map of many is longer than wide.
+  // Names read downwards, so a map of many names is taller than wide.
   if (!drawn && by !== undefined && more! > MOST_LINES && !axes[x]!.isNumeric && most >= more!)
     return { figure, x: by, by: x, kind: 'heat' };
   if (drawn) return { figure, x, by: undefined, kind: 'dots' };
@@ -87,7 +77,6 @@ export function firstView({ axes, drawn, border }: SweepData, figure = 0): Sweep
   return { figure, x, by, kind: by !== undefined && axes[by]!.values.length > MOST_LINES ? 'heat' : 'lines' };
 }
 
-/** The charts of a view, and how many further ones there would be. */
 export function sweepCharts(data: SweepData, view: SweepView): { charts: ChartSpec[]; left: number } {
   const { axes, cells, drawn } = data;
   if (drawn) return { charts: [dots(data, view)], left: 0 };
@@ -131,7 +120,7 @@ function about(data: SweepData, what: string): string {
   return `${what} (${runs}).`;
 }
 
-/** Places of the values: by their size, or 0, 1, 2, … for names. */
+/** Axis positions: the values themselves, or 0, 1, 2, … for names. */
 function places({ isNumeric, values }: SweepAxis): (index: number) => number {
   return isNumeric ? (index) => values[index] as number : (index) => index;
 }
@@ -144,12 +133,11 @@ function valueAxis({ name, values, isNumeric }: SweepAxis): ChartSpec['x'] {
   return { kind: 'values', title: name, ...room(from, to), ...(isLog(numbers) ? { log: true } : {}) };
 }
 
-/** A single value has room on both sides. */
 function room(from: number, to: number): { readonly from: number; readonly to: number } {
   return from < to ? { from, to } : { from: from - 1, to: to + 1 };
 }
 
-/** Values with growing steps over more than a factor of 20 are read on a logarithmic axis. */
+/** Values with growing steps over more than a factor of 20 get a logarithmic axis. */
 function isLog(values: readonly number[]): boolean {
   const [first = 0, second = 0] = values;
   const [last = 0, before = 0] = [values.at(-1), values.at(-2)];
@@ -193,7 +181,7 @@ function lines(data: SweepData, { figure, x, by }: SweepView, cells: readonly Sw
 
 function heat(data: SweepData, { figure, x, by }: SweepView, cells: readonly SweepCell[], { low, high }: Scale) {
   const [across, down] = [data.axes[x]!, data.axes[by ?? x]!];
-  // Numbers grow upwards, names are read downwards.
+  // Numbers grow upwards, names read downwards.
   const rows = down.values.map((_, index) => index);
   if (down.isNumeric) rows.reverse();
   const values = rows.map((row) =>
@@ -224,7 +212,6 @@ function heat(data: SweepData, { figure, x, by }: SweepView, cells: readonly Swe
   };
 }
 
-/** Many names below columns are written upwards. */
 function isSlanted({ isNumeric, values }: SweepAxis): boolean {
   return !isNumeric && values.length > MOST_LINES;
 }

@@ -1,4 +1,4 @@
-// The candidate of a contract, for its owner: what the two decided differently, and for which keys.
+// The candidate of a contract, for its owner: decisions that differ, and their keys.
 import { useAnswer } from './clock.js';
 import { figures, type ShownContract, some, weir } from './node-client.js';
 import { Fault, Fold, ScrollingTable, ShownCount } from './parts.js';
@@ -54,7 +54,6 @@ function Differences({ contract: { machine: slug, id: contract_id } }: Pick<Cand
   );
 }
 
-/** `50 in 60 cycles`, or the rule with its parameters. */
 function limiterWords(limiter: object): string {
   const { threshold, within, primitive, params } = limiter as {
     readonly threshold?: number;

@@ -1,4 +1,4 @@
-// What the owner of a machine may change from its page: the numbers and the name of a contract, its candidate; and what may be deleted.
+// Forms of a machine's owner: change numbers and names of contracts, set a candidate, delete.
 
 import { ContractChoice, type OwnerProps } from './contract-choice.js';
 import { Form, fieldNumber, fieldText, InputField } from './form.js';
@@ -26,7 +26,7 @@ export function ChangeForm({ slug, contracts, onChanged }: OwnerProps) {
   );
 }
 
-/** A window to set; what is left empty stays as it is. */
+/** Empty fields leave a value unchanged. */
 function WindowFields() {
   return (
     <>

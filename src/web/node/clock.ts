@@ -1,20 +1,19 @@
-// The clock of the node, as the page shows it: read now and then, and carried on between two readings. Times are those of the page.
+// The node's clock on the page: read occasionally, and extrapolated between readings. Times are those of the page.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { weir, wordsOf } from './node-client.js';
 
 export interface NodeClock {
   readonly cycle: number;
   readonly cycleMs: number;
-  /** The end of `cycle`, in ms on the clock of the page. */
+  /** End of `cycle`, in ms of the page's clock. */
   readonly endMs: number;
 }
 
-/** Milliseconds on the clock of the page. */
 function pageMs(): number {
   return Number(document.timeline.currentTime);
 }
 
-/** The cycle now, and how much of it is over, from 0 to 1. */
+/** The current cycle, and its elapsed share, 0 to 1. */
 export function nodeNow({ cycle, cycleMs, endMs }: NodeClock): { readonly cycle: number; readonly share: number } {
   const passed = (pageMs() - endMs) / cycleMs;
   const whole = Math.floor(passed) + 1;
@@ -26,10 +25,7 @@ export async function readClock(): Promise<NodeClock> {
   return { cycle, cycleMs, endMs: pageMs() + next_cycle_in_ms };
 }
 
-/**
- * Does something at once and then again and again, each time after the last has ended; less often while nobody looks at the page.
- * @param depends where one of them changes, it begins anew
- */
+/** Repeats `work`, each time after the last has ended; less often while the page is hidden. @param depends a change restarts it */
 export function useEvery(ms: number, work: () => Promise<void>, ...depends: readonly unknown[]): void {
   const latest = useRef(work);
   latest.current = work;
@@ -48,7 +44,7 @@ export function useEvery(ms: number, work: () => Promise<void>, ...depends: read
   }, [ms, ...depends]);
 }
 
-/** What the node answers, asked for again and again; and in words why it did not the last time. */
+/** Polls the node. @returns the latest answer, and the latest error in words */
 export function useAnswer<Answer>(
   ms: number,
   ask: () => Promise<Answer>,
@@ -68,7 +64,6 @@ export function useAnswer<Answer>(
   return [answer, fault];
 }
 
-/** The clock of the node, read once in a while; undefined before the first reading. */
 export function useClock(): NodeClock | undefined {
   const [clock, setClock] = useState<NodeClock>();
   useEvery(10_000, async () => {

@@ -1,4 +1,4 @@
-// One contract of a machine: its state, its count against the threshold as it moves, what it admitted and limited, its diagram.
+// One contract of a machine: state, moving count against the threshold, decisions, diagram.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { COURSE_CYCLES, type NumberColumn } from '../../api/course.js';
 import type { AnswerOf } from '../../client/api-client.js';
@@ -16,12 +16,10 @@ interface CardProps {
   readonly contract: ShownContract;
   readonly state: string;
   readonly course: Course;
-  /** The last cycle of the course: what the card is drawn again for. */
+  /** The last cycle of the course; a change re-renders the card. */
   readonly cycle: number | undefined;
   readonly isOwn: boolean;
-  /** Length of a cycle; undefined until the clock has been read. */
   readonly cycleMs: number | undefined;
-  /** Whether there are so few that each shows its diagram. */
   readonly isFew: boolean;
 }
 
@@ -32,7 +30,7 @@ export function ContractCard({ contract, state, course, cycle, isOwn, cycleMs, i
     course.now('limited_keys') ?? keyed?.limited ?? 0,
   ];
   const isLimiting = course.now('limiting') === null ? limitedKeys > 0 : course.now('limiting') === 1;
-  // The state of a contract with keys is that of the keys without a place: what counts is how many of its keys limit.
+  // With keys, the state covers only keys that did not fit into the table, so the number of limiting keys is shown.
   const doing = keyed === undefined ? state : `${figures(limitedKeys)} of ${some(keys, 'key')} limiting`;
   const unknown = course.unknown().reduce((sum, [from, to]) => sum + to - from + 1, 0);
   const words = [
@@ -163,7 +161,6 @@ interface LegendProps {
   readonly hasThreshold: boolean;
 }
 
-/** What the lines, bars, marks and colours of the chart mean; of those that may be absent, what is in it. */
 function Legend({ course, of, hasThreshold }: LegendProps) {
   const isSeen = (column: NumberColumn) => course.of(column).some((value) => value !== null && value > 0);
   const states = of === 'count' ? stateTones(course.statesSeen()).filter(({ intervals }) => intervals.length > 0) : [];
@@ -252,7 +249,6 @@ function Diagram({ contract: { machine: slug, id }, state }: Pick<CardProps, 'co
 
 type StateMachine = AnswerOf<Endpoints['showStateMachine']>['machine'];
 
-/** A state, as far as it is drawn; see `contractMachine`. */
 interface StateConfig {
   readonly tags?: readonly string[];
   readonly on?: Readonly<Record<string, readonly TransitionConfig[]>>;
@@ -270,7 +266,7 @@ function arrowsOf({ states }: StateMachine): readonly Arrow[] {
   const found = new Map<string, Arrow>();
   for (const [from, config] of Object.entries(states)) {
     const { on = {} } = config as StateConfig;
-    // What a count moves comes first; the same transition by hand says no more than that.
+    // Count transitions come first; the same transition by hand adds nothing.
     for (const event of ['aggregate', 'move']) {
       for (const { target: to, description = '', actions = [] } of on[event] ?? []) {
         if (to === undefined) continue;

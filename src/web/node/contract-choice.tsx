@@ -1,7 +1,5 @@
-// A field of a form: which contract.
 import type { ShownContract } from './node-client.js';
 
-/** What the forms of an owner are about. */
 export interface OwnerProps {
   readonly slug: string;
   readonly contracts: readonly ShownContract[];
@@ -10,7 +8,7 @@ export interface OwnerProps {
 
 interface ChoiceProps {
   readonly contracts: readonly ShownContract[];
-  /** What no choice means; without it, one has to be chosen. */
+  /** Label of the empty choice; without it, a choice is required. */
   readonly all?: string;
   readonly onChoose?: (id: string) => void;
 }

@@ -1,21 +1,18 @@
-// What a page knows of one contract, cycle by cycle: the last 600 cycles, each of them once, without a gap in the numbering.
+// The last 600 cycles of one contract, each once, with gapless numbering.
 //
 //   message   from 7: 3 4 5       from 9: 5 6            from 13: 2
 //   course    7 8 9 = 3 4 5       10 = 6 (9 is known)    11 12 = unknown, 13 = 2
 
 import { COURSE_CYCLES, type NumberColumn, numberColumns } from '../../api/course.js';
 
-/** What a message `counts` says of one contract. */
 export type CourseNews = {
   readonly id: string;
   readonly from_cycle: number;
-  /** The state at the end of each cycle. */
   readonly state?: readonly (string | null)[];
 } & {
   readonly [Name in NumberColumn]?: readonly (number | null)[];
 };
 
-/** A state that a contract was in, and when. */
 interface StateSeen {
   readonly name: string;
   readonly admits: boolean;
@@ -25,19 +22,17 @@ interface StateSeen {
 type Stretch = readonly [from: number, to: number];
 
 export class Course {
-  /** The cycle of the first value; the values of a cycle are null where they are not known. */
+  /** The cycle of the first value. Unknown values are null. */
   first = 0;
   readonly #values = new Map<NumberColumn, (number | null)[]>(numberColumns.map((name) => [name, []]));
-  /** The state at the end of each cycle; null where it is not known. */
   states: readonly (string | null)[] = [];
-  /** States that are or were in view, in the order in which they came: a state keeps its place, and with it its colour. */
+  /** In order of appearance: a state keeps its index and so its colour. */
   readonly #seen = new Map<string, { readonly admits: boolean }>();
 
   get length(): number {
     return this.of('count').length;
   }
 
-  /** The last cycle that is known; undefined before the first. */
   get last(): number | undefined {
     return this.length === 0 ? undefined : this.first + this.length - 1;
   }
@@ -46,17 +41,15 @@ export class Course {
     return this.#values.get(name)!;
   }
 
-  /** The newest value; null before the first, and where it is not known. */
   now(name: NumberColumn): number | null {
     return this.of(name).at(-1) ?? null;
   }
 
-  /** The sum of what is in view; null where nothing of it is known. */
   sum(name: NumberColumn): number | null {
     return this.of(name).reduce((sum, value) => (value === null ? sum : (sum ?? 0) + value), null);
   }
 
-  /** Cycles that are there already are passed over, those that are missing in between stay unknown. */
+  /** Skips cycles already present; missing cycles in between stay unknown. */
   take(news: CourseNews): void {
     const length = news.count?.length ?? 0;
     const known = this.last ?? news.from_cycle - 1;
@@ -81,17 +74,17 @@ export class Course {
     this.first = Math.max(known, news.from_cycle + length - 1) - this.length + 1;
   }
 
-  /** The stretches of cycles in which a column is not 0, both ends included. */
+  /** Cycle intervals in which a column is not 0, both ends included. */
   stretches(name: NumberColumn): readonly Stretch[] {
     return this.#where(name, (value) => value !== null && value !== 0);
   }
 
-  /** The stretches of cycles of which nothing is known: the node was down or, on a network, no page was open. */
+  /** Unknown cycles: the node was down or, on a network, no page was open. */
   unknown(): readonly Stretch[] {
     return this.#where('count', (value) => value === null);
   }
 
-  /** Each state that was seen, with the stretches of cycles that ended in it; both ends included. */
+  /** Each state with the intervals of cycles that ended in it, both ends included. */
   statesSeen(): readonly StateSeen[] {
     return [...this.#seen].map(([name, { admits }]) => ({
       name,

@@ -1,4 +1,4 @@
-// A form that asks the node for something, and says what it answered. It stays closed until somebody wants it.
+// A collapsible form that sends a request to the node and shows the answer.
 import type { ComponentChildren, ComponentProps } from 'preact';
 import { useState } from 'preact/hooks';
 import { wordsOf } from './node-client.js';
@@ -6,7 +6,7 @@ import { wordsOf } from './node-client.js';
 interface FormProps {
   readonly title: string;
   readonly verb: string;
-  /** Asks the node; what it gives is said below the form. What it throws, too. */
+  /** The text it returns, or the error it throws, appears below the form. */
   readonly send: (fields: FormData) => Promise<string>;
   readonly children: ComponentChildren;
 }
@@ -52,13 +52,11 @@ export function InputField({ label, ...input }: { readonly label: string } & Com
   );
 }
 
-/** The text of a field; undefined where it is empty. */
 export function fieldText(fields: FormData, name: string): string | undefined {
   const text = String(fields.get(name) ?? '').trim();
   return text === '' ? undefined : text;
 }
 
-/** The number in a field; undefined where it is empty. */
 export function fieldNumber(fields: FormData, name: string): number | undefined {
   const text = fieldText(fields, name);
   return text === undefined ? undefined : Number(text);

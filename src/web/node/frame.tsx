@@ -1,4 +1,4 @@
-// What every page of the node has: the head with the clock, how the connection is, and who is logged in.
+// The frame of every node page: header with clock, connection status, login.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type NodeClock, nodeNow } from './clock.js';
@@ -41,7 +41,7 @@ export function Frame({ clock, status, session, children }: FrameProps) {
   );
 }
 
-/** The cycle is written past the component, once a cycle. The compositor moves the bar: the page does nothing for it. */
+/** Writes the cycle past the component, once per cycle; the compositor animates the bar without work by the page. */
 function Clock({ clock }: Pick<FrameProps, 'clock'>) {
   const cycle = useRef<HTMLElement>(null);
   const bar = useRef<HTMLDivElement>(null);
@@ -82,19 +82,18 @@ function Clock({ clock }: Pick<FrameProps, 'clock'>) {
   );
 }
 
-/** Who is logged in; `isIn` is undefined until it is known. */
 interface BrowserSession {
   readonly isIn: boolean | undefined;
   readonly change: () => void;
 }
 
-/** Asks the node whether the page has a session; `change` asks again. */
+/** Whether the page has a session; `change` asks again. */
 export function useSession(): BrowserSession {
   const [isIn, setIsIn] = useState<boolean>();
   const [asked, setAsked] = useState(0);
   useEffect(() => {
     const ask = async () => (await weir.call('listLimits')).machines.used !== undefined;
-    // A cookie of a session that is over is refused once, and taken away with that.
+    // The node refuses an expired cookie once and removes it, so a second try succeeds.
     ask()
       .catch(ask)
       .then(setIsIn, () => setIsIn(false));

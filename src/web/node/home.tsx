@@ -1,4 +1,4 @@
-// The page at /: the most active machines as they move, the health of the node, and the machines of who is logged in.
+// The page at /: the most active machines, the node's health, and the machines of the logged-in user.
 import { render } from 'preact';
 import { useState } from 'preact/hooks';
 import { WINDOWS } from '../../api/windows.js';
@@ -140,7 +140,6 @@ function Now({ machine: { limiting, contracts, slug, display_name } }: { readonl
 
 const [WIDTH, HEIGHT] = [120, 24];
 
-/** Transitions in stretches of the window, as bars. The figures stand beside it. */
 function Spark({ values }: { readonly values: readonly number[] }) {
   const most = Math.max(1, ...values);
   const step = WIDTH / values.length;

@@ -1,5 +1,4 @@
-// The keys of a contract that counts each key for itself: to its owner those that are limited now and those found by a text, to anyone one
-// key that they know.
+// Keys of a contract that counts per key: its owner sees limited and matching keys, anyone else one key they know.
 import { useState } from 'preact/hooks';
 import type { AnswerOf } from '../../client/api-client.js';
 import type { Endpoints } from '../../client/route-table.js';
@@ -27,7 +26,7 @@ function KeyList({ contract: { machine: slug, id: contract_id } }: { readonly co
     return weir.call('listContractKeys', { params: { slug, contract_id }, query });
   };
   const ask = async (): Promise<readonly KeyLine[]> => {
-    // Those that are limited matter most, then those with the highest counts of a page.
+    // Limited keys matter most, then the highest counts of a page.
     const found = [...(await find(true)).keys, ...(await find(false)).keys];
     const byKey = new Map(found.map((line) => [line.key, line]));
     return [...byKey.values()].sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1));

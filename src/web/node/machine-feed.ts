@@ -1,4 +1,4 @@
-// What happens on a machine, as its stream says it: rows, cycles, and the counts of the contracts in view. It resumes where it was cut.
+// A machine's event stream: rows, cycles, and counts of the visible contracts. It resumes after a disconnect.
 import type { AnswerOf } from '../../client/api-client.js';
 import type { Endpoints } from '../../client/route-table.js';
 import { Course, type CourseNews } from './course.js';
@@ -16,16 +16,11 @@ interface CountsData {
 export class MachineFeed {
   readonly courses: ReadonlyMap<string, Course>;
   status: Status = connecting;
-  /** The last row of the record that is known. */
   seq: number;
-  /** The running cycle, as the stream said it last. */
   cycle = 0;
   readonly #ended = new AbortController();
 
-  /**
-   * @param contracts whose counts are wanted
-   * @param onRow hears every transition once; `onChange`: that anything is new
-   */
+  /** @param contracts whose counts to stream @param onRow receives each transition once */
   constructor(
     slug: string,
     seq: number,

@@ -1,4 +1,4 @@
-// The page at /m/{slug}: a machine as it moves. Its contracts with their counts, its record, and what its owner may do with it.
+// The page at /m/{slug}: a machine's contracts with their counts, its record, and its owner's forms.
 import { render } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { AnswerOf } from '../../client/api-client.js';
@@ -16,10 +16,9 @@ import { Verify } from './verify.js';
 
 type Machine = AnswerOf<Endpoints['getMachine']>['machine'];
 
-/** Contracts that are shown at a time: a stream gives the counts of as many, and more would not be looked at. */
+/** Contracts per page; the stream carries counts of this many. */
 const SHOWN = 20;
 
-/** Up to this many contracts, each shows its diagram at once. */
 const FEW = 4;
 
 const slug = decodeURIComponent(location.pathname.split('/')[2] ?? '');

@@ -1,4 +1,4 @@
-// The node that served the page: one client of its API, typed by its routes. The session of the page is its credential, where there is one.
+// A client of the node that served the page. The page's session, if any, is its credential.
 import type { AnswerOf } from '../../client/api-client.js';
 import type { Endpoints } from '../../client/route-table.js';
 import { WeirClient, WeirError } from '../../client/weir-client.js';
@@ -7,12 +7,11 @@ export type ShownContract = AnswerOf<Endpoints['listContracts']>['contracts'][nu
 
 export const weir = new WeirClient({ url: location.origin, retries: 1 });
 
-/** A client that sends a key instead. @throws WeirError for a key that is none, or a connection that others can read */
+/** A client that sends a key instead. @throws WeirError for an invalid key, or a connection that others can read */
 export function withKey(key: string): WeirClient {
   return new WeirClient({ url: location.origin, key });
 }
 
-/** What went wrong, for a person. */
 export function wordsOf(error: unknown): string {
   if (error instanceof WeirError) return error.message;
   return error instanceof Error ? error.message : String(error);
@@ -20,17 +19,14 @@ export function wordsOf(error: unknown): string {
 
 const figure = new Intl.NumberFormat('en');
 
-/** 12345 as `12,345`. */
 export function figures(value: number): string {
   return figure.format(value);
 }
 
-/** `n thing` or `n things`. */
 export function some(n: number, thing: string): string {
   return `${figures(n)} ${thing}${n === 1 ? '' : 's'}`;
 }
 
-/** How long ago a cycle was. */
 export function ago(cycle: number, now: number): string {
   return now <= cycle ? 'in this cycle' : `${some(now - cycle, 'cycle')} ago`;
 }

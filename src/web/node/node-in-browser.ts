@@ -1,11 +1,11 @@
-// What the verifier of records uses of Node, made of what a browser has, so that the very code of `weir verify` runs in a page. The bundler
-// puts it in the place of `node:crypto`, `node:buffer` and `Buffer`.
+// Browser substitutes for `node:crypto`, `node:buffer` and `Buffer`, inserted by the bundler, so that the code of `weir verify` runs in a
+// page.
 //
-// WebCrypto answers later, and the verifier asks at once: a question about a signature that has no answer yet is noted and answered with
-// no. `answered` has them all checked; who asks again then gets the answer.
+// WebCrypto is asynchronous, the verifier is not: an unanswered signature check is noted and returns false. `answered` resolves all noted
+// checks; the verifier then runs again and finds their results.
 import { sha256Plain } from '../../schema/sha256.js';
 
-/** Without its own ways of making one: those of Buffer are others. */
+/** Without the static constructors, which Buffer defines differently. */
 const Bytes = Uint8Array as unknown as new (from: number | ArrayLike<number>) => Uint8Array<ArrayBuffer>;
 
 export class Buffer extends Bytes {
@@ -68,7 +68,7 @@ interface PublicKey {
   export(): { readonly x: string };
 }
 
-/** @param given a key as JWK; PEM is for those who have a file */
+/** @param given a key as JWK; PEM is not supported */
 export function createPublicKey(given: { readonly key: { readonly x: string } } | string): PublicKey {
   if (typeof given === 'string') throw new Error('It is no key in base64.');
   const { x } = given.key;
@@ -91,7 +91,7 @@ export function verify(_algorithm: null, data: Uint8Array, key: PublicKey, signa
   return answer ?? false;
 }
 
-/** Has every open question about signatures answered. @returns whether there were any */
+/** Resolves all open signature checks. @returns whether there were any */
 export async function answered(): Promise<boolean> {
   const open = [...questions];
   questions.clear();

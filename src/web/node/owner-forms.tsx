@@ -1,5 +1,4 @@
-// What the owner of a machine may do from its page: count events, move a contract, deploy one, create one from a definition. The node checks
-// all of it as it checks any other request.
+// Forms of a machine's owner: count events, move a contract, deploy one, create one from a definition. The node validates all of it.
 import { useState } from 'preact/hooks';
 import { ChangeForm, CheckForm, DeleteForm } from './change-forms.js';
 import { ContractChoice, type OwnerProps } from './contract-choice.js';

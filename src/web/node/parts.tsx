@@ -1,4 +1,4 @@
-// What the pages of a node are put together of: a fault, a part that is opened, a figure, a table that scrolls.
+// Common elements of node pages: fault, collapsible section, figure, scrolling table.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Scrolling } from '../scrolling.js';
@@ -10,7 +10,6 @@ export function Fault({ words }: { readonly words: string }) {
 interface FoldProps {
   readonly title: string;
   readonly isOpen?: boolean;
-  /** Made while it is open. */
   readonly children: () => ComponentChildren;
 }
 
@@ -45,7 +44,7 @@ export function ShownCount({ name, value, beside, isBad = false }: CountProps) {
 interface TableProps {
   readonly label: string;
   readonly class?: string;
-  /** The first one names the row; `n` has numbers, `wide` is left out on a narrow screen. */
+  /** The first column names the row; `n` is numeric, `wide` is hidden on a narrow screen. */
   readonly columns: readonly (readonly [title: string, looks?: 'n' | 'n wide'])[];
   readonly rows: readonly (readonly [name: string | number, ...cells: (string | undefined | null)[]])[];
 }

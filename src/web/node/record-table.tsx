@@ -1,5 +1,5 @@
-// The record of a machine as one long table, newest row first. Only the rows in sight are there; pages of the record are asked for when
-// they come into sight, so that ten thousand rows, or ten million, cost no more than ten.
+// A machine's record as one long table, newest row first. Only visible rows are rendered and only their pages are requested, so that
+// ten million rows cost no more than ten.
 //
 //   scrolled to 3,200 px ─► rows 100 to 112 from the top ─► seq head - 112 to head - 100 ─► page of 100 that holds them
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -9,13 +9,13 @@ import { ago, figures, weir, wordsOf } from './node-client.js';
 import { Fault } from './parts.js';
 
 const ROW_PX = 36;
-/** Beyond this browsers draw no higher: older rows are reached by their number. */
+/** Browsers draw no taller element; older rows are reached by number. */
 const MOST_PX = 8_000_000;
 const PAGE = 100;
 const SPARE = 6;
 const KEPT = 50;
 
-/** The rows that are known, by page; rows of a record never change. */
+/** Known rows by page; rows of a record never change. */
 export class RecordPages {
   readonly #slug: string;
   readonly #pages = new Map<number, readonly (RecordRow | undefined)[]>();
@@ -39,7 +39,7 @@ export class RecordPages {
     if (this.#pages.size > KEPT) this.#pages.delete(eldest!);
   }
 
-  /** Asks for the pages of rows that are not known, up to the last row. @returns whether any came */
+  /** Requests the pages of unknown rows. @returns whether any rows arrived */
   async load(from: number, to: number): Promise<boolean> {
     let isNew = false;
     for (let page = pageOf(from); page <= pageOf(to); page += 1) {
@@ -96,7 +96,7 @@ export function RecordTable({ pages, head, cycle, nameOf }: RecordTableProps) {
     return () => measured.disconnect();
   }, []);
   useEffect(() => {
-    // New rows come above: who reads further down stays where they are.
+    // New rows are inserted above; keeps the scroll position of a reader further down.
     const element = place.current!;
     if (element.scrollTop > ROW_PX) element.scrollTop += (head - before.current) * ROW_PX;
     before.current = head;
@@ -230,13 +230,11 @@ function whatOf(
   }
 }
 
-/** What was computed, and the digest of its proof where it has one. */
 function proofOf({ operator, result, proof_digest: digest }: RecordRow): string {
   if (operator === undefined) return '';
   return digest === undefined ? `${operator} = ${result?.toPrecision(6)}` : `${operator} ${digest.slice(0, 10)}`;
 }
 
-/** All that a row says, in the order in which one reads it. */
 function Proof({ row, name }: { readonly row: RecordRow; readonly name: string }) {
   const facts: [string, string | undefined][] = [
     ['Contract', row.contract_id && `${name} (${row.contract_id})`],

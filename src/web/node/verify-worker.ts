@@ -1,5 +1,5 @@
-// Verifies the record of a machine in a thread of its own, line by line as it arrives: the code of `weir verify`, with the cryptography of
-// the browser. Nothing that the node says of its record is believed but what the pinned key signed.
+// Verifies a machine's record in a worker, line by line as it arrives: the code of `weir verify` with the browser's cryptography. It
+// trusts only what the pinned key signed.
 import { pinnedOnly, type Verification } from '../../record/verification.js';
 import { ExportVerifier, trustIn } from '../../record/verify-export.js';
 import { answered, Buffer } from './node-in-browser.js';
@@ -36,7 +36,7 @@ async function verifyAll({ url, key }: VerifyAsked): Promise<Verification> {
     const { done, value } = await reader.read();
     if (done) break;
     held = Buffer.concat([held, value]);
-    // The last line, which is signed, has to wait.
+    // The last line, which is signed, must wait.
     const end = held.lastIndexOf(LINE_FEED, held.length - 2) + 1;
     if (end === 0) continue;
     const ready = held.subarray(0, end);
@@ -46,7 +46,7 @@ async function verifyAll({ url, key }: VerifyAsked): Promise<Verification> {
     for (const byte of ready) if (byte === LINE_FEED) lines += 1;
     say({ lines });
   }
-  // A verifier of the signed lines alone asks for the same signatures, one after the other as each holds.
+  // Each pass over the signed lines reaches the next unresolved signature.
   do {
     const signed = new ExportVerifier(options);
     if (opening !== undefined && Buffer.from(opening).toString().includes('"cut"')) signed.bytes(opening);

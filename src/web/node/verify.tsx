@@ -1,4 +1,4 @@
-// Verifies the record of a machine in the browser, against the key of the node that was pinned on first use.
+// Verifies a machine's record in the browser, against the node's key pinned on first use.
 import { useState } from 'preact/hooks';
 import type { Verification } from '../../record/verification.js';
 import { figures, some, weir, wordsOf } from './node-client.js';
@@ -44,7 +44,7 @@ export function Verify({ slug, head }: { readonly slug: string; readonly head: n
 const withoutCrypto =
   'this page came by plain HTTP from another machine, and browsers check signatures over HTTPS alone. Export the record, and run `weir verify`.';
 
-/** The key that this browser trusts: the first one that the node ever showed it. */
+/** The key that this browser trusts: the first that the node showed it. */
 async function pinned(): Promise<{ readonly key: string; readonly isNew: boolean }> {
   const known = localStorage.getItem(PIN);
   if (known !== null) return { key: known, isNew: false };
