@@ -1,8 +1,8 @@
-// What an address is limited as.
+// The key under which an address is limited.
 import { isIPv4, isIPv6 } from 'node:net';
 
 /**
- * The address itself, or in IPv6 its network, which one person usually has whole.
+ * The address itself; for IPv6 its network, which usually belongs to one person.
  * @param bits length of that network, a multiple of 4 from 16 to 64
  */
 export function networkOf(address: string, bits = 64): string {

@@ -11,7 +11,6 @@ import { AliasTable } from '../math/random-law.js';
 import { Failure, unreachable } from '../schema/failure.js';
 import { Type } from '../schema/json-schema.js';
 
-/** The most contracts over which a law can distribute requests. */
 const MOST_CONTRACTS = 1_000_000;
 
 export const PopularitySpec = Type.Union(
@@ -51,23 +50,17 @@ export type PopularitySpec = Static<typeof PopularitySpec>;
 
 export interface Popularity {
   pick(): number;
-  /**
-   * Adds the next n requests to `out`, one entry for each contract. It makes the same draws as n calls of `pick`.
-   * @param out one entry for each contract; not cleared before
-   */
+  /** Adds the next n picks to `out`, one entry per contract, not cleared before. Draws the same as n calls of `pick`. */
   split(n: number, out: Float64Array): void;
 }
 
 export interface PopularityPlan {
   readonly law: PopularitySpec['law'];
-  /** @param stream the stream that picks are drawn from; `even` draws nothing */
+  /** `even` draws nothing from the stream. */
   make(stream: RandomStream): Popularity;
 }
 
-/**
- * @param contracts the number of contracts, 1 .. MOST_CONTRACTS
- * @throws Failure `invalid_input` if there is not one weight for each contract, or all are 0
- */
+/** @throws Failure `invalid_input` unless there is one weight per contract and not all are 0 */
 export function planPopularity(spec: PopularitySpec, contracts: number): PopularityPlan {
   if (spec.law === 'weights') checkWeights(spec.weights, contracts);
   let table: AliasTable | undefined;

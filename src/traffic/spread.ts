@@ -1,4 +1,4 @@
-// Places requests in an interval of which only their number is known.
+// Spreads requests over an interval if only their number is known.
 //
 //   n = 5 in 60 s    |x           x           x           x           x           |
 //                    0           12          24          36          48          60 s     request k at floor(k * spread / n)
@@ -22,8 +22,7 @@ export function requestsBefore(offsetMs: number, n: number, spreadMs: number): n
 }
 
 /**
- * Passes n requests to `add`, cycle by cycle: request k arrives `floor(k * spreadMs / n)` ms after `unixMs`. Takes one step for each
- * cycle that has requests, independent of n.
+ * Request k arrives `floor(k * spreadMs / n)` ms after `unixMs`. One step per cycle with requests, independent of n.
  * @param spreadMs 1 to MAX_SPREAD_MS
  */
 export function spreadOverCycles(
@@ -41,7 +40,7 @@ export function spreadOverCycles(
     const before = requestsBefore(endMs, n, spreadMs);
     add(cycle, before - placed);
     placed = before;
-    // If there are more requests than milliseconds, every ms has one, and `placed * spreadMs` might not be exact.
+    // With more requests than milliseconds, every ms has one, and `placed * spreadMs` might not be exact.
     offsetMs = n > spreadMs ? endMs : Math.floor((placed * spreadMs) / n);
   }
 }

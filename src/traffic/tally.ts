@@ -1,23 +1,22 @@
-// Counts the requests of a log by client and cycle: added in any order, returned in order.
+// Counts the requests of a log by client and cycle, added in any order.
 import { CYCLE_MS, cycleOf, startOf } from '../time/cycle.js';
 import type { RequestSink } from './log/intake.js';
 import { spreadOverCycles } from './spread.js';
 
-/** The requests of one key: ascending cycles without repetition, and the count of each. Views: read only. */
+/** One key: ascending, distinct cycles and their counts. Read-only views. */
 export interface CycleCounts {
   readonly cycles: Float64Array;
   readonly counts: Float64Array;
 }
 
-/** The number of (key, cycle) pairs that are found without sorting; a power of two. An hour of one key is 4,634 cycles. */
+/** (key, cycle) pairs found without sorting; a power of two. An hour of one key is 4,634 cycles. */
 const RECENT = 1 << 14;
 
 const DIGIT_BITS = 11;
 const DIGIT = 1 << DIGIT_BITS;
 
 /**
- * Counts by (key, cycle). Three columns hold one row for each pair, in the order of arrival. A key has no structure of its own,
- * so a million keys cost a million rows.
+ * One row per (key, cycle), in order of arrival. A key has no structure of its own: a million keys cost a million rows.
  *
  *   row     0    1    2    3    4    5            a repeated pair is found by its hash and its count increased;
  *   key     a    a    b    a    b    a            one that repeats much later gets a second row
@@ -32,9 +31,9 @@ export class CycleTally implements RequestSink {
   readonly #ids = new Map<string, number>();
   #rows: Rows;
   #length = 0;
-  /** Whether rows are in order of (key, cycle), each pair once. */
+  /** Rows are sorted by (key, cycle), each pair once. */
   #isOrdered = true;
-  /** The first row of each key, once ordered; one more entry at the end. */
+  /** First row of each key once ordered, then the end. */
   #starts = new Uint32Array(1);
   readonly #recent = new Uint32Array(RECENT);
   #lastKey: string | undefined;
@@ -43,10 +42,7 @@ export class CycleTally implements RequestSink {
   #lastCycleFromMs = 0;
   #lastCycleToMs = 0;
 
-  /**
-   * @param cycleMs length of a cycle, an integer >= 1
-   * @param capacity initial number of rows, >= 2
-   */
+  /** `cycleMs` is an integer >= 1; `capacity` is the initial number of rows, >= 2. */
   constructor(cycleMs = CYCLE_MS, capacity = 4096) {
     this.#cycleMs = cycleMs;
     this.#rows = emptyRows(capacity);
@@ -62,7 +58,7 @@ export class CycleTally implements RequestSink {
     return this.#ids.keys();
   }
 
-  /** The counts of a key; empty for an unknown one. Valid until the next request. */
+  /** Empty for an unknown key. Valid until the next request. */
   inOrder(key: string): CycleCounts {
     if (!this.#isOrdered) this.#order();
     const id = this.#ids.get(key);
@@ -95,7 +91,7 @@ export class CycleTally implements RequestSink {
 
   #add(id: number, cycle: number, n: number): void {
     this.requests += n;
-    // The low bits of the cycle, shifted by key: neighbouring cycles of a key take neighbouring slots.
+    // Low bits of the cycle, offset by key: neighbouring cycles of a key take neighbouring slots.
     const slot = (cycle + Math.imul(id, 0x9e3779b1)) & (RECENT - 1);
     const row = this.#recent[slot]!;
     const rows = this.#rows;
@@ -118,7 +114,7 @@ export class CycleTally implements RequestSink {
     if (this.#length > capacity / 2) this.#rows = copyRows(this.#rows, emptyRows(4 * capacity));
   }
 
-  /** Each row moves once, to the rows of its key, in order of cycle; then neighbours with the same cycle become one. */
+  /** Moves each row once, to the rows of its key in order of cycle; then merges equal cycles. */
   #order(): void {
     const { ids, cycles, counts } = this.#rows;
     const length = this.#length;
@@ -179,10 +175,7 @@ function copyRows(from: Rows, to: Rows): Rows {
   return to;
 }
 
-/**
- * The row numbers in order of cycle, in linear time by radix sort: stable counting sorts by the digits of the cycle, the least significant
- * first, as many as the range of cycles needs. Undefined where they are in order.
- */
+/** Radix sort in linear time, with as many digits as the range of cycles needs. Undefined if already in order. */
 function orderByCycle(cycles: Float64Array, length: number): Uint32Array | undefined {
   let first = Number.POSITIVE_INFINITY;
   let last = Number.NEGATIVE_INFINITY;
@@ -204,7 +197,7 @@ function orderByCycle(cycles: Float64Array, length: number): Uint32Array | undef
   return order;
 }
 
-/** The rows of `order` sorted by their digit; rows with the same digit stay in order. */
+/** Stable counting sort. */
 function sortedBy(digitOf: Uint32Array, order: Uint32Array): Uint32Array<ArrayBuffer> {
   const places = new Uint32Array(DIGIT + 1);
   for (let i = 0; i < order.length; i++) places[digitOf[order[i]!]! + 1]!++;

@@ -20,7 +20,7 @@ export const arrivalKinds = { constant, poisson, ramp, burst, spikes, sine, onof
 
 type ArrivalModel = keyof typeof arrivalKinds;
 
-/** One arrival of a scenario. `arrivalFaults` gives better messages: it uses the schema of its model only. */
+/** `arrivalFaults` gives better messages: it applies only the schema of the given model. */
 export const ArrivalSpec = Type.Union(
   Object.values(arrivalKinds).map(({ schema }) => schema),
   { description: 'When requests come: one of the models, distinguished by `model`.' },
@@ -28,7 +28,7 @@ export const ArrivalSpec = Type.Union(
 
 export type ArrivalSpec = { [Name in ArrivalModel]: Static<(typeof arrivalKinds)[Name]['schema']> }[ArrivalModel];
 
-/** Every fault of an arrival, by the rules of its own model only. Paths are JSON pointers that start with `place`. */
+/** Applies only the schema of the given model. Paths are JSON pointers that start with `place`. */
 export function arrivalFaults(input: unknown, place = ''): Fault[] {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     return [{ path: place, message: 'must be an object with a field model' }];

@@ -6,7 +6,7 @@
 // Only whole numbers are added, so cycle 1,000,000,000 is as exact as the first.
 import type { Rate } from '../../schema/quantity.js';
 
-/** A number as `whole + part / parts`, 0 <= part < parts; the caller knows `parts`. `whole` may be negative. */
+/** `whole + part / parts` with 0 <= part < parts; the caller knows `parts`. `whole` may be negative. */
 interface Mixed {
   readonly whole: number;
   readonly part: number;
@@ -38,16 +38,13 @@ export class Carry {
 /** The sum of two remainders is a whole number that a double can hold. */
 export const MOST_PARTS = 2 ** 52;
 
-/** Rates with a common denominator: in every cycle `amounts[i] / parts` requests. */
+/** `amounts[i] / parts` requests per cycle. */
 interface CommonRates {
   readonly parts: bigint;
   readonly amounts: readonly bigint[];
 }
 
-/**
- * Brings rates to their least common denominator. If it is above `mostParts`, the rates are rounded to multiples of
- * `1 / mostParts`.
- */
+/** The least common denominator; if it is above `mostParts`, rates are rounded to multiples of `1 / mostParts`. */
 export function onCommonParts(rates: readonly Rate[], mostParts: number): CommonRates {
   const most = BigInt(mostParts);
   const least = rates.reduce((parts, { cycles }) => leastCommonMultiple(parts, BigInt(cycles)), 1n);
@@ -61,7 +58,6 @@ export function mixed(amount: bigint, parts: bigint): Mixed {
   return { whole: Number((amount - part) / parts), part: Number(part) };
 }
 
-/** Requests per cycle as a double. */
 export function perCycle({ requests, cycles }: Rate): number {
   return requests / cycles;
 }
@@ -72,7 +68,6 @@ function leastCommonMultiple(a: bigint, b: bigint): bigint {
   return (a / x) * b;
 }
 
-/** The whole number n for which `n / parts` is nearest to the rate. */
 function nearestMultiple({ requests, cycles }: Rate, parts: bigint): bigint {
   const under = BigInt(cycles);
   return (2n * BigInt(requests) * parts + under) / (2n * under);

@@ -8,7 +8,7 @@ import { MOST_PER_CYCLE, refuse } from './arrival.js';
  */
 export type ArrivalFunction = (cycle: number, random: () => number) => number;
 
-/** An arrival function in a scenario object. A scenario file cannot contain one. */
+/** A scenario object may contain one, a scenario file cannot. */
 export interface CustomArrivalSpec {
   readonly model: 'custom';
   readonly count: ArrivalFunction;
@@ -16,7 +16,7 @@ export interface CustomArrivalSpec {
   readonly to?: string | number;
 }
 
-/** The longest run for which a function is called, in cycles; its counts are kept in memory. */
+/** In cycles; the counts are kept in memory. */
 const MOST_CYCLES = 10_000_000;
 
 /**

@@ -9,7 +9,6 @@ import { parseRate, parseTime, type Rate, rateField, timeField } from '../../sch
 import { type Arrival, MOST_PER_CYCLE, type Recording } from './arrival.js';
 import { type PlacementName, placements } from './placement.js';
 
-/** What a model is made with in one run. */
 interface Making {
   /** Cycles in which the model sends requests. */
   readonly length: number;
@@ -52,7 +51,7 @@ function fieldsOf<const Name extends string, Fields extends TProperties>(
   );
 }
 
-/** @param plan may refuse a specification, and so may the model that it gives: for a cycle with too many requests, or fields that contradict */
+/** @param plan may refuse a specification, and so may its result: too many requests in a cycle, contradictory fields */
 export function kind<const Name extends string, Fields extends TProperties>(
   name: Name,
   description: string,
@@ -74,7 +73,6 @@ export const Placed = (usual: string) =>
     }),
   );
 
-/** Of a model that follows a curve. */
 export const byLawFields = {
   law: Type.Optional(
     Type.Enum(['exact', 'poisson'], {
@@ -86,14 +84,11 @@ export const byLawFields = {
 
 export interface Curve {
   count(cycle: number): number;
-  /** The mean number of requests in this cycle. Pure: cycles may be asked for in any order. */
+  /** Mean number of requests in this cycle. Pure: cycles may be asked for in any order. */
   meanIn(cycle: number): number;
 }
 
-/**
- * A model that follows its curve exactly, or by Poisson counts around it, where within a cycle the rate is taken as constant.
- * @param curveOf takes the cycles in which the model sends
- */
+/** Counts follow the curve exactly, or are Poisson draws around it; the rate is constant within a cycle. */
 export function byLaw(
   { law, placement }: { law?: 'exact' | 'poisson'; placement?: PlacementName },
   curveOf: (length: number) => Curve,

@@ -14,7 +14,7 @@ interface ArrivalSetting {
   readonly cycleMs: number;
   /** Length of the limiter's window in cycles. */
   readonly within: number;
-  /** JSON pointer to the specification, for failures. */
+  /** JSON pointer to the specification. */
   readonly place?: string | undefined;
 }
 
@@ -22,9 +22,8 @@ export interface ArrivalRun {
   readonly draws: Draws;
   /** Name of its random streams, for example `arrivals/0`: unique among the models of the run. */
   readonly purpose: string;
-  /** Length of the run. */
   readonly cycles: number;
-  /** For model `log`: the content of the log, read beforehand. */
+  /** For model `log`: the content of the log. */
   readonly log?: Recording | undefined;
 }
 
@@ -32,18 +31,13 @@ export interface ArrivalPlan {
   /** The model sends in the cycles from .. to - 1 of the run; `to` is Infinity for the end of the run. */
   readonly from: number;
   readonly to: number;
-  /** Undefined for every other model. */
   readonly log: LogSpec | undefined;
-  /** Whether a program gives the counts. */
   readonly isCustom: boolean;
-  /** @throws Failure `invalid_input`, with the place of every fault, if a cycle has too many requests or fields contradict each other */
+  /** @throws Failure `invalid_input` with every place, if a cycle has too many requests or fields contradict each other */
   make(run: ArrivalRun): Arrival;
 }
 
-/**
- * @param spec one that fits its schema
- * @throws Failure `invalid_input`, with the place of every fault, if a rate or time cannot be read
- */
+/** @throws Failure `invalid_input` with every place, if a rate or time cannot be read. `spec` must match its schema. */
 export function planArrival(
   spec: ArrivalSpec | CustomArrivalSpec,
   { cycleMs, within, place = '' }: ArrivalSetting,
@@ -74,7 +68,7 @@ export function planArrival(
   });
 }
 
-/** Of any kind: its own specification is one of them. */
+/** Any kind; its own specification is one of the union. */
 interface AnyKind {
   plan(spec: ArrivalSpec, read: Quantities): MakeArrival;
 }

@@ -19,7 +19,7 @@ import { kind, RateOf } from './kind.js';
 /** The shortest mean time in a state, in cycles: about a hundred switches in a cycle are simulated at most. */
 const LEAST_SOJOURN = 0.01;
 
-/** Three streams, so that the bursts do not depend on the rates, nor the counts on whether instants are drawn. */
+/** Three streams: bursts do not depend on the rates, and counts do not depend on whether instants are drawn. */
 export const onoff = kind(
   'onoff',
   'Poisson requests at one of two rates, each held for a time by chance (MMPP).',
@@ -42,10 +42,9 @@ export const onoff = kind(
       const rates = [off, on] as const;
       const sojourn = () => sojourns.exponential(1 / (state === 1 ? onFor : offFor));
       let state: 0 | 1 = sojourns.uniform() * (onFor + offFor) < onFor ? 1 : 0;
-      // From the start of the cycle to the next switch. An exponential time has no memory: the rest of the first sojourn has the same
-      // law as a whole one.
+      // Cycles until the next switch. Exponential times are memoryless: the rest of the first sojourn has the law of a whole one.
       let wait = sojourn();
-      // Of the cycle last counted: its state at the start, its switches, the integral of its rate.
+      // The cycle last counted: state at its start, switches, integral of its rate.
       let stateBefore: 0 | 1 = 0;
       const switches: number[] = [];
       let integral = 0;
@@ -90,5 +89,5 @@ export const onoff = kind(
   },
 );
 
-/** The last double before the end of the cycle. */
+/** The largest double below 1. */
 const LAST_INSTANT = 1 - 2 ** -53;

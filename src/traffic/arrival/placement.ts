@@ -35,7 +35,7 @@ const start: Arrival['instants'] = (out, n) => {
   out.fill(0, 0, n);
 };
 
-/** Up to so many are put in order as they are drawn: most contracts of a fleet have one or two in a cycle. */
+/** Up to this many are sorted by insertion: most contracts of a fleet have one or two requests in a cycle. */
 const FEW = 16;
 
 const random =

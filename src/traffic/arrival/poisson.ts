@@ -25,7 +25,7 @@ export const poisson = kind(
   },
 );
 
-/** A class and not a closure: a thousand of these are asked in each cycle, and theirs would be three steps through memory in place of two. */
+/** A class, not a closure: a thousand are called per cycle, and a closure takes three memory accesses instead of two. */
 class PoissonArrival implements Arrival {
   readonly #law: PoissonLaw;
   readonly #stream: RandomStream;
@@ -44,10 +44,7 @@ class PoissonArrival implements Arrival {
 
 let latest: PoissonLaw | undefined;
 
-/**
- * The contracts of a fleet share one law. A thousand tables would not fit the cache of the processor, which makes a count five
- * times slower; a law never changes, so it can be shared.
- */
+/** Shared by the contracts of a fleet: a thousand tables exceed the CPU cache, and counts become five times slower. */
 function lawOf(mean: number): PoissonLaw {
   if (latest === undefined || latest.mean !== mean) latest = new PoissonLaw(mean);
   return latest;

@@ -56,7 +56,6 @@ export const log = kind(
     for (const count of numbers) checkPeak('/file', count);
     const place = making.placement(spec.placement ?? 'even');
     let next = 0;
-    /** Requests of the cycles before. */
     let before = 0;
     return {
       count: (cycle) => {
@@ -76,9 +75,8 @@ export const log = kind(
 const SECOND_MS = 1000;
 
 /**
- * A recording of whole seconds, with the requests of each second spread evenly over it: request k of n at (k + phase) / n.
- * @param cycleMs up to 1,000: a cycle has one second at most, which it names
- * @param phase from 0, below 1
+ * Request k of the n in a second arrives at (k + phase) / n of it. 0 <= phase < 1.
+ * @param cycleMs up to 1,000, so that at most one second begins in a cycle
  */
 export function spreadOverSeconds({ cycles, counts, origin }: Recording, cycleMs: number, phase: number): Recording {
   const instants = new Float64Array(counts.reduce((sum, n) => sum + n, 0));

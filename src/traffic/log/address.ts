@@ -1,4 +1,4 @@
-// What a field says about who sent a request, or what was asked.
+// Parses client addresses, methods and paths from the text of a field.
 //
 //   10.0.0.1:4711   [2001:db8::1]:4711   "10.0.0.1"         10.0.0.1, 2001:db8::1
 //   10.0.0.1, 10.0.0.2, 10.0.0.3                            hop 1 is 10.0.0.1, hop -1 is 10.0.0.3
@@ -16,8 +16,8 @@ export function pathOf(text: string): string {
 }
 
 /**
- * One address of a list, without port, brackets and quotes; '' where the list has no such hop.
- * @param hop counts from 1, from the end where negative
+ * One address of a list, without port, brackets and quotes; '' if there is no such hop.
+ * @param hop counts from 1, or from -1 at the end
  * @param always whether `:port` always follows, also after an IPv6 address without brackets
  */
 export function addressOf(text: string, hop: number, always: boolean): string {
@@ -44,7 +44,7 @@ export function isDressedAddress(text: string): boolean {
   );
 }
 
-/** The first IP address in a text, without its port; undefined when there is none. */
+/** Without its port. */
 export function firstAddressIn(text: string): string | undefined {
   for (const [word] of text.matchAll(/(?<![\w.:])[\da-f.:]*[\da-f:](?![g-z_])/gi)) {
     if (isIP(word) > 0) return word;

@@ -1,12 +1,11 @@
 // The access log of Apache and nginx, common and combined.
 //
 //   83.149.9.216 - frank [17/May/2015:10:05:03 +0000] "GET / HTTP/1.1" 200 2326 "-" "Mozilla/5.0"
-//   |client|       |user| |--------- time ---------|  only read where asked for: it may be cut, unquoted or garbage
+//   |client|       |user| |--------- time ---------|  read only on request: it may be truncated, unquoted or garbage
 //
 // Also read: a virtual host before the address (`example.org:443 83.149.9.216 - - [...`), quotes around the line or the
-// address, another time in the brackets, a list of forwarded addresses (the first is the client), a port after the address.
-//
-// Nearly every line is plain: it is read from its bytes. Any other is read by regular expressions.
+// address, another time format in the brackets, a list of forwarded addresses (the first is the client), a port after the address.
+// Nearly every line is plain and is parsed from its bytes; the others by regular expressions.
 import { isIP } from 'node:net';
 import { addressOf } from './address.js';
 import { readClf, readDate } from './instant.js';
@@ -17,7 +16,7 @@ const COMBINED_QUOTES = 5;
 
 const TAIL = ['request', 'status', 'bytes', 'referer', 'user_agent', 'forwarded'];
 
-/** One line of the format is enough: logs of programs have others among them. */
+/** One matching line suffices: logs of programs contain other lines too. */
 export function clf(format: 'common' | 'combined'): Recognise {
   return ({ lines }, isNamed) => {
     if (isNamed) return clfLayout(format, lines);
@@ -29,10 +28,10 @@ export function clf(format: 'common' | 'combined'): Recognise {
   };
 }
 
-/** As nearly all of these logs are: an IPv4 address, no identity, a user without blanks, the usual time. */
+/** The usual shape: an IPv4 address, no identity, a user without blanks, the standard time. */
 const PLAIN = /^\d{1,3}(?:\.\d{1,3}){3} - \S+ \[\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}\] "/;
 
-/** Where every line is plainly one of these, no other format has to be tried: that takes as long as reading 100,000 lines. */
+/** If every line is plain, no other format is tried: trying them all takes as long as reading 100,000 lines. */
 export const plainClf: Recognise = (head) => {
   const isPlain = (line: Buffer) => PLAIN.test(line.toString('latin1', 0, 128));
   if (head.options.timeColumn !== undefined || !head.lines.every(isPlain)) return undefined;
@@ -56,7 +55,7 @@ function clfLayout(format: string, lines: readonly Buffer[]): Layout {
   };
 }
 
-/** The first word of a line, past quotes around the whole line and NULs that log rotation left, and what follows up to the brackets. */
+/** The first word, without quotes around the line and NULs left by log rotation; then the rest up to the brackets. */
 const SENDER = /^[\0-\x20"']*([^\0-\x20\x7f]+)([\0-\x20\x7f].*)$/s;
 const USER = /^\s+-\S*\s+(.*\S)\s*$/s;
 
@@ -91,7 +90,7 @@ class ClfCutter implements Cutter {
     return undefined;
   }
 
-  /** Whether the line begins with an address, `-` and blanks, as nearly every one does; then the client is set. */
+  /** Whether the line begins with an address, `-` and blanks, as nearly all do; sets the client. */
   #hasPlainSender(bytes: Buffer, from: number, open: number): boolean {
     const first = bytes[from]!;
     if (this.#user !== undefined || first <= MINUS || first === OPEN_BRACKET || first === DELETE) return false;
@@ -103,7 +102,7 @@ class ClfCutter implements Cutter {
       if (byte === COLON) colons++;
       else if (byte === QUOTE || byte === COMMA || byte === DELETE || byte === APOSTROPHE) return false;
     }
-    // One colon is that of a port.
+    // A single colon belongs to a port.
     if (colons === 1 || bytes[end + 1] !== MINUS || bytes[end + 2] !== SPACE) return false;
     this.#client.set(bytes, from, end);
     return true;
@@ -131,7 +130,7 @@ class ClfCutter implements Cutter {
   }
 }
 
-/** Where the quote at the end of a value stands; `\"` is none. */
+/** Index of the closing quote; `\"` does not close. */
 function quoteEnd(bytes: Buffer, from: number, to: number): number {
   let at = from;
   while (at < to && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
@@ -144,7 +143,7 @@ function wordEnd(bytes: Buffer, from: number, to: number): number {
   return at;
 }
 
-/** More than the `-` that stands for nothing. */
+/** Anything but the placeholder `-`. */
 function isAddress(word: string): boolean {
   return !/^-?[,"']*$/.test(word);
 }
@@ -158,11 +157,11 @@ function clientOf(word: string, rest: string): string {
   return addressOf(isHost ? second : word.split(',', 1)[0]!, 1, false);
 }
 
-/** The first brackets of a line that hold a readable time: a user's name may have brackets too. */
+/** The first brackets of a line that hold a readable time; a user name may contain brackets too. */
 class BracketedTime {
   unixMs = Number.NaN;
   close = -1;
-  /** Where they open; the last that do when none holds a time, or -1. */
+  /** Index of the opening bracket; of the last one if none holds a time; -1 without brackets. */
   open = -1;
 
   find(bytes: Buffer, from: number, to: number): boolean {
@@ -184,11 +183,11 @@ class BracketedTime {
   }
 }
 
-/** Of `17/May/2015:10:05:03 +0000`, and of `.123` after its seconds. */
+/** Lengths of `17/May/2015:10:05:03 +0000`, and of `.123` after its seconds. */
 const CLF_BYTES = 26;
 const FRACTION_BYTES = 4;
 
-/** The longest time that is looked for between brackets, in bytes: ISO with nanoseconds and zone takes 35. */
+/** The longest time between brackets: ISO with nanoseconds and zone takes 35. */
 const MAX_TIME_BYTES = 48;
 
 function closing(bytes: Buffer, from: number, to: number): number {

@@ -1,33 +1,33 @@
-// What the fields of logs are called that say when, how many and who.
+// Usual field names for the time, the count, the client and other roles.
 import type { Role } from './layout.js';
 
 const words = (...lines: string[]): string[] => lines.flatMap((line) => line.split(' '));
 
-/** What a time is called, the surest name first: a beginning before an end, the finer of nginx's two before the other. */
+/** Most reliable name first: a beginning before an end, the finer of nginx's two before the other. */
 export const timeNames = words(
   'edge_start_timestamp start_utc start_local msec timestamp startedDateTime datetime date_time time ts t time_iso8601 time_local',
   'event_time start_time started_at created_at logged_at request_timestamp epoch unix unix_time period bucket starttime timestamp_start when',
 );
-/** What a part of a time is called, too: these are one when they have a date and a clock time. */
+/** Parts of a time. They are the time if their values have a date and a clock time. */
 export const partNames = words('second minute hour day date');
 
-/** What a number of requests is called, whatever else the table has. */
+/** Always a number of requests. */
 export const requestNames = words(
   'requests request_count requestcount num_requests n_requests total_requests requests_total number_of_requests',
   'http_requests http_reqs reqs req_count num_reqs',
 );
-/** What a number of requests is called that may be a number of something else. */
+/** Possibly a number of something else. */
 export const countNames = words(
   'count n hits cnt calls num_calls invocations events event_count freq frequency qty volume',
 );
-/** Fields that belong to one single request: a table with one of them has a row for each. */
+/** Fields of a single request: a table with one of them has a row per request. */
 export const singleNames = words(
   'request_id req_id trace_id span_id correlation_id session session_id user_agent http_user_agent useragent referer referrer http_referer',
 );
 
 const forwardedNames = words('forwarded x_forwarded_for http_x_forwarded_for xff forwarded_for fwd');
 
-/** What a field is called in formats that do not say it, the surest name first: beside an address, `host` is the server. */
+/** For formats without known fields, most reliable name first. Next to an address, `host` is the server. */
 export const roleNames: Readonly<Record<Role, readonly string[]>> = {
   client: [
     ...words(

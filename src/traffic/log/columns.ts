@@ -1,8 +1,8 @@
-// Chooses the fields of a log that say when, how many and who: by what the format says, then by usual names and the sampled values. Where
-// several could be the time, it asks.
+// Chooses the time, count and client fields of a log: from the format's definition, then by usual names and sampled values. If several
+// fields could be the time, the user must name it.
 //
 //   time, when    0.25, 2015-05-17T10:05:03Z    the values that are dates: `when`
-//   n, ts         1, 2, 3 beside dates          a number that goes up by one is that of the row: no count
+//   n, ts         1, 2, 3 beside dates          increments of one are row numbers: no count
 //   count         3, "", 7, NaN, 12             mostly whole numbers: the count; the two rows are skipped
 import { nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
@@ -24,7 +24,7 @@ import { areSerials, countOf, numberOf, type TimeUnit, unitOf, unitOfDate } from
 import type { Condition } from './where.js';
 
 interface TimeChoice {
-  /** One field, or the date and the clock time. */
+  /** One field, or a date and a clock time. */
   readonly names: readonly string[];
   readonly style: TimeStyle;
   readonly from: string;
@@ -33,7 +33,7 @@ interface TimeChoice {
 
 export interface Wanted {
   readonly name: string;
-  /** What of the text it is; the whole where it is not there. */
+  /** Extracts a part of the text; undefined: the whole text. */
   readonly part?: ((text: string) => string) | undefined;
   readonly from: string;
 }
@@ -41,27 +41,23 @@ export interface Wanted {
 export interface Columns {
   readonly time: TimeChoice;
   readonly count: string | undefined;
-  /** Added up; empty where each request costs 1. */
+  /** Summed; empty if each request costs 1. */
   readonly cost: readonly string[];
   readonly key: Wanted | undefined;
-  /** Undefined for those that are not there. */
+  /** Undefined for missing fields. */
   readonly also: readonly (Wanted | undefined)[];
   readonly where: readonly (Wanted & { readonly condition: Condition })[];
   readonly warnings: readonly Warning[];
 }
 
-/** Names of which numbers may be dates, though they are none of the usual ones. */
+/** Numbers in fields with such a name may be dates. */
 const TIMELY = /time|date|stamp|epoch|(^|_)(ts|at)$|At$/i;
 const BEGINNING = /start|begin/i;
 
 /**
- * Named fields must exist, also in other letter case. Without a name,
- *
- * - the time is chosen by `chooseTime`;
- * - each row is one request, unless a field with a usual name for a number of requests holds mostly whole numbers, and not the
- *   number of the row;
- * - there is no key.
- * @throws Failure `invalid_input` when a named field, a time, or a count to spread is not there
+ * Named fields must exist; letter case may differ. By default a row is one request, unless a field with a usual name
+ * holds mostly whole numbers that are not row numbers; and there is no key.
+ * @throws Failure `invalid_input` if a named field, a time, or a count to spread is missing
  */
 export function chooseColumns(layout: Layout, options: FieldOptions, path: string): Columns {
   const warnings: Warning[] = layout.known?.warning === undefined ? [] : [layout.known.warning];
@@ -89,13 +85,13 @@ export function inWords({ noun }: Layout, name: string): string {
 }
 
 /**
- * The time of a log: the field that a person names, else the first of
+ * The time of a log: the field that the user names, else the first of
  *
  * 1. a usual name whose values are dates, or numbers that are dates between 1990 and 2100
  * 2. a date and a clock time in two fields
- * 3. any name whose values are dates with a clock time; of several the only beginning
- * 4. a usual name whose values are numbers: a clock that began at 0
- * 5. dates without a clock time: all requests of a day come at its start, or spread over it
+ * 3. any name whose values are dates with a clock time; of several, the only beginning
+ * 4. a usual name whose values are numbers: a clock that starts at 0
+ * 5. dates without a clock time: all requests of a day arrive at its start, or are spread over it
  */
 function chooseTime(layout: Layout, options: FieldOptions, path: string, warnings: Warning[]): TimeChoice {
   const [names, ...others] = timesIn(layout, options.timeColumn);
@@ -115,7 +111,7 @@ function chooseTime(layout: Layout, options: FieldOptions, path: string, warning
   });
 }
 
-/** The fields that may be the time, each as one name or as those of a date and a clock time; several if that is not clear. */
+/** Candidates, each one field or a date and a clock time; several if ambiguous. */
 export function timesIn(layout: Layout, named: string | undefined): readonly (readonly string[])[] {
   if (named !== undefined) {
     const whole = resolve(layout, named);
@@ -154,7 +150,7 @@ export function timesIn(layout: Layout, named: string | undefined): readonly (re
 
 const CLOCK = /^\s*\d{1,2}:\d\d(:\d\d([.,]\d+)?)?(\s*[ap]m)?\s*$/i;
 
-/** A date in letters, digits and separators, with or without a clock time: not a number. */
+/** A date with or without a clock time, not a number. */
 function isDate(value: string): boolean {
   if (!Number.isNaN(Number(value))) return false;
   const text = value.replace(/^[\s[]+|[\s\]]+$/g, '');
@@ -162,7 +158,7 @@ function isDate(value: string): boolean {
   return isRead(true) || isRead(false);
 }
 
-/** A date with a clock time, or where `numbersToo` a number that is a date. */
+/** A date with a clock time; with `numbersToo` also a number that is a date. */
 export function isFullDate(value: string, numbersToo: boolean): boolean {
   if (value.includes(':') || /^\d{8}T\d{4}/.test(value)) return value.length <= MAX_DATE && isDate(value);
   return numbersToo && unitOfDate(Number(value || Number.NaN)) !== undefined;
@@ -212,7 +208,7 @@ function wanted(layout: Layout, named: string, path: string, option: string): Wa
   return found;
 }
 
-/** Beside an address, a field `host` may be that of the client. */
+/** A field `host` that already serves as the client is not the server. */
 function alsoWanted(layout: Layout, named: string): Wanted | undefined {
   const found = wantedIn(layout, named);
   return named === 'host' && found?.name === wantedIn(layout, 'client')?.name ? undefined : found;
@@ -290,7 +286,7 @@ function countColumn(
   return undefined;
 }
 
-/** @throws Failure `invalid_input` where a field that is named is not there, or none is known to be the cost */
+/** @throws Failure `invalid_input` if a named field is missing, or no field is known to be the cost */
 function costColumns(layout: Layout, { cost }: FieldOptions, path: string, time: readonly string[]): string[] {
   if (cost === undefined) return [];
   if (cost.columns !== undefined)
@@ -314,14 +310,14 @@ function costColumns(layout: Layout, { cost }: FieldOptions, path: string, time:
   });
 }
 
-/** Mostly whole numbers, and not 1, 2, 3: that is the number of the row. */
+/** Mostly whole numbers, but not the row numbers 1, 2, 3. */
 function areCounts(values: readonly string[]): boolean {
   const counts = values.map(countOf).filter((count) => !Number.isNaN(count));
   const isNumbered = counts.length > 1 && counts.every((count, i) => i === 0 || count === counts[i - 1]! + 1);
   return counts.length > 0 && counts.length * 2 > values.length && !isNumbered;
 }
 
-/** A name given by a person: as it is, else but for letter case. */
+/** Exact match first, then ignoring letter case. */
 function resolve(layout: Layout, named: string): string | undefined {
   if (layout.names.includes(named)) return named;
   const other = layout.names.find((name) => name.toLowerCase() === named.toLowerCase());
@@ -332,10 +328,7 @@ function firstOf(names: readonly string[], usual: readonly string[]): string | u
   return usual.map((word) => sameWord(names, word)).find((name) => name !== undefined);
 }
 
-/**
- * The name that is the word but for letter case, a unit (`t_ms`), or how its parts are joined (`@timestamp`, `startTime`); of
- * nested fields also their last part (`request.remote_ip`).
- */
+/** Ignores letter case, a unit (`t_ms`), separators (`@timestamp`, `startTime`), outer objects (`request.remote_ip`). */
 function sameWord(names: readonly string[], word: string): string | undefined {
   const plain = plainWord(word);
   return (

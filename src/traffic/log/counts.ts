@@ -1,4 +1,4 @@
-// A number of requests a line and no time: the first line is the second 0 of the log, or the first interval that --count gives.
+// One number of requests per line, without a time: the first line is second 0 of the log, or the first interval of --count.
 //   12
 //   15
 import { mostly, type Recognise } from './layout.js';

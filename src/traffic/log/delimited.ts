@@ -1,4 +1,4 @@
-// Rows of fields: CSV, TSV and their kin, after a first row with their names or without one; and logs that name their fields in a comment.
+// Tables: CSV, TSV and the like, with or without a header row; and logs that name their fields in a comment.
 //
 //   time,client,path             1431857103,192.0.2.1,"/a,b"        #Fields: date time c-ip cs-method cs-uri-stem sc-status
 //   1431857103,192.0.2.1,/a      without names: columns 1, 2, 3     2015-05-17 10:05:03 192.0.2.1 GET /a 200
@@ -24,15 +24,15 @@ interface Row {
 const delimiters = [',', '\t', ';', '|'];
 const SAMPLED_ROWS = 200;
 
-/** A table whose first row names a column that is known to be a time, or that a person named as one. */
+/** A table whose header names a time column: a usual one, or the one the user named. */
 export const namedTable: Recognise = ({ bytes, options }) => {
   const layout = tableLayout(undefined, tableIn(bytes));
   const times = timesIn(layout, options.timeColumn);
-  // A date is no name: then the first row is one of data.
+  // A date is not a name: then the first row is data.
   return times.length === 0 || times.flat().some((name) => isFullDate(name, false)) ? undefined : layout;
 };
 
-/** A table without names: most rows have as many fields as the first, and a date in the same one. */
+/** A table without a header: most rows have as many fields as the first, and a date in the same column. */
 export const namelessTable: Recognise = ({ bytes }) => {
   for (const delimiter of delimiters) {
     const rows = sampleRows(bytes, delimiter);
@@ -58,13 +58,13 @@ export const namelessTable: Recognise = ({ bytes }) => {
   return undefined;
 };
 
-/** A table by the evenness of its rows alone: its time has still to be named. */
+/** Recognises a table only by its even rows: the user must still name the time. */
 export const evenTable: Recognise = ({ bytes }) => {
   const table = tableIn(bytes);
   return table.names.length > 1 && evenness(table) >= 0.5 ? tableLayout(undefined, table) : undefined;
 };
 
-/** Named by a person: a comma and a tab are not the only delimiters of either. */
+/** Named by the user: comma and tab are not the only delimiters of either. */
 export function toldTable(format: 'csv' | 'tsv'): Recognise {
   return (head, isNamed) => {
     const named = tableLayout(format, tableIn(head.bytes));
@@ -81,7 +81,7 @@ export function tableWith(format: string, columns: readonly string[], known: Kno
   };
 }
 
-/** A table without names, each row of which begins like this. */
+/** A table without a header whose rows all begin like `start`. */
 export function tableOf(
   format: string,
   delimiter: string,
@@ -99,7 +99,7 @@ export function tableOf(
   };
 }
 
-/** Gatling's simulation.log: versions differ in the columns before the start of a request, which is the first time in ms. */
+/** Gatling's simulation.log: the columns before the start of a request, the first time in ms, differ between versions. */
 export const gatling: Recognise = ({ bytes, lines }, isNamed) => {
   const isRow = (line: Buffer) => /^(RUN|USER|REQUEST|GROUP)\t/.test(line.toString('latin1', 0, 16));
   if (!isNamed && lines.filter(isRow).length * 2 <= lines.length) return undefined;
@@ -112,10 +112,7 @@ export const gatling: Recognise = ({ bytes, lines }, isNamed) => {
   return tableLayout('gatling', table, { time: 'start', where: [['kind', 'REQUEST']] });
 };
 
-/**
- * The table at the start of a log: of the delimiters that give the first row several fields, the one by which most rows
- * have as many. A table may have one column only.
- */
+/** Of the delimiters that split the first row, the one with the most even rows. A table may have one column only. */
 function tableIn(head: Buffer): Table {
   const known = tables.get(head);
   if (known !== undefined) return known;
@@ -129,10 +126,10 @@ function tableIn(head: Buffer): Table {
   return best;
 }
 
-/** Several formats are tables, and look at the same head. */
+/** Several formats inspect the same head. */
 const tables = new WeakMap<Buffer, Table>();
 
-/** The share of rows that have as many fields as the table has names, and a little for every name. */
+/** Share of rows with as many fields as names, plus a little for every name. */
 function evenness({ rows, names }: Table): number {
   const even = rows.filter(({ cells }) => cells.length === names.length).length;
   return even / Math.max(1, rows.length) + names.length / 1e6;
@@ -191,7 +188,7 @@ function tableLayout(
   };
 }
 
-/** A row that stands in quotes as a whole is one field; what is in it is scanned instead. Gives the bytes that were scanned last. */
+/** A row quoted as a whole is one field: its content is scanned instead. Returns the bytes scanned last. */
 function unwrap(scanner: RowScanner, bytes: Buffer): Buffer {
   if (scanner.fields !== 1 || !scanner.isQuoted(0)) return bytes;
   const inner = Buffer.from(scanner.text(0));
@@ -201,10 +198,7 @@ function unwrap(scanner: RowScanner, bytes: Buffer): Buffer {
 
 const FIELDS = /^#(?:fields\t|Fields:\s*)(.*)$/i;
 
-/**
- * Fields that are named in a comment, which may come again with other names: W3C extended (IIS, CloudFront) and Zeek.
- * @param directive how the comment begins after `#`
- */
+/** Field names in a comment, possibly repeated with other names: W3C extended (IIS, CloudFront) and Zeek. */
 export function directives(format: string, directive: string): Recognise {
   return ({ lines }) => {
     const names = lines.flatMap((line) => namesIn(line) ?? []);
@@ -247,7 +241,7 @@ function directiveCutter(
       scanner.scan(bytes, from, to);
       for (let i = 0; i < places.length; i++) {
         const [start, end] = [scanner.fieldFrom(places[i]!), scanner.fieldTo(places[i]!)];
-        // `-` stands for nothing.
+        // `-` means no value.
         if (end !== start + 1 || bytes[start] !== MINUS) scanner.give(places[i]!, bytes, fields[i]!);
       }
       return scanner.fields * 2 < names.length ? `not a line of the format ${format}` : undefined;

@@ -1,4 +1,4 @@
-// JSON texts with many requests in them: HAR, arrays of objects, OpenTelemetry, results of Prometheus and Loki.
+// JSON documents that contain many requests: HAR, arrays of objects, OpenTelemetry, results of Prometheus and Loki.
 //
 //   {"log":{"version":"1.2","entries":[{"startedDateTime":"2015-05-17T10:05:03.123Z",...}]}}
 //   [{"time":1431857103},{"time":1431857104}]        {"Records":[{"eventTime":"2015-05-17T10:05:03Z",...}]}
@@ -6,7 +6,7 @@
 //   {"status":"success","data":{"resultType":"matrix","result":[{"metric":{...},"values":[[1431857103,"17"],...]}]}}
 //   {"status":"success","data":{"resultType":"streams","result":[{"stream":{...},"values":[["1431857103000000000","GET /"],...]}]}}
 //
-// Each becomes a list of JSON objects, and those are read like the lines of NDJSON.
+// Each becomes a list of JSON objects, which are read like the lines of NDJSON.
 import { Failure } from '../../schema/failure.js';
 import { MAX_SPREAD_MS } from '../spread.js';
 import { JsonWalk, locate, WantedField } from './json.js';
@@ -14,11 +14,11 @@ import type { FormatFacts, Known } from './layout.js';
 import { type LineReader, type LogReader, startsWithMark } from './lines.js';
 
 export interface DocumentKind extends FormatFacts {
-  /** Whether a text is one that begins so; the first object in it may be cut. */
+  /** Whether a text begins like this kind; its first object may be truncated. */
   readonly begins: (start: string) => boolean;
-  /** Whether there may be one on each line. */
+  /** Whether each line may be a document. */
   readonly mayRepeat: boolean;
-  /** @throws Error for a text that is none; its message says why */
+  /** @throws Error with the reason, if the text is not of this kind */
   readonly records: (text: Buffer) => readonly Buffer[];
   readonly known: (records: readonly Buffer[]) => Known;
 }
@@ -78,7 +78,7 @@ export const documentKinds: readonly DocumentKind[] = [
 
 class Broken extends Error {}
 
-/** Such a text has to be held as a whole: this much of it. */
+/** A document is held in memory as a whole. */
 const MAX_BYTES = 1 << 28;
 const SAMPLED = 200;
 
@@ -96,7 +96,7 @@ export class DocumentReader implements LogReader {
     this.#open = open;
   }
 
-  /** @throws Failure `unreadable_file` when it grows beyond MAX_BYTES */
+  /** @throws Failure `unreadable_file` beyond MAX_BYTES */
   push(chunk: Buffer): void {
     this.#length += chunk.length;
     if (this.#length > MAX_BYTES) {
@@ -109,7 +109,7 @@ export class DocumentReader implements LogReader {
     this.#chunks.push(Buffer.from(chunk));
   }
 
-  /** @throws Failure `unknown_format` when there are no objects in it; as `chooseColumns` */
+  /** @throws Failure `unknown_format` if it is broken or has no array of objects; as `chooseColumns` */
   end(): void {
     const text = Buffer.concat(this.#chunks);
     this.#chunks.length = 0;
@@ -132,7 +132,7 @@ export class DocumentReader implements LogReader {
   }
 }
 
-/** Reads each line as a text of its own. A line that holds no object goes on as it is. */
+/** Reads each line as a document. A line without objects is passed on unchanged. */
 export function eachLine(kind: DocumentKind, reader: LineReader): LineReader {
   return {
     line: (bytes, from, to, number) => {
@@ -152,7 +152,7 @@ export function recordsIn(kind: DocumentKind, line: Buffer): readonly Buffer[] {
   }
 }
 
-/** The elements of the array at `path`, or of the first array of objects; as they are written, since times must keep their digits. */
+/** Elements of the array at `path`, or of the first array of objects; as raw bytes, since times must keep their digits. */
 function elements(text: Buffer, path: string | undefined): readonly Buffer[] {
   const walk = new JsonWalk();
   const isObject = walk.enter(text, 0, text.length) && /^\s*\{/.test(text.toString('latin1', 0, 4096));
@@ -223,7 +223,7 @@ function anyValue(any: unknown): unknown {
   return kind === 'kvlistValue' ? attributesOf((value as { values?: unknown }).values) : value;
 }
 
-/** https://grafana.com/docs/loki/latest/reference/loki-http-api/: entries of a stream are its time in ns and its line. */
+/** https://grafana.com/docs/loki/latest/reference/loki-http-api/: an entry is its time in ns and its line. */
 function lokiRecords(text: Buffer): readonly Buffer[] {
   const { data, streams } = parse(text);
   return list(streams ?? (data as { result?: unknown } | undefined)?.result).flatMap(({ stream, values }) =>
@@ -234,8 +234,8 @@ function lokiRecords(text: Buffer): readonly Buffer[] {
 const COUNTER = /_(total|count)$/;
 
 /**
- * https://prometheus.io/docs/prometheus/latest/querying/api/#range-vectors: samples are a time in s and a value in a string. A counter
- * has grown by the requests between two samples; after a restart it begins at 0. A query such as increase() has no name.
+ * https://prometheus.io/docs/prometheus/latest/querying/api/#range-vectors: a sample is a time in s and a value in a string.
+ * A counter grows by the requests between two samples and restarts at 0. A query such as increase() has no name.
  *
  *   100 at 0 s, 130 at 15 s, 20 at 30 s       30 requests from 0 s on, 20 from 15 s on
  */

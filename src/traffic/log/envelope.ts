@@ -1,4 +1,4 @@
-// What a log collector writes around each line of a log. The line within is read as if it stood alone.
+// Unwraps what a log collector adds to each line. The inner line is read as if it stood alone.
 //
 //   Feb  6 12:14:14 web1 nginx[14389]: 192.0.2.1 - - [06/Feb/2009:12:14:14 +0000] "GET / HTTP/1.1" 200 12
 //   |------- envelope: syslog --------||------------------- the line: combined -------------------------|
@@ -14,7 +14,7 @@ const RFC_5424_DATA = '(?:-|(?:\\[(?:[^\\]"\\\\]|"(?:[^"\\\\]|\\\\.)*"|\\\\.)*\\
 
 interface Envelope {
   readonly name: string;
-  /** Matches the start of a line; may name its `time`, `host`, `program` and `part` (P: the line goes on). */
+  /** Matches the start of a line. Groups: `time`, `host`, `program`, `part` (P: the line continues). */
   readonly pattern: RegExp;
 }
 
@@ -53,7 +53,7 @@ export function envelopesOf(lines: readonly Buffer[]): readonly Envelope[] {
   return envelopes.filter((one) => mostly(lines, (line) => match(one, line, 0, line.length) !== null));
 }
 
-/** The lines without the envelope; those that have none as they are. */
+/** Lines without an envelope stay as they are. */
 export function without(one: Envelope, lines: readonly Buffer[]): Buffer[] {
   return lines.map((line) => line.subarray(match(one, line, 0, line.length)?.[0].length ?? 0));
 }
@@ -90,7 +90,7 @@ export function enveloped(one: Envelope, inner: Layout, lines: readonly Buffer[]
   };
 }
 
-/** Lines of which only the envelope is known, as of auth.log: each is a request of the first address in it. */
+/** Lines of which only the envelope is known, as in auth.log: each is a request of the first address in it. */
 export function envelopeAlone(lines: readonly Buffer[]): Layout | undefined {
   const found = envelopesOf(lines).find(({ pattern }) => /<program>.*<time>|<time>.*<program>/s.test(pattern.source));
   if (found === undefined) return undefined;
@@ -116,10 +116,10 @@ export function envelopeAlone(lines: readonly Buffer[]): Layout | undefined {
   };
 }
 
-/** The field of a collector's objects that holds the line: docker's json-file, journalctl -o json, Loki, OpenTelemetry. */
+/** Fields of a collector's objects that hold the line: docker's json-file, journalctl -o json, Loki, OpenTelemetry. */
 const lineFields = ['log', 'MESSAGE', 'line', 'body'];
 
-/** The lines within JSON objects; undefined when the objects are no envelope. */
+/** Undefined unless most of the objects hold a line. */
 export function linesInJson(
   lines: readonly Buffer[],
 ): { readonly field: string; readonly inner: Buffer[] } | undefined {
@@ -131,7 +131,7 @@ export function linesInJson(
   return undefined;
 }
 
-/** The layout of the objects, by that of the lines within; their other fields can be read, too. */
+/** The layout of the inner lines, plus the other fields of the objects. */
 export function jsonEnveloped(objects: Layout, field: string, inner: Layout): Layout {
   return {
     ...inner,

@@ -1,5 +1,5 @@
-// The table of formats: how each is called, which moment of a request its time is, how exact that is, what writes it, and where its
-// fields are. A format that is in no row is read by the usual names of columns (columns.ts).
+// The table of formats: name, which moment of a request its time marks, precision, writer, fields. Any other log is read by the usual
+// names of columns (columns.ts).
 import { clf } from './clf.js';
 import { counts } from './counts.js';
 import { directives, gatling, tableOf, tableWith, toldTable } from './delimited.js';
@@ -13,7 +13,7 @@ export interface Format extends FormatFacts {
 }
 
 /**
- * Servers and proxies whose lines have words in fixed places: a name for each (pattern.ts). The longer stand before those they begin like.
+ * Servers and proxies with words in fixed places, a name for each (pattern.ts). A longer format precedes its prefixes.
  *
  *   alb    https 2018-07-02T22:23:00.186641Z app/lb/50dc6c495c0c9188 192.0.2.1:2817 10.0.0.1:80 0.086 0.048 0.037 200 200 0 57 "GET https://a/ HTTP/1.1" "curl" ...
  *   nlb    tls 2.0 2018-12-20T02:59:40 net/lb/c6e77e28c25b2234 g3d4b5e8bb8464cd 192.0.2.1:51341 10.0.0.1:443 5 2 98 246 - ...
@@ -52,7 +52,7 @@ const wordsKnown: Readonly<Record<string, Known>> = {
   'haproxy-tcp': { clientHasPort: true },
 };
 
-/** JSON objects on lines or in an array: which member is what; of several times the first that is there. */
+/** JSON objects on lines or in an array: the member for each role; of several times, the first one present. */
 const memberFormats = `
 aws-waf           start  ms   AWS WAF
   time=timestamp client=httpRequest.clientIp method=httpRequest.httpMethod path=httpRequest.uri status=responseCodeSent
@@ -74,7 +74,7 @@ caddy             end    us   Caddy
   time=ts client=request.remote_ip method=request.method path=request.uri status=status duration=duration
 `;
 
-/** The rows of a table as above: name, moment, exactness, writer; on the line below where the fields are. */
+/** Rows of the tables above: name, moment, precision, writer; fields on the next line. */
 function rowsOf(table: string, open: (name: string, fields: string) => Recognise): Format[] {
   return [...table.matchAll(/^(\S+) +(start|end|any) +(\S+) +(.+)\n {2}(.+)$/gm)].map(
     ([, name = '', marks, exact = '', of = '', fields = '']) => ({
@@ -102,7 +102,7 @@ function members(format: string, pairs: string): Recognise {
   };
 }
 
-/** k6: one object for each value of each metric, of which those of `http_reqs` are the requests. */
+/** k6 writes one object per value of each metric; those of `http_reqs` are the requests. */
 function k6Json({ lines }: Head, isNamed: boolean): Layout | undefined {
   const objects = isNamed ? lines.filter(isObject) : lines;
   const isPart = (line: Buffer) => ['Point', 'Metric'].includes(textIn(line, 'type') ?? '') && line.includes('"data"');
@@ -140,7 +140,7 @@ const row = (name: string, marks: Format['marks'], exact: string, of: string, op
   open,
 });
 
-/** One line of these is enough. */
+/** One matching line suffices. */
 export const accessFormats: readonly Format[] = [
   row('combined', 'any', 's', 'Apache, nginx', clf('combined')),
   row('common', 'any', 's', 'Apache, nginx', clf('common')),
@@ -158,7 +158,7 @@ export const jsonFormats: readonly Format[] = [
   row('ndjson', 'any', 'any', 'one JSON object a line', ({ lines }) => jsonLayout('ndjson', lines.filter(isObject))),
 ];
 
-/** Tables and directives whose first lines name their fields. */
+/** The first lines name the fields. */
 export const headedFormats: readonly Format[] = [
   row('w3c', 'any', 's', 'IIS, AWS CloudFront, W3C extended', directives('w3c', 'Fields:')),
   row('zeek', 'start', 'us', 'Zeek', directives('zeek', 'fields\t')),
@@ -181,7 +181,7 @@ const looseFormats: readonly Format[] = [
   row('counts', 'any', 's', 'a number of requests a line', counts),
 ];
 
-/** All but the JSON texts with many requests in them (documents.ts). */
+/** All except JSON documents (documents.ts). */
 export const formats: readonly Format[] = [
   ...accessFormats,
   ...serverFormats,

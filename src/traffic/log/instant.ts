@@ -1,4 +1,4 @@
-// Text of a time to unix milliseconds, rounded down. Numbers are in unix.ts.
+// Parses the text of a time to unix milliseconds, rounded down. Numbers are in unix.ts.
 //
 //   2015-05-17T10:05:03.123+02:00   2015/5/17 9:05   20150517T100503Z   2015-05-17
 //   17/May/2015:10:05:03 +0000      17-May-2015 10:05:03.123      Sun, 17 May 2015 10:05:03 GMT
@@ -6,7 +6,7 @@
 //   05/17/2015 10:05:03 AM          17.05.2015 10:05:03           day or month first is inferred from the column
 //   1431857103.123                  1431857103123
 //
-// Without a zone it is UTC. Blanks and brackets around it do not matter.
+// Without a zone: UTC. Surrounding blanks and brackets are ignored.
 import { readUnix, type TimeUnit, timeUnits, unitOfDigits, wholeDigits } from './unix.js';
 
 const DAY_MS = 86_400_000;
@@ -17,7 +17,7 @@ const ZONE = '(?:\\s*(z|utc|gmt|[+-]\\d\\d(?::?\\d\\d)?))?';
 const WEEKDAY = '(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*[.,]?\\s+)?';
 const MONTH = '(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\\.?';
 
-/** A month with a leading zero has a day of two digits: `2015-05-1` was cut. */
+/** A month with a leading zero requires a day of two digits: `2015-05-1` was truncated. */
 const YEAR_FIRST = new RegExp(
   `^(?!\\d{4}.0\\d.\\d(?!\\d))(\\d{4})([/.-])(\\d{1,2})\\2(\\d{1,2})(?:,?[\\sT]\\s*${CLOCK}${ZONE})?$`,
   'i',
@@ -35,7 +35,7 @@ const NUMBERED = new RegExp(`^(\\d{1,2})([/.-])(\\d{1,2})\\2(\\d{4})(?:,?[\\sT]\
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
-/** What the text of a date may leave open. Without an answer such a date is not read. */
+/** What a date may leave open. Without an answer, such a date is not read. */
 interface DateStyle {
   /** Whether 05/06/2015 is the 5th of June. */
   readonly dayFirst?: boolean | undefined;
@@ -43,7 +43,7 @@ interface DateStyle {
   year?(msIn: (year: number) => number): number;
 }
 
-/** Unix ms of a date, alone or with a clock time; NaN for any other text and for a date that does not exist. */
+/** Unix ms of a date, alone or with a clock time; NaN for other text or a date that does not exist. */
 export function readDate(text: string, style: DateStyle = {}): number {
   const yearFirst = YEAR_FIRST.exec(text) ?? COMPACT.exec(text);
   if (yearFirst !== null) {
@@ -68,7 +68,7 @@ export function readDate(text: string, style: DateStyle = {}): number {
   return msOf(Number(year), Number(month), Number(day), clock);
 }
 
-/** Whether the texts put the day first: undefined if no number above 12 shows it. With dots it is first. */
+/** Undefined if no number above 12 decides it. With dots, the day is first. */
 export function dayFirstIn(texts: readonly string[]): boolean | undefined {
   for (const text of texts) {
     const [, first, separator, second] = NUMBERED.exec(text) ?? [];
@@ -78,7 +78,7 @@ export function dayFirstIn(texts: readonly string[]): boolean | undefined {
   return undefined;
 }
 
-/** Whether day and month of the date are both numbers, the year last. */
+/** Day and month are numbers, the year is last. */
 export function isNumbered(text: string): boolean {
   return NUMBERED.test(text);
 }
@@ -106,7 +106,7 @@ function zoneMinutes(zone: string): number {
 let lastDay = Number.NaN;
 let lastDayMs = Number.NaN;
 
-/** Unix ms of the beginning of a date in UTC; NaN if it does not exist. The last one is remembered: most lines have the same. */
+/** NaN if the date does not exist. The last one is cached: most lines have the same. */
 function dayStart(year: number, month: number, day: number): number {
   const packed = (year * 100 + month) * 100 + day;
   if (packed === lastDay) return lastDayMs;
@@ -118,10 +118,7 @@ function dayStart(year: number, month: number, day: number): number {
   return lastDayMs;
 }
 
-/**
- * NaN for a clock time that does not exist. A leap second (23:59:60 UTC) is the second that follows, as in POSIX; there is no 24:00.
- * @param zone minutes ahead of UTC
- */
+/** NaN if there is no such time. A leap second (23:59:60 UTC) is the next second, as in POSIX. `zone`: minutes before UTC. */
 function instantOf(dayMs: number, hour: number, minute: number, second: number, ms: number, zone: number): number {
   if (!(hour >= 0 && hour < 24 && minute >= 0 && minute < 60 && second >= 0 && second <= 60)) return Number.NaN;
   const minuteMs = dayMs + (hour * 60 + minute - zone) * MINUTE_MS;
@@ -129,7 +126,7 @@ function instantOf(dayMs: number, hour: number, minute: number, second: number, 
   return minuteMs + second * 1000 + ms;
 }
 
-/** The usual ISO form without making a string, `2015-05-17T10:05:03.123Z`; NaN for any other, which `readDate` may know. */
+/** The usual ISO form, `2015-05-17T10:05:03.123Z`, without allocating a string; NaN for any other. */
 function readIso(bytes: Uint8Array, from: number, to: number): number {
   if (to - from < 19 || bytes[from + 4] !== MINUS || bytes[from + 13] !== COLON) return Number.NaN;
   if (bytes[from + 7] !== MINUS || bytes[from + 16] !== COLON) return Number.NaN;
@@ -149,7 +146,7 @@ function readIso(bytes: Uint8Array, from: number, to: number): number {
   return clockAt(bytes, from + 11, dayMs, ms, zone);
 }
 
-/** The usual form of access logs without making a string, `17/May/2015:10:05:03 +0000`, perhaps with `.123` after its seconds; NaN for any other. */
+/** The usual form of access logs, `17/May/2015:10:05:03 +0000`, optionally with `.123`; allocates no string. NaN otherwise. */
 export function readClf(bytes: Uint8Array, from: number, to: number): number {
   if (bytes[from + 2] !== SLASH || bytes[from + 6] !== SLASH || bytes[from + 11] !== COLON) return Number.NaN;
   if (bytes[from + 14] !== COLON || bytes[from + 17] !== COLON || bytes[to - 6] !== SPACE) return Number.NaN;
@@ -163,19 +160,18 @@ export function readClf(bytes: Uint8Array, from: number, to: number): number {
   return clockAt(bytes, from + 12, dayMs, ms, zoneAt(bytes, to - 5, to - 2));
 }
 
-/** -1 where there are not four digits. */
+/** -1 unless there are four digits. */
 function yearAt(bytes: Uint8Array, at: number): number {
   const century = twoDigits(bytes, at);
   const year = twoDigits(bytes, at + 2);
   return century < 0 || year < 0 ? -1 : century * 100 + year;
 }
 
-/** `10:05:03` of a day. */
 function clockAt(bytes: Uint8Array, at: number, dayMs: number, ms: number, zone: number): number {
   return instantOf(dayMs, twoDigits(bytes, at), twoDigits(bytes, at + 3), twoDigits(bytes, at + 6), ms, zone);
 }
 
-/** Minutes ahead of UTC: a sign, its hours, and its minutes at `minutesAt`; NaN where that is none. */
+/** Minutes ahead of UTC; NaN if there is no zone. */
 function zoneAt(bytes: Uint8Array, at: number, minutesAt: number): number {
   const sign = bytes[at];
   const hours = twoDigits(bytes, at + 1);
@@ -188,7 +184,7 @@ function zoneAt(bytes: Uint8Array, at: number, minutesAt: number): number {
 let lastMonthBytes = 0;
 let lastMonth = 0;
 
-/** 0 for a text that is no month. */
+/** 0 if the text is no month. */
 function monthAt(bytes: Uint8Array, at: number): number {
   const packed = (bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!;
   if (packed !== lastMonthBytes) {
@@ -210,10 +206,7 @@ function isDigit(byte: number): boolean {
 
 const MAX_DATE_BYTES = 64;
 
-/**
- * Unix ms of a time in any of the ways above; NaN when it is none.
- * @param unit what a plain number counts
- */
+/** Unix ms of a time in any form above, NaN for other text. `unit` applies to plain numbers. */
 export function readInstant(bytes: Uint8Array, from: number, to: number, unit: TimeUnit, style?: DateStyle): number {
   let start = from;
   let end = to;
@@ -227,12 +220,11 @@ export function readInstant(bytes: Uint8Array, from: number, to: number, unit: T
 }
 
 export interface TimeStyle {
-  /** What a plain number counts. */
   readonly unit: TimeUnit;
-  /** Whether the numbers are dates of today: then a value of another size is in another unit. */
+  /** Whether the numbers are present-day dates: then a value of another magnitude has another unit. */
   readonly mayMix: boolean;
   readonly dayFirst: boolean;
-  /** The present time: dates without a year are the latest that do not lie after it. Without it they are in 2000. */
+  /** The present: a date without a year is the latest that is not after it. Undefined: such dates are in 2000. */
   readonly nowMs: number | undefined;
 }
 
@@ -240,13 +232,12 @@ const HALF_YEAR_MS = 182 * DAY_MS;
 const NO_CLOCK_YEAR = 2000;
 
 export class TimeReader implements DateStyle {
-  /** How many values were in another unit than the column. */
+  /** Values in another unit than the column's. */
   otherUnits = 0;
-  /** How many dates had no year. */
   withoutYear = 0;
   readonly dayFirst: boolean;
   readonly #style: TimeStyle;
-  /** The digits of a number in the column's unit; 0 when units cannot be mixed. */
+  /** Number of digits in the column's unit; 0 if units cannot be mixed. */
   readonly #digits: number;
   #year: number | undefined;
   #lastMs = Number.NaN;
@@ -273,8 +264,8 @@ export class TimeReader implements DateStyle {
   }
 
   /**
-   * The latest year in which the date does not lie a day after the present. Going on from December to January is the next year; a line
-   * of December after one of January is late.
+   * The latest year in which the date is at most a day after the present. December to January advances the year;
+   * December after January is a late line.
    */
   year(msIn: (year: number) => number): number {
     this.withoutYear++;

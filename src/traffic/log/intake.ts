@@ -1,28 +1,28 @@
-// What every format hands over: requests to the sink, and lines that are none to the count.
+// Passes requests to the sink and counts other lines, for every format.
 
-/** Takes the requests of a log in the order in which they are written, which need not be that of time. */
+/** Receives the requests of a log in the order of its lines, which need not be that of time. */
 export interface RequestSink {
   /**
    * n requests of one client: request k of n arrives `floor(k * spreadMs / n)` ms after `unixMs`.
-   * @param unixMs whole milliseconds since 1970-01-01 UTC, of either sign
+   * @param unixMs whole milliseconds since 1970-01-01 UTC, may be negative
    * @param n a whole number >= 1
-   * @param key the client; '' when none was asked for
-   * @param spreadMs 0 when all of them arrive at `unixMs`
-   * @param cost of each; undefined where costs are not read
+   * @param key the client; '' if not asked for
+   * @param spreadMs 0 if all arrive at `unixMs`
+   * @param cost of each; undefined if costs are not read
    */
   request(unixMs: number, n: number, key: string, spreadMs: number, cost?: number): void;
-  /** Where it is there: called when a log is opened, with what its numbers of time count, or `date`; undefined where that is not known yet. */
+  /** Called when a log is opened: the unit of its numeric times, or `date`; undefined if not known yet. */
   opened?(timeUnit: string | undefined): void;
-  /** Where it is there: the texts of `alsoColumns` of the request that comes next. The array is used again. */
+  /** The texts of `alsoColumns` for the next request. The array is reused. */
   also?(texts: readonly string[]): void;
-  /** Where it is there: the line of the request that comes next. The bytes are only valid during the call. */
+  /** The line of the next request. The bytes are valid only during the call. */
   line?(number: number, bytes: Buffer, from: number, to: number): void;
 }
 
-/** The key of a request whose client is asked for and not known: as access logs write it. */
+/** Key of a request with an unknown client, as access logs write it. */
 export const NO_CLIENT = '-';
 
-/** A line that is no request; `line` is its number, from 1, in a HAR file that of the entry. */
+/** `line` counts from 1; in a HAR file it is the number of the entry. */
 export interface SkippedLine {
   readonly line: number;
   readonly reason: string;
@@ -33,20 +33,18 @@ const KEPT_LINES = 5;
 
 const DAY_MS = 86_400_000;
 
-/** Requests of more days than this are not counted by day. */
+/** `days` stops growing here. */
 const MOST_DAYS = 100_000;
 
 export class Intake {
-  /** The interval over which the requests of a row are spread. */
   spreadMs: number;
   requests = 0;
   firstMs = Number.POSITIVE_INFINITY;
   lastMs = Number.NEGATIVE_INFINITY;
   skippedLines = 0;
-  /** Requests that a filter left out. */
   filtered = 0;
   readonly skipped: SkippedLine[] = [];
-  /** Days since 1970 on which requests came, up to MOST_DAYS. */
+  /** Days since 1970 with requests, up to MOST_DAYS. */
   readonly days = new Set<number>();
   readonly #sink: RequestSink;
   readonly #fromMs: number;
@@ -72,7 +70,7 @@ export class Intake {
     this.#sink.also?.(texts);
   }
 
-  /** n may be 0, as in a table of counts: a row that was read, and no request. */
+  /** n may be 0: a row of a table of counts without requests. */
   request(unixMs: number, n: number, key: string, cost?: number): void {
     if (n === 0) return;
     if (unixMs < this.#fromMs || unixMs >= this.#toMs) {
@@ -99,14 +97,14 @@ export class Intake {
   }
 }
 
-/** `floor((n - 1) * spreadMs / n)`: when the last of n requests arrives, which is the last whole ms before the share of one. */
+/** `floor((n - 1) * spreadMs / n)`: offset of the last of n requests. */
 function lastOffset(n: number, spreadMs: number): number {
   return spreadMs - Math.ceil(spreadMs / n);
 }
 
 const SHOWN_BYTES = 120;
 
-/** The start of a text on one line, without anything that a terminal would obey. */
+/** The start of a text on one line, without control characters. */
 export function printable(bytes: Buffer, from: number, to: number): string {
   const raw = bytes.toString('utf8', from, Math.min(to, from + SHOWN_BYTES));
   const text = raw.replaceAll('\t', ' ').replace(/[\p{C}\u2028\u2029\ufffd]/gu, '\u00b7');

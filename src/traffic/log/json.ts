@@ -1,9 +1,9 @@
-// JSON objects in bytes: their members as they are written, without parsing values. Members of nested objects are named by their path.
+// JSON objects in bytes: members as they are written, without parsing values. Members of nested objects are named by their path.
 //
 //   {"ts":1446249504.427,"request":{"remote_ip":"192.0.2.1"}}          fields ts, request, request.remote_ip
 //
 // JSON.parse would turn `1446249504427123456` into the nearest double; a time must keep its digits. Structure is checked (strings,
-// brackets, commas, colons); the spelling of values that nobody asks for is not.
+// brackets, commas, colons); the spelling of unused values is not.
 import { type Cutter, Field, type Known, type Layout } from './layout.js';
 
 /** Walks the members of one object, or the elements of one array. */
@@ -13,16 +13,16 @@ export class JsonWalk {
   #to = 0;
   #close = 0;
   #isFirst = true;
-  /** The name, between its quotes and as escaped as it is; empty in an array. */
+  /** Between the quotes, still escaped; empty in an array. */
   nameFrom = 0;
   nameTo = 0;
-  /** The value, quotes and brackets included. */
+  /** Including quotes and brackets. */
   valueFrom = 0;
   valueTo = 0;
-  /** After the last step: where the closing bracket ended, or -1 when the text is not JSON up to there. */
+  /** After the last step: the end of the closing bracket, or -1 if the text is not JSON up to there. */
   end = -1;
 
-  /** Begins with the object or array at `from`, blanks before it allowed; false when there is none. */
+  /** Enters the object or array at `from`, after blanks; false if there is none. */
   enter(bytes: Buffer, from: number, to: number): boolean {
     this.#bytes = bytes;
     this.#to = to;
@@ -34,7 +34,7 @@ export class JsonWalk {
     return open === OPEN_BRACE || open === OPEN_BRACKET;
   }
 
-  /** Goes on to the next member or element; false after the last, or when the text is broken: `end` says which. */
+  /** False after the last member or element, or if the text is broken: `end` distinguishes them. */
   next(): boolean {
     const bytes = this.#bytes;
     const to = this.#to;
@@ -67,20 +67,20 @@ export class JsonWalk {
   }
 }
 
-/** A field that is looked for, by name: as one key, dots and all, before a path through nested objects. Of two alike the last counts. */
+/** A single key with dots precedes a path through nested objects. Of duplicates the last counts. */
 export class WantedField {
   readonly name: Buffer;
-  /** Where its value stands, quotes included; `from` is -1 when it is not there. */
+  /** Position of the value, quotes included; `from` is -1 if missing. */
   from = -1;
   to = -1;
-  /** How many objects the value found stands in. */
+  /** Number of objects around the value. */
   depth = Number.POSITIVE_INFINITY;
 
   constructor(name: string) {
     this.name = Buffer.from(name);
   }
 
-  /** Takes the member at which `walk` stands, if its name is what is left of this one's from `at` on, or begins it. */
+  /** Takes the current member of `walk` if its name is the rest of this one from `at` on; descends if it begins the rest. */
   offer(bytes: Buffer, walk: JsonWalk, at: number, depth: number): void {
     const end = this.#endOf(bytes, walk, at);
     if (end === this.name.length) {
@@ -95,7 +95,7 @@ export class WantedField {
     }
   }
 
-  /** Where the member's name ends in this one's from `at` on; -1 when it is another name. */
+  /** Where the member's name ends in this one; -1 if it is another name. */
   #endOf(bytes: Buffer, walk: JsonWalk, at: number): number {
     const { name } = this;
     const { nameFrom, nameTo } = walk;
@@ -111,7 +111,7 @@ export class WantedField {
   }
 }
 
-/** Looks for fields in the object from `from` up to `to`. False when the text there is not one JSON object and nothing else. */
+/** False unless the text is exactly one JSON object. */
 export function locate(
   walk: JsonWalk,
   bytes: Buffer,
@@ -128,7 +128,7 @@ export function locate(
   return walk.end >= 0 && skipBlanks(bytes, walk.end, to) === to;
 }
 
-/** The text of a string, or of anything else as it is written. */
+/** Strings are unescaped; other values stay as written. */
 export function plainText(bytes: Buffer, from: number, to: number): string {
   const written = bytes.toString('utf8', from, to);
   if (bytes[from] !== QUOTE) return written;
@@ -151,7 +151,7 @@ function skipBlanks(bytes: Buffer, from: number, to: number): number {
   return at;
 }
 
-/** Where the string that opens at `at` ends, its quote included; -1 when it does not. */
+/** Index after the closing quote; -1 if there is none. */
 function stringEnd(bytes: Buffer, at: number, to: number): number {
   for (let i = at + 1; i < to; i++) {
     const byte = bytes[i];
@@ -161,7 +161,7 @@ function stringEnd(bytes: Buffer, at: number, to: number): number {
   return -1;
 }
 
-/** Where the value at `at` ends; -1 when there is none, or when its brackets or quotes do not close. */
+/** Index after the value; -1 if there is none, or its brackets or quotes do not close. */
 function valueEnd(bytes: Buffer, at: number, to: number): number {
   if (at >= to) return -1;
   const first = bytes[at];
@@ -185,12 +185,10 @@ function nestedEnd(bytes: Buffer, at: number, to: number): number {
   return -1;
 }
 
-/** Whether a line is one JSON object and nothing else. */
 export function isObject(line: Buffer): boolean {
   return locate(new JsonWalk(), line, 0, line.length, []);
 }
 
-/** The value of a field as text, of an object that is a line. */
 export function textIn(line: Buffer, name: string): string | undefined {
   const field = new Field();
   const reason = jsonCutter([name], [field]).cut(line, 0, line.length);
@@ -221,7 +219,7 @@ function jsonCutter(names: readonly string[], fields: readonly Field[]): Cutter 
   };
 }
 
-/** The value of a string without quotes and escapes, a number as it is written; nothing for null, objects, arrays. */
+/** Strings without quotes and escapes, numbers as written; empty for null, objects and arrays. */
 function setScalar(field: Field, bytes: Buffer, { from, to }: WantedField): void {
   if (from < 0) return;
   const first = bytes[from]!;
@@ -235,7 +233,7 @@ const MAX_DEPTH = 4;
 const MAX_NAMES = 500;
 const SAMPLED = 200;
 
-/** Names of the objects themselves come first: a nested `time` is only the time where there is no other. */
+/** Top-level names come first: a nested `time` is the time only if there is no other. */
 function namesIn(objects: readonly Buffer[]): string[] {
   const names = new Set<string>();
   const collect = (bytes: Buffer, from: number, to: number, path: string, depth: number): void => {

@@ -1,4 +1,4 @@
-// How a log is laid out: lines are cut into named fields, and one reader makes requests of the fields.
+// The layout of a log: lines are cut into named fields, and one reader turns fields into requests.
 //
 //   bytes ── LineCutter ── [envelope] ── Cutter of the format ── fields ── RequestReader ── Intake
 //                                        "where is `ts`?"                  time, count, key, filters
@@ -9,7 +9,7 @@ import type { TimeUnit } from './unix.js';
 
 const NOTHING = Buffer.alloc(0);
 
-/** The value of one field in the present line. Only valid until the next line is cut. */
+/** A value in the current line. Valid only until the next line is cut. */
 export class Field {
   bytes: Buffer = NOTHING;
   from = 0;
@@ -26,7 +26,6 @@ export class Field {
     this.set(bytes, 0, bytes.length);
   }
 
-  /** As in a line that does not have it. */
   clear(): void {
     this.set(NOTHING, 0, 0);
   }
@@ -41,20 +40,19 @@ export class Field {
 }
 
 export interface Cutter {
-  /** Sets every wanted field. Gives a reason when the line is none of the format; '' when it is a comment of the format. */
+  /** Sets every wanted field. Returns the reason if the line is not of the format; '' for a comment. */
   cut(bytes: Buffer, from: number, to: number): string | undefined;
-  /** The time of the line that was cut, in a layout that `readsTime`. */
+  /** Time of the line last cut, if the layout `readsTime`. */
   readonly unixMs?: number | undefined;
-  /** Where a row may take several lines: makes rows out of lines, and cuts those. */
+  /** For rows that span lines: joins lines to rows and cuts those. */
   rowReader?(reader: LineReader): LineReader;
 }
 
-/** A log as it is laid out: a format, and where it is a table, the columns of this one. */
+/** A format, and the columns of this log if it is a table. */
 export interface Layout {
   readonly format: string;
-  /** What stands around each line, in words. */
+  /** What surrounds each line, in words. */
   readonly envelope?: string;
-  /** What the format calls its fields. */
   readonly noun: 'column' | 'field';
   /** In the order of the log. */
   readonly names: readonly string[];
@@ -62,47 +60,44 @@ export interface Layout {
   readonly lines: readonly Buffer[];
   /** Makes a cutter that sets `fields[i]` to the field `names[i]`. */
   cutter(names: readonly string[], fields: readonly Field[]): Cutter;
-  /** Whether its cutters read the known time themselves, since no line is one without it. */
+  /** Whether its cutters parse the known time themselves: no line is valid without it. */
   readonly readsTime?: boolean;
   readonly known?: Known;
-  /** Where a line has several rows. */
+  /** For lines with several rows. */
   rowReader?(reader: LineReader): LineReader;
 }
 
-/** What a person may ask for in any format. */
+/** Fields that the user can ask for in any format. */
 export type Role = 'client' | 'forwarded' | 'host' | 'method' | 'path' | 'user' | 'status' | 'duration';
 
-/** What a format says of its fields. */
 export interface Known {
   readonly time?: string;
-  /** In words, instead of the name of the field. */
+  /** In words, instead of the field name. */
   readonly timeFrom?: string;
-  /** What its numbers count, where that is not to be guessed. */
+  /** Unit of its numbers, if known. */
   readonly timeUnit?: TimeUnit;
   readonly count?: string;
-  /** Why it has to be said which field is the count. */
+  /** Set if the user must name the count. */
   readonly unclearCount?: { readonly why: string; readonly fix: string };
-  /** The count is a total since the start: by `series`, of which `all` is the sum of the others. */
+  /** The count is a running total, by `series`; the series `all` is the sum of the others. */
   readonly totals?: { readonly series: string; readonly all: string };
-  /** The interval over which the requests of a row are spread unless a person says otherwise, in ms. */
+  /** Default interval over which the requests of a row are spread. */
   readonly spreadMs?: number;
   readonly fields?: Readonly<Partial<Record<Role, string>>>;
-  /** The client in words, instead of the name of the field. */
   readonly clientFrom?: string;
-  /** The client always ends with `:port`, also after an IPv6 address without brackets. */
+  /** The client always ends with `:port`, even an IPv6 address without brackets. */
   readonly clientHasPort?: boolean;
-  /** What a person should know of every log in this format. */
   readonly warning?: Warning;
-  /** Rows that are requests, by name and value of a field; others are something else. */
+  /** Only rows with these values are requests. */
   readonly where?: readonly (readonly [name: string, value: string])[];
 }
 
-/** What `weir help logs` says of a format. */
+/** For `weir help logs`. */
 export interface FormatFacts {
   readonly name: string;
-  /** Which moment of a request its time is: when it came, when it was answered, or as the writer has it. */
+  /** Which moment of a request the time marks; `any`: up to the writer. */
   readonly marks: 'start' | 'end' | 'any';
-  /** How exact its time is: `s`, `ms`, `us`, `ns`, or `any`. */
+  /** Precision of the time: `s`, `ms`, `us`, `ns`, or `any`. */
   readonly exact: string;
   /** What writes it. */
   readonly of: string;
@@ -111,18 +106,15 @@ export interface FormatFacts {
 export interface Head {
   /** Whole lines. */
   readonly bytes: Buffer;
-  /** Those that are not blank. */
+  /** Without blank lines. */
   readonly lines: readonly Buffer[];
   readonly options: LogOptions;
 }
 
-/**
- * The layout of a log that begins so; undefined when it is of another format.
- * @param isNamed whether the user named this format
- */
+/** Undefined if the log has another format. `isNamed`: the user named this format. */
 export type Recognise = (head: Head, isNamed: boolean) => Layout | undefined;
 
-/** Whether it holds for more than half of the values; looks at no more of them than it needs. */
+/** More than half; stops as soon as the answer is known. */
 export function mostly<T>(values: readonly T[], holds: (value: T) => boolean): boolean {
   let held = 0;
   let failed = 0;
@@ -134,7 +126,7 @@ export function mostly<T>(values: readonly T[], holds: (value: T) => boolean): b
   return held * 2 > values.length;
 }
 
-/** The values that the sampled lines have for a field; lines without it are left out. */
+/** Lines without the field are left out. */
 export function valuesOf(layout: Layout, name: string): string[] {
   const field = new Field();
   const cutter = layout.cutter([name], [field]);

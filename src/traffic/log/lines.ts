@@ -1,41 +1,36 @@
 // Cuts a stream of bytes into lines.
 import type { Intake } from './intake.js';
 
-/** Reads the lines of one format. The bytes are only valid during the call. */
+/** The bytes are valid only during the call. */
 export interface LineReader {
-  /** A line that is not blank, without its end, and its number from 1. */
+  /** A line that is not blank, without its terminator. `number` counts from 1. */
   line(bytes: Buffer, from: number, to: number, number: number): void;
-  /** After the last line. */
   end(): void;
 }
 
-/** Reads the bytes of one log, whose format is known. */
 export interface LogReader {
-  /** Lines seen so far, blank ones included. */
+  /** Includes blank lines. */
   readonly lines: number;
-  /** The next bytes of the log; only valid during the call. */
+  /** The bytes are valid only during the call. */
   push(chunk: Buffer): void;
-  /** After the last bytes. */
   end(): void;
 }
 
-/** A longer line is skipped: memory stays bounded whatever the file is. */
+/** Longer lines are skipped: memory stays bounded. */
 export const MAX_LINE_BYTES = 1 << 20;
 
 const TOO_LONG = 'longer than 1 MiB';
 
 /**
- * Hands every line to a reader, wherever the chunks are cut. A line ends with LF or CRLF, the last also with the file.
- * A byte order mark before the first line is dropped. A line of nothing but blanks (and NULs, which log rotation by
- * truncation leaves) is no line to read and not counted as skipped.
+ * A line ends with LF, CRLF or the end of the log; a byte order mark before the first line is dropped. Blank lines, also of
+ * NULs (left by log rotation), are neither passed on nor counted as skipped.
  */
 export class LineCutter implements LogReader {
   lines = 0;
   readonly #reader: LineReader;
   readonly #skip: Intake['skip'];
-  /** The start of a line whose end has not come yet. */
+  /** The start of an incomplete line, truncated just beyond MAX_LINE_BYTES. */
   #held = Buffer.alloc(4096);
-  /** How long that start is; only the first MAX_LINE_BYTES + 1 of it are kept. */
   #heldBytes = 0;
 
   constructor(reader: LineReader, intake: Pick<Intake, 'skip'>) {
@@ -94,7 +89,7 @@ export class LineCutter implements LogReader {
   }
 }
 
-/** Whether the bytes begin with the byte order mark of UTF-8. */
+/** The byte order mark of UTF-8. */
 export function startsWithMark(bytes: Uint8Array, from: number, to: number): boolean {
   return to - from >= 3 && bytes[from] === 0xef && bytes[from + 1] === 0xbb && bytes[from + 2] === 0xbf;
 }

@@ -6,19 +6,19 @@ import { createGunzip } from 'node:zlib';
 import { Failure } from '../../schema/failure.js';
 import { refuseNamedPipe } from '../../schema/text-file.js';
 
-/** How much is read at once: large enough to be rare, small enough to stay in the processor's cache while it is parsed. */
+/** Large enough to be rare, small enough to stay in the CPU cache while it is parsed. */
 const CHUNK_BYTES = 1 << 18;
 
 export interface SourceHooks {
-  /** Ends the reading early, without an error: what was read so far stands. */
+  /** Ends the reading early without an error; the requests read so far count. */
   readonly signal?: AbortSignal | undefined;
-  /** After each piece: bytes read from the disk (before unpacking), and how many there are, unknown for a pipe. */
+  /** After each piece: bytes read from disk (before unpacking), and the total, undefined for a pipe. */
   readonly onProgress?: ((bytesRead: number, totalBytes: number | undefined) => void) | undefined;
 }
 
 /**
- * The bytes of the log at `path` (`-` for standard input), gzip unpacked, recognised by the bytes and not by the name; also
- * several gzip members one after the other. A chunk is only valid until the next one is asked for.
+ * `-` is standard input. Gzip, also of several members, is recognised by its bytes, not by the name, and unpacked.
+ * A chunk is valid only until the next one is requested.
  * @throws Failure `unreadable_file`
  */
 export async function* bytesOf(path: string, hooks: SourceHooks): AsyncGenerator<Buffer, void, undefined> {
@@ -44,7 +44,7 @@ async function* fileBytes(path: string, hooks: SourceHooks): AsyncGenerator<Buff
   }
 }
 
-/** Two buffers in turn: while one is parsed here, the next piece is read into the other by the thread pool. */
+/** Double buffering: one buffer is parsed here while the thread pool fills the other. */
 async function* readAhead(file: FileHandle, totalBytes: number, hooks: SourceHooks): AsyncGenerator<Buffer> {
   let [current, next] = [Buffer.allocUnsafeSlow(CHUNK_BYTES), Buffer.allocUnsafeSlow(CHUNK_BYTES)];
   let bytesRead = 0;
@@ -60,7 +60,7 @@ async function* readAhead(file: FileHandle, totalBytes: number, hooks: SourceHoo
       [current, next] = [next, current];
     }
   } finally {
-    // The file is closed after this, and nothing may still be read from it then.
+    // No read may be pending when the file is closed.
     await reading.catch(() => undefined);
   }
 }
@@ -94,12 +94,12 @@ async function* unpacked(raw: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
 
 async function* gunzipped(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
-  // An error of either side reaches the loop below through `gunzip`; pipeline only has to be given somewhere to say it.
+  // Errors of either side reach the loop below through `gunzip`; pipeline only requires a callback.
   pipeline(Readable.from(copies(head, rest)), gunzip, () => undefined);
   for await (const chunk of gunzip) yield chunk;
 }
 
-/** The stream keeps pieces while it asks for the next, so they cannot be views of a buffer that is used again. */
+/** The stream reads ahead, so its pieces cannot be views of a reused buffer. */
 async function* copies(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   yield head;
   for await (const piece of rest) yield Buffer.from(piece);

@@ -1,4 +1,4 @@
-// A format as the configuration of a server has it, made a template.
+// Converts the log format in the configuration of a server to a template.
 //
 //   nginx     $remote_addr - $remote_user [$time_local] "$request" $status
 //   Apache    %h %l %u %t "%r" %>s %b "%{Referer}i"
@@ -6,7 +6,7 @@
 import { Failure } from '../../schema/failure.js';
 import type { Known } from './layout.js';
 
-/** What a server calls a field, and what it is called here; others keep their name. */
+/** Pairs of a server's name and ours; other fields keep their name. */
 const names = (pairs: string): ReadonlyMap<string, string> =>
   new Map(pairs.split(' ').map((pair) => pair.split('=') as [string, string]));
 
@@ -14,21 +14,21 @@ const nginxNames = names(
   'remote_addr=client remote_user=user time_local=time time_iso8601=time msec=time body_bytes_sent=bytes bytes_sent=bytes http_referer=referer http_user_agent=user_agent http_x_forwarded_for=forwarded proxy_add_x_forwarded_for=forwarded request_method=method request_uri=path uri=path',
 );
 
-/** Directives of mod_log_config without an argument. */
+/** mod_log_config directives without an argument. */
 const apacheNames = names(
   'h=client a=client l=ident u=user r=request s=status b=bytes B=bytes O=bytes_out I=bytes_in m=method U=path q=query H=protocol v=host V=host p=port P=pid D=duration_us T=duration_s A=local_addr L=log_id X=connection k=keepalive f=file',
 );
 
-/** And with one: `%{User-Agent}i` is a header, `%{name}C` a cookie. */
+/** Directives with an argument: `%{User-Agent}i` is a header, `%{name}C` a cookie. */
 const headerNames = names('referer=referer user-agent=user_agent x-forwarded-for=forwarded host=host');
 const argumentNames = names('o=sent e=env n=note C=cookie T=duration');
 
-/** Whether a text is a format of this kind, and not the name of one. */
+/** A format, not the name of one. */
 export function isLogFormat(text: string): boolean {
   return /[$%]/.test(text);
 }
 
-/** @throws Failure `wrong_usage` for a format without a time, or with a sign that is unknown */
+/** @throws Failure `wrong_usage` for a format without a time or with an unknown directive */
 export function templateOf(text: string): { readonly template: string; readonly known: Known } {
   const format = bare(text);
   const isApache = format.includes('%') && !/\$\w/.test(format);
@@ -55,7 +55,7 @@ function named(name: string): string {
   return `\${${name}}`;
 }
 
-/** The format alone, without the directive around it; quotes within it are not escaped. */
+/** Strips the directive around the format and unescapes quotes. */
 function bare(text: string): string {
   const nginx = /^\s*log_format\s+\S+\s+(?:escape=\w+\s+)?(['"].*?)\s*;?\s*$/s.exec(text)?.[1];
   if (nginx !== undefined) {
@@ -96,7 +96,7 @@ function fromApache(format: string): string {
   });
 }
 
-/** A name that comes again gets a number: the first is the one that counts. */
+/** Repeated names get a number; the first one counts. */
 function unique(template: string): string {
   const seen = new Map<string, number>();
   return template.replace(/\$\{(\w+)\}/g, (whole, name: string) => {

@@ -1,44 +1,40 @@
-// What may be said about a log before it is read.
+// Options for reading a log.
 import type { TimeUnit } from './unix.js';
 import type { Condition } from './where.js';
 
-/** What may be said about the fields of a log: columns by name, in JSON also as a path (`request.start`). */
+/** Fields are columns by name, in JSON also by path (`request.start`). */
 export interface FieldOptions {
   readonly timeColumn?: string | undefined;
-  /** The column with the number of requests of a row; false when each row is one request whatever columns there are. */
+  /** Number of requests of a row; false: each row is one request. */
   readonly countColumn?: string | false | undefined;
-  /**
-   * The field whose values become the keys: its name, or `client`, `forwarded` (`forwarded:2` the second address, `forwarded:-1`
-   * the last), `method`, `path`, `user`, which are found in any format that has them.
-   */
+  /** A field, or a role in any format, as `client`, `path`, `forwarded` (`forwarded:2` second address, `forwarded:-1` last). */
   readonly keyColumn?: string | undefined;
   /**
-   * What requests cost: the unit, as tokens or bytes, and the fields that are added up. Default: those whose names end in the unit, of
-   * several the one that begins with `total`. Without a cost each request costs 1.
+   * Unit, as tokens or bytes, and the fields to add up; by default those whose names end in the unit, or the only one of them
+   * that begins with `total`. Without `cost` each request costs 1.
    */
   readonly cost?: { readonly unit: string; readonly columns?: readonly string[] | undefined } | undefined;
-  /** Further fields whose texts the sink is given before each request, named as for `keyColumn`; '' where the log has none. */
+  /** Further fields passed to the sink before each request, named as `keyColumn`; '' if the log has none. */
   readonly alsoColumns?: readonly string[] | undefined;
-  /** Only requests for which all of these hold are counted; fields are named as for `keyColumn`. */
+  /** Only requests for which all hold are counted. Fields are named as `keyColumn`. */
   readonly where?: readonly Condition[] | undefined;
-  /** The length of the interval that starts at a row's time, over which its requests are spread, in ms; 0, all at once. */
+  /** The requests of a row are spread over this interval from its time; 0: all at once. */
   readonly spreadMs?: number | undefined;
-  /** What plain numbers in the time column count; else known from their size and the column's name. */
+  /** Unit of plain numbers in the time column; by default inferred from their size and the column's name. */
   readonly timeUnit?: TimeUnit | undefined;
-  /** The present time in unix ms: for dates without a year, and to warn of dates after tomorrow. */
+  /** The present, for dates without a year and to warn of dates after tomorrow. */
   readonly nowMs?: number | undefined;
 }
 
 export interface LogOptions extends FieldOptions {
-  /** Name of a format, or a line of it as nginx and Apache describe theirs. Else recognised from the first 64 KiB. */
+  /** Name of a format, or a format line of nginx or Apache. Default: recognised from the first 64 KiB. */
   readonly format?: string | undefined;
-  /** Only requests from here on, in unix ms. */
+  /** Unix ms: requests from `fromMs` on and before `toMs`. */
   readonly fromMs?: number | undefined;
-  /** Only requests before this, in unix ms. */
   readonly toMs?: number | undefined;
 }
 
-/** The names of the formats that are read, in the order of the table (formats.ts). Apache's and nginx's own are alike. */
+/** In the order of the table (formats.ts). */
 export const logFormats = [
   ...['combined', 'common', 'vegeta', 'gatling', 'alb', 'nlb', 'elb', 's3', 'istio', 'envoy'],
   ...['haproxy', 'haproxy-tcp', 'squid', 'k6-json', 'aws-waf', 'api-gateway', 'gcp', 'azure-front-door'],
@@ -46,7 +42,7 @@ export const logFormats = [
   ...['csv', 'tsv', 'logfmt', 'syslog', 'lines', 'counts', 'har', 'otlp', 'loki', 'prometheus', 'json'],
 ] as const;
 
-/** Something about a reading that is hardly meant so. */
+/** A sign that the log was probably misread. */
 export interface Warning {
   readonly code: string;
   readonly what: string;

@@ -1,6 +1,5 @@
-// Recognises from its first bytes what a file is when it is no text.
+// Recognises files that are not text by their first bytes.
 
-/** How files of some kinds begin, what they are called, and what to do about it. */
 const kinds: readonly (readonly [start: string, what: string, fix: string])[] = [
   ['89504e47', 'a PNG image', ''],
   ['ffd8ff', 'a JPEG image', ''],
@@ -26,11 +25,11 @@ export function knownBinary(head: Buffer): { readonly what: string; readonly fix
   return kind && { what: kind[1], fix: kind[2] === '' ? undefined : kind[2] };
 }
 
-/** How many control bytes a text may have, where it was cut or attacked: two, and 5 %. Packed data have 9 % and more. */
+/** Control bytes in a truncated or attacked text: at most two plus 5 %. Packed data have 9 % and more. */
 const MAX_CONTROL = 2;
 const MAX_CONTROL_SHARE = 0.05;
 
-/** Whether the bytes are hardly text: many control bytes among them. NULs at the start count not: log rotation leaves them. */
+/** Many control bytes. Leading NULs do not count: log rotation leaves them. */
 export function looksBinary(head: Buffer): boolean {
   let start = 0;
   while (start < head.length && head[start] === 0) start++;

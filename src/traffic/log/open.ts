@@ -1,4 +1,4 @@
-// Finds the format of a log from its first bytes, and makes the reader for it.
+// Finds the format of a log from its first bytes and creates its reader.
 import { nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
 import { plainClf } from './clf.js';
@@ -24,19 +24,18 @@ const allOf = (formats: readonly Format[]): Recognise[] => formats.map(({ open }
 
 export interface Origin {
   readonly format: string;
-  /** As `docker compose`: what stands around each line. */
+  /** What surrounds each line, as `docker compose`. */
   readonly envelope?: string;
   /** As `column t_ms (unix ms)`. */
   readonly timeFrom: string;
-  /** Absent when each line is one request. */
+  /** Absent if each line is one request. */
   readonly countFrom?: string;
-  /** Absent when each request costs 1. */
+  /** Absent if each request costs 1. */
   readonly costFrom?: string;
-  /** Absent when no key was asked for. */
   readonly keyFrom?: string;
-  /** The names of the fields read: time, count, key and those of filters. */
+  /** Fields read: time, count, key and filters. */
   readonly columns: Readonly<Record<string, string>>;
-  /** `date`, or what the numbers count; absent where nothing was read. */
+  /** `date`, or the unit of the numbers; absent if nothing was read. */
   readonly timeUnit?: string;
   readonly warnings: readonly Warning[];
 }
@@ -46,10 +45,7 @@ export interface OpenLog {
   readonly origin: () => Origin;
 }
 
-/**
- * The reader for a log that begins with `head`.
- * @throws Failure `unknown_format`; `invalid_input` for options that do not fit the log
- */
+/** @throws Failure `unknown_format`; `invalid_input` for options that do not fit the log */
 export function openLog(head: Buffer, path: string, options: LogOptions, intake: Intake): OpenLog {
   const found = formatOf(head, options, path);
   if (found === 'empty') {
@@ -100,18 +96,17 @@ function originOf(layout: Layout, { time, count, cost, key, where, warnings }: C
   };
 }
 
-/**
- * The layout of a log that begins with `head`, or the kind of the one JSON text in it; `empty` when it has nothing but blanks. In this
- * order:
+/** The layout of a log, or the kind of the JSON document; `empty` if it is blank. In this order:
+ * 
  *
- * 1. a format that a person named: taken as it is
- * 2. JSON: texts with many requests, on each line or as a whole, then objects on each line, perhaps with lines of another format in them
- * 3. a first line of names with a known time, directives
- * 4. within an envelope, any of these and the texts of servers
- * 5. the texts of servers
+ * 1. a format that the user named
+ * 2. JSON documents, on each line or as a whole; then objects on each line, possibly with lines of another format in them
+ * 3. a header with a known time, directives
+ * 4. any of these or of the server formats, within an envelope
+ * 5. server formats
  * 6. an envelope alone; words and tables in which a time can be found
  *
- * @param head the first HEAD_BYTES, or all there is
+ * @param head the first HEAD_BYTES, or the whole log
  * @throws Failure `unknown_format`
  */
 export function formatOf(head: Buffer, options: LogOptions, path: string): Layout | DocumentKind | 'empty' {
@@ -127,10 +122,10 @@ export function formatOf(head: Buffer, options: LogOptions, path: string): Layou
   return found;
 }
 
-/** What is tried last, since many a text looks like it. */
+/** Tried last: many texts look like these. */
 const last: readonly Recognise[] = [logfmt(true), namelessTable, counts, timedLines, evenTable];
 
-/** @throws Failure `wrong_usage` for a name that is none */
+/** @throws Failure `wrong_usage` for an unknown name */
 function namedFormat(name: string, head: Head): Layout | DocumentKind {
   const kind = documentKinds.find((one) => one.name === name);
   if (kind !== undefined) return eachLineOf(kind, head) ?? kind;
@@ -147,7 +142,7 @@ function namedFormat(name: string, head: Head): Layout | DocumentKind {
   return format.open(head, true) ?? format.open({ ...head, lines: [] }, true) ?? jsonLayout(name, head.lines);
 }
 
-/** A line as nginx or Apache describe theirs, perhaps in an envelope. */
+/** A format line of nginx or Apache; the log may have an envelope. */
 function templateFormat(format: string, { lines }: Head): Layout {
   const { template, known } = templateOf(format);
   const layoutOf = (inner: readonly Buffer[]) => templateLayout('log-format', template, inner, known);
@@ -174,13 +169,12 @@ function jsonFormat(start: Head, head: Buffer): Layout | DocumentKind | undefine
   const kind = documentKinds.find((one) => one.begins(text));
   if (kind !== undefined && kind.name !== 'json') return eachLineOf(kind, start) ?? kind;
   const found = jsonLines(start);
-  // One line may be one object with all requests in it.
+  // A single line may be one object that contains all requests.
   return found !== undefined && (kind === undefined || timesIn(found, start.options.timeColumn).length > 0)
     ? found
     : kind;
 }
 
-/** JSON objects on most of the lines, perhaps with lines of another format in them. */
 function jsonLines({ lines, options }: Head): Layout | undefined {
   const objects = lines.filter(isObject);
   if (objects.length * 2 <= lines.length) return undefined;
@@ -188,14 +182,14 @@ function jsonLines({ lines, options }: Head): Layout | undefined {
   return found.format === 'ndjson' ? withLines(found, options) : found;
 }
 
-/** Objects that hold lines of a format, else the objects as they are. */
+/** Objects that contain lines of a format, else the objects themselves. */
 function withLines(objects: Layout, options: LogOptions): Layout {
   const within = linesInJson(objects.lines);
   const inner = within && textFormat(headOf(within.inner, options));
   return inner === undefined ? objects : jsonEnveloped(objects, within!.field, inner);
 }
 
-/** Texts with many requests on each line; undefined when they go over several. */
+/** Undefined if documents span several lines. */
 function eachLineOf(kind: DocumentKind, { lines, options }: Head): Layout | undefined {
   const records = kind.mayRepeat ? lines.flatMap((line) => recordsIn(kind, line)) : [];
   if (records.length === 0) return undefined;
@@ -209,7 +203,7 @@ function documentLayout(kind: DocumentKind, records: readonly Buffer[], options:
   return withLines(jsonLayout(kind.name, records, known), options);
 }
 
-/** A format that a line has for sure, perhaps in envelopes. */
+/** A format that is certain, possibly in envelopes. */
 function textFormat(head: Head, depth = 0): Layout | undefined {
   const named = firstOf([plainClf], head) ?? jsonLines(head) ?? firstOf([...allOf(headedFormats), namedTable], head);
   if (named !== undefined) return named;
@@ -221,14 +215,14 @@ function textFormat(head: Head, depth = 0): Layout | undefined {
   return firstOf(allOf([...serverFormats, ...accessFormats]), head) ?? envelopeAlone(head.lines);
 }
 
-/** An envelope may stand in another: syslog in docker compose. */
+/** Envelopes nest: syslog in docker compose. */
 const MAX_ENVELOPES = 2;
 
 function headOf(lines: readonly Buffer[], options: LogOptions): Head {
   return { bytes: Buffer.concat(lines.flatMap((line) => [line, LINE_FEED_BYTES])), lines, options };
 }
 
-/** The lines at the start of a log, as they would be read; the last is left out when it may go on. */
+/** Omits the last line if it may continue beyond the head. */
 export function linesOf(head: Buffer): Buffer[] {
   const lines: Buffer[] = [];
   const cutter = new LineCutter(
@@ -240,13 +234,12 @@ export function linesOf(head: Buffer): Buffer[] {
   return lines;
 }
 
-/** The head without a line that the end of the head cuts. */
 function wholeLines(head: Buffer): Buffer {
   const end = head.lastIndexOf(LINE_FEED);
   return head.length < HEAD_BYTES || end < 0 ? head : head.subarray(0, end + 1);
 }
 
-/** `{`, or `[` before another bracket or a quote; an access log may begin with an IPv6 address in brackets. */
+/** `[` only before another bracket or a quote: an access log may begin with an IPv6 address in brackets. */
 function beginsJson(head: Buffer): boolean {
   return /^(\xef\xbb\xbf)?\s*(\{|\[\s*(["{[]|$))/.test(head.toString('latin1', 0, 4096));
 }

@@ -1,14 +1,14 @@
-// Lines of words, some of them quoted or bracketed, cut by regular expressions over their bytes.
+// Lines of words, some quoted or bracketed, cut by regular expressions over their bytes.
 //
-//   $client - $user [$time] "$request" $status          a template names what changes
+//   $client - $user [$time] "$request" $status          a template names the variable parts
 //
-//   A value ends where the text after it begins. Blanks stand for one blank or more. A value in quotes may hold \" and
-//   blanks. One followed by a blank and a sign as ` [` may hold blanks, any other none. `$_` is anything. Text after the end is ignored.
+// A value ends where the text after it begins. A blank matches one or more. A quoted value may hold \" and blanks; one followed by a
+// blank and a sign, as ` [`, may hold blanks; any other none. `$_` matches anything. Text after the end is ignored.
 import { firstAddressIn } from './address.js';
 import { isFullDate, timesIn } from './columns.js';
 import { type Cutter, Field, type Known, type Layout, mostly, type Recognise } from './layout.js';
 
-/** All of the template must be there for a line to be recognised, up to the time for it to be read. */
+/** Recognition requires the whole template; reading requires it only up to the time. */
 export function template(format: string, text: string, known: Known = {}): Recognise {
   return ({ lines }, isNamed) => {
     const layout = templateLayout(format, text, lines, known);
@@ -16,7 +16,7 @@ export function template(format: string, text: string, known: Known = {}): Recog
   };
 }
 
-/** The time is the field called so, unless it is known. */
+/** The time is the field `time`, unless `known` says otherwise. */
 export function templateLayout(format: string, text: string, lines: readonly Buffer[], known: Known): Layout {
   const parts = partsOf(text);
   const names = parts.map(({ name }) => name).filter((name) => name !== '_');
@@ -34,7 +34,7 @@ export function templateLayout(format: string, text: string, lines: readonly Buf
   };
 }
 
-/** Whether a line has everything up to the last name, and a time that can be read. */
+/** The line has everything up to the last name, and a readable time. */
 function isWhole(layout: Layout): (line: Buffer) => boolean {
   const [time, last] = [new Field(), new Field()];
   const cutter = layout.cutter(['time', layout.names.at(-1)!], [time, last]);
@@ -48,13 +48,13 @@ function isWhole(layout: Layout): (line: Buffer) => boolean {
 
 interface Part {
   readonly name: string;
-  /** The text before the value, then the value, captured. To be matched where the part before ended. */
+  /** The text before the value, then the value as a group; matched where the previous part ended. */
   readonly source: string;
 }
 
 const NAME = /\$(?:\{(\w+)\}|(\w+))/g;
 
-/** Values that are one word, whatever comes after them. */
+/** Always one word, whatever follows. */
 const single = new Set(['client', 'host', 'status', 'bytes', 'method', 'path']);
 
 function partsOf(text: string): Part[] {
@@ -80,14 +80,14 @@ function literal(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&').replace(/ /g, '[ \\t]+');
 }
 
-/** Matches part after part, each where the one before ended, and no further than the last that is wanted: the work is linear. */
+/** Each part matches where the previous one ended, up to the last one wanted: linear time. */
 function templateCutter(
   format: string,
   parts: readonly Part[],
   wanted: readonly string[],
   fields: readonly Field[],
 ): Cutter {
-  /** How many parts there are up to the time: fewer are no line of the format. */
+  /** Parts up to the time; a line with fewer is not of the format. */
   const needed = parts.findIndex(({ name }) => name === 'time') + 1;
   const last = Math.max(needed, parts.findLastIndex(({ name }) => wanted.includes(name)) + 1);
   const matched = parts.slice(0, last).map(({ name, source }) => ({
@@ -110,15 +110,12 @@ function templateCutter(
   };
 }
 
-// A name begins with the first letter of its word: tried at every letter, a long word without `=` would take the square of its length.
+// A name begins with the first letter of its word: trying every letter makes a long word without `=` quadratic.
 const PAIR = /(?<![A-Za-z_][\d.@-]*)([A-Za-z_][\w.@-]*)=("(?:[^"\\]|\\.)*"|[^\s"]*)(?=\s|$)/g;
-/** A line of fewer pairs may be anything. */
+/** A line with fewer pairs may be anything. */
 const FEWEST_PAIRS = 3;
 
-/**
- * logfmt: words of a name and a value, `time=2015-05-17T10:05:03Z method=GET path="/a b" status=200`.
- * @param isTimed whether one of them has to be the time; else it is in an envelope
- */
+/** logfmt: `time=2015-05-17T10:05:03Z method=GET path="/a b"`. Unless `isTimed`, the time may be in an envelope. */
 export function logfmt(isTimed: boolean): Recognise {
   return ({ lines, options }, isNamed) => {
     const pairs = lines.map((line) => [...line.toString('utf8').matchAll(PAIR)]);
@@ -149,7 +146,7 @@ function logfmtCutter(names: readonly string[], fields: readonly Field[]): Cutte
   };
 }
 
-/** A time in a line of any words: perhaps a number, then the time, then the rest. */
+/** A time in a line of any words: an optional number, the time, the rest. */
 const SHAPES: readonly RegExp[] = [
   /^\s*(?<time>\d{4}[-/]\d\d[-/]\d\d[ T]\d\d?:\d\d(?::\d\d(?:[.,]\d+)?)?(?:\s?(?:Z|UTC|[+-]\d\d:?\d\d))?)(?<text>(?!\S).*|,.*|\s*)$/s,
   /^\s*\[(?<time>[^\]]{8,40})\](?<text>.*)$/s,
@@ -160,7 +157,7 @@ const SHAPES: readonly RegExp[] = [
   /^\s*(?<count>\d{1,9})[\s,;|]+\[?(?<time>[^\]]{8,40}?)\]?(?<text>)\s*$/s,
 ];
 
-/** Lines of any words in which a time stands first or in brackets: each is a request of the first address in it. */
+/** The time is first or in brackets; each line is a request of the first address in it. */
 export const timedLines: Recognise = ({ lines }, isNamed) => {
   const timeIn = (line: Buffer, shape: RegExp) => shape.exec(line.toString('latin1'))?.groups?.['time'];
   const found = SHAPES.find((one) => mostly(lines, (line) => isFullDate(timeIn(line, one) ?? '', true)));
@@ -185,7 +182,7 @@ export const timedLines: Recognise = ({ lines }, isNamed) => {
 
 const USER = /(?:\b(?:for (?:invalid user |user )?|user |user=)(\S+?))(?=[\s,;:)]|$)/;
 
-/** The groups of a pattern as fields; `client` is the first address and `user` the user in the group `text`. */
+/** The groups of a pattern as fields; `client` is the first address, `user` the user in the group `text`. */
 export function messageCutter(
   pattern: RegExp,
   reason: string,

@@ -1,4 +1,4 @@
-// Reads the bytes of one log into a sink, wherever they come from, and says how it was read.
+// Reads the bytes of one log into a sink and reports how it was read.
 import { Intake, type RequestSink, type SkippedLine } from './intake.js';
 import type { LogOptions } from './log-options.js';
 import { HEAD_BYTES, type OpenLog, type Origin, openLog } from './open.js';
@@ -6,25 +6,22 @@ import { HEAD_BYTES, type OpenLog, type Origin, openLog } from './open.js';
 export interface LogReading extends Origin {
   readonly path: string;
   readonly requests: number;
-  /** All lines, also blank ones and the header; of a HAR file, entries. */
+  /** Includes blank lines and the header; for a HAR file, entries. */
   readonly lines: number;
-  /** Lines that are no request; blank lines, the header and rows with the count 0 are not among them. */
+  /** Excludes blank lines, the header and rows with the count 0. */
   readonly skippedLines: number;
   readonly skipped: readonly SkippedLine[];
   readonly filtered: number;
-  /** On how many days (UTC) requests came. */
+  /** Days (UTC) with requests. */
   readonly days: number;
-  /** When the earliest and the latest request arrived, in unix ms; absent without requests. */
+  /** Of the earliest and the latest request, in unix ms; absent without requests. */
   readonly firstMs?: number;
   readonly lastMs?: number;
-  /** Whether the reading was ended by its signal: then this is what was read up to there. */
+  /** The signal ended the reading early. */
   readonly interrupted: boolean;
 }
 
-/**
- * Reads a log from its bytes, cut into chunks anywhere. Without any request it is read all the same.
- * @throws Failure `unknown_format`, `invalid_input`
- */
+/** Chunks may be cut anywhere; no request is no error. @throws Failure `unknown_format`, `invalid_input` */
 export async function readBytes(
   chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
   path: string,
@@ -57,7 +54,7 @@ export async function readBytes(
   }
   log ??= open();
   const interrupted = signal?.aborted === true;
-  // What follows the last whole line is only a line if the log ends there.
+  // Text after the last line feed is a line only if the log ends there.
   if (!interrupted) log.reader.end();
   const { requests, firstMs, lastMs, skippedLines, skipped, filtered, days } = intake;
   return {
@@ -74,7 +71,7 @@ export async function readBytes(
   };
 }
 
-/** UTF-16 is made UTF-8: with a byte order mark, or with a NUL in every second byte at the start. */
+/** Converts UTF-16, recognised by a byte order mark or a NUL in every second byte at the start, to UTF-8. */
 function decoderOf(head: Buffer): (bytes: Buffer) => Buffer {
   const isNul = (offset: number) =>
     head.length >= 16 && Array.from({ length: 8 }, (_, i) => head[2 * i + offset]!).every((byte) => byte === 0);

@@ -1,12 +1,12 @@
-// How logs were read, in one record for an outcome: format, columns, unit, first and last instant, and what is hardly meant so.
+// Summarises how logs were read: format, columns, unit, first and last instant, and signs of a misreading.
 import type { Warning } from './log-options.js';
 import type { LogReading } from './read-bytes.js';
 
 export interface ReadSummary {
-  /** As `combined`, `combined in syslog`; of several files each once. */
+  /** As `combined` or `combined in syslog`; each format once. */
   readonly format: string;
   readonly columns: Readonly<Record<string, string>>;
-  /** `date`, or what the numbers count. */
+  /** `date`, or the unit of the numbers. */
   readonly time_unit: string | null;
   readonly key: string | null;
   readonly first_at: string | null;
@@ -20,18 +20,14 @@ export interface ReadSummary {
 const YEAR_2000_MS = Date.UTC(2000, 0, 1);
 const DAY_MS = 86_400_000;
 
-/** From so many days on, requests on fewer than one of twenty of them are a long span for them. */
+/** A span of LONG_DAYS or more is suspicious if fewer than one in SPARSE of its days have requests. */
 const LONG_DAYS = 40;
 const SPARSE = 20;
 
-/** From so many requests on, a key for each of them (or nearly so) is no key of clients. */
+/** From this many requests on, a key for nearly every request does not name clients. */
 const MANY = 10;
 
-/**
- * @param keys how many keys there are; undefined when no key was asked for
- * @param nowMs the present time; without it nothing is said of dates that lie ahead
- * @param assumed warnings of what was done with the requests
- */
+/** `keys` is undefined if no key was asked for. Without `nowMs` there is no warning of future dates. */
 export function summaryOf(
   readings: readonly LogReading[],
   keys: number | undefined,
@@ -70,7 +66,7 @@ export function summaryOf(
   };
 }
 
-/** ISO 8601 with milliseconds; beyond the years that it can write, the number of ms. */
+/** ISO 8601 with milliseconds; beyond its range of years, the number of ms. */
 function instant(ms: number): string {
   return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : `${ms} ms`;
 }

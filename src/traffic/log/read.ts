@@ -1,4 +1,4 @@
-// Reads logs into a sink, one after another, and says how each was read.
+// Reads logs into a sink, one after another, and reports how each was read.
 import { Failure } from '../../schema/failure.js';
 import { MAX_SPREAD_MS } from '../spread.js';
 import type { RequestSink } from './intake.js';
@@ -6,10 +6,7 @@ import { bytesOf, type SourceHooks } from './log-bytes.js';
 import type { LogOptions } from './log-options.js';
 import { type LogReading, readBytes } from './read-bytes.js';
 
-/**
- * Reads the log at `path` into `sink`; `-` is standard input, gzip is unpacked.
- * @throws Failure `unreadable_file`, `unknown_format`, `no_requests`, `invalid_input`
- */
+/** `-` is standard input. @throws Failure `unreadable_file`, `unknown_format`, `no_requests`, `invalid_input` */
 export async function readLog(
   path: string,
   options: LogOptions,
@@ -20,7 +17,7 @@ export async function readLog(
   return reading!;
 }
 
-/** Reads several logs into one sink, in the order given; some may be empty, as long as one has a request. */
+/** In the order given; some may be empty if another has a request. */
 export async function readLogs(
   paths: readonly string[],
   options: LogOptions,

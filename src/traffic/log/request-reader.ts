@@ -1,4 +1,4 @@
-// Makes requests of the lines of any format: cuts a line into fields, tests the filters, reads time, count and key.
+// Turns lines of any format into requests: cuts a line into fields, filters, reads time, count and key.
 import type { Columns, Wanted } from './columns.js';
 import { inWords } from './columns.js';
 import { TimeReader } from './instant.js';
@@ -13,11 +13,10 @@ export class RequestReader implements LineReader {
   readonly #intake: Intake;
   readonly #cutter: Cutter;
   readonly #fields: Field[] = [];
-  /** Undefined where the cutter reads the time. */
+  /** Undefined if the cutter reads the time. */
   readonly #when: Field | undefined;
   readonly #clock: Field | undefined;
   readonly #count: Field | undefined;
-  /** Added up. */
   readonly #costs: readonly Field[];
   readonly #key: FieldText | undefined;
   readonly #also: readonly (FieldText | undefined)[];
@@ -114,7 +113,7 @@ export class RequestReader implements LineReader {
   }
 }
 
-/** A field without a number, empty or `-`, adds nothing; a request costs at least 1. NaN for a text that is no whole number. */
+/** Empty fields and `-` add nothing; a request costs at least 1. NaN if a field is not a whole number. */
 function costIn(fields: readonly Field[]): number {
   let cost = 0;
   for (const { bytes, from, to } of fields) {
@@ -124,15 +123,12 @@ function costIn(fields: readonly Field[]): number {
   return Math.max(1, cost);
 }
 
-/** A power of two: how many texts are kept to be given out again. */
+/** A power of two. */
 const SLOTS = 1 << 14;
-/** Comparing a longer text costs as much as making it. */
+/** Comparing a longer text costs as much as creating it. */
 const MAX_POOLED_BYTES = 64;
 
-/**
- * The text of a field, without blanks around it. Making a string takes a call into the engine and an allocation; one met not long
- * ago is given again for the price of reading its bytes. Each slot keeps the last text whose hash led there, so memory is bounded.
- */
+/** Trimmed text of a field. A recent text is reused: comparing bytes is cheaper than creating a string. Slots bound memory. */
 class FieldText {
   readonly #field: Field;
   readonly #part: Wanted['part'];
@@ -165,7 +161,7 @@ class FieldText {
   }
 }
 
-/** Never true for bytes beyond ASCII, whose letters are not bytes. */
+/** Never true for bytes beyond ASCII. */
 function isAsciiText(text: string, bytes: Buffer, from: number, to: number): boolean {
   if (text.length !== to - from) return false;
   for (let i = 0; i < text.length; i++) {
@@ -176,7 +172,7 @@ function isAsciiText(text: string, bytes: Buffer, from: number, to: number): boo
 }
 
 /**
- * Rows that give the total since the start for each series, and one series for all of them together: what a row adds.
+ * What each row adds, for rows with running totals per series and one series for their sum.
  *
  *   a 3, b 1, all 4      a 5, b 1, all 6      by series: 3 of a, 1 of b, then 2 of a. Else: 4, then 2
  */
@@ -192,7 +188,7 @@ class Totals {
     this.#all = all;
   }
 
-  /** A total smaller than the one before began again at 0. */
+  /** A smaller total than before restarted at 0. */
   added(total: number): number {
     const series = this.#series.text();
     if ((series === this.#all) !== this.#isWhole) return 0;

@@ -1,11 +1,11 @@
-// Rows of CSV and TSV: where their fields begin and end, and which lines make one row.
+// Rows of CSV and TSV: where fields begin and end, and which lines form a row.
 import type { Field } from './layout.js';
 import { type LineReader, MAX_LINE_BYTES } from './lines.js';
 
-/** How a row's quotes stand at its end: all closed, one open, or one closed with more text after it than RFC 4180 allows. */
+/** Quotes at the end of a row: all closed, one open, or one closed before text that RFC 4180 does not allow. */
 type QuoteState = 'closed' | 'open' | 'broken';
 
-/** Finds the fields of a row: RFC 4180, forgiving blanks around quotes and text after them. */
+/** RFC 4180, tolerating blanks around quotes and text after them. */
 export class RowScanner {
   fields = 0;
   readonly #delimiter: number;
@@ -18,7 +18,7 @@ export class RowScanner {
     this.#delimiter = delimiter.charCodeAt(0);
   }
 
-  /** Reads the row from `from` up to `to`; `isInside` when it begins within a quoted field. */
+  /** `isInside`: the row begins within a quoted field. */
   scan(bytes: Buffer, from: number, to: number, isInside = false): QuoteState {
     this.#bytes = bytes;
     this.fields = 0;
@@ -56,7 +56,7 @@ export class RowScanner {
     return this.#quoted[index] === 1;
   }
 
-  /** The text of a field, doubled quotes made single, without blanks around it. */
+  /** Trimmed, doubled quotes made single. */
   text(index: number): string {
     const text = this.#bytes.toString('utf8', this.#from[index], this.#to[index]);
     return (this.isQuoted(index) ? text.replaceAll('""', '"') : text).trim();
@@ -66,7 +66,7 @@ export class RowScanner {
     return Array.from({ length: this.fields }, (_, index) => this.text(index));
   }
 
-  /** Sets `into` to a field, in the bytes that were scanned; leaves it where the row has no such field. */
+  /** Leaves `into` unchanged if the row has no such field. */
   give(index: number, bytes: Buffer, into: Field): void {
     if (index < 0 || index >= this.fields) return;
     const from = this.#from[index]!;
@@ -105,7 +105,7 @@ function skipSpaces(bytes: Buffer, from: number, to: number): number {
   return at;
 }
 
-/** Where the quoted field that begins at `from` closes, doubled quotes passed over; `to` when it does not. */
+/** Index of the closing quote, skipping doubled ones; `to` if there is none. */
 function closingQuote(bytes: Buffer, from: number, to: number): number {
   for (let at = from; at < to; at++) {
     if (bytes[at] !== QUOTE) continue;
@@ -115,7 +115,7 @@ function closingQuote(bytes: Buffer, from: number, to: number): number {
   return to;
 }
 
-/** A quoted field may run over this many lines. */
+/** Limit for a quoted field. */
 const MAX_ROW_LINES = 1000;
 
 interface HeldLine {
@@ -124,18 +124,17 @@ interface HeldLine {
 }
 
 /**
- * Puts lines together while a quoted field is open over their end, and hands over rows.
+ * Joins lines while a quoted field is open at their end, and passes on rows.
  *
- *   12,"one          lines 1 and 2 are one row           12,"one         the quote of line 1 never closed: what would
- *   two",x                                               13,"two",x      close it stands before other text. Two rows.
+ *   12,"one          lines 1 and 2 are one row           12,"one         the quote of line 1 never closed: its
+ *   two",x                                               13,"two",x      closing quote precedes other text. Two rows.
  *
- * When the quote closes in a place where none may (as on the right), or not within 1,000 lines, 1 MiB or the file, then it was
- * no opening quote but a stray one: each line is a row of its own, and none is swallowed. Lines held back hold no closing
- * quote, so that reading them again cannot open another row: the work stays linear.
+ * A quote that closes in an invalid place (right), or not within 1,000 lines, 1 MiB or the file, is a stray one: each line is
+ * a row. Held lines contain no closing quote, so rereading them cannot open another row: the work stays linear.
  */
 export class RowCutter implements LineReader {
   readonly #scanner: RowScanner;
-  /** Takes each row: its fields are those of the scanner, and the number is that of its first line. */
+  /** Receives each row with the number of its first line; the scanner has its fields. */
   readonly #row: LineReader['line'];
   #held: HeldLine[] = [];
   #heldBytes = 0;

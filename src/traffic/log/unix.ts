@@ -1,17 +1,17 @@
-// Times and counts written as a decimal number, and which unit a time is in. Dates are in instant.ts.
+// Times and counts written as decimal numbers, and the unit of a time. Dates are in instant.ts.
 //
 //   1700000000.123   s           1700000000123   ms          1700000000123456   us        1700000000123456789   ns
 //   133444736000000000   filetime, 100 ns since 1601         13344473600000000   webkit, us since 1601
 //   638355968000000000   ticks, 100 ns since the year 1      45244.925926   serial, days since 1899-12-30
 
-/** The units of a number, coarse to fine for those that count from 1970-01-01 UTC. */
+/** The first four count from 1970-01-01 UTC, coarse to fine. */
 export const timeUnits = ['s', 'ms', 'us', 'ns', 'filetime', 'webkit', 'ticks', 'serial'] as const;
 
 export type TimeUnit = (typeof timeUnits)[number];
 
 const YEAR_1601_MS = -11_644_473_600_000;
 
-/** By how many decimal places the point moves to the right to give ms, and where the count begins in unix ms. A serial is read on its own. */
+/** Decimal places to move the point right for ms, and the unix ms of 0. A serial is parsed separately. */
 const scales: Readonly<Record<TimeUnit, { readonly places: number; readonly epochMs: number }>> = {
   s: { places: 3, epochMs: 0 },
   ms: { places: 0, epochMs: 0 },
@@ -25,18 +25,18 @@ const scales: Readonly<Record<TimeUnit, { readonly places: number; readonly epoc
 
 const DAY_MS = 86_400_000;
 
-/** The last instant that is read, in ms from 1970 either way: 100 million days, the range of an ECMAScript date. */
+/** 100 million days either side of 1970, the range of an ECMAScript date. */
 const MAX_MS = 8.64e15;
-/** As many digits as surely make a number of ms within MAX_MS. */
+/** This many digits of ms are always within MAX_MS. */
 const PLAIN_DIGITS = 15;
 const MAX_BYTES = 400;
 
 const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?$/;
 
 /**
- * Unix milliseconds, rounded down, of a decimal number (`1446249504427`, `807256800.25`, `-0.5`, `1.4462495e9`); NaN when it is none or
- * lies beyond 100 million days from 1970. No digit is lost: `1447000000.0009999999999999` is one ms below `...001`. A serial is a
- * fraction of a day that a spreadsheet has rounded already: it is rounded to the nearest ms.
+ * Unix ms of a decimal number (`807256800.25`, `-0.5`, `1.4462495e9`), rounded down; NaN for other text and beyond MAX_MS.
+ * Exact: `1447000000.0009999999999999` is one ms below `...001`. A serial, already rounded by a spreadsheet, is rounded to the
+ * nearest ms.
  */
 export function readUnix(bytes: Uint8Array, from: number, to: number, unit: TimeUnit): number {
   const { places, epochMs } = scales[unit];
@@ -59,7 +59,7 @@ export function readUnix(bytes: Uint8Array, from: number, to: number, unit: Time
   return (sign === '-' ? 0 - ms : ms) + epochMs;
 }
 
-/** The usual case without making a string: digits, perhaps with a point among them; -1 for everything else. */
+/** Fast path for digits with at most one point among them; -1 for anything else. */
 function readPlain(bytes: Uint8Array, from: number, to: number, places: number): number {
   let point = to;
   for (let at = from; at < to; at++) {
@@ -79,7 +79,7 @@ function readPlain(bytes: Uint8Array, from: number, to: number, places: number):
   return ms;
 }
 
-/** Whether every byte can be of a number: most dates are refused without making a string of them. */
+/** Rejects most dates without allocating a string. */
 function isNumeric(bytes: Uint8Array, from: number, to: number): boolean {
   for (let at = from; at < to; at++) {
     const byte = bytes[at]!;
@@ -100,22 +100,19 @@ export function wholeDigits(bytes: Uint8Array, from: number, to: number): number
   return at - from;
 }
 
-/**
- * The unit of a number that counts from 1970 and lies between 2001 and 2286, by its digits before the point: 10 are s, 13 ms,
- * 16 us, 19 ns. Undefined for another number of digits.
- */
+/** By the digits before the point, for times between 2001 and 2286: 10 are s, 13 ms, 16 us, 19 ns; else undefined. */
 export function unitOfDigits(digits: number): TimeUnit | undefined {
   return digits >= 10 && digits <= 19 && digits % 3 === 1 ? timeUnits[(digits - 10) / 3] : undefined;
 }
 
-/** A number that falls between these is hardly anything but a date. */
+/** A number in this range is almost certainly a date. */
 const EARLIEST_MS = Date.UTC(1990, 0, 1);
 const LATEST_MS = Date.UTC(2100, 0, 1);
 
-/** Those counting from elsewhere first: FILETIME of today is also a number of ns in 1974, ticks are ns in 1990. */
+/** Other epochs first: a FILETIME of today is also a number of ns in 1974, ticks are ns in 1990. */
 const datedUnits: readonly TimeUnit[] = ['filetime', 'webkit', 'ticks', 's', 'ms', 'us', 'ns'];
 
-/** The unit in which a number lies between 1990 and 2100: there is at most one, but for serials, which are as small as counts. */
+/** The unit in which a number lies between 1990 and 2100. Unique, except for serials, which are as small as counts. */
 export function unitOfDate(value: number): TimeUnit | undefined {
   return datedUnits.find((unit) => {
     const ms = value * 10 ** scales[unit].places + scales[unit].epochMs;
@@ -124,8 +121,8 @@ export function unitOfDate(value: number): TimeUnit | undefined {
 }
 
 /**
- * The unit that most of the texts are written in: by the date that they would give where that is plausible, else by their size. Small
- * numbers say little, since a clock may have begun at 0. For them a unit in the name of the column (`t_ms`, `startNs`) counts.
+ * The unit of most texts: by plausible dates, else by size. Small numbers say little, since a clock may begin at 0; for them
+ * a unit in the column's name counts (`t_ms`, `startNs`).
  */
 export function unitOf(samples: readonly string[], name: string): TimeUnit {
   const numbers = samples.map(numberOf).filter((value) => !Number.isNaN(value));
@@ -146,7 +143,7 @@ export function unitOf(samples: readonly string[], name: string): TimeUnit {
   ]!;
 }
 
-/** How a column's name ends when it names a unit, in the order of `timeUnits`. */
+/** Suffixes of column names, in the order of `timeUnits`. */
 const unitNames = [
   /(?<![a-z])(s|secs?|seconds?)\)?$/i,
   /((?<![a-z])([Mm][Ss]|m(illi)?secs?|milliseconds?)|[a-z]Ms|[Mm]illis)\)?$/,
@@ -154,13 +151,13 @@ const unitNames = [
   /((?<![a-z])([Nn][Ss]|nsecs?|nanoseconds?)|[a-z]Ns|[Nn]anos)\)?$/,
 ];
 
-/** A serial of four decimals is exact to 9 s. */
+/** Four decimals of a day are exact to 9 s. */
 const SERIAL = /\.\d{4,}$/;
 const FEW_DAYS = 400;
 
 /**
- * Whether the numbers are dates of a spreadsheet: most lie between 1990 and 2100 and close together, and they are fractions of days, or
- * days in a column that is called so. A clock that began at 0 is hardly at 33,000 in the first rows.
+ * Spreadsheet dates: most lie between 1990 and 2100, close together, and are fractions of days or in a column named so.
+ * A clock that began at 0 is hardly at 33,000 in the first rows.
  */
 export function areSerials(samples: readonly string[], name: string): boolean {
   const days = (ms: number) => (ms - scales.serial.epochMs) / DAY_MS;
@@ -172,12 +169,12 @@ export function areSerials(samples: readonly string[], name: string): boolean {
   return samples.filter((text) => SERIAL.test(text)).length * 2 > samples.length || /date|day/i.test(name);
 }
 
-/** More requests than this in one row are refused: sums over a log stay exact. */
+/** Larger counts are refused: sums over a log stay exact. */
 const MAX_COUNT = 1e12;
 
 const WHOLE = /^\s*\+?(\d{1,15})(?:\.0*)?\s*$/;
 
-/** A number of requests: a whole number from 0 to 10^12, as `61` or `61.0`; NaN for anything else. */
+/** A whole number from 0 to 10^12, as `61` or `61.0`; NaN otherwise. */
 export function readCount(bytes: Uint8Array, from: number, to: number): number {
   let count = 0;
   let at = from;

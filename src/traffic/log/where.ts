@@ -6,7 +6,7 @@ const comparisons = ['=', '!=', '>=', '<=', '>', '<'] as const;
 export interface Condition {
   readonly field: string;
   readonly comparison: (typeof comparisons)[number];
-  /** With = and !=, `*` is any text. */
+  /** With = and !=, `*` matches any text. */
   readonly value: string;
 }
 
@@ -24,7 +24,7 @@ export function parseCondition(text: string): Condition {
   return { field, comparison: comparisons.find((one) => one === comparison)!, value };
 }
 
-/** A test of the field's text. Numbers compare as numbers; < and > do not hold for anything else. */
+/** Numbers compare as numbers; < and > never hold for other text. */
 export function conditionTest({ comparison, value }: Condition): (text: string) => boolean {
   const number = Number(value);
   switch (comparison) {

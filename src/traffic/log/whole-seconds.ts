@@ -1,18 +1,16 @@
-// Whether all requests of a log have times in whole seconds, of a unit that has no ms.
+// Detects logs whose times, dates or unix s, are all whole seconds.
 export class WholeSeconds {
   #holds = true;
 
-  /** True while nothing else was seen. */
   get holds(): boolean {
     return this.#holds;
   }
 
-  /** As of `RequestSink`. */
   opened(timeUnit: string | undefined): void {
     if (timeUnit !== undefined && timeUnit !== 'date' && timeUnit !== 's') this.#holds = false;
   }
 
-  /** A line that counts several requests says how they are spread. */
+  /** A line that counts several requests has a spread of its own. */
   see(unixMs: number, n: number): void {
     if (n !== 1 || unixMs % 1000 !== 0) this.#holds = false;
   }

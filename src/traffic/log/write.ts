@@ -1,24 +1,19 @@
-// A request written as a line of a combined log, as Apache and nginx write it, but with milliseconds: they say which cycle it is of.
+// Writes a request as a line of a combined log, but with milliseconds: they determine its cycle.
 //
 //   10.0.0.7 - - [01/Jan/2026:00:00:03.123 +0000] "GET /item/4 HTTP/1.1" 200 512 "-" "weir"
 //   |client|      |------- ms, UTC -------|
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
 
-/** Clients that have an address: as many as 10.0.0.0/8 has, without its first. */
+/** The addresses of 10.0.0.0/8 without its first. */
 export const MOST_CLIENTS = 2 ** 24 - 1;
 
-/**
- * A line without its line feed.
- * @param unixMs from the year 0 to 9999
- * @param client from 0 to MOST_CLIENTS - 1: `clientAddress`
- * @param number of the request, from 0: it asks for one of a hundred pages
- */
+/** Without a line feed. `unixMs` lies in the years 0 to 9999; `number` selects one of a hundred pages. */
 export function combinedLine(unixMs: number, client: number, number: number): string {
   return `${clientAddress(client)} - - [${clfTime(unixMs)}] "GET /item/${number % 100} HTTP/1.1" 200 512 "-" "weir"`;
 }
 
-/** The address of a client in 10.0.0.0/8: 0 has 10.0.0.1, 255 has 10.0.1.0. */
+/** In 10.0.0.0/8: client 0 has 10.0.0.1, client 255 has 10.0.1.0. */
 export function clientAddress(client: number): string {
   const host = client + 1;
   return `10.${(host >>> 16) & 255}.${(host >>> 8) & 255}.${host & 255}`;
