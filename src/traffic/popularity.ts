@@ -60,7 +60,7 @@ export interface PopularityPlan {
   make(stream: RandomStream): Popularity;
 }
 
-/** @throws Failure `invalid_input` unless there is one weight per contract and not all are 0 */
+/** @throws Failure `invalid_input` unless there is one weight for each of the 1 .. MOST_CONTRACTS contracts, not all 0 */
 export function planPopularity(spec: PopularitySpec, contracts: number): PopularityPlan {
   if (spec.law === 'weights') checkWeights(spec.weights, contracts);
   let table: AliasTable | undefined;

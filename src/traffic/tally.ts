@@ -197,7 +197,6 @@ function orderByCycle(cycles: Float64Array, length: number): Uint32Array | undef
   return order;
 }
 
-/** Stable counting sort. */
 function sortedBy(digitOf: Uint32Array, order: Uint32Array): Uint32Array<ArrayBuffer> {
   const places = new Uint32Array(DIGIT + 1);
   for (let i = 0; i < order.length; i++) places[digitOf[order[i]!]! + 1]!++;

@@ -9,11 +9,7 @@ import type { CycleCounts } from '../tally.js';
 export interface Arrival {
   /** How many requests arrive in this cycle, a whole number from 0. */
   count(cycle: number): number;
-  /**
-   * Writes the instants of the cycle last counted to the start of `out`: fractions of the cycle in [0, 1), ascending.
-   * @param out at least n long
-   * @param n the result of `count` for that cycle
-   */
+  /** Writes the n instants of the cycle last counted to the start of `out`: fractions of the cycle in [0, 1), ascending. */
   instants(out: Float64Array, n: number): void;
 }
 
@@ -33,7 +29,7 @@ export function checkPeak(path: string, perCycle: number): void {
   refuse(path, `comes to ${perCycle} requests in one cycle, and more than ${MOST_PER_CYCLE} are not simulated`);
 }
 
-/** Throws the Failure for a model that cannot be made; `path` is a JSON pointer from the model's specification. */
+/** `path` is a JSON pointer from the model's specification. */
 export function refuse(path: string, message: string): never {
   throw new Failure('invalid_input', {
     what: 'The arrival cannot be made.',

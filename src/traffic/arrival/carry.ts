@@ -38,7 +38,6 @@ export class Carry {
 /** The sum of two remainders is a whole number that a double can hold. */
 export const MOST_PARTS = 2 ** 52;
 
-/** `amounts[i] / parts` requests per cycle. */
 interface CommonRates {
   readonly parts: bigint;
   readonly amounts: readonly bigint[];

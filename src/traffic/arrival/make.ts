@@ -23,7 +23,6 @@ export interface ArrivalRun {
   /** Name of its random streams, for example `arrivals/0`: unique among the models of the run. */
   readonly purpose: string;
   readonly cycles: number;
-  /** For model `log`: the content of the log. */
   readonly log?: Recording | undefined;
 }
 
@@ -68,7 +67,6 @@ export function planArrival(
   });
 }
 
-/** Any kind; its own specification is one of the union. */
 interface AnyKind {
   plan(spec: ArrivalSpec, read: Quantities): MakeArrival;
 }

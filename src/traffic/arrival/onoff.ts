@@ -38,13 +38,11 @@ export const onoff = kind(
       checkPeak('/on_rate', on);
       checkPeak('/off_rate', off);
       const [sojourns, counts, places] = [stream('sojourns'), stream('counts'), stream('instants')];
-      /** By state: 0 off, 1 on. */
       const rates = [off, on] as const;
       const sojourn = () => sojourns.exponential(1 / (state === 1 ? onFor : offFor));
       let state: 0 | 1 = sojourns.uniform() * (onFor + offFor) < onFor ? 1 : 0;
-      // Cycles until the next switch. Exponential times are memoryless: the rest of the first sojourn has the law of a whole one.
+      // Cycles to the next switch. Exponential times are memoryless: the rest of a sojourn has the law of a whole one.
       let wait = sojourn();
-      // The cycle last counted: state at its start, switches, integral of its rate.
       let stateBefore: 0 | 1 = 0;
       const switches: number[] = [];
       let integral = 0;
@@ -89,5 +87,4 @@ export const onoff = kind(
   },
 );
 
-/** The largest double below 1. */
 const LAST_INSTANT = 1 - 2 ** -53;

@@ -13,7 +13,6 @@ export const placements = ['even', 'start', 'random'] as const;
 
 export type PlacementName = (typeof placements)[number];
 
-/** @param stream creates the stream of `random`; the others draw nothing */
 export function placementNamed(name: PlacementName, stream: () => RandomStream): Arrival['instants'] {
   switch (name) {
     case 'even':

@@ -9,7 +9,6 @@ import { type Arrival, checkPeak } from './arrival.js';
 import { perCycle } from './carry.js';
 import { kind, Placed, RateOf } from './kind.js';
 
-/** The innermost loop of a fleet: a count is one draw from a table and allocates nothing. */
 export const poisson = kind(
   'poisson',
   'Requests that know nothing of each other.',
@@ -25,7 +24,7 @@ export const poisson = kind(
   },
 );
 
-/** A class, not a closure: a thousand are called per cycle, and a closure takes three memory accesses instead of two. */
+/** The innermost loop of a fleet. A class, not a closure: a closure takes three memory accesses per count instead of two. */
 class PoissonArrival implements Arrival {
   readonly #law: PoissonLaw;
   readonly #stream: RandomStream;

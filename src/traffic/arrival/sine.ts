@@ -42,11 +42,9 @@ export const sine = kind(
       checkPeak('/amplitude', Math.ceil(mean + amplitude));
       const { whole, part } = mixed(BigInt(rate.requests), BigInt(rate.cycles));
       const carry = new Carry(rate.cycles);
-      /** a P / pi */
       const swing = (amplitude * period) / Math.PI;
       /** The oscillation of a cycle is, on average, this times the sine at its middle: a P / pi sin(pi / P). */
       const swingInCycle = swing * sinTurns(0.5 / period);
-      /** W at the start of a cycle. */
       const wave = (cycle: number) => {
         const half = (cycle % period) / period / 2;
         return swing * sinTurns(half + phase) * sinTurns(half);

@@ -15,11 +15,7 @@ export function pathOf(text: string): string {
   return url.split(/[\s?#]/, 1)[0]!.replace(/^\w{2,7}:\/\/[^/]*/, '');
 }
 
-/**
- * One address of a list, without port, brackets and quotes; '' if there is no such hop.
- * @param hop counts from 1, or from -1 at the end
- * @param always whether `:port` always follows, also after an IPv6 address without brackets
- */
+/** '' if there is no such hop, counted from 1, or from -1 at the end. `always`: a port follows even IPv6 without brackets. */
 export function addressOf(text: string, hop: number, always: boolean): string {
   const hops = text.includes(',') ? text.split(',') : [text];
   return bare(hops.at(hop > 0 ? hop - 1 : hop) ?? '', always);
@@ -34,7 +30,6 @@ function bare(hop: string, always: boolean): string {
   return host.length > 2 && host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
 }
 
-/** Whether the text is an address with a port, a list of addresses, or one in brackets. */
 export function isDressedAddress(text: string): boolean {
   const first = text.split(',', 1)[0]!;
   return (
@@ -44,7 +39,6 @@ export function isDressedAddress(text: string): boolean {
   );
 }
 
-/** Without its port. */
 export function firstAddressIn(text: string): string | undefined {
   for (const [word] of text.matchAll(/(?<![\w.:])[\da-f.:]*[\da-f:](?![g-z_])/gi)) {
     if (isIP(word) > 0) return word;

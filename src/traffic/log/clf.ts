@@ -28,7 +28,6 @@ export function clf(format: 'common' | 'combined'): Recognise {
   };
 }
 
-/** The usual shape: an IPv4 address, no identity, a user without blanks, the standard time. */
 const PLAIN = /^\d{1,3}(?:\.\d{1,3}){3} - \S+ \[\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}\] "/;
 
 /** If every line is plain, no other format is tried: trying them all takes as long as reading 100,000 lines. */
@@ -130,7 +129,6 @@ class ClfCutter implements Cutter {
   }
 }
 
-/** Index of the closing quote; `\"` does not close. */
 function quoteEnd(bytes: Buffer, from: number, to: number): number {
   let at = from;
   while (at < to && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
@@ -148,7 +146,6 @@ function isAddress(word: string): boolean {
   return !/^-?[,"']*$/.test(word);
 }
 
-/** The first word, or the second when the first is a virtual host. */
 function clientOf(word: string, rest: string): string {
   const [second = '', ...more] = rest.trim().split(/[\0-\x20\x7f]+/);
   const isHost =

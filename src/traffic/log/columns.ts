@@ -44,7 +44,6 @@ export interface Columns {
   /** Summed; empty if each request costs 1. */
   readonly cost: readonly string[];
   readonly key: Wanted | undefined;
-  /** Undefined for missing fields. */
   readonly also: readonly (Wanted | undefined)[];
   readonly where: readonly (Wanted & { readonly condition: Condition })[];
   readonly warnings: readonly Warning[];
@@ -150,7 +149,6 @@ export function timesIn(layout: Layout, named: string | undefined): readonly (re
 
 const CLOCK = /^\s*\d{1,2}:\d\d(:\d\d([.,]\d+)?)?(\s*[ap]m)?\s*$/i;
 
-/** A date with or without a clock time, not a number. */
 function isDate(value: string): boolean {
   if (!Number.isNaN(Number(value))) return false;
   const text = value.replace(/^[\s[]+|[\s\]]+$/g, '');
@@ -286,7 +284,6 @@ function countColumn(
   return undefined;
 }
 
-/** @throws Failure `invalid_input` if a named field is missing, or no field is known to be the cost */
 function costColumns(layout: Layout, { cost }: FieldOptions, path: string, time: readonly string[]): string[] {
   if (cost === undefined) return [];
   if (cost.columns !== undefined)
@@ -317,7 +314,6 @@ function areCounts(values: readonly string[]): boolean {
   return counts.length > 0 && counts.length * 2 > values.length && !isNumbered;
 }
 
-/** Exact match first, then ignoring letter case. */
 function resolve(layout: Layout, named: string): string | undefined {
   if (layout.names.includes(named)) return named;
   const other = layout.names.find((name) => name.toLowerCase() === named.toLowerCase());

@@ -81,7 +81,6 @@ export function tableWith(format: string, columns: readonly string[], known: Kno
   };
 }
 
-/** A table without a header whose rows all begin like `start`. */
 export function tableOf(
   format: string,
   delimiter: string,
@@ -129,7 +128,6 @@ function tableIn(head: Buffer): Table {
 /** Several formats inspect the same head. */
 const tables = new WeakMap<Buffer, Table>();
 
-/** Share of rows with as many fields as names, plus a little for every name. */
 function evenness({ rows, names }: Table): number {
   const even = rows.filter(({ cells }) => cells.length === names.length).length;
   return even / Math.max(1, rows.length) + names.length / 1e6;

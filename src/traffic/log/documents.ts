@@ -234,7 +234,7 @@ function lokiRecords(text: Buffer): readonly Buffer[] {
 const COUNTER = /_(total|count)$/;
 
 /**
- * https://prometheus.io/docs/prometheus/latest/querying/api/#range-vectors: a sample is a time in s and a value in a string.
+ * https://prometheus.io/docs/prometheus/latest/querying/api/#range-vectors: a sample is a time in s and a string value.
  * A counter grows by the requests between two samples and restarts at 0. A query such as increase() has no name.
  *
  *   100 at 0 s, 130 at 15 s, 20 at 30 s       30 requests from 0 s on, 20 from 15 s on

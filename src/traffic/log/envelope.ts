@@ -53,7 +53,6 @@ export function envelopesOf(lines: readonly Buffer[]): readonly Envelope[] {
   return envelopes.filter((one) => mostly(lines, (line) => match(one, line, 0, line.length) !== null));
 }
 
-/** Lines without an envelope stay as they are. */
 export function without(one: Envelope, lines: readonly Buffer[]): Buffer[] {
   return lines.map((line) => line.subarray(match(one, line, 0, line.length)?.[0].length ?? 0));
 }
@@ -119,7 +118,6 @@ export function envelopeAlone(lines: readonly Buffer[]): Layout | undefined {
 /** Fields of a collector's objects that hold the line: docker's json-file, journalctl -o json, Loki, OpenTelemetry. */
 const lineFields = ['log', 'MESSAGE', 'line', 'body'];
 
-/** Undefined unless most of the objects hold a line. */
 export function linesInJson(
   lines: readonly Buffer[],
 ): { readonly field: string; readonly inner: Buffer[] } | undefined {

@@ -158,7 +158,6 @@ export const jsonFormats: readonly Format[] = [
   row('ndjson', 'any', 'any', 'one JSON object a line', ({ lines }) => jsonLayout('ndjson', lines.filter(isObject))),
 ];
 
-/** The first lines name the fields. */
 export const headedFormats: readonly Format[] = [
   row('w3c', 'any', 's', 'IIS, AWS CloudFront, W3C extended', directives('w3c', 'Fields:')),
   row('zeek', 'start', 'us', 'Zeek', directives('zeek', 'fields\t')),

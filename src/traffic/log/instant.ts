@@ -78,7 +78,6 @@ export function dayFirstIn(texts: readonly string[]): boolean | undefined {
   return undefined;
 }
 
-/** Day and month are numbers, the year is last. */
 export function isNumbered(text: string): boolean {
   return NUMBERED.test(text);
 }
@@ -118,7 +117,7 @@ function dayStart(year: number, month: number, day: number): number {
   return lastDayMs;
 }
 
-/** NaN if there is no such time. A leap second (23:59:60 UTC) is the next second, as in POSIX. `zone`: minutes before UTC. */
+/** NaN if there is no such time. A leap second (23:59:60 UTC) is the next second, as in POSIX. `zone`: minutes ahead of UTC. */
 function instantOf(dayMs: number, hour: number, minute: number, second: number, ms: number, zone: number): number {
   if (!(hour >= 0 && hour < 24 && minute >= 0 && minute < 60 && second >= 0 && second <= 60)) return Number.NaN;
   const minuteMs = dayMs + (hour * 60 + minute - zone) * MINUTE_MS;
@@ -146,7 +145,7 @@ function readIso(bytes: Uint8Array, from: number, to: number): number {
   return clockAt(bytes, from + 11, dayMs, ms, zone);
 }
 
-/** The usual form of access logs, `17/May/2015:10:05:03 +0000`, optionally with `.123`; allocates no string. NaN otherwise. */
+/** The usual form of access logs, `17/May/2015:10:05:03 +0000`, optionally with `.123`, without a string; NaN otherwise. */
 export function readClf(bytes: Uint8Array, from: number, to: number): number {
   if (bytes[from + 2] !== SLASH || bytes[from + 6] !== SLASH || bytes[from + 11] !== COLON) return Number.NaN;
   if (bytes[from + 14] !== COLON || bytes[from + 17] !== COLON || bytes[to - 6] !== SPACE) return Number.NaN;
@@ -160,7 +159,6 @@ export function readClf(bytes: Uint8Array, from: number, to: number): number {
   return clockAt(bytes, from + 12, dayMs, ms, zoneAt(bytes, to - 5, to - 2));
 }
 
-/** -1 unless there are four digits. */
 function yearAt(bytes: Uint8Array, at: number): number {
   const century = twoDigits(bytes, at);
   const year = twoDigits(bytes, at + 2);
@@ -184,7 +182,6 @@ function zoneAt(bytes: Uint8Array, at: number, minutesAt: number): number {
 let lastMonthBytes = 0;
 let lastMonth = 0;
 
-/** 0 if the text is no month. */
 function monthAt(bytes: Uint8Array, at: number): number {
   const packed = (bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!;
   if (packed !== lastMonthBytes) {
@@ -232,7 +229,6 @@ const HALF_YEAR_MS = 182 * DAY_MS;
 const NO_CLOCK_YEAR = 2000;
 
 export class TimeReader implements DateStyle {
-  /** Values in another unit than the column's. */
   otherUnits = 0;
   withoutYear = 0;
   readonly dayFirst: boolean;

@@ -33,7 +33,6 @@ const KEPT_LINES = 5;
 
 const DAY_MS = 86_400_000;
 
-/** `days` stops growing here. */
 const MOST_DAYS = 100_000;
 
 export class Intake {

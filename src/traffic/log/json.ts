@@ -6,7 +6,6 @@
 // brackets, commas, colons); the spelling of unused values is not.
 import { type Cutter, Field, type Known, type Layout } from './layout.js';
 
-/** Walks the members of one object, or the elements of one array. */
 export class JsonWalk {
   #bytes: Buffer = Buffer.alloc(0);
   #at = 0;
@@ -73,14 +72,13 @@ export class WantedField {
   /** Position of the value, quotes included; `from` is -1 if missing. */
   from = -1;
   to = -1;
-  /** Number of objects around the value. */
   depth = Number.POSITIVE_INFINITY;
 
   constructor(name: string) {
     this.name = Buffer.from(name);
   }
 
-  /** Takes the current member of `walk` if its name is the rest of this one from `at` on; descends if it begins the rest. */
+  /** Takes the current member of `walk` if its name is the rest of this one from `at` on; descends if it begins it. */
   offer(bytes: Buffer, walk: JsonWalk, at: number, depth: number): void {
     const end = this.#endOf(bytes, walk, at);
     if (end === this.name.length) {
@@ -195,7 +193,6 @@ export function textIn(line: Buffer, name: string): string | undefined {
   return reason !== undefined || field.isMissing ? undefined : field.text();
 }
 
-/** @param objects texts of JSON objects from the start of the log */
 export function jsonLayout(format: string, objects: readonly Buffer[], known: Known = {}): Layout {
   return {
     format,

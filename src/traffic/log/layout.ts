@@ -48,13 +48,11 @@ export interface Cutter {
   rowReader?(reader: LineReader): LineReader;
 }
 
-/** A format, and the columns of this log if it is a table. */
 export interface Layout {
   readonly format: string;
   /** What surrounds each line, in words. */
   readonly envelope?: string;
   readonly noun: 'column' | 'field';
-  /** In the order of the log. */
   readonly names: readonly string[];
   /** Whole lines from the start of the log, to choose fields from. */
   readonly lines: readonly Buffer[];
@@ -74,7 +72,6 @@ export interface Known {
   readonly time?: string;
   /** In words, instead of the field name. */
   readonly timeFrom?: string;
-  /** Unit of its numbers, if known. */
   readonly timeUnit?: TimeUnit;
   readonly count?: string;
   /** Set if the user must name the count. */
@@ -126,7 +123,6 @@ export function mostly<T>(values: readonly T[], holds: (value: T) => boolean): b
   return held * 2 > values.length;
 }
 
-/** Lines without the field are left out. */
 export function valuesOf(layout: Layout, name: string): string[] {
   const field = new Field();
   const cutter = layout.cutter([name], [field]);

@@ -23,7 +23,6 @@ const apacheNames = names(
 const headerNames = names('referer=referer user-agent=user_agent x-forwarded-for=forwarded host=host');
 const argumentNames = names('o=sent e=env n=note C=cookie T=duration');
 
-/** A format, not the name of one. */
 export function isLogFormat(text: string): boolean {
   return /[$%]/.test(text);
 }

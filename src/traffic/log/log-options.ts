@@ -1,4 +1,3 @@
-// Options for reading a log.
 import type { TimeUnit } from './unix.js';
 import type { Condition } from './where.js';
 
@@ -9,10 +8,7 @@ export interface FieldOptions {
   readonly countColumn?: string | false | undefined;
   /** A field, or a role in any format, as `client`, `path`, `forwarded` (`forwarded:2` second address, `forwarded:-1` last). */
   readonly keyColumn?: string | undefined;
-  /**
-   * Unit, as tokens or bytes, and the fields to add up; by default those whose names end in the unit, or the only one of them
-   * that begins with `total`. Without `cost` each request costs 1.
-   */
+  /** Unit, as tokens or bytes, and the fields to add up; by default those whose names end in it, or their only `total`. */
   readonly cost?: { readonly unit: string; readonly columns?: readonly string[] | undefined } | undefined;
   /** Further fields passed to the sink before each request, named as `keyColumn`; '' if the log has none. */
   readonly alsoColumns?: readonly string[] | undefined;

@@ -24,7 +24,6 @@ const allOf = (formats: readonly Format[]): Recognise[] => formats.map(({ open }
 
 export interface Origin {
   readonly format: string;
-  /** What surrounds each line, as `docker compose`. */
   readonly envelope?: string;
   /** As `column t_ms (unix ms)`. */
   readonly timeFrom: string;
@@ -96,8 +95,8 @@ function originOf(layout: Layout, { time, count, cost, key, where, warnings }: C
   };
 }
 
-/** The layout of a log, or the kind of the JSON document; `empty` if it is blank. In this order:
- * 
+/**
+ * The layout of a log, or the kind of the JSON document; `empty` if it is blank. In this order:
  *
  * 1. a format that the user named
  * 2. JSON documents, on each line or as a whole; then objects on each line, possibly with lines of another format in them
@@ -125,7 +124,6 @@ export function formatOf(head: Buffer, options: LogOptions, path: string): Layou
 /** Tried last: many texts look like these. */
 const last: readonly Recognise[] = [logfmt(true), namelessTable, counts, timedLines, evenTable];
 
-/** @throws Failure `wrong_usage` for an unknown name */
 function namedFormat(name: string, head: Head): Layout | DocumentKind {
   const kind = documentKinds.find((one) => one.name === name);
   if (kind !== undefined) return eachLineOf(kind, head) ?? kind;
@@ -182,7 +180,6 @@ function jsonLines({ lines, options }: Head): Layout | undefined {
   return found.format === 'ndjson' ? withLines(found, options) : found;
 }
 
-/** Objects that contain lines of a format, else the objects themselves. */
 function withLines(objects: Layout, options: LogOptions): Layout {
   const within = linesInJson(objects.lines);
   const inner = within && textFormat(headOf(within.inner, options));

@@ -34,7 +34,6 @@ export function templateLayout(format: string, text: string, lines: readonly Buf
   };
 }
 
-/** The line has everything up to the last name, and a readable time. */
 function isWhole(layout: Layout): (line: Buffer) => boolean {
   const [time, last] = [new Field(), new Field()];
   const cutter = layout.cutter(['time', layout.names.at(-1)!], [time, last]);
@@ -87,7 +86,6 @@ function templateCutter(
   wanted: readonly string[],
   fields: readonly Field[],
 ): Cutter {
-  /** Parts up to the time; a line with fewer is not of the format. */
   const needed = parts.findIndex(({ name }) => name === 'time') + 1;
   const last = Math.max(needed, parts.findLastIndex(({ name }) => wanted.includes(name)) + 1);
   const matched = parts.slice(0, last).map(({ name, source }) => ({

@@ -6,7 +6,6 @@ export interface ReadSummary {
   /** As `combined` or `combined in syslog`; each format once. */
   readonly format: string;
   readonly columns: Readonly<Record<string, string>>;
-  /** `date`, or the unit of the numbers. */
   readonly time_unit: string | null;
   readonly key: string | null;
   readonly first_at: string | null;

@@ -56,7 +56,6 @@ export class RowScanner {
     return this.#quoted[index] === 1;
   }
 
-  /** Trimmed, doubled quotes made single. */
   text(index: number): string {
     const text = this.#bytes.toString('utf8', this.#from[index], this.#to[index]);
     return (this.isQuoted(index) ? text.replaceAll('""', '"') : text).trim();
@@ -115,7 +114,6 @@ function closingQuote(bytes: Buffer, from: number, to: number): number {
   return to;
 }
 
-/** Limit for a quoted field. */
 const MAX_ROW_LINES = 1000;
 
 interface HeldLine {
@@ -129,8 +127,8 @@ interface HeldLine {
  *   12,"one          lines 1 and 2 are one row           12,"one         the quote of line 1 never closed: its
  *   two",x                                               13,"two",x      closing quote precedes other text. Two rows.
  *
- * A quote that closes in an invalid place (right), or not within 1,000 lines, 1 MiB or the file, is a stray one: each line is
- * a row. Held lines contain no closing quote, so rereading them cannot open another row: the work stays linear.
+ * A quote that closes in an invalid place (right), or not within 1,000 lines, 1 MiB or the file, is a stray one: each line
+ * is a row. Held lines contain no closing quote, so rereading them cannot open another row: the work stays linear.
  */
 export class RowCutter implements LineReader {
   readonly #scanner: RowScanner;

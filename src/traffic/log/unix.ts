@@ -35,8 +35,7 @@ const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?$/;
 
 /**
  * Unix ms of a decimal number (`807256800.25`, `-0.5`, `1.4462495e9`), rounded down; NaN for other text and beyond MAX_MS.
- * Exact: `1447000000.0009999999999999` is one ms below `...001`. A serial, already rounded by a spreadsheet, is rounded to the
- * nearest ms.
+ * Exact: `1447000000.0009999999999999` is one ms below `...001`. Only a serial is rounded to the nearest ms.
  */
 export function readUnix(bytes: Uint8Array, from: number, to: number, unit: TimeUnit): number {
   const { places, epochMs } = scales[unit];
@@ -121,8 +120,8 @@ export function unitOfDate(value: number): TimeUnit | undefined {
 }
 
 /**
- * The unit of most texts: by plausible dates, else by size. Small numbers say little, since a clock may begin at 0; for them
- * a unit in the column's name counts (`t_ms`, `startNs`).
+ * The unit of most texts: by plausible dates, else by size. Small numbers say little, since a clock may begin at 0;
+ * for them a unit in the column's name counts (`t_ms`, `startNs`).
  */
 export function unitOf(samples: readonly string[], name: string): TimeUnit {
   const numbers = samples.map(numberOf).filter((value) => !Number.isNaN(value));

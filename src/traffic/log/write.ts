@@ -8,7 +8,7 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 /** The addresses of 10.0.0.0/8 without its first. */
 export const MOST_CLIENTS = 2 ** 24 - 1;
 
-/** Without a line feed. `unixMs` lies in the years 0 to 9999; `number` selects one of a hundred pages. */
+/** No line feed. `unixMs` in the years 0 to 9999, `client` below MOST_CLIENTS; `number` selects one of a hundred pages. */
 export function combinedLine(unixMs: number, client: number, number: number): string {
   return `${clientAddress(client)} - - [${clfTime(unixMs)}] "GET /item/${number % 100} HTTP/1.1" 200 512 "-" "weir"`;
 }
