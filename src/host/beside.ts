@@ -71,7 +71,7 @@ export class Beside {
     this.furtherKeys = none();
   }
 
-  /** @param happened the cycle of late events @param isOne whether `n` is the cost of one request */
+  /** @param happened the cycle of events that arrive late @param isOne whether `n` is the cost of one request */
   compare(
     n: number,
     admitted: number,

@@ -1,6 +1,5 @@
-// The mark of a data folder: the last row of each machine, and the number of the last commit, in a file of its own beside the database.
-// SQLite takes a log that is gone or cut off for a log that ends earlier; compared with the mark at the start, it is known which
-// acknowledged rows are missing, and whether counts are.
+// The mark of a data folder: a file beside the database with the last row of each machine and the number of the last commit. SQLite cannot
+// distinguish a lost or truncated log from a shorter one; the mark shows at start-up which acknowledged rows or counts are missing.
 //
 //   commit    weir.db-wal written, synced ─► weir.heads written ─► answers            the mark is never ahead of what was durable
 //                                                  └─ synced, in the background       and survives the process at once
@@ -8,7 +7,7 @@
 //   weir.heads   one slot of 96 bytes for each machine, in order of its first row; one without a slug, for the commits
 //   slot         seq of the last row (8) | length of the slug (1) | slug | zeros | CRC-32 of the bytes before (4)
 //
-// After a power failure the mark may lack the rows of the last few milliseconds. A slot that is torn counts as none.
+// After a power failure the mark may lack the rows of the last few milliseconds. A torn slot counts as none.
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -16,30 +15,25 @@ import { crc32 } from 'node:zlib';
 const SLOT_BYTES = 96;
 const CHECKED_BYTES = SLOT_BYTES - 4;
 
-/** Rows of a machine that were acknowledged and are not in the database: `fromSeq .. toSeq`. */
 export interface MissingRows {
   readonly machine: string;
   readonly fromSeq: number;
   readonly toSeq: number;
 }
 
-/** The name of the slot whose seq is the number of the last commit: no machine has it. */
+/** The slug of the slot for commits: no machine has it. */
 const COMMITS = '';
 
 export class HeadMark {
   readonly #file: number;
-  /** The seq of the mark, and its slot, by machine. */
   readonly #marked = new Map<string, { seq: number; readonly slot: number }>();
-  /** Heads of the transaction that is not committed yet. */
   readonly #pending = new Map<string, number>();
   readonly #slot = Buffer.alloc(SLOT_BYTES);
-  /** Slots of machines that were removed. */
   readonly #free: number[] = [];
   #isSyncing = false;
   #isSyncedAll = true;
   #isClosed = false;
 
-  /** Opens the mark of a folder; it is made if it is missing. */
   constructor(dir: string, name = 'weir.heads') {
     const path = join(dir, name);
     this.#file = fs.openSync(path, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o600);
@@ -50,17 +44,16 @@ export class HeadMark {
         this.#free.push(slot);
         continue;
       }
-      // A slot that cannot be read keeps its place, under a name that no machine has.
+      // An unreadable slot keeps its place, under a name that no machine has.
       this.#marked.set(head?.machine ?? `?${slot}`, { seq: head?.seq ?? 0, slot });
     }
   }
 
-  /** Machines that have rows. */
   get machines(): string[] {
     return [...this.#marked].flatMap(([machine, { seq }]) => (machine === COMMITS || seq === 0 ? [] : [machine]));
   }
 
-  /** What the mark has and the database has not. @param seqOf the seq of the last row of a machine, 0 for none */
+  /** Rows in the mark but not in the database. @param seqOf the last seq of a machine, 0 for none */
   missing(seqOf: (machine: string) => number): MissingRows[] {
     const missing: MissingRows[] = [];
     for (const [machine, { seq: toSeq }] of this.#marked) {
@@ -71,33 +64,29 @@ export class HeadMark {
     return missing;
   }
 
-  /** The number of the last commit; 0 in a mark of an earlier version. */
+  /** 0 in a mark of an earlier version. */
   get commits(): number {
     return this.#marked.get(COMMITS)?.seq ?? 0;
   }
 
-  /** The number of the transaction that is being written. */
   noteCommit(number: number): void {
     this.#pending.set(COMMITS, number);
   }
 
-  /** Whether the database has rows that the mark has not. */
   isBehind(machine: string, seq: number): boolean {
     return (this.#marked.get(machine)?.seq ?? 0) < seq;
   }
 
-  /** The head of a machine in the transaction that is being written. */
   note(machine: string, seq: number): void {
     this.#pending.set(machine, seq);
   }
 
-  /** The whole mark. */
   bytes(): Buffer {
     const bytes = Buffer.alloc((this.#marked.size + this.#free.length) * SLOT_BYTES);
     return bytes.subarray(0, fs.readSync(this.#file, bytes, 0, bytes.length, 0));
   }
 
-  /** A machine is about to be removed: written and synced at once, so that the mark is not ahead whatever happens next. */
+  /** Written and synced before the machine is removed, so that the mark is never ahead. */
   remove(machine: string): void {
     this.#pending.delete(machine);
     const mark = this.#marked.get(machine);
@@ -108,12 +97,11 @@ export class HeadMark {
     this.#free.push(mark.slot);
   }
 
-  /** The transaction was rolled back. */
   forget(): void {
     this.#pending.clear();
   }
 
-  /** The transaction is durable. A mark that cannot be written stays behind, which is safe. */
+  /** After a durable commit. A mark that cannot be written stays behind, which is safe. */
   write(): void {
     if (this.#pending.size === 0) return;
     try {
@@ -121,14 +109,14 @@ export class HeadMark {
       this.#isSyncedAll = false;
       this.#sync();
     } catch {
-      // The next commit writes the heads that it has.
+      // The next commit writes later heads.
     } finally {
       this.#pending.clear();
     }
   }
 
   close(): void {
-    // A sync that is under way may find another file at its number: one sync more does no harm.
+    // A pending sync may hit another file that reuses the descriptor: an extra sync is harmless.
     this.#isClosed = true;
     try {
       fs.fdatasyncSync(this.#file);
@@ -151,7 +139,7 @@ export class HeadMark {
     fs.writeSync(this.#file, slot, 0, SLOT_BYTES, mark.slot * SLOT_BYTES);
   }
 
-  /** One sync at a time: what is written meanwhile goes with the next. */
+  /** One sync at a time: later writes go with the next. */
   #sync(): void {
     if (this.#isSyncing || this.#isSyncedAll) return;
     this.#isSyncing = true;
@@ -163,7 +151,6 @@ export class HeadMark {
   }
 }
 
-/** Missing rows in words. @param isThere whether there is still such a machine */
 export function missingText(missing: readonly MissingRows[], isThere: (machine: string) => boolean): string {
   const shown = missing.slice(0, SHOWN).map(({ machine, fromSeq, toSeq }) => {
     if (!isThere(machine)) return `the machine ${machine} with ${toSeq === 1 ? 'its row' : `its ${toSeq} rows`}`;

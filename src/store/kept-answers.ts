@@ -1,35 +1,29 @@
-// The interface of a store of answers that are kept under an idempotency key, so that a repeated request is answered and not counted.
+// The interface of a store of answers by idempotency key: a repeated request is answered again but not counted again.
 //
-// Written in the same transaction as what the request counted: after a crash the store holds both or neither.
+// Written in the same transaction as the counts of the request: after a crash the store holds both or neither.
 
 export interface KeptAnswer {
-  /** Slug of the machine. */
   readonly machine: string;
-  /** The idempotency key, hashed. Unique for a machine. */
+  /** Hash of the idempotency key; unique per machine. */
   readonly key: string;
-  /** The request, hashed: the same key with another request is a mistake of the sender. */
+  /** Hash of the request: reusing the key for another request is an error of the client. */
   readonly request: string;
-  /** The cycle in which it is forgotten. */
   readonly untilCycle: number;
-  /** The answer as JSON. */
   readonly answer: string;
 }
 
 /** test/suite/kept-answers.ts tests every implementation. Reads see writes at once. */
 export interface KeptAnswers {
-  /** Replaces one of the same machine and key. */
   put(answer: KeptAnswer): void;
   find(machine: string, key: string): KeptAnswer | undefined;
-  /** Forgets up to `most` whose cycle has come, oldest first. @returns machine and length of each answer */
+  /** Deletes up to `most` expired answers, oldest first. */
   purge(cycle: number, most: number): readonly KeptSize[];
-  /** Removes up to `most` of a machine. @returns how many: fewer than `most` once all are */
+  /** Removes up to `most` answers of a machine. @returns the number removed: below `most` once all are gone */
   remove(machine: string, most: number): number;
-  /** Number and length of the answers of each machine that has some. */
   sizes(): Iterable<KeptSize & { readonly count: number }>;
 }
 
 export interface KeptSize {
   readonly machine: string;
-  /** Characters of the answers. */
   readonly length: number;
 }

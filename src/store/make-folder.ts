@@ -1,13 +1,8 @@
-// Folders are made one at a time: Node's recursive mkdir never returns if a folder exists and answers for what is made in it that it does not
-// exist, as /proc does.
+// Creates folders one at a time: Node's recursive mkdir never returns in a folder such as /proc, which exists but reports ENOENT for new entries.
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-/**
- * Makes a folder, and those above it that are missing.
- * @returns those that were made, the topmost first; none if it is there
- * @throws what the system says, `ENOTDIR` for a file of that name
- */
+/** @returns the folders created, topmost first @throws the system error; `ENOTDIR` if the path is a file */
 export function makeFolder(path: string, mode = 0o777): readonly string[] {
   const missing: string[] = [];
   for (let folder = resolve(path); !existsSync(folder); folder = dirname(folder)) missing.unshift(folder);
@@ -18,7 +13,7 @@ export function makeFolder(path: string, mode = 0o777): readonly string[] {
       mkdirSync(folder, { mode });
       return true;
     } catch (error) {
-      // Another process may have made it at the same time.
+      // Another process may have created it meanwhile.
       if (existsSync(folder)) return false;
       throw error;
     }

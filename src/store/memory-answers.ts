@@ -2,9 +2,7 @@
 import type { KeptAnswer, KeptAnswers, KeptSize } from './kept-answers.js';
 
 export class MemoryAnswers implements KeptAnswers {
-  /** By machine, then by key. */
   readonly #answers = new Map<string, Map<string, KeptAnswer>>();
-  /** Those that are forgotten in a cycle. */
   readonly #byCycle = new Map<number, KeptAnswer[]>();
 
   put(answer: KeptAnswer): void {

@@ -5,7 +5,6 @@ import type { Credentials, Key, Session } from './credential-store.js';
 export class MemoryCredentials implements Credentials {
   readonly #keys = new Map<string, Key>();
   readonly #keysByHash = new Map<string, Key>();
-  /** Ids, by owner. */
   readonly #keysByOwner = new Map<string, Set<string>>();
   readonly #sessions = new Map<string, Session>();
 
@@ -76,7 +75,6 @@ export class MemoryCredentials implements Credentials {
     return keys.length + sessions.length;
   }
 
-  /** What `purgeExpired` deletes: ids of keys, hashes of sessions. */
   expired(nowMs: number): { readonly keys: readonly string[]; readonly sessions: readonly string[] } {
     const isOver = ({ expiresAtMs }: Key | Session) => expiresAtMs <= nowMs;
     const keys = [...this.#keys.values()].filter(isOver).map(({ id }) => id);

@@ -10,30 +10,27 @@ import type { ContractImage, ContractState, MachineImage, RowQuery, Store, Store
 interface Contract {
   image: ContractImage;
   state: StateColumns;
-  /** Made with the first key. */
   keys: Map<string, StateColumns> | undefined;
 }
 
 interface Shelf {
   machine: MachineImage;
-  /** In order of creation. */
   readonly contracts: Contract[];
-  /** The first one follows the rows that were removed. */
+  /** The first row follows the removed ones. */
   readonly rows: AuditRow[];
-  /** Of the rows. */
   bytes: number;
   checkpoint: Checkpoint | undefined;
   cut: Cut | undefined;
 }
 
 interface MemoryStoreOptions {
-  /** Called at every commit: true makes it fail, as a full disk would. */
+  /** Called at every commit; true makes it fail, like a full disk. */
   readonly failCommits?: () => boolean;
-  /** Whether the states of contracts and keys are kept: a node that ends with its memory never reads them. Default: true. */
+  /** Whether states of contracts and keys are kept; pointless if the node ends with its memory. Default: true. */
   readonly keepsStates?: boolean;
 }
 
-/** Keeps images of machines and contracts, and rows, without a copy: the caller must not change them afterwards. */
+/** Stores images and rows without copying: the caller must not change them afterwards. */
 export class MemoryStore implements Store {
   readonly answers = new MemoryAnswers();
   readonly #failCommits: () => boolean;
@@ -123,7 +120,6 @@ export class MemoryStore implements Store {
     for (const { image } of this.#shelf(machine).contracts.splice(0)) this.#contracts.delete(image.id);
   }
 
-  /** Everything is freed at once. */
   unswept(): readonly string[] {
     return [];
   }
@@ -219,7 +215,6 @@ export class MemoryStore implements Store {
     shelf.cut = cut;
   }
 
-  /** Their room is freed with the cut. */
   sweep(): number {
     return 0;
   }

@@ -1,4 +1,4 @@
-// Files that only their user may read: secrets of a node and of its clients. Each file is replaced as a whole or not at all.
+// Files that only their user may read: secrets of a node and of its clients. Each file is replaced atomically.
 import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
@@ -8,10 +8,7 @@ import { makeFolder } from './make-folder.js';
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
-/**
- * The text of a file; undefined if there is none.
- * @throws Failure `unreadable_file`
- */
+/** Undefined if there is no file. @throws Failure `unreadable_file` */
 export function readPrivate(path: string): string | undefined {
   try {
     return fs.readFileSync(path, 'utf8');
@@ -27,16 +24,12 @@ export function readPrivate(path: string): string | undefined {
   }
 }
 
-/**
- * Takes from a file or folder what other users may do with it. A folder keeps that others may look into it: its files are private.
- * @returns a sentence about what was changed; undefined if nothing had to be, or there is no such file
- * @throws Failure `unsafe_permissions` if it belongs to somebody else
- */
+/** Removes the permissions of others. @returns what changed, as a sentence @throws Failure `unsafe_permissions` for another owner */
 export function makePrivate(path: string): string | undefined {
   if (process.platform === 'win32') return undefined;
   const stat = fs.statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return undefined;
-  // In a folder with the sticky bit, as /tmp, nobody replaces the files of others.
+  // In a folder with the sticky bit, like /tmp, users cannot replace each other's files.
   const isSticky = (stat.mode & 0o1000) !== 0;
   const open = stat.isDirectory() ? (isSticky ? 0 : stat.mode & 0o022) : stat.mode & 0o077;
   if (open === 0) return undefined;
@@ -54,11 +47,7 @@ export function makePrivate(path: string): string | undefined {
   return `other users of this machine could ${could} ${path}: its permissions are tightened now.`;
 }
 
-/**
- * Writes a file: first under another name, then synced, then renamed, so that a reader finds the old content or the new.
- * Creates missing folders for this user only.
- * @throws Failure `unwritable_folder`
- */
+/** Writes a draft, syncs and renames it. Creates missing folders, for this user only. @throws Failure `unwritable_folder` */
 export function writePrivate(path: string, text: string): void {
   const folder = dirname(path);
   const draft = `${path}.${randomUUID()}`;

@@ -3,7 +3,7 @@
 //   write ─ write ─ commit(a) ─ write ─ commit(b) ─────────── flush
 //     └ BEGIN        └ defer(flush)                             └ COMMIT ─► a() b()
 //
-// All waiting commits together cost one fsync. Reads use the same connection, so they see what is in the transaction.
+// All waiting commits share one fsync. Reads use the same connection, so they see the open transaction.
 import type { BackupMetadata, Database as OpenDatabase, Statement } from 'better-sqlite3';
 import { assert, Failure } from '../schema/failure.js';
 import type { HeadMark, MissingRows } from './head-mark.js';
@@ -11,29 +11,23 @@ import { displaced, readingFailure, stopped, writingFailure } from './sqlite-fai
 import type { SqliteFile } from './sqlite-file.js';
 import { isOfSqlite, sqlite } from './sqlite-library.js';
 
-/** Runs a function soon: with `setImmediate`, everything that one turn of the event loop writes is committed together. */
+/** For example `setImmediate`: one commit for all writes of a turn of the event loop. */
 type Defer = (flush: () => void) => void;
 
 export interface ConnectionOptions {
-  /** Default: at once. Then every commit is separate, and settled before `commit` returns. */
+  /** Default: immediately. Then every commit is separate, and settled before `commit` returns. */
   readonly defer?: Defer | undefined;
-  /** A clock to measure durations by, in ms. Without one all durations are 0. */
   readonly monotonicMs?: (() => number) | undefined;
-  /** Called at every commit: true makes it fail, as a broken disk would. */
   readonly failCommits?: (() => boolean) | undefined;
 }
 
 interface StoreFigures {
-  /** Commits that are not settled yet. */
   readonly pending: number;
-  /** Transactions made durable since the store was opened. */
   readonly transactions: number;
-  /** Total time of these transactions: the fsync, and the checkpoint where one of them filled the log. */
+  /** Total time of these transactions: the fsync, and the checkpoint if one of them filled the log. */
   readonly transactionsMs: number;
   readonly lastTransactionMs: number;
-  /** Duration of the last `moveLog`. */
   readonly lastMoveMs: number;
-  /** Size of the write-ahead log. */
   readonly walBytes: number;
 }
 
@@ -41,7 +35,7 @@ type Settled = (failure?: Failure) => void;
 
 type Value = string | number | Uint8Array | null;
 
-/** Pages of 4 KiB that a backup copies at a time: a fraction of a millisecond. */
+/** Backup pages (of 4 KiB) per turn: a fraction of a millisecond. */
 const PAGES_A_TURN = 64;
 
 export class SqliteConnection {
@@ -53,7 +47,6 @@ export class SqliteConnection {
   readonly #begin: Statement;
   readonly #commit: Statement;
   readonly #rollback: Statement;
-  /** By their text. */
   readonly #prepared = new Map<string, Statement<Value[]>>();
   #commits: number;
   #waiting: Settled[] = [];
@@ -78,7 +71,6 @@ export class SqliteConnection {
     this.#commits = file.database.prepare<[], number>('SELECT number FROM commits').pluck().get() ?? 0;
   }
 
-  /** Absolute path of the data folder. */
   get dir(): string {
     return this.#file.dir;
   }
@@ -87,25 +79,21 @@ export class SqliteConnection {
     return this.#file.mark;
   }
 
-  /** Transactions made durable since the folder was made. */
   get commits(): number {
     return this.#commits;
   }
 
-  /** Acknowledged rows that were missing when the store was opened. */
+  /** Acknowledged rows that were missing at start-up. */
   get lost(): readonly MissingRows[] {
     return this.#file.lost;
   }
 
-  /**
-   * The first row that a query finds. Also works after a failed commit: the transaction is rolled back, so reads see what is durable.
-   * @throws Failure `store_damaged`, `store_failed`
-   */
+  /** Also works after a failed commit: its rollback leaves the durable state. @throws Failure `store_damaged`, `store_failed` */
   get<Row>(sql: string, ...values: Value[]): Row | undefined {
     return this.#read(() => this.#statement(sql).get(...values) as Row | undefined);
   }
 
-  /** The rows that a query finds, as `get`, or that a statement returns of what it writes, as `run`. */
+  /** The rows of a query, as `get`, or those that a write returns, as `run`. */
   all<Row>(sql: string, ...values: Value[]): Row[] {
     this.#checkOpen();
     const statement = this.#statement(sql);
@@ -113,16 +101,12 @@ export class SqliteConnection {
     return statement.readonly ? this.#read(work) : this.#write(work);
   }
 
-  /**
-   * Writes, in the transaction of the next commit.
-   * @returns how many rows were changed
-   * @throws Failure `store_failed` or `disk_full`, then and until `recover`; Bug for a broken constraint: then only this statement is undone
-   */
+  /** With the next commit. @throws Failure `store_failed`, `disk_full`; Bug for a broken constraint: only this statement is undone */
   run(sql: string, ...values: Value[]): number {
     return this.#write(() => this.#statement(sql).run(...values).changes);
   }
 
-  /** Calls `settled` once everything written before is durable, or with the failure that prevents it. */
+  /** Calls `settled` once all earlier writes are durable, or with the failure that prevents it. */
   commit(settled: Settled): void {
     this.#checkOpen();
     this.#waiting.push(settled);
@@ -132,9 +116,8 @@ export class SqliteConnection {
   }
 
   /**
-   * Moves the content of the log into the database (an SQLite checkpoint), so that the log is written from its start again.
-   * Blocks: call it when idle, before a commit has to do it. If it fails, nothing is lost: the log keeps its content, and grows.
-   * @returns whether it was done; it is not done while a commit is waiting
+   * SQLite checkpoint: moves the log into the database, so that the log restarts. Blocks, so call it when idle, before a commit has to
+   * do it. After an error the log keeps its content and grows. Returns false if it was not done, as while a commit is waiting.
    */
   moveLog(): boolean {
     this.#checkOpen();
@@ -150,10 +133,7 @@ export class SqliteConnection {
     return true;
   }
 
-  /**
-   * Takes writes again after the disk was full, once it has room. The failed transaction was rolled back: nothing of it is there.
-   * @returns whether it does
-   */
+  /** Accepts writes again once a full disk has room. The failed transaction was rolled back. @returns whether it does */
   recover(): boolean {
     this.#checkOpen();
     if (this.#failure?.code !== 'disk_full' || this.#waiting.length > 0 || !this.#file.hasRoom()) return false;
@@ -161,12 +141,7 @@ export class SqliteConnection {
     return true;
   }
 
-  /**
-   * Copies the database as it is at the end of the copying, while it is written to: some pages a turn of the event loop, and none while a
-   * transaction is open. What is committed meanwhile goes into both.
-   * @param path of a new file
-   * @throws SqliteError where the copy cannot be written
-   */
+  /** Copies the database during writes, some pages per turn of the event loop, none in a transaction. @throws SqliteError */
   async backup(path: string, onPages: (left: number, all: number) => void): Promise<void> {
     this.#checkOpen();
     const progress = ({ totalPages, remainingPages }: BackupMetadata) => {
@@ -174,12 +149,12 @@ export class SqliteConnection {
       onPages(remainingPages, totalPages);
       return PAGES_A_TURN;
     };
-    // Where a transaction is open at the very first step, nothing is copied, and the call ends with no pages.
+    // If a transaction is open at the first step, the call ends without having copied any page.
     do this.#commitSoon();
     while ((await this.#database.backup(path, { progress })).totalPages === 0);
   }
 
-  /** What was written may wait for long for somebody who has it committed. */
+  // Otherwise a write might wait long for its commit.
   #commitSoon(): void {
     if (this.#database.inTransaction && !this.#isFlushAsked) this.commit(() => {});
   }
@@ -195,7 +170,6 @@ export class SqliteConnection {
     };
   }
 
-  /** Settles waiting commits, then closes the file. Closing again does nothing. */
   close(): void {
     if (!this.#database.open) return;
     const thrown: unknown[] = [];
@@ -205,7 +179,7 @@ export class SqliteConnection {
     if (thrown.length > 0) throw thrown[0];
   }
 
-  /** A flush requested while callbacks run happens after them: callbacks run in the order of their commits. */
+  /** A flush requested by a callback runs after all callbacks, which keep the order of their commits. */
   #flush(): void {
     this.#isFlushAsked = false;
     this.#isFlushDue = true;
@@ -220,7 +194,7 @@ export class SqliteConnection {
     if (thrown.length > 0) throw thrown[0];
   }
 
-  /** Makes writes durable and calls every waiting callback, even if one of them throws. */
+  /** Calls every waiting callback, even if one throws. */
   #settle(thrown: unknown[]): void {
     this.#makeDurable();
     const waiting = this.#waiting;
@@ -237,7 +211,7 @@ export class SqliteConnection {
   #makeDurable(): void {
     if (this.#database.inTransaction) this.#commitAll();
     if (this.#failure !== undefined) return;
-    // Durable is what another process finds: an fsync to a file that was deleted keeps nothing.
+    // Durable means visible to another process: an fsync to a deleted file keeps nothing.
     const path = this.#file.displaced();
     if (path === undefined) return;
     this.#stop(displaced(path));
@@ -262,10 +236,7 @@ export class SqliteConnection {
     this.#transactions += 1;
   }
 
-  /**
-   * Stops all writing: after a failed fsync the content of the disk is unknown, and a retry would hide the failure. Waiting commits
-   * get the failure at the next flush, which is already scheduled.
-   */
+  /** After a failed fsync the content of the disk is unknown: a retry would hide the failure. The scheduled flush settles commits. */
   #stop(failure: Failure): void {
     this.#failure = failure;
     this.#file.mark.forget();
@@ -295,7 +266,6 @@ export class SqliteConnection {
     }
   }
 
-  /** Compiled once. */
   #statement(sql: string): Statement<Value[]> {
     let statement = this.#prepared.get(sql);
     if (statement === undefined) {

@@ -1,5 +1,4 @@
-// Checks a database for damage before it is used. SQLite only reports damage when it reads the damaged page; a node has to know
-// before it reports that it is ready.
+// Checks a database for damage before the node reports ready; SQLite reports it only on reading a damaged page.
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import type { HeadMark, MissingRows } from './head-mark.js';
@@ -7,18 +6,15 @@ import { countsMissing, damaged, rowsMissing } from './sqlite-failure.js';
 import { APPLICATION_ID } from './sqlite-migrations.js';
 
 /**
- * Up to this size all pages are read, at some 600 MB/s. In larger files the rows are not: a node has to restart within a second,
- * and a damaged row is detected later, since every row is chained to the next by its hash.
+ * Up to this size all pages are read, at some 600 MB/s. In larger files rows are skipped, so that a node restarts within a second;
+ * the hash chain detects a damaged row later.
  */
 const SMALL_BYTES = 64 * 2 ** 20;
 
 /** The first four bytes of a log without the lowest bit, which gives the byte order of its checksums. */
 const LOG_MAGIC = 0x377f0682;
 
-/**
- * Checks that need no open database. Opens no descriptor of the file: closing one would release this process's locks on it.
- * @throws Failure `store_damaged`
- */
+/** Opens no descriptor: closing it would release this process's locks on the file. @throws Failure `store_damaged` */
 export function checkPresent(dir: string, path: string): void {
   const size = statSync(path, { throwIfNoEntry: false })?.size;
   if (size === 0) throw damaged(dir, 'The file weir.db is empty.');
@@ -26,10 +22,7 @@ export function checkPresent(dir: string, path: string): void {
     throw damaged(dir, 'The file weir.db is missing, its log weir.db-wal is there.');
 }
 
-/**
- * @param database open, locked, and not written to yet
- * @throws Failure `store_damaged`; SqliteError for damage that SQLite finds
- */
+/** @param database open, locked, not yet written @throws Failure `store_damaged`; SqliteError for damage that SQLite finds */
 export function checkIntact(database: Database, dir: string, path: string, smallBytes = SMALL_BYTES): void {
   if (database.pragma('application_id', { simple: true }) !== APPLICATION_ID) {
     throw damaged(dir, 'The file weir.db is a database of another program.');
@@ -42,13 +35,7 @@ export function checkIntact(database: Database, dir: string, path: string, small
   }
 }
 
-/**
- * Compares the last row of each machine, and the last commit, with the mark beside the database. A folder without a mark, as an earlier version leaves it,
- * gets one.
- * @param acceptLoss whether rows may be missing; the mark is then that of the database
- * @returns the rows that are missing
- * @throws Failure `rows_missing`
- */
+/** @param acceptLoss whether rows may be missing: the mark is then that of the database @throws Failure `rows_missing` */
 export function checkHeads(database: Database, dir: string, mark: HeadMark, acceptLoss: boolean): MissingRows[] {
   const heads = database
     .prepare<[], [string, number]>(
@@ -69,15 +56,11 @@ export function checkHeads(database: Database, dir: string, mark: HeadMark, acce
   return missing;
 }
 
-/** Size of the write-ahead log, 0 when there is none. */
 export function walBytes(path: string): number {
   return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/**
- * SQLite treats a log with an unknown header as empty, and would silently drop the commits in it. A header of zeros is valid: the
- * power failed before the log was first synced, so none of its commits was confirmed.
- */
+/** SQLite would silently drop a log with an unknown header. Zeros are valid: power failed before the first sync, nothing was confirmed. */
 function checkLog(dir: string, path: string): void {
   if (walBytes(path) === 0) return;
   const head = Buffer.alloc(4);

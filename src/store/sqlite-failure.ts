@@ -1,14 +1,13 @@
-// Turns errors of SQLite and of the file system into failures: what happened, why, and what to do about it.
+// Turns errors of SQLite and of the file system into failures.
 import { Bug, Failure } from '../schema/failure.js';
 import { type MissingRows, missingText } from './head-mark.js';
 import { isOfSqlite } from './sqlite-library.js';
 
-/** For an error while opening the database: a Failure that names the folder, or the error itself if it is a bug. */
+// For openingFailure and readingFailure: an error that is a bug is returned as it is.
 export function openingFailure(error: unknown, dir: string): unknown {
   return explained(error, (code, why) => (isDamage(code) ? damaged(dir, why, error) : unwritable(dir, why, error)));
 }
 
-/** For an error while reading: a Failure if the disk is the cause, or the error itself if it is a bug. */
 export function readingFailure(error: unknown, dir: string): unknown {
   return explained(error, (code, why) =>
     isDamage(code)
@@ -22,10 +21,7 @@ export function readingFailure(error: unknown, dir: string): unknown {
   );
 }
 
-/**
- * For an error while writing. A broken constraint is a Bug, and only its own statement is undone. Everything else is the Failure
- * `store_failed` or `disk_full`, after which nothing can be written.
- */
+/** A broken constraint is a Bug, and only its statement is undone. After `store_failed` or `disk_full` nothing can be written. */
 export function writingFailure(error: unknown): unknown {
   return explained(error, (code, why) =>
     code.startsWith('SQLITE_CONSTRAINT')
@@ -47,7 +43,6 @@ export function damaged(dir: string, why: string, cause?: unknown): Failure {
   });
 }
 
-/** @param heads the last row of each machine that is there */
 export function rowsMissing(dir: string, missing: readonly MissingRows[], heads: ReadonlyMap<string, number>): Failure {
   return new Failure('rows_missing', {
     what: `The database in ${dir} lacks rows that were acknowledged.`,
@@ -56,7 +51,6 @@ export function rowsMissing(dir: string, missing: readonly MissingRows[], heads:
   });
 }
 
-/** @param missing what the mark beside it has */
 export function databaseMissing(dir: string, missing: readonly MissingRows[]): Failure {
   return new Failure('rows_missing', {
     what: `The database weir.db in ${dir} is missing.`,
@@ -68,7 +62,6 @@ export function databaseMissing(dir: string, missing: readonly MissingRows[]): F
   });
 }
 
-/** @param path of the file that is not the one that the process has open */
 export function displaced(path: string): Failure {
   return new Failure('store_failed', {
     what: 'The data folder was changed while the node runs.',
@@ -77,7 +70,6 @@ export function displaced(path: string): Failure {
   });
 }
 
-/** No row is missing, and what was counted is. */
 export function countsMissing(dir: string, commits: number): Failure {
   return new Failure('rows_missing', {
     what: `The database in ${dir} lacks counts that were acknowledged.`,
@@ -95,7 +87,7 @@ export function unwritable(dir: string, why: string, cause?: unknown): Failure {
   });
 }
 
-/** For an error while making writes durable. A disk that is full may have room again; after any other error its content is unknown. */
+/** A full disk may have room again; after any other error its content is unknown. */
 export function stopped(error: unknown): Failure {
   if (FULL.has(codeOf(error) ?? '')) {
     return new Failure('disk_full', {
@@ -120,7 +112,7 @@ function explained(error: unknown, explain: (code: string, why: string) => unkno
   return code === undefined ? error : explain(code, sentenceOf(error));
 }
 
-/** For example SQLITE_IOERR_FSYNC of SQLite, ENOSPC of the file system; undefined for other errors. */
+/** For example SQLITE_IOERR_FSYNC, or ENOSPC of the file system. */
 function codeOf(error: unknown): string | undefined {
   if (isOfSqlite(error)) return error.code;
   return error instanceof Error && 'syscall' in error && 'code' in error ? String(error.code) : undefined;

@@ -1,11 +1,11 @@
 // The data folder: creates it, locks it, and opens its database if that is complete and safe to write to.
 //
 //   weir.db       the database. It is moved into the folder complete, so an empty file is a sign of damage.
-//   weir.db-wal   commits that are not in weir.db yet. Removed by a clean shutdown, present after any other.
-//   weir.heads    the last row of each machine; see head-mark.ts
-//                 With it, or the key of the node, and no weir.db, the folder is not a new one: it is refused.
-//   weir.pid      the process that has the folder open, for people to read. It is not the lock: SQLite holds that on weir.db from
-//                 opening to closing, and the operating system releases it however the process ends.
+//   weir.db-wal   commits not yet in weir.db. A clean shutdown removes it.
+//   weir.heads    the last row of each machine: see head-mark.ts. A folder with it, or with the key of the node, but without
+//                 weir.db is not new: it is refused.
+//   weir.pid      the process that has the folder open, for information. SQLite holds the lock, on weir.db, while it is open; the
+//                 operating system releases it however the process ends.
 import * as fs from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -19,34 +19,27 @@ import { sqlite } from './sqlite-library.js';
 import { APPLICATION_ID, migrate } from './sqlite-migrations.js';
 
 export interface SqliteFile {
-  /** Absolute path of the folder. */
   readonly dir: string;
   readonly database: Library.Database;
   readonly mark: HeadMark;
-  /** Rows that were acknowledged and are missing; what is there is what counts from now on. */
+  /** Acknowledged rows that are missing, if the loss was accepted. */
   readonly lost: readonly MissingRows[];
   walBytes(): number;
-  /** Which of its files is not there any more, or is another one: what is written to it is lost when the process ends. */
+  /** The file that was deleted or replaced, if any: writes to it are lost when the process ends. */
   displaced(): string | undefined;
-  /** Leaves the mark where the database was, so that the next process does not take the folder for a new one. */
+  /** Keeps the mark where the database was, so that the next process does not treat the folder as new. */
   leaveMark(): void;
-  /** Whether a quarter of a megabyte can be written beside the database. */
   hasRoom(): boolean;
   close(): void;
 }
 
-/** The commit that fills a log of this many pages (16 MB) moves it into the database, which takes some tens of ms. */
+/** A commit that fills a log of this many pages (16 MB) moves it into the database, which takes tens of ms. */
 const LOG_PAGES = 4_000;
 
-/** A log that grew beyond this, in one large commit, is truncated to it. */
+/** A log that one large commit made longer is truncated to this. */
 const LOG_LIMIT_BYTES = 64 * 2 ** 20;
 
-/**
- * Opens the database of a folder; creates both, for this user only, if they are missing.
- * @param lockWaitMs how long to wait, blocking, for another process to release the folder
- * @param acceptLoss whether to go on where rows are missing that were acknowledged
- * @throws Failure `unwritable_folder`, `store_locked`, `store_damaged`, `store_too_new`, `rows_missing`
- */
+/** @param acceptLoss as `checkHeads` @throws Failure `unwritable_folder`, `store_{locked,damaged,too_new}`, `rows_missing` */
 export function openSqliteFile(folder: string, lockWaitMs: number, acceptLoss = false): SqliteFile {
   const dir = resolve(folder);
   const path = join(dir, 'weir.db');
@@ -96,16 +89,13 @@ export function openSqliteFile(folder: string, lockWaitMs: number, acceptLoss = 
   }
 }
 
-/**
- * A folder without a database is a new one, unless something is in it that only comes after the database.
- * @throws Failure `rows_missing`
- */
+/** A folder is not new if it has files that are created after the database. @throws Failure `rows_missing` */
 function checkNew(dir: string): void {
   const isThere = (name: string) => fs.existsSync(join(dir, name));
   const hasMark = isThere('weir.heads');
   // The folder of a node over Redis has a key and no database.
   if (!hasMark && (!isThere('node.json') || isThere('network.heads'))) return;
-  // Another process may just have made all of it.
+  // Another process may have just created them.
   if (isThere('weir.db')) return;
   const mark = hasMark ? new HeadMark(dir) : undefined;
   const missing = mark?.missing(() => 0) ?? [];
@@ -113,7 +103,7 @@ function checkNew(dir: string): void {
   throw databaseMissing(dir, missing);
 }
 
-/** Compares the files with those that were there first. Windows lets nobody delete an open file. */
+/** Compares the files with those first seen. Windows does not delete open files. */
 function displacedOf(paths: readonly string[]): () => string | undefined {
   const seen = new Map<string, string>();
   return () =>
@@ -131,15 +121,15 @@ function displacedOf(paths: readonly string[]): () => string | undefined {
 function leaveMark(dir: string, mark: HeadMark): void {
   try {
     for (const made of makeFolder(dir, 0o700)) sync(dirname(made));
-    // Another database, as of a backup that was put in its place, has a mark of its own.
+    // A replacement database, such as a backup, has its own mark.
     if (fs.existsSync(join(dir, 'weir.db'))) return;
     fs.writeFileSync(join(dir, 'weir.heads'), mark.bytes(), { mode: 0o600, flag: 'wx', flush: true });
   } catch {
-    // It is there still, or nothing can be written there: the failure of the node says what happened all the same.
+    // It still exists, or the folder is not writable: the failure of the node is reported anyway.
   }
 }
 
-/** Creates the database under another name and moves it: a process that dies on the way leaves no partial file. */
+/** Creates the database under another name and moves it: a crash leaves no partial file. */
 function create(dir: string, path: string): void {
   const workshop = fs.mkdtempSync(join(dir, 'new-'));
   try {
@@ -147,7 +137,7 @@ function create(dir: string, path: string): void {
     fs.closeSync(fs.openSync(made, 'w', 0o600));
     const database = new (sqlite())(made);
     try {
-      // Synced below, as a whole: no other process uses it before.
+      // The whole file is synced below, before another process uses it.
       database.pragma('synchronous = OFF');
       database.pragma('journal_mode = WAL');
       database.pragma(`application_id = ${APPLICATION_ID}`);
@@ -165,7 +155,7 @@ function create(dir: string, path: string): void {
 
 const ROOM_BYTES = 256 * 2 ** 10;
 
-/** Tried by writing: what a file system says is free may not be free for this user. */
+/** By writing: free space may not be free for this user. */
 function hasRoom(dir: string): boolean {
   const path = join(dir, 'weir.room');
   try {
@@ -178,7 +168,7 @@ function hasRoom(dir: string): boolean {
   }
 }
 
-/** Another process may do the same: a link, unlike a rename, never replaces the database that it created. */
+/** A link, unlike a rename, never replaces a database that another process has just created. */
 function moveUnlessThere(made: string, path: string): void {
   try {
     fs.linkSync(made, path);
@@ -189,7 +179,7 @@ function moveUnlessThere(made: string, path: string): void {
   }
 }
 
-/** A file survives a power failure once the file and its folder are synced. Windows cannot sync folders and need not. */
+/** A file survives a power failure once it and its folder are synced. Windows cannot sync folders and need not. */
 function sync(path: string): void {
   if (process.platform === 'win32') return;
   const descriptor = fs.openSync(path, 'r');
@@ -200,13 +190,13 @@ function sync(path: string): void {
   }
 }
 
-/** Takes the lock with the first access, and configures SQLite for the guarantee of a store: durable means after an fsync. */
+/** Takes the lock with the first access. Durable means after an fsync. */
 function prepare(database: Library.Database, dir: string): void {
-  // Exclusive before the log is first used: SQLite then keeps the index of the log in memory and needs no lock for each
-  // transaction, and no other program can write to the file or hold the log.
+  // Exclusive before the log is first used: SQLite then keeps the log index in memory and needs no lock per transaction, and no other
+  // program can write to the file or hold the log.
   demand(database, dir, 'locking_mode', 'exclusive');
   demand(database, dir, 'journal_mode', 'wal');
-  // better-sqlite3 defaults to NORMAL with a log: a commit would then be in the cache of the system, not on disk.
+  // better-sqlite3 defaults to NORMAL with a log: a commit would be in the system's cache, not on disk.
   demand(database, dir, 'synchronous', 2);
   demand(database, dir, 'foreign_keys', 1);
   demand(database, dir, 'wal_autocheckpoint', LOG_PAGES);
@@ -214,7 +204,7 @@ function prepare(database: Library.Database, dir: string): void {
   // On macOS an fsync leaves data in the cache of the drive unless these are set; elsewhere they do nothing.
   demand(database, dir, 'fullfsync', 1);
   demand(database, dir, 'checkpoint_fullfsync', 1);
-  // Sorting uses memory: no part of the record is left in a temporary file.
+  // Sort in memory, so that no part of the record is left in a temporary file.
   demand(database, dir, 'temp_store', 2);
 }
 
@@ -224,7 +214,7 @@ function demand(database: Library.Database, dir: string, name: string, value: st
   if (found !== value) throw unwritable(dir, `SQLite cannot set ${name} to ${value} there: it stays ${String(found)}.`);
 }
 
-/** For example `4711 on alpha`. A failure to write it is ignored: a full disk can still be read. */
+/** For example `4711 on alpha`. Errors are ignored: a full disk can still be read. */
 function leavePid(pidPath: string): void {
   try {
     fs.rmSync(pidPath, { force: true });
@@ -244,7 +234,7 @@ function locked(dir: string, pidPath: string, cause: unknown): Failure {
   });
 }
 
-/** The process named in the pid file; undefined if it is gone: then another process holds the lock. */
+/** The process of the pid file; undefined if it is gone: then another process holds the lock. */
 function holderOf(pidPath: string): string | undefined {
   if (!fs.existsSync(pidPath)) return undefined;
   const [, holder, pid, host] = /^((\d{1,10}) on (\S{1,255}))\n$/.exec(fs.readFileSync(pidPath, 'utf8')) ?? [];

@@ -1,25 +1,21 @@
-// The library of SQLite, which is native: npm installs the version that fits this Node.
+// The native library of SQLite: npm installs the version for this Node.
 //
 //   better-sqlite3 12   Node 20 and 22             fetched for this very Node, or compiled
 //                  13   Node-API 10: from 22.14    comes built for every system
 //
-// The other one ends the process: 13 at once, 12 from Node 24.19 on when a statement is collected.
+// The wrong version crashes the process: 13 at once, 12 from Node 24.19 on when a statement is collected.
 import { createRequire } from 'node:module';
 import type Library from 'better-sqlite3';
 import { Failure } from '../schema/failure.js';
 
 let library: typeof Library | undefined;
 
-/**
- * The library; both versions have the same interface. Loaded when it is first asked for: most of what Weir does needs no database.
- * @throws Failure `store_failed`
- */
+/** Loaded on first use: most of Weir needs no database. @throws Failure `store_failed` */
 export function sqlite(): typeof Library {
   library ??= loaded();
   return library;
 }
 
-/** Whether SQLite made this error; without the library it made none. */
 export function isOfSqlite(error: unknown): error is InstanceType<typeof Library.SqliteError> {
   return library !== undefined && error instanceof library.SqliteError;
 }

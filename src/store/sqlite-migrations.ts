@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import { Failure } from '../schema/failure.js';
 
-/** "weir" in ASCII: identifies an SQLite file as ours. `file` and other tools show it, too. */
+/** "weir" in ASCII: identifies the file as ours, also for `file` and other tools. */
 export const APPLICATION_ID = 0x77656972;
 
 /** Step n migrates a file from version n - 1 to version n. Released steps are never changed or removed. */
@@ -157,11 +157,7 @@ export const steps: readonly string[] = [
   `,
 ];
 
-/**
- * Migrates a database to the newest version; an empty one gets all tables. Each step is applied completely or not at all.
- * @param path shown in failures
- * @throws Failure `store_too_new` if a later version of this program wrote it
- */
+/** Applies each missing step completely or not at all. @throws Failure `store_too_new` if a later version wrote the database */
 export function migrate(database: Database, path: string, known = steps): void {
   const version = database.pragma('user_version', { simple: true }) as number;
   if (version > known.length) {

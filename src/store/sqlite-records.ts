@@ -1,4 +1,4 @@
-// Records in the database: rows without gaps, the newest checkpoint, and the cut that stands in place of the first rows.
+// Records in the database: rows without gaps, the newest checkpoint, and the cut that replaces the first rows.
 import { EMPTY } from '../record/chain.js';
 import type { AuditRow, Checkpoint, Cut } from '../record/row.js';
 import { canonicalJson } from '../schema/canonical.js';
@@ -7,7 +7,6 @@ import { SqliteConnection } from './sqlite-connection.js';
 import { damaged } from './sqlite-failure.js';
 import type { RecordReader, RowQuery, StoredMachine } from './store.js';
 
-/** The filters of a query, besides its position in the record. */
 const conditions = {
   toSeq: 'seq <= ?',
   kind: 'kind = ?',
@@ -20,7 +19,7 @@ const filters = Object.keys(conditions) as (keyof typeof conditions)[];
 
 const ID = '(SELECT id FROM machines WHERE slug = ?)';
 
-/** The last of the removed rows of the machine, 0 for none. It does not depend on the row: SQLite computes it once for a query. */
+/** The last removed row of the machine, 0 for none. Independent of the row, so SQLite computes it once per query. */
 const REMOVED = `coalesce((SELECT seq FROM cuts WHERE machine = ${ID}), 0)`;
 
 export class SqliteRecords extends SqliteConnection implements RecordReader {
@@ -42,7 +41,7 @@ export class SqliteRecords extends SqliteConnection implements RecordReader {
     const { afterSeq = 0, limit = 100 } = query;
     const given = filters.filter((field) => query[field] !== undefined);
     const wanted = [`machine = ${ID}`, `seq > max(?, ${REMOVED})`, ...given.map((field) => conditions[field])];
-    // SQLite treats a limit below 0 as no limit.
+    // SQLite treats a negative limit as no limit.
     const most = Math.min(Math.max(0, limit), Number.MAX_SAFE_INTEGER);
     const values = [machine, afterSeq, machine, ...given.map((field) => query[field]!), most];
     return this.all<{ text: string }>(
@@ -97,7 +96,6 @@ export class SqliteRecords extends SqliteConnection implements RecordReader {
     assert(changes === 1, `rows of ${machine} up to ${seq} cannot be removed`);
   }
 
-  /** The last row of the chain of a machine, with its cycle and time. */
   protected endOf(machine: string): Pick<StoredMachine, 'head' | 'last'> {
     const found = this.get<{ text: string }>(
       `SELECT text FROM rows WHERE machine = ${ID} ORDER BY seq DESC LIMIT 1`,
@@ -108,7 +106,6 @@ export class SqliteRecords extends SqliteConnection implements RecordReader {
     return { head: { seq, hash }, last: { cycle, at, kind } };
   }
 
-  /** Frees the room of up to `most` rows up to the cut. @returns how many */
   protected sweepRows(machine: string, most: number): number {
     const freed = this.all<{ bytes: number }>(
       `DELETE FROM rows WHERE rowid IN (
@@ -121,10 +118,7 @@ export class SqliteRecords extends SqliteConnection implements RecordReader {
     return freed.length;
   }
 
-  /**
-   * Removes up to `most` rows from the first on, and never the last; then all that is left of the record.
-   * @returns how many rows; fewer than `most` once nothing is left
-   */
+  /** Deletes up to `most` rows, oldest first, except the last; when these are gone, the rest of the record. @returns how many rows */
   protected removeRecord(machine: string, most: number): number {
     const changes = this.run(
       `DELETE FROM rows WHERE machine = ${ID} AND rowid IN (
@@ -132,7 +126,7 @@ export class SqliteRecords extends SqliteConnection implements RecordReader {
          ORDER BY seq LIMIT ?)`,
       ...[machine, machine, machine, most],
     );
-    // The mark beside the database forgets them first: it is never ahead of what is there.
+    // First, so that the mark is never ahead of the database.
     this.mark.remove(machine);
     if (changes === most) return changes;
     for (const table of ['rows', 'cuts', 'checkpoints'])

@@ -1,5 +1,4 @@
-// The seal of a copied database: digests of its schema and of each of its tables, as one text that the node signs. It lies in a table of the
-// copy, which is gone once the copy is opened as the store of a node.
+// The seal of a copied database: signed digests of its schema and of each table, in a table that is dropped when a node opens the copy.
 //
 //   copy ─► digests ─► signed ─► CREATE TABLE seal            restored ─► signature, digests ─► indexes made anew ─► DROP TABLE seal
 import { createHash, type Hash } from 'node:crypto';
@@ -8,7 +7,6 @@ import { canonicalJson } from '../schema/canonical.js';
 import { openingFailure } from './sqlite-failure.js';
 import { sqlite } from './sqlite-library.js';
 
-/** What is signed. */
 interface Contents {
   readonly weir_backup: 1;
   readonly schema: string;
@@ -16,7 +14,7 @@ interface Contents {
   readonly tables: Readonly<Record<string, string>>;
 }
 
-/** Signs a copy as it is. Nothing may write to it afterwards. @throws Failure `store_damaged`, `unwritable_folder` */
+/** Signs a copy; nothing may write to it afterwards. @throws Failure `store_damaged`, `unwritable_folder` */
 export function seal(path: string, dir: string, sign: (text: string) => string): void {
   opened(path, dir, false, (database) => {
     const text = canonicalJson(contentsOf(database));
@@ -25,12 +23,7 @@ export function seal(path: string, dir: string, sign: (text: string) => string):
   });
 }
 
-/**
- * Checks a copy against its seal, and removes the seal.
- * @param holds whether the node signed this text
- * @returns why it does not hold; `unsealed` where there is no seal
- * @throws Failure `store_damaged`, `unwritable_folder`
- */
+/** Removes the seal. @returns why it does not match, if so; `unsealed` without one @throws Failure `store_damaged`, … as `seal` */
 export function unseal(
   path: string,
   dir: string,
@@ -47,7 +40,7 @@ export function unseal(
     const found = tablesOf(database);
     const changed = Object.keys(found).find((name) => found[name] !== signed.tables[name]);
     if (changed !== undefined) return `The table ${changed} has changed since it was signed.`;
-    // An index is no part of what was signed: one that was changed would find another row than the table holds.
+    // Indexes are not signed: a manipulated one would find other rows than the table holds.
     database.exec('REINDEX');
     database.exec('DROP TABLE seal');
     return undefined;
@@ -91,7 +84,7 @@ function tablesOf(database: Database): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, tableDigest(database, name)]));
 }
 
-/** In the order of the table itself: that of the same copy, whatever the version of SQLite would choose. */
+/** In table order, which does not depend on the query planner of the SQLite version. */
 function tableDigest(database: Database, name: string): string {
   const hash = createHash('sha256');
   const rows = database.prepare<[], unknown[]>(`SELECT * FROM "${name.replaceAll('"', '""')}" NOT INDEXED`);
@@ -102,7 +95,7 @@ function tableDigest(database: Database, name: string): string {
   return hash.digest('hex');
 }
 
-/** Each value with its type and its length: no two rows give the same bytes. */
+/** Type and length precede each value, so that different rows give different bytes. */
 function addValue(hash: Hash, value: unknown): void {
   const bytes = Buffer.isBuffer(value) ? value : Buffer.from(String(value), 'utf8');
   hash.update(`${value === null ? 'null' : Buffer.isBuffer(value) ? 'blob' : typeof value} ${bytes.length}\n`);

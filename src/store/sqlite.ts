@@ -1,5 +1,5 @@
-// The store of a node in one SQLite file: a connection that knows records (`SqliteRecords`), machines, contracts and states; credentials and kept
-// answers are written in the same transactions.
+// The store of a node in one SQLite file: machines, contracts and states on top of `SqliteRecords`; credentials and kept answers share its
+// transactions.
 import type { ContractDefinition } from '../limiter/definition.js';
 import { sha256Hex } from '../schema/canonical.js';
 import { assert } from '../schema/failure.js';
@@ -13,18 +13,14 @@ import { decodeState, encodeState, type StateColumns } from './state-codec.js';
 import type { ContractImage, ContractState, MachineImage, Store, StoredMachine } from './store.js';
 
 export interface SqliteStoreOptions extends ConnectionOptions {
-  /** The data folder. It and its database are created if missing; no other process can open it meanwhile. */
   readonly dir: string;
-  /** How long to wait, blocking, for another process to release the folder, in ms. Default 500. */
+  /** Blocking wait for another process to release the folder, in ms. Default 500. */
   readonly lockWaitMs?: number | undefined;
-  /** Whether to go on where acknowledged rows are missing. Default false: refused. */
+  /** Whether to continue although acknowledged rows are missing. Default false. */
   readonly acceptLoss?: boolean | undefined;
 }
 
-/**
- * Opens the store of a data folder.
- * @throws Failure `unwritable_folder`, `store_locked`, `store_damaged`, `store_too_new`, `rows_missing`
- */
+/** @throws Failure `unwritable_folder`, `store_locked`, `store_damaged`, `store_too_new`, `rows_missing` */
 export function openSqliteStore({
   dir,
   lockWaitMs = 500,
@@ -34,7 +30,7 @@ export function openSqliteStore({
   return new SqliteStore(openSqliteFile(dir, lockWaitMs, acceptLoss), options);
 }
 
-/** Keys are read in batches of this size, so that a slow reader does not keep the database busy. */
+/** Batch size of reads, so that a slow reader does not keep the database busy. */
 const KEYS_AT_ONCE = 1_024;
 
 const MACHINE = '(SELECT id FROM machines WHERE slug = ?)';
@@ -43,13 +39,13 @@ const CONTRACT = '(SELECT number FROM contracts WHERE id = ? AND is_removed = 0)
 export class SqliteStore extends SqliteRecords implements Store {
   readonly credentials = new SqliteCredentials(this);
   readonly answers = new SqliteAnswers(this);
-  /** The text of a definition and its SHA-256: thousands of contracts are made from one plan. */
+  /** Text and SHA-256, cached because thousands of contracts share a plan. */
   readonly #definitions = new WeakMap<ContractDefinition, { readonly text: string; readonly digest: string }>();
 
-  /** Of contracts that were written to, by id: looking one up takes half as long as the update of its state. */
+  /** By contract id, once written: a lookup takes half as long as the update of a state. */
   readonly #numbers = new Map<string, number>();
 
-  /** Holds one machine at a time in memory. Contracts made from the same definition share it, as one object. */
+  /** Holds one machine at a time. Contracts with the same definition share one object. */
   *machines(): Generator<StoredMachine> {
     const definitions = new Map<number, ContractDefinition>();
     for (let after = ''; ; ) {
@@ -65,7 +61,6 @@ export class SqliteStore extends SqliteRecords implements Store {
     }
   }
 
-  /** Decoded one at a time. */
   *keys(contractId: string): Generator<ContractState> {
     for (let after = ''; ; ) {
       const page = this.all<StateColumns & { readonly key: string }>(
@@ -181,7 +176,7 @@ export class SqliteStore extends SqliteRecords implements Store {
   }
 
   override recover(): boolean {
-    // What was put may not be there.
+    // Some of these contracts may have been rolled back.
     this.#numbers.clear();
     return super.recover();
   }
@@ -204,11 +199,10 @@ export class SqliteStore extends SqliteRecords implements Store {
     );
   }
 
-  /** Stores a definition once. @returns its SHA-256 */
   #putDefinition(definition: ContractDefinition): string {
     let known = this.#definitions.get(definition);
     if (known === undefined) {
-      // Not canonical JSON: the order of states and parameters in the definition is kept.
+      // Not canonical JSON, which would lose the order of states and parameters.
       const text = JSON.stringify(definition);
       known = { text, digest: sha256Hex(text) };
       this.#definitions.set(definition, known);
@@ -227,7 +221,7 @@ export class SqliteStore extends SqliteRecords implements Store {
     );
   }
 
-  /** Frees up to `most` keys, or contracts, that were removed from a machine. @returns how many */
+  /** Deletes up to `most` keys or contracts among those already removed. @returns how many */
   #sweepContracts(machine: string, most: number): number {
     let freed = 0;
     while (freed < most) {
@@ -302,7 +296,7 @@ export class SqliteStore extends SqliteRecords implements Store {
     }
   }
 
-  /** A bit that flipped on the disk makes another definition, or none. */
+  /** The digest detects flipped bits. */
   #readDefinition(id: number): ContractDefinition {
     const found = this.get<{ digest: string; text: string }>('SELECT digest, text FROM definitions WHERE id = ?', id);
     if (found === undefined) throw damaged(this.dir, `Definition ${id}, which a contract has, is missing.`);

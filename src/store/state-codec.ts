@@ -1,4 +1,4 @@
-// The state of a contract, or of a key, as every store keeps it: in memory and in SQLite as columns, in Redis as one text.
+// The state of a contract or key as every store keeps it: in memory and in SQLite as columns, in Redis as one text.
 //
 //   columns   state | held_until_cycle | refusals | windows
 //   text      ["limiting",2306790013,0,"…"], the bytes in base64; until 0.2 the whole as V8 serializes it, in base64
@@ -14,8 +14,7 @@
 // Numbers without a width are varints: seven bits a byte, the lowest first, the high bit set on all bytes but the last. A busy
 // window of 60 cycles takes some 80 bytes, an empty one 14. Numbers with a width are little-endian.
 //
-// The checksum covers id, state, hold and key, and then all bytes before it. In version 1 it covers the bytes alone. Until version 2 rules kept
-// other states: `Rule.upgrade`.
+// The checksum covers id, state, hold and key, then all bytes before it; in version 1 only the bytes.
 import { deserialize, serialize } from 'node:v8';
 import { crc32 } from 'node:zlib';
 import { WindowCounts, type WindowImage } from '../limiter/window.js';
@@ -23,7 +22,7 @@ import { assert, Bug } from '../schema/failure.js';
 import type { ContractState } from './store.js';
 
 const VERSION = 3;
-/** Until 0.2: rules kept other states. */
+/** Until 0.2 rules kept other states: see `Rule.upgrade`. */
 const VERSION_OF_FORMER_RULES = 2;
 const VERSION_OF_BYTES_ALONE = 1;
 const CHECKSUM_BYTES = 4;
@@ -36,13 +35,9 @@ export interface StateColumns {
   readonly windows: Uint8Array;
 }
 
-/** Whose state it is. */
 type Owner = Pick<ContractState, 'id' | 'key'>;
 
-/**
- * Keeps no part of the state: it may change afterwards.
- * @throws Bug unless events are integers above zero and ages are ascending integers from zero
- */
+/** Copies everything. @throws Bug unless events are integers above zero and ages are ascending integers from zero */
 export function encodeState(image: ContractState): StateColumns {
   const { state, heldUntilCycle, refusals = 0, windows, rule } = image;
   const bytes = [VERSION];
@@ -65,7 +60,7 @@ export function encodeState(image: ContractState): StateColumns {
   return { state, held_until_cycle: heldUntilCycle, refusals, windows: whole };
 }
 
-/** @returns undefined if these are not the columns that were written for this owner: bits are flipped, or the end is missing */
+/** Undefined if the checksum does not match these columns and this owner. */
 export function decodeState(owner: Owner, columns: StateColumns): ContractState | undefined {
   const { state, held_until_cycle: heldUntilCycle, refusals, windows: bytes } = columns;
   const content = bytes.subarray(0, -CHECKSUM_BYTES);
@@ -84,13 +79,11 @@ export function decodeState(owner: Owner, columns: StateColumns): ContractState 
   };
 }
 
-/** As `encodeState`. */
 export function stateToText(image: ContractState): string {
   const { state, held_until_cycle, refusals, windows } = encodeState(image);
   return JSON.stringify([state, held_until_cycle, refusals, Buffer.from(windows).toString('base64')]);
 }
 
-/** As `decodeState`. */
 export function stateFromText(owner: Owner, text: string): ContractState | undefined {
   if (!text.startsWith('[')) {
     const { rule, ...image } = countsFromCells(deserialize(Buffer.from(text, 'base64'))) as ContractState;
@@ -100,10 +93,7 @@ export function stateFromText(owner: Owner, text: string): ContractState | undef
   return decodeState(owner, { state, held_until_cycle, refusals, windows: Buffer.from(bytes, 'base64') });
 }
 
-/**
- * Until 0.2 a rule kept its windows in `cells`, one behind the other: count, cycle, slot, within, and the ring. `many_nodes` has one for
- * each node, others have one.
- */
+/** Until 0.2 a rule kept its windows (several for `many_nodes`) in one array: count, cycle, slot, within, and the ring of each. */
 export function countsFromCells(state: unknown): unknown {
   if (Array.isArray(state)) return state.map(countsFromCells);
   if (typeof state !== 'object' || state === null || ArrayBuffer.isView(state)) return state;
@@ -179,7 +169,7 @@ function putDouble(bytes: number[], value: number): void {
   for (const byte of eight) bytes.push(byte);
 }
 
-/** By division, not by shifts: shifts cut numbers down to 32 bits. Division by a power of two is exact. */
+/** Division by a power of two is exact; shifts would cut numbers down to 32 bits. */
 function putVarint(bytes: number[], value: number): void {
   let left = value;
   while (left >= 128) {
@@ -190,7 +180,7 @@ function putVarint(bytes: number[], value: number): void {
   bytes.push(left);
 }
 
-/** Reads bytes whose checksum holds: an early end is a bug of the writer, not damage. */
+/** The checksum was verified, so an early end is a bug of the writer, not damage. */
 class ByteReader {
   #at = 0;
   readonly #bytes: Uint8Array;

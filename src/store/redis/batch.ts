@@ -1,17 +1,15 @@
-// Counting in micro-batches: what one turn of the event loop asks for is one call for each bucket, and events of one gate are added up.
+// Counting in micro-batches: the requests of one turn of the event loop share one call per bucket, and events of one gate are added up.
 //
 //   request ─┐
 //   request ─┼─ (turn ends) ─► one call: gate a: 3, gate b: 1 ─► reply ─► each request gets its part, in the order of arrival
 //   request ─┘
 //
-// This is exact: k events of one cycle have the same outcome together as one by one, and those that are admitted are the first of them.
+// This is exact: k events of one cycle have the same outcome together as one by one, and the admitted ones are the first.
 import type { RedisConnection } from './connection.js';
 
-/** What Redis said of the events of one request. */
 export interface Counted {
-  /** -1: there is no such gate; -2: there is no place for the key; -3: the event is older than the window, or of a cycle to come. */
+  /** -1: no such gate; -2: no room for the key; -3: the event is older than the window, or of a future cycle. */
   readonly admitted: number;
-  /** Count after them. */
   readonly count: number;
   readonly cycle: number;
   readonly isLimiting: boolean;
@@ -19,7 +17,6 @@ export interface Counted {
   readonly isHeld: boolean;
   /** Changes when events of earlier cycles are counted. */
   readonly late: number;
-  /** By the clock of Redis, in unix ms. */
   readonly nowMs: number;
 }
 
@@ -36,12 +33,11 @@ interface Gate {
   readonly waiting: Waiting[];
 }
 
-/** The most gates of a call: it keeps Redis from others for some 5 µs each. */
+/** Gates per call: each blocks Redis for some 5 µs. */
 const MOST_AT_ONCE = 200;
 
 export class CountBatch {
   readonly #connection: RedisConnection;
-  /** By bucket, then by gate. */
   #pending = new Map<string, Map<string, Gate>>();
   #isDue = false;
 
@@ -50,9 +46,9 @@ export class CountBatch {
   }
 
   /**
-   * Counts n events of a gate in the running cycle of Redis; with 0 it only looks.
+   * Counts n events of a gate in the current cycle of Redis; 0 only reads.
    * @param name of the gate: slug/id, or slug/id/key
-   * @param keys of a key, the most of its contract, below 0 where further ones share its gate; 0 for a contract
+   * @param keys for a key, the maximum of its contract, negative if further keys share its gate; 0 for a contract
    * @throws Failure `store_away`
    */
   count(prefix: string, name: string, n: number, keys = 0): Promise<Counted> {
@@ -109,7 +105,7 @@ export class CountBatch {
         const admitted = Math.min(left, n);
         left -= admitted;
         count += n;
-        // The state after its own last event: what is limited behind it has moved the gate since.
+        // The state after the last event of this request: later limited events may have moved the gate.
         const isLimiting = whole.isHeld || n === 0 ? whole.isLimiting : admitted < n;
         resolve({ ...whole, admitted, count, isLimiting });
       }
@@ -117,7 +113,6 @@ export class CountBatch {
   }
 }
 
-/** What four numbers of a reply say. */
 export function countedIn(reply: readonly number[], at: number, nowMs: number): Counted {
   const code = reply[at + 3]!;
   return {

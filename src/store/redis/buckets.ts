@@ -1,12 +1,11 @@
-// The buckets of machines: all keys of a machine have the hash tag of its bucket, so that they lie in one slot of a cluster and one script can
-// count, move and enter. 256 buckets spread over the servers of a cluster.
+// All Redis keys of a machine have the hash tag of its bucket: they share one cluster slot, so that one script can count, move and enter. The
+// 256 buckets spread over the servers of a cluster.
 import { sha256Hex } from '../../schema/canonical.js';
 
 const prefixes = Array.from({ length: 256 }, (_, bucket) => `weir:{${bucket}}:`);
 const known = new Map<string, string>();
 const MOST_KNOWN = 100_000;
 
-/** What the keys of a machine begin with. */
 export function prefixOf(slug: string): string {
   let prefix = known.get(slug);
   if (prefix === undefined) {
@@ -17,5 +16,5 @@ export function prefixOf(slug: string): string {
   return prefix;
 }
 
-/** What the keys of the directory begin with: machines, credentials, nodes. */
+/** Prefix of machines, credentials and nodes. */
 export const DIRECTORY = 'weir:{directory}:';

@@ -3,10 +3,10 @@
 //   call ─► sent at once ─► reply                                  known: it happened
 //             └ 250 ms without one, or the connection is cut ─► failure `store_away`: it happened, or never will
 //
-// Nothing is sent twice, and nothing waits for a connection: an outcome is known, or an error. A call that is late in Redis is refused there by
-// its deadline, by the clock of Redis. After a failure calls are refused at once (the breaker) until Redis answers again.
+// Nothing is sent twice and nothing waits for a connection: a call has an outcome or an error. Redis refuses a late call by its deadline,
+// on Redis's own clock. After a failure, calls are refused at once (circuit breaker) until Redis answers again.
 //
-//   now in Redis   reply says t at the instant r of our clock: t - r is at most the distance of the two clocks; the largest of late counts
+//   now in Redis   a reply with time t at our instant r: t - r is a lower bound of the clock offset; the largest recent one counts
 import { Failure } from '../../schema/failure.js';
 import { CYCLE_MS } from '../../time/cycle.js';
 import { nextTurn } from '../../time/next-turn.js';
@@ -19,25 +19,22 @@ import { type FunctionName, functionNamed, librarySource } from './library.js';
 import { type RedisPlace, redisPlace } from './place.js';
 import { openedInTime, openWire, type Wire } from './wire.js';
 
-/** How often Redis is asked for its time, in ms, and while it is away, whether it is back. */
+/** Interval of the clock requests, in ms, and of the probes while Redis is away. */
 const BEAT_MS = 500;
 const PROBE_MS = 100;
 
-/** How often it is looked whether Redis is set up as it has to be, in ms. */
 const FITNESS_MS = 2_000;
 
-/** Silence after which a connection is given up, in ms. */
 const SILENCE_MS = 10_000;
 
-/** Replies of this many ms decide how far the clocks are apart. */
+/** Length of a span of clock replies, in ms. */
 const CLOCK_SPAN_MS = 2_000;
 
 interface RedisOptions {
   readonly url: string;
-  /** Default: that of the network, or 777 where this is its first node. */
+  /** Default: the cycle of the network, or 777 for its first node. */
   readonly cycleMs?: number | undefined;
   readonly onError?: (error: unknown) => void;
-  /** Instead of that of the URL. */
   readonly deadlineMs?: number | undefined;
 }
 
@@ -46,14 +43,13 @@ export class RedisConnection {
   #cycleMs = CYCLE_MS;
   readonly #clock: WallClock;
   readonly #wire: Wire;
-  /** Replicas that must have what a call wrote. */
   readonly #wait: number;
   readonly #onError: (error: unknown) => void;
   #away: Failure | undefined;
   #unfit: Failure | undefined;
   #fitnessMs = Number.NEGATIVE_INFINITY;
   #isClosed = false;
-  /** Redis's clock less ours: of the last span, and of the one before. */
+  /** Redis's clock minus ours: the maximum of the previous span and of this one. */
   #offsets: [last: number, now: number] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
   #spanEndMs = 0;
 
@@ -71,7 +67,7 @@ export class RedisConnection {
     this.#onError = onError;
   }
 
-  /** @throws Failure `store_away`, `store_unfit`, `wrong_usage` for a URL that names no Redis, and for another length of cycles than that of the network */
+  /** @throws Failure `store_away`, `store_unfit`; `wrong_usage` for a bad URL, or another cycle length than the network's */
   static async open({ url, cycleMs, onError = () => {}, deadlineMs }: RedisOptions): Promise<RedisConnection> {
     const place = redisPlace(url);
     let wire: Wire;
@@ -102,12 +98,11 @@ export class RedisConnection {
     return connection;
   }
 
-  /** Now, by the clock of Redis, in unix ms: at most the time of a round trip behind it. */
+  /** By the clock of Redis, in unix ms; behind it by at most one round trip. */
   nowMs(): number {
     return this.#clock.monotonicMs() + Math.max(this.#offsets[0], this.#offsets[1]);
   }
 
-  /** Length of a cycle, in ms: the same for all nodes of a network. */
   get cycleMs(): number {
     return this.#cycleMs;
   }
@@ -116,22 +111,20 @@ export class RedisConnection {
     return this.#clock.monotonicMs();
   }
 
-  /** Why Redis cannot be asked now; undefined while it can. */
   get failure(): Failure | undefined {
     return this.#away;
   }
 
-  /** Why Redis may lose what it has acknowledged, though it answers; undefined where it is set up as it has to be. */
+  /** Why Redis may lose what it has acknowledged, although it answers. */
   get unfit(): Failure | undefined {
     return this.#unfit;
   }
 
   /**
    * Calls a function of the library.
-   * @param prefix that of the bucket; see buckets.ts
-   * @param untilMs when it must have happened at the latest, by the clock of Redis, if that is before its deadline
-   * @param isBinary whether texts in the reply come as their bytes
-   * @returns the time of Redis, and what the function says
+   * @param prefix of the bucket: see buckets.ts
+   * @param untilMs latest time of execution, by the clock of Redis, if earlier than the deadline
+   * @param isBinary whether texts in the reply are returned as bytes
    * @throws Failure `store_away`
    */
   async call<T = unknown>(
@@ -147,17 +140,17 @@ export class RedisConnection {
     return said;
   }
 
-  /** Sends a command, whose second word is a key. @throws Failure `store_away` */
+  /** The second word must be a key. @throws Failure `store_away` */
   command<T = unknown>(...args: string[]): Promise<T> {
     return this.#send(args[1]!, args, false) as Promise<T>;
   }
 
-  /** What is published from now on. What is published while the connection is cut is not heard. */
+  /** Messages published while the connection is cut are lost. */
   subscribe(channels: readonly string[], listener: (message: string, channel: string) => void): Promise<void> {
     return this.#wire.subscribe(channels, listener);
   }
 
-  /** Takes note of the time of Redis in a reply that has just come. */
+  /** Updates the clock offset from the time in a fresh reply. */
   #heard(redisMs: number): void {
     const nowMs = this.#clock.monotonicMs();
     const offset = redisMs - nowMs;
@@ -181,7 +174,7 @@ export class RedisConnection {
     } catch (error) {
       if (!isMissingFunction(error)) throw this.#failed(error);
     }
-    // A server that lost its functions, or a new one: nothing has happened yet.
+    // A new server, or one that lost its functions: nothing has been executed yet.
     try {
       await this.#inTime(this.#wire.sendToAll(['FUNCTION', 'LOAD', 'REPLACE', librarySource]));
       return await this.#inTime(this.#replicated(key, args, isBinary));
@@ -190,7 +183,7 @@ export class RedisConnection {
     }
   }
 
-  /** The reply, once enough replicas have what was written. Both are sent at once, one behind the other. */
+  /** Resolves when enough replicas have the write. Both commands are pipelined. */
   async #replicated(key: string, args: string[], isBinary: boolean): Promise<unknown> {
     const reply = this.#wire.send(key, args, isBinary);
     if (this.#wait === 0) return reply;
@@ -203,7 +196,7 @@ export class RedisConnection {
   #inTime<T>(reply: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const { agenda } = this.#clock;
-      // A process that stood still is as late as the answer may be, and may have it already: what has come is read before this is said.
+      // After a pause of the process the reply may already be in the socket: read it before giving up.
       const late = () => void nextTurn().then(() => reject(new Error(`no answer within ${this.deadlineMs} ms`)));
       const ticket = agenda.at(this.#clock.now() + this.deadlineMs, Rank.client, late);
       reply.then(
@@ -219,7 +212,7 @@ export class RedisConnection {
     });
   }
 
-  /** What Redis refuses is for the caller; that it is not there opens the breaker. */
+  /** Errors that Redis returns go to the caller; a lost connection opens the circuit breaker. */
   #failed(error: unknown): Failure {
     const { message } = error as Error;
     if (/^WEIRLATE/.test(message)) return away('Redis was reached after the deadline, and did nothing.');
@@ -238,7 +231,7 @@ export class RedisConnection {
     this.#heard(Number(seconds) * 1000 + Math.floor(Number(micros) / 1000));
   }
 
-  /** Looks, now and then, whether Redis evicts keys, and has the replicas that are waited for. */
+  /** Checks periodically that Redis does not evict keys and has the required replicas. */
   async #askFitness(): Promise<void> {
     const nowMs = this.monotonicMs();
     if (nowMs - this.#fitnessMs < FITNESS_MS) return;
@@ -255,7 +248,7 @@ export class RedisConnection {
     this.#unfit = unfitness(found, this.#wait);
   }
 
-  /** Asks for the time, and while Redis is away, until it answers. One question at a time. */
+  /** Asks for the time, one request at a time; while Redis is away this is the probe. */
   async #beat(): Promise<void> {
     while (!this.#isClosed) {
       try {
@@ -272,7 +265,7 @@ export class RedisConnection {
   }
 }
 
-/** All nodes of a network have cycles of one length: that of the first. */
+/** The first node sets the cycle length of the network. */
 async function cycleOfNetwork(connection: RedisConnection, asked: number | undefined): Promise<number> {
   const place = `${DIRECTORY}cycle_ms`;
   await connection.command('SET', place, String(asked ?? CYCLE_MS), 'NX');
@@ -285,7 +278,6 @@ async function cycleOfNetwork(connection: RedisConnection, asked: number | undef
   });
 }
 
-/** The failure of a node that is not there yet: nothing can be asked of it. */
 function unreached({ kind, nodes }: RedisPlace, error: unknown): Failure {
   const places = nodes.map(({ host, port }) => `${host}:${port}`).join(', ');
   return notStarted(

@@ -1,19 +1,18 @@
-// Counting in Redis: the functions that count events of gates, move them by hand, and move what is due.
+// The Redis functions that count events of gates, move gates by hand, and fire due transitions.
 //
 //   count ─► for each gate: take up, which advances it to the cycle of Redis, feed, write ─► admitted, count, cycle, state
 //
-// Those that count work also when Redis has no memory left: what they write does not grow, but for an entry now and then.
+// Counting works even when Redis is out of memory: apart from an occasional entry, its writes do not grow.
 
-/** Keys of deleted contracts that a node removes in a cycle, where the one that deleted them has not. */
+/** Keys of deleted contracts removed per cycle, if the deleting node has not done it. */
 const SWEPT_A_CYCLE = 100;
 
-/** A contract of a deleted machine takes at most as long to remove as so many keys: some 11 µs. */
+/** Cost of removing a contract of a deleted machine, in keys: some 11 µs. */
 const CONTRACT_COSTS = 10;
 
-/** Keys that follow new numbers in one call: each takes some 10 µs. */
+/** Keys per call that adopt new numbers: each takes some 10 µs. */
 const FOLLOWED_AT_ONCE = 100;
 
-/** As `gateFunctions`, and behind them. */
 export const countingFunctions = `
 -- Takes the key that has not counted for longest away if nothing is lost. The gate at work is another one after this.
 local function forgetOne(list, most, length)

@@ -1,10 +1,9 @@
-// Whether a server of Redis is set up so that it keeps what it has acknowledged, from its INFO.
+// Checks from INFO whether a Redis server keeps what it has acknowledged.
 //
-//   maxmemory_policy:allkeys-lru   keys of records, counts and credentials are evicted in silence: noeviction is needed
+//   maxmemory_policy:allkeys-lru   keys of records, counts and credentials are evicted silently: noeviction is needed
 //   connected_slaves:0             with ?wait=1 in the URL no answer would ever count as kept
 import { Failure } from '../../schema/failure.js';
 
-/** What INFO says of a server; undefined where it does not say. */
 export interface Fitness {
   readonly policy: string | undefined;
   readonly replicas: number | undefined;
@@ -16,7 +15,7 @@ export function fitnessOf(info: string): Fitness {
   return { policy: field('maxmemory_policy'), replicas: replicas === undefined ? undefined : Number(replicas) };
 }
 
-/** @param wait replicas that must have what a call wrote @returns why the servers are not fit, if they are not */
+/** @param wait replicas that must have what a call wrote @returns undefined if all servers are fit */
 export function unfitness(servers: readonly Fitness[], wait: number): Failure | undefined {
   for (const { policy, replicas } of servers) {
     if (policy !== undefined && policy !== 'noeviction')
@@ -35,7 +34,6 @@ export function unfitness(servers: readonly Fitness[], wait: number): Failure | 
   return undefined;
 }
 
-/** Where the user of Redis may not run INFO, or the service does not have it. */
 export function unchecked(error: Error): Failure {
   return new Failure('store_unfit', {
     what: 'It cannot be checked whether Redis evicts keys.',

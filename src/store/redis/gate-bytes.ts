@@ -1,4 +1,4 @@
-// A gate that Redis counts, from its bytes: see gate-functions.ts.
+// Decodes the bytes of a gate that Redis counts: see gate-functions.ts.
 import type { WindowImage } from '../../limiter/window.js';
 import { HEAD_BYTES } from './gate-functions.js';
 
@@ -32,8 +32,8 @@ export class GateBytes {
   }
 
   /**
-   * The smallest k from `first` on such that, k cycles after `cycle`, the window holds at most so many, if nothing arrives.
-   * @param cycle the one in which it holds `count`, with which this gate has the same past
+   * The smallest k from `first` on such that, k cycles after `cycle` and without arrivals, the window holds at most `most`.
+   * @param cycle in which the window holds `count`; its past must be that of this gate
    */
   cyclesUntilAtMost(most: number, count: number, cycle: number, first: number): number {
     const base = this.#slot(cycle - this.within);
@@ -48,7 +48,6 @@ export class GateBytes {
     return low;
   }
 
-  /** The total at the end of a cycle. */
   #slot(cycle: number): number {
     if (cycle >= this.cycle) return this.#total;
     const at = HEAD_BYTES + (cycle % this.within) * 8;

@@ -1,4 +1,4 @@
-// Gates in Redis: the part of the library of functions in which a gate of the plain two states is read, advanced, fed and written.
+// Gates in Redis: the functions that read, advance, feed and write a gate of two plain states.
 //
 //   gate       a string: head (8 doubles) | ring of doubles, one for each cycle of the window
 //   head       cycle | total | base | limiting | held until | late events | threshold | within
@@ -7,23 +7,22 @@
 //              cycle - within ......... cycle - 1 | cycle        base is the slot that leaves next, total has no slot yet:
 //              base                               | total        an event writes the head alone, a new cycle one slot more
 //
-// Nothing is ever summed: when k cycles pass, their slots get the total, and one slot is read. The count of a cycle to come is the total
-// less the slot that leaves by then, and falls from cycle to cycle: the cycle of a move is found by halving.
+// Nothing is ever summed: when k cycles pass, their slots get the total, and one slot is read. The count of a future cycle is the total
+// minus the slot that leaves by then. It never increases, so the cycle of a move is found by bisection.
 //
-// All keys of a machine have the hash tag of its bucket, so that they lie in one slot of a cluster. KEYS[1] is what they begin with:
+// All keys of a machine have the hash tag of its bucket, so that they lie in one slot of a cluster. KEYS[1] is their prefix:
 //
 //   g:<slug>/<id>[/<key>]  a gate        k:<slug>/<id>  keys of a contract, by the cycle of their last count
-//   d:<slug>  gates that are due, by cycle      due  machines, by the cycle of their first due gate
-//   w:<slug>  entries that wait for their link, by cycle      todo  machines that have some      m:<slug>  the machine
-//   gone  contracts that were deleted and whose keys are being removed
-//   ended  machines that were deleted and whose gates may still be there: no gate of theirs is      over  those whose gates are being removed
+//   d:<slug>  due gates, by cycle        due  machines, by the cycle of their first due gate
+//   w:<slug>  entries not yet linked, by cycle      todo  machines that have some      m:<slug>  the machine
+//   gone  deleted contracts whose keys are being removed
+//   ended  deleted machines that may still have gates, all of them void      over  those whose gates are being removed
 //
 // Time is that of Redis. Every loop has a bound.
 
-/** Doubles of the head of a gate. */
 export const HEAD_BYTES = 64;
 
-/** Behind the beginning that names the library; `$` stands for the prefix of all functions of this version. */
+/** Follows the line that names the library; `$` is the prefix of all functions of this version. */
 export const gateFunctions = `
 -- None of these is there while the library is loaded.
 local call, pack, unpack, format, floor, max, min

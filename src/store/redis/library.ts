@@ -1,5 +1,5 @@
-// The library of functions that Redis runs for Weir. Its name has the digest of its text: nodes of two versions, side by side on one Redis
-// during an upgrade, each call their own.
+// The library of functions that Redis runs for Weir. Its name contains a digest of its text, so that nodes of two versions can share one
+// Redis during an upgrade.
 import { sha256Hex } from '../../schema/canonical.js';
 import { countingFunctions } from './counting-functions.js';
 import { gateFunctions } from './gate-functions.js';
@@ -10,10 +10,8 @@ const text = `${gateFunctions}${countingFunctions}${recordFunctions}${stockFunct
 
 const NAME = `weir_${sha256Hex(text).slice(0, 12)}`;
 
-/** For FUNCTION LOAD REPLACE. */
 export const librarySource = `#!lua name=${NAME}\n${text.replaceAll("'$", `'${NAME}_`)}`;
 
-/** What each function of this version is called. */
 export function functionNamed(name: FunctionName): string {
   return `${NAME}_${name}`;
 }

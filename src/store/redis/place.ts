@@ -1,15 +1,15 @@
-// Where Redis is, as a URL says it.
+// Parses the URL of Redis.
 //
 //   redis://host:6379                                          one server
 //   redis+cluster://host:7000,host:7001,host:7002              some of the nodes of a cluster; the others are found
 //   redis+sentinel://host:26379,host:26379/name                the sentinels that know the master called `name`
 //
-// With TLS: rediss://, rediss+cluster://, rediss+sentinel://, to every node and every sentinel.
+// With TLS to every node and sentinel: rediss://, rediss+cluster://, rediss+sentinel://.
 //
-// Before the host: `user:password@`. At the end: `?deadline_ms=250`, how long a call may take; `?wait=1`, how many replicas must have a count or a
-// row before it is answered, so that a failover loses nothing that was.
+// Before the host: `user:password@`. At the end: `?deadline_ms=250`, the time limit of a call; `?wait=1`, how many replicas must have a
+// count or a row before it is answered, so that a failover loses nothing that was acknowledged.
 //
-// From the environment, as envoyproxy/ratelimit has them, since other users see command lines: REDIS_AUTH, REDIS_SENTINEL_AUTH, REDIS_TLS,
+// Environment variables, named as in envoyproxy/ratelimit (other users can see command lines): REDIS_AUTH, REDIS_SENTINEL_AUTH, REDIS_TLS,
 // REDIS_TLS_CACERT, REDIS_TLS_CLIENT_CERT, REDIS_TLS_CLIENT_KEY, REDIS_TLS_SKIP_HOSTNAME_VERIFICATION; and REDIS_TLS_SERVERNAME, the name
 // in the certificates of servers that are reached by address.
 import type { ConnectionOptions } from 'node:tls';
@@ -30,13 +30,11 @@ interface Credentials {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** How the certificate of a server is checked, and that of this client. */
 export type RedisTls = Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'servername' | 'checkServerIdentity'>;
 
 export type RedisPlace = {
   readonly nodes: readonly RedisNode[];
   readonly credentials: Credentials;
-  /** Undefined: without TLS. */
   readonly tls: RedisTls | undefined;
   readonly deadlineMs: number;
   readonly wait: number;
@@ -86,14 +84,12 @@ export function redisPlace(url: string, environment: Environment = process.env):
   }
 }
 
-/** `password`, or `user:password`. */
 function credentialsIn(auth: string): Credentials {
   const colon = auth.indexOf(':');
   if (colon < 0) return auth === '' ? {} : { password: auth };
   return { username: auth.slice(0, colon), password: auth.slice(colon + 1) };
 }
 
-/** What only has an effect over TLS. */
 const TLS_ONLY = [
   'REDIS_TLS_CACERT',
   'REDIS_TLS_CLIENT_CERT',

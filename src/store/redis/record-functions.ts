@@ -1,15 +1,14 @@
-// Machines, their other contracts and their records in Redis: the part of the library of functions that is not counting.
+// The Redis functions for machines, contracts that Redis does not count itself, and audit records.
 //
-//   entry     written by whoever counted or moved, by cycle          w:<slug>
+//   entry     written by the counting or moving node, by cycle       w:<slug>
 //   row       the entry with seq, hash, proof and signature          r:<slug>, a stream whose ids are the seqs
 //
-// Entries become rows in the order of their cycles. An entry is taken only if no gate of its machine that is due earlier can still write one
-// before it. What is linked must follow the very head that the linking node has seen: of two nodes that link at once, one is refused. The lease
+// Entries become rows in order of their cycles. An entry is linked only when no gate of its machine that is due earlier can still write one
+// before it. Rows must follow exactly the head that the linking node has read: of two nodes that link at once, one is refused. The lease
 // keeps them from trying.
 //
-// A contract that is not counted by Redis itself is a hash with a version and its state; whoever changes it names the version that he has read.
+// A contract that Redis does not count is a hash with a version and its state; writers name the version that they have read.
 
-/** As `gateFunctions`, and behind them. */
 export const recordFunctions = `
 -- Whether the machine is there, and not deleted.
 local function hasMachine()

@@ -1,4 +1,4 @@
-// What owners have, counted in Redis: the functions that hold the bounds of a network, whichever of its nodes is asked. All of it lies in the
+// The quotas of owners, counted in Redis: these functions enforce the bounds of a network whichever node is asked. All their keys share the
 // slot of the directory.
 //
 //   claim ─► room? taken ─► machine or contract made in the slot of its machine ─► the claim is settled
@@ -6,16 +6,15 @@
 //
 //   deleted ─► its claim is opened again ─► deleted in the slot of its machine ─► released
 //
-//   u:<owner>, u     numbers by name, of an owner and of all; of an owner also each item with what it takes
-//   claims           items that may not be there (yet), by the instant after which they are either made or never will be
+//   u:<owner>, u     amounts by name, of an owner and of all; for an owner also each item with its amounts
+//   claims           items that may not exist (yet), by the instant after which they either exist or never will
 //   k:<owner>        ids of keys, by the instant at which they expire
 
-/** What is counted, in the order of the functions. */
+/** In the order of the functions. */
 export const STOCK = ['machines', 'contracts', 'windowCycles', 'keyCells', 'definitionBytes'] as const;
 
 const names = STOCK.map((name) => `'${name}'`).join(', ');
 
-/** As `gateFunctions`, and behind them. */
 export const stockFunctions = `
 local function stockOf(place)
   local found = call('HMGET', place, ${names})

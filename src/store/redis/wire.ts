@@ -1,19 +1,17 @@
-// The clients of Redis, of which there are three kinds, as one. The one file that names the client library.
+// One interface to the three kinds of Redis clients. The only file that names the client library.
 import { isIP } from 'node:net';
 import { createClient, createCluster, createSentinel, RESP_TYPES } from '@redis/client';
 import { pause } from '../../time/wall.js';
 import type { RedisPlace, RedisTls } from './place.js';
 
-/** What is used of the three kinds of clients. */
 export interface Wire {
   send(key: string, args: string[], isBinary: boolean): Promise<unknown>;
-  /** For each server that has keys. @returns their replies */
   sendToAll(args: string[]): Promise<unknown[]>;
   subscribe(channels: readonly string[], listener: (message: string, channel: string) => void): Promise<void>;
   close(): void;
 }
 
-/** Its own timer costs more than the command, and ends once that is written. */
+// The library's own timer costs more than the command, and ends once the command is written.
 const commandOptions = { timeout: undefined } as unknown as { readonly timeout: number };
 const bytes = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } } as const;
 
@@ -27,15 +25,15 @@ function socketOf(tls: RedisTls | undefined) {
   return tls === undefined ? plain : { ...plain, ...tls, tls: true as const };
 }
 
-/** The name that the server of a host is asked for: a certificate may be one of many. */
+/** Server name for SNI, because a certificate may be one of many. */
 function serverOf(tls: RedisTls | undefined, host: string): { readonly servername?: string } {
   return tls === undefined || tls.servername !== undefined || isIP(host) !== 0 ? {} : { servername: host };
 }
 
-/** A server that takes connections and does not answer is given up after this time, in ms. */
+/** Time limit for a server that accepts connections but does not answer, in ms. */
 const OPEN_WITHIN_MS = 5_000;
 
-/** @throws Error where it takes too long; the caller ends what was begun */
+/** @throws Error after OPEN_WITHIN_MS; the caller cleans up */
 export async function openedInTime<T>(opening: Promise<T>): Promise<T> {
   const over = new AbortController();
   const late = pause(OPEN_WITHIN_MS, over.signal).then(() => {
@@ -65,9 +63,8 @@ async function connected<T extends Openable>(client: T): Promise<T> {
 }
 
 /**
- * A client of one server, as the library has it. To be destroyed by the caller.
- * @param isStrict whether a command is refused while the connection is cut, in place of waiting for it
- * @throws what the client says
+ * A client of one server; the caller destroys it.
+ * @param isStrict whether commands fail while the connection is cut, instead of waiting
  */
 export async function openClient(
   { credentials, tls, nodes: [node] }: Extract<RedisPlace, { kind: 'single' }>,
@@ -76,7 +73,7 @@ export async function openClient(
 ) {
   const own = { ...socketOf(tls), ...serverOf(tls, node!.host), ...node! };
   const options = { ...credentials, disableOfflineQueue: isStrict, commandOptions };
-  // Whether it is there at all is said at once; later it is waited for.
+  // A missing server fails at once; a later loss is retried.
   const probe = createClient({ ...options, socket: { ...own, reconnectStrategy: false as const } });
   probe.on('error', () => {});
   (await connected(probe)).destroy();
@@ -85,7 +82,6 @@ export async function openClient(
   return connected(client);
 }
 
-/** Connects. @throws what the client says */
 export async function openWire(place: RedisPlace, onError: (error: unknown) => void): Promise<Wire> {
   const options = { ...place.credentials, disableOfflineQueue: true, commandOptions };
   const socket = socketOf(place.tls);
