@@ -1,4 +1,4 @@
-// Reads the words of a command line by the schema of its command: values within their bounds, and no option that has no effect.
+// Parses command-line words by the schema of the command: values within bounds, and no option without effect.
 import { parseArgs } from 'node:util';
 import { shellWord } from '../report/reported.js';
 import { nearest } from '../schema/did-you-mean.js';
@@ -14,10 +14,7 @@ interface Read {
 
 type Token = NonNullable<ReturnType<typeof parseArgs>['tokens']>[number] & { readonly value?: string | undefined };
 
-/**
- * @param name of the command, without `weir`
- * @throws Failure `wrong_usage`
- */
+/** @param name of the command, without `weir` @throws Failure `wrong_usage` */
 export function readArguments(name: string, options: Options, words: readonly string[]): Read {
   const known = new Map(entriesOf(options));
   const see = `See \`weir ${name} --help\`.`;
@@ -188,7 +185,7 @@ function repeated(name: string, known: Known, texts: Texts, files?: readonly str
   return ['weir', name, ...(files?.map(fileWord) ?? places), ...flags].map(shellWord).join(' ');
 }
 
-/** The user name and the password of a URL must not be in a report. */
+/** Reports must not contain the user name and password of a URL. */
 function withoutCredentials(text: string): string {
   return text.replace(/^(\w+:\/\/)[^/]*@/, '$1');
 }

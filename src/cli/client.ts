@@ -1,4 +1,4 @@
-// `weir client undici`: how a client library retries, what it makes of failures, and what a limiter sees of it; without a name, all that are known.
+// `weir client undici`: how a client library retries and reacts to failures and limiters; without a name, lists all.
 import { type ClientLibrary, clientLibraries } from '../actor/client/libraries.js';
 import type { RetrySpec } from '../actor/client/retry-schema.js';
 import { choice, command } from './command.js';
@@ -65,7 +65,6 @@ const BURST = 100;
 const MOST_BINS = 12;
 const WIDTH = 40;
 
-/** What it does at failures and at a limiter, measured in simulations: as an answer, and in words. */
 async function clientProfile(name: string, { library, held, client }: ClientLibrary) {
   const { yamlText } = await import('../scenario/document.js');
   const atFailures = [];

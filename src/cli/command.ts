@@ -1,5 +1,5 @@
-// A command is data: its arguments and options as one schema, its examples, and `run`. Check, help, completion, the page of all commands
-// and the line that repeats a run are made of it. A file of a command is light: what a run needs is loaded inside `run`.
+// A command is data: one schema for arguments and options, examples, and `run`. Checks, help, completion, the page of all commands
+// and the line that repeats a run derive from it. Command files are light: `run` loads what it needs.
 import type * as TypeBox from 'typebox';
 import { Type } from '../schema/json-schema.js';
 
@@ -7,36 +7,35 @@ type Schema = TypeBox.TSchema;
 export type Options = Readonly<Record<string, Schema>>;
 export type GivenTo<Known extends Options> = TypeBox.Static<TypeBox.TObject<Known>>;
 
-/** The words of a command line after the name of the command. */
 export interface CommandLine {
-  /** Whether the option or argument is on it: a default is not. */
+  /** Whether the words contain the option or argument; a default does not count. */
   has(name: string): boolean;
   /**
-   * The command that repeats the run, for reports: everything given that changes the result, without secrets.
-   * @param files instead of the files that are given, where others belong to other runs
+   * The command that repeats the run, for reports: all words that change the result, without secrets.
+   * @param files replace the given files, if others belong to other runs
    */
   repeat(files?: readonly string[]): string;
 }
 
 export interface Command<Known extends Options = Options> {
   readonly options: Known;
-  /** Words after `weir`, and what they do. */
+  /** Words after `weir`, with descriptions. */
   readonly examples: readonly (readonly [words: string, about: string])[];
   readonly more?: string;
   readonly run: (given: GivenTo<Known>, line: CommandLine) => Promise<void> | void;
 }
 
-/** What is said of an option beside its type. Names of others are those of the schema: `cycleMs` is --cycle-ms. */
+/** Describes an option beyond its type. Options are referred to by schema name: `cycleMs` is --cycle-ms. */
 interface About {
   readonly default?: string | number;
   readonly required?: true;
-  /** An argument: given by its place and not by its name. */
+  /** A positional argument. */
   readonly place?: true;
-  /** An argument of several words: those after `--`. It is the last of the options. */
+  /** Collects all words after `--`. It is the last option. */
   readonly rest?: true;
   readonly needs?: readonly string[];
   readonly without?: readonly string[];
-  /** Does not change the result of a run, or is a secret: the line that repeats a run leaves it out. */
+  /** Does not change the result, or is a secret; omitted from the line that repeats a run. */
   readonly local?: true;
   readonly letter?: string;
   readonly hidden?: true;
@@ -50,9 +49,9 @@ export interface Option extends About {
   readonly exclusiveMinimum?: number;
   readonly maximum?: number;
   readonly takes?: string;
-  /** The value of a text; undefined for one that cannot be read. A failure of its own says why. */
+  /** Parses a text; undefined if it is invalid. It may throw a more specific failure. */
   readonly read?: (text: string, option: string) => unknown;
-  /** The value where the option is given without one. A word that follows is its value if it fits. */
+  /** Default of an option given without a value. The next word is its value if it fits. */
   readonly bare?: { readonly value: string; readonly fits: RegExp };
   readonly items?: Option;
 }
@@ -70,7 +69,6 @@ export function text<const Said extends About>(description: string, said = {} as
   return made('string', description, said);
 }
 
-/** A switch: off unless it is given. */
 export function flag(description: string, said: About = {}): TypeBox.TBoolean {
   return made('boolean', description, { ...said, default: false });
 }
@@ -125,7 +123,6 @@ export function command<Known extends Options>(parts: Command<Known>): Command<K
   return parts;
 }
 
-/** How an option or argument is written: `--cycle-ms`, `<scenario>`. */
 export function written(name: string, { place, hidden }: Pick<About, 'place' | 'hidden'>): string {
   return place ? `<${name}>` : `--${hidden ? name : optionName(name)}`;
 }

@@ -1,10 +1,9 @@
-// The commands, in the order in which help lists them. The file of a command is loaded only when the command is named.
+// The commands in help order. A command's file is loaded only when it is called.
 import type { Command } from './command.js';
 
 export interface ListedCommand {
   readonly name: string;
   readonly about: string;
-  /** Where the first page of help lists it; elsewhere if undefined. */
   readonly group: Group | undefined;
   // biome-ignore lint/suspicious/noExplicitAny: each command has options of its own
   readonly load: () => Promise<Command<any>>;
@@ -19,7 +18,6 @@ export const groups = [
 
 type Group = (typeof groups)[number]['title'];
 
-/** The commands of a file, by the names of its exports. */
 function of<Exports extends object>(
   load: () => Promise<Exports>,
   listed: { readonly [Export in keyof Exports]?: readonly [name: string, about: string, group?: Group] },

@@ -1,12 +1,10 @@
-// What a shell offers for the word at the cursor: commands, options, the values of an option that takes one of a few.
-
 import { topics } from '../topics/topics.js';
 import { entriesOf, optionName } from './command.js';
 import { commands } from './commands.js';
 
 /**
  * @param words the shell, then the words from `weir` to the cursor
- * @returns a candidate a line; for zsh with its description after a colon, for fish after a tabulator
+ * @returns one candidate per line; for zsh with a description after a colon, for fish after a tab
  */
 export async function candidates([shell = '', ...typed]: readonly string[]): Promise<string> {
   const words = typed.slice(1, -1).filter((word) => !word.startsWith('-'));

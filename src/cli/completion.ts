@@ -1,13 +1,9 @@
-// `weir completion`: a script that completes commands and options in a shell. The script gets the candidates from the program itself:
-// `weir --complete bash weir sim` (complete.ts).
+// `weir completion`: a shell script for completion. It gets its candidates from `weir --complete bash weir sim` (complete.ts).
 import { choice, command } from './command.js';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
 
-/**
- * The first word after --complete selects the form of the candidates: for zsh and fish they have descriptions. Options are offered where a word begins with a dash; where
- * nothing else is left, files are completed.
- */
+/** The word after --complete selects the format. Options are offered after a dash; without other candidates, files are completed. */
 const scripts: Readonly<Record<(typeof shells)[number], string>> = {
   bash: `_weir() {
   local IFS=$'\\n' word="\${COMP_WORDS[COMP_CWORD]}" found

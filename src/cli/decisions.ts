@@ -1,4 +1,4 @@
-// `weir limiter … -`: a limiter as a filter. A request a line comes in as JSON, its decision goes out as a line, in order.
+// `weir limiter … -`: a limiter as a filter. Each line is a request in JSON; the output has its decision, in the same order.
 //
 //   {"t_ms": 1699999200000, "n": 1, "key": "a", "hold_ms": 0}
 //     -> {"admitted": true, "delay_ms": 0, "retry_after_ms": 0, "remaining": 9, "state": "allowing"}

@@ -1,4 +1,4 @@
-// `weir diff`: what a change of a gateway's limits does, to bursts and to the requests of a log.
+// `weir diff`: the effect of a change of a gateway's limits on bursts and on the requests of a log.
 import { clientLibraries, type LibraryName } from '../actor/client/libraries.js';
 import type { LimitsDiff } from '../report/diff-document.js';
 import { CYCLE_MS } from '../time/cycle.js';

@@ -1,4 +1,3 @@
-// The end of a command: its exit code, and the text of a failure.
 import type { Verdict } from '../outcome/outcome-schema.js';
 import { Failure } from '../schema/failure.js';
 import { exitOfStop } from './interrupt.js';
@@ -14,12 +13,12 @@ export const exitCodes: Readonly<Record<Verdict, number>> = {
   invalid: 4,
 };
 
-/** The worst of several exit codes: an invalid run is worse than a difference, which is worse than a broken expectation. */
+/** An invalid run is worse than a difference, which is worse than a broken expectation. */
 export function worstExit(codes: readonly number[]): number {
   return codes.reduce((worst, code) => Math.max(worst, code), 0);
 }
 
-/** Prints a failure on standard error, or as JSON on standard output, and sets the exit code. It does not exit the process. */
+/** Prints a failure on standard error, or as JSON on standard output, and sets the exit code. Does not exit the process. */
 export function endWith(error: unknown, asJson: boolean): void {
   if (error instanceof Failure) {
     process.exitCode = (error.code === 'stopped' ? exitOfStop() : undefined) ?? error.exit;

@@ -1,4 +1,4 @@
-// Names of 0.2 that are gone: a command line with one of them ends with exit code 2 and says what to use.
+// Removed names of 0.2: a command line with one ends with exit code 2 and names the replacement.
 
 const commands: Readonly<Record<string, string>> = {
   map: 'It is `weir sweep --map` since 0.3.',
@@ -12,7 +12,7 @@ const commands: Readonly<Record<string, string>> = {
 
 const LIMIT = "It is --limit since 0.3: --limit 'nginx 10r/s burst=5', or --limit with a file.";
 
-/** What to use instead of an option, by its name; where commands differ, by the name of the command. */
+/** Replacements by option name; if commands differ, by command name. */
 const options: Readonly<Record<string, string | Readonly<Record<string, string>>>> = {
   'accept-lost-rows': 'It is --allow lost-rows since 0.3.',
   across: 'It is the first --set with --map since 0.3.',

@@ -1,4 +1,4 @@
-// The texts of help: the first page, the help of a command, and the page of all commands, each from the data of the commands.
+// Help texts, derived from the commands: the first page, the page of a command, and the page of all commands.
 import { filled, type Terminal } from '../report/terminal-text.js';
 import { topics } from '../topics/topics.js';
 import { type Command, entriesOf, type Option, optionName, usageOf } from './command.js';
@@ -40,7 +40,6 @@ export function firstPage(commands: Commands, terminal: Terminal): string {
   ].join('\n\n');
 }
 
-/** `weir node --help`, `weir node keys --help`: the commands whose names begin with these words. */
 export function groupPage(commands: Commands, words: string, terminal: Terminal): string {
   const width = widthOf(terminal);
   const rows = commands.flatMap(({ name, about }) =>
@@ -63,7 +62,6 @@ export function commandPage({ name, about }: ListedCommand, command: Command, te
   ].join('\n\n');
 }
 
-/** All commands with their options, in Markdown: `weir help commands`, and a page of the site. */
 export async function commandsPage(commands: Commands): Promise<string> {
   const parts = await Promise.all(
     commands.map(async (listed) => {
@@ -94,7 +92,7 @@ function partsOf({ options }: Command): { readonly places: Rows; readonly rest: 
   return { places: rows(true), rest: rows(false) };
 }
 
-/** A longer list is for a page of its own, which the description names. */
+/** A longer list has its own help page, which the description names. */
 const MOST_WORDS = 8;
 
 function optionWords(key: string, { type, letter, bare, items, enum: words }: Option): string {
@@ -119,7 +117,7 @@ function paragraph(text: string, width: number): string {
   return filled(text.split(' '), ' ', width).join('\n');
 }
 
-/** Two columns: names, and what is said of them in lines that fit. A name that is too long has a line of its own. */
+/** Two columns, names and wrapped descriptions. A name that is too long has its own line. */
 function columns(rows: Rows, width: number, most = 30): string {
   const left = Math.min(most, Math.max(...rows.map(([name]) => name.length))) + 2;
   return rows

@@ -1,4 +1,4 @@
-// `weir identify`: what is asked is said first, then sent, then answered, and kept for a later look.
+// `weir identify`: announces its requests, sends them, answers, and saves the answer for later.
 import type { Answer } from '../identify/answer.js';
 import type { AskingOptions } from '../identify/ask-target.js';
 import type { ClientAnswer } from '../identify/client/client-answer.js';

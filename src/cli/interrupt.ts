@@ -1,18 +1,18 @@
-// Ctrl-C: the first one stops a command, which keeps its results so far; the second one ends the process immediately.
+// Ctrl-C: the first stops a command, which keeps its partial results; the second ends the process immediately.
 import { setMaxListeners } from 'node:events';
 
-/** Exit codes of shells for a process that a signal ended: 128 + its number. */
+/** As in shells: 128 + the number of the signal. */
 const exits: Partial<Record<NodeJS.Signals, number>> = { SIGINT: 130, SIGTERM: 143 };
 
 let stoppedBy: NodeJS.Signals | undefined;
 let controller: AbortController | undefined;
 
-/** The exit code of a stopped command, for any partial result; undefined if the command was not stopped. */
+/** Applies to any partial result; undefined if the command was not stopped. */
 export function exitOfStop(): number | undefined {
   return stoppedBy === undefined ? undefined : exits[stoppedBy];
 }
 
-/** Aborted by the first Ctrl-C from now on. A command that never asks for it is ended by the first one. */
+/** Aborted by the first Ctrl-C from now on. A command that never calls this is ended by the first one. */
 export function stopSignal(): AbortSignal {
   if (controller !== undefined) return controller.signal;
   controller = new AbortController();

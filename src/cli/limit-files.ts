@@ -1,4 +1,4 @@
-// The files with the limits of a gateway: a file, a folder, or either at a revision of git.
+// Files with the limits of a gateway: a file, a folder, or either at a git revision.
 //
 //   nginx.conf    deploy/    git:main    git:v1.2:deploy/nginx.conf
 import { execFile } from 'node:child_process';
@@ -16,7 +16,8 @@ const NAMES =
 const FOREIGN = new Set(['.git', 'node_modules', '.terraform', 'vendor', 'dist']);
 
 /**
- * The files of two versions. Of a revision without a path, `git:main`, those at the path of the other version: what is only there, or only here, was removed or added.
+ * The files of two versions. A revision without a path, `git:main`, uses the path of the other version; files on one side only were
+ * added or removed.
  * @throws Failure `unreadable_file`, `wrong_usage`
  */
 export async function limitFilesOf(paths: readonly [string, string]): Promise<[Source[], Source[]]> {
@@ -69,7 +70,7 @@ function tooMany(path: string): Failure {
   });
 }
 
-/** `main`, `main:deploy`: the files of a revision, with the names that they have now. */
+/** `main`, `main:deploy`: files of a revision, under their present names. */
 async function filesAt(given: string, other: string): Promise<Source[]> {
   const [, revision = '', own] = /^([^:]+)(?::(.*))?$/.exec(given) ?? [];
   const isOption = revision === '' || revision.startsWith('-');

@@ -23,7 +23,7 @@ export async function limiterGiven(given: string): Promise<Limiter> {
   return limiterIn(given, read, (name, text, location) => limiterAt(name, limitersIn(text, name), location));
 }
 
-/** @throws Failure `invalid_definition` for none, and for several without the name of one */
+/** @throws Failure `invalid_definition` if the file has no limiter, or several and none is named */
 function limiterAt(file: string, { places, notUnderstood }: GatewayLimits, location: string | undefined): Limiter {
   for (const { line, what } of notUnderstood) warn(`weir: ${file}, line ${line}: ${what}.\n`);
   const all = places.flatMap(({ where, limiters }) => {
@@ -42,7 +42,6 @@ function limiterAt(file: string, { places, notUnderstood }: GatewayLimits, locat
   });
 }
 
-/** What was understood of a limiter, and what its configuration says beside it. */
 export async function limiterNotesOf(limiter: Limiter, cycleMs: number): Promise<string[]> {
   const [{ limitSentence }, { limiterNotes }] = await Promise.all([
     import('../limiter/products/limit-sentence.js'),
@@ -51,10 +50,7 @@ export async function limiterNotesOf(limiter: Limiter, cycleMs: number): Promise
   return [`Limiter ${limitSentence(limiter, cycleMs)}.`, ...limiterNotes(limiter)];
 }
 
-/**
- * The rule of a limiter.
- * @throws Failure `wrong_usage` for a definition with states of its own
- */
+/** @throws Failure `wrong_usage` for a definition with its own states */
 export async function ruleGiven(limiter: Limiter, cycleMs: number): Promise<RuleDefinition> {
   const [{ definitionOf }, { limiterParameters }, { planContract }] = await Promise.all([
     import('../limiter/products/products.js'),

@@ -1,5 +1,5 @@
-// `weir limiter nginx 10r/s burst=5`: what a limiter lets through, in a few lines and one chart; several side by side; without one, all that
-// are known; with -, decisions for requests from standard input.
+// `weir limiter nginx 10r/s burst=5`: the effect of one limiter, or several side by side, in a few lines and a chart; without arguments,
+// all known limiters; with -, decisions for requests from standard input.
 import { writeFile } from 'node:fs/promises';
 import type { Profile } from '../limiter/products/profile.js';
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
@@ -56,7 +56,7 @@ interface Shown {
   readonly notes: readonly string[];
 }
 
-/** A word with blanks, a file and a name each begin a limiter; all others belong to the one before. */
+/** A word with blanks, a file or a name begins a limiter; any other word belongs to the one before. */
 async function limitersIn(words: readonly string[], given: Given): Promise<Shown[]> {
   const [{ fileIn }, { isLimiterName }, { limiterNotes, windowsOf }, { productOf }, { limitText }, { placesIn }] =
     await Promise.all([
@@ -138,7 +138,7 @@ function rowOf(title: string, primitive: string, profile: Profile, refused = '-'
 
 const MOST_SHOWN = 60;
 
-/** Every product and rule with an example of ten requests a second; everything is measured on the rule. */
+/** Each product and rule with an example of ten requests a second, measured by simulation. */
 async function list(json: boolean): Promise<void> {
   const [{ products }, { profileOf }, { templates }, { limitText }] = await Promise.all([
     import('../limiter/products/products.js'),

@@ -1,4 +1,3 @@
-// The options of every command that sends requests to a live target.
 import type { LiveOptions } from '../live/load.js';
 import { type GivenTo, several, text, value, whole } from './command.js';
 import { allow, MOST_CYCLE_MS, readMs } from './options.js';

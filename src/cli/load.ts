@@ -1,4 +1,4 @@
-// `weir load`: sends the requests of scenarios, or a rate to a URL, to a live target, with a line for each cycle.
+// `weir load`: sends the requests of scenarios, or a rate to a URL, to a live target, with a line per cycle.
 import { setFlagsFromString } from 'node:v8';
 import type { LoadRun } from '../live/live-rows.js';
 import type { LiveOptions } from '../live/load.js';
@@ -80,9 +80,8 @@ export const load = command({
       import('../live/load.js'),
       import('./runs.js'),
     ]);
-    // While answers are slow, requests live long; V8 then allocates all of their kind in old space, where they stay until the next full
-    // collection: 3 kB a request, and eight pauses of 10 ms a second. Without that guess it pauses for 3 ms. For this process only, which
-    // is the command's own: a library may not set flags.
+    // With slow answers requests live long. V8 then pretenures them into old space until the next full collection: 3 kB a request, and
+    // eight pauses of 10 ms a second, instead of pauses of 3 ms. The flag is set only here, in the command's own process: a library may not.
     setFlagsFromString('--no-allocation-site-pretenuring');
     const url = urlIn(given, line);
     const asked: Asked[] =
@@ -114,7 +113,7 @@ interface Asked {
 
 const OF_URL = ['rate', 'for', 'limit', 'header', 'method', 'body', 'limitedStatus'] as const;
 
-/** The URL that is given in the place of a scenario. @throws Failure `wrong_usage` for options that have no effect */
+/** A URL given instead of a scenario. @throws Failure `wrong_usage` for options without effect */
 function urlIn(given: Given, line: CommandLine): string | undefined {
   const urls = given.scenario.filter((one) => /^https?:\/\//i.test(one));
   const refuse = (option: string, why: string) => {
@@ -188,7 +187,7 @@ async function loadOne(
   const lines = new CycleLines(scenario.name, progressOut(given.watch));
   const watched = watch?.runOf(scenario.at(live.cycleMs ?? scenario.cycleMs), { kind: 'load', seed });
   if (watched !== undefined) {
-    // A log, or a service that only the model has: the run itself says why it cannot be.
+    // A log, or a service that exists only in the model, cannot be predicted; the run itself explains why.
     await watched.predict().catch(() => {});
     watch?.begin(watched);
   }
@@ -214,7 +213,7 @@ function loopOf({ connections = CLOSED_CONNECTIONS }: Given) {
   return { closedLoop: connections, connections };
 }
 
-/** Which options have an effect depends on the scenarios, too. @throws Failure `wrong_usage` */
+/** Some options have an effect only with certain scenarios. @throws Failure `wrong_usage` */
 function checkEffects(given: Given, scenarios: readonly LoadedScenario[]): void {
   const isSentElsewhere = given.url !== undefined || scenarios.some(({ target }) => target?.url !== undefined);
   const refuse = (option: string, why: string) => {

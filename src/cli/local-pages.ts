@@ -1,4 +1,3 @@
-// Pages for the browser of this machine: a server on loopback for the playground, the page of a run, and reports.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type HostCheck, hostCheck, refuseTwoHosts } from '../node/host-names.js';
@@ -12,7 +11,7 @@ export interface Page {
   readonly policy?: string;
 }
 
-/** A page by its path and query; undefined where there is none. It may answer by itself, for a stream, and then says `sent`. */
+/** Undefined: not found. 'sent': it answered by itself, for a stream. */
 export type Pages = (
   url: URL,
   response: ServerResponse,
@@ -27,10 +26,7 @@ const HOST = '127.0.0.1';
 export const html = 'text/html; charset=utf-8';
 export const text = 'text/plain; charset=utf-8';
 
-/**
- * @param port 0 for a free one
- * @throws Failure `port_in_use`
- */
+/** @param port 0 for a free one @throws Failure `port_in_use` */
 export async function servePages(port: number, pages: Pages): Promise<LocalPages> {
   const check = hostCheck(HOST, []);
   const server = createServer((request, response) => {

@@ -1,4 +1,3 @@
-// The options that describe a log, of every command that reads some, and the words about how it was read.
 import { basename } from 'node:path';
 import { counted, readFacts } from '../report/words.js';
 import { parseTimeMs } from '../schema/quantity.js';
@@ -61,7 +60,7 @@ export function logOptions(given: GivenLog, cycleMs: number): LogOptions {
   };
 }
 
-/** `ts`, `ts:ms`, `:ms`: a column may have colons in its name. */
+/** `ts`, `ts:ms`, `:ms`; a column name may contain colons. */
 function timeIn(text: string) {
   const at = text.lastIndexOf(':');
   const unit = timeUnits.find((one) => at !== -1 && one === text.slice(at + 1));
@@ -84,7 +83,7 @@ export interface Count {
   readonly cost?: LogOptions['cost'];
 }
 
-/** @throws Failure `wrong_usage` for a log with costs: what is named beside it counts requests */
+/** @throws Failure `wrong_usage` if a log has costs: `beside` counts requests */
 export function refuseCosts({ cost }: LogOptions, beside: string | undefined): void {
   if (cost === undefined || beside === undefined) return;
   throw usageFailure(

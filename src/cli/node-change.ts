@@ -1,5 +1,4 @@
-// `weir node deploy`, `change`, `candidate`, `promote` and `delete`: puts a rate limiter, or a definition of one's own, onto a machine, and
-// changes it there. The node checks definitions.
+// `weir node deploy`, `change`, `candidate`, `promote`, `delete`: creates and changes rate limiters and custom definitions on a machine.
 import { changeContract, promoteCandidate, showCandidate } from '../api/changes.js';
 import { createContract, deleteContract, deployRateLimiter } from '../api/contracts.js';
 import { createMachine } from '../api/machines.js';
@@ -84,7 +83,7 @@ export const deploy = nodeCommand({
   },
 });
 
-/** Does something on a machine, which is made where there is none. @returns what it gives, and whether the machine is new */
+/** Creates the machine if it is missing. @returns the result of `work`, and whether the machine is new */
 async function onMachine<T>(api: ApiClient, slug: string, work: () => Promise<T>): Promise<readonly [T, boolean]> {
   try {
     return [await work(), false];

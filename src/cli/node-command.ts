@@ -1,4 +1,4 @@
-// What the commands of `weir node` share: options, and the connection to the node.
+// Shared parts of the commands of `weir node`: options, and the connection to the node.
 import { readClock } from '../api/node.js';
 import { DEFAULT_URL } from '../client/base-url.js';
 import type { NodeClient } from '../client/node-client.js';
@@ -32,7 +32,7 @@ export function moreAfter(next: string | undefined): string | undefined {
 export function nodeCommand<Known extends Options>(parts: {
   readonly options: Known;
   readonly examples: Command['examples'];
-  /** Whether anyone may call it, so that no key is sent. */
+  /** Anyone may call it, so no key is sent. */
   readonly isPublic?: boolean;
   /** Returns undefined if it has printed everything itself. */
   readonly run: (node: NodeClient, given: GivenTo<Known> & { readonly json: boolean }) => Promise<Printed | undefined>;
@@ -65,10 +65,7 @@ export async function cycleMsOfNode({ anyone }: NodeClient): Promise<number> {
   return (await anyone.call(readClock)).cycle_ms;
 }
 
-/**
- * A duration in cycles of the node: `60`, `60 cycles`, `47s`. The length of a cycle is requested only if the text needs it.
- * @throws Failure `wrong_usage`
- */
+/** A duration in the node's cycles: `60`, `60 cycles`, `47s`. Requests the cycle length only if needed. @throws Failure `wrong_usage` */
 export async function cyclesOf(node: NodeClient, text: string, option: string): Promise<number>;
 export async function cyclesOf(node: NodeClient, text: string | undefined, option: string): Promise<number | undefined>;
 export async function cyclesOf(node: NodeClient, text: string | undefined, option: string) {

@@ -1,4 +1,4 @@
-// `weir node contracts`, `transition`, `event` and `gate`: what a contract is, what moves it, what it decides.
+// `weir node contracts`, `transition`, `event` and `gate`: shows contracts, moves them, asks for decisions.
 import { driveTransition, getContract, listContracts } from '../api/contracts.js';
 import { countOne, gateByPost } from '../api/events.js';
 import { LONGEST_PAGE } from '../api/shapes.js';

@@ -1,5 +1,5 @@
-// `weir node inspect`: the definition of a template, as the node has it. With --as, without a node: to be copied and changed, its machine for
-// XState's visual tools, or a diagram.
+// `weir node inspect`: the node's definition of a template. With --as, and no node: as a starting point for a copy, as a machine for
+// XState's visual tools, or as a diagram.
 import type { Static } from 'typebox';
 import { type ClientKind, clientKinds } from '../actor/client/client-schema.js';
 import { inspectRateLimiter } from '../api/contracts.js';

@@ -1,5 +1,5 @@
-// `weir node mint`, `weir node session` and `weir node keys`: the keys of an owner, and a session in exchange for one. A minted key and a
-// session are kept in the user's folder for later commands; a kept key that is rotated is replaced there.
+// `weir node mint`, `session` and `keys`: the keys of an owner, and a session in exchange for a key. Minted keys and sessions are saved in
+// the user's folder; rotating a saved key updates it there.
 import { endSession, listKeys, makeKey, mintKey, openSession, revokeKey, rotateKey } from '../api/keys.js';
 import { choice, several, text, value } from './command.js';
 import { usageFailure } from './exit-codes.js';

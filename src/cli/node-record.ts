@@ -1,4 +1,4 @@
-// `weir node record` and `weir node follow`: the record of a machine, exported as it is or followed as it grows.
+// `weir node record` and `weir node follow`: exports the record of a machine, or follows it.
 import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { getMachine } from '../api/machines.js';
@@ -40,7 +40,7 @@ export const record = nodeCommand({
   },
 });
 
-/** The file is there once it is whole. @returns its bytes @throws Failure `unwritable_folder` */
+/** The file appears only when complete. @returns its size in bytes @throws Failure `unwritable_folder` */
 async function writeWhole(path: string, chunks: AsyncIterable<Uint8Array>): Promise<number> {
   const draft = `${path}.part`;
   let bytes = 0;
@@ -92,7 +92,7 @@ export const follow = nodeCommand({
   },
 });
 
-/** For example `2026-11-20T23:24:00.000Z  cycle 2345678901  rate_limited  0123456789abcdef  limiting  count 101`. */
+/** `2026-11-20T23:24:00.000Z  cycle 2345678901  rate_limited  0123456789abcdef  limiting  count 101` */
 function lineOf({ event, data: text, envelope }: StreamMessage): string {
   if (envelope === undefined) return `${event}  ${text}`;
   const { cycle, contract_id, key, from, to, state, count, cause, removed_to_seq: removed } = envelope.data;

@@ -1,4 +1,3 @@
-// Options that several commands share, so that they mean the same everywhere.
 import { seedOf } from '../math/seed.js';
 import { Failure } from '../schema/failure.js';
 import { cycleMsFor, nearestWindow, parseTime, parseTimeMs } from '../schema/quantity.js';
@@ -18,7 +17,7 @@ export const seed = value(
   'instead of the seed of the scenario: a whole number, or one that a run has named, such as 77/2',
 );
 
-/** @param usual the folder where none is given */
+/** @param usual the default folder */
 export const outFor = (usual: string) => text(`folder for the report, or none (default: ${usual})`, { local: true });
 export const out = outFor('reports/<scenario>/<seed>');
 
@@ -31,11 +30,7 @@ export const watch = perhaps(
   { local: true },
 );
 
-/**
- * What shows the runs of a command; it is loaded only where it is asked for.
- * @param how `text` for the terminal, `page` for the browser
- * @throws Failure `wrong_usage`
- */
+/** Loads the view only if requested. @param how `text` for the terminal, `page` for the browser @throws Failure `wrong_usage` */
 export async function watchOf(how: string | undefined): Promise<WatchServer | undefined> {
   if (how === undefined) return undefined;
   if (how === 'text' && process.stderr.isTTY !== true)
@@ -49,15 +44,12 @@ export async function watchOf(how: string | undefined): Promise<WatchServer | un
 
 export const port = whole(0, 65_535, 'loopback port (0: a free one)', { default: 0, local: true });
 
-/**
- * The duration in an option, in whole cycles: `60`, `60 cycles`, `47s`.
- * @throws Failure `wrong_usage`
- */
+/** Parses a duration into whole cycles: `60`, `60 cycles`, `47s`. @throws Failure `wrong_usage` */
 export function durationIn(option: string, text: string, cycleMs: number, least = 0): number {
   return timeFailure(option, text, () => parseTime(text, cycleMs, `--${option}`, least));
 }
 
-/** A time in ms, at least 1: `5s`; a number alone counts ms. */
+/** A time in ms, at least 1: `5s`; a plain number is in ms. */
 export function readMs(text: string, option: string): number {
   const written = /^\s*[\d.]+\s*$/.test(text) ? `${text}ms` : text;
   return timeFailure(option.replace(/^--/, ''), text, () => parseTimeMs(written, CYCLE_MS, option, 1));
@@ -73,10 +65,10 @@ function timeFailure<T>(option: string, text: string, read: () => T): T {
   }
 }
 
-/** A share of all, 0 to 1: `0.1%`, `0.001`. */
+/** A share, 0 to 1: `0.1%`, `0.001`. */
 export function readShare(text: string): number | undefined {
   const [, number = '', sign = ''] = /^(\d+(?:\.\d+)?|\.\d+)\s*(%?)$/.exec(text) ?? [];
-  // The digits decide, not their rounded hundredth: 0.1% is 0.001.
+  // The exponent avoids a rounding error of division: 0.1% is 0.001.
   const share = sign === '' ? Number(number) : Number(`${number}e-2`);
   return number !== '' && share <= 1 ? share : undefined;
 }
@@ -93,10 +85,7 @@ export function cycleMsOf(given: number | undefined, windows: readonly (number |
   return given ?? cycleMsFor(windows, CYCLE_MS);
 }
 
-/**
- * Windows in whole cycles, and what is to be said of those that are none.
- * @throws Failure `wrong_usage`
- */
+/** Windows in whole cycles, with notes on inexact ones. @throws Failure `wrong_usage` */
 export function windowsIn(option: string, texts: readonly string[], cycleMs: number) {
   const cycles = texts.map((text) => durationIn(option, text, cycleMs, 1));
   const notes = texts.flatMap((text, index) => nearestWindow(text, cycles[index]!, cycleMs) ?? []);
@@ -142,7 +131,7 @@ export const inputs = several(
   ),
 );
 
-/** Fields of what is sent to a node, as its API names them: `near_limit=0.8`, `keyed.overflow=share`. */
+/** Fields of a request body, named as in the API: `near_limit=0.8`, `keyed.overflow=share`. */
 export function fields(examples: string) {
   return several(
     value(
@@ -156,8 +145,8 @@ export function fields(examples: string) {
 type Body = { [field: string]: never };
 
 /**
- * The fields as a body, which the node checks: a value is JSON where it can be read as that, else a text.
- * @throws Failure `wrong_usage` for a field of what is no object
+ * The fields as a body, which the node validates. A value is JSON if it parses, else a text.
+ * @throws Failure `wrong_usage` for a field of a value that is not an object
  */
 export function bodyOf(given: readonly (readonly [path: string, value: string])[] = []): Body {
   const body: Record<string, unknown> = {};
@@ -188,10 +177,7 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/**
- * What is refused unless it is allowed.
- * @param kinds by name, with what they allow
- */
+/** Permissions that must be given explicitly. @param kinds names with descriptions */
 export function allow<const Kind extends string>(kinds: Readonly<Record<Kind, string>>) {
   const names = Object.keys(kinds) as Kind[];
   return value(

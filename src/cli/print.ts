@@ -1,4 +1,3 @@
-// The output of a command: the answer as JSON for programs, a text for people.
 import type { ReportDocument } from '../report/block.js';
 import { documentText } from '../report/terminal-blocks.js';
 import { say, warn } from './say.js';

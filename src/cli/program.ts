@@ -1,4 +1,3 @@
-// The program: finds the command that a command line names, and runs it or shows its help. Only the file of that command is loaded.
 import { nearest } from '../schema/did-you-mean.js';
 import { topics } from '../topics/topics.js';
 import { VERSION } from '../version.js';
@@ -13,10 +12,7 @@ import { eraseProgress, say } from './say.js';
 import { terminalAtHand } from './terminal.js';
 import { showPage, showTopic } from './topic.js';
 
-/**
- * Runs the named command to its end, and reports its failure. It sets the exit code and does not exit the process.
- * @param words the arguments after `weir`
- */
+/** Runs the command and reports its failure. Sets the exit code without exiting. @param words the arguments after `weir` */
 export async function runCommandLine(words: readonly string[]): Promise<void> {
   try {
     if (words[0] === '--version') say(`${VERSION}\n`);
@@ -54,7 +50,6 @@ function known(words: string): boolean {
   return commands.some(({ name }) => `${name} `.startsWith(`${words} `));
 }
 
-/** The words that begin names of commands, as `node` and `node keys`. */
 function groupIn(words: readonly string[]): string | undefined {
   const asked = [words.slice(0, 2), words.slice(0, 1)].map((part) => part.join(' '));
   return asked.find((part) => part !== '' && known(part));

@@ -1,5 +1,5 @@
-// The progress of a command: one line on standard error, only on a terminal. It appears after a second of work, is redrawn at most ten times
-// a second, and goes before anything else is written.
+// One line of progress on standard error, only on a terminal. It appears after a second of work, redraws at most ten times a second, and
+// disappears before other output.
 import type { LiveRun } from '../live/live-run.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
 import { CYCLE_MS } from '../time/cycle.js';
@@ -16,7 +16,7 @@ interface Output {
   write(text: string): unknown;
 }
 
-/** Where progress is shown: nowhere while `--watch=text` has the whole terminal. */
+/** No progress while `--watch=text` occupies the terminal. */
 export function progressOut(watch: string | undefined): Output {
   return watch === 'text' ? { write: () => true } : process.stderr;
 }
@@ -28,7 +28,7 @@ export class Progress {
   readonly #out: Output;
   readonly #nowMs: () => number;
 
-  /** @param nowMs milliseconds since some instant, never decreasing */
+  /** @param nowMs monotonic ms */
   constructor(what: string, out: Output = process.stderr, nowMs = monotonicMs()) {
     this.#what = what;
     this.#out = out;
@@ -36,10 +36,7 @@ export class Progress {
     this.#nextMs = nowMs() + APPEARS_AFTER_MS;
   }
 
-  /**
-   * @param share 0 .. 1; undefined if the end is not known
-   * @param words asked for only when the line is drawn, where they are a function
-   */
+  /** @param share 0 .. 1; undefined if the end is unknown @param words a function is called only when the line is drawn */
   show(share: number | undefined, words: string | (() => string) = ''): void {
     if (this.#out.isTTY !== true) return;
     const nowMs = this.#nowMs();
@@ -62,7 +59,7 @@ export class Progress {
   }
 }
 
-/** Fits into one row of the terminal: a character that is not of ASCII may take two columns. */
+/** Fits one row of the terminal: a character outside ASCII may take two columns. */
 function cutTo(line: string, { columns = 80 }: Output): string {
   let left = columns - 1;
   let cut = '';
@@ -86,7 +83,6 @@ function bar(share: number): string {
 
 const WIDTHS = { cycle: 8, planned: 9, sent: 9, admitted: 9, limited: 9 } as const;
 
-/** The progress of a live run: a line for each cycle with requests, and the progress line below. */
 export class CycleLines {
   readonly #progress: Progress;
   readonly #out: Output;

@@ -1,4 +1,3 @@
-// `weir recommend`: reads logs, and prints which limit fits them.
 import { families } from '../limiter/products/families.js';
 import { MOST_WITHIN } from '../schema/quantity.js';
 import { linesAs, otherProducts } from '../sizing/other-products.js';

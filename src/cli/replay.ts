@@ -1,5 +1,4 @@
-// `weir replay`: logs through a limiter, in virtual time or against a live node; with --compare or several --limit, the same requests
-// through several.
+// `weir replay`: logs through a limiter, in virtual time or against a live node; with --compare or several --limit, through several rules.
 import { createWriteStream } from 'node:fs';
 import { dirname } from 'node:path';
 import { finished } from 'node:stream/promises';
@@ -78,7 +77,7 @@ interface Asked {
   readonly given: Given;
   readonly line: CommandLine;
   readonly cycleMs: number;
-  /** Length of the window in cycles, for families. */
+  /** Window length in cycles, for families. */
   readonly within: number;
   readonly log: LogOptions;
   readonly notes: readonly string[];
@@ -189,7 +188,7 @@ async function replayOne(asked: Asked, limiter: Limiter): Promise<void> {
   }
 }
 
-/** The plan of the limiter for a window of this many cycles; for the one that was asked for if undefined. */
+/** The plan of the limiter by window length in cycles; undefined: the window asked for. */
 async function planOf({ cycleMs }: Asked, limiter: Limiter): Promise<(within?: number) => Plan> {
   const [{ checkLimiter, followsRule, limiterDefinition }, { planContract }] = await Promise.all([
     import('../limiter/products/limiter-spec.js'),
@@ -204,7 +203,7 @@ async function planOf({ cycleMs }: Asked, limiter: Limiter): Promise<(within?: n
   };
 }
 
-/** Distinguishes the reports of one log: the limiter, and a hash of every other word that changes the outcome. */
+/** Distinguishes the reports of one log: the limiter, and a hash of all other words that change the outcome. */
 function runName({ given, line, within }: Asked, limiter: Limiter): string {
   const folders = given.log.map((path) => dirname(path)).filter((folder) => folder !== '.');
   const words = line.repeat(folders).replaceAll(/ --(threshold|within|top) \S+/g, '');

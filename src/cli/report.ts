@@ -92,7 +92,7 @@ async function renderRuns(given: Given, paths: readonly string[]): Promise<void>
   }
 }
 
-/** To standard output it waits for a slow reader, because a timeline may be long. */
+/** Standard output waits for a slow reader, because a timeline may be long. */
 async function write(rendered: Rendered, out: string | undefined): Promise<void> {
   const isText = typeof rendered === 'string';
   const pieces: Iterable<string | Uint8Array> = isText || rendered instanceof Uint8Array ? [rendered] : rendered;

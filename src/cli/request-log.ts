@@ -1,4 +1,4 @@
-// `weir simulate --log`: the requests of a scenario as lines of a combined log, no faster than they are taken.
+// `weir simulate --log`: the requests of a scenario as a combined log, written with backpressure.
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -18,7 +18,7 @@ export async function writeRequestLog(path: string, scenario: LoadedScenario, se
 }
 
 async function* chunksOf(scenario: LoadedScenario, seed: Seed | undefined): AsyncGenerator<string> {
-  // The first cycle of the scenario begins with one of the clock: then a replay counts the same requests in each.
+  // The scenario's first cycle is aligned to the clock, so that a replay counts the same requests per cycle.
   const startMs = Math.ceil(START_MS / scenario.cycleMs) * scenario.cycleMs;
   let chunk = '';
   let number = 0;

@@ -1,4 +1,4 @@
-// A table of runs, of a sweep or of a map: runs that an earlier call has made, files that grow with each run, progress, text, page.
+// Runs a sweep or a map: resumes earlier runs, appends each run to the files, shows progress, text and page.
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { type Block, sentence } from '../report/block.js';
@@ -39,7 +39,6 @@ interface Given {
 interface RunTable {
   readonly rows: readonly SweepRow[];
   readonly axes: readonly Axis[];
-  /** By their numbers in the runs. */
   readonly cells: readonly Cell[];
   readonly figures: readonly string[];
   readonly says?: readonly Block[] | undefined;
@@ -158,11 +157,11 @@ function mapOf(plan: SweepPlan, question: Question): Make {
   };
 }
 
-/** The first runs are slow, since little is compiled yet; by the runs of the time after that the time of a run is measured. */
+/** The first runs are slow (little is compiled); the run time is measured after them. */
 const WARM_UP_MS = 2_000;
 const MEASURED_MS = 1_000;
 
-/** To be called with each run that has ended: says once how long the others will take. */
+/** Call it after each run: it reports the remaining time once. */
 function estimate(left: number, { workers, watch }: Given): () => void {
   const clock = new WallClock(CYCLE_MS, { onError: () => {} });
   const cores = Math.min(typeof workers === 'number' ? workers : availableParallelism(), left);

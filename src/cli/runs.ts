@@ -1,4 +1,4 @@
-// What simulate, replay and load share: the rows of a run while they come, the folders of reports, the printed result.
+// Shared by simulate, replay and load: rows of a run, report folders, printed result.
 import { join } from 'node:path';
 import { lastValueFrom, type Observable, type OperatorFunction, tap } from 'rxjs';
 import { openReportFolder, type ReportFolder, safeName, type WrittenReport } from '../report/folder.js';
@@ -27,7 +27,7 @@ interface Given {
   readonly out?: string | undefined;
 }
 
-/** Creates the folder of a report before the run starts, so that an invalid path fails early. */
+/** Creates the folder before the run, so that an invalid path fails early. */
 export async function folderFor(
   { out }: Given,
   run: { readonly scenario: string; readonly id: string; readonly ofSeveral?: boolean },
@@ -49,9 +49,9 @@ export interface RunSetting {
 }
 
 /**
- * Runs scenarios one after the other, each with its report, and prints what came of them.
- * @param run gives the run, and the files that it has written already
- * @param suffix of the names of the reports
+ * Runs scenarios one after the other, each with its report, and prints the results.
+ * @param run returns the run, and files that it has written
+ * @param suffix of report names
  */
 export async function runAll<Asked extends AskedRun>(
   given: Given & { readonly seed?: number | string; readonly watch?: string },
@@ -82,19 +82,18 @@ export async function runAll<Asked extends AskedRun>(
     if (left > 0) warn(`weir: stopped; ${left} of ${all.length} scenarios were not run.\n`);
     return runs;
   } finally {
-    // A run that failed is shown no longer.
     await watch?.end();
   }
 }
 
-/** The name of the scenario, with a number if several scenarios have that name, so that no report replaces another. */
+/** The scenario's name, numbered among namesakes so that no report replaces another. */
 function placeOf(scenario: LoadedScenario, all: readonly AskedRun[]): string {
   const namesakes = all.filter((one) => one.scenario.name === scenario.name);
   const number = namesakes.findIndex((one) => one.scenario === scenario) + 1;
   return number > 1 ? `${scenario.name}-${number}` : scenario.name;
 }
 
-/** Prints one run, or a table of several. The exit code follows from their verdicts, or from the signal that stopped them. */
+/** Prints one run, or a table of several. The exit code follows from the verdicts, or the signal that stopped them. */
 export function printRuns(
   runs: readonly Reported[],
   reports: readonly (WrittenReport | undefined)[],

@@ -1,11 +1,11 @@
-// The one place that writes to the terminal: what others chose (names, keys, lines of logs, answers of servers) cannot steer it.
+// The only output to the terminal: foreign text (names, keys, log lines, answers of servers) cannot control it.
 
-/** Colours that reports are written with: see report/terminal-text.ts. */
+/** Colours of reports: see report/terminal-text.ts. */
 const COLOUR = '\\u001b\\[(?:1|2|22|31|32|39)m';
-/** Control characters, and those that change the direction of a text or are not seen. */
+/** Control characters, direction marks and invisible characters. */
 const UNSEEN = new RegExp(`(${COLOUR})|[^\\P{C}\\n\\t]|[\\u2028\\u2029]`, 'gu');
 
-/** A text with visible escapes in place of characters that a terminal acts on or does not show. JSON stays the same value. */
+/** Escapes characters that a terminal interprets or does not show. JSON keeps its value. */
 export function visible(text: string): string {
   return text.replace(UNSEEN, (found, colour: string | undefined) => colour ?? escapedOf(found));
 }
@@ -17,7 +17,7 @@ function escapedOf(character: string): string {
 
 let erase: (() => void) | undefined;
 
-/** Sets how the line of a progress is removed from the screen, before anything else is written; undefined once it is gone. */
+/** Sets how to erase the progress line before other output; undefined once it is gone. */
 export function onScreen(erasing: (() => void) | undefined): void {
   erase = erasing;
 }
@@ -26,7 +26,7 @@ export function eraseProgress(): void {
   erase?.();
 }
 
-/** Writes to standard output. @returns false where the reader is behind, as `write` does */
+/** Writes to standard output. @returns false if the reader is behind, as `write` does */
 export function say(text: string): boolean {
   erase?.();
   return process.stdout.write(visible(text));

@@ -1,4 +1,3 @@
-// `weir self-test`: measures the published results on all cores, and prints expected and measured figures.
 import { availableParallelism } from 'node:os';
 import { packageFile } from '../package-file.js';
 import { type Block, right, sentence } from '../report/block.js';

@@ -1,4 +1,4 @@
-// `weir report --serve`: all reports of a folder on loopback. Nothing outside of the folder is served.
+// `weir report --serve`: all reports of a folder on loopback, and no other files.
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, extname, join, resolve, sep } from 'node:path';
 import { compareRuns } from '../report/compare-runs.js';
@@ -49,7 +49,7 @@ async function rootOf(folder: string): Promise<string> {
   }
 }
 
-/** @param policy of the reports: what they say of themselves does not count */
+/** @param policy for all reports, whatever policy their files declare */
 async function pageFor(
   root: string,
   folder: string,
@@ -92,7 +92,7 @@ function unescaped(path: string): string | undefined {
   }
 }
 
-/** The real path of a file of the folder; undefined for one that is outside, hidden, no file, or not there. */
+/** The real path of a file; undefined if it is outside the folder, hidden, missing or no file. */
 async function inside(root: string, name: string): Promise<string | undefined> {
   if (name.includes('\0') || name.split(/[/\\]/).some((part) => part.startsWith('.'))) return undefined;
   try {
@@ -104,7 +104,6 @@ async function inside(root: string, name: string): Promise<string | undefined> {
   }
 }
 
-/** Kinds of reports that are not a single run, by a file that only they have. */
 const kinds = [
   ['recommend.json', 'recommend'],
   ['answer.json', 'identify'],

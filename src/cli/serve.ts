@@ -1,4 +1,3 @@
-// `weir serve`: runs a node until it is interrupted.
 import { isIP } from 'node:net';
 import { isLoopback } from '../api/loopback.js';
 import type { NetworkStorage } from '../node/network/network-storage.js';
@@ -19,8 +18,8 @@ const DEFAULT_PORT = 7770;
 const DAY_MS = 24 * 3_600_000;
 
 /**
- * For how long records of deleted machines may be kept, in days. The shortest is a day: for that long, nodes of a network keep answers under
- * idempotency keys, which the next owner of the slug must not get.
+ * Longest retention of deleted machines' records, in days. The shortest is a day: nodes of a network keep answers under idempotency keys
+ * that long, and the next owner of the slug must not get them.
  */
 const MOST_DAYS = 3_650;
 
@@ -84,7 +83,7 @@ const options = {
 
 type Given = GivenTo<typeof options>;
 
-/** Serves until the first SIGINT or SIGTERM, then finishes requests in progress; the second one ends the process immediately. */
+/** The first SIGINT or SIGTERM finishes requests in progress; the second ends the process immediately. */
 export const serve = command({
   options,
   examples: [
@@ -155,7 +154,7 @@ export const serve = command({
   },
 });
 
-/** @throws Failure `unreadable_file`, and for limits that cannot be read */
+/** @throws Failure `unreadable_file`, and for invalid limits */
 async function grpcOptions(port: number, files: readonly string[] = [], cycleMs: number) {
   const [{ readDescriptorLimits }, { readSource }] = await Promise.all([
     import('../node/envoy/limits-file.js'),
@@ -192,7 +191,7 @@ function factsOf(
   };
 }
 
-/** What depends on where the data is. @throws Failure `wrong_usage` */
+/** Checks options that depend on the store. @throws Failure `wrong_usage` */
 function checkStore({ store, data, allow, grpc, keep = [] }: Given): void {
   const kind = store === 'memory' ? 'memory' : 'Redis';
   const [option] = [

@@ -1,4 +1,3 @@
-// `weir simulate`: runs scenarios in virtual time, one after the other, each with its report.
 import { join } from 'node:path';
 import type { CycleRow } from '../outcome/cycle-row.js';
 import type { Table } from '../report/block.js';
@@ -66,7 +65,7 @@ export const simulate = command({
       import('../scenario/load-scenario.js'),
       import('./runs.js'),
     ]);
-    // All files are read before the first run, so that a misspelt path fails immediately.
+    // Reads all files before the first run, so that a misspelt path fails immediately.
     const all = [];
     for (const path of given.scenario) all.push({ path, scenario: await loadScenario(path) });
     await runAll(given, line, all, async ({ path, scenario }, place) => {
@@ -77,7 +76,7 @@ export const simulate = command({
   },
 });
 
-/** Writes the log that --log names. @returns whether nothing else is wanted */
+/** @returns whether --log is the only output */
 async function writeLog({ scenario: paths, seed }: Given, log: string): Promise<boolean> {
   const [path, ...others] = paths;
   if (others.length > 0) throw usageFailure('--log takes one scenario at a time.', 'Name one scenario.');
@@ -168,7 +167,6 @@ async function withReplicated(
   };
 }
 
-/** Actors that are shown one by one; of more only the number is shown. */
 const MOST_ACTORS = 40;
 
 function actorTable(states: readonly ActorState[]): string {

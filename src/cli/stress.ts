@@ -1,4 +1,3 @@
-// `weir stress`: saturates a node, and says how much it held.
 import type { RateSearch } from '../live/rate-search.js';
 import type { RouteFigures, StressResult } from '../live/stress.js';
 import { type Block, right, sentence } from '../report/block.js';

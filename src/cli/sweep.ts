@@ -1,5 +1,5 @@
-// `weir sweep`: runs a scenario with every value of some fields; --find searches for the value at which a condition begins to hold, --map
-// finds where a service stays stuck. The table of runs of a sweep and of a map is in run-table.ts.
+// `weir sweep`: runs a scenario for all values of some fields; --find searches for the value at which a condition begins to hold, --map
+// finds where a service stays stuck.
 import { blocksText } from '../report/terminal-blocks.js';
 import type { Found } from '../simulate/sweep/find.js';
 import type { SweepPlan } from '../simulate/sweep/plan-sweep.js';
@@ -144,7 +144,6 @@ async function findAndPrint(plan: SweepPlan, given: Given, searched: string, con
     const text = given.json ? JSON.stringify(found) : blocksText(foundBlocks(found, condition), terminalAtHand());
     say(`${text}\n`);
   }
-  // A value was asked for: without one the question is not answered.
   const isAnswered = answers.every((answer) => answer === 'smallest' || answer === 'largest');
   process.exitCode = exitOfStop() ?? (isAnswered ? 0 : 1);
 }

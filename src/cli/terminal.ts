@@ -1,7 +1,7 @@
-// Output for people: tables that fit the terminal, lists of names with values, text without control characters.
+// Text output: tables that fit the terminal, and lists of names with values.
 import { alignedTable, type Terminal } from '../report/terminal-text.js';
 
-/** Width, colour and characters of standard output. Colour is on for a terminal unless NO_COLOR is set; FORCE_COLOR turns it on. */
+/** Colour is on for a terminal unless NO_COLOR is set; FORCE_COLOR turns it on. */
 export function terminalAtHand(out: NodeJS.WriteStream = process.stdout): Terminal {
   const { NO_COLOR, FORCE_COLOR, TERM, LC_ALL, LC_CTYPE, LANG } = process.env;
   const isForced = FORCE_COLOR !== undefined && FORCE_COLOR !== '0';
@@ -16,10 +16,7 @@ export function terminalAtHand(out: NodeJS.WriteStream = process.stdout): Termin
 
 type TableCell = string | number | undefined;
 
-/**
- * Lines of a table without a trailing line feed. Columns of numbers are aligned to the right. On a terminal the widest column is cut
- * to fit; in a pipe nothing is cut.
- */
+/** Numbers are right-aligned, without a final line feed. On a terminal the widest column is cut to fit; in a pipe nothing is cut. */
 export function table(heads: readonly string[], rows: readonly (readonly TableCell[])[]): string {
   const columns = heads.map((title, column) => ({
     title,
@@ -30,7 +27,7 @@ export function table(heads: readonly string[], rows: readonly (readonly TableCe
   return alignedTable(columns, cells, width).join('\n');
 }
 
-/** Indented lines `name  value` with aligned values. Entries without a value are omitted. */
+/** Indented lines `name  value`. Entries without a value are omitted. */
 export function facts(entries: readonly (readonly [name: string, value: TableCell])[]): string {
   const given = entries.filter(([, value]) => value !== undefined);
   const width = Math.max(0, ...given.map(([name]) => name.length));

@@ -1,4 +1,4 @@
-// Prints a page of `weir help`: a topic, or any text in Markdown.
+// Prints a page of `weir help`: a topic, or any Markdown text.
 import { readFileSync } from 'node:fs';
 import { packageFile } from '../package-file.js';
 import { usageFailure } from './exit-codes.js';
@@ -17,7 +17,7 @@ export async function showPage(page: string): Promise<void> {
   say(terminal.unicode ? text : asciiOnly(text));
 }
 
-/** @param word after the topic: the field of a scenario, for the topic `fields` */
+/** @param word the field of a scenario, for the topic `fields` */
 export async function showTopic(name: string, word = ''): Promise<void> {
   if (name === 'fields') return showPage(await fieldText(word));
   if (word !== '') throw usageFailure(`The topic ${name} takes no further word.`, `See \`weir help ${name}\`.`);

@@ -1,5 +1,5 @@
-// The files of a trace: every message as a line of NDJSON, the same in the protocol of Stately's inspector, and a sequence diagram. If a run
-// has too many messages for a diagram, the diagram shows only those that changed the state of an actor.
+// The files of a trace: messages as NDJSON, the same for Stately's inspector, and a sequence diagram. With too many messages, the diagram
+// shows only those that changed an actor's state.
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import type { InspectionEvent } from 'xstate';
 import { unwritableFailure } from '../schema/unwritable.js';
@@ -10,14 +10,13 @@ import type { Clock } from '../time/clock.js';
 const CHUNK = 64 * 1024;
 
 export class TraceFile {
-  /** The trace, its diagram, and the trace for Stately's inspector. */
   readonly files: readonly [trace: string, diagram: string, stately: string];
   readonly #path: string;
   readonly #trace = new Trace((message) => this.#take(message));
   readonly #stately = new StatelyTrace((line) => this.#statelyLines.add(line));
   readonly #lines: Lines;
   readonly #statelyLines: Lines;
-  /** The first messages, and the first messages that changed a state, at most as many as a diagram can show. */
+  /** First messages, and first messages that changed a state; at most as many as a diagram shows. */
   readonly #first: TracedMessage[] = [];
   readonly #changes: TracedMessage[] = [];
   #messages = 0;

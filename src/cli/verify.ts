@@ -66,7 +66,6 @@ function pinnedFor(url: string): Trusted {
   return pin === undefined ? { kind: 'none' } : { kind: 'pin', pin };
 }
 
-/** Keys as PEM, base64 or fingerprint, or the paths of files that contain some. */
 async function trustedFrom(texts: readonly string[]): Promise<Trusted> {
   const [{ isRawKey }, { isFingerprint, trustIn }] = await Promise.all([
     import('../record/signing.js'),
@@ -93,7 +92,7 @@ function contentOf(path: string, takes: string): string {
   }
 }
 
-/** Only a head that holds is saved; the old one stays until the new one is complete. */
+/** Saves only a verified head, atomically. */
 function save(path: string, { closing }: ExportVerifier): void {
   if (closing !== undefined) writePrivate(path, `${JSON.stringify(closing)}\n`);
 }

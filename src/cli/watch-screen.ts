@@ -1,4 +1,4 @@
-// A run as a full-screen view of the terminal: it is redrawn in place, fits the window, and leaves what stood there before.
+// A full-screen view of a run: it redraws in place, fits the window, and restores the previous screen.
 
 import { windowChart } from '../report/chart/window-count.js';
 import type { Reported } from '../report/reported.js';
@@ -34,11 +34,11 @@ export class WatchScreen {
     this.#isOpen = true;
     this.#out.write(ENTER);
     this.#out.on('resize', this.#onResize);
-    // Also where a second Ctrl-C ends the process at once.
+    // Also covers a second Ctrl-C, which ends the process at once.
     process.on('exit', this.#onExit);
   }
 
-  /** @param linesOf what is shown, of which the first lines are seen; asked again where the window gets another size */
+  /** @param linesOf called again on resize; the first lines that fit are shown */
   draw(linesOf: (terminal: Terminal) => readonly string[]): void {
     this.#redraw = () => {
       if (!this.#isOpen) return;

@@ -1,6 +1,6 @@
-// `--watch`: the page of a run while it goes on, or the same as a full-screen view of the terminal.
+// `--watch`: the live page of a run, or the same as a full-screen view of the terminal.
 //
-//   run ─► rows ─► WatchedRun, WatchedSweep ─┬─► page on loopback, sent whole four times a second; at the end it becomes the report
+//   run ─► rows ─► WatchedRun, WatchedSweep ─┬─► page on loopback, complete state four times a second; replaced by the report at the end
 //                                            └─► terminal, ten times a second
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
@@ -17,7 +17,7 @@ const SENT_AFTER_MS = 250;
 const DRAWN_AFTER_MS = 100;
 const MOST_SHARE = 0.05;
 const REPORT_WAIT_MS = 5_000;
-/** A reader that is further behind gets the next state instead. */
+/** A reader that is further behind skips states. */
 const MOST_BEHIND = 1_000_000;
 
 export class WatchServer {
@@ -80,13 +80,12 @@ export class WatchServer {
     this.#screen?.close();
     if (this.#screen !== undefined) return;
     this.changed(true);
-    // The page goes on to the report, which needs no server once it is there.
+    // The page opens the report and then needs no server.
     if (this.#readers.size > 0 && page !== undefined) await pause(REPORT_WAIT_MS, this.#shownReport.signal);
     await this.#pages?.close();
   }
 
   async #page(path: string, response: ServerResponse) {
-    // Before it is known what is shown, there is no page of it.
     if (path === '/') return htmlPage((await this.#begun).page);
     if (path === '/report' && this.#reportPath !== undefined) {
       const content = await readFile(this.#reportPath, 'utf8');

@@ -1,5 +1,4 @@
-// A run while it goes on: what has been seen of it so far, for the page and the terminal. It subscribes to the rows of the run, as the
-// outcome does.
+// The state of a running run for page and terminal, from the run's rows, like the outcome.
 import { lastValueFrom, tap } from 'rxjs';
 import type { LiveRun } from '../live/live-run.js';
 import type { Seed } from '../math/seed.js';
@@ -17,7 +16,7 @@ import type { RunScreen, WatchedArm } from '../web/watched.js';
 import { type Shown, screenLines } from './watch-screen.js';
 
 const MOST_COLUMNS = 600;
-/** Beyond so many rows expectations are judged at the end only. */
+/** Above this number of rows, expectations are judged only at the end. */
 const MOST_JUDGED = 200_000;
 
 export interface WatchedOptions {
@@ -38,7 +37,6 @@ class Arm {
     return new Arm(Math.max(1, Math.ceil(cycles / MOST_COLUMNS)));
   }
 
-  /** @param at cycles from the start, ascending */
   add(at: number, requests: number, admitted: number, count: number | undefined): void {
     this.reach(at);
     const column = this.#requests.length - 1;
@@ -49,7 +47,7 @@ class Arm {
     this.#count = count;
   }
 
-  /** Cycles without a row are like the one before them, without requests. */
+  /** Cycles without a row repeat the previous count, without requests. */
   reach(at: number): void {
     while (this.#requests.length * this.columnCycles <= at) {
       this.#requests.push(0);
@@ -90,7 +88,7 @@ export class WatchedRun implements Shown {
     this.#firstCycle = scenario.startCycle;
   }
 
-  /** Runs the model on the same scenario and seed. What it cannot run, the run itself refuses in words. */
+  /** Runs the model with the same scenario and seed. If the model cannot run it, the run itself explains why. */
   async predict(): Promise<void> {
     const arm = new Arm(this.#arm.columnCycles);
     const { startCycle } = this.#scenario;
@@ -117,7 +115,7 @@ export class WatchedRun implements Shown {
     const { cycle, run, totals } = row;
     this.#firstCycle = run.firstCycle;
     const cycles = run.lastCycle - run.firstCycle + 1;
-    // A node with other cycles: the prediction was for another number of them.
+    // The node has another cycle length, so the prediction covers another number of cycles.
     if (cycles !== this.#cycles) {
       this.#predicted = undefined;
       this.#cycles = cycles;
@@ -140,7 +138,7 @@ export class WatchedRun implements Shown {
     this.#facts = facts;
   }
 
-  /** The run so far, as reports use it; undefined before its first row, and where it has too many of them. */
+  /** The run so far; undefined before its first row, or with too many rows. */
   reported(): Reported | undefined {
     const fold = this.#fold;
     if (fold === undefined || (fold.timeline?.length ?? MOST_JUDGED) >= MOST_JUDGED) return undefined;

@@ -1,6 +1,6 @@
-// A sweep while it goes on: the cells that are whole, for the page and the terminal.
+// The state of a running sweep, for the page and the terminal: its completed cells.
 //
-//   limited    threshold 40  60  80      by the terminal: a row for each value of one axis, a shade for each of the other
+//   limited    threshold 40  60  80      on the terminal: a row per value of one axis, a shade per value of the other
 //   within 30       ▓▓  ▒▒  ░░
 //   within 60       ██  ▓▓              not there yet
 
@@ -14,7 +14,7 @@ import { firstView, sweepCharts } from '../web/chart/sweep-charts.js';
 import type { SweepScreen as Sent } from '../web/watched.js';
 import { progressLine, type Shown } from './watch-screen.js';
 
-/** The page is sent at most so many numbers: it is sent them again and again. */
+/** Limits the size of each update of the page. */
 const MOST_NUMBERS = 30_000;
 
 export class WatchedSweep implements Shown {
@@ -23,7 +23,7 @@ export class WatchedSweep implements Shown {
   readonly #asked: readonly string[] | undefined;
   readonly #nowMs: () => number;
   readonly #startMs: number;
-  /** In the order in which the cells became whole: a run that is late keeps nothing back. */
+  /** In order of completion: a late run delays no other cell. */
   readonly #rows: SweepRow[] = [];
   readonly #runsOf = new Map<number, SweepRun[]>();
   readonly #known: number;

@@ -1,4 +1,4 @@
-// `weir worker`: makes runs and sends shares of loads that are asked for with --workers, until it is stopped.
+// `weir worker`: executes runs and shares of loads requested with --workers, until stopped.
 import { availableParallelism, hostname } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import type { LoadJob } from '../live/load-job.js';
@@ -36,7 +36,7 @@ export const worker = command({
   run: async (given) => {
     const { redis, workers: threads = availableParallelism(), json } = given;
     const targets = given.target ?? [];
-    // As `weir load` does, whose requests it may send.
+    // As in `weir load`, whose requests it may send.
     setFlagsFromString('--no-allocation-site-pretenuring');
     const [{ takeRuns }, { generate }] = await Promise.all([
       needing('workers', import('../simulate/take-runs.js')),
