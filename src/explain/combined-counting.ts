@@ -1,14 +1,14 @@
-// Counting by rules made of rules: each member is counted by itself, all at the same instant.
+// Rules made of rules: each member counts for itself, all at the same instant.
 //
 //   or     a admits, or a refuses and b admits               refused: by both
-//   and    all admit                                         refused: by one at least; each is charged, or none
+//   and    all admit                                         refused: by at least one; each member is charged, or none
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { ALWAYS, type Counted, type Counting, type Span } from './counting.js';
 
 const NOT_YET: Span = { from: Number.NEGATIVE_INFINITY, to: Number.NEGATIVE_INFINITY };
 
 type States = readonly unknown[];
-/** What becomes of one member: it admits, refuses, is refused without being told, or is not asked. */
+/** 'would refuse': refuses, but is not charged. */
 type Part = 'admits' | 'refuses' | 'would refuse' | 'is not asked';
 
 export function combinedCounting(
@@ -56,7 +56,7 @@ interface Params {
   readonly edge?: string;
 }
 
-/** Every way in which `n` members may admit or refuse; that all admit comes first. */
+/** All combinations; the one in which all admit comes first. */
 function choices(n: number): Part[][] {
   if (n === 0) return [[]];
   return (['admits', 'refuses'] as const).flatMap((part) => choices(n - 1).map((rest) => [part, ...rest]));
@@ -118,7 +118,7 @@ class Combined implements Counting<States> {
     return joined.every((state) => state === undefined) ? undefined : joined.map((state, k) => state ?? one[k]);
   }
 
-  /** All members at one instant: what one of them leaves of the span is what the others are given. */
+  /** Members share one instant, so each narrows the span of the others. */
   #counted(states: States, span: Span, parts: readonly Part[], released: Span, n: number): Counted<States>[] {
     return this.#narrowed(states, span, parts, released, n).flatMap((one) => {
       const isWhole = one.at.from === span.from && one.at.to === span.to;

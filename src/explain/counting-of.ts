@@ -1,4 +1,3 @@
-// Which way of counting fits a rule.
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { combinedCounting } from './combined-counting.js';
 import type { Counting, RuleClock } from './counting.js';
@@ -8,17 +7,14 @@ import { logCounting } from './log-counting.js';
 import { scheduleCounting } from './schedule-counting.js';
 import { windowCounting } from './window-counting.js';
 
-/** The limits on concurrency: their answers depend on how long each request is in flight, which is not seen from outside. */
+/** The answers of these depend on how long each request is in flight, which is not visible from outside. */
 const notSeen = new Set(['concurrency', 'concurrency_queue', 'adaptive']);
 
-/** Those whose states are known within bounds for costs, too. */
+/** Rules whose states have bounds for costs, too. */
 const bounded = new Set(['gcra', 'token_bucket', 'fixed_window', 'sliding_log', 'sliding_log_block', 'rolling_count']);
 const combined = new Set(['or', 'and', 'and_all_charged']);
 
-/**
- * What the rule of a definition may do; undefined for one whose answers depend on what is not seen from outside.
- * @param hasCosts whether requests cost more than 1
- */
+/** Undefined if the answers depend on something not visible from outside. @param hasCosts whether requests cost more than 1 */
 export function countingOf(definition: RuleDefinition, hasCosts = false): Counting | undefined {
   if (namesIn(definition).some((name) => notSeen.has(name))) return undefined;
   return countingOn(definition, clockOf(definition), hasCosts) as Counting;
@@ -36,7 +32,7 @@ interface OfCosts {
   readonly over_limit_cost_bug?: boolean;
 }
 
-/** The rules of a definition and of its members. */
+/** The primitives of a definition and its members. */
 export function namesIn({ primitive, params }: RuleDefinition): string[] {
   const { a, b, of = [] } = params as { a?: RuleDefinition; b?: RuleDefinition; of?: RuleDefinition[] };
   return [primitive, ...[a, b, ...of].flatMap((one) => (one === undefined ? [] : namesIn(one)))];
@@ -46,7 +42,7 @@ function clockOf({ primitive, clock_resolution_ms, res, params }: RuleDefinition
   if (primitive === 'nginx_limit_req') return { stepMs: 1, resolutionMs: 1 };
   const { resolution_us, align, refill } = params as ClockParams;
   const resolutionMs = clock_resolution_ms ?? res ?? (resolution_us === undefined ? 0 : resolution_us / 1000);
-  // Where nothing but edges of its own cuts time, the phase of those is searched in whole ms.
+  // Where only edges of the rule's own cut time, their phase is searched in whole ms.
   const isOnGrid =
     primitive === 'segmented_window' ||
     (primitive === 'fixed_window' && align !== undefined && align !== 'first') ||
@@ -60,7 +56,7 @@ interface ClockParams {
   readonly refill?: string;
 }
 
-/** Members of a rule read the clock of the whole. */
+/** Members read the clock of the whole rule. */
 function countingOn(definition: RuleDefinition, clock: RuleClock, hasCosts: boolean): Counting<never> {
   const found =
     clock.resolutionMs > 1 || !isBounded(definition, hasCosts)

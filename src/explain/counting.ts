@@ -1,58 +1,57 @@
-// What the search for an order of counting asks of a rule: which states follow if a request is counted at some instant of a span of time,
-// and answered as it was seen.
+// What the search for an order of counting asks a rule: the states that can follow if a request is counted within a span of time and gets
+// the observed answer.
 //
-//   admit    state, span ──► state, the part of the span in which the rule admits, when it releases      none where the rule refuses
-//   refuse   state, span ──► state, the part of the span in which the rule refuses                       none where the rule admits
+//   admit    state, span ──► state, the part of the span in which the rule admits, time of release       empty if the rule refuses
+//   refuse   state, span ──► state, the part of the span in which the rule refuses                       empty if the rule admits
 //
-// Two ways to know a state:
+// A state is known in one of two ways:
 //
-//   within bounds    counts are exact, and each instant that the rule remembers lies between two. Schedules, windows, logs, Guava's, and
-//                    what is made of them. More may seem possible than is, and never less: where nothing is possible, no order explains.
-//   exactly          any other rule: every step of the span is tried.
+//   bounded    counts are exact, each remembered instant has a lower and an upper bound: schedules, windows, logs, Guava's, and combinations.
+//              More may seem possible than is, never less: if nothing is possible, no order explains.
+//   exact      any other rule: every step of the span is tried.
 
-/** All instants between two, both included, in ms by the clock of the rule. */
+/** Both ends included, in ms on the rule's clock. */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** A request that was counted: the state after it, and the instants that are left. */
+/** One way to count a request: the state after it, and the instants that remain possible. */
 export interface Counted<State> {
   readonly state: State;
   readonly at: Span;
-  /** When it is released, if it was admitted. */
+  /** Meaningful for admitted requests only. */
   readonly released: Span;
 }
 
 export interface Counting<State = unknown> {
-  /** The steps of the clock that the search follows, in ms; 0 for a clock in continuous time. */
+  /** Step of the clock in the search, in ms; 0 for continuous time. */
   readonly stepMs: 0 | 1;
-  /** Whether states are known within bounds, and not exactly. */
+  /** States have bounds, and are not exact. */
   readonly isBounded: boolean;
-  /** Whether admitted requests are held, and then whether they are released in the order in which they were counted. */
+  /** Whether the rule holds admitted requests, and whether it then releases them in the order of counting. */
   readonly holds: 'none' | 'in order' | 'in any order';
-  /** What the limiter may be before its first request, at `tMs`: it was made for it, or long ago. */
+  /** Possible states before the first request, at `tMs`: of a limiter made for it, or made at `longAgoMs`. */
   begin(tMs: number, longAgoMs: number): State[];
-  /** @param released when it was released, where the rule releases in order; else any time @param n cost */
+  /** @param released when it was released, if the rule releases in order; otherwise any time @param n cost */
   admit(state: State, span: Span, released: Span, n: number): Counted<State>[];
-  /** @param isCharged whether the request is told to the rule, or the rule was only asked what it would have decided */
+  /** @param isCharged false if the rule was only asked for its decision */
   refuse(state: State, span: Span, isCharged: boolean, n: number): Counted<State>[];
-  /** What decides as the state does from `tMs` on, with what no longer decides left out. */
+  /** Drops what no longer affects decisions from `tMs` on. */
   settled(state: State, tMs: number): State;
   /** States of different keys are never joined. */
   key(state: State): string;
-  /** One state for two of the same key. Undefined where the first is as wide already. */
+  /** One state that covers two of the same key; undefined if `one` already covers `other`. */
   join(one: State, other: State): State | undefined;
 }
 
 export const ALWAYS: Span = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
 
-/** About when a limiter was made that was not made for the run, in ms. */
+/** Rough age of a limiter that was not made for the run, in ms. */
 export const LONG_AGO_MS = 1_000_000_000;
 
-/** The clock that a rule reads. */
 export interface RuleClock {
   readonly stepMs: 0 | 1;
-  /** Steps that are longer or shorter than those of the search, in ms. */
+  /** In ms; may be longer or shorter than the step of the search. */
   readonly resolutionMs: number;
 }

@@ -1,6 +1,6 @@
-// Counting by any rule: its state is known exactly, and each step of the span is tried. States that decide alike from now on are one.
+// Counting by any rule: its state is known exactly, and each step of the span is tried. States with equal future decisions are merged.
 //
-// In continuous time an instant is cut to a step, so either answer is taken within a step of the instant at which it turns.
+// Continuous time is cut into steps, so within a step of the instant at which the answer changes, both answers are accepted.
 import { copyOf, LIMITED } from '../limiter/rule/rule.js';
 import { type ParamsOf, type RuleDefinition, uncheckedRule } from '../limiter/rule/rule-definition.js';
 import type { BucketAndIntervalState } from '../limiter/rule/token-bucket-and-interval.js';
@@ -8,7 +8,7 @@ import type { Counted, Counting, RuleClock, Span } from './counting.js';
 
 const CONTINUOUS_STEP_MS = 0.5;
 
-/** Holds some requests. Others do where they have a longest wait. */
+/** These hold some requests; others do if they have a longest wait. */
 const holding = new Set([
   'leaky_queue',
   'uber_slack',
@@ -26,7 +26,7 @@ export function exactCounting(definition: RuleDefinition, clock: RuleClock): Cou
   const { resolutionMs, stepMs } = clock;
   const rule = uncheckedRule({ ...definition, ...(resolutionMs === 0 ? {} : { clock_resolution_ms: resolutionMs }) });
   const inner = rule.ownClock ? (state: unknown) => state : (state: unknown) => (state as { inner: unknown }).inner;
-  /** What stands for states of several instants does not know which of them it was: the search itself never goes back. */
+  /** A merged state covers several instants, so its time is reset: the rule must not see time go back. */
   const atAnyTime = rule.ownClock
     ? (state: unknown) => state
     : (state: unknown) => ({ atMs: Number.NEGATIVE_INFINITY, inner: inner(state) });
@@ -34,7 +34,7 @@ export function exactCounting(definition: RuleDefinition, clock: RuleClock): Cou
     definition.primitive === 'token_bucket_and_interval'
       ? bucketText(definition.params as ParamsOf<'token_bucket_and_interval'>)
       : plainText;
-  /** States that decide alike from a time on have one text, whatever the time. */
+  /** The same text for states with equal decisions from `tMs` on. */
   const keyOf = (state: unknown, tMs: number) => (rule.forgettable(state, tMs) ? 'fresh' : textOf(inner(state)));
   const searchStepMs = stepMs || CONTINUOUS_STEP_MS;
   const earlyMs = stepMs === 1 ? 0 : CONTINUOUS_STEP_MS;
@@ -57,7 +57,7 @@ export function exactCounting(definition: RuleDefinition, clock: RuleClock): Cou
     const earlier = copyOf(state);
     return rule.decide(earlier, tMs - earlyMs, n, 0) === LIMITED ? { state: earlier, delayMs: 0 } : undefined;
   };
-  /** Where both ends of a span lead to one state, all of it does: with time a rule goes on, and never back. */
+  /** Rules are monotonic in time: if both ends of a span lead to one state, so does all of it. */
   const each = (span: Span, ask: (tMs: number) => Admitted | undefined): Counted<State>[] => {
     const found = new Map<string, Counted<State>>();
     const at = (tMs: number): string => {
@@ -112,7 +112,7 @@ interface State {
   readonly key: string;
 }
 
-/** A bucket in continuous time is known by the time at which it is full. Rounded to what doubles add to equal times. */
+/** A bucket in continuous time is identified by the time at which it is full, rounded to absorb errors of doubles. */
 function bucketText({ rate, per_ms, capacity }: ParamsOf<'token_bucket_and_interval'>): (state: unknown) => string {
   return (state) => {
     const { startMs, taken, bucket } = state as BucketAndIntervalState;

@@ -1,16 +1,15 @@
-// Whether a limiter of any rule could have given the answers that were seen, when nobody knows the instant at which it counted each
-// request. Pure.
+// Decides whether a limiter with a given rule could have given the observed answers, when the instants of counting are unknown. Pure.
 //
 //   explained   some order of counting, at some phase of the limiter's clock, gives the answers
 //   refuted     none does: the limiter differs from the rule
-//   undecided   the search was given up, or so much could be explained that the answers say little
+//   undecided   the search was given up, or other answers could be explained as well
 //
-// Behind a slow network far too much could be explained. Then the answers are looked at once more, each without a part of the time that
-// even the quickest of them took. A limiter is accused by the whole time alone.
+// Behind a slow network too many answers are explainable. A second pass then assumes that every request spent at least a part of the
+// quickest response time on the network. A refutation always uses the full time.
 //
-//   sent |------------?------------| answered         sent |----?----|   the way, there and back   | answered
+//   sent |------------?------------| answered         sent |----?----|   network, both ways   | answered
 //
-// How much could be explained: a request is decidable if its answer, turned round, can not be explained. Some requests are looked at.
+// A request is decidable if the opposite answer cannot be explained. A sample of the requests is checked.
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { countingOf } from './counting-of.js';
 import { phasesOf } from './phases.js';
@@ -20,34 +19,28 @@ import { hasCosts, type Pause, quickestMs, type SeenRequest, WAY_SHARES, without
 import { type Settled, settledOf } from './smallest-set.js';
 
 export type Explanation =
-  /**
-   * `undecided` of the requests `looked` at could have been answered otherwise, if each was under way for at least `wayMs` there and
-   * back. 0 is certain; what is refuted is refuted for 0.
-   */
+  /** Of `looked` sampled requests, `undecided` have two possible answers, with `wayMs` of network time at least. */
   | { readonly type: 'explained'; readonly undecided: number; readonly looked: number; readonly wayMs: number }
   | Refuted
-  /**
-   * There were too many orders, the answers depend on what is not seen, or none explains them unless the clock of the limiter stood still
-   * in the pauses.
-   */
+  /** 'not seen': the answers depend on something hidden. 'paused': explained only if the clock stopped in pauses. */
   | { readonly type: 'unknown'; readonly why: 'too many' | 'not seen' | 'paused' };
 
 export interface Refuted {
   readonly type: 'refuted';
-  /** Looks for the answer that settled it, and for the smallest set of answers that no order explains. */
+  /** Finds the answer that settled it, and a smallest set of answers that no order explains. */
   readonly settled: () => Settled;
-  /** An answer came before the rule would have released its request, or later than the transport allows. */
+  /** An answer came before the rule would have released the request, or later than the transport allows. */
   readonly isHeld: boolean;
 }
 
 interface ExplanationOptions {
-  /** How far instants may be off, in ms, at least 0. */
+  /** Tolerance for instants, in ms, at least 0. */
   readonly slackMs: number;
-  /** The most time that a request and its answer are under way, beyond what the rule holds the request. Default: any. */
+  /** Longest time a request and its answer spend in transport, without the hold of the rule. Default: unbounded. */
   readonly transportMs?: number | undefined;
-  /** In these the limiter may have been stopped, and its clock with it. Default: none. */
+  /** The limiter, and its clock, may have been stopped in these. */
   readonly pauses?: readonly Pause[] | undefined;
-  /** How many nodes may be looked at for one phase. Default: 300,000, or 200 a request where that is more. */
+  /** Limit on search nodes per phase. Default: 300,000, or 200 per request if that is more. */
   readonly mostNodes?: number | undefined;
 }
 
@@ -55,19 +48,18 @@ type Given = { readonly [name in keyof ExplanationOptions]-?: Exclude<Explanatio
 
 const MOST_NODES = 300_000;
 const NODES_OF_REQUEST = 200;
-/** The most nodes for all phases together, in the same measure. */
+/** Limit on nodes over all phases, as a multiple of `mostNodes`. */
 const PHASES_SHARE = 4;
-/** Phases are searched in so many ranges at first. */
+/** Initial number of ranges of phases. */
 const RANGES = 32;
-/** How many requests are looked at for whether they could have been answered otherwise. */
+/** Number of requests sampled for decidability. */
 const LOOKED = 16;
-/** From this share of the requests that were looked at on, the answers say too little. */
+/** From this undecided share of the sample on, the answers say too little. */
 const TOO_UNCERTAIN = 0.5;
 
 /**
- * Whether a limiter of one of the rules could have given the answers.
  * @param requests all of one key, in any order
- * @param rules at least one; a refutation is that of the first
+ * @param rules at least one; a refutation is about the first
  */
 export function explain(
   requests: readonly SeenRequest[],
@@ -78,7 +70,7 @@ export function explain(
   const options = { slackMs, transportMs, pauses: [], mostNodes };
   const found = explainFor(requests, rules, options, 0);
   if (found.type === 'refuted') {
-    // What a clock lost before the first request is a matter of its phase.
+    // Time that the clock lost before the first request is part of its phase.
     const fromMs = requests.reduce((least, { sentMs }) => Math.min(least, sentMs), Number.POSITIVE_INFINITY);
     const later = pauses.filter(({ toMs }) => toMs > fromMs);
     const own = { ...options, pauses: later };
@@ -100,7 +92,7 @@ export function explain(
   return best;
 }
 
-/** Whether most answers could not have been others. */
+/** Whether most answers are decidable. */
 export function saysEnough(found: Explanation): boolean {
   return found.type === 'explained' && (found.looked === 0 || found.undecided < TOO_UNCERTAIN * found.looked);
 }
@@ -124,19 +116,18 @@ function explainFor(
   return { type: 'explained', undecided, looked, wayMs };
 }
 
-/** No order of counting explains the answers. */
 interface Impossible extends Omit<Refuted, 'settled'> {
-  /** When a request was sent that the search came to last. */
+  /** Sending time of the last request that the search reached. */
   readonly nearMs: number;
 }
 
 type ByRule =
-  /** `explains`: whether other answers may be explained as well, at the same phase. */
+  /** `explains`: whether other answers are explainable at the same phase, too. */
   | { readonly type: 'explained'; readonly explains: (requests: readonly SeenRequest[]) => boolean }
   | Extract<Explanation, { type: 'unknown' }>
   | Impossible;
 
-/** The first rule that explains the answers; else the first one that may, or the refutation of the first. */
+/** The first rule that explains the answers, else one that is unknown, else the refutation of the first. */
 function byAnyRule(requests: readonly SeenRequest[], rules: readonly RuleDefinition[], options: Given): ByRule {
   const found: ByRule[] = [];
   for (const rule of rules) {
@@ -147,7 +138,7 @@ function byAnyRule(requests: readonly SeenRequest[], rules: readonly RuleDefinit
   return found.find(({ type }) => type === 'unknown') ?? found[0]!;
 }
 
-/** Ranges of phases that do not explain the answers are given up as one; others are halved, down to a single phase. */
+/** Discards a range of phases as a whole if it explains nothing; halves others, down to a single phase. */
 function atAnyPhase(requests: readonly SeenRequest[], definition: RuleDefinition, options: Given): ByRule {
   const counting = countingOf(definition, hasCosts(requests));
   if (counting === undefined) return { type: 'unknown', why: 'not seen' };
@@ -181,7 +172,6 @@ function atAnyPhase(requests: readonly SeenRequest[], definition: RuleDefinition
   return { type: 'refuted', isHeld: furthest!.isHeld, nearMs: furthest!.sentMs };
 }
 
-/** Into as many ranges as there are at most at first. */
 function cut<T>(all: readonly T[]): T[][] {
   const length = Math.ceil(all.length / RANGES);
   return Array.from({ length: Math.ceil(all.length / length) }, (_, k) => all.slice(k * length, (k + 1) * length));
@@ -191,7 +181,6 @@ function turnedRound(request: SeenRequest): SeenRequest {
   return { ...request, decision: request.decision === 'admitted' ? 'limited' : 'admitted' };
 }
 
-/** As many as `n`, over the whole of the list. */
 function spread<T>(all: readonly T[], n: number): T[] {
   const step = Math.max(1, all.length / n);
   return Array.from({ length: Math.min(n, all.length) }, (_, k) => all[Math.floor(k * step)]!);

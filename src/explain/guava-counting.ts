@@ -1,7 +1,7 @@
-// Counting by Guava's rules: stored permits and the time of the next request, both within bounds.
+// Guava's rules: bounds on stored permits and on the time of the next request.
 //
-// What follows is monotone in each of them, and in the instant at which the request is counted, but for a turn where the instant is that
-// of the next request. So the rule itself is asked at the corners, and at that turn.
+// The next state is monotonic in both and in the instant of counting, except for a kink where that instant equals the time of the next
+// request. So the rule itself is evaluated at the corners and at the kink.
 import { NEVER } from '../limiter/rule/rule.js';
 import { type ParamsOf, type RuleDefinition, uncheckedRule } from '../limiter/rule/rule-definition.js';
 import { type Counted, type Counting, LONG_AGO_MS, type RuleClock, type Span } from './counting.js';
@@ -14,13 +14,13 @@ interface Permits {
 
 type GuavaParams = Partial<ParamsOf<'guava_bursty'> & ParamsOf<'guava_warmup'>> & { readonly interval_ms: number };
 
-/** What the rule keeps. */
+/** The state of the rule. */
 interface Kept {
   readonly atMs: number;
   readonly inner: { stored: number; nextMs: number };
 }
 
-/** Guava cuts prices to whole microseconds. */
+/** Guava truncates prices to whole microseconds. */
 const CUT_MS = 0.002;
 
 export function guavaCounting(definition: RuleDefinition, clock: RuleClock): Counting<Permits> | undefined {
@@ -101,7 +101,7 @@ function join(one: Permits, other: Permits): Permits | undefined {
   return { stored: stored ?? one.stored, next: next ?? one.next };
 }
 
-/** The most permits that are stored, and how long one takes to come. */
+/** Most stored permits, and the time to gain one. */
 function capacityOf({ interval_ms: T, max_stored, warmup_ms = 0, cold_factor = 3 }: GuavaParams): {
   readonly mostStored: number;
   readonly coolMs: number;

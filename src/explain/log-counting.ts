@@ -1,19 +1,16 @@
-// Counting by a log of instants: an entry stays for a window, and a request is admitted unless as many as the limit are there. A count over
-// whole cycles is such a log, read on a clock whose steps are cycles.
+// A log of instants: an entry stays for a window, and a request is admitted unless the log holds `limit` entries. A count over whole cycles
+// is such a log on a clock whose steps are cycles.
 import type { ParamsOf, RuleDefinition } from '../limiter/rule/rule-definition.js';
 import type { Counted, Counting, RuleClock, Span } from './counting.js';
 import { atOnce, type Bounds, firstAfter, grainOf, joined, lastBefore, onClock, spanOf, tickOf } from './span.js';
 
-/**
- * The last entries of a log, oldest first: as many as the limit, in runs of which each entry lies between the same two instants. Both of them
- * ascend.
- */
+/** The last `limit` entries, oldest first, in runs of entries with the same bounds; `least` and `most` ascend. */
 interface Entries {
   readonly total: number;
   readonly n: Float64Array;
   readonly least: Float64Array;
   readonly most: Float64Array;
-  /** The end of a block; none where it is -Infinity. */
+  /** The end of a block; -Infinity for none. */
   readonly until: Bounds;
 }
 
@@ -30,7 +27,7 @@ export function logCounting({ primitive, params }: RuleDefinition, clock: RuleCl
       return countingBy(params as LogParams, clock);
     case 'rolling_count': {
       const { threshold: limit = 100, within = 60, cycle_ms = 777 } = params as ParamsOf<'rolling_count'>;
-      // Its phase is searched in whole ms.
+      // The phase of cycles is searched in whole ms.
       const cycles: RuleClock = { stepMs: 1, resolutionMs: cycle_ms };
       return countingBy({ limit, window_ms: within * cycle_ms, count_refused: true }, cycles);
     }
@@ -43,11 +40,11 @@ function countingBy(params: LogParams, clock: RuleClock): Counting<Entries> | un
   const { limit, window_ms, count_refused: all = false, edge, block_ms, dedup_same_time } = params;
   if (dedup_same_time || limit < 1) return undefined;
   const grainMs = grainOf(clock);
-  /** An entry has left at `entry + staysMs`, and no instant before. */
+  /** An entry leaves at `entry + staysMs`. */
   const staysMs = edge === 'expires_after_end' ? window_ms + (tickOf(clock) || grainMs) : window_ms;
   const isBlocked = ({ until }: Entries) => until.most > Number.NEGATIVE_INFINITY;
 
-  /** How many of the oldest have to leave before one of cost n is admitted. */
+  /** Number of oldest entries that must leave before cost n is admitted. */
   const tooMany = ({ total }: Entries, n: number) => Math.max(0, total + n - limit);
 
   const added = (entries: Entries, at: Span, n: number): Entries =>
@@ -81,7 +78,7 @@ function countingBy(params: LogParams, clock: RuleClock): Counting<Entries> | un
     const last = run < entries.n.length ? lastBefore(entries.most[run]! + staysMs, clock) : to;
     const at = spanOf(from, Math.min(to, last));
     if (at === undefined) return [];
-    // This one has not left, so none that is younger can have come before the instant at which it would have.
+    // This entry is still there, so younger ones cannot be older than `from - staysMs`.
     const younger = firstOf(entries, over) ? run : run + 1;
     const kept = { ...entries, least: raised(entries.least, firstAfter(from - staysMs, clock), younger) };
     if (!isCharged) return [atOnce(kept, at)];
@@ -114,20 +111,19 @@ function countingBy(params: LogParams, clock: RuleClock): Counting<Entries> | un
   };
 }
 
-/** The run of the `place`-th entry, from 1. */
+/** The run that contains the `place`-th entry, from 1. */
 function runOf({ n }: Entries, place: number): number {
   let run = 0;
   for (let left = place; left > n[run]!; run += 1) left -= n[run]!;
   return run;
 }
 
-/** Whether the `place`-th entry is the first of its run. */
 function firstOf(entries: Entries, place: number): boolean {
   if (place === 1) return true;
   return place <= entries.total && runOf(entries, place) !== runOf(entries, place - 1);
 }
 
-/** With `count` more at the end: no entry is older than the one before it, nor younger than the one after it. */
+/** Appends `count` entries; the bounds stay ascending. */
 function withLast({ total, n, least, most }: Entries, { from, to }: Span, count: number): Entries {
   const last = n.length - 1;
   const first = last < 0 ? from : Math.max(from, least[last]!);
@@ -157,7 +153,7 @@ function withoutFirst(entries: Entries, dropped: number): Entries {
   return { ...entries, total: entries.total - dropped, n, least, most };
 }
 
-/** Calls for each run that both have in common, until it is given false: with how many there are, and with its place in each. */
+/** Calls `visit` for each run common to both, with its length and its index in each, until it returns false. */
 function everyRun(one: Entries, other: Entries, visit: (n: number, k: number, j: number) => boolean): boolean {
   let [k, j] = [0, 0];
   let [left, leftOther] = [one.n[0] ?? 0, other.n[0] ?? 0];
@@ -172,12 +168,11 @@ function everyRun(one: Entries, other: Entries, visit: (n: number, k: number, j:
   return true;
 }
 
-/** Whether the first holds all of the second. */
+/** Whether the bounds of `one` contain those of `other`. */
 function isWithin(one: Entries, other: Entries): boolean {
   return everyRun(one, other, (_, k, j) => one.least[k]! <= other.least[j]! && one.most[k]! >= other.most[j]!);
 }
 
-/** What holds all of both. */
 function widened(one: Entries, other: Entries): Entries {
   const [n, least, most]: [number[], number[], number[]] = [[], [], []];
   everyRun(one, other, (count, k, j) => {
@@ -191,7 +186,7 @@ function widened(one: Entries, other: Entries): Entries {
   return { ...one, n: Float64Array.from(n), least: Float64Array.from(least), most: Float64Array.from(most) };
 }
 
-/** Ascending values, none of them from a place on below `least`. */
+/** Raises values from index `from` on to at least `least`. */
 function raised(values: Float64Array, least: number, from: number): Float64Array {
   if (from >= values.length || values[from]! >= least) return values;
   const next = values.slice();

@@ -1,10 +1,10 @@
-// The phases of a limiter's clock against ours that make a difference.
+// The distinct phases of a limiter's clock relative to ours.
 //
-// Rules cut time at instants of their own: windows at multiples since 1970 by a clock that is not ours, intervals since the start of a
-// process, seconds of a coarse clock. Only which requests lie on which side of an edge matters:
+// Rules cut time at edges of their own: windows at multiples since 1970 by another clock, intervals since a process started, seconds of
+// a coarse clock. Only the side of an edge on which each request lies matters:
 //
-//   requests    |-|    |--|        |-|            an edge anywhere in a gap is the same as in the middle of it; within a request
-//   edges           ^    ^   ^                    each instant is tried
+//   requests    |-|    |--|        |-|            all edges within a gap are equivalent: its middle is tried; within a request
+//   edges           ^    ^   ^                    each ms is tried
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { modulo } from '../math/modulo.js';
 import { LONG_AGO_MS } from './counting.js';
@@ -14,13 +14,13 @@ import { behindMs, type SeenRequest } from './seen-request.js';
 
 const MOST_PHASES = 10_000;
 
-/** What the clock of a limiter may show when the first request is sent, and when it was made; in ms. */
+/** Reading of the limiter's clock when the first request is sent, and when the limiter was made; in ms. */
 export interface Phase {
   readonly startMs: number;
   readonly longAgoMs: number;
 }
 
-/** Those with an edge in the gaps first; undefined where there are too many. */
+/** Edges in gaps first; undefined if there are too many phases. */
 export function phasesOf(
   requests: readonly SeenRequest[],
   definition: RuleDefinition,
@@ -28,7 +28,7 @@ export function phasesOf(
 ): readonly Phase[] | undefined {
   const periods = [...new Set(periodsOf(definition))];
   if (periods.length === 0) return [startingAt(0, 1)];
-  // All edges lie on the grid of the common divisor, and come back with the common multiple.
+  // All edges lie on a grid of the greatest common divisor and repeat with the common multiple.
   const period = periods.reduce(commonDivisor);
   const longest = periods.reduce((one, other) => (one * other) / commonDivisor(one, other));
   const answered = requests.filter(({ answeredMs }) => Number.isFinite(answeredMs));
@@ -43,7 +43,7 @@ export function phasesOf(
   if (within.size === 0) return [startingAt(0, longest)];
   const inOrder = [...within].sort((one, other) => one - other);
   const isGraded = namesIn(definition).includes('sliding_counter');
-  // What such a rule counts of the window before follows its edge ms by ms.
+  // The share of the previous window that such a rule counts changes with its edge, ms by ms.
   if (isGraded && longest > 2)
     return longest > MOST_PHASES ? undefined : Array.from({ length: longest }, (_, ms) => startingAt(ms, longest));
   const between = inOrder.flatMap((ms, k) => {
@@ -51,7 +51,7 @@ export function phasesOf(
     return next - ms > 1 ? [modulo(Math.floor((ms + next) / 2), period)] : [];
   });
   const phases = [...between, ...inOrder];
-  // An edge of a longer period is one of the shortest; which one makes a difference while the run lasts.
+  // An edge of a longer period is also one of the shortest; which one matters only within the length of the run.
   const isNested = longest === Math.max(...periods);
   const times = longest / period;
   const others = isNested ? Math.min(times, Math.ceil((lastMs - fromMs) / period) + 2) : times;
@@ -60,20 +60,20 @@ export function phasesOf(
   return starts.map((ms) => startingAt(ms, longest));
 }
 
-/** So many ms after an edge of every period since a limiter was made, and since 1970. */
+/** `ms` after an edge of every period. */
 function startingAt(ms: number, longest: number): Phase {
   const longAgoMs = Math.ceil(LONG_AGO_MS / longest) * longest;
   return { startMs: 2 * longAgoMs + ms, longAgoMs };
 }
 
-/** Lengths are known to a sixteenth of a ms. */
+/** To a sixteenth of a ms. */
 function commonDivisor(one: number, other: number): number {
   let [a, b] = [Math.round(one * 16), Math.round(other * 16)];
   while (b > 0) [a, b] = [b, a % b];
   return a / 16;
 }
 
-/** Periods of edges that lie at instants of the limiter's own, in ms. */
+/** Periods of the edges whose phase is unknown, in ms. */
 function periodsOf({ primitive, params, clock_resolution_ms, res }: RuleDefinition): number[] {
   const { align, window_ms, per_ms, refill, segments, cycle_ms, even_ms, a, b, of, limits } = params as Own;
   const stepMs = clock_resolution_ms ?? res ?? 0;

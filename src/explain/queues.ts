@@ -1,38 +1,38 @@
-// The requests as the search takes them: by answer, in order of time.
+// The requests in the order in which the search takes them: one queue per kind of answer.
 //
-// Requests of one cost and one answer are alike. So if there is an order of counting, there is one in which the k-th counted of the admitted
-// comes after the k-th sending of any of them, and is released before the k-th answer; likewise the limited, and those whose answer is not
-// known. With costs each has its own sending and its own last instant, and the search chooses which of those under way is counted next.
+// Requests of equal cost and answer are interchangeable. So if any order explains the answers, one does in which the k-th counted admitted
+// request is counted after the k-th sending and released before the k-th answer; likewise for limited and unknown ones. With costs, each
+// request keeps its own times, and the search chooses which request in flight is counted next.
 import { behindMs, hasCosts, type Pause, type SeenRequest } from './seen-request.js';
 
 export interface QueueOptions {
-  /** How far instants may be off, in ms, at least 0. */
+  /** Tolerance for instants, in ms, at least 0. */
   readonly slackMs: number;
-  /** The most time between the release of a request and its answer, in ms. */
+  /** Longest time between the release of a request and its answer, in ms. */
   readonly transportMs: number;
-  /** In these the clock of the rule may have stood still. Default: none. */
+  /** The rule's clock may have stopped in these. */
   readonly pauses?: readonly Pause[] | undefined;
 }
 
-/** Each column in order of time, in ms since the first request was sent; with costs `due` is in the order of sending. */
+/** Each ascending, in ms since the first request was sent; with costs, `due` is in order of sending. */
 interface Columns {
   readonly sent: Float64Array;
-  /** The last instant at which it can have been counted. */
+  /** Latest instant of counting. */
   readonly due: Float64Array;
-  /** The least `due` from here on. */
+  /** The minimum of `due` from here on. */
   readonly dueFrom: Float64Array;
-  /** The first and the last instant at which it can have been released. */
+  /** Earliest and latest instant of release. */
   readonly first: Float64Array;
   readonly last: Float64Array;
 }
 
 export interface Queue extends Columns {
   readonly n: number;
-  /** In the order of sending; undefined where every request costs 1. */
+  /** In order of sending; undefined if every request costs 1. */
   readonly costs: Float64Array | undefined;
-  /** How many requests with the other answer had been answered when it was sent. */
+  /** Number of requests with the other answer that were answered before it was sent. */
   readonly after: Float64Array;
-  /** In order of their answers. */
+  /** In order of answers. */
   readonly requests: readonly SeenRequest[];
 }
 
@@ -42,17 +42,17 @@ export interface Queues {
   readonly unknown: Queue;
 }
 
-/** @param stepMs the steps of the clock of the rule, in ms; 0 in continuous time */
+/** @param stepMs step of the rule's clock, in ms; 0 for continuous time */
 export function queuesOf(requests: readonly SeenRequest[], stepMs: 0 | 1, options: QueueOptions): Queues {
   const { slackMs, transportMs, pauses = [] } = options;
   const fromMs = requests.reduce((least, { sentMs }) => Math.min(least, sentMs), Number.POSITIVE_INFINITY);
-  // Between two steps of ours the clock of the rule turns to its next one at any instant.
+  // The rule's clock may tick at any instant between two of our steps.
   const atLeast = (ms: number) => (stepMs === 1 ? Math.floor(ms) : ms);
   const atMost = (ms: number) => (stepMs === 1 ? Math.floor(ms) + 1 : ms);
-  // By the clock of the rule, an instant of ours lies between these two.
+  // Bounds on an instant by the rule's clock.
   const earliest = (ms: number) => atLeast(ms - behindMs(pauses, ms) - fromMs);
   const latest = (ms: number) => atMost(ms - fromMs);
-  // What has no answer may be counted at any time.
+  // A request without an answer can be counted at any time.
   const dueOf = ({ sentMs, answeredMs }: SeenRequest) =>
     answeredMs === Number.POSITIVE_INFINITY ? answeredMs : latest(Math.min(answeredMs, sentMs + transportMs) + slackMs);
   const areAlike = !hasCosts(requests);
@@ -89,7 +89,7 @@ export function queuesOf(requests: readonly SeenRequest[], stepMs: 0 | 1, option
   };
 }
 
-/** The same by a clock that shows `startMs` when the first request is sent, or up to `widthMs` more. */
+/** On a clock that shows `startMs`, or up to `widthMs` more, when the first request is sent. */
 export function since(startMs: number, widthMs: number, { admitted, limited, unknown }: Queues): Queues {
   const later = ({ sent, due, dueFrom, first, last, ...queue }: Queue): Queue => {
     const by = (column: Float64Array, moreMs: number) => column.map((ms) => ms + startMs + moreMs);
@@ -99,7 +99,7 @@ export function since(startMs: number, widthMs: number, { admitted, limited, unk
   return { admitted: later(admitted), limited: later(limited), unknown: later(unknown) };
 }
 
-/** The first place at which two queues differ; Infinity where they are the same. */
+/** Index of the first difference; Infinity if equal. */
 export function firstDifference(one: Queue, other: Queue): number {
   const columns = ['sent', 'due', 'dueFrom', 'first', 'last', 'after', 'costs'] as const;
   return columns.reduce((least, name) => {

@@ -1,4 +1,4 @@
-// Counting by rules that keep one instant, the turn of the next request: GCRA, buckets in continuous time, nginx, queues.
+// Rules that keep one instant, the turn of the next request: GCRA, buckets in continuous time, nginx, queues.
 //
 //   turn' = max(turn, t - kept) + spacing (+ rounding)
 //
@@ -6,7 +6,7 @@
 //   released    at max(t, turn - free)
 //
 //   GCRA                 spacing T, early tau, never held
-//   bucket of B          spacing 1 / r, early (B - 1) / r; where it may wait for w: early w more, held from (B - 1) / r on
+//   bucket of B          spacing 1 / r, early (B - 1) / r; with a longest wait w: early w more, held from (B - 1) / r on
 //   nginx                spacing 1 / r, early burst / r, held from delay / r on; each division cuts up to a thousandth of a request
 //   queue                spacing T, early the longest wait, held from the turn on
 //   slack of S           spacing T, early any, held from the turn on, kept S T
@@ -17,23 +17,23 @@ import { atOnce, type Bounds, firstAfter, grainOf, joined, lastBefore, onClock, 
 
 interface Schedule {
   readonly spacingMs: number;
-  /** How long before its turn a request is admitted at most. */
+  /** How early before its turn a request is admitted. */
   readonly earlyMs: number;
-  /** How long before its turn it is not held. */
+  /** How early before its turn a request is released. */
   readonly freeMs: number;
-  /** How much of the time that was not used is kept. Default: 0. */
+  /** How much unused time is kept. Default: 0. */
   readonly keptMs?: number;
-  /** The most that rounding puts off a turn. Default: 0. */
+  /** Longest delay of a turn by rounding. Default: 0. */
   readonly roundingMs?: number;
-  /** A delay is cut to whole ms. */
+  /** Delays are truncated to whole ms. */
   readonly cutsDelay?: true;
-  /** How far off the first turn is where the limiter was made for the first request. Default: it was at any time before. */
+  /** Time to the first turn if the limiter was made for the first request. Default: the turn has passed. */
   readonly firstMs?: number;
-  /** The first request is at its turn, whatever is kept. */
+  /** The first request starts the schedule, without kept time. */
   readonly beginsWithNothing?: true;
 }
 
-/** The turn of the next request; -Infinity where nothing is left of those before. */
+/** -Infinity: earlier requests no longer matter. */
 interface Turn extends Bounds {
   readonly isNew: boolean;
 }
@@ -88,7 +88,7 @@ function countingBy(schedule: Schedule, clock: RuleClock): Counting<Turn> {
   const grainMs = grainOf(clock);
   const cutMs = cutsDelay ? 1 : 0;
 
-  /** A cost n is n turns in a row, of which the last is admitted; see `counting-of` for those that hold. */
+  /** Cost n takes n turns in a row and is admitted by the last; `counting-of` excludes costs for rules that hold. */
   const earlyFor = (n: number) => earlyMs - (n - 1) * spacingMs;
   const isTooMuch = (n: number) => n > 1 && earlyFor(n) < -grainMs;
 
@@ -118,7 +118,7 @@ function countingBy(schedule: Schedule, clock: RuleClock): Counting<Turn> {
       const at = spanOf(Math.max(from, least - earlyOf - grainMs), Math.min(to, released.to));
       if (at === undefined || least > most || isTooMuch(n)) return [];
       const narrowed = { ...turn, most };
-      // Released that late, it came that late, or its turn was.
+      // Released late because it was counted late, or because its turn was late.
       if (at.from >= released.from || least - freeMs - grainMs >= released.from) return [admitted(narrowed, at, n)];
       const late = spanOf(released.from, at.to);
       const held = released.from + freeMs - grainMs;

@@ -1,5 +1,4 @@
-// The nodes of a search for an order of counting, and those that have counted as many requests: nodes of one place that differ in instants
-// alone are one node, with wider bounds.
+// Nodes of the search for an order of counting. Nodes of a place that differ only in instants are merged into one with wider bounds.
 import type { Counting } from './counting.js';
 import type { Queues } from './queues.js';
 
@@ -7,12 +6,12 @@ export interface SearchNode {
   readonly admitted: number;
   readonly limited: number;
   readonly unknown: number;
-  /** With costs: those that were sent before the last counted, and may still be counted; by place in their queue, ascending. */
+  /** With costs: places of requests sent before the last counted one that are still to be counted, ascending. */
   readonly passed: Passed;
   readonly state: unknown;
-  /** The next request is counted now or later. */
+  /** Lower bound for the next instant of counting. */
   readonly nowMs: number;
-  /** When requests are released that are held, ascending: at the earliest and at the latest, of all ways that lead here. */
+  /** Earliest and latest releases of held requests, ascending, over all ways to this node. */
   readonly soonest: readonly number[];
   readonly latest: readonly number[];
 }
@@ -26,7 +25,7 @@ export function isAnyPassed({ admitted, limited, unknown }: Passed): boolean {
   return admitted.length + limited.length + unknown.length > 0;
 }
 
-/** The nodes that have counted as many requests, those apart that cannot be one. */
+/** The nodes that have counted the same number of requests. Up to `apart` nodes of one place stay separate. */
 export class Layer {
   readonly #counting: Counting;
   readonly #apart: number;
@@ -63,7 +62,7 @@ export class Layer {
     return [...this.#places.values()].flat();
   }
 
-  /** Undefined where the other adds nothing to the first. */
+  /** Undefined if `other` adds nothing to `one`. */
   #join(one: SearchNode, other: SearchNode): SearchNode | undefined {
     const state = this.#counting.join(one.state, other.state);
     const soonest = earlier(one.soonest, other.soonest);
@@ -74,14 +73,14 @@ export class Layer {
   }
 }
 
-/** One by one from the last, the earlier of each; those of which there is none in one of the lists are released. The first list where it has them. */
+/** Elementwise minimum, aligned at the end, over the shorter length. Returns `one` itself if nothing changes. */
 function earlier(one: readonly number[], other: readonly number[]): readonly number[] {
   const held = Math.min(one.length, other.length);
   const both = one.slice(one.length - held).map((release, k) => Math.min(release, other[other.length - held + k]!));
   return both.length === one.length && both.every((release, k) => release === one[k]) ? one : both;
 }
 
-/** The same for the later of each. */
+/** Elementwise maximum, aligned at the end, over the longer length. */
 function later(one: readonly number[], other: readonly number[]): readonly number[] {
   const held = Math.max(one.length, other.length);
   const all = Array.from({ length: held }, (_, k) =>

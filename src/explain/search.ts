@@ -1,30 +1,29 @@
-// Searches for an order in which a limiter can have counted requests, so that its rule gives the answers that were seen.
+// Searches for an order of counting in which the rule gives the observed answers.
 //
 //   a request        sent |-----------?-----------| answered        counted once, somewhere in between
-//   held             sent |-----?----------| released <= answered   the rule says when; at most `transportMs` before the answer
-//   without answer   sent |-----------?--------------------- ...    counted later, and answered either way, or never counted; where its
-//                                                                   answer is left out, in its time or never
+//   held             sent |-----?----------| released <= answered   the rule determines the release; at most `transportMs` before the answer
+//   without answer   sent |-----------?--------------------- ...    counted later with either answer, or never; until its answer, if it had
+//                                                                   one that is left out
 //
-// The requests of one answer are counted in the order of queues.ts. What is left to find is which kind is counted next, and when:
+// Requests of one answer are counted in the order of queues.ts. The search decides which kind is counted next, and when:
 //
-//   limited  3 |      x──x          each node: so many counted of each kind, the state of the rule, and the earliest instant of the
-//            2 |   x──x             next. A step counts one more, in all of the span that is left of its time.
-//            1 | x─┘                Nodes of one place that differ in instants alone are one node, with wider bounds.
-//              +------------        Where no node of a diagonal has a next one, no order explains the answers.
+//   limited  3 |      x──x          a node: the number counted of each kind, the state of the rule, and the earliest instant of the
+//            2 |   x──x             next. A step counts one more request, within what remains of its span.
+//            1 | x─┘                Nodes of one place that differ only in instants are merged, with wider bounds.
+//              +------------        If no node of a diagonal has a successor, no order explains the answers.
 //                1  2  3  4 admitted
 import { ALWAYS, type Counted, type Counting, type Span } from './counting.js';
 import { firstDifference, type Queue, type Queues, since } from './queues.js';
 import { isAnyPassed, Layer, NONE, NONE_PASSED, type SearchNode } from './search-nodes.js';
 
 interface SearchOptions {
-  /** What the clock of the rule shows when the first request is sent, and when the limiter was made if it was not made for it; in ms. */
+  /** Reading of the rule's clock when the first request is sent, and when an older limiter was made; in ms. */
   readonly startMs: number;
   readonly longAgoMs: number;
-  /** It may show up to so much more: all of these phases are searched as one, and none of them explains what this does not. Default: 0. */
+  /** Searches all phases from `startMs` to this much later as one: if it explains nothing, none of them does. Default: 0. */
   readonly widthMs?: number | undefined;
-  /** After so many nodes the search ends. */
   readonly mostNodes: number;
-  /** An order that explains nearly the same requests, by the same clock: what they have in common is not searched again. */
+  /** The result for nearly the same requests on the same clock: the common part is not searched again. */
   readonly near?: Explained | undefined;
 }
 
@@ -32,13 +31,13 @@ interface Explained {
   readonly type: 'explained';
   readonly nodes: number;
   readonly queues: Queues;
-  /** Some of the diagonals, the first ones first. */
+  /** A sample of the diagonals, in order. */
   readonly diagonals: readonly Diagonal[];
 }
 
 interface Diagonal {
   readonly nodes: readonly SearchNode[];
-  /** The most that any of its nodes has counted, of each kind. */
+  /** Largest count per kind over the nodes. */
   readonly most: Readonly<Record<keyof Queues, number>>;
 }
 
@@ -47,26 +46,25 @@ export type Found =
   | { readonly type: 'refuted'; readonly nodes: number; readonly by: Contradiction }
   | { readonly type: 'too many'; readonly nodes: number };
 
-/** Where the search came to an end. */
 interface Contradiction {
   readonly sentMs: number;
   /** The answer came before the rule would have released the request, or later than the transport allows. */
   readonly isHeld: boolean;
 }
 
-/** One that may be counted next: its place, how far its queue is counted after that, and what it costs. */
+/** A candidate for the next request: its place, and the end of the counted part of its queue after it. */
 interface Next {
   readonly place: number;
   readonly end: number;
   readonly passed: readonly number[];
   readonly cost: number;
 }
-/** About so many nodes are looked at for each that goes on. */
+/** Approximate number of nodes visited per node kept. */
 const NODES_OF_STEP = 3;
 
-/** Nodes of one place and key are kept apart up to this number; more are joined with wider bounds. */
+/** Number of nodes of one place and key that stay separate; more are merged. */
 const MOST_APART = 12;
-/** So many diagonals are kept for searches that are nearly the same. */
+/** Number of diagonals kept for similar searches. */
 const MOST_DIAGONALS = 64;
 
 export function searchOrder(queues: Queues, counting: Counting, options: SearchOptions): Found {
@@ -119,7 +117,7 @@ class Search {
     return { type: 'explained', nodes: this.#nodes, queues: this.#queues, diagonals };
   }
 
-  /** Before the first request, or as far as the order that is near is this one as well. */
+  /** The start, or the last diagonal shared with the similar search. */
   #beginning(): readonly SearchNode[] {
     const { near } = this.#options;
     const names = ['admitted', 'limited', 'unknown'] as const;
@@ -135,13 +133,12 @@ class Search {
     return name === 'admitted' ? this.#admitted : name === 'limited' ? this.#limited : this.#unknown;
   }
 
-  /** How many nodes of a place are kept apart, so that the nodes that are left last to the end. */
+  /** Number of nodes per place to keep separate, so that the remaining budget lasts to the end. */
   #apart(width: number, left: number): number {
     const each = (this.#options.mostNodes - this.#nodes) / left;
     return Math.max(1, Math.min(MOST_APART, Math.floor((MOST_APART * each) / (width * NODES_OF_STEP))));
   }
 
-  /** All nodes that one more request leads to. */
   #following(node: SearchNode): SearchNode[] {
     const { admitted, limited, unknown, state, nowMs } = node;
     const counting = this.#counting;
@@ -167,7 +164,7 @@ class Search {
       add(counting.refuse(state, span, true, next.cost), { limited: limited + 1, passed }, false);
     }
     const dueMs = this.#nextDue(node);
-    // All that was answered is counted: what comes later does not change when it is released.
+    // All answered requests are counted, and what is counted later does not change their releases.
     if (dueMs === Infinity) return found;
     const { sent, due, costs } = this.#unknown;
     if (costs !== undefined) {
@@ -180,7 +177,7 @@ class Search {
       }
       return found;
     }
-    // Whichever of them is counted next takes the first place that has time left.
+    // Unknown requests are interchangeable: the next counted one takes the first place with time left.
     for (let place = unknown; place < sent.length && sent[place]! <= dueMs; place += 1) {
       const earlier = place === unknown ? nowMs : due[place - 1]!;
       const within = { from: Math.max(nowMs, sent[place]!, earlier), to: Math.min(dueMs, due[place]!) };
@@ -193,7 +190,7 @@ class Search {
     return found;
   }
 
-  /** Those of a queue that may be counted next. Without costs they are alike, and so it is the first. */
+  /** Candidates of one queue. Without costs, requests are interchangeable: only the first. */
   #nextOf(node: SearchNode, name: keyof Queues): Next[] {
     const { n, sent, due, costs } = this.#queueOf(name);
     const passed = node.passed[name];
@@ -202,7 +199,7 @@ class Search {
     const dueMs = this.#nextDue(node);
     const places = [...passed];
     for (let place = end; place < n && sent[place]! <= dueMs; place += 1) places.push(place);
-    // Of two that cost the same, the one that was sent first goes first unless it has longer.
+    // Of two with equal cost, the one sent first goes first unless it is due later.
     const next = places.filter(
       (place, k) => !places.slice(0, k).some((one) => costs[one] === costs[place] && due[one]! <= due[place]!),
     );
@@ -213,7 +210,7 @@ class Search {
     });
   }
 
-  /** What may be left out, and can no longer be counted, is left out. */
+  /** Drops requests without an answer that can no longer be counted. */
   #withoutPast(given: SearchNode): SearchNode {
     const { due, costs } = this.#unknown;
     const left = costs === undefined ? NONE : given.passed.unknown.filter((place) => due[place]! >= given.nowMs);
@@ -225,7 +222,7 @@ class Search {
     return unknown === node.unknown ? node : { ...node, unknown };
   }
 
-  /** When the next admitted request can be counted; what is due comes first. */
+  /** When the next admitted request can be counted; overdue requests come first. */
   #spanOfAdmitted(node: SearchNode, place = node.admitted): Span | undefined {
     const { n, sent, after } = this.#admitted;
     if (place >= n || after[place]! > node.limited) return undefined;
@@ -241,7 +238,7 @@ class Search {
     return span.from <= span.to ? span : undefined;
   }
 
-  /** The last instant for what is counted next, of those that have to be. */
+  /** The deadline of the request that must be counted soonest. */
   #nextDue({ admitted, limited, passed }: SearchNode): number {
     const dueOf = ({ dueFrom, due }: Queue, counted: number, left: readonly number[]) =>
       left.reduce((least, place) => Math.min(least, due[place]!), dueFrom[counted + left.length] ?? Infinity);
@@ -253,7 +250,7 @@ class Search {
     return { from: this.#admitted.first[admitted]!, to: this.#admitted.last[admitted]! };
   }
 
-  /** With the release of the request that was counted last, where releases come in any order. Undefined where one is too early. */
+  /** Adds the release of the last counted request, if releases come in any order. Undefined if a release is too early. */
   #released(node: SearchNode, released: Span | undefined): SearchNode | undefined {
     if (this.#counting.holds !== 'in any order') return node;
     const { nowMs } = node;
@@ -274,7 +271,7 @@ class Search {
     return latest.some((release, k) => first[released + k]! > release);
   }
 
-  /** Whether everything was counted and released that was answered before now. */
+  /** Whether all requests answered before now are counted and released. */
   #isInTime(node: SearchNode): boolean {
     const { admitted, soonest, nowMs } = node;
     if (this.#nextDue(node) < nowMs) return false;
@@ -284,13 +281,13 @@ class Search {
     return released === n || last[released]! >= nowMs;
   }
 
-  /** Whether all is counted that was answered, and released in time. */
+  /** Whether all answered requests are counted, and released in time. */
   #isOver({ admitted, limited, soonest }: SearchNode): boolean {
     if (admitted < this.#admitted.n || limited < this.#limited.n) return false;
     return soonest.every((release, k) => release <= this.#admitted.last[admitted - soonest.length + k]!);
   }
 
-  /** Nothing is decided before the next request can be counted. */
+  /** The earliest instant at which the next request can be counted. */
   #settledAt({ admitted, limited, unknown, passed, nowMs }: SearchNode): number {
     if (isAnyPassed(passed)) return nowMs;
     const next = Math.min(
@@ -301,7 +298,7 @@ class Search {
     return next === Infinity ? nowMs : Math.max(nowMs, next);
   }
 
-  /** At the request that the furthest node could not count, or release, in time. */
+  /** The request that the furthest node could not count, or release, in time. */
   #contradictionOf(nodes: readonly SearchNode[]): Contradiction {
     const furthest = nodes.reduce((best, one) => (one.nowMs > best.nowMs ? one : best));
     const { admitted, limited } = furthest;

@@ -1,29 +1,27 @@
-// Of answers that no counting order explains: when that was settled, and a set of them that is as small as can be and still has none.
+// For answers that no order of counting explains: the answer that settled it, and a minimal unexplainable set.
 //
-//   settled      o  o  x | o  x          no order explains what was answered up to here, and some order all that was answered before
-//   smallest     .  o  x                 whichever of the others were counted, in their time, and however they were answered
+//   settled      o  o  x | o  x          no order explains the answers up to here; some order explains all before
+//   smallest     .  o  x                 however the other requests were counted and answered
 //
-// Both are looked for by leaving answers out: half of them, then a quarter, down to one.
+// Both searches leave answers out: half of them, then a quarter, down to one.
 import type { SeenRequest } from './seen-request.js';
 
 export interface Settled {
-  /** The answer that settled it. */
   readonly last: SeenRequest;
-  /** Answers that no order explains, in order of time; without any of them some order does, as far as there was time to look. Undefined where
-   * there are too many to look. */
+  /** In order of time; minimal as far as the search got. Undefined if there are too many answers. */
   readonly set: readonly SeenRequest[] | undefined;
 }
 
-/** A smaller set is looked for where it was settled by so many answers. */
+/** With more answers, no smaller set is looked for. */
 const MOST_ANSWERS = 200;
 
-/** So often it is asked for the smallest set, each time within so many nodes: large sets are cut down as far as that goes. */
+/** Limits of the search for the set: trials, and nodes of each. Large sets are reduced as far as that allows. */
 const MOST_ASKED = 60;
 const MOST_NODES = 4_000;
 
 /**
- * @param isRefuted whether no order explains some of the answers; it does not for all of them
- * @param nearMs when a request was sent whose answer is about the one that settled it
+ * @param isRefuted whether no order explains the given answers; true for all of them
+ * @param nearMs sending time of a request near the one whose answer settled it
  */
 export function settledOf(
   requests: readonly SeenRequest[],
@@ -40,7 +38,7 @@ export function settledOf(
         one.answeredMs <= answeredMs ? one : { ...one, decision: 'unknown' as const, answeredMs: Infinity },
       );
   let [open, settled] = [-1, answered.length - 1];
-  // Outwards from about there, farther each time.
+  // Galloping search outwards from `nearMs`.
   let place = answered.findIndex(({ sentMs }) => sentMs >= nearMs);
   for (let step = 1; place > open && place < settled; step *= 2) {
     const isSettled = isRefuted(upTo(answered[place]!));

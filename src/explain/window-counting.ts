@@ -1,7 +1,7 @@
-// Counting by a window: an exact count, and the end of the window within bounds. Also windows that hold, and those that block a key.
+// Windows: an exact count, and bounds on the end of the window. Includes windows that hold requests, and those that block a key.
 //
-//   in the window    t < end       count + 1; what a refused request does to the end is up to the rule
-//   it is over       t >= end      count 1, and the end of the next window: from here, or the next edge of a grid
+//   in the window    t < end       count + 1; the effect of a refused request on the end depends on the rule
+//   after it         t >= end      count 1, and the end of the next window: from here, or the next edge of a grid
 import type { ParamsOf, RuleDefinition } from '../limiter/rule/rule-definition.js';
 import type { Counted, Counting, RuleClock, Span } from './counting.js';
 import { type Bounds, firstAfter, grainOf, joined, lastBefore, onClock, spanOf } from './span.js';
@@ -13,7 +13,7 @@ type WindowParams = Partial<ParamsOf<'fixed_window'> & Pick<ParamsOf<'fixed_wind
 interface Window {
   readonly end: Bounds;
   readonly count: number;
-  /** The end of a block in this process. */
+  /** End of a block within this process. */
   readonly blocked: Bounds;
 }
 
@@ -42,10 +42,10 @@ export function windowCounting(definition: RuleDefinition, clock: RuleClock): Co
   }
 }
 
-/** When a request is released that is the `count`-th of a window. */
+/** The release of the `count`-th request of a window. */
 type ReleaseOf = (at: Span, count: number, end: Bounds) => Span;
 
-/** The rest of the window is shared by the requests that are left; a share below the mean is replaced by so many means. */
+/** Spreads the remaining requests over the rest of the window; a share below the mean becomes `count` means. */
 function evenly({ from, to }: Span, count: number, end: Bounds, { limit = 0, window_ms }: WindowParams): Span {
   if (count <= 1) return { from, to };
   const mean = window_ms / limit;
@@ -66,7 +66,7 @@ class WindowCounting implements Counting<Window> {
   readonly #params: WindowParams & { readonly limit: number };
   readonly #clock: RuleClock;
   readonly #releaseOf: ReleaseOf | undefined;
-  /** How long after its end a window is over. */
+  /** The window is over this long after its end. */
   readonly #lateMs: number;
 
   constructor(params: WindowParams, clock: RuleClock, releaseOf?: ReleaseOf) {
@@ -139,7 +139,7 @@ class WindowCounting implements Counting<Window> {
     return { ...one, end: end ?? one.end, blocked: blocked ?? one.blocked };
   }
 
-  /** What a request finds that is counted in the span and not blocked: so many in the window before it, and where the window ends. */
+  /** The window that an unblocked request in the span finds: the count before it, and the end of the window. */
   #inside({ end, count, blocked }: Window, { from, to }: Span): (Window & { readonly at: Span })[] {
     const open = { least: blocked.least, most: Math.min(blocked.most, to) };
     const first = Math.max(from, open.least);
@@ -160,7 +160,7 @@ class WindowCounting implements Counting<Window> {
     return { least: from + window_ms, most: to + window_ms };
   }
 
-  /** The windows in which a request can lie that is counted in the span, after one that ended at `end`. */
+  /** Possible windows of a request in the span, after one that ended at `end`. */
   #windowsIn(span: Span, end: Bounds): { readonly at: Span; readonly end: Bounds }[] {
     const { align = 'first', phase_ms = 0, window_ms } = this.#params;
     if (align === 'first') return [{ at: span, end: this.#windowFrom(span) }];
@@ -176,7 +176,7 @@ class WindowCounting implements Counting<Window> {
     return found;
   }
 
-  /** Nothing is charged: of a window that is over a rule that was only asked knows no more than before. */
+  /** Without a charge, a window that is over leaves the state unchanged. */
   #asWas(state: Window, { end, count }: Window): Window {
     return count === 0 ? state : { ...state, end };
   }
@@ -187,7 +187,7 @@ class WindowCounting implements Counting<Window> {
     if (!count_refused) return { end, count, blocked };
     const after = count + n;
     const endsIn = (ms: number) => ({ least: at.from + ms, most: at.to + ms });
-    // Beyond the limit the count decides nothing, unless the end follows from it.
+    // Above the limit the count decides nothing, except where the end depends on it.
     const kept = backoff === undefined ? Math.min(after, limit + 1) : after;
     if (isElastic || restarts) return { end: endsIn(window_ms), count: kept, blocked };
     if (backoff !== undefined) return { end: endsIn(window_ms * backoff ** (after - limit - 1)), count: kept, blocked };

@@ -1,17 +1,16 @@
-// Markov chains in continuous time, solved: the stationary distribution, the mean time until some states are reached, and the distribution
-// after a time.
+// Markov chains in continuous time: stationary distribution, mean time to reach a set of states, and distribution after a time.
 //
 //   i ── rate ──► j          eliminating k:  rate(i, j) += rate(i, k) rate(k, j) / out(k)         out(k): all rates of k to states not eliminated
 //
 // Only sums, products and quotients of positive numbers: no digit is lost, however rare the transitions (W. Grassmann, M. Taksar, D. Heyman,
-// Operations Research 33, 1985). States that are numbered near those they lead to keep the work small.
+// Operations Research 33, 1985). Numbering states near their successors keeps the work small.
 import { assert } from '../schema/failure.js';
 import { exp } from './elementary.js';
 
-/** Calls `to` for each transition of a state, to another one, with its rate above 0. */
+/** Calls `to` for each transition from `state` to another state; `rate` is above 0. */
 export type Rates = (state: number, to: (next: number, rate: number) => void) => void;
 
-/** The stationary distribution of an irreducible chain. */
+/** Of an irreducible chain. */
 export function stationary(states: number, rates: Rates): Float64Array {
   const { into } = eliminated(states, rates, 1);
   const share = new Float64Array(states);
@@ -24,10 +23,7 @@ export function stationary(states: number, rates: Rates): Float64Array {
   return share.map((one) => one / sum);
 }
 
-/**
- * The mean time from each state until one of the first `targets` states is reached, 0 for those.
- * Each state reaches one of them.
- */
+/** Mean time from each state to the first `targets` states, which every state must reach; 0 for these. */
 export function meanTimes(states: number, rates: Rates, targets: number): Float64Array {
   const { out, to, cost } = eliminated(states, rates, targets);
   const time = new Float64Array(states);
@@ -39,21 +35,21 @@ export function meanTimes(states: number, rates: Rates, targets: number): Float6
   return time;
 }
 
-/** The mean number of jumps at a time. More would let the first weight be 0. */
+/** Mean number of jumps per part of the time. With more, the first weight could underflow to 0. */
 const MOST_JUMPS = 500;
 const LEAST_WEIGHT = 1e-17;
 
 /**
- * The distribution after a time, from a given one: by uniformization (A. Jensen, 1953), again only from positive numbers.
+ * The distribution after a time, by uniformization (A. Jensen, 1953), again only from positive numbers.
  *
  *   sum over k of  e^-m m^k / k!  start P^k      m = time x largest rate out of a state; P: one jump, or none
  *
- * What goes to a state from `states` on is lost. Its share is what the sum lacks.
+ * Transitions to states >= `states` are lost: the result sums to less than 1 by their share.
  */
 export function transient(states: number, rates: Rates): (start: Float64Array, time: number) => Float64Array {
   const [from, to, rate]: [number[], number[], number[]] = [[], [], []];
   const out = new Float64Array(states);
-  /** For each state the end of its ways. */
+  /** By state: where its transitions end. */
   const ends = new Uint32Array(states + 1);
   for (let state = 0; state < states; state += 1) {
     rates(state, (next, one) => {
@@ -72,7 +68,7 @@ export function transient(states: number, rates: Rates): (start: Float64Array, t
     to: Uint32Array.from(to),
     share: Float64Array.from(rate, (one) => one / fastest),
   };
-  /** Of the states below `end`; those from there on have no share. Returns the new end. */
+  /** One jump, where states from `end` on have no share. Returns the new end. */
   const jump = (now: Float64Array, then: Float64Array, end: number): number => {
     then.fill(0);
     for (let state = 0; state < end; state += 1) then[state] = now[state]! * stays[state]!;
@@ -98,7 +94,7 @@ export function transient(states: number, rates: Rates): (start: Float64Array, t
   };
 }
 
-/** Smaller shares are left out where no larger one follows. */
+/** Trailing states with smaller shares are cut off. */
 const LEAST_SHARE = 1e-40;
 
 function endOf(shares: Float64Array): number {
@@ -107,7 +103,7 @@ function endOf(shares: Float64Array): number {
   return end;
 }
 
-/** States from the last down to `least`, each with its transitions to lower ones once all higher ones are eliminated. */
+/** Eliminates states from the last down to `least`; each keeps its transitions to lower states. */
 function eliminated(states: number, rates: Rates, least: number) {
   const to: Map<number, number>[] = Array.from({ length: states }, () => new Map());
   const into: Map<number, number>[] = Array.from({ length: states }, () => new Map());

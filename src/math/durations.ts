@@ -1,13 +1,14 @@
-// Distribution of durations: records many values, reports a few figures. The only file that uses hdr-histogram-js.
+// A histogram of durations. The only file that uses hdr-histogram-js.
 //
 //   buckets   | 0 | 1 | 2 | ... | 2047 | 2048-49 | 2050-51 | ... | 4096-99 | ...     us, 3 significant digits
 //   p50 ...   the middle of the bucket, so that rounding is not biased; mean and max are exact
-// A file of the package, which as a whole brings a compressor and WebAssembly to a browser.
+//
+// Imports one file of the package: the whole brings a compressor and WebAssembly to a browser.
 import { constructorFromBucketSize } from 'hdr-histogram-js/dist/JsHistogramFactory.js';
 
 const Int32Histogram = constructorFromBucketSize(32);
 
-/** The figures of a distribution of durations, in ms. */
+/** In ms. */
 export interface DurationFigures {
   readonly n: number;
   readonly mean: number;
@@ -16,15 +17,15 @@ export interface DurationFigures {
   readonly p99: number;
   readonly p999: number;
   readonly max: number;
-  /** How the values were taken, and with what resolution. */
+  /** How the durations were measured, and with what resolution. */
   readonly taken: string;
 }
 
 const US_PER_MS = 1_000;
 
-/** Memory grows with the logarithm of the longest duration: 9 KB, and 100 KB for hours. */
+/** Memory grows with the logarithm of the longest duration: 9 KB, 100 KB for hours. */
 export class Durations {
-  /** Longest so far, in ms; 0 before the first. */
+  /** 0 before the first. */
   maxMs = 0;
   #count = 0;
   #sumMs = 0;
@@ -34,12 +35,12 @@ export class Durations {
     return this.#count;
   }
 
-  /** In ms; 0 before the first. */
+  /** 0 before the first. */
   get meanMs(): number {
     return this.#count === 0 ? 0 : this.#sumMs / this.#count;
   }
 
-  /** @param ms at least 0; what is shorter than half a microsecond counts as 0 in the quantiles */
+  /** @param ms at least 0; below half a microsecond counts as 0 in the quantiles */
   record(ms: number): void {
     this.#count += 1;
     this.#sumMs += ms;
@@ -47,7 +48,6 @@ export class Durations {
     this.#histogram.recordValue(Math.round(ms * US_PER_MS));
   }
 
-  /** Takes in what another one has recorded. */
   add(other: Durations): void {
     this.#count += other.#count;
     this.#sumMs += other.#sumMs;
@@ -55,15 +55,15 @@ export class Durations {
     this.#histogram.add(other.#histogram);
   }
 
-  /** The duration, in ms, that the share `p` (0 .. 1) of all recorded ones does not exceed; 0 before the first. */
+  /** @param p in 0 .. 1. @returns 0 before the first */
   quantileMs(p: number): number {
     const us = this.#histogram.getValueAtPercentile(p * 100);
-    // The library gives the upper end of the bucket; its width is at most 1/1024 of it.
+    // The library returns the upper end of the bucket; its width is at most 1/1024 of it.
     const width = us < 2048 ? 1 : bucketWidth(us);
     return Math.min((us - (width - 1) / 2) / US_PER_MS, this.maxMs);
   }
 
-  /** The figures as an outcome shows them; null when nothing was recorded. `taken` says what was timed. */
+  /** Null before the first. @param taken what was timed */
   figures(taken: string): DurationFigures | null {
     if (this.#count === 0) return null;
     return {
@@ -79,7 +79,7 @@ export class Durations {
   }
 }
 
-/** Of whole microseconds from 1 on, with 3 significant digits. */
+/** Whole microseconds from 1 on, with 3 significant digits. */
 function growing(): InstanceType<typeof Int32Histogram> {
   const histogram = new Int32Histogram(1, 2, 3);
   histogram.autoResize = true;

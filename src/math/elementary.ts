@@ -1,11 +1,11 @@
 // The elementary functions that enter a digest: log, exp, pow, sine and cosine.
 //
-// ECMAScript leaves the precision of Math.log, exp, pow, sin and cos to the engine; two engines, or two versions of one, may
-// differ in the last bit. The functions below use only + - * / on doubles, Math.floor, round, abs and fround, bigint and the
-// bits of a double. The standard defines all of these exactly, so the results are identical on every machine.
+// ECMAScript leaves the precision of Math.log, exp, pow, sin and cos to the engine: the last bit may differ between two engines, or two
+// versions of one. These functions use only what the standard defines exactly, so results are identical on every machine: + - * / on
+// doubles, Math.floor, round, abs and fround, bigint and the bits of a double.
 //
-// Errors are in ulp, the distance to the next double: the largest found over 200,000 arguments against 320-bit arithmetic.
-// Correct rounding has an error of half an ulp. Special values (0, infinite, NaN) are those of Math.
+// Errors are in ulp, the distance to the next double: the largest over 200,000 arguments against 320-bit arithmetic (correct rounding:
+// half an ulp). Special values (0, infinite, NaN) are those of Math.
 import { expOfFraction, logOfQuotient, nearestDouble, pi, twoDoubles } from './fixed-point.js';
 
 const BITS = 160n;
@@ -28,7 +28,7 @@ for (let k = 0, small = 1, large = 1; k <= 1024; k++, small /= 2, large *= 2) {
   if (k < 1024) scale[1023 - k] = large;
 }
 
-// Some steps return a double and the part below its last bit. That part is stored here: returning a pair would allocate.
+// Some steps return a double and store the part below its last bit here: returning a pair would allocate.
 let rest = 0;
 
 // ---- log ----------------------------------------------------------------------------------------------------------------
@@ -52,7 +52,7 @@ for (let i = 0n; i < 128n; i++) {
 // |k| < 2^11 times a multiple of 2^-42 below 1 fits 53 bits: k * LN2_UPPER + ln F is exact.
 const [LN2_UPPER, LN2_LOWER] = twoDoubles(LN2, BITS, 42n);
 
-/** The natural logarithm; error <= 0.88 ulp. `log(0)` is -Infinity, the logarithm of a negative number is NaN. */
+/** Error <= 0.88 ulp. `log(0)` is -Infinity; the logarithm of a negative number is NaN. */
 export function log(x: number): number {
   if (x >= SMALLEST_NORMAL && x <= LARGEST) return logOfNormal(x, 0);
   if (x > 0 && x < SMALLEST_NORMAL) return logOfNormal(x * TWO_TO_54, -54);
@@ -77,7 +77,7 @@ function logOfNormal(x: number, shift: number): number {
   return sum + (base - sum + r + (k * LN2_LOWER + marks[mark + 3]! + curve));
 }
 
-/** The same to about 2^-68: returns the rounded logarithm and stores the remainder in `rest`. */
+/** As `logOfNormal`, to about 2^-68: returns the rounded logarithm and stores the remainder in `rest`. */
 function logWithRest(x: number, shift: number): number {
   double[0] = x;
   const rounded = words[TOP]! + 0x1000;
@@ -112,14 +112,13 @@ for (let j = 0n; j < 64n; j++) roots.set(twoDoubles(expOfFraction((LN2 * j) / 64
 const [STEP_UPPER, STEP_LOWER] = twoDoubles(LN2 / 64n, BITS, 42n);
 const STEPS_PER_UNIT = nearestDouble(((64n << BITS) << BITS) / LN2, BITS);
 
-/** e to the power of x; error <= 0.52 ulp (1 ulp below 2.3e-308). */
+/** Error <= 0.52 ulp (1 ulp below 2.3e-308). */
 export function exp(x: number): number {
   return expOfSum(x, 0);
 }
 
 /** `exp(x + y)`, where y is smaller than the last bit of x. */
 function expOfSum(x: number, y: number): number {
-  // Above 709.79 the result is too large for a double, below -745.14 too small.
   if (x > 710) return Infinity;
   if (x < -746) return 0;
   const n = Math.floor(x * STEPS_PER_UNIT + 0.5);
@@ -128,7 +127,7 @@ function expOfSum(x: number, y: number): number {
   const growth = r + r * r * (1 / 2 + r * (1 / 6 + r * (1 / 24 + r * (1 / 120 + r * (1 / 720)))));
   const root = (n & 63) << 1;
   const value = roots[root]! + (roots[root]! * growth + roots[root + 1]!);
-  // 2^k may be out of range although the product is not: multiply by two factors, the first of them without rounding.
+  // 2^k may be out of range when the product is not: multiply by two factors, the first without rounding.
   const k = n >> 6;
   const half = k >> 1;
   return value * scale[1023 - half]! * scale[1023 - k + half]!;
@@ -137,8 +136,8 @@ function expOfSum(x: number, y: number): number {
 // ---- pow ----------------------------------------------------------------------------------------------------------------
 
 /**
- * x to the power of y; error <= 0.52 ulp, so whole powers that fit a double are exact. A negative x needs a whole y, else the
- * result is NaN. As with `Math.pow`, y = 0 gives 1 for every x, and 1 to an infinite power is NaN.
+ * Error <= 0.52 ulp, so whole powers that fit a double are exact. NaN for a negative x unless y is whole. As with `Math.pow`, y = 0 gives
+ * 1 for every x, and 1 to an infinite power is NaN.
  */
 export function pow(x: number, y: number): number {
   if (y === 0) return 1;
@@ -156,7 +155,7 @@ function powOfPositive(x: number, y: number): number {
   return expOfSum(exponent, lostInProduct(y, upper, exponent) + y * rest);
 }
 
-/** For 0, infinite and NaN arguments: |x| is 0 or infinite, or only whether it is below or above 1 matters. */
+/** For 0, infinite and NaN arguments: it only matters whether |x| is above or below 1. */
 function powOfSpecial(x: number, y: number): number {
   const size = Math.abs(x);
   if (Number.isNaN(x) || Number.isNaN(y) || (size === 1 && Math.abs(y) === Infinity)) return NaN;
@@ -165,7 +164,7 @@ function powOfSpecial(x: number, y: number): number {
   return negative && Math.abs(y % 2) === 1 ? -value : value;
 }
 
-/** `a b - product` without error, where `product` is the rounded `a b`: each factor is cut into two of 26 bits (Dekker, Veltkamp). */
+/** The exact `a b - product`, where `product` is the rounded `a b`: each factor is split into halves of 26 bits (Dekker, Veltkamp). */
 function lostInProduct(a: number, b: number, product: number): number {
   const a1 = upperHalf(a);
   const b1 = upperHalf(b);
@@ -189,19 +188,19 @@ function upperHalf(a: number): number {
 const [TAU_UPPER, TAU_LOWER] = twoDoubles(2n * pi(BITS), BITS, 24n);
 const TAU = nearestDouble(2n * pi(BITS), BITS);
 
-/** The sine of x turns, `sin(2 pi x)`, exact at every quarter turn; error <= 0.76 ulp. */
+/** `sin(2 pi x)`, exact at every quarter turn; error <= 0.76 ulp. */
 export function sinTurns(x: number): number {
   const quadrant = toQuadrant(x);
   return sineOf(quadrant, near, rest);
 }
 
-/** The cosine of x turns, `cos(2 pi x)`, exact at every quarter turn; error <= 0.76 ulp. */
+/** `cos(2 pi x)`, exact at every quarter turn; error <= 0.76 ulp. */
 export function cosTurns(x: number): number {
   const quadrant = toQuadrant(x);
   return sineOf(quadrant + 1, near, rest);
 }
 
-/** The sine of x radians; error <= 0.76 ulp for every x. Takes microseconds where |x| > 0.78; `sinTurns` is always fast. */
+/** Of x radians; error <= 0.76 ulp for every x. Takes microseconds where |x| > 0.78; `sinTurns` is always fast. */
 export function sin(x: number): number {
   if (!(Math.abs(x) < Infinity)) return NaN;
   if (Math.abs(x) <= 0.78) return sine(x, 0);
@@ -209,14 +208,14 @@ export function sin(x: number): number {
   return x < 0 ? -sineOf(quadrant, near, rest) : sineOf(quadrant, near, rest);
 }
 
-/** The cosine of x radians; error and cost as for `sin`. */
+/** Error and cost as for `sin`. */
 export function cos(x: number): number {
   if (!(Math.abs(x) < Infinity)) return NaN;
   if (Math.abs(x) <= 0.78) return cosine(x, 0);
   return sineOf(radiansToQuadrant(Math.abs(x)) + 1, near, rest);
 }
 
-// The remainder of an angle within its quadrant, in radians: `near`, and in `rest` the part below its last bit.
+// The remainder of an angle within its quadrant, in radians; `rest` holds the part below its last bit.
 let near = 0;
 
 /** The quadrant (-2 .. 2) of x turns. Every step but the last two products is exact: x - round(x) has no more bits than x. */

@@ -1,7 +1,7 @@
-// The constants of elementary.ts, computed in whole numbers: no typing errors, and identical on every engine.
+// The constants of elementary.ts, computed in whole numbers: identical on every engine.
 //
-// A real number x >= 0 is represented by the bigint floor(x * 2^bits). A product or a quotient loses less than one unit, so a
-// series of n terms is correct to about bits - log2(n) bits.
+// A real number x >= 0 is the bigint floor(x * 2^bits). A product or a quotient loses less than one unit, so a series of n terms is
+// correct to about bits - log2(n) bits.
 
 /**
  * `ln(larger / smaller)` by `2 artanh z = 2 (z + z^3/3 + z^5/5 + ...)`, `z = (l - s) / (l + s)`.
@@ -39,14 +39,14 @@ function arctanOfReciprocal(d: bigint, bits: bigint): bigint {
   return total;
 }
 
-/** The double nearest to a fixed-point number of either sign; `bits <= 1000`, so that the scale is a double. */
+/** For either sign; `bits <= 1000`, so that the scale is a double. */
 export function nearestDouble(fixed: bigint, bits: bigint): number {
   return Number(fixed) / Number(1n << bits);
 }
 
 /**
- * A fixed-point number of either sign as the sum of two doubles: the first is a multiple of `2^-kept`, so that its products
- * with small whole numbers are exact; the second holds the next 53 bits.
+ * The sum of two doubles, for either sign. The first is a multiple of `2^-kept`, so that its products with small whole numbers are exact;
+ * the second holds the next 53 bits.
  */
 export function twoDoubles(fixed: bigint, bits: bigint, kept: bigint): [upper: number, lower: number] {
   const upper = (fixed >> (bits - kept)) << (bits - kept);

@@ -6,8 +6,8 @@
 //   0 in all n runs    0 .. 9.3 / (n + 1): three times the rule of three  "bootstrap"
 //   shares of runs     Wilson's score interval                            "wilson"
 //
-// Student's t fails for rare counts: with ten runs, of which one in eleven limits anything, its interval covers the true mean only
-// half of the time. test/math/interval.test.ts checks the coverage of these methods by distribution and n.
+// Student's t fails for rare counts: with ten runs of which one in eleven limits anything, its interval covers the true mean only half of
+// the time. test/math/interval.test.ts checks the coverage by distribution and n.
 import { log, pow } from './elementary.js';
 import { RandomStream } from './random.js';
 
@@ -26,26 +26,25 @@ interface MeanInterval extends Interval {
 }
 
 const Z = 1.959963984540054;
-/** Draws for one interval. They come from a stream with a fixed seed: equal values have equal intervals. */
+/** Draws for one interval, from a stream with a fixed seed: equal values have equal intervals. */
 const DRAWS = 1_000;
 /** Skewness above which Student's t loses its coverage. */
 const SKEWED = 0.8;
-/** For more values than this, resampling makes no visible difference, and Student's t is used. */
+/** With more values, resampling makes no visible difference, and Student's t is used. */
 const MOST_RESAMPLED = 200;
-/** With fewer non-zero values than this, their spread cannot be estimated: they are taken to be exponential, with one more of their mean. */
+/** With fewer non-zero values, their spread cannot be estimated: an exponential law is assumed, with one more value at their mean. */
 const FEWEST_RESAMPLED = 5;
 /**
- * The upper end for n runs of 0 is this over n + 1. As for other rare counts, the share B of runs that are not 0 is beta (1/2, n + 1/2),
- * and their mean is 1 / E with E exponential: the one assumed size is 1, the smallest that a count has. With n B close to a gamma variable of
- * shape 1/2, P(B / E <= x) = (1 + 1 / (n x))^(-1/2) = 0.95; n + 1 makes it exact to 2 % from n = 2. Where events of mean size s leave n runs
- * at 0, the end holds in 1 - exp(-9.3 / s) of all cases or more: 95 % up to s = 3, 79 % at s = 6.
+ * The upper end for n runs of 0 is this over n + 1. As for other rare counts, the share B of runs that are not 0 is beta (1/2, n + 1/2).
+ * Their mean is 1 / E, E exponential: one assumed value of 1, the smallest count. With n B close to a gamma variable of shape 1/2,
+ * P(B / E <= x) = (1 + 1 / (n x))^(-1/2) = 0.95; n + 1 makes it exact to 2 % from n = 2. If events have mean size s, the bound holds in
+ * at least 1 - exp(-9.3 / s) of the cases in which n runs are 0: 95 % up to s = 3, 79 % at s = 6.
  */
 const ZEROS_END = 9.3;
 
 /**
- * The mean of a figure over runs, with its 95 % interval.
- * @param values one value a run, at least two
- * @param most for counts: the most that one run can reach, 1 for a share. Leave it out for figures that are not counts.
+ * @param values one per run, at least two
+ * @param most for counts: the most one run can reach, 1 for a share; undefined for other figures
  */
 export function meanInterval(values: readonly number[], most?: number): MeanInterval {
   const mean = meanOf(values);
@@ -54,7 +53,7 @@ export function meanInterval(values: readonly number[], most?: number): MeanInte
   return { mean, low: Math.min(low, mean), high: Math.max(high, mean), interval, min, max };
 }
 
-/** A share of runs with Wilson's 95 % score interval (1927). The interval is never empty, not even for shares of 0 and 1. */
+/** Wilson's 95 % score interval (1927); never empty, not even for shares of 0 and 1. */
 export function shareInterval(successes: number, n: number): Interval {
   const share = successes / n;
   const z2 = Z * Z;
@@ -79,19 +78,19 @@ function endsOf(values: readonly number[], mean: number, most: number | undefine
   if (values.length >= FEWEST_RESAMPLED && values.length <= MOST_RESAMPLED && Math.abs(skewness(values)) > SKEWED) {
     const means = resampledMeans(values, new RandomStream(0, 'interval'));
     const [low, high] = middle95(means);
-    // Bootstrap-t may go below 0. The mean of values that are never negative does not.
+    // Bootstrap-t may go below 0; the mean of non-negative values cannot.
     return [values.every((value) => value >= 0) ? Math.max(0, low) : low, high, 'bootstrap'];
   }
   const half = tQuantile975(values.length - 1) * Math.sqrt(variance(values) / values.length);
   return [mean - half, mean + half, 't'];
 }
 
-/** The share of runs that are not 0 is a beta variable (Jeffreys); their mean is resampled; the ends are those of the product. */
+/** Product of the share of non-zero runs, a beta variable (Jeffreys), and their resampled mean. */
 function rareEnds(values: readonly number[], most: number): [number, number] {
   const n = values.length;
   const positive = values.filter((value) => value > 0);
   const k = positive.length;
-  // At most the largest share of runs that may still be other than 0, each with the most that it can reach.
+  // At most the largest plausible share of non-zero runs, each at its maximum.
   if (k === 0) return [0, Math.min(ZEROS_END / (n + 1), shareInterval(0, n).high * most)];
   const draw = new RandomStream(0, 'interval');
   const size = meanOf(positive);

@@ -1,17 +1,17 @@
-// HalfSipHash-1-3 (Aumasson, Bernstein): a short hash under a random key, so that texts that collide cannot be chosen from outside.
-// It is for tables in memory: nothing that is stored or shown depends on it.
+// HalfSipHash-1-3 (Aumasson, Bernstein): a short hash under a random key, so that outsiders cannot choose colliding texts.
+// For tables in memory only: nothing stored or shown may depend on it.
 
 /** One compression and three final rounds, on words of 32 bits. */
 export class KeyedHash {
   readonly #key = crypto.getRandomValues(new Int32Array(2));
 
-  /** Of the first `count` words and a number. @returns 32 bits, signed */
+  /** Hashes the first `count` words and a number. @returns 32 bits, signed */
   of(words: Uint32Array, count: number, number: number): number {
     let v0 = this.#key[0]!;
     let v1 = this.#key[1]!;
     let v2 = v0 ^ 0x6c796765;
     let v3 = v1 ^ 0x74656462;
-    // Round by round: the words, the number, and three times the end.
+    // The rounds: each word, the number, and three final ones.
     for (let round = 0; round < count + 4; round += 1) {
       const word = round < count ? words[round]! : round === count ? number : 0;
       v3 ^= word;

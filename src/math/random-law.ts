@@ -4,13 +4,13 @@ import { assert } from '../schema/failure.js';
 import { exp, log } from './elementary.js';
 import type { RandomStream } from './random.js';
 
-/** Far above what a cycle of a simulation holds, and small enough for every count to be exact. */
+/** Far above the events in a cycle of a simulation, and small enough for every count to be exact. */
 const LARGEST_MEAN = 1e9;
 
-/** Up to this mean a table of the distribution is kept; above it, counts are drawn by rejection. */
+/** Up to this mean a table is kept; above it, counts are drawn by rejection. */
 const TABLE_MEAN = 200;
 
-/** The number of events of a Poisson process in a span in which `mean` are expected. Exact for any mean from 0 to 1e9. */
+/** Events of a Poisson process in a span in which `mean` are expected. Exact for any mean from 0 to 1e9. */
 export class PoissonLaw {
   readonly #table: PoissonTable | undefined;
 
@@ -24,7 +24,7 @@ export class PoissonLaw {
   }
 }
 
-/** Slots of the guide: a search starts at most a step or two before its result. A power of two. */
+/** Slots of the guide: a search starts at most a step or two before its result. */
 const GUIDE = 1024;
 
 /**
@@ -66,13 +66,13 @@ class PoissonTable {
 /** From this mean on, rejection is valid and faster than counting up. */
 const REJECTION_MEAN = 10;
 
-/** One Poisson count for a mean that is used once: needs no table. Exact for any mean from 0 to 1e9. */
+/** For a mean that is used once: needs no table. Exact for any mean from 0 to 1e9. */
 export function drawPoisson(mean: number, stream: RandomStream): number {
   assert(mean >= 0 && mean <= LARGEST_MEAN, 'the mean of a Poisson law lies between 0 and 1e9');
   return mean < REJECTION_MEAN ? drawSmall(mean, stream) : drawLarge(mean, stream);
 }
 
-/** Inversion without a guide: the first k with F(k) > u, counted up from 0. */
+/** Inversion without a guide. */
 function drawSmall(mean: number, stream: RandomStream): number {
   const u = stream.uniform();
   let k = 0;
@@ -87,7 +87,7 @@ function drawSmall(mean: number, stream: RandomStream): number {
 
 /**
  * Transformed rejection, PTRS of W. Hoermann, "The transformed rejection method for generating Poisson random variables" (1993):
- * (2 a / us + b) u + mean, with u uniform, is so close to the law that most draws are accepted by a comparison of v and us.
+ * (2 a / us + b) u + mean, u uniform, is so close to the law that comparing v and us accepts most draws.
  */
 function drawLarge(mean: number, stream: RandomStream): number {
   const b = 0.931 + 2.53 * Math.sqrt(mean);
@@ -106,9 +106,9 @@ function drawLarge(mean: number, stream: RandomStream): number {
 }
 
 /**
- * `ln(e^-m m^k / k!)`. Its terms are as large as m ln m, 2e10 at the largest mean; only five digits of their difference would be
- * correct. Following C. Loader, "Fast and accurate computation of binomial probabilities" (2000), the large parts are cancelled
- * before anything is rounded: `-m D(k / m) - ln sqrt(2 pi k) - s(k)`, with `D(x) = x ln x + 1 - x` and Stirling's remainder s.
+ * `ln(e^-m m^k / k!)`. Its terms are as large as m ln m, 2e10 at the largest mean, and leave five correct digits in their difference.
+ * Following C. Loader, "Fast and accurate computation of binomial probabilities" (2000), the large parts cancel before any rounding:
+ * `-m D(k / m) - ln sqrt(2 pi k) - s(k)`, with `D(x) = x ln x + 1 - x` and Stirling's remainder s.
  */
 export function logProbability(k: number, mean: number): number {
   if (k < SMALL_FACTORIALS.length) return k * log(mean) - mean - log(SMALL_FACTORIALS[k]!);
@@ -121,8 +121,8 @@ const SMALL_FACTORIALS = [1];
 for (let k = 1; k < 16; k += 1) SMALL_FACTORIALS.push(k * SMALL_FACTORIALS[k - 1]!);
 
 /**
- * `k ln(k / m) + m - k`. Near m this is a small difference of large numbers, so a series replaces it: with
- * `z = (k - m) / (k + m)`, `ln(k / m) = 2 (z + z^3/3 + z^5/5 + ...)`, so it is `(k - m) z + 2 k (z^3/3 + z^5/5 + ...)`.
+ * `k ln(k / m) + m - k`. Near m, a small difference of large numbers, so by a series: with `z = (k - m) / (k + m)`,
+ * `ln(k / m) = 2 (z + z^3/3 + z^5/5 + ...)`, so it is `(k - m) z + 2 k (z^3/3 + z^5/5 + ...)`.
  */
 function deviance(k: number, mean: number): number {
   const difference = k - mean;
@@ -144,7 +144,7 @@ export class AliasTable {
   readonly #chance: Float64Array;
   readonly #alias: Uint32Array;
 
-  /** @param weights at least one, each finite and >= 0, with a sum above 0 */
+  /** @param weights finite and >= 0, with a sum above 0 */
   constructor(weights: readonly number[]) {
     const sum = weights.reduce((total, weight) => total + weight, 0);
     assert(
@@ -164,7 +164,7 @@ export class AliasTable {
       this.#chance[rich]! -= 1 - this.#chance[poor]!;
       (this.#chance[rich]! < 1 ? small : large).push(rich);
     }
-    // The remaining entries differ from 1 by rounding only, unless their weight is 0.
+    // The remaining entries differ from 1 only by rounding, unless their weight is 0.
     for (const index of [...small, ...large]) if (weights[index]! > 0) this.#chance[index] = 1;
   }
 

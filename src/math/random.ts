@@ -1,6 +1,6 @@
-// Named streams of random numbers, and draws from the common laws. random-law.ts has the laws that are prepared once.
+// Named streams of random numbers, and draws from common laws. random-law.ts has the laws that are prepared once.
 //
-// One seed, one stream per purpose: adding a draw to one purpose does not move the draws of another.
+// One stream per purpose: adding a draw to one purpose does not move the draws of another.
 import { xoroshiro128plusFromState } from 'pure-rand/generator/xoroshiro128plus';
 import { assert } from '../schema/failure.js';
 import { sha256 } from '../schema/sha256.js';
@@ -11,28 +11,22 @@ const TWO_TO_26 = 67108864;
 const TWO_TO_32 = 4294967296;
 const TWO_TO_53 = 9007199254740992;
 
-/**
- * Random numbers for one purpose, the same on every engine. No draw allocates, and a draw depends only on the 128 bits of the
- * generator: no law keeps a value for the next draw.
- */
+/** The same numbers on every engine. No draw allocates or keeps a value for the next: it depends only on the generator's 128 bits. */
 export class RandomStream {
   #generator!: { next(): number };
 
-  /**
-   * @param seed of the run
-   * @param purpose names the stream, for example `arrival/0`; streams of different purposes are independent
-   */
+  /** @param purpose names the stream, for example `arrival/0`; different purposes are independent */
   constructor(seed: Seed, purpose: string) {
     this.reseed(seed, purpose);
   }
 
-  /** From now on it draws as a new stream of this seed and purpose. */
+  /** Continues as a new stream of this seed and purpose. */
   reseed(seed: Seed, purpose: string): void {
     const digest = sha256(JSON.stringify([String(seed), purpose]));
     this.#generator = xoroshiro128plusFromState(stateFrom(digest));
   }
 
-  /** A whole number from 0 to 2^32 - 1. Its lowest bits are the weakest of the generator; the laws below use upper ones. */
+  /** The lowest bits are the weakest of the generator; the laws below use upper ones. */
   uint32(): number {
     return this.#generator.next() >>> 0;
   }
@@ -43,7 +37,7 @@ export class RandomStream {
     return ((generator.next() >>> 5) * TWO_TO_26 + (generator.next() >>> 6)) / TWO_TO_53;
   }
 
-  /** Uniform over the whole numbers min .. max, both included; max - min < 2^53. If min = max, nothing is drawn. */
+  /** Uniform over min .. max, both included; max - min < 2^53. If min = max, nothing is drawn. */
   integer(min: number, max: number): number {
     const last = max - min;
     assert(
@@ -51,7 +45,7 @@ export class RandomStream {
       'integer() draws from whole numbers min .. max with 0 <= max - min < 2^53',
     );
     if (last === 0) return min;
-    // Takes as many upper bits as `last` has and draws again while they exceed it: unbiased, and two draws on average at most.
+    // Takes as many upper bits as `last` has and redraws while they exceed it: unbiased, at most two draws on average.
     if (last < TWO_TO_32) {
       const unused = Math.clz32(last);
       for (;;) {
@@ -59,7 +53,7 @@ export class RandomStream {
         if (drawn <= last) return min + drawn;
       }
     }
-    // `last` has 64 - clz32(last / 2^32) bits, of the 53 that a uniform draw has.
+    // `last` has 64 - clz32(last / 2^32) bits, a uniform draw has 53.
     const cells = TWO_TO_53 / (1 << (Math.clz32(last / TWO_TO_32) - 11));
     for (;;) {
       const drawn = Math.floor(this.uniform() * cells);
@@ -69,16 +63,16 @@ export class RandomStream {
 
   /** The gap of a Poisson process of `rate` > 0.   gap = -ln(1 - u) / rate, mean 1 / rate */
   exponential(rate: number): number {
-    // 1 - u lies in (0, 1]: never ln 0. Subtracted from 0, because -ln 1 would be -0.
+    // 1 - u lies in (0, 1]: never ln 0. Subtracted from 0 because -ln 1 would be -0.
     return (0 - log(1 - this.uniform())) / rate;
   }
 
   /**
-   * Normal, by the polar method of Marsaglia and Bray (1964).
+   * By the polar method of Marsaglia and Bray (1964).
    *
-   *   +---------+     (x, y) uniform in the unit disc, s = x^2 + y^2:  x sqrt(-2 ln s / s) is normal. A point outside the disc
-   *   |  .' '.  |     is drawn again, 1.27 points on average. A point also gives a second value, by y. It is discarded: keeping
-   *   |  '. .'  |     it would make a draw depend on more than the generator.
+   *   +---------+     (x, y) uniform in the unit disc, s = x^2 + y^2:  x sqrt(-2 ln s / s) is normal. Points outside the disc are
+   *   |  .' '.  |     redrawn: 1.27 points on average. y would give a second value; it is discarded, because keeping it would make
+   *   |  '. .'  |     a draw depend on more than the generator.
    *   +---------+
    */
   normal(mean: number, deviation: number): number {
@@ -90,13 +84,13 @@ export class RandomStream {
     }
   }
 
-  /** Heavy-tailed: never below `scale`; P(X > x) = (scale / x)^shape.   x = scale (1 - u)^(-1 / shape) */
+  /** Heavy-tailed, at least `scale`; P(X > x) = (scale / x)^shape.   x = scale (1 - u)^(-1 / shape) */
   pareto(shape: number, scale: number): number {
     return scale * pow(1 - this.uniform(), -1 / shape);
   }
 }
 
-/** The random streams of one run, by purpose. */
+/** The random streams of one run. */
 export type Draws = (purpose: string) => RandomStream;
 
 export function drawsOf(seed: Seed): Draws {
@@ -104,12 +98,12 @@ export function drawsOf(seed: Seed): Draws {
 }
 
 /**
- * As `drawsOf`, and all streams can be given another seed on the way: a branch, equal up to there and independent from then on.
+ * As `drawsOf`, but `branch` reseeds all streams: a branch equals its run up to there and is independent from then on.
  *
- *   seed     ───────┬──────────        what was drawn before is part of the state: the end of a service, the arrivals of a cycle
- *   branch          └──────────        that has begun, the counts of a custom arrival. Branches share it, and differ in the rest.
+ *   seed     ───────┬──────────        Values drawn before are part of the state: the end of a service, the arrivals of the
+ *   branch          └──────────        present cycle, the counts of a custom arrival. Branches share them.
  *
- * Given that state, a branch has the law of the future. What is drawn ahead makes branches more alike: it costs precision and biases nothing.
+ * Given that state, a branch follows the law of the future. Drawing ahead makes branches more alike: less precision, no bias.
  */
 export function branchingDraws(seed: Seed): { readonly draws: Draws; branch(seed: Seed): void } {
   const streams: [RandomStream, string][] = [];
@@ -127,7 +121,7 @@ export function branchingDraws(seed: Seed): { readonly draws: Draws; branch(seed
   };
 }
 
-/** The state of the generator, four words, from the first 128 bits of a digest: 100,000 purposes do not share one. */
+/** Four words, from the first 128 bits of a digest: 100,000 purposes have different states. */
 export function stateFrom(digest: Uint8Array): number[] {
   const view = new DataView(digest.buffer, digest.byteOffset, digest.byteLength);
   const words = [0, 4, 8, 12].map((offset) => view.getInt32(offset));

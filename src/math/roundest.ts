@@ -1,8 +1,6 @@
-// Round numbers.
-
 /**
- * The number with the fewest digits between two, of those the nearest to `value`; halves of a digit are round, too. `value` where there is none.
- * Only numbers above 0 are taken.
+ * The number in `least` .. `most` with the fewest digits, and the nearest to `value` of these; half a digit counts as round, too.
+ * Only numbers above 0 count; `value` if there is none.
  */
 export function roundest(least: number, most: number, value: number): number {
   if (!(most > 0)) return value;

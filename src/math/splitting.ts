@@ -1,24 +1,24 @@
 // The probability of a rare event, by multilevel splitting with fixed effort (Garvels, 2000; unbiased: Glasserman et al., 1999).
 //
-//   level 2   -----------------*~~~~~~ event          runs that reach a level go on from there in branches, n at each level
+//   level 2   -----------------*~~~~~~ event          runs that reach a level continue from there in n branches per level
 //   level 1   -------*~~~~~~~~/                       p = sum over k of (product of the shares that reach levels 1 .. k)
 //   run       ______/ \_______________                        x (share of the branches of level k with the event that go no higher)
 //
-// A branch repeats its run up to the cycle in which the level is first exceeded and has other draws from then on. Every run is judged once,
-// by the event itself, at the highest level that it reaches. The estimate is therefore unbiased for any event; only what is gained depends
-// on whether the level leads to it. Levels are placed by a pilot of other runs and then fixed: levels placed by the runs themselves would bias it.
+// A branch repeats its run up to the cycle in which the level is first exceeded, and uses other draws from then on. Every run is judged once,
+// by the event itself, at the highest level it reaches. The estimate is therefore unbiased for any event; the gain depends on whether the
+// level leads to it. A pilot of separate runs sets the levels: levels set by the runs themselves would cause a bias.
 import { exp, log } from './elementary.js';
 import { meanInterval, tQuantile975 } from './interval.js';
 import { RandomStream } from './random.js';
 import type { Seed } from './seed.js';
 
-/** From the start of this cycle, counted from the start of the run, all draws are those of another seed. */
+/** From the start of `cycle`, counted from the start of the run, all draws use another seed. */
 export interface RunBranch {
   readonly cycle: number;
   readonly seed: Seed;
 }
 
-/** At the end of the cycle the level is higher than ever before. */
+/** A new maximum of the level, at the end of the cycle. */
 export interface LevelRecord {
   readonly cycle: number;
   readonly level: number;
@@ -34,31 +34,31 @@ export interface JudgedRun {
   readonly hasEvent: boolean;
 }
 
-/** Undefined if it was stopped. */
+/** Undefined if stopped. */
 type Make = (run: LevelRun) => Promise<JudgedRun | undefined>;
 
-/** The mean of the repetitions, and its 95 % interval. */
+/** Mean of the repetitions, and its 95 % interval. */
 export interface RareEvent {
   readonly mean: number;
   readonly low: number;
   readonly high: number;
   readonly levels: readonly number[];
-  /** Made in all. */
+  /** In total. */
   readonly runs: number;
 }
 
-/** Independent repetitions, few and large: their products of shares then are close to log-normal. */
+/** Independent repetitions, few and large, so that their products of shares are close to log-normal. */
 const REPETITIONS = 5;
-/** Share of the runs of the pilot that reach the next level, and that have the event where no further level is needed. */
+/** Share of the pilot's runs that reach the next level; if this share has the event, no further level is needed. */
 const PASSED = 0.25;
 const MOST_LEVELS = 30;
 
 /**
- * Undefined if it was stopped, or no repetition has the event.
+ * Undefined if stopped, or if no repetition has the event.
  *
- * The interval is that of Cox for the mean of a log-normal law, if all repetitions have the event: over products of shares, of 1e-6 to 0.1, it
- * covers the mean in 93 to 97 % of cases from 25 runs of a stage on. If one has not, it is that of rare counts, and covers it in 83 % or more.
- * @param most runs in all
+ * If all repetitions have the event, the interval is Cox's for the mean of a log-normal law: over products of shares, of 1e-6 to 0.1, it
+ * covers the mean in 93 to 97 % of cases from 25 runs per stage on. Otherwise it is that of rare counts, with a coverage of 83 % or more.
+ * @param most total number of runs
  */
 export async function rareEvent(make: Make, seed: Seed, most: number): Promise<RareEvent | undefined> {
   const levels: number[] = [];
@@ -88,7 +88,7 @@ function nextLevel(runs: readonly JudgedRun[], last: number): number | undefined
   return most.slice(Math.floor((1 - PASSED) * most.length)).find((level) => level > last);
 }
 
-/** @param levelAfter the level at which runs of a stage are branched; undefined after the last stage */
+/** @param levelAfter the level at which to branch the runs of a stage; undefined after the last stage */
 async function repetition(
   make: Make,
   seed: Seed,
@@ -116,7 +116,7 @@ async function repetition(
     share += (reached * events) / n;
     if (entered.length === 0) return { share, runs };
     reached *= entered.length / n;
-    // Each as often as the others, on average exactly: from a random place on, in equal steps.
+    // Systematic sampling: a random start and equal steps, so that each is branched equally often on average.
     const offset = new RandomStream(seed, `splitting/${stage}`).uniform() * entered.length;
     starts = Array.from({ length: n }, (_, index) => {
       const {

@@ -52,15 +52,14 @@ export const TimeLawSpec = Type.Union(
 export type TimeLawSpec = Static<typeof TimeLawSpec>;
 
 export interface TimeLaw {
-  /** The mean, in ms; of the normal law before folding. */
+  /** For the normal law, before folding. */
   readonly meanMs: number;
   drawMs(stream: RandomStream): number;
 }
 
 /**
- * The law with its times in ms.
  * @param path JSON pointer to the specification, for failures
- * @param leastMs the smallest mean allowed, in ms
+ * @param leastMs the smallest mean allowed
  * @throws Failure `invalid_input` when a time cannot be read, the mean is below `leastMs`, or `to` below `from`
  */
 export function parseTimeLaw(spec: TimeLawSpec, cycleMs: number, path = '', leastMs = 0): TimeLaw {

@@ -1,4 +1,4 @@
-// Everything that waits, in order of due, then rank, then order of asking.
+// A priority queue of waiting tasks, ordered by due, then rank, then order of adding.
 //
 //   heap, 4-ary, keys side by side       slots: where a waiting task lives until it has run
 //
@@ -8,22 +8,22 @@
 //   slot      4     0     1  | 2   3     generation     1    6    3    1    2      ticket = generation * 2^31 + slot
 //             waiting          free
 //
-// The row of slots is a permutation: free slots follow those in use. Arrays double when full; asking allocates nothing.
+// The row of slots is a permutation: free slots follow those in use. Arrays double when full; adding a task allocates nothing.
 //
-// A task that runs leaves the first place vacant, and the next task that is asked for moves in there: one way down the heap instead of
-// two. A caller that needs the first entry settles the vacancy before.
+// A task that runs leaves the first place vacant, and the next task added moves in there: one way down the heap instead of two.
+// A caller that needs the first entry settles the vacancy first.
 import { assert, Bug } from '../schema/failure.js';
 import type { Rank } from './rank.js';
 
-/** `due` is the instant that was asked for, in unix ms, however late the task runs. */
+/** `due` is the requested instant in unix ms, however late the task runs. */
 export type Task = (due: number) => void;
 
-/** For `cancel`. Above 0, and never given twice. */
+/** Above 0 and never reused. */
 export type Ticket = number;
 
 /** The lower 31 bits of a ticket are the slot, the 22 above the generation of its content: 53 bits, an exact double. */
 const SLOTS = 2 ** 31;
-/** A slot that was used this often is retired, so that no ticket comes back: 40 bytes for four million tasks. */
+/** A slot used this often is retired, so that no ticket repeats: 40 bytes for four million tasks. */
 const GENERATIONS = 2 ** 22;
 /** Order within an instant is `rank * ASKS + number of the task`: 2^48 tasks are a year of nine million a second. */
 const ASKS = 2 ** 48;
@@ -32,7 +32,7 @@ const FIRST_CAPACITY = 64;
 
 const nothing: Task = () => {};
 
-/** `at`, `cancel` and `step` take O(log size). The agenda looks at no clock. */
+/** `at`, `cancel` and `step` take O(log size). */
 export class Agenda {
   #now: number;
   #asked = 0;
@@ -51,10 +51,7 @@ export class Agenda {
   #generations = new Uint32Array(FIRST_CAPACITY).fill(1);
   readonly #tasks: Task[] = new Array<Task>(FIRST_CAPACITY).fill(nothing);
 
-  /**
-   * @param startMs start of time, in unix ms
-   * @param onEarlier called with the due of a new task that is the first to run, so that a driver that sleeps wakes up sooner
-   */
+  /** @param onEarlier called when a new task becomes the first, so that a sleeping driver wakes up sooner */
   constructor(startMs: number, onEarlier?: (due: number) => void) {
     assert(Number.isFinite(startMs), `the agenda cannot start at ${startMs}`);
     this.#now = startMs;
@@ -71,16 +68,15 @@ export class Agenda {
     return this.#size;
   }
 
-  /** Due of the first task, in unix ms; `Infinity` when nothing waits. */
+  /** In unix ms; `Infinity` when nothing waits. */
   nextDue(): number {
     this.#settle();
     return this.#size === 0 ? Infinity : this.#dues[0]!;
   }
 
   /**
-   * Runs `task` at `due`, after tasks of the same instant with a lower rank, or with the same rank that were asked for before. A due before
-   * `now` is now.
-   * @param due unix ms, may have a fraction; NaN and Infinity are bugs
+   * Runs `task` at `due`, after tasks of the same instant with a lower rank, or of the same rank and added earlier.
+   * @param due unix ms, may have a fraction; before `now` means now; NaN and Infinity are bugs
    */
   at(due: number, rank: Rank, task: Task): Ticket {
     if (!(due < Infinity)) throw new Bug(`a task cannot be due at ${due}`);
@@ -108,7 +104,7 @@ export class Agenda {
     return true;
   }
 
-  /** Runs the first task; false when nothing waits. An error of the task goes to the caller, and the next step can follow. */
+  /** Runs the first task; false when nothing waits. Throws an error of the task; the next step can follow. */
   step(): boolean {
     this.#settle();
     if (this.#size === 0) return false;
@@ -123,9 +119,9 @@ export class Agenda {
     return true;
   }
 
-  /** Advances time to `ms`; earlier tasks must have run. Time does not go back. */
+  /** Advances time to `ms`, never back; earlier tasks must have run. */
   passTo(ms: number): void {
-    // The words of an assertion would be made for each request of a run.
+    // Not `assert`: its message would be built for each request of a run.
     if (ms > this.nextDue()) throw new Bug(`time cannot pass to ${ms} while a task is due at ${this.nextDue()}`);
     if (ms > this.#now) this.#now = ms;
   }
@@ -163,7 +159,7 @@ export class Agenda {
     slots[last] = this.#generations[slot] === GENERATIONS ? slots[--this.#room]! : slot;
   }
 
-  /** Moves an entry up from `from` to its place, which it returns. */
+  /** Moves an entry up from `from` and returns its place. */
   #rise(from: number, due: number, order: number, slot: number): number {
     const dues = this.#dues;
     const orders = this.#orders;
@@ -179,7 +175,7 @@ export class Agenda {
     return place;
   }
 
-  /** Moves an entry down from `from` to its place, which it returns. */
+  /** Moves an entry down from `from` and returns its place. */
   #sink(from: number, due: number, order: number, slot: number): number {
     const dues = this.#dues;
     const orders = this.#orders;

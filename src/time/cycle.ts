@@ -6,7 +6,7 @@
 //
 // Present cycle numbers are near 2.3e9, above 2^31: doubles, never 32-bit integers.
 
-/** In ms, unless a node is started with another: 60 cycles = 46.62 s. */
+/** Default length; a node can be started with another. 60 cycles = 46.62 s. */
 export const CYCLE_MS = 777;
 
 /**
@@ -21,16 +21,15 @@ export function cycleOf(unixMs: number, cycleMs: number): number {
   return (whole - rest) / cycleMs - (rest < 0 ? 1 : 0);
 }
 
-/** In unix ms. */
 export function startOf(cycle: number, cycleMs: number): number {
   return cycle * cycleMs;
 }
 
-/** A hundredth of a millisecond; far from 1970, where doubles are further apart, two of them. */
+/** Far from 1970 doubles are further apart: there it is `EDGE_SHARE` of the instant, at most two doubles. */
 const EDGE_MS = 0.01;
 const EDGE_SHARE = 2 ** -52;
 
-/** Just before the next cycle begins, in unix ms: the last instant of a cycle. */
+/** The last instant of a cycle, just before the next one begins, in unix ms. */
 export function lastInstantOf(cycle: number, cycleMs: number): number {
   const next = startOf(cycle + 1, cycleMs);
   return next - Math.max(EDGE_MS, Math.abs(next) * EDGE_SHARE);
@@ -41,17 +40,17 @@ export function secondsUntil(cycle: number, unixMs: number, cycleMs: number): nu
   return Math.max(0, Math.ceil((startOf(cycle, cycleMs) - unixMs) / 1000));
 }
 
-/** In whole seconds, rounded up: the `w` of `RateLimit-Policy`. */
+/** Rounded up: the `w` of `RateLimit-Policy`. */
 export function secondsIn(cycles: number, cycleMs: number): number {
   return Math.ceil((cycles * cycleMs) / 1000);
 }
 
-/** The time of day, ISO 8601, of something in a cycle that is written at `nowMs`: then, or the start of the cycle if that is another. */
+/** ISO 8601 time of something in `cycle`: `nowMs` if it lies in that cycle, otherwise the start of the cycle. */
 export function instantIn(cycle: number, nowMs: number, cycleMs: number): string {
   return instantText(cycleOf(nowMs, cycleMs) === cycle ? Math.floor(nowMs) : startOf(cycle, cycleMs));
 }
 
-/** ISO 8601, or the number of ms outside of its range. */
+/** ISO 8601; outside its range, the number of ms. */
 export function instantText(ms: number): string {
   return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : `${ms}`;
 }

@@ -12,26 +12,22 @@ import { Rank } from './rank.js';
 
 export interface CycleTick {
   readonly cycle: number;
-  /** Cycles without a tick since the last one, while nothing could run. */
+  /** Cycles since the last tick that were not emitted, because the process could not run. */
   readonly missed: number;
 }
 
 export interface CycleOptions {
-  /**
-   * The first cycle wanted, an integer. From a past one on, the present cycle is emitted at once and those before it are missed. Default:
-   * the next to begin.
-   */
+  /** First cycle, an integer; default: the next to begin. With a past one, the present cycle is emitted at once. */
   readonly from?: number | undefined;
 }
 
 /**
- * Emits each cycle of a clock as it begins: after the contracts have advanced into it, before any event of it. After a gap only the
- * newest is emitted, with the number of those missed: a night's suspension is one tick, not fifty thousand.
+ * Emits each cycle of a clock as it begins: after contracts have advanced into it, before any of its events. After a gap it emits only
+ * the newest cycle, with the number missed: a night's suspension is one tick, not fifty thousand.
  *
  *     cycles(new VirtualClock(0, 777)).pipe(take(3))        // 1 at 777 ms, 2 at 1,554 ms, 3 at 2,331 ms of that clock
  *
- * Never completes. Each subscriber has its own task in the agenda of the clock.
- * @param clock a `VirtualClock`, which moves when it is run, or a `WallClock`, which moves once it is started
+ * Never completes. Each subscriber has its own task in the clock's agenda.
  * @throws Bug when `from` is not a safe integer
  */
 export function cycles(clock: Clock, { from }: CycleOptions = {}): Observable<CycleTick> {

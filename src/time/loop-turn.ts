@@ -1,17 +1,17 @@
-// The turns of the event loop, and how long it has been busy: in its present turn, and without waiting.
+// Turns of the event loop: how long the present one has lasted, and how long the loop has been busy without waiting.
 //
 //   turn      timers │ sockets: a b c d e … │ immediates ║ timers │ sockets …
 //   count()   7                                           ║ 8
 //   turnMs()             0 ──────────────► grows          ║ 0 ──►
-//   busyMs    0 at each turn before which the loop waited; a loop that never waits is overloaded
+//   busyMs    0 at each turn that follows a wait; a loop that never waits is overloaded
 //
-//   a b c ············· d e      at most LONGEST_STEP_MS count between two requests: a longer gap is a machine that was suspended
+//   a b c ············· d e      a gap between requests counts as at most LONGEST_STEP_MS: if longer, the machine was suspended
 import { performance } from 'node:perf_hooks';
 
-/** A shorter wait is none: looking for events takes some time, too. */
+/** Shorter does not count as waiting: polling for events takes time, too. */
 const IDLE_MS = 1;
 
-/** A request takes well below a millisecond; a system gives a process its core back within some 20 ms. */
+/** A request takes well below a millisecond; an operating system returns the core to a process within some 20 ms. */
 const LONGEST_STEP_MS = 25;
 
 export class LoopTurn {
@@ -28,13 +28,12 @@ export class LoopTurn {
     this.#monotonicMs = monotonicMs;
   }
 
-  /** The number of the present turn. */
   count(): number {
     if (!this.#isInside) this.#enter();
     return this.#count;
   }
 
-  /** Ms since the first call in the present turn, without those in which the machine was suspended. */
+  /** Ms since the first call in the present turn, without suspensions. */
   turnMs(): number {
     if (!this.#isInside) this.#enter();
     const nowMs = this.#monotonicMs();

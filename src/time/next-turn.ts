@@ -1,6 +1,6 @@
-// A long run must let signals, sockets and the screen in. This waits for no time, so timers are still set in wall.ts only.
+// Lets signals, sockets and the screen run during long work. It waits for no time, so timers are still set in wall.ts only.
 
-/** Resolves in the next turn of the event loop: by `setImmediate`, in a browser by a message of the page to itself. */
+/** By `setImmediate`; in a browser, by a message of the page to itself. */
 export const nextTurn: () => Promise<void> =
   typeof setImmediate === 'function' ? () => new Promise((resolve) => void setImmediate(resolve)) : messages();
 

@@ -2,11 +2,11 @@
 //
 //   one instant   close -> advance -> cycle -> arrival -> service -> client -> report
 //
-// A contract advances into a cycle before any event of it, and a report sees the instant complete.
+// A contract advances into a cycle before any event of it; a report sees the complete instant.
 
-/** Lower goes first. Integers from 0 to 31, which the agenda keeps in one number with the order of asking. */
+/** Lower goes first. Integers from 0 to 31, which the agenda packs into one number with the order of adding. */
 export const Rank = {
-  /** The previous cycle is complete, and nothing of the next one has happened. */
+  /** The previous cycle is complete, and the next has no events yet. */
   close: 0,
   advance: 1,
   /** Ticks of `cycles`. */

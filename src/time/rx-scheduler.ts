@@ -1,4 +1,3 @@
-// The agenda as an RxJS scheduler.
 import { type SchedulerAction, type SchedulerLike, Subscription } from 'rxjs';
 import type { Ticket } from './agenda.js';
 import type { Clock } from './clock.js';
@@ -7,8 +6,8 @@ import type { Rank } from './rank.js';
 type Work<State> = (this: SchedulerAction<State>, state: State) => void;
 
 /**
- * The agenda as an RxJS scheduler: `interval`, `delay`, `debounceTime` and the like run in the time of the clock. An error goes to the driver
- * of the clock and ends its own action only.
+ * The agenda as an RxJS scheduler: `interval`, `delay`, `debounceTime` and the like use the clock's time. An error is thrown to the
+ * clock's driver and ends only its own action.
  */
 export class AgendaScheduler implements SchedulerLike {
   readonly #clock: Clock;
@@ -16,7 +15,7 @@ export class AgendaScheduler implements SchedulerLike {
 
   constructor(
     clock: Clock,
-    /** Order within an instant; of equal ranks the first that was scheduled runs first, as in RxJS. */
+    /** Order within an instant; of equal ranks the first scheduled runs first, as in RxJS. */
     rank: Rank,
   ) {
     this.#clock = clock;
@@ -36,7 +35,7 @@ export class AgendaScheduler implements SchedulerLike {
   }
 }
 
-/** Repeats when it calls `this.schedule`, while it runs or later. At most one run waits: asking again replaces it. */
+/** Repeats when it calls `this.schedule`, while it runs or later. At most one run waits: rescheduling replaces it. */
 class AgendaAction<State> extends Subscription implements SchedulerAction<State> {
   #state: State | undefined;
   #delayMs = 0;
@@ -71,8 +70,8 @@ class AgendaAction<State> extends Subscription implements SchedulerAction<State>
   }
 
   /**
-   * The same delay again is an interval: it counts from when the run was due, so that lateness does not add up. After a blockage it
-   * continues from now; lost ticks are not made up for, as with RxJS's own timers.
+   * The same delay again is an interval: it counts from the previous due, so that lateness does not accumulate. After a blockage it
+   * continues from now; lost ticks are skipped, as with RxJS's own timers.
    */
   #dueAfter(delay: number): number {
     const now = this.#clock.now();

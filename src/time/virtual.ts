@@ -1,34 +1,30 @@
-// Virtual time passes as fast as the tasks of its agenda run.
 import { assert } from '../schema/failure.js';
 import { Agenda } from './agenda.js';
 import type { Clock } from './clock.js';
 import { cycleOf } from './cycle.js';
 import { nextTurn } from './next-turn.js';
 
-/** Nothing is waiting; the next task is due after `untilMs`; `stop` was called. */
+/** 'drained': nothing waits. 'reached': the next task is due after `untilMs`. */
 export type Ending = 'drained' | 'reached' | 'stopped';
 
 interface RunOptions {
-  /** Run the tasks due up to this instant, in unix ms, at which the run ends. Default: until nothing is waiting. */
+  /** Runs the tasks due up to this instant, in unix ms. Default: until nothing waits. */
   readonly untilMs?: number | undefined;
 }
 
 interface AsyncRunOptions extends RunOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Steps before the event loop gets a turn, at least 1. A thousand take less than a millisecond. */
+  /** At least 1. A thousand steps take less than a millisecond. */
   readonly stepsPerTurn?: number | undefined;
 }
 
-/** `now()` is the due of the last step. The same agenda always gives the same run. */
+/** Virtual time: `now()` is the due of the last step. The same agenda always gives the same run. */
 export class VirtualClock implements Clock {
   readonly agenda: Agenda;
   #running = false;
   #stopping = false;
 
-  /**
-   * @param startMs start of time, in unix ms
-   * @param cycleMs length of a cycle in ms, an integer of at least 1
-   */
+  /** @param startMs unix ms */
   constructor(
     startMs: number,
     readonly cycleMs: number,
@@ -46,8 +42,8 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * An error of a task ends the run; the next run continues after that task. After 'reached' and 'drained' now is `untilMs`, if that was
-   * given and lies ahead; after 'stopped' it is the due of the last step.
+   * An error of a task ends the run; the next run continues after that task. After 'reached' and 'drained', `now()` is a given `untilMs` if
+   * it lies ahead; after 'stopped', the due of the last step.
    */
   run({ untilMs = Infinity }: RunOptions = {}): Ending {
     this.#begin(untilMs);
@@ -59,7 +55,7 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** The steps of `run`, with turns of the event loop between them. */
+  /** As `run`, with turns of the event loop between the steps. */
   async runAsync({ untilMs = Infinity, signal, stepsPerTurn = 1_000 }: AsyncRunOptions = {}): Promise<Ending> {
     assert(stepsPerTurn >= 1, `a turn of ${stepsPerTurn} steps does not come to an end`);
     this.#begin(untilMs);

@@ -4,8 +4,7 @@
 //   wall clock      10:00 ---- 10:01 | stepped back           09:05 ----       now() stays on its course: 10:01 ----
 //                                                                              skewMs = 56 min, until the wall clock has caught up
 //
-// now() = max(wall clock, course of the monotonic clock). Cycles under a forward step are skipped; after a backward step no cycle comes
-// twice.
+// now() = max(wall clock, course of the monotonic clock). A forward step skips cycles; a backward step repeats none.
 
 import { assert } from '../schema/failure.js';
 import { Agenda } from './agenda.js';
@@ -14,28 +13,28 @@ import { cycleOf } from './cycle.js';
 import { Rank } from './rank.js';
 
 export interface TimeSource {
-  /** Unix ms; may step in either direction when the clock is set. */
+  /** Unix ms; steps in either direction when the clock is set. */
   wallMs(): number;
   /** Ms since some instant; never decreases, and may stop while the computer sleeps. */
   monotonicMs(): number;
 }
 
 export interface WallOptions {
-  /** Receives the error of a task; the clock continues with the next. What this or `onLag` throws is an uncaught exception. */
+  /** The clock continues with the next task. An exception thrown here or by `onLag` is uncaught. */
   readonly onError: (error: unknown) => void;
-  /** Called after each task with its delay in ms, at least 0. A task that was added late is late, too. */
+  /** Called after each task with its delay in ms, at least 0. A task added after its due is late, too. */
   readonly onLag?: ((lagMs: number) => void) | undefined;
-  /** When tasks are late, the event loop gets a turn after this long, in ms, and at least one task. Default: 10. */
+  /** Late tasks run for this long, at least one of them, before the event loop gets a turn. Default: 10 ms. */
   readonly sliceMs?: number | undefined;
-  /** Whether waiting does not keep the process alive. Default: false. */
+  /** Waiting does not keep the process alive. Default: false. */
   readonly unref?: boolean | undefined;
   readonly source?: TimeSource | undefined;
 }
 
-/** A step of the wall clock is noticed within this time, and no delay exceeds a timer's 2^31 - 1 ms. */
+/** Bounds the time until a step of the wall clock is noticed, and keeps delays below a timer's 2^31 - 1 ms. */
 const LONGEST_SLEEP_MS = 1_000;
 
-/** A timer this late means that the process did not run: it was stopped, the computer slept, or one task held the event loop. */
+/** A timer this late means a stall: the process was stopped, the computer slept, or one task held the event loop. */
 const STALL_MS = 250;
 
 export function wallNowMs(): number {
@@ -44,10 +43,10 @@ export function wallNowMs(): number {
 
 const ofThisMachine: TimeSource = { wallMs: () => Date.now(), monotonicMs: () => performance.now() };
 
-/** The clock of a node and of a live load. It runs its agenda from `start()` to `stop()`, and can be read at any time. */
+/** Runs its agenda from `start()` to `stop()`; readable at any time. */
 export class WallClock implements Clock {
   readonly agenda: Agenda;
-  /** Unix ms at the zero of the monotonic clock, by the latest time of the wall clock seen. */
+  /** Unix ms at the zero of the monotonic clock, by the most advanced reading of the wall clock so far. */
   #originMs: number;
   #latestMs = -Infinity;
   #lagMs = 0;
@@ -55,7 +54,7 @@ export class WallClock implements Clock {
   #waking = false;
   /** In unix ms: Infinity for no timer, -Infinity for the next turn of the event loop. */
   #alarmMs = Infinity;
-  /** When the timer should go off, and when one last was very late, by the monotonic clock. */
+  /** By the monotonic clock: the expected time of the timer, and the end of the latest stall. */
   #expectedMs = Infinity;
   #stalledMs = -Infinity;
   #timer: NodeJS.Timeout | undefined;
@@ -66,7 +65,6 @@ export class WallClock implements Clock {
   readonly #onError: (error: unknown) => void;
   readonly #onLag: ((lagMs: number) => void) | undefined;
 
-  /** @param cycleMs length of a cycle in ms, an integer of at least 1 */
   constructor(
     readonly cycleMs: number,
     { onError, onLag, sliceMs = 10, unref = false, source = ofThisMachine }: WallOptions,
@@ -82,12 +80,12 @@ export class WallClock implements Clock {
   }
 
   now(): number {
-    // In this order: a process that is halted between the two readings then finds a wall clock that is too old, which changes nothing. The
-    // other order would put the clock ahead permanently.
+    // In this order: a halt between the two readings makes the wall time too old, which changes nothing. In the other order it would put the
+    // clock ahead permanently.
     const wallMs = this.#source.wallMs();
     const monotonicMs = this.#source.monotonicMs();
     if (wallMs > this.#originMs + monotonicMs) this.#originMs = wallMs - monotonicMs;
-    // Moving the origin rounds in the last binary digit, hence the maximum.
+    // Moving the origin rounds the last binary digit, hence the maximum.
     this.#latestMs = Math.max(this.#latestMs, this.#originMs + monotonicMs);
     return this.#latestMs;
   }
@@ -96,7 +94,7 @@ export class WallClock implements Clock {
     return cycleOf(this.now(), this.cycleMs);
   }
 
-  /** Starts time at `unixMs` at the earliest, as after a backward step. */
+  /** Moves `now()` ahead to `unixMs` if it is earlier, as after a backward step. */
   notBefore(unixMs: number): void {
     const aheadMs = unixMs - this.now();
     if (aheadMs <= 0) return;
@@ -104,12 +102,12 @@ export class WallClock implements Clock {
     this.#latestMs = unixMs;
   }
 
-  /** For durations: ms since some instant, with a fraction, without steps of the wall clock. */
+  /** For durations: has a fraction, and no steps of the wall clock. */
   monotonicMs(): number {
     return this.#source.monotonicMs();
   }
 
-  /** How far `now()` is ahead of the wall clock after a backward step, in ms. Up to 1 is rounding. */
+  /** How far `now()` is ahead of the wall clock after a backward step, in ms. Up to 1 is rounding error. */
   get skewMs(): number {
     const wallMs = this.#source.wallMs();
     return this.now() - wallMs;
@@ -119,12 +117,12 @@ export class WallClock implements Clock {
     return this.#lagMs;
   }
 
-  /** Ms since the process continued after a stall of a quarter of a second or more; Infinity for none. */
+  /** Ms since the latest stall ended; Infinity if there was none. */
   get sinceStallMs(): number {
     return this.monotonicMs() - this.#stalledMs;
   }
 
-  /** Tasks that became due before are run late, from the event loop and never from here. */
+  /** Overdue tasks run late, from the event loop and never from here. */
   start(): void {
     this.#started = true;
     this.#setAlarm();
@@ -141,8 +139,8 @@ export class WallClock implements Clock {
   }
 
   /**
-   * Resolves at `unixMs` or soon after, never before: timers count whole milliseconds, so 0 to 2 ms late on an idle loop. Resolves early when
-   * the signal is aborted, and not while the clock is stopped.
+   * Never resolves before `unixMs`, and on an idle loop 0 to 2 ms after it: timers count whole milliseconds. Resolves early when the signal
+   * is aborted; does not resolve while the clock is stopped.
    */
   sleepUntil(unixMs: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
@@ -190,8 +188,8 @@ export class WallClock implements Clock {
   }
 
   /**
-   * Runs what is due, for one slice, and sets the alarm for the rest. Tasks that become due meanwhile wait for the next turn of the event
-   * loop, so that other events come between two tasks of which one makes the other due at once.
+   * Runs the tasks that are due, for one slice, and sets the alarm for the rest. Tasks that become due meanwhile wait for the next turn, so
+   * that a task that reschedules itself at once does not starve other events.
    */
   readonly #wake = (): void => {
     this.#waking = true;
@@ -222,7 +220,7 @@ export class WallClock implements Clock {
   }
 }
 
-/** Waits `ms` without a clock, in any runtime. Resolves early when the signal is aborted. */
+/** Needs no clock, in any runtime. Resolves early when the signal is aborted. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
