@@ -56,7 +56,6 @@ interface Params {
   readonly edge?: string;
 }
 
-/** All combinations; the one in which all admit comes first. */
 function choices(n: number): Part[][] {
   if (n === 0) return [[]];
   return (['admits', 'refuses'] as const).flatMap((part) => choices(n - 1).map((rest) => [part, ...rest]));

@@ -7,7 +7,7 @@ import { logCounting } from './log-counting.js';
 import { scheduleCounting } from './schedule-counting.js';
 import { windowCounting } from './window-counting.js';
 
-/** The answers of these depend on how long each request is in flight, which is not visible from outside. */
+/** Their answers depend on how long each request is in flight, which is not visible from outside. */
 const notSeen = new Set(['concurrency', 'concurrency_queue', 'adaptive']);
 
 /** Rules whose states have bounds for costs, too. */
@@ -32,7 +32,6 @@ interface OfCosts {
   readonly over_limit_cost_bug?: boolean;
 }
 
-/** The primitives of a definition and its members. */
 export function namesIn({ primitive, params }: RuleDefinition): string[] {
   const { a, b, of = [] } = params as { a?: RuleDefinition; b?: RuleDefinition; of?: RuleDefinition[] };
   return [primitive, ...[a, b, ...of].flatMap((one) => (one === undefined ? [] : namesIn(one)))];

@@ -1,5 +1,4 @@
-// What the search for an order of counting asks a rule: the states that can follow if a request is counted within a span of time and gets
-// the observed answer.
+// What the search for an order of counting asks a rule: the states that can follow if a request is counted in a span with the observed answer.
 //
 //   admit    state, span ──► state, the part of the span in which the rule admits, time of release       empty if the rule refuses
 //   refuse   state, span ──► state, the part of the span in which the rule refuses                       empty if the rule admits
@@ -20,14 +19,12 @@ export interface Span {
 export interface Counted<State> {
   readonly state: State;
   readonly at: Span;
-  /** Meaningful for admitted requests only. */
   readonly released: Span;
 }
 
 export interface Counting<State = unknown> {
   /** Step of the clock in the search, in ms; 0 for continuous time. */
   readonly stepMs: 0 | 1;
-  /** States have bounds, and are not exact. */
   readonly isBounded: boolean;
   /** Whether the rule holds admitted requests, and whether it then releases them in the order of counting. */
   readonly holds: 'none' | 'in order' | 'in any order';

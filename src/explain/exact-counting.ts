@@ -8,7 +8,6 @@ import type { Counted, Counting, RuleClock, Span } from './counting.js';
 
 const CONTINUOUS_STEP_MS = 0.5;
 
-/** These hold some requests; others do if they have a longest wait. */
 const holding = new Set([
   'leaky_queue',
   'uber_slack',

@@ -27,7 +27,6 @@ export type Explanation =
 
 export interface Refuted {
   readonly type: 'refuted';
-  /** Finds the answer that settled it, and a smallest set of answers that no order explains. */
   readonly settled: () => Settled;
   /** An answer came before the rule would have released the request, or later than the transport allows. */
   readonly isHeld: boolean;
@@ -38,7 +37,7 @@ interface ExplanationOptions {
   readonly slackMs: number;
   /** Longest time a request and its answer spend in transport, without the hold of the rule. Default: unbounded. */
   readonly transportMs?: number | undefined;
-  /** The limiter, and its clock, may have been stopped in these. */
+  /** The limiter, and its clock, may have been stopped. */
   readonly pauses?: readonly Pause[] | undefined;
   /** Limit on search nodes per phase. Default: 300,000, or 200 per request if that is more. */
   readonly mostNodes?: number | undefined;
@@ -50,17 +49,12 @@ const MOST_NODES = 300_000;
 const NODES_OF_REQUEST = 200;
 /** Limit on nodes over all phases, as a multiple of `mostNodes`. */
 const PHASES_SHARE = 4;
-/** Initial number of ranges of phases. */
 const RANGES = 32;
-/** Number of requests sampled for decidability. */
 const LOOKED = 16;
 /** From this undecided share of the sample on, the answers say too little. */
 const TOO_UNCERTAIN = 0.5;
 
-/**
- * @param requests all of one key, in any order
- * @param rules at least one; a refutation is about the first
- */
+/** @param requests all of one key @param rules at least one; a refutation is about the first */
 export function explain(
   requests: readonly SeenRequest[],
   rules: readonly RuleDefinition[],
@@ -92,7 +86,6 @@ export function explain(
   return best;
 }
 
-/** Whether most answers are decidable. */
 export function saysEnough(found: Explanation): boolean {
   return found.type === 'explained' && (found.looked === 0 || found.undecided < TOO_UNCERTAIN * found.looked);
 }

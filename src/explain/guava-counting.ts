@@ -14,7 +14,6 @@ interface Permits {
 
 type GuavaParams = Partial<ParamsOf<'guava_bursty'> & ParamsOf<'guava_warmup'>> & { readonly interval_ms: number };
 
-/** The state of the rule. */
 interface Kept {
   readonly atMs: number;
   readonly inner: { stored: number; nextMs: number };
@@ -101,7 +100,6 @@ function join(one: Permits, other: Permits): Permits | undefined {
   return { stored: stored ?? one.stored, next: next ?? one.next };
 }
 
-/** Most stored permits, and the time to gain one. */
 function capacityOf({ interval_ms: T, max_stored, warmup_ms = 0, cold_factor = 3 }: GuavaParams): {
   readonly mostStored: number;
   readonly coolMs: number;

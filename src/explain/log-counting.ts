@@ -40,7 +40,6 @@ function countingBy(params: LogParams, clock: RuleClock): Counting<Entries> | un
   const { limit, window_ms, count_refused: all = false, edge, block_ms, dedup_same_time } = params;
   if (dedup_same_time || limit < 1) return undefined;
   const grainMs = grainOf(clock);
-  /** An entry leaves at `entry + staysMs`. */
   const staysMs = edge === 'expires_after_end' ? window_ms + (tickOf(clock) || grainMs) : window_ms;
   const isBlocked = ({ until }: Entries) => until.most > Number.NEGATIVE_INFINITY;
 
@@ -111,7 +110,6 @@ function countingBy(params: LogParams, clock: RuleClock): Counting<Entries> | un
   };
 }
 
-/** The run that contains the `place`-th entry, from 1. */
 function runOf({ n }: Entries, place: number): number {
   let run = 0;
   for (let left = place; left > n[run]!; run += 1) left -= n[run]!;
@@ -168,7 +166,6 @@ function everyRun(one: Entries, other: Entries, visit: (n: number, k: number, j:
   return true;
 }
 
-/** Whether the bounds of `one` contain those of `other`. */
 function isWithin(one: Entries, other: Entries): boolean {
   return everyRun(one, other, (_, k, j) => one.least[k]! <= other.least[j]! && one.most[k]! >= other.most[j]!);
 }
@@ -186,7 +183,6 @@ function widened(one: Entries, other: Entries): Entries {
   return { ...one, n: Float64Array.from(n), least: Float64Array.from(least), most: Float64Array.from(most) };
 }
 
-/** Raises values from index `from` on to at least `least`. */
 function raised(values: Float64Array, least: number, from: number): Float64Array {
   if (from >= values.length || values[from]! >= least) return values;
   const next = values.slice();

@@ -66,7 +66,6 @@ function startingAt(ms: number, longest: number): Phase {
   return { startMs: 2 * longAgoMs + ms, longAgoMs };
 }
 
-/** To a sixteenth of a ms. */
 function commonDivisor(one: number, other: number): number {
   let [a, b] = [Math.round(one * 16), Math.round(other * 16)];
   while (b > 0) [a, b] = [b, a % b];

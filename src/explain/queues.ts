@@ -6,7 +6,6 @@
 import { behindMs, hasCosts, type Pause, type SeenRequest } from './seen-request.js';
 
 export interface QueueOptions {
-  /** Tolerance for instants, in ms, at least 0. */
   readonly slackMs: number;
   /** Longest time between the release of a request and its answer, in ms. */
   readonly transportMs: number;
@@ -49,7 +48,6 @@ export function queuesOf(requests: readonly SeenRequest[], stepMs: 0 | 1, option
   // The rule's clock may tick at any instant between two of our steps.
   const atLeast = (ms: number) => (stepMs === 1 ? Math.floor(ms) : ms);
   const atMost = (ms: number) => (stepMs === 1 ? Math.floor(ms) + 1 : ms);
-  // Bounds on an instant by the rule's clock.
   const earliest = (ms: number) => atLeast(ms - behindMs(pauses, ms) - fromMs);
   const latest = (ms: number) => atMost(ms - fromMs);
   // A request without an answer can be counted at any time.
@@ -99,7 +97,6 @@ export function since(startMs: number, widthMs: number, { admitted, limited, unk
   return { admitted: later(admitted), limited: later(limited), unknown: later(unknown) };
 }
 
-/** Index of the first difference; Infinity if equal. */
 export function firstDifference(one: Queue, other: Queue): number {
   const columns = ['sent', 'due', 'dueFrom', 'first', 'last', 'after', 'costs'] as const;
   return columns.reduce((least, name) => {

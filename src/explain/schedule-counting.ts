@@ -23,9 +23,7 @@ interface Schedule {
   readonly freeMs: number;
   /** How much unused time is kept. Default: 0. */
   readonly keptMs?: number;
-  /** Longest delay of a turn by rounding. Default: 0. */
   readonly roundingMs?: number;
-  /** Delays are truncated to whole ms. */
   readonly cutsDelay?: true;
   /** Time to the first turn if the limiter was made for the first request. Default: the turn has passed. */
   readonly firstMs?: number;

@@ -73,14 +73,13 @@ export class Layer {
   }
 }
 
-/** Elementwise minimum, aligned at the end, over the shorter length. Returns `one` itself if nothing changes. */
+// Elementwise minimum and maximum, aligned at the end. A request missing in either list is released in `earlier`, held in `later`.
 function earlier(one: readonly number[], other: readonly number[]): readonly number[] {
   const held = Math.min(one.length, other.length);
   const both = one.slice(one.length - held).map((release, k) => Math.min(release, other[other.length - held + k]!));
   return both.length === one.length && both.every((release, k) => release === one[k]) ? one : both;
 }
 
-/** Elementwise maximum, aligned at the end, over the longer length. */
 function later(one: readonly number[], other: readonly number[]): readonly number[] {
   const held = Math.max(one.length, other.length);
   const all = Array.from({ length: held }, (_, k) =>

@@ -2,8 +2,7 @@
 //
 //   a request        sent |-----------?-----------| answered        counted once, somewhere in between
 //   held             sent |-----?----------| released <= answered   the rule determines the release; at most `transportMs` before the answer
-//   without answer   sent |-----------?--------------------- ...    counted later with either answer, or never; until its answer, if it had
-//                                                                   one that is left out
+//   without answer   sent |-----------?--------------------- ...    counted later with either answer, or never
 //
 // Requests of one answer are counted in the order of queues.ts. The search decides which kind is counted next, and when:
 //
@@ -37,7 +36,6 @@ interface Explained {
 
 interface Diagonal {
   readonly nodes: readonly SearchNode[];
-  /** Largest count per kind over the nodes. */
   readonly most: Readonly<Record<keyof Queues, number>>;
 }
 
@@ -48,7 +46,6 @@ export type Found =
 
 interface Contradiction {
   readonly sentMs: number;
-  /** The answer came before the rule would have released the request, or later than the transport allows. */
   readonly isHeld: boolean;
 }
 
@@ -133,7 +130,6 @@ class Search {
     return name === 'admitted' ? this.#admitted : name === 'limited' ? this.#limited : this.#unknown;
   }
 
-  /** Number of nodes per place to keep separate, so that the remaining budget lasts to the end. */
   #apart(width: number, left: number): number {
     const each = (this.#options.mostNodes - this.#nodes) / left;
     return Math.max(1, Math.min(MOST_APART, Math.floor((MOST_APART * each) / (width * NODES_OF_STEP))));
@@ -190,7 +186,6 @@ class Search {
     return found;
   }
 
-  /** Candidates of one queue. Without costs, requests are interchangeable: only the first. */
   #nextOf(node: SearchNode, name: keyof Queues): Next[] {
     const { n, sent, due, costs } = this.#queueOf(name);
     const passed = node.passed[name];
@@ -238,7 +233,6 @@ class Search {
     return span.from <= span.to ? span : undefined;
   }
 
-  /** The deadline of the request that must be counted soonest. */
   #nextDue({ admitted, limited, passed }: SearchNode): number {
     const dueOf = ({ dueFrom, due }: Queue, counted: number, left: readonly number[]) =>
       left.reduce((least, place) => Math.min(least, due[place]!), dueFrom[counted + left.length] ?? Infinity);
@@ -281,13 +275,11 @@ class Search {
     return released === n || last[released]! >= nowMs;
   }
 
-  /** Whether all answered requests are counted, and released in time. */
   #isOver({ admitted, limited, soonest }: SearchNode): boolean {
     if (admitted < this.#admitted.n || limited < this.#limited.n) return false;
     return soonest.every((release, k) => release <= this.#admitted.last[admitted - soonest.length + k]!);
   }
 
-  /** The earliest instant at which the next request can be counted. */
   #settledAt({ admitted, limited, unknown, passed, nowMs }: SearchNode): number {
     if (isAnyPassed(passed)) return nowMs;
     const next = Math.min(

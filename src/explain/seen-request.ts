@@ -3,9 +3,7 @@
 //   sent |------------?------------| answered      counted once, somewhere in between
 
 export interface SeenRequest {
-  /** Index; default: the only one. */
   readonly contract?: number | undefined;
-  /** Default: 1. */
   readonly cost?: number | undefined;
   readonly sentMs: number;
   /** Infinity if unanswered. */
@@ -16,7 +14,6 @@ export interface SeenRequest {
   readonly toldMs?: number | undefined;
 }
 
-/** Whether costs differ from 1, so that it matters which request is counted. */
 export function hasCosts(requests: readonly SeenRequest[]): boolean {
   return requests.some(({ cost = 1 }) => cost !== 1);
 }
@@ -32,7 +29,6 @@ export function behindMs(pauses: readonly Pause[], atMs: number): number {
   return pauses.reduce((sum, { fromMs, toMs }) => sum + Math.max(0, Math.min(atMs, toMs) - fromMs), 0);
 }
 
-/** Infinity if none was answered. */
 export function quickestMs(requests: readonly SeenRequest[]): number {
   return requests.reduce((least, one) => Math.min(least, one.answeredMs - one.sentMs), Number.POSITIVE_INFINITY);
 }

@@ -19,10 +19,7 @@ const MOST_ANSWERS = 200;
 const MOST_ASKED = 60;
 const MOST_NODES = 4_000;
 
-/**
- * @param isRefuted whether no order explains the given answers; true for all of them
- * @param nearMs sending time of a request near the one whose answer settled it
- */
+/** @param nearMs sending time of a request near the one whose answer settled it */
 export function settledOf(
   requests: readonly SeenRequest[],
   isRefuted: (requests: readonly SeenRequest[], mostNodes?: number) => boolean,

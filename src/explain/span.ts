@@ -14,7 +14,6 @@ export const grainOf = ({ stepMs, resolutionMs }: RuleClock) =>
 /** Step of the clock that the rule reads, in ms; 0 for continuous time. */
 export const tickOf = ({ stepMs, resolutionMs }: RuleClock) => (stepMs === 1 ? Math.max(1, resolutionMs) : 0);
 
-/** The span on the rule's clock. */
 export function onClock({ from, to }: Span, clock: RuleClock): Span {
   const tickMs = tickOf(clock);
   if (tickMs === 0) return { from, to };
@@ -42,7 +41,6 @@ export function joined(one: Bounds, other: Bounds): Bounds | undefined {
   return { least: Math.min(one.least, other.least), most: Math.max(one.most, other.most) };
 }
 
-/** A request that is released when it is counted. */
 export function atOnce<State>(state: State, at: Span): Counted<State> {
   return { state, at, released: at };
 }

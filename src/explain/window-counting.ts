@@ -13,7 +13,6 @@ type WindowParams = Partial<ParamsOf<'fixed_window'> & Pick<ParamsOf<'fixed_wind
 interface Window {
   readonly end: Bounds;
   readonly count: number;
-  /** End of a block within this process. */
   readonly blocked: Bounds;
 }
 
@@ -42,7 +41,6 @@ export function windowCounting(definition: RuleDefinition, clock: RuleClock): Co
   }
 }
 
-/** The release of the `count`-th request of a window. */
 type ReleaseOf = (at: Span, count: number, end: Bounds) => Span;
 
 /** Spreads the remaining requests over the rest of the window; a share below the mean becomes `count` means. */
