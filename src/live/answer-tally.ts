@@ -1,4 +1,4 @@
-// What came back, answer by answer: statuses, bytes, how long they took, and the limit that was seen in them.
+// Statistics over the answers of a run: statuses, bytes, latencies, and the limit as observed.
 //
 //   answers   200 200 200 429 429 200 429 200            first limited: the 4th; while limited 2 of 5 were admitted
 //   latency   ≤ 1 ms ≤ 2 ms ≤ 5 ms ≤ 10 ms …             counted in steps of 1, 2, 5
@@ -19,7 +19,7 @@ export class AnswerTally {
   #firstMs = Number.POSITIVE_INFINITY;
   #lastMs = Number.NEGATIVE_INFINITY;
   #limited: { readonly answer: PoolAnswer; readonly atMs: number; readonly after: number; lastMs: number } | undefined;
-  /** Admitted since the first limited one, and of these before the last limited one. */
+  /** Admitted since the first limited answer, and those of them before the last limited one. */
   #admitted = 0;
   #admittedWhile = 0;
 

@@ -1,6 +1,6 @@
-// A closed loop: so many requests are always under way, and each end sends the next one.
+// A closed loop: a fixed number of requests in flight; each answer triggers the next request.
 //
-//   connection 1   o────o──o─────o───o      as fast as the target answers: how much passes is measured, a schedule is not kept
+//   connection 1   o────o──o─────o───o      as fast as the target answers: measures throughput, keeps no schedule
 //   connection 2   o──o────────o──o──o
 import { cycleOf, startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
@@ -9,7 +9,6 @@ import type { Sending, Stage } from './sending.js';
 export const CLOSED_LOOP =
   'A closed loop: each connection sends its next request when the last one was answered. While the target is slow less is sent, so the latencies leave out the waiting that users at a steady rate would have (coordinated omission). A rate, as --rate 50/s, measures that.';
 
-/** @param cycles for which it sends, from the first cycle of the run on */
 export function closedLoop(
   { clock, firstCycle, inFlight, evidence }: Stage,
   connections: number,

@@ -1,7 +1,7 @@
-// Compares what a target did with what the model does with the same arrivals. Pure. The verdict is made in comparison-verdict.ts.
+// Compares the answers of a target with those of the model for the same arrivals. Pure. comparison-verdict.ts gives the verdict.
 //
-// A cycle of a contract is compared as a whole: its answers in order of the counts that they tell, the k-th with the k-th. Where the model
-// was given requests without an answer, theirs may be any:
+// Each cycle of a contract is compared as a whole: answers sorted by their counts, the k-th with the k-th. If the model also got requests
+// without an answer, its answers to them may be any:
 //
 //   model    1  2  3  4        answers   1  3  4  fit        1  3  5  do not
 import type { Difference, TransitionSeen } from '../outcome/outcome-schema.js';
@@ -10,9 +10,9 @@ import type { Cell, SeenAnswer } from './request-log.js';
 
 export interface Seen {
   readonly cells: readonly Pick<Cell, 'cycle' | 'contract' | 'answers'>[];
-  /** By contract, in order of cycle; undefined where the target does not tell its transitions. */
+  /** By contract, in order of cycle; undefined if the target does not report transitions. */
   readonly transitions: readonly (readonly TransitionSeen[])[] | undefined;
-  /** Emitted events by contract, as heard; undefined where nobody listened. */
+  /** By contract; undefined without a listener. */
   readonly events: readonly (readonly EventSeen[])[] | undefined;
 }
 
@@ -23,9 +23,9 @@ export interface EventSeen {
 
 export interface Models {
   readonly model: Modelled;
-  /** The events that entering a state emits, by the names of the states left and entered. */
+  /** Events emitted on entering a state, by the names of both states. */
   readonly emits: (from: string | undefined, to: string) => readonly string[];
-  /** The first cycle from which transitions are not held against the model, by contract: what arrived is not known exactly. */
+  /** By contract: from this cycle on transitions are not compared, because the arrivals are not known exactly. */
   readonly unknownFrom: (contract: number) => number;
   readonly initial: string;
 }
@@ -53,7 +53,7 @@ function compareCell(
   { model }: Models,
 ): Difference[] {
   const modelled = model.answers(cycle, index);
-  // This many of the model's answers went to requests of which nothing was heard.
+  // This many of the model's answers are for requests without an answer.
   const spare = Math.max(0, modelled.length - answers.length);
   const found: Difference[] = [];
   const say = (figure: string, predicted: Difference['predicted'], observed: Difference['observed'], note?: string) =>

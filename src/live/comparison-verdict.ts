@@ -1,26 +1,26 @@
 // The verdict of a live run: agrees, node differs, or run invalid, and why. Pure.
 //
-//   something is missing ─► run invalid      a generator is lost, with what it sent
-//   the clock moved      ─► run invalid      nothing that was measured in cycles can be trusted
-//   differences          ─► node differs     they were found on what arrived, so they are not the generator's fault
-//   lost, late, nothing  ─► run invalid      the question of the scenario was not put to the node
-//   too uncertain        ─► run invalid      the answers fit the model, and as much else
-//   stopped              ─► run invalid      what was left out is not known
+//   something is missing ─► run invalid      a generator was lost, with its requests
+//   the clock moved      ─► run invalid      no figure in cycles is reliable
+//   differences          ─► node differs     found on what arrived, so not the generator's fault
+//   lost, late, nothing  ─► run invalid      the scenario was not sent as planned
+//   too uncertain        ─► run invalid      the answers fit the model, and much else
+//   stopped              ─► run invalid      the rest is unknown
 //   otherwise            ─► agrees
 import type { Comparison, Difference } from '../outcome/outcome-schema.js';
 import type { Fault, RequestLog } from './request-log.js';
 
 export interface Health {
-  /** Why what was seen is not all, or not to be relied on, if so: nobody is accused then. */
+  /** Why the evidence is incomplete or unreliable; the node is then not blamed. */
   readonly unsound?: string | undefined;
   readonly behind?: string | undefined;
-  /** How far the target's clock moved during the run, in ms, beyond what is uncertain. */
+  /** Movement of the target's clock during the run, in ms, beyond its uncertainty. */
   readonly movedMs: number;
   readonly streamLost: boolean;
-  /** How late the tasks of the generator began: what nine in ten do not exceed, in ms. */
+  /** 90th percentile of the delay of the generator's tasks. */
   readonly lagMsP90: number;
   readonly cycleMs: number;
-  /** Whether a schedule says in which cycle each request is to be sent; clients send when they want. */
+  /** Whether a schedule determines the cycle of each request; clients send when they want. */
   readonly isScheduled: boolean;
   readonly isPartial: boolean;
   readonly gone: string | undefined;
@@ -29,22 +29,22 @@ export interface Health {
 export interface Judged {
   readonly names: readonly string[];
   readonly requestLog: RequestLog;
-  /** Those that hold whatever became of requests without an answer. */
+  /** Those that hold whatever happened to unanswered requests. */
   readonly differences: readonly Difference[];
   readonly health: Health;
   readonly comparedCycles: number;
   readonly tolerance: string;
-  /** Why answers that fit say little; undefined where they say enough. */
+  /** Why fitting answers prove little. */
   readonly tooUncertain: string | undefined;
   readonly remark?: string | undefined;
 }
 
 export type Findings = Pick<Judged, 'differences' | 'tolerance' | 'tooUncertain' | 'remark'>;
 
-/** Up to this share of the requests, or so many, may arrive in another cycle than planned: the model was run on what arrived. */
+/** This share of the requests, or this number, may arrive in another cycle than planned: the model uses the actual arrivals. */
 const TOLERATED_LATE = 0.02;
 const TOLERATED_LATE_LEAST = 2;
-/** A clock that moved by no more than this share of a cycle was slewed, not set: sends keep that far from the edges. */
+/** A move by up to this share of a cycle is slewing, not setting: sends keep this distance from the edges of cycles. */
 export const TOLERATED_MOVE = 0.1;
 
 export function isLate(late: number, planned: number): boolean {
@@ -57,7 +57,6 @@ export function isSaturated(lagMsP90: number, cycleMs: number): boolean {
 
 const MOST_LISTED = 1_000;
 
-/** The verdict over the differences found by comparing, and those that need no model. */
 export function judge(judged: Judged): Comparison {
   const { requestLog, comparedCycles, tolerance } = judged;
   const all = [...judged.differences, ...unanswered(judged), ...stamps(judged)].sort((a, b) => a.cycle - b.cycle);
@@ -112,15 +111,11 @@ function verdictOn(differences: readonly Difference[], judged: Judged): Pick<Com
   return { verdict: 'agrees', reason: agreement(requestLog, strays) };
 }
 
-/** Requests that arrived in another cycle than planned; none where clients decide when to send. */
 function straysOf({ late, astray }: RequestLog, isScheduled: boolean): number {
   return isScheduled ? late + astray : 0;
 }
 
-/**
- * The comparison of a run in which an expectation did not hold. Where requests arrived in another cycle than planned, it might have held
- * for the requests as planned: then the run is invalid.
- */
+/** An unmet expectation might have been met by the planned requests: if some arrived in another cycle, the run is invalid. */
 export function whenNotHeld(comparison: Comparison, requestLog: RequestLog, isScheduled: boolean): Comparison {
   const strays = straysOf(requestLog, isScheduled);
   if (comparison.verdict !== 'agrees' || strays === 0) return comparison;
@@ -134,10 +129,7 @@ function agreement({ answered }: RequestLog, strays: number): string {
   return parts.join(' ');
 }
 
-/**
- * Requests with an answer that is no decision. A lost one accuses nobody: whatever is on the way may close a connection, or answer that
- * it got no answer itself.
- */
+/** Answers that are no decision. Lost requests do not count: a proxy may have closed the connection. */
 function unanswered({ names, requestLog }: Judged): Difference[] {
   return requestLog.faults.filter(isTargetFault).map(({ cycle, contract, words }) => ({
     cycle,

@@ -1,12 +1,12 @@
-// The way to a target before a run begins: the URL is checked, the pool opened, the time of the target read, and the key of a node
-// proved. No credential is sent before.
+// Connects to a target before a run: checks the URL, opens the pool, reads the target's time, and proves the key of a node. No credential
+// is sent before.
 //
 //   ours    s ────────────── r         GET /api/clock: asked at s, answered at r, both by our monotonic clock
 //               \        /
-//   node         x: 12.5 ms to go      somewhere between s and r: at the middle, within half the round trip
+//   node         x: 12.5 ms to go      between s and r: estimated at the middle, with an error of at most half the round trip
 //
-// The fastest of several round trips is used. The clock of the run continues from there at the rate of our monotonic clock: setting the
-// time of day of this machine does not move the run.
+// The fastest of several round trips is used. The clock of the run continues from there at the rate of our monotonic clock, so that
+// setting this machine's time of day does not move the run.
 
 import { isLoopback } from '../api/loopback.js';
 import { readClock } from '../api/node.js';
@@ -20,17 +20,17 @@ import { HttpPool, type PoolRequest } from './http-pool.js';
 
 export interface ConnectionOptions {
   readonly allowRemote?: boolean | undefined;
-  /** Further nodes of the same network, which take requests in turn with the first. */
+  /** Further nodes of the same network; requests go to all in turn. */
   readonly also?: readonly string[] | undefined;
-  /** Whether a credential may be sent by plain http to another machine. Default: false. */
+  /** Allows credentials over plain http to another machine. Default: false. */
   readonly insecure?: boolean | undefined;
-  /** What a scenario has sent to a target that is no node. */
+  /** For a target that is no node. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** The most connections to open, at least 1. Default 128. */
+  /** At least 1. Default: 128. */
   readonly connections?: number | undefined;
-  /** The length of a cycle in ms, for a target that does not report cycles; undefined for a node, which does. */
+  /** Undefined for a node, which reports its own. */
   readonly cycleMs: number | undefined;
-  /** How long an answer is waited for, in ms. Default 5000. */
+  /** Default: 5000. */
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -39,29 +39,26 @@ export interface Connection {
   readonly endpoint: Endpoint;
   readonly others: readonly Endpoint[];
   readonly pool: HttpPool;
-  /** Clients of `endpoint` and `others`; none for a target that is no node. */
+  /** Clients of `endpoint` and `others`; empty for a target that is no node. */
   readonly nodes: readonly Reached[];
-  /** Runs; its time is that of this machine. */
+  /** Already started; shows the time of this machine. */
   readonly clock: WallClock;
   readonly time: NodeTime;
   readonly connections: number;
   readonly timeoutMs: number;
-  /**
-   * Resolves once the node has signed a new nonce; at once for a target that is no node.
-   * @throws Failure `key_unproved`, `node_unreachable`
-   */
+  /** Has the node sign a new nonce; does nothing for other targets. @throws Failure `key_unproved`, `node_unreachable` */
   prove(): Promise<void>;
   close(): Promise<void>;
 }
 
 const TIMEOUT_MS = 5_000;
 const CONNECTIONS = 128;
-/** Names of headers whose value opens something: `Authorization`, `Cookie`, `X-Api-Key`, `X-Auth-Token`, … */
+/** Headers that carry credentials: `Authorization`, `Cookie`, `X-Api-Key`, `X-Auth-Token`, … */
 const CREDENTIAL = /(^|-)(authorization|cookie|auth|(api-?)?key|token|secret|password|session|credentials?)(-|$)/i;
 
 /**
- * @throws Failure `wrong_usage`, `remote_not_allowed`, `node_unreachable`, `answer_unreadable`, `key_unproved`; `insecure_connection`
- * where a key of a node, which is also one that it mints, or a credential among the headers could be read on the way
+ * @throws Failure `wrong_usage`, `remote_not_allowed`, `node_unreachable`, `answer_unreadable`, `key_unproved`; `insecure_connection` if a
+ * credential, such as the key of a node, could be read on the way
  */
 export async function connectTo(url: string, options: ConnectionOptions): Promise<Connection> {
   const { allowRemote = false, connections = CONNECTIONS, timeoutMs = TIMEOUT_MS, cycleMs } = options;
@@ -116,17 +113,17 @@ function waiting({ timeoutMs = TIMEOUT_MS, signal }: Waiting): CallOptions {
 }
 
 export interface Endpoint {
-  /** Scheme, host and port, for example `http://127.0.0.1:8777`. */
+  /** For example `http://127.0.0.1:8777`. */
   readonly origin: string;
-  /** What every path of a node begins with, without a slash at its end: `` or `/weir`. */
+  /** Prefix of every path of a node, without a trailing slash: `` or `/weir`. */
   readonly basePath: string;
-  /** Path and query of the URL as given: where a service that is no node is asked. */
+  /** Path and query of the URL as given, for a target that is no node. */
   readonly path: string;
 }
 
 /**
- * @param allowRemote whether the target may be another machine: load is aimed at nobody by accident
- * @throws Failure `wrong_usage` for what is no http URL, `remote_not_allowed`
+ * @param allowRemote whether the target may be another machine, so that load never goes there by accident
+ * @throws Failure `wrong_usage` if it is not an http URL, `remote_not_allowed`
  */
 function endpointOf(url: string, allowRemote = false): Endpoint {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
@@ -152,18 +149,18 @@ function endpointOf(url: string, allowRemote = false): Endpoint {
 
 export interface NodeTime {
   readonly cycleMs: number;
-  /** Unix ms at the node where our monotonic clock shows 0. */
+  /** The node's unix ms at the zero of our monotonic clock. */
   readonly offsetMs: number;
-  /** The node's time is known up to this, either way, in ms. */
+  /** Largest error of `offsetMs`, in either direction. */
   readonly uncertaintyMs: number;
 }
 
-/** A node's own clock moves in whole milliseconds, so it may settle by up to one after it was asked. */
+/** A node's own clock moves in whole milliseconds, so it may settle by up to one after a reading. */
 const ROUNDING_MS = 1;
 
 const ASKED = 12;
 
-/** @throws Failure `node_unreachable`, `answer_unreadable`; the reason of the signal if it is aborted */
+/** @throws Failure `node_unreachable`, `answer_unreadable`; the reason of an aborted signal */
 export async function readNodeTime({ anyone }: Reached, clock: WallClock, options: Waiting): Promise<NodeTime> {
   let best: NodeTime | undefined;
   for (let n = 0; n < ASKED; n += 1) {
@@ -182,26 +179,26 @@ function ownTime(clock: WallClock, cycleMs: number): NodeTime {
   return { cycleMs, offsetMs: clock.now() - clock.monotonicMs(), uncertaintyMs: 0 };
 }
 
-/** A clock that shows the time of the node. Start it before use and stop it afterwards. */
+/** A clock on the node's time. The caller starts and stops it. */
 export function alignedClock(base: WallClock, { cycleMs, offsetMs }: NodeTime, options: WallOptions): WallClock {
   const monotonicMs = () => base.monotonicMs();
   return new WallClock(cycleMs, { ...options, source: { monotonicMs, wallMs: () => monotonicMs() + offsetMs } });
 }
 
-/** How far the node's clock has moved against ours between two readings, beyond what their uncertainty explains; ms, at least 0. */
+/** Relative movement of the node's clock between two readings, beyond their uncertainty; ms, at least 0. */
 export function movedMs(before: Omit<NodeTime, 'cycleMs'>, after: Omit<NodeTime, 'cycleMs'>): number {
   const apartMs = Math.abs(after.offsetMs - before.offsetMs);
   return Math.max(0, apartMs - before.uncertaintyMs - after.uncertaintyMs);
 }
 
-/** The warm-up: requests at the same time, how often, and for how long at most, in ms. */
+/** Warm-up: simultaneous requests, rounds, and the longest duration in ms. */
 const AT_ONCE = 32;
 const ROUNDS = 60;
 const LONGEST_MS = 600;
 
 /**
- * Opens connections and lets the node compile its code: a cold node takes ten times as long for its first hundred requests.
- * @param request one that does not count in the run
+ * Opens connections and lets the node compile its code: the first hundred requests to a cold node take ten times as long.
+ * @param request one that the run does not count
  */
 export async function warmUp(
   { pool, clock, timeoutMs, connections }: Connection,

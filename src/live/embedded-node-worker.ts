@@ -1,4 +1,4 @@
-// The thread of embedded-node.ts: a node that starts and warms up with the thread, and closes on a message.
+// The thread of embedded-node.ts: starts and warms up a node, and closes it on a message.
 import { parentPort, workerData } from 'node:worker_threads';
 import { rateLimiter } from '../limiter/rate-limiter.js';
 import { planContract } from '../limiter/validate.js';
@@ -38,7 +38,7 @@ try {
   } else tell({ error: error instanceof Error ? error.message : String(error) });
 }
 
-/** By a gate that nobody else asks, and that opens and shuts all the time: what decides, moves and records is compiled by then. */
+/** Uses a gate of its own that opens and shuts all the time, so that deciding, moving and recording get compiled. */
 async function warmUpAt(url: string): Promise<void> {
   const operators = standardOperators();
   const plan = planContract(rateLimiter({ threshold: 64, within: 2 }), (id) => operators.get(id));

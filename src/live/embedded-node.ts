@@ -1,5 +1,4 @@
-// A node for one run, on a free loopback port, in a thread of its own, so that node and generator do not wait for
-// each other. Its store is discarded.
+// A node for one run, on a free loopback port, in its own thread so that node and generator do not delay each other. Its store is discarded.
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
@@ -20,12 +19,12 @@ export type EmbeddedNodeMessage =
   | { readonly error: string }
   | { readonly failure: FailureTold };
 
-/** A class does not pass from one thread to another: what it says does. */
+/** A class instance cannot pass between threads; its fields can. */
 type FailureTold = Pick<Failure, 'code' | 'what' | 'why' | 'fix'>;
 
 export interface EmbeddedNode {
   readonly url: string;
-  /** How busy the event loop of the node has been since `before`. */
+  /** Event loop utilization of the node since `before`. */
   utilization(before?: EventLoopUtilization): EventLoopUtilization;
   close(): Promise<void>;
 }
@@ -33,7 +32,7 @@ export interface EmbeddedNode {
 const START_MS = 60_000;
 const CLOSE_MS = 5_000;
 
-/** @throws Failure that of the node; `unwritable_folder` where nothing temporary can be stored; `node_unreachable` when it does not start */
+/** @throws Failure that of the node; `unwritable_folder` without temporary storage; `node_unreachable` if it does not start */
 export async function startEmbeddedNode(cycleMs: number): Promise<EmbeddedNode> {
   const dir = await mkdtemp(join(tmpdir(), 'weir-load-')).catch((error: Error) => {
     throw new Failure('unwritable_folder', {
@@ -45,7 +44,7 @@ export async function startEmbeddedNode(cycleMs: number): Promise<EmbeddedNode> 
   });
   const task: EmbeddedNodeTask = { cycleMs, dir };
   const worker = new Worker(packageFile('dist/worker/node.js'), { workerData: task });
-  // A process that is ended at once, by a second Ctrl-C, closes nothing.
+  // A second Ctrl-C ends the process without a close.
   const remove = () => rmSync(dir, { recursive: true, force: true });
   process.once('exit', remove);
   const removeNow = () => {

@@ -1,20 +1,20 @@
-// What a node says of the machine of a run on its stream of events, and when it was heard.
+// Collects what a node's event stream reports about the machine of a run, with the time of arrival.
 import type { ApiClient } from '../client/api-client.js';
 import { follow, type StreamMessage } from '../client/event-stream.js';
 import { Failure } from '../schema/failure.js';
 import { Rank } from '../time/rank.js';
 import type { WallClock } from '../time/wall.js';
 
-/** A transition as the node recorded it, or an event that one emitted. */
+/** A recorded transition, or an event that one emitted. */
 export interface Heard {
   readonly event: string;
   readonly cycle: number;
   readonly contractId: string;
-  /** Of a contract with keys: which one it was. */
+  /** For a contract with keys. */
   readonly key?: string | undefined;
   readonly to: string;
   readonly count: number | undefined;
-  /** When it was heard, in unix ms by the clock of the run. */
+  /** Time of arrival, in unix ms by the clock of the run. */
   readonly atMs: number;
 }
 
@@ -23,13 +23,13 @@ export interface EventListenerOptions {
   readonly slug: string;
   readonly clock: WallClock;
   readonly onHeard: (heard: Heard) => void;
-  /** Called before the stream is opened again. Throws `key_unproved` */
+  /** Called before the stream is reopened. Throws `key_unproved` */
   readonly prove: () => Promise<void>;
-  /** Another program answers there now. The stream is lost. */
+  /** Another program answers at the address now. The stream is lost. */
   readonly onUnproved: (words: string) => void;
 }
 
-/** How often the stream is opened again without a message between, and after which wait, in ms. */
+/** Number of reconnections without a message in between, and the wait before each, in ms. */
 const MOST_RETURNS = 5;
 const RETURN_AFTER_MS = 100;
 
@@ -38,23 +38,23 @@ export class EventListener {
   readonly #ended = new AbortController();
   readonly #waiting: { cycle: number; wake: () => void }[] = [];
   #returns = 0;
-  /** Everything that happened in cycles before this one has been heard. */
+  /** All events of earlier cycles have arrived. */
   cycle = Number.NEGATIVE_INFINITY;
-  /** The stream broke and could not be opened again: what happens on the node is not known any more. */
+  /** The stream broke and could not be reopened. */
   isLost = false;
 
   constructor(options: EventListenerOptions) {
     this.#options = options;
   }
 
-  /** Begins to listen. Resolves when the stream is open, or lost. */
+  /** Resolves when the stream is open, or lost. */
   open(): Promise<void> {
     return new Promise((resolve) => {
       void this.#listen(resolve).finally(resolve);
     });
   }
 
-  /** Resolves once everything before `cycle` has been heard, at `untilMs` at the latest, or when the stream is lost. */
+  /** Resolves when all events before `cycle` have arrived, at `untilMs` at the latest, or when the stream is lost. */
   heardUpTo(cycle: number, untilMs: number): Promise<void> {
     if (this.cycle >= cycle || this.isLost) return Promise.resolve();
     return new Promise((resolve) => {
@@ -115,7 +115,7 @@ interface Fired {
   readonly substrate?: Fired;
 }
 
-/** The count with which a transition was fired: input S of the substrate operator. */
+/** The count that fired a transition: input S of the substrate operator. */
 function countIn({ inputs, substrate }: Fired): number | undefined {
   const count = substrate?.inputs?.['S'] ?? inputs?.['S'];
   return typeof count === 'number' ? count : undefined;

@@ -1,5 +1,5 @@
-// What became of the requests of a run: one call for each step. It goes into the log and the latencies of the run, or, at a generator that
-// sends a share for somebody else, into rows that are played into those of the whole run.
+// Records each step of each request. Goes directly into the log and latencies of the run; a remote generator packs it into rows, which are
+// replayed into those of the whole run.
 //
 //   here         planned, sent, decided ─────────────────────────────────┬─► log, latencies ─► verdict
 //   generators   planned, sent, decided ─► rows ─► Redis ─► rows, played ┘
@@ -11,12 +11,12 @@ import type { Reading } from './target.js';
 
 export type Decided = Extract<Reading, { type: 'decided' }>;
 
-/** A request that went out; all in unix ms by the clock of the run. */
+/** All in unix ms by the clock of the run. */
 export interface SentRequest {
   readonly contract: number;
-  /** Undefined where every request costs 1. */
+  /** Undefined if every request costs 1. */
   readonly cost: number | undefined;
-  /** When the schedule wanted it sent; the cycle of that instant is the one it was planned for. */
+  /** The scheduled instant; its cycle is the planned one. */
   readonly intendedMs: number;
   readonly sentMs: number;
 }
@@ -34,11 +34,11 @@ export interface EvidenceOptions {
   readonly cycleMs: number;
   readonly phases: Readonly<Record<string, Stretch>>;
   readonly firstCycle: number;
-  /** A stamp that is off by no more than this may be the uncertainty of two clocks, in ms. */
+  /** Tolerance for stamps, in ms: the uncertainty of the two clocks. */
   readonly slackMs: number;
-  /** Whether the limiter decides by the ms, whatever its target says of cycles. */
+  /** Whether the limiter decides by the ms, even if its target reports cycles. */
   readonly decidesByMs: boolean;
-  /** How far the clock of who sent may be off that of the run, in ms: instants lie anywhere within that of what was read. Default: 0. */
+  /** Largest error of the sender's clock relative to that of the run, in ms. Default: 0. */
   readonly apartMs?: number | undefined;
 }
 
@@ -86,10 +86,7 @@ export class LoggedEvidence implements Evidence {
     requestLog.seen.push({ contract, cost, sentMs: sentMs - apartMs, answeredMs, decision: 'unknown' });
   }
 
-  /**
-   * The cycle in which the target counted the request. What it says is believed if it can be: not before the request was sent, nor
-   * after it was answered.
-   */
+  /** The cycle in which the target counted the request: as reported, if that lies between sending and answer. */
   #arrivedIn(stamped: number | undefined, contract: number, cycle: number, fromMs: number, toMs: number): number {
     const { requestLog, cycleMs, slackMs } = this.#options;
     if (stamped === undefined) return cycle;
@@ -103,17 +100,14 @@ export class LoggedEvidence implements Evidence {
 type Text = string | null;
 type Count = number | null;
 
-/**
- * A plan, a decision, or a request without one; as JSON, in which undefined is null. `waitMs` is how long an admitted request is held,
- * or what a limited one is told.
- */
+/** A plan, a decision, or a request without one. `waitMs`: time held if admitted, announced wait if limited. */
 export type Row =
   | readonly [cycle: number, n: number]
   | readonly [...Way, admitted: 0 | 1, cycle: Count, count: Count, state: Text, waitMs: Count]
   | readonly [...Way, kind: Fault['kind'], words: string];
 type Way = [contract: number, intendedMs: number, sentMs: number, endedMs: number, cost: Count];
 
-/** Keeps rows until they are taken. That a request was sent follows from its end. */
+/** Keeps rows until taken. `sent` needs no row: it follows from the end of the request. */
 export class PackedEvidence implements Evidence {
   #rows: Row[] = [];
 

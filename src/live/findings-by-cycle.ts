@@ -1,4 +1,4 @@
-// What a node's answers show, held against the model cycle by cycle: it says in which cycle it counted each request, and at which count.
+// Compares a node with the model cycle by cycle: its answers state in which cycle each request was counted, and at which count.
 import type { Plan } from '../limiter/plan.js';
 import { compare, type Models } from './compare.js';
 import type { Findings } from './comparison-verdict.js';
@@ -62,7 +62,7 @@ export async function findingsByCycle(
   return { differences, tolerance: toleranceOf(lost.size, isGivenUp), tooUncertain: undefined };
 }
 
-/** By contract: the cycles in which requests were sent that the target may have counted, and did not answer; ascending. */
+/** By contract: cycles of requests that the target may have counted but did not answer; ascending. */
 function lostCycles({ requestLog, lastCycle }: LiveSeen): Map<number, number[]> {
   const lost = new Map<number, number[]>();
   for (const { contract, cycle, kind } of requestLog.faults) {
@@ -75,7 +75,7 @@ function lostCycles({ requestLog, lastCycle }: LiveSeen): Map<number, number[]> 
   return lost;
 }
 
-/** The first cycle of which the target may not have reported everything: it went away, or the stream was lost. */
+/** The first cycle with possibly incomplete reports: the target went away, or the stream was lost. */
 function toldBefore({ requestLog, gone, lastCycle, toldBefore: told }: LiveSeen): number {
   if (gone === undefined) return told;
   return Math.min(told, requestLog.faults.reduce((least, { cycle }) => Math.min(least, cycle), lastCycle) - 1);

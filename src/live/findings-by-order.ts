@@ -1,5 +1,4 @@
-// What the answers of a target show that does not say when it counts a request, held against a rule: a difference, or how sure it is that
-// there is none.
+// Compares a target that does not report when it counts requests with a rule: a difference, or how certain it is that there is none.
 
 import { type Explanation, explain, type Refuted, saysEnough } from '../explain/explain.js';
 import { behindMs, byContract, type Pause, quickestMs, type SeenRequest, wayWords } from '../explain/seen-request.js';
@@ -17,13 +16,13 @@ const TOLERANCE =
   'each request may count at any moment between being sent and answered, in any order that this allows (whether the answers are ' +
   'linearisable), and the clock of the limiter may have any phase, at the edges of cycles too; each key counts as unused for long before the run';
 
-/** The rules that a target may follow, and whether one state counts all contracts. */
+/** Rules that the target may follow, and whether all contracts share one state. */
 export interface Followed {
   readonly rules: readonly RuleDefinition[];
   readonly isShared: boolean;
 }
 
-/** A count over whole cycles, or the same to the ms. */
+/** A count over whole cycles, or the same in ms. */
 export function windowRules({ thresholds, aggregates }: Plan, cycleMs: number): Followed {
   const [threshold = Number.POSITIVE_INFINITY] = thresholds;
   const within = aggregates[0]?.within ?? 1;
@@ -66,8 +65,8 @@ export function findingsByOrder(
 }
 
 /**
- * What is limited is not held: an answer that took longer than the transport was said to take shows that it takes longer. Nor can the
- * generator see an answer while it is held up itself.
+ * Limited requests are not held, so a late answer to one shows that the transport is slower than assumed, or that the generator itself was
+ * delayed.
  */
 function longestLimitedMs(requests: readonly SeenRequest[]): number {
   return requests.reduce(
@@ -105,7 +104,7 @@ function wordsOf(set: readonly SeenRequest[]): string {
   return `these answers: ${kinds.join(' and ')}, sent within ${seconds.toFixed(3)} s`;
 }
 
-/** Where each limited answer came later than promised, by long enough for the clock of a limiter to have stood still. */
+/** Where every limited answer was late by long enough for the limiter's clock to have stopped. */
 function pausesOf(seen: readonly SeenRequest[], promisedMs = Number.POSITIVE_INFINITY): Pause[] {
   return seen
     .filter(
@@ -115,8 +114,8 @@ function pausesOf(seen: readonly SeenRequest[], promisedMs = Number.POSITIVE_INF
 }
 
 /**
- * When a clock may have stood still. One that takes a pause for a change of the time of day goes on from when it was read last: that was, at
- * the latest, for the last answer before the pause.
+ * When a clock may have stopped. One that mistakes a pause for a change of the time of day continues from its last reading: at the latest
+ * the one for the last answer before the pause.
  * @param pauses in order of time
  */
 function stopsOf(pauses: readonly Pause[], seen: readonly SeenRequest[]): Pause[] {
@@ -130,7 +129,7 @@ function stopsOf(pauses: readonly Pause[], seen: readonly SeenRequest[]): Pause[
   );
 }
 
-/** In order of time; those that overlap are one. */
+/** Merges overlapping pauses; in order of time. */
 function joined(pauses: readonly Pause[]): Pause[] {
   const all: { fromMs: number; toMs: number }[] = [];
   for (const { fromMs, toMs } of [...pauses].sort((a, b) => a.fromMs - b.fromMs)) {

@@ -1,8 +1,8 @@
-// A generator: a worker that sends its share of a load for somebody else (generators.ts), at the instants that the schedule of the whole gives.
+// A generator: a worker that sends its share of a load for generators.ts, at the instants of the whole schedule.
 //
 //   job ─► connect, warm up, the clock of Redis ─► ready ─► go ─► send, give rows ─► the clock once more ─► end
 //
-// It ends as soon as nobody asks for it any more.
+// It ends when its run no longer exists.
 import { hostname } from 'node:os';
 import { Durations } from '../math/durations.js';
 import { drawsOf } from '../math/random.js';
@@ -35,15 +35,15 @@ import { ForeignTarget, type Target } from './target.js';
 import { warmUpSender } from './warm-up.js';
 import { WeirTarget } from './weir-target.js';
 
-/** How often rows are given, and how often is looked for what who asks says, in ms. */
+/** Interval for sending rows, and for polling messages, in ms. */
 const BEAT_MS = 250;
 const LOOK_MS = 50;
-/** What a generator has said is gone after this, in s, if nobody reads it. */
+/** Unread messages of a generator expire after this, in s. */
 const KEPT_S = 60;
 
 /**
- * Sends a share. What goes wrong is said to who asks.
- * @param targets where it may be sent, as origins: anyone who reaches the queue can ask for a load
+ * Sends a share; reports errors to the side that asked.
+ * @param targets allowed origins: anyone with access to the queue can request a load
  */
 export async function generate(job: LoadJob, client: QueueClient, targets: readonly string[]): Promise<void> {
   const asker = new Asker(client, job);
@@ -85,7 +85,7 @@ async function send(job: LoadJob, client: QueueClient, asker: Asker, targets: re
   await warmUpSender();
   const connection = await connectTo(job.url, {
     ...job.connect,
-    // The target is one of those that the worker was started for.
+    // The worker was started for this target.
     allowRemote: true,
     headers: scenario.target?.headers,
     cycleMs: job.made === undefined ? job.cycleMs : undefined,
@@ -118,7 +118,7 @@ interface ShareOptions {
   readonly schedule: Schedule;
   readonly warm: Stage['warm'];
   readonly go: Go;
-  /** Unix ms at Redis where our monotonic clock shows 0. */
+  /** Redis's unix ms at the zero of our monotonic clock. */
   readonly offsetMs: number;
 }
 
@@ -207,13 +207,13 @@ class Asker {
     await inTime(this.#client.multi().rPush(this.#keys.heard, text).expire(this.#keys.heard, KEPT_S).exec());
   }
 
-  /** Undefined if nobody asks any more. */
+  /** Undefined if the run no longer exists. */
   async said(): Promise<Said | undefined> {
     const text = await inTime(this.#client.get(this.#keys.said));
     return text === null ? undefined : (JSON.parse(text) as Said);
   }
 
-  /** Waits for all to be ready; undefined if it is not to begin. */
+  /** Waits until all are ready; undefined if the run will not begin. */
   async goes(): Promise<Go | undefined> {
     for (let looks = 0; ; looks += 1) {
       const said = await this.said();

@@ -1,10 +1,10 @@
-// The generators of a run: processes of `weir worker`, each of which sends its share of the schedule. This is the side of who asks for it.
+// The generators of a run, seen from the side that asks: `weir worker` processes, each of which sends its share of the schedule.
 //
 //   here ─► a job for each worker ─► generator: connects, warms up, reads the clock of Redis, is ready
 //   here ─► go, from this cycle on ─► generator: sends request k of the schedule if k mod n is its number
-//   here ◄─ rows of what was sent and answered, four times a second; at the end they are one log
+//   here ◄─ rows of sent and answered requests, four times a second; merged into one log at the end
 //
-// Generators know the time by the clock of Redis: cycles of the target are mapped to it here. Who says nothing for three seconds is lost.
+// Generators use the clock of Redis, which is mapped to the cycles of the target here. One that is silent for three seconds is lost.
 import { randomBytes } from 'node:crypto';
 import { Queue } from 'bullmq';
 import { Failure } from '../schema/failure.js';
@@ -40,15 +40,15 @@ import { type Merged, merged } from './merge.js';
 import type { Sending, Stage } from './sending.js';
 import type { MadeOnNode } from './weir-target.js';
 
-/** How often is looked for what generators say, and how many messages are read at once. */
+/** Polling interval in ms, and messages per read. */
 const LOOK_MS = 100;
 const MOST_READ = 200;
-/** How long generators have to get ready, in looks. */
+/** Time for generators to get ready, in polls. */
 const MOST_READY_LOOKS = 30_000 / LOOK_MS;
 
 interface Generator {
   name: string;
-  /** Of its reading of the clock of Redis; undefined before it is ready. */
+  /** Of its reading of Redis's clock; undefined before it is ready. */
   uncertaintyMs: number | undefined;
   silent: number;
   readonly rows: Row[];
@@ -78,7 +78,7 @@ export class Generators {
     this.#queue.on('error', () => {});
   }
 
-  /** To be closed by the caller. @throws Failure `store_away`; `wrong_usage`, also for a scenario that reads logs */
+  /** The caller closes it. @throws Failure `store_away`; `wrong_usage`, also for a scenario that reads logs */
   static async open(url: string, task: LoadTask): Promise<Generators> {
     const whole = { ...task, scenario: withoutFiles(task) };
     const client = await openQueueClient(url);
@@ -87,8 +87,8 @@ export class Generators {
   }
 
   /**
-   * Gives every worker a share, and resolves once all of them are ready.
-   * @throws Failure `worker_failed` where there is none, or one cannot send; `store_away`; the reason of the signal if it is aborted
+   * Gives every worker a share; resolves when all are ready.
+   * @throws Failure `worker_failed` if there is none, or one cannot send; `store_away`; the reason of an aborted signal
    */
   async gather({ clock }: Connection, made: MadeOnNode | undefined, signal: AbortSignal | undefined): Promise<void> {
     this.#redis = await this.#answerOf(readRedisTime(this.#client, clock));
@@ -144,10 +144,7 @@ export class Generators {
     };
   }
 
-  /**
-   * The log of the whole run, as one generator would have kept it.
-   * @throws Failure `store_away`, `worker_failed`
-   */
+  /** The log of the whole run, as one generator would have kept it. @throws Failure `store_away`, `worker_failed` */
   async merged({ clock }: Connection, evidence: EvidenceOptions): Promise<Merged> {
     if (this.#failure !== undefined) throw this.#failure;
     const before = this.#redis!;
@@ -165,7 +162,7 @@ export class Generators {
     this.#client.destroy();
   }
 
-  /** Removes what nobody has taken. A generator that still sends ends when it looks. */
+  /** Removes jobs not yet taken. A generator that still sends ends at its next poll. */
   async #tidy(): Promise<void> {
     await this.#say({ state: 'stop' });
     const jobs = await this.#queue.getJobs(['wait']);
@@ -246,7 +243,7 @@ export class Generators {
     this.#onLook();
   }
 
-  /** @throws Failure `store_away` where Redis does not answer in time */
+  /** @throws Failure `store_away` if Redis does not answer in time */
   #answerOf<T>(answer: Promise<T>): Promise<T> {
     return inTime(answer).catch((error: Error) => {
       throw away(error.message);

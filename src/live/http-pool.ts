@@ -1,4 +1,4 @@
-// The connections on which load is sent: a pool that is kept alive, and for each request when its bytes went out and when it was answered.
+// Keep-alive connections for load; reports when the bytes of each request go out and when its answer arrives.
 import { type Dispatcher, Pool } from 'undici';
 import { Failure } from '../schema/failure.js';
 import type { Clock } from '../time/clock.js';
@@ -11,26 +11,26 @@ export interface PoolRequest {
   readonly body?: string;
 }
 
-/** Header fields by lower-case name. */
+/** By lower-case name. */
 export type Fields = Readonly<Record<string, string | string[] | undefined>>;
 
 export interface PoolAnswer {
   readonly status: number;
   readonly fields: Fields;
-  /** Cut after `MOST_BODY` bytes. */
+  /** Truncated after `MOST_BODY` bytes. */
   readonly body: string;
   readonly bytes: number;
 }
 
 export interface Breakage {
-  /** `refused`: nobody listens; `closed`: the other side hung up; `not_http`: what came is no HTTP; `other`: anything else. */
+  /** `closed`: by the other side; `not_http`: unreadable answer. */
   readonly kind: 'refused' | 'closed' | 'not_http' | 'other';
   readonly words: string;
 }
 
-/** Called as a request proceeds: `started` at most once, then exactly one of the others once, unless it was cancelled. */
+/** `started` at most once, then exactly one of the others, unless the request was cancelled. */
 export interface RequestListener {
-  /** The bytes of the request go out now; before, it waited for a free connection. */
+  /** The bytes go out now; before, the request waited for a free connection. */
   started(): void;
   answered(answer: PoolAnswer): void;
   broke(breakage: Breakage): void;
@@ -38,21 +38,17 @@ export interface RequestListener {
 
 export interface PoolOptions {
   readonly connections: number;
-  /** Origins of further nodes of the same network: requests go to all of them in turn. */
+  /** Origins of further nodes of the same network; requests go to all in turn. */
   readonly also?: readonly string[] | undefined;
 }
 
 const MOST_BODY = 64 * 1024;
 
-/**
- * Connections that rest longer are closed by us, in ms: node servers close theirs after 5 s, and a request that is sent in that
- * very moment would be lost without anyone's fault.
- */
+/** Idle connections are closed earlier than by node servers (5 s): a request sent at that moment would be lost. */
 const LONGEST_REST_MS = 2_000;
 
 export class HttpPool {
   mostConnected = 0;
-  /** Of the origin, and of those that take turns with it. */
   readonly #pools: readonly Pool[];
   #next = 0;
 
@@ -66,7 +62,7 @@ export class HttpPool {
       pipelining: 1,
       keepAliveTimeout: LONGEST_REST_MS,
       keepAliveMaxTimeout: LONGEST_REST_MS,
-      // Whoever asks sets the limits of time, on the clock of the run.
+      // The caller bounds the time, on the clock of the run.
       headersTimeout: 0,
       bodyTimeout: 0,
     };
@@ -77,7 +73,7 @@ export class HttpPool {
       });
   }
 
-  /** Sends a request as soon as a connection is free. @returns lets it go: the connection is cut, and nothing more is heard */
+  /** Sends as soon as a connection is free. @returns cancels: cuts the connection, and nothing more is reported */
   fire(request: PoolRequest, listener: RequestListener): () => void {
     const exchange = new Exchange(listener);
     const pool = this.#pools[this.#next]!;
@@ -90,10 +86,7 @@ export class HttpPool {
     return this.#pools.reduce((sum, { stats }) => sum + stats.connected, 0);
   }
 
-  /**
-   * Opens `n` connections, by asking that often at once.
-   * @throws Failure `node_unreachable`
-   */
+  /** Opens `n` connections by simultaneous requests. @throws Failure `node_unreachable` */
   async warm(n: number, request: PoolRequest, clock: Clock, timeoutMs: number): Promise<void> {
     await Promise.all(Array.from({ length: n }, () => this.#answered(request, clock, timeoutMs)));
   }

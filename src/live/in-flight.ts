@@ -1,4 +1,4 @@
-// Requests in flight: each starts once and ends once, by an answer, by a broken connection, or by its time limit.
+// Requests in flight: each ends once, by an answer, a broken connection, or its time limit.
 
 import type { Ticket } from '../time/agenda.js';
 import type { Clock } from '../time/clock.js';
@@ -16,10 +16,10 @@ export interface InFlightOptions {
   readonly pool: HttpPool;
   readonly target: Target;
   readonly evidence: Evidence;
-  /** How long an answer is waited for, from the intended instant, in ms. */
+  /** Counted from the intended instant. */
   readonly timeoutMs: number;
   readonly answers?: AnswerTally | undefined;
-  /** Told when nobody listens at the target any more. */
+  /** Called when the target refuses connections. */
   readonly onGone: (words: string) => void;
 }
 
@@ -32,10 +32,7 @@ export class RequestsInFlight {
     this.#options = options;
   }
 
-  /**
-   * @param intendedMs when the schedule wants it sent; the cycle of that instant is the one it was planned for
-   * @param cost undefined: 1
-   */
+  /** @param intendedMs the scheduled instant; its cycle is the planned one @param cost undefined: 1 */
   launch(contract: number, intendedMs: number, cost?: number, onEnd?: (end: End) => void): void {
     const request = new RequestInFlight(this.#options, contract, cost, intendedMs, (end) => {
       this.#land(request);
@@ -46,19 +43,19 @@ export class RequestsInFlight {
     request.start();
   }
 
-  /** Resolves when nothing is under way; every request ends by its timeout at the latest. */
+  /** Resolves when nothing is in flight; timeouts bound it. */
   landed(): Promise<void> {
     return this.#all.length === 0 ? Promise.resolve() : new Promise((resolve) => (this.#whenEmpty = resolve));
   }
 
-  /** Waits no longer for anything: what is under way has timed out. */
+  /** Ends all requests in flight as timed out. */
   giveUp(): void {
     for (const request of [...this.#all]) request.giveUp();
   }
 
   /**
-   * The last one moves into the place of the one that is over. A set would do the same; but the tables that a set leaves behind, of
-   * which it is added to and deleted from all the time, keep what was in them alive until the next full collection.
+   * Moves the last request into the place of the one that ended. Not a Set: constant adding and deleting leaves tables behind that keep
+   * their former content alive until the next full collection.
    */
   #land(request: RequestInFlight): void {
     const last = this.#all.pop();
@@ -74,7 +71,7 @@ class RequestInFlight implements SentRequest {
   readonly cost: number | undefined;
   readonly intendedMs: number;
   readonly #onEnd: (end: End) => void;
-  /** Where it stands among those under way. */
+  /** Its index in the list of requests in flight. */
   place = -1;
   /** NaN before it is sent. */
   sentMs = Number.NaN;
@@ -110,7 +107,7 @@ class RequestInFlight implements SentRequest {
   }
 
   #started(nowMs: number): void {
-    // When a connection breaks before anything was answered on it, the pool may write the request once more.
+    // The pool may resend a request if its connection breaks before an answer.
     if (!Number.isNaN(this.sentMs)) return;
     this.sentMs = nowMs;
     this.#options.evidence.sent(this);
@@ -151,7 +148,7 @@ class RequestInFlight implements SentRequest {
     const { evidence, clock, answers } = this.#options;
     const endedMs = clock.now();
     if (kind !== 'unexpected' && kind !== 'overloaded') answers?.broke(kind);
-    // A request that never got a connection was under way all the same.
+    // Also counts as sent if it never got a connection.
     this.#started(endedMs);
     evidence.broke(this, endedMs, kind, words);
     this.#end({ type: kind === 'timed_out' ? 'timed_out' : 'failed' });

@@ -1,18 +1,18 @@
-// How long answers took, and how late requests were sent.
+// Latency of answers, and lateness of sends.
 //
 //   intended        sent                 answered
 //      |── send lag ──|────── raw ──────────|
 //      |───────────── latency ──────────────|          from the intended send time
 //
-// A generator that falls behind sends late and finds short raw times: only the latency from the intended instant is honest
-// ("coordinated omission", G. Tene).
+// A generator that falls behind sends late and measures short raw times: only the latency from the intended instant is valid ("coordinated
+// omission", G. Tene).
 import { Durations } from '../math/durations.js';
 import { nearestRank } from '../math/nearest-rank.js';
 import type { LiveFigures } from '../outcome/outcome-schema.js';
 import type { Series } from '../outcome/series.js';
 
 export interface Timing {
-  /** All in ms of one clock. */
+  /** In ms of one clock. */
   readonly intendedMs: number;
   readonly sentMs: number;
   readonly answeredMs: number;
@@ -42,7 +42,7 @@ export class Latency {
     under(this.#byCycle, cycle, () => []).push(ms);
   }
 
-  /** @param from what the latency is timed from, in words */
+  /** @param from start of the latency, in words */
   figures(
     from: string,
   ): Pick<LiveFigures, 'send_lag_ms' | 'latency_ms' | 'raw_latency_ms' | 'by_decision' | 'by_phase'> {
@@ -55,7 +55,7 @@ export class Latency {
     };
   }
 
-  /** Median and 99th percentile of the latency, cycle by cycle; exact, by the nearest rank. */
+  /** Median and 99th percentile of the latency by cycle; exact, by nearest rank. */
   series(cycles: readonly number[]): Required<Pick<Series, 'latency_ms_p50' | 'latency_ms_p99'>> {
     const quantile = (p: number) => (cycle: number) => {
       const values = this.#byCycle.get(cycle);

@@ -1,5 +1,4 @@
-// The clients of a live run: the same actors as in the simulation, driven by real time and real answers. Attempts become requests, and
-// their ends become answers.
+// The clients of a live run: the actors of the simulation, driven by real time and real answers.
 
 import type { Answer } from '../actor/client/behaviour.js';
 import type { SentAttempt, Transport } from '../actor/client/client.js';
@@ -44,11 +43,11 @@ export class LiveClients {
     const { clock, inFlight, evidence, firstCycle, traffic, scenario } = options;
     const lastCycle = firstCycle + traffic.cycles + scenario.drain - 1;
     this.#recorder = new SeriesRecorder({ clock, firstCycle, lastCycle, hasService: false });
-    // Clients send when they like: what they send is what was planned.
+    // Clients have no schedule: what they send counts as planned.
     this.#transport = new HttpTransport(clock, inFlight, (atMs) => evidence.plan(cycleOf(atMs, clock.cycleMs), 1));
   }
 
-  /** To be called before the first cycle begins. */
+  /** Call before the first cycle begins. */
   start(): void {
     const { scenario, plans, traffic, draws, clock, firstCycle } = this.#options;
     const startMs = startOf(firstCycle, clock.cycleMs);
@@ -87,7 +86,7 @@ export class LiveClients {
     return this.#population?.figures() ?? [];
   }
 
-  /** Open jobs and retries, cycle by cycle up to `lastCycle`. To be called once. */
+  /** Open jobs and retries by cycle, up to `lastCycle`. Call once. */
   series(lastCycle: number): Series {
     return this.#recorder.finish(lastCycle);
   }
@@ -105,7 +104,7 @@ class HttpTransport implements Transport {
     this.#onSend = onSend;
   }
 
-  /** What clients send from now on goes nowhere, and they hear nothing. */
+  /** Drops further requests of the clients, without an answer. */
   stop(): void {
     this.#stopped = true;
   }
@@ -120,7 +119,7 @@ class HttpTransport implements Transport {
     });
   }
 
-  /** The request is under way already: the target counts it all the same. */
+  /** Nothing to do: the request is in flight and the target counts it. */
   abandon(): void {}
 }
 

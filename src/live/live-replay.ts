@@ -1,9 +1,9 @@
-// A recorded log sent to a live node at its recorded times, or at a multiple of their speed.
+// Replays a recorded log at a live node, at its recorded times or at a multiple of their speed.
 //
-//   log       10:00:00 | cycle of 777 ms | 10:00:00.777      a node that is started has the cycles of the log, shortened:
+//   log       10:00:00 | cycle of 777 ms | 10:00:00.777      an embedded node has the cycles of the log, shortened:
 //   node               | cycle of 13 ms  |                   at speed 60 as many cycles as in the log, so the same window
 //
-// A node that runs already has its own cycles: each holds more of the log, and the window is the number of them that is nearest to its time.
+// A running node has its own cycles: each holds more of the log, and the window is the number of them nearest to its duration.
 import type { Observable } from 'rxjs';
 import { type Plan, spanCycles } from '../limiter/plan.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
@@ -24,17 +24,17 @@ import { FeedSchedule } from './schedule.js';
 
 export interface LiveReplayOptions extends LiveOptions {
   readonly name: string;
-  /** Length of a cycle of the log in ms. */
+  /** Length of a cycle of the log. */
   readonly cycleMs: number;
-  /** The limiter, for a window of so many cycles of the log. @param within undefined: as it is */
+  /** The limiter with a window of `within` cycles of the log. @param within undefined: unchanged */
   readonly planAt: (within: number | undefined) => Plan;
   readonly log: LogOptions;
-  /** How many times as fast as recorded, above 0. Default: 1. */
+  /** Multiple of the recorded speed, above 0. Default: 1. */
   readonly speed?: number;
   readonly expectations?: readonly Expectation[];
-  /** How something was understood that cannot be run as it is written. */
+  /** Interpretations of input that cannot run as written. */
   readonly notes?: readonly string[] | undefined;
-  /** Told while the files are read: bytes done, and in all where that is known. */
+  /** Progress of reading, in bytes; `total` if known. */
   readonly onRead?: (done: number, total: number | undefined) => void;
 }
 
@@ -43,8 +43,8 @@ export interface LiveReplay extends LoadResult {
 }
 
 /**
- * The limiter at a node of which a cycle holds `heldMs` of the log.
- * @throws Failure `wrong_usage` where the window would be shorter than a cycle
+ * The limiter for a node with `heldMs` of the log per cycle.
+ * @throws Failure `wrong_usage` if the window would be shorter than a cycle
  */
 function planIn(
   asIs: Plan,
@@ -66,7 +66,7 @@ function planIn(
   return { plan: planAt(cycles), notes: cycles * heldMs === windowMs ? [] : [note] };
 }
 
-/** The rows of a replay at a live node; `toResult()` has its result. Errors: Failure of the log readers, and as `load$`. */
+/** Rows of a replay at a live node; `toResult()` gives its result. Errors: Failure of the log readers, and as `load$`. */
 export function liveReplay$(
   paths: readonly string[],
   options: LiveReplayOptions,

@@ -1,5 +1,5 @@
-// A live run as a stream of rows that leaves a result. Each row comes when its cycle has closed, with what had been answered and heard by
-// then. The outcome is made of all that arrived until the end; an answer that comes after its cycle has closed is in no row.
+// A live run as a stream of rows. Each row is emitted when its cycle has closed, with the data so far; answers that arrive later are in no
+// row, but in the outcome.
 import { setMaxListeners } from 'node:events';
 import { last, map, Observable, type OperatorFunction, pipe } from 'rxjs';
 import type { CycleRow } from '../outcome/cycle-row.js';
@@ -9,18 +9,18 @@ import type { LoadResult } from './result.js';
 
 /** What the rows of `load$` refer to. */
 export interface LoadRun<Result extends LoadResult = LoadResult> extends LiveRun {
-  /** What the run left behind; set when the rows complete. */
+  /** Set when the rows complete. */
   result?: Result;
 }
 
-/** The rows of a live run that begins when it is subscribed to. Unsubscribing stops it, as the signal does. */
+/** The run begins on subscription. Unsubscribing stops it, as the signal does. */
 export function rowsOfLive<Result extends LoadResult>(
   signal: AbortSignal | undefined,
   live: (onRow: (row: CycleRow<LoadRun<Result>>) => void, stop: AbortSignal) => Promise<Result>,
 ): Observable<CycleRow<LoadRun<Result>>> {
   return new Observable((subscriber) => {
     const stopping = new AbortController();
-    // Every request in progress adds a listener, which is not a leak.
+    // Every request in progress adds a listener: no leak.
     setMaxListeners(0, stopping.signal);
     const stop = () => stopping.abort();
     if (signal?.aborted === true) stop();

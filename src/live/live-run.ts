@@ -1,6 +1,6 @@
-// A live run from end to end. Every wait is bounded; a stop ends all of them.
+// A live run from end to end. Every wait is bounded; stopping ends all of them.
 //
-//   prepare ─► warm up ─► │ cycles with requests │ drain │ ─► answers under way ─► what the stream still has to tell ─► the clock once more
+//   prepare ─► warm up ─► │ cycles with requests │ drain │ ─► answers in flight ─► rest of the event stream ─► the clock once more
 
 import { bearer, type Reached } from '../client/connect.js';
 import type { Plan } from '../limiter/plan.js';
@@ -29,11 +29,11 @@ import type { Sending, Stage } from './sending.js';
 import { ForeignTarget, type Target } from './target.js';
 import { WeirTarget } from './weir-target.js';
 
-/** What the rows of a live run refer to. */
+/** Context for the rows of a live run. */
 export interface LiveRun extends RunShape {
   readonly firstCycle: number;
   readonly lastCycle: number;
-  /** The sending of a cycle, and the delays of the run so far. */
+  /** Sending statistics of a cycle, and the delays so far. */
   readonly sending: (cycle: number) => CycleSending;
 }
 
@@ -47,16 +47,16 @@ interface CycleSending {
 export interface LiveRunOptions {
   readonly plan: Plan;
   readonly names: readonly string[];
-  /** Whether the names are the keys of one contract, and how that keeps them. */
+  /** Set if the names are the keys of one contract. */
   readonly keyed?: KeyedSpec | undefined;
   readonly phases: Readonly<Record<string, Stretch>>;
-  /** Cycles in which requests come, and cycles to look on afterwards. */
+  /** Number of cycles with requests, and of cycles to observe afterwards. */
   readonly cycles: number;
   readonly drain: number;
   readonly foreign: TargetSpec | undefined;
   readonly key?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Called with the row of each cycle when it has closed. */
+  /** Called when a cycle has closed. */
   readonly onRow?: ((row: CycleRow<LiveRun>) => void) | undefined;
   readonly answers?: AnswerTally | undefined;
   readonly sending: (stage: Stage) => Sending;
@@ -67,40 +67,40 @@ export interface LiveSeen extends Merged {
   readonly firstCycle: number;
   readonly lastCycle: number;
   readonly answers: AnswerTally | undefined;
-  /** By contract; undefined where the target has no events. */
+  /** By contract; undefined if the target has no events. */
   readonly heard: readonly (readonly Heard[])[] | undefined;
-  /** All events of the cycles before this one have arrived; Infinity without a listener. */
+  /** All events of earlier cycles have arrived; Infinity without a listener. */
   readonly toldBefore: number;
   readonly streamLost: boolean;
   readonly gone: string | undefined;
   readonly isPartial: boolean;
   readonly timedFrom: string;
-  /** Figures of the clients; undefined where a schedule says what is sent. */
+  /** Undefined if a schedule determines what is sent. */
   readonly clients: ClientFigures[] | undefined;
   readonly clientSeries: Series | undefined;
   readonly time: NodeTime;
-  /** How far the target's clock moved meanwhile, in ms, beyond what is uncertain. */
+  /** Movement of the target's clock during the run, in ms, beyond its uncertainty. */
   readonly movedMs: number;
-  /** The first mistake that a task of the run made: a bug. */
+  /** The first exception of a task of the run: a bug. */
   readonly mistake: unknown;
 }
 
-/** Two clocks that are read in fractions of a millisecond may still differ by so much, in ms. */
+/** Largest rounding difference of two clocks. */
 const ROUNDING_MS = 2;
-/** Before the first cycle begins there is at least so much time, in ms. */
+/** Minimum time before the first cycle. */
 const RUN_UP_MS = 40;
-/** How long a run that is stopped waits for what is under way, in ms. */
+/** Longest wait of a stopped run for requests in flight, in ms. */
 export const LAST_WAIT_MS = 1_000;
-/** How long the stream may lag behind at the end, in ms. */
+/** Longest lag of the event stream at the end. */
 const GRACE_MS = 1_500;
-/** What is sent elsewhere starts so much later, and is heard of by so much later; in ms. */
+/** Generators start later by this, and their rows arrive later by this. */
 const ELSEWHERE_MS = 1_000;
-/** A write to disk takes less than this, on all but the slowest, in ms. */
+/** A write to disk takes less, on all but the slowest disks. */
 const DISK_MS = 100;
 
 /**
- * @param generators who send in the place of this process
- * @throws Failure `node_unreachable`, `answer_unreadable`, what a node refuses, and of generators `worker_failed`, `store_away`
+ * @param generators send in place of this process
+ * @throws Failure `node_unreachable`, `answer_unreadable`, any refusal of the node; of generators `worker_failed`, `store_away`
  */
 export async function runLive(
   connection: Connection,
@@ -139,7 +139,7 @@ export async function runLive(
   }
 }
 
-/** Opens what is missing of so many connections. What fails here fails again for the requests of the run, and is reported there. */
+/** Opens missing connections. Errors are ignored here: the requests of the run will report them. */
 export function warmer(
   { pool, clock, timeoutMs, connections }: Connection,
   weir: WeirTarget,
@@ -228,7 +228,7 @@ class LiveSession {
     this.#inFlight = new RequestsInFlight({ clock, pool, target, evidence, timeoutMs, answers, onGone: left });
     const { firstCycle } = this.evidence;
     this.#sending = sending({ clock, firstCycle, inFlight: this.#inFlight, evidence, uncertaintyMs, warm, left });
-    // Before anything else is awaited, so that no cycle is missed.
+    // Before any await, so that no cycle is missed.
     this.#sending.start();
   }
 
@@ -247,7 +247,7 @@ class LiveSession {
     await Promise.race([opened, this.#clock.sleepUntil(startOf(this.#firstCycle, this.#clock.cycleMs))]);
   }
 
-  /** Resolves at the end of the last cycle, or as soon as the run is stopped or the target is gone. */
+  /** Resolves at the end of the last cycle, or when the run is stopped or the target is gone. */
   async run(): Promise<void> {
     const clock = this.#clock;
     const { signal } = this.#options;
@@ -268,14 +268,14 @@ class LiveSession {
     if (stopped.signal.aborted) this.#lastCycle = Math.min(this.#lastCycle, clock.cycle());
   }
 
-  /** Waits for what is under way: answers, then what the stream has to tell. */
+  /** Waits for answers in flight, then for the rest of the event stream. */
   async settle(): Promise<void> {
     const clock = this.#clock;
     const connection = this.#connection;
     const isShort = this.#isPartial || this.#gone !== undefined;
     const landed = Promise.all([this.#inFlight.landed(), this.#sending.landed?.()]);
     const waited = new AbortController();
-    // The timeouts of the inFlight end this wait; a moment more for what they have to do.
+    // Timeouts of requests end this wait; a little more for their handlers.
     const elsewhereMs = this.#isElsewhere ? 2 * ELSEWHERE_MS : 0;
     const mostMs = (isShort ? LAST_WAIT_MS : connection.timeoutMs + LAST_WAIT_MS) + elsewhereMs;
     await Promise.race([landed, clock.sleep(mostMs, waited.signal)]);
@@ -283,15 +283,14 @@ class LiveSession {
     this.#inFlight.giveUp();
     for (const { cycle } of this.#requestLog.cells()) this.#lastCycle = Math.max(this.#lastCycle, cycle);
     if (this.#listener !== undefined && this.#gone === undefined) {
-      // A transition is published once it is on disk, which may take longer than a short cycle.
+      // A transition is published when it is on disk, which may take longer than a short cycle.
       const untilMs = startOf(this.#lastCycle + 2, clock.cycleMs) + GRACE_MS;
       await this.#listener.heardUpTo(this.#lastCycle + 1 + this.#diskCycles, untilMs);
     }
-    // A run has at least one row.
     this.#rowsTo(Math.max(this.#firstCycle, this.#lastCycle) + 1);
   }
 
-  /** The stream reports that a cycle has begun while transitions of the one before may still be on their way to the disk. */
+  /** The stream may report the start of a cycle while transitions of the previous one are still being written. */
   get #toldBefore(): number {
     return this.#listener === undefined ? Number.POSITIVE_INFINITY : this.#listener.cycle - this.#diskCycles;
   }
@@ -300,7 +299,7 @@ class LiveSession {
     return 1 + Math.ceil(DISK_MS / this.#clock.cycleMs);
   }
 
-  /** The time of the node once more; what it was if there is no node, or it has left. */
+  /** The node's time once more; the earlier reading if there is no node, or it is gone. */
   async timeAfter(node: Reached | undefined): Promise<NodeTime> {
     const { clock, timeoutMs, time } = this.#connection;
     if (node === undefined || this.#gone !== undefined) return time;

@@ -1,7 +1,7 @@
-// What who asks for a load and its generators say to each other, through Redis.
+// Messages between the process that asks for a load and its generators, through Redis.
 //
-//   who asks ─► a job for each worker, then `said`: wait, go, stop     a key that is set again and again, and gone without that
-//   who asks ◄─ `heard`: ready, rows, …, end                            a list, four times a second
+//   asker ─► a job for each worker, then `said`: wait, go, stop     a key that expires unless refreshed
+//   asker ◄─ `heard`: ready, rows, …, end                           a list, four times a second
 
 import type { Pause } from '../explain/seen-request.js';
 import type { Seed } from '../math/seed.js';
@@ -30,15 +30,15 @@ export interface LoadJob extends LoadTask {
   readonly of: number;
 }
 
-/** A generator that hears none of these any more ends. */
+/** A generator ends when none of these is left. */
 export type Said =
   | { readonly state: 'wait' | 'stop' }
   | {
       readonly state: 'go';
       readonly firstCycle: number;
-      /** Unix ms of the run less that of Redis. */
+      /** Unix ms of the run minus that of Redis. */
       readonly shiftMs: number;
-      /** How far the clock of any generator may be off that of the target, in ms. */
+      /** Largest error of any generator's clock relative to that of the target. */
       readonly uncertaintyMs: number;
     };
 
@@ -52,22 +52,21 @@ export type Message =
 
 export interface ShareEnd {
   readonly rows: number;
-  /** How late its tasks began: what nine in ten do not exceed, and the most. */
+  /** Delays of its tasks: 90th percentile and maximum. */
   readonly lagMs: { readonly p90: number; readonly most: number };
-  /** When it did not run, by the clock of the run. */
   readonly pauses: readonly Pause[];
   readonly connections: number;
-  /** How far its clock may have been off that of Redis, and how far it moved beyond what was uncertain; in ms. */
+  /** Largest error of its clock relative to Redis's, and movement beyond the uncertainty. */
   readonly apartMs: number;
   readonly movedMs: number;
 }
 
 export const keysOf = (run: string) => ({ said: `weir:load:${run}:said`, heard: `weir:load:${run}:heard` });
 
-/** How long either side may be silent, in ms. */
+/** Longest silence of either side. */
 export const MOST_SILENT_MS = 3_000;
 
-/** @throws Error if there is no answer in time, or none at all */
+/** @throws Error if there is no answer in time */
 export async function inTime<T>(answer: Promise<T>): Promise<T> {
   const over = new AbortController();
   const late = pause(MOST_SILENT_MS, over.signal).then(() => Promise.reject(new Error('Redis is silent.')));
@@ -79,7 +78,6 @@ export async function inTime<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
-/** The clock of Redis beside the monotonic one of this process, as that of a node. */
 export type RedisTime = Omit<NodeTime, 'cycleMs'>;
 
 const ASKED = 16;
@@ -100,7 +98,7 @@ export async function readRedisTime(
   return best!;
 }
 
-/** How far a clock that goes on from the first reading may be off up to the second, if it drifts one way; in ms. */
+/** Largest error of a clock that continues from the first reading, up to the second, if it drifts in one direction; in ms. */
 export function apartMs(before: RedisTime, after: RedisTime): number {
   return Math.max(before.uncertaintyMs, Math.abs(after.offsetMs - before.offsetMs) + after.uncertaintyMs);
 }

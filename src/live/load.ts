@@ -1,4 +1,4 @@
-// The live arm of a scenario: the requests of the simulation sent to a target, and the comparison of both.
+// The live arm of a scenario: sends the simulation's requests to a target, and compares both.
 //
 //   scenario, seed ─► schedule or clients ─► target ─► what arrived, what was decided ─┐
 //                                                            └─► the model on it ──────┴─► agrees, node differs, run invalid
@@ -30,61 +30,60 @@ import type { Sending, Stage } from './sending.js';
 import { warmUpSender } from './warm-up.js';
 import { GATED, mintAt } from './weir-target.js';
 
-/** How to reach a target, and how to behave towards it. */
 export interface LiveOptions {
-  /** A Weir node, or with a `target` in the scenario any HTTP service. Default: a node is started for the run. */
+  /** A Weir node, or any HTTP service with a `target` in the scenario. Default: a node is started for the run. */
   readonly url?: string;
-  /** Further nodes of the same network: requests go to all in turn, and the model is still one limiter. */
+  /** Further nodes of the same network: requests go to all in turn; the model is still one limiter. */
   readonly alsoUrls?: readonly string[];
-  /** Length of a cycle of the node that is started, or of a service that does not tell; in ms. Default: that of the scenario. */
+  /** Of the started node, or of a service that does not report it. Default: that of the scenario. */
   readonly cycleMs?: number;
-  /** A key of the node, instead of minting one. */
+  /** A key of the node; default: a new one is minted. */
   readonly key?: string;
-  /** Whether the target may be another machine. */
+  /** Allows another machine as the target. */
   readonly allowRemote?: boolean;
-  /** Whether a credential may be sent by plain http to another machine. Default: false. */
+  /** Allows credentials over plain http to another machine. Default: false. */
   readonly insecure?: boolean;
-  /** Where in its cycle a request is sent. Default: as the model of arrivals has it. */
+  /** Where in its cycle a request is sent. Default: by the model of arrivals. */
   readonly pacing?: Pacing;
-  /** How long an answer is waited for, in ms. Default: 5000. */
+  /** Default: 5000. */
   readonly timeoutMs?: number;
-  /** The most connections to open. Default: 128. */
+  /** At most. Default: 128. */
   readonly connections?: number;
-  /** How many contracts the outcomes list. Default: 100. */
+  /** Number of contracts listed in the outcomes. Default: 100. */
   readonly top?: number;
-  /** Ends the run early; what was measured until then is the result, marked as partial. */
+  /** Ends the run early; the result so far is marked as partial. */
   readonly signal?: AbortSignal;
 }
 
 export interface LoadWorkers {
   /** For example `redis://127.0.0.1:6379`. */
   readonly redis: string;
-  /** The scenario as a value: they read it themselves. */
+  /** As a value: workers read it themselves. */
   readonly scenario: unknown;
 }
 
 export interface LoadOptions extends LiveOptions {
-  /** Instead of the seed of the scenario. */
+  /** Replaces the seed of the scenario. */
   readonly seed?: Seed;
-  /** In the place of the arrivals of the scenario, a closed loop of this many requests under way. */
+  /** Replaces the arrivals of the scenario by a closed loop with this many requests in flight. */
   readonly closedLoop?: number;
-  /** Counts every answer, for the outcome. */
+  /** Collects statistics over all answers, for the outcome. */
   readonly answers?: AnswerTally;
-  /** Who sends in the place of this process: the processes of `weir worker` at a Redis. */
+  /** `weir worker` processes that send in place of this one. */
   readonly workers?: LoadWorkers;
 }
 
 /**
- * Sends the requests of a scenario to a target at their instants: a row for each cycle, when it has closed. Each subscription is a run of its
- * own. The signal ends it early, and `toResult()` has what was measured until then; unsubscribing ends it, too.
- * Errors: Failure `invalid_input` for a scenario that cannot run live, `node_unreachable`, `answer_unreadable`,
- *   `remote_not_allowed`, `insecure_connection`, `key_unproved`, `wrong_usage`, and what a node refuses with
+ * Sends the requests of a scenario to a target at their instants: a row for each closed cycle. Each subscription is a separate run.
+ * The signal or unsubscribing ends it early; after the signal, `toResult()` gives the result so far.
+ * Errors: Failure `invalid_input` for a scenario that cannot run live, `node_unreachable`, `answer_unreadable`, `remote_not_allowed`,
+ *   `insecure_connection`, `key_unproved`, `wrong_usage`, and any refusal of the node
  */
 export function load$(scenario: LoadedScenario, options: LoadOptions = {}): Observable<CycleRow<LoadRun>> {
   return rowsOfLive(options.signal, (onRow, signal) => sent(scenario, { ...options, signal }, onRow));
 }
 
-/** Sends the requests of a scenario to a target, and compares: the result of `load$`. @throws Failure as `load$` */
+/** The result of `load$`. @throws Failure as `load$` */
 export function load(scenario: LoadedScenario, options: LoadOptions = {}): Promise<LoadResult> {
   return lastValueFrom(load$(scenario, options).pipe(toResult()));
 }
@@ -141,17 +140,14 @@ async function sent(
 
 export const TOP = 100;
 
-/**
- * A key for several runs against the node at `url`, which mints only so many for an address.
- * @throws Failure as `load`
- */
+/** A key for several runs against the node at `url`, which limits new keys per address. @throws Failure as `load` */
 export function mintKey(options: LiveOptions): Promise<string> {
   return connected({ cycleMs: CYCLE_MS, target: undefined }, options, (connection) =>
     mintAt(connection.nodes[0]!, options),
   );
 }
 
-/** Connects to the target of a run, or starts a node for it, and lets go of both at the end. */
+/** Connects to the target, or to a node started for the run; closes both at the end. */
 export async function connected<T>(
   { cycleMs: ownCycleMs, target }: Pick<LoadedScenario, 'cycleMs' | 'target'>,
   options: LiveOptions,
@@ -166,7 +162,7 @@ export async function connected<T>(
     });
   }
   const { allowRemote, insecure, connections, timeoutMs, signal } = options;
-  // The node has a thread of its own, and takes as long to start as the generator to warm up.
+  // The node has its own thread and starts about as slowly as the generator warms up.
   const [node] = await Promise.all([url === undefined ? startEmbeddedNode(cycleMs) : undefined, warmUpSender(signal)]);
   try {
     const connection = await connectTo(node?.url ?? url ?? '', {
@@ -222,7 +218,7 @@ function sendingOf(
   };
 }
 
-/** A rule decides by the ms: its requests come as the model of arrivals has them. */
+/** A rule decides by the ms, so its requests keep the instants of the model of arrivals. */
 function pacingOf({ plan }: LoadedScenario, { pacing }: LoadOptions): Pacing | undefined {
   return pacing ?? (plan.rule === undefined ? undefined : 'instant');
 }
@@ -250,7 +246,6 @@ function refuseWhatCannotBeShared({ clients, target }: LoadedScenario, { url = t
     refuse('Its clients wait for answers, each for its own, and cannot be cut into shares.', 'Leave --workers out.');
 }
 
-/** A node that runs has the cycles that it was started with. */
 function refuseOtherCycle(cycleMs: number | undefined, { time, endpoint }: Connection): void {
   if (cycleMs === undefined || cycleMs === time.cycleMs) return;
   throw new Failure('wrong_usage', {
@@ -259,7 +254,7 @@ function refuseOtherCycle(cycleMs: number | undefined, { time, endpoint }: Conne
   });
 }
 
-/** A service behind the gate and faults on the way are modelled; a live target has its own. */
+/** Services and faults are models; a live target has its own. */
 function refuseWhatCannotRun({ service, costs, faults, target, contracts, keyed, plan }: LoadedScenario): void {
   if (costs !== undefined) refuseCosts(costs, plan, target);
   if (service !== undefined) cannotRun('/service', 'is a model, and a live target has its own');
@@ -270,7 +265,6 @@ function refuseWhatCannotRun({ service, costs, faults, target, contracts, keyed,
   }
 }
 
-/** The gate of a node takes the cost of a request as it comes. */
 function refuseCosts({ charged }: CostPlan, { rule, kinds }: Plan, target: LoadedScenario['target']): void {
   if (target !== undefined)
     cannotRun('/costs', 'reach a node alone, whose gate takes ?n=: another target counts each request as 1');

@@ -1,33 +1,32 @@
-// Requests without an answer were counted, in some cycle from their sending on, or never. A contract differs from the model only if it
-// does in each of these worlds.
+// A request without an answer was counted in some cycle from its sending on, or never. A contract differs from the model only if it does
+// in each of these worlds.
 //
 //   sent in cycle 3, no answer      3? 4? 5? ... never       world: the cycles in which the lost requests were counted
 //
-// A world that differs first in cycle d can be mended only by another request counted up to d. What was counted raises counts and never
-// lowers one, so a world that differs sooner with that request than without it is left out with all that follow from it.
+// If a world first differs in cycle d, only another request counted up to d can repair it. Counting a request never lowers a count, so
+// a world that differs sooner with that request than without it is pruned with all its successors.
 import type { Difference } from '../outcome/outcome-schema.js';
 import { arrivedIn, type Model, type ModelOptions, modelOf } from './model.js';
 import type { Cell } from './request-log.js';
 
 export interface LostAnswers {
   readonly cells: readonly Cell[];
-  /** The cycles in which the requests without an answer were sent, ascending. */
+  /** Sending cycles of the requests without an answer, ascending. */
   readonly lost: readonly number[];
 }
 
 interface World {
-  /** By request: the cycle in which it was counted, if it was. */
+  /** By request: the cycle in which it was counted, if any. */
   readonly counted: readonly (number | undefined)[];
   readonly differences: readonly Difference[];
-  /** The cycle of the first difference; Infinity without one. */
+  /** Infinity without a difference. */
   readonly first: number;
 }
 
 const MOST_WORLDS = 300;
 
 /**
- * The differences of the contract in the world that agrees with the model for longest; none if one agrees. Undefined if there are too
- * many worlds to look at all of them.
+ * The differences in the world that agrees with the model for longest; none if one agrees. Undefined if there are too many worlds.
  * @param options for a model of this contract alone
  */
 export async function explainLost(
@@ -60,7 +59,7 @@ export async function explainLost(
   return best.differences;
 }
 
-/** The worlds with one more request counted, in a cycle up to the first difference. Of requests sent in one cycle the first is taken. */
+/** Worlds with one more request counted, up to the first difference. Requests of one cycle are interchangeable: only the first. */
 function followingWorlds({ counted, first }: World, lost: readonly number[]): (number | undefined)[][] {
   return lost.flatMap((sent, k) => {
     const isSame = lost.findIndex((one, other) => one === sent && counted[other] === undefined) !== k;

@@ -1,5 +1,5 @@
-// What several generators saw of a run, as one log: in the order of the answers, each instant within what is not known of the clock of the
-// generator. Pure.
+// Merges the evidence of several generators into one log, in order of answers. Each instant is an interval of the error of its generator's
+// clock. Pure.
 
 import type { Pause } from '../explain/seen-request.js';
 import { cycleOf } from '../time/cycle.js';
@@ -12,7 +12,7 @@ import { RequestLog } from './request-log.js';
 export interface Share {
   readonly name: string;
   readonly rows: readonly Row[];
-  /** Undefined if nothing was heard of its end. */
+  /** Undefined if it did not report its end. */
   readonly end: ShareEnd | undefined;
 }
 
@@ -20,14 +20,14 @@ export interface Merged {
   readonly requestLog: RequestLog;
   readonly latency: Latency;
   readonly slackMs: number;
-  /** How late the tasks of the generator began: what nine in ten do not exceed, and the most. */
+  /** Delays of the generator's tasks: 90th percentile and maximum. */
   readonly lagMs: { readonly p90: number; readonly most: number };
   readonly pauses: readonly Pause[];
-  /** How far the clocks of several generators may be off the one of the run, in ms. Instants of requests are kept as intervals of that. */
+  /** Largest error of the generators' clocks; instants of requests are intervals of this. */
   readonly apartMs: number;
-  /** The generators; none where this process sends. */
+  /** Names of the generators; empty if this process sends. */
   readonly sentBy: readonly string[];
-  /** Why what was seen is not all, or not to be relied on, if so. */
+  /** Why the evidence is incomplete or unreliable. */
   readonly unsound: string | undefined;
   readonly behind: string | undefined;
   readonly connections: number;
@@ -35,7 +35,7 @@ export interface Merged {
 
 type Whole = Omit<EvidenceOptions, 'requestLog' | 'latency'>;
 
-/** @param whole how what is seen goes into the log; `slackMs` without what is not known of the clocks of generators */
+/** @param whole `slackMs` excludes the uncertainty of the generators' clocks */
 export function merged(shares: readonly Share[], whole: Whole): Merged {
   const { slackMs } = whole;
   const own = { ...whole, requestLog: new RequestLog(), latency: new Latency() };
@@ -75,7 +75,7 @@ function unsound({ rows, end }: Share, { cycleMs }: Whole): string | undefined {
   return `had a clock that moved against that of Redis by ${end.movedMs.toFixed(1)} ms during the run.`;
 }
 
-/** By the measure that holds for one generator alone. */
+/** By the criterion for a single generator. */
 function behind({ rows, end }: Share, { cycleMs, decidesByMs }: Whole): string | undefined {
   const lagMs = end?.lagMs.p90 ?? 0;
   if (isSaturated(lagMs, cycleMs)) return `fell behind: one task in ten began ${lagMs.toFixed(0)} ms late or more.`;

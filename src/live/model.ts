@@ -1,7 +1,6 @@
-// The model run on what arrived at a target: the same counts in the same cycles.
+// The model run on the actual arrivals at a target: the same counts in the same cycles.
 //
-// Within a cycle the requests of a contract are alike: whichever comes first, the k-th to be counted is decided as the k-th. So the
-// model needs to know how many there were, not which.
+// Within a cycle the requests of a contract are interchangeable, so the model needs their number, not their identity.
 
 import type { SeenRequest } from '../explain/seen-request.js';
 import type { Plan } from '../limiter/plan.js';
@@ -18,14 +17,14 @@ export interface Arrived {
   readonly cycle: number;
   readonly contract: number;
   readonly n: number;
-  /** Of each, in the order of counting; undefined where every request costs 1. */
+  /** In order of counting; undefined if every request costs 1. */
   readonly costs?: readonly number[] | undefined;
 }
 
 export interface ModelOptions {
-  /** Undefined where every request costs 1. */
+  /** Undefined if every request costs 1. */
   readonly costUnit?: string | undefined;
-  /** When each request was sent, for a limiter that decides by the ms; undefined for one that decides by cycles. */
+  /** For a limiter that decides by the ms; undefined for one that decides by cycles. */
   readonly seen?: readonly SeenRequest[] | undefined;
   readonly names: readonly string[];
   readonly plan: Plan;
@@ -35,7 +34,7 @@ export interface ModelOptions {
 }
 
 export interface Modelled {
-  /** The answers of a contract in a cycle, in the order of counting. */
+  /** In order of counting. */
   answers(cycle: number, contract: number): readonly SeenAnswer[];
   /** By contract, in order of cycle. */
   readonly transitions: readonly (readonly TransitionSeen[])[];
@@ -45,7 +44,7 @@ export interface Model extends Modelled {
   readonly fold: RunFold;
 }
 
-/** @param arrived in any order; with costs each cycle and contract once */
+/** @param arrived in any order; with costs, each cycle and contract once */
 export async function modelOf(arrived: readonly Arrived[], options: ModelOptions): Promise<Model> {
   const { names, lastCycle } = options;
   const world = new World({ ...options, onRow: (row) => fold.next(row) });
@@ -69,7 +68,7 @@ export async function modelOf(arrived: readonly Arrived[], options: ModelOptions
           const answers = decided.get(`${cycle}/${contract}`) ?? [];
           for (let k = 0; k < n; k += 1) {
             take(contract, 1, cycle, cost ?? costs.get(`${cycle}/${contract}`)?.[k]);
-            // A request is decided by the state that it leads to.
+            // The state after a request decides it.
             const { gate, state } = world.contracts[contract]!;
             answers.push({ admitted: gate.admits, count: gate.count, state });
           }

@@ -1,14 +1,14 @@
-// How much of a rule a target has used up, cycle by cycle, as far as it shows: the level of the rule if it had given the observed answers.
+// The level of a rule at a target, cycle by cycle, derived from the observed answers.
 //
-//   observed admitted    charged; where the rule would have refused it, it lies above the level: a target that admits too much
-//   observed limited     as the rule does with refused requests; nothing where the rule would have admitted it
+//   observed admitted    charged; a target that admits more than the rule rises above the level
+//   observed limited     treated as the rule treats refused requests; ignored if the rule would have admitted it
 
 import type { SeenRequest } from '../explain/seen-request.js';
 import type { Plan } from '../limiter/plan.js';
 import { copyOf, LIMITED } from '../limiter/rule/rule.js';
 import { cycleOf, startOf } from '../time/cycle.js';
 
-/** Of every cycle of the run the most, for one contract; undefined for a limiter that counts over windows, and a rule that admits all. */
+/** Maximum per cycle, for one contract; undefined for a limiter that counts over windows, and for a rule that admits all. */
 export function observedLevels(
   seen: readonly SeenRequest[],
   { rule: planned }: Plan,

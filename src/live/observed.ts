@@ -1,5 +1,4 @@
-// The observed arm of a live run: what was seen of the target as rows, one a cycle, in the shape that a simulation gives; and how long
-// the target took to react.
+// The observed arm of a live run: rows in the shape that a simulation gives, and the reaction times of the target.
 import type { Plan } from '../limiter/plan.js';
 import { CostTally } from '../outcome/cost-tally.js';
 import { type CycleRow, RowBuilder, type RunShape, shapeOf } from '../outcome/cycle-row.js';
@@ -8,29 +7,27 @@ import { RunFold } from '../outcome/run-fold.js';
 import { startOf } from '../time/cycle.js';
 import { type Cell, costsOf } from './request-log.js';
 
-/** What rows are made of, beside answers and transitions. */
 interface Observed {
   readonly names: readonly string[];
   readonly plan: Plan;
-  /** Whether the target reports transitions; else they follow from its decisions. */
+  /** Whether the target reports transitions; otherwise they are derived from its decisions. */
   readonly reports: boolean;
-  /** By contract, of every cycle: in place of counts over windows. Default: there are windows. */
+  /** By contract and cycle, instead of counts over windows. */
   readonly levels?: readonly (ReadonlyMap<number, number> | undefined)[] | undefined;
-  /** Undefined where every request costs 1. */
+  /** Undefined if every request costs 1. */
   readonly costs?: { readonly unit: string; readonly cycleMs: number } | undefined;
 }
 
-/** The rows of what was seen, cycle by cycle. */
 export class ObservedRows<About extends object = object> {
   readonly run: RunShape & About;
   readonly #observed: Observed;
   readonly #builder: RowBuilder<RunShape & About>;
   readonly #states: { readonly name: string; readonly admits: boolean }[];
-  /** By contract: what was seen in its window, the last cycle with requests, and the state that its decisions show. */
+  /** By contract: count in the window, last cycle with requests, and the state derived from decisions. */
   readonly #windows: number[];
   readonly #lastRequests: number[] = [];
   readonly #shown: string[] = [];
-  /** The first `#gone` have left the windows, the first `#moved` are in rows. */
+  /** The first `#gone` entries have left their windows; the first `#moved` transitions are in rows. */
   readonly #counted: { readonly cycle: number; readonly contract: number; readonly n: number }[] = [];
   #gone = 0;
   readonly #transitions: (readonly [contract: number, transition: TransitionSeen])[] = [];
@@ -51,7 +48,7 @@ export class ObservedRows<About extends object = object> {
     this.#transitions.push([contract, transition]);
   }
 
-  /** The row of a cycle that is over. Cycles are closed in order. @param cells of the cycle, by contract */
+  /** Cycles close in order. @param cells of the cycle, by contract */
   close(cycle: number, cells: readonly Cell[]): CycleRow<RunShape & About> {
     const { plan, reports, levels } = this.#observed;
     const within = windowOf(plan);
@@ -100,7 +97,7 @@ export class ObservedRows<About extends object = object> {
     }
   }
 
-  /** States that a target enters which reports none: it limits, it admits again. */
+  /** Derives the transitions of a target that reports none. */
   #movesIn({ contract, answers }: Cell): string[] {
     const { states, initial } = this.#observed.plan;
     const open = states[initial]!.name;
@@ -132,7 +129,7 @@ export interface Observation extends Omit<Observed, 'reports'> {
   readonly lastCycle: number;
   /** By cycle, then contract. */
   readonly cells: readonly Cell[];
-  /** By contract, as the target reported them; undefined where it does not. */
+  /** By contract; undefined if the target does not report them. */
   readonly transitions: readonly (readonly TransitionSeen[])[] | undefined;
 }
 
@@ -142,7 +139,6 @@ export function cellsByContract({ names, cells, lastCycle }: Observation): Cell[
   return all;
 }
 
-/** The whole run as it was seen in the end. */
 export function observedFold(observation: Observation): RunFold {
   const { plan, firstCycle, lastCycle, cells, transitions, levels = [] } = observation;
   const rows = new ObservedRows({ ...observation, reports: transitions !== undefined }, {});
@@ -187,9 +183,9 @@ export interface EventHeard {
 
 export interface Reacted {
   readonly name: string;
-  /** As the target reported them, in order of cycle. */
+  /** As reported, in order of cycle. */
   readonly transitions: readonly TransitionSeen[];
-  /** As the model has them: when the window first held too much. */
+  /** By the model: when the window first held too much. */
   readonly modelled: readonly TransitionSeen[];
   readonly cells: readonly Cell[];
   readonly events: readonly EventHeard[];
@@ -197,7 +193,7 @@ export interface Reacted {
   readonly cycleMs: number;
 }
 
-/** One for each entry of a contract that was seen, in order of cycle. */
+/** One per observed entry of a contract, in order of cycle. */
 export function reactionsOf(reacted: Reacted): Reaction[] {
   const { transitions, admits } = reacted;
   const reactions: Reaction[] = [];
@@ -240,7 +236,7 @@ function reactionOf(reacted: Reacted, seenCycle: number, restoreCycle: number | 
   };
 }
 
-/** The entry of the model that this one answers: the last at or before it that is not answered by an earlier one. */
+/** The latest entry of the model at or before this one. */
 function entryFor({ modelled, admits }: Reacted, seenCycle: number): number {
   const entry = modelled.findLast(({ cycle, to }) => !admits(to) && cycle <= seenCycle);
   return entry?.cycle ?? seenCycle;

@@ -1,4 +1,4 @@
-// Sends what a schedule plans at its instants: an open loop, in which a slow answer delays no request.
+// Sends the requests of a schedule at their instants: an open loop, in which a slow answer delays no request.
 //
 //   cycle     |head|<──────── window ────────>|        tail         |
 //   spaced    |    |  x    x    x    x    x   |                     |     (k + 1/2) / n of the window
@@ -7,8 +7,8 @@
 //   steady    |  x        x        x        x        x        x     |     (k + 1/2) / n of the cycle: for rates, not for counts
 //   instant   | x  xx           x          x        x               |     as the model of arrivals has them in the cycle, for rules
 //
-// The head covers what is not known of the target's clock, the tail what may hold a request up: a timer that wakes late, a
-// collection of garbage, a busy machine. Where decisions depend on cycles alone, where in the cycle a request comes changes none.
+// The head covers the uncertainty of the target's clock, the tail delays: a late timer, garbage collection, a busy machine. If decisions
+// depend on cycles alone, the position within a cycle changes none.
 
 import { unreachable } from '../schema/failure.js';
 import type { Clock } from '../time/clock.js';
@@ -21,34 +21,33 @@ import type { Sending, Stage } from './sending.js';
 export interface PacedSenderOptions {
   readonly clock: Clock;
   readonly schedule: Schedule;
-  /** The cycle of the target that is cycle 0 of the schedule. */
+  /** The target's cycle that corresponds to cycle 0 of the schedule. */
   readonly firstCycle: number;
   readonly pacing: Pacing;
-  /** What is not known of the target's clock, in ms. */
+  /** Largest error of the target's clock. */
   readonly uncertaintyMs: number;
   readonly evidence: Evidence;
   readonly launch: (contract: number, intendedMs: number, cost: number | undefined) => void;
-  /** Opens connections ahead of a cycle that needs so many at once: to open one takes longer than to use it. */
+  /** Opens connections ahead of a cycle that needs many at once: opening one takes longer than using it. */
   readonly warm?: ((connections: number) => void) | undefined;
-  /** Which part of the requests is sent, at the very instants at which it would be among all. Default: all. */
+  /** Sends only a part of the requests, each at its instant in the whole schedule. Default: all. */
   readonly share?: Share | undefined;
 }
 
-/** Of several generators the one that sends each `of`th request, from the one at `index` on. */
+/** Request k of the schedule belongs to this share if k mod `of` is `index`. */
 export interface Share {
   readonly index: number;
   readonly of: number;
 }
 
-/** Requests that go out within this time are taken to be under way together, in ms. */
+/** Requests sent within this time are assumed to be in flight together. */
 const ROUND_TRIP_MS = 3;
 
 const ALL: Share = { index: 0, of: 1 };
 
-/** Sends behind schedule are made up for in parts, so that answers are read in between. */
+/** Overdue sends are made in batches, so that answers are read in between. */
 const MOST_AT_A_TIME = 32;
 
-/** An open loop over the requests of a run: what the schedule says, whatever becomes of it. */
 export function pacedSending(
   schedule: Schedule,
   stage: SenderStage,
@@ -86,7 +85,7 @@ class PacedSender implements Sending {
     this.#stopped = true;
   }
 
-  /** Plans the next cycle while the one before is still running, and waits for its first request. */
+  /** Plans the next cycle while the previous one runs, and waits for its first request. */
   #prepare(): void {
     const { schedule, clock, firstCycle, warm } = this.#options;
     if (this.#stopped || this.#cycle >= schedule.cycles) return;
@@ -123,7 +122,7 @@ class PacedSender implements Sending {
     evidence.plan(firstCycle + cycle, kept);
   }
 
-  /** The most requests of the planned cycle that are under way together. */
+  /** The most requests of the planned cycle that are in flight together. */
   #mostAtOnce(): number {
     let most = 0;
     let from = 0;
@@ -158,21 +157,17 @@ export interface SendWindow {
   readonly lengthMs: number;
 }
 
-/** Share of a cycle in which requests are sent when they are few. */
+/** Share of a cycle in which few requests are sent. */
 const SHARE = 0.5;
-/** What a request is given when they are many: a generator sends ten thousand a second without trouble. */
+/** Time per request when there are many: a generator easily sends ten thousand a second. */
 const MS_EACH = 0.1;
-/** The head, beyond the uncertainty: a timer never fires early, so little is needed. */
+/** Head beyond the uncertainty: a timer never fires early, so little is needed. */
 const HEAD_MS = 1;
-/** The least tail when requests are many: a generator that is held up has that long to catch up. */
+/** Minimum tail when there are many requests: the time for a delayed generator to catch up. */
 const TAIL_SHARE = 0.1;
 const LEAST_TAIL_MS = 20;
 
-/**
- * Where in a cycle requests are sent.
- * @param n requests of the cycle
- * @param uncertaintyMs what is not known of the target's clock, either way
- */
+/** @param n requests of the cycle @param uncertaintyMs largest error of the target's clock */
 export function sendWindow(pacing: Pacing, n: number, cycleMs: number, uncertaintyMs: number): SendWindow {
   if (pacing === 'steady' || pacing === 'instant') return { fromMs: 0, lengthMs: cycleMs };
   const fromMs = Math.min(HEAD_MS + uncertaintyMs, cycleMs / 4);
@@ -181,10 +176,7 @@ export function sendWindow(pacing: Pacing, n: number, cycleMs: number, uncertain
   return { fromMs, lengthMs: Math.min(mostMs, Math.max(SHARE * cycleMs - fromMs, n * MS_EACH)) };
 }
 
-/**
- * When request k of n is sent, in ms from the beginning of the cycle.
- * @param fraction where the model of arrivals has it, in [0, 1)
- */
+/** In ms from the beginning of the cycle. @param fraction position by the model of arrivals, in [0, 1) */
 export function sendAt(pacing: Pacing, k: number, n: number, fraction: number, window: SendWindow): number {
   switch (pacing) {
     case 'arrival':

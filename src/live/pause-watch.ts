@@ -1,9 +1,9 @@
-// When this machine did not run, as a beat shows, and what that may have done to the clock of a limiter that runs here.
+// Detects by a heartbeat when this machine did not run, which may have affected the clock of a limiter on it.
 //
 //   beats          |--|--|--|----- 150 ms -----|--|--|
-//   its clock      goes on by anything from 0 to 150 ms, and is behind by the rest from then on
+//   its clock      advances by 0 to 150 ms, and stays behind by the rest
 //
-// HAProxy takes a jump of more than 100 ms past its next timer for a change of the time of day, and goes on from the time that it read last
+// HAProxy takes a jump of more than 100 ms past its next timer for a change of the time of day, and continues from its last reading
 // (src/clock.c, 2.6).
 
 import type { Pause } from '../explain/seen-request.js';
@@ -12,12 +12,12 @@ import type { WallClock } from '../time/wall.js';
 import { alignedClock, type NodeTime } from './connection.js';
 
 const BEAT_MS = 20;
-/** A shorter pause stops no clock of a limiter that is known. */
+/** A shorter pause stops no known limiter's clock. */
 export const PAUSE_MS = 100;
-/** Once there are so many, the last one goes on. */
+/** Beyond this number, the last pause is extended. */
 const MOST_PAUSES = 1_000;
 
-/** Notes the pauses of this process until it is stopped. It has a clock of its own: its beats are no tasks of the run. */
+/** Uses a clock of its own, so that its beats are no tasks of the run. */
 export class PauseWatch {
   readonly seen: Pause[] = [];
   readonly #clock: WallClock;

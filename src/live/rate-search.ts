@@ -1,5 +1,5 @@
-// The search for the highest rate at which a node still answers in time: paced trials, and bisection between the last rate that held
-// and the first that did not.
+// Searches the highest rate at which a node still answers in time: paced trials, then bisection between the last rate that held and the
+// first that did not.
 import type { Plan } from '../limiter/plan.js';
 import type { PlannedCycle } from '../simulate/feed.js';
 import type { Connection } from './connection.js';
@@ -16,7 +16,7 @@ export interface Trial {
 
 export interface RateSearch {
   readonly p99Ms: number;
-  /** The highest rate that held; 0 when none did. */
+  /** 0 if none held. */
   readonly ratePerSecond: number;
   readonly boundBy: 'node' | 'generator' | 'nothing';
   readonly trials: readonly Trial[];
@@ -26,7 +26,7 @@ export interface RateSearchOptions {
   readonly plan: Plan;
   readonly key: string;
   readonly p99Ms: number;
-  /** No higher rate is tried, in requests a second. */
+  /** Upper bound of the search, in requests per second. */
   readonly most: number;
   readonly signal?: AbortSignal | undefined;
   readonly onStep?: ((step: string) => void) | undefined;
@@ -46,7 +46,7 @@ export async function searchRate(connection: Connection, options: RateSearchOpti
     const ratePerSecond = Math.max(1, Math.round((held + broke) / 2));
     onStep?.(`trying ${ratePerSecond} requests a second`);
     const trial = await tryRate(connection, options, ratePerSecond);
-    // A trial that was cut short is no trial.
+    // An aborted trial does not count.
     if (isStopped()) break;
     trials.push(trial);
     if (trial.outcome === 'held') {
@@ -89,7 +89,7 @@ function judged({ requestLog, latency }: LiveSeen, ratePerSecond: number, p99Ms:
   return { ratePerSecond, latencyMsP99, sendLagMsP99, outcome };
 }
 
-/** The same rate all the time: whole requests of each cycle, the remainder carried to the next. */
+/** Constant rate: whole requests per cycle; the remainder carries over. */
 class SteadySchedule implements Schedule {
   readonly #perCycle: number;
   #carried = 0;

@@ -1,24 +1,23 @@
 // The requests of a live run by cycle and contract: planned, sent, and counted by the target.
 //
-//   planned ──► sent ──┬─► answered: decided in a cycle that the target names
+//   planned ──► sent ──┬─► answered: decided in a cycle that the target reports
 //                      ├─► failed
-//                      └─► timed out             sent = answered + failed + timed out, at any moment once nothing is under way
+//                      └─► timed out             sent = answered + failed + timed out, once nothing is in flight
 
 import type { SeenRequest } from '../explain/seen-request.js';
 import type { Stretch } from '../outcome/stretch.js';
 
-/** One answer of the target; `count` and `state` where it has them. */
+/** `count` and `state` if the target reports them. */
 export interface SeenAnswer {
   readonly admitted: boolean;
   readonly count: number | undefined;
   readonly state: string | undefined;
-  /** How long it was held after the answer, as the target asked, in ms; undefined: not at all. */
+  /** How long the client held it after the answer, as the target asked. */
   readonly delayMs?: number | undefined;
   /** Default: 1. */
   readonly cost?: number | undefined;
 }
 
-/** What answers of these requests counted as, together. */
 export function costsOf(answers: readonly SeenAnswer[]): number {
   return answers.reduce((sum, { cost = 1 }) => sum + cost, 0);
 }
@@ -27,13 +26,13 @@ export interface Cell {
   readonly cycle: number;
   readonly contract: number;
   readonly answers: SeenAnswer[];
-  /** Of the request that was limited at the lowest count: when it was sent; of any, when the first limited answer came. */
+  /** Sending time of the request limited at the lowest count. */
   trip: { count: number; sentMs: number } | undefined;
   firstLimitedMs: number | undefined;
   firstAdmittedMs: number | undefined;
 }
 
-/** A request without a decision; whether the target counted it is not known. */
+/** A request without a decision; the target may have counted it. */
 export interface Fault {
   readonly kind: 'unexpected' | 'overloaded' | 'closed' | 'refused' | 'not_http' | 'other' | 'timed_out';
   readonly contract: number;
@@ -42,7 +41,7 @@ export interface Fault {
   readonly words: string;
 }
 
-/** An answer whose cycle cannot be: the target says it counted the request before it was sent, or after it had answered. */
+/** An answer with an impossible cycle: before the request was sent, or after its answer. */
 export interface Impossible {
   readonly cycle: number;
   readonly contract: number;
@@ -60,7 +59,7 @@ export interface CycleCount {
 export class RequestLog {
   readonly faults: Fault[] = [];
   readonly impossible: Impossible[] = [];
-  /** Every request that a target may have counted; empty where it says in which cycle, and decides by cycles. */
+  /** Requests that the target may have counted; empty if it reports cycles and decides by them. */
   readonly seen: SeenRequest[] = [];
   readonly byCycle = new Map<number, CycleCount>();
   planned = 0;
@@ -69,7 +68,7 @@ export class RequestLog {
   timedOut = 0;
   failed = 0;
   late = 0;
-  /** Sent in time, and counted by the target in another cycle all the same. */
+  /** Sent in time, but counted in another cycle. */
   astray = 0;
   readonly #cells = new Map<number, Map<number, Cell>>();
 
@@ -137,7 +136,7 @@ export class RequestLog {
   }
 }
 
-/** The names of the phases to which a cycle belongs, counted from the start of the run. */
+/** @param cycle counted from the start of the run */
 export function phasesAt(phases: Readonly<Record<string, Stretch>>, cycle: number): string[] {
   return Object.entries(phases).flatMap(([name, { from, to }]) => (cycle >= from && cycle < to ? [name] : []));
 }

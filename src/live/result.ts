@@ -1,4 +1,4 @@
-// The two arms of a live run, from what was seen of it: the model on what arrived, the target as observed, and their comparison.
+// The two arms of a live run: the model on the actual arrivals and the target as observed, with their comparison.
 
 import { byContract } from '../explain/seen-request.js';
 import type { Plan } from '../limiter/plan.js';
@@ -21,9 +21,9 @@ import type { Cell } from './request-log.js';
 import { ForeignTarget } from './target.js';
 
 export interface LoadResult {
-  /** The model, run again on what arrived; in the cycles of the target. */
+  /** The model on the actual arrivals, in the cycles of the target. */
   readonly predicted: Run;
-  /** The target as it was seen, with `live` and `comparison`. */
+  /** With `live` and `comparison`. */
   readonly observed: Run;
   readonly series: Series;
 }
@@ -36,13 +36,13 @@ export interface LoadFacts {
   readonly skippedLines: number;
   readonly names: readonly string[];
   readonly plan: Plan;
-  /** Undefined where every request costs 1. */
+  /** Undefined if every request costs 1. */
   readonly costUnit?: string | undefined;
   readonly expectations: readonly Expectation[];
   readonly top: number;
 }
 
-/** @throws Failure `node_unreachable`, `answer_unreadable` when not one request was answered */
+/** @throws Failure `node_unreachable`, `answer_unreadable` if no request was answered */
 export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadResult> {
   if (seen.mistake !== undefined) throw seen.mistake;
   checkAnswered(seen);
@@ -129,7 +129,7 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
   };
 }
 
-/** Whether it matters in which cycle a request arrives: a schedule says so, and the limiter counts by cycles. */
+/** Whether the cycle of arrival matters: a schedule determines it, and the limiter counts by cycles. */
 function isByCycle({ clients }: LiveSeen, { plan }: LoadFacts): boolean {
   return clients === undefined && (plan.rule === undefined || isUnlimited(plan));
 }
@@ -138,7 +138,6 @@ function isUnlimited({ rule }: Plan): boolean {
   return rule?.definition.primitive === 'none';
 }
 
-/** No answer at all: the target could not be reached. */
 function checkAnswered({ requestLog, target }: LiveSeen): void {
   const [first] = requestLog.faults;
   if (requestLog.answered > 0 || first === undefined || first.kind === 'overloaded' || first.kind === 'unexpected')
@@ -225,7 +224,6 @@ function seriesOf({ requestLog, latency, clientSeries, timedFrom }: LiveSeen): S
   };
 }
 
-/** Cycles in which anything was planned, sent or counted. */
 function cyclesIn({ requestLog }: Pick<LiveSeen, 'requestLog'>): number[] {
   return [...requestLog.byCycle]
     .filter(([, { planned, sent, arrived }]) => planned + sent + arrived > 0)

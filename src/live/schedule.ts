@@ -1,5 +1,4 @@
-// What is to be sent in each cycle of a run without clients: which contract, and where in the cycle. They are the
-// requests of the simulation: the same models, drawn from the same streams.
+// The requests of each cycle of a run without clients: the simulation's, from the same models and random streams.
 //
 //   arrivals   | x   x   x |      popularity     | A   C   A |
 //              |  o     o  |   ─────────────►    |  B     A  |      in order of their instants
@@ -9,15 +8,15 @@ import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { type Feed, type PlannedCycle, RequestsOfModels } from '../simulate/feed.js';
 import type { Traffic } from '../simulate/scenario-traffic.js';
 
-/** Cycles count from the start of the run; each is asked for once, in order. What one call gave is overwritten by the next. */
+/** Cycles count from the start of the run and are requested once each, in order. Each call overwrites the result of the last. */
 export interface Schedule {
   readonly cycles: number;
   at(cycle: number): PlannedCycle;
-  /** Of the next request in order; undefined where every request costs 1. */
+  /** For the next request in order; undefined if every request costs 1. */
   readonly drawCost?: (() => number) | undefined;
 }
 
-/** Requests for these contracts, at equal distances over the cycle. */
+/** Requests for these contracts, equally spaced over the cycle. */
 export function evenly(contracts: Uint32Array): PlannedCycle {
   const n = contracts.length;
   return { n, fractions: Float64Array.from(contracts, (_, k) => (k + 0.5) / n), contracts };
@@ -33,11 +32,11 @@ export function scheduleOf(
   return { cycles, at: (cycle) => models.at(cycle), drawCost: costsIn(draws, costs) };
 }
 
-/** Recorded counts by contract; they say in which cycle, and the requests of a cycle are spread over it evenly. */
+/** Recorded counts by contract and cycle; the requests of a cycle are equally spaced. */
 export class FeedSchedule implements Schedule {
   readonly #feed: Feed;
   readonly #firstCycle: number;
-  /** @param firstCycle the cycle of the feed that is cycle 0 of the run */
+  /** @param firstCycle the feed's cycle that corresponds to cycle 0 of the run */
   constructor(
     feed: Feed,
     readonly cycles: number,

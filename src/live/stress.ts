@@ -1,10 +1,10 @@
-// How much a node holds: its hot routes under as many requests as the connections carry (by autocannon, used here alone), and the
-// highest rate that keeps the 99th percentile of the latency under a bound.
+// Capacity of a node: its hot routes at saturation (by autocannon, used only here), and the highest rate that keeps the 99th percentile of
+// the latency under a bound.
 //
-//   saturation   every connection asks again as soon as it is answered: how many a second, at best
+//   saturation   every connection sends again after each answer: the maximum rate
 //   search       paced rates, latency from the intended instant:      |ok|--ok--|?|--too slow--|        bisection
 //
-// A generator that is as busy as it can be measures itself: how busy both event loops were is part of every figure.
+// A saturated generator measures itself, so every figure includes the utilization of both event loops.
 import { type EventLoopUtilization, performance } from 'node:perf_hooks';
 import autocannon from 'autocannon';
 import { rateLimiter } from '../limiter/rate-limiter.js';
@@ -18,15 +18,15 @@ import { type RateSearch, searchRate } from './rate-search.js';
 import { WeirTarget } from './weir-target.js';
 
 export interface StressOptions extends Omit<LiveOptions, 'pacing' | 'top'> {
-  /** Connections that ask at the same time, 1 .. 10000, shared among the nodes. Default: 64. */
+  /** 1 .. 10000, shared among the nodes. Default: 64. */
   readonly connections?: number;
-  /** Threads that ask, beside this one; 0 for this one alone. Default: 0. */
+  /** Further threads that send; 0 for this one alone. Default: 0. */
   readonly workers?: number;
-  /** Length of a round in seconds, 1 .. 600. Default: 3. */
+  /** Length of a round, 1 .. 600. Default: 3. */
   readonly seconds?: number;
-  /** Rounds of which the median counts, 1 .. 100; one more goes before to warm up. Default: 3. */
+  /** 1 .. 100; figures are medians over them. One more goes before to warm up. Default: 3. */
   readonly rounds?: number;
-  /** Search for the highest rate that keeps p99 under so many ms. Default: no search. */
+  /** Searches the highest rate that keeps p99 under this. Default: no search. */
   readonly p99Ms?: number;
   readonly onStep?: (step: string) => void;
 }
@@ -35,19 +35,19 @@ const stressedRoutes = ['gate', 'event', 'events'] as const;
 
 export type StressedRoute = (typeof stressedRoutes)[number];
 
-/** One route under saturation; medians over the rounds. */
+/** One route at saturation; medians over the rounds. */
 export interface RouteFigures {
   readonly route: StressedRoute;
   readonly requestsPerSecond: number;
-  /** Events that were counted; more than requests where a request carries many. */
+  /** More than requests if a request carries many. */
   readonly eventsPerSecond: number;
-  /** Over several nodes: of the slowest of them. */
+  /** Of the slowest of several nodes. */
   readonly latencyMsP50: number;
   readonly latencyMsP99: number;
-  /** In all rounds: requests without an answer, and answers that are neither admitted nor limited. */
+  /** Over all rounds: requests without an answer, and answers that are neither admitted nor limited. */
   readonly errors: number;
   readonly unexpected: number;
-  /** Share of the time in which the event loops were busy, 0 .. 1; null where it is not known. */
+  /** Utilization of the event loops, 0 .. 1; null if unknown. */
   readonly generatorBusy: number | null;
   readonly nodeBusy: number | null;
   readonly boundBy: 'node' | 'generator' | 'not known';
@@ -66,7 +66,7 @@ export interface StressResult {
 }
 
 const BULK = 1_000;
-/** A loop that is busy for more than this share of the time has no room left. */
+/** An event loop with a higher utilization has no capacity left. */
 const SATURATED = 0.95;
 const CYCLE_MS = 777;
 
@@ -140,7 +140,7 @@ class Saturation {
     const isStopped = () => signal?.aborted === true;
     for (let round = 0; round <= rounds && !isStopped(); round += 1) {
       const seen = await this.#round(route, round === 0 ? 1 : this.#rounds.seconds);
-      // The first one warms up; one that was cut short is no measure.
+      // The first round warms up; an aborted one does not count.
       if (round > 0 && !isStopped()) done.push(seen);
     }
     if (done.length === 0) return undefined;
@@ -151,7 +151,7 @@ class Saturation {
     const slowest = (of: (result: autocannon.Result) => number) =>
       middle(({ results }) => Math.max(...results.map(of)));
     const all = done.flatMap(({ results }) => results);
-    // Threads of autocannon have event loops of their own, whose delay is not known here.
+    // autocannon's threads have event loops of their own, whose utilization is unknown here.
     const generatorBusy = workers > 0 ? null : middle(({ generator }) => generator.utilization);
     const nodeBusy = this.#node === undefined ? null : middle(({ node }) => node?.utilization ?? 0);
     return {

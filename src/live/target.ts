@@ -1,5 +1,5 @@
-// What every live target is to a run: how a request of a contract is sent, and how its answer is read; and any HTTP service as a target.
-// A Weir node is in weir-target.ts.
+// The interface of live targets: how to send a request of a contract and read its answer; and any HTTP service as a target. weir-target.ts
+// has the Weir node.
 
 import { olderIn, policyIn, rateLimitMsIn, retryAfterMsIn } from '../client/limit-fields.js';
 import type { Target as TargetSpec } from '../scenario/scenario-schema.js';
@@ -11,24 +11,24 @@ export type Reading =
   | {
       readonly type: 'decided';
       readonly admitted: boolean;
-      /** The cycle in which the target counted the request; undefined where it does not say. */
+      /** The cycle in which the request was counted; undefined if not reported. */
       readonly cycle?: number | undefined;
-      /** State and count after the request; undefined where it does not say. */
+      /** After the request; undefined if not reported. */
       readonly state?: string | undefined;
       readonly count?: number | undefined;
-      /** How long a limited client is to wait, in ms; undefined where it is not said. */
+      /** Announced wait of a limited client; undefined if not reported. */
       readonly retryAfterMs?: number | undefined;
-      /** How long whoever asked has to hold an admitted request, in ms. Default: 0, or the target has held it. */
+      /** How long the client must hold an admitted request. Default: 0, or the target has held it. */
       readonly delayMs?: number | undefined;
     }
-  /** The target cannot take the request now, or what is before it got no answer of it: no decision, and no mistake of the target. */
+  /** The target, or the service behind it, is temporarily unavailable: no decision, and not an error of the target. */
   | { readonly type: 'overloaded'; readonly words: string }
-  /** Anything else: a status or body that a right answer would not have. */
+  /** A status or body that no correct answer has. */
   | { readonly type: 'unexpected'; readonly words: string };
 
 export interface Target {
   readonly description: string;
-  /** The request that is sent for a contract, by index. @param cost a target that does not know of costs counts 1. Default: 1 */
+  /** @param contract index @param cost default 1; a target without costs counts 1 */
   request(contract: number, cost?: number): PoolRequest;
   read(answer: PoolAnswer): Reading;
 }
@@ -42,7 +42,7 @@ export function quoted(text: string): string {
 
 export class ForeignTarget implements Target {
   readonly description: string;
-  /** The most that a request and its answer are under way, in ms; undefined where nobody says. */
+  /** Longest transport time of a request and its answer, if configured. */
   readonly transportMs: number | undefined;
   readonly #requests: readonly PoolRequest[];
   readonly #limited: ReadonlySet<number>;
@@ -50,7 +50,7 @@ export class ForeignTarget implements Target {
   readonly #preset: TargetPreset | undefined;
   readonly #quota = { limit: undefined as number | undefined };
 
-  /** @param names of the contracts; they go into the header for the key */
+  /** @param names of the contracts, for the key header */
   constructor(endpoint: Endpoint, spec: TargetSpec, names: readonly string[]) {
     const { method = 'GET', path = endpoint.path, headers, body, limited_status, admitted_status, key_header } = spec;
     this.#preset = spec.preset === undefined ? undefined : targetPresets[spec.preset];
@@ -70,7 +70,7 @@ export class ForeignTarget implements Target {
     this.description = `${method} ${endpoint.origin}${path}${as}`;
   }
 
-  /** How many requests a window may hold, as the service says; undefined while it has not said. */
+  /** The limit of a window as announced; undefined before the first announcement. */
   get limit(): number | undefined {
     return this.#quota.limit;
   }
@@ -99,7 +99,7 @@ export class ForeignTarget implements Target {
   }
 }
 
-/** `q` of `RateLimit-Policy` with its window, `limit` of older drafts, or `X-RateLimit-Limit`. */
+/** From `q` of `RateLimit-Policy` with its window, `limit` of older drafts, or `X-RateLimit-Limit`. */
 export function quotaIn(fields: Fields): ReturnType<typeof policyIn> {
   const { limit, windowMs } = policyIn(fields);
   if (limit !== undefined) return { limit, windowMs };
@@ -110,14 +110,14 @@ export function quotaIn(fields: Fields): ReturnType<typeof policyIn> {
   return { limit: other, windowMs: undefined };
 }
 
-/** `Retry-After`, `t` of `RateLimit`, or the seconds that older fields announce until the reset; in ms. */
+/** From `Retry-After`, `t` of `RateLimit`, or the older fields with seconds until the reset; in ms. */
 function waitIn({ fields }: PoolAnswer): number | undefined {
   const announcedMs = retryAfterMsIn(fields) ?? rateLimitMsIn(fields);
   if (announcedMs !== undefined) return announcedMs;
   const seconds =
     olderIn(fields).reset ??
     numberIn(fields['ratelimit-reset'], /^(\d+)$/) ??
-    // Some give the unix time of the reset here: more than a year of seconds is such a time, and says nothing to a monotonic clock.
+    // Some services put the unix time of the reset here: more than a year of seconds is such a time, useless to a monotonic clock.
     numberIn(fields['x-ratelimit-reset'], /^(\d{1,7})$/);
   return seconds === undefined ? undefined : seconds * 1000;
 }

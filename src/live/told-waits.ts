@@ -1,19 +1,19 @@
-// Whether the waits that a target told were true, as far as it shows.
+// Checks the waits that a target announced against later answers.
 //
 //   limited, told 1 s   |-------- told --------|
-//   sent again                                    x limited        too short: nothing was admitted since, and yet it is refused
-//   sent again                  o admitted                         too long: a request that did not wait was admitted
+//   sent again                                    x limited        too short: refused although nothing was admitted since
+//   sent again                  o admitted                         too long: admitted before the wait was over
 import type { SeenRequest } from '../explain/seen-request.js';
 
 interface Wait {
   readonly toldMs: number;
-  /** Too short: the true one is longer. Too long: it is shorter. */
+  /** A bound: the true wait is longer if `toldMs` was too short, shorter if too long. */
   readonly trueMs: number;
 }
 
 const MOST_LOOKED = 2_000;
 
-/** What was seen of told waits, in a sentence; undefined where none was told, or all were as told. */
+/** A sentence for the user; undefined if no wait was announced, or all were correct. */
 export function waitsInWords(seen: readonly SeenRequest[]): string | undefined {
   const answered = seen.filter(({ decision }) => decision !== 'unknown').sort((a, b) => a.sentMs - b.sentMs);
   const inOrder = answered.slice(0, MOST_LOOKED);
@@ -23,12 +23,12 @@ export function waitsInWords(seen: readonly SeenRequest[]): string | undefined {
     if (toldMs === undefined) return;
     const later = inOrder.slice(place + 1).filter((one) => one.sentMs > answeredMs);
     const beforeMs = later.find(({ decision }) => decision === 'admitted')?.sentMs ?? Number.POSITIVE_INFINITY;
-    // The wait is that of a request of its cost: one that costs more may be refused for longer, one that costs less be admitted sooner.
+    // The wait applies to the request's cost: a larger cost may be refused for longer, a smaller one admitted sooner.
     const admitted = later.find((one) => one.decision === 'admitted' && (one.cost ?? 1) >= cost);
     const refused = later.findLast(
       (one) => one.decision === 'limited' && one.answeredMs < beforeMs && (one.cost ?? 1) <= cost,
     );
-    // From the answer on, as a client would count; the request was decided between its sending and its answer.
+    // Clients count from the answer; the request was decided between its sending and its answer.
     const tooLate = refused === undefined ? 0 : refused.sentMs - answeredMs;
     if (tooLate > toldMs && tooLate - toldMs > (short === undefined ? 0 : short.trueMs - short.toldMs)) {
       short = { toldMs, trueMs: tooLate };

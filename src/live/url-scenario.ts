@@ -1,7 +1,7 @@
-// The scenario that `weir load URL` asks: the options of a load tool as a scenario with a target.
+// The scenario of `weir load URL`: the options of a load tool as a scenario with a target.
 //
 //   weir load http://127.0.0.1:8080/ --rate 50/s --for 30s        |..|..|..|    a constant rate, open loop, in whole cycles
-//   weir load http://127.0.0.1:8080/ --rate max -c 50 --for 30s   |o-o-o--o|    closed loop: each connection sends as it is answered
+//   weir load http://127.0.0.1:8080/ --rate max -c 50 --for 30s   |o-o-o--o|    closed loop: each connection sends after each answer
 import type { ScenarioObject } from '../scenario/load-scenario.js';
 import { Failure } from '../schema/failure.js';
 import { cycleMsFor, parseRate, parseTime } from '../schema/quantity.js';
@@ -10,18 +10,18 @@ import type { PoolRequest } from './http-pool.js';
 
 export interface UrlLoad {
   readonly url: string;
-  /** `50/s`, `300/min`; a number alone counts requests per second; `max`: as many as the connections can. */
+  /** `50/s`, `300/min`; a plain number is per second; `max`: as fast as the connections allow. */
   readonly rate: string;
-  /** For `max`: each sends its next request when its last one was answered. */
+  /** For `max`. */
   readonly connections: number;
-  /** `30s`, `5m`; a number alone counts seconds. */
+  /** `30s`, `5m`; a plain number is seconds. */
   readonly duration: string;
   readonly method?: PoolRequest['method'] | undefined;
-  /** `Name: value`, each. */
+  /** Each `Name: value`. */
   readonly headers: readonly string[];
   readonly body?: string | undefined;
   readonly limited?: readonly number[] | undefined;
-  /** As a scenario has it; undefined where nothing is predicted. */
+  /** As in a scenario; undefined: no prediction. */
   readonly limiter?: Readonly<Record<string, unknown>> | undefined;
   readonly windows: readonly (number | string | undefined)[];
   readonly cycleMs?: number | undefined;
@@ -50,7 +50,7 @@ export function scenarioOfUrl(asked: UrlLoad): ScenarioObject {
     duration,
     drain: 0,
     limiter: (limiter ?? { primitive: 'none', params: {} }) as NonNullable<ScenarioObject['limiter']>,
-    // In a closed loop nobody asks when requests arrive.
+    // Unused in a closed loop.
     arrivals: [{ model: 'constant', rate: isClosed ? '1/s' : rate }],
     target: {
       url,
@@ -58,13 +58,13 @@ export function scenarioOfUrl(asked: UrlLoad): ScenarioObject {
       ...(headers === undefined ? {} : { headers }),
       ...(body === undefined ? {} : { body }),
       limited_status: [...limited],
-      // Without a prediction every other status is an answer like any.
+      // Without a prediction every other status counts as admitted.
       ...(limiter === undefined ? { admitted_status: STATUSES.filter((status) => !limited.includes(status)) } : {}),
     },
   };
 }
 
-/** @throws Failure `wrong_usage` for what cannot be read, and for nothing */
+/** @throws Failure `wrong_usage` if unreadable or 0 */
 function checked(what: string, example: string, read: () => number): void {
   let why = 'Nothing would be sent.';
   try {
@@ -76,7 +76,7 @@ function checked(what: string, example: string, read: () => number): void {
   throw new Failure('wrong_usage', { what, why, fix: `For example ${example}.` });
 }
 
-/** A name that a scenario may have: `127.0.0.1:8080` is `127-0-0-1-8080`. */
+/** As a scenario name: `127.0.0.1:8080` is `127-0-0-1-8080`. */
 function hostIn(url: string): string {
   const host = URL.canParse(url) ? new URL(url).host : 'url';
   return (
@@ -87,7 +87,7 @@ function hostIn(url: string): string {
   );
 }
 
-/** @throws Failure `wrong_usage` for a line that is no header, and for a name given twice */
+/** @throws Failure `wrong_usage` for a line that is no header, and for a repeated name */
 function headersIn(lines: readonly string[]): Record<string, string> | undefined {
   if (lines.length === 0) return undefined;
   const headers = new Map<string, string>();

@@ -1,5 +1,4 @@
-// Warms up the generator: a short run against a server on loopback that answers every request with the same bytes. A generator whose
-// code is not compiled yet sends the first burst late.
+// Warms up the generator with a short run against a loopback server that always sends the same bytes: uncompiled code sends its first burst late.
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { rateLimiter } from '../limiter/rate-limiter.js';
 import { planContract } from '../limiter/validate.js';
@@ -14,7 +13,7 @@ const PER_CYCLE = 500;
 
 let warmed: Promise<void> | undefined;
 
-/** Runs once in a process: what was compiled stays compiled. It never fails: an error here is met again by the run that counts. */
+/** Once per process. Never fails: the run that counts will report the same error. */
 export function warmUpSender(signal?: AbortSignal): Promise<void> {
   warmed ??= run(signal).catch(() => {});
   return warmed;
@@ -65,7 +64,7 @@ export async function startLoopbackServer(): Promise<LoopbackServer> {
   };
 }
 
-/** Answers as many requests as their heads have arrived; none of them may have a body. */
+/** Sends an answer per request head; requests must have no body. */
 function answer(socket: Socket): void {
   socket.setNoDelay(true);
   socket.on('error', () => {});

@@ -1,4 +1,4 @@
-// A Weir node as a target: a key, a machine and contracts made for the run, and the answers of the gate.
+// A Weir node as a target: creates a key, a machine and contracts for the run, and reads the answers of the gate.
 
 import { randomBytes } from 'node:crypto';
 import { createContract } from '../api/contracts.js';
@@ -16,10 +16,10 @@ import { lostStatuses, quoted, type Reading, type Target } from './target.js';
 export interface WeirTargetOptions {
   readonly endpoint: Endpoint;
   readonly plan: Plan;
-  /** Of the contracts that are made, all of the plan; of the keys of one contract, where it is to have keys. */
+  /** Of the contracts, each with the whole plan; or with `keyed`, of the keys of one contract. */
   readonly names: readonly string[];
   readonly keyed?: KeyedSpec | undefined;
-  /** Instead of minting one: a node mints only so many for an address. */
+  /** Default: a new one is minted; a node limits new keys per address. */
   readonly key?: string | undefined;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -42,7 +42,7 @@ function nameOf({ id, key = '' }: Place): string {
 
 const AT_ONCE = 8;
 
-/** The kind of event that a gate counts. */
+/** Kind of the events that a gate counts. */
 export const GATED = 'request';
 
 export class WeirTarget implements Target {
@@ -77,13 +77,13 @@ export class WeirTarget implements Target {
     );
   }
 
-  /** @throws Failure `node_unreachable`, `answer_unreadable`, or the refusal of the node; the reason of the signal if it is aborted */
+  /** @throws Failure `node_unreachable`, `answer_unreadable`, any refusal of the node; the reason of an aborted signal */
   static async prepare(node: Reached, options: WeirTargetOptions): Promise<WeirTarget> {
     const { endpoint, plan, names, keyed, timeoutMs, signal } = options;
     const waiting = { timeoutMs, signal };
     const key = options.key ?? (await mintAt(node, waiting));
     const api = node.as(bearer(key));
-    // Random, not of the seed: two runs of one scenario need two machines.
+    // Not from the seed: two runs of one scenario need two machines.
     const slug = `load-${randomBytes(6).toString('hex')}`;
     await api.call(createMachine, { body: { slug, display_name: 'Live load' } }, waiting);
     const deploy = async (more: { readonly keyed?: KeyedSpec } = {}) => {
@@ -111,13 +111,13 @@ export class WeirTarget implements Target {
     return { ...request, path: withQuery(request.path, `n=${cost}`) };
   }
 
-  /** Walks the way of a request and counts nothing: to warm up. Where events of another kind are sent it leads nowhere, and warms less. */
+  /** For warming up: takes the path of a request, but counts nothing. Warms less if events of another kind are sent. */
   get peek(): PoolRequest {
     const { path, headers = {} } = this.#requests[0]!;
     return { method: 'GET', path: withQuery(path, 'peek=1'), headers: { ...headers } };
   }
 
-  /** Index of a contract by the id that the node gave it, and by its key where it has keys. */
+  /** By the id from the node, and by the key of a contract with keys. */
   indexOf(id: string, key: string | undefined): number | undefined {
     return this.#indexes.get(nameOf({ id, key }));
   }
@@ -158,7 +158,7 @@ interface Told {
   readonly delayMs: number | undefined;
 }
 
-/** The decision in the body of a gate, `{cycle, decision, state, count}`, or of an event, `{cycle, contracts: [{…}]}`. */
+/** From the body of a gate, `{cycle, decision, state, count}`, or of an event, `{cycle, contracts: [{…}]}`. */
 function decisionIn(body: string): Told | undefined {
   let told: Record<string, unknown>;
   try {
