@@ -10,9 +10,7 @@ import type { Cell, SeenAnswer } from './request-log.js';
 
 export interface Seen {
   readonly cells: readonly Pick<Cell, 'cycle' | 'contract' | 'answers'>[];
-  /** By contract, in order of cycle; undefined if the target does not report transitions. */
   readonly transitions: readonly (readonly TransitionSeen[])[] | undefined;
-  /** By contract; undefined without a listener. */
   readonly events: readonly (readonly EventSeen[])[] | undefined;
 }
 
@@ -23,7 +21,6 @@ export interface EventSeen {
 
 export interface Models {
   readonly model: Modelled;
-  /** Events emitted on entering a state, by the names of both states. */
   readonly emits: (from: string | undefined, to: string) => readonly string[];
   /** By contract: from this cycle on transitions are not compared, because the arrivals are not known exactly. */
   readonly unknownFrom: (contract: number) => number;

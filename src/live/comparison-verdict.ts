@@ -14,10 +14,8 @@ export interface Health {
   /** Why the evidence is incomplete or unreliable; the node is then not blamed. */
   readonly unsound?: string | undefined;
   readonly behind?: string | undefined;
-  /** Movement of the target's clock during the run, in ms, beyond its uncertainty. */
   readonly movedMs: number;
   readonly streamLost: boolean;
-  /** 90th percentile of the delay of the generator's tasks. */
   readonly lagMsP90: number;
   readonly cycleMs: number;
   /** Whether a schedule determines the cycle of each request; clients send when they want. */
@@ -29,12 +27,11 @@ export interface Health {
 export interface Judged {
   readonly names: readonly string[];
   readonly requestLog: RequestLog;
-  /** Those that hold whatever happened to unanswered requests. */
   readonly differences: readonly Difference[];
   readonly health: Health;
   readonly comparedCycles: number;
   readonly tolerance: string;
-  /** Why fitting answers prove little. */
+  /** Why answers that fit prove little. */
   readonly tooUncertain: string | undefined;
   readonly remark?: string | undefined;
 }

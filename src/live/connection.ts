@@ -39,7 +39,6 @@ export interface Connection {
   readonly endpoint: Endpoint;
   readonly others: readonly Endpoint[];
   readonly pool: HttpPool;
-  /** Clients of `endpoint` and `others`; empty for a target that is no node. */
   readonly nodes: readonly Reached[];
   /** Already started; shows the time of this machine. */
   readonly clock: WallClock;
@@ -121,10 +120,7 @@ export interface Endpoint {
   readonly path: string;
 }
 
-/**
- * @param allowRemote whether the target may be another machine, so that load never goes there by accident
- * @throws Failure `wrong_usage` if it is not an http URL, `remote_not_allowed`
- */
+/** @throws Failure `wrong_usage` if it is not an http URL, `remote_not_allowed`: load must not go elsewhere by accident */
 function endpointOf(url: string, allowRemote = false): Endpoint {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')) {
@@ -151,7 +147,7 @@ export interface NodeTime {
   readonly cycleMs: number;
   /** The node's unix ms at the zero of our monotonic clock. */
   readonly offsetMs: number;
-  /** Largest error of `offsetMs`, in either direction. */
+  /** Largest error of `offsetMs`. */
   readonly uncertaintyMs: number;
 }
 
@@ -191,15 +187,12 @@ export function movedMs(before: Omit<NodeTime, 'cycleMs'>, after: Omit<NodeTime,
   return Math.max(0, apartMs - before.uncertaintyMs - after.uncertaintyMs);
 }
 
-/** Warm-up: simultaneous requests, rounds, and the longest duration in ms. */
+/** Warm-up: simultaneous requests, rounds, and the longest duration. */
 const AT_ONCE = 32;
 const ROUNDS = 60;
 const LONGEST_MS = 600;
 
-/**
- * Opens connections and lets the node compile its code: the first hundred requests to a cold node take ten times as long.
- * @param request one that the run does not count
- */
+/** Lets the node compile its code, by requests that do not count: cold, the first hundred take ten times as long. */
 export async function warmUp(
   { pool, clock, timeoutMs, connections }: Connection,
   request: PoolRequest,

@@ -24,7 +24,6 @@ type FailureTold = Pick<Failure, 'code' | 'what' | 'why' | 'fix'>;
 
 export interface EmbeddedNode {
   readonly url: string;
-  /** Event loop utilization of the node since `before`. */
   utilization(before?: EventLoopUtilization): EventLoopUtilization;
   close(): Promise<void>;
 }

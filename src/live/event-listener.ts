@@ -5,16 +5,15 @@ import { Failure } from '../schema/failure.js';
 import { Rank } from '../time/rank.js';
 import type { WallClock } from '../time/wall.js';
 
-/** A recorded transition, or an event that one emitted. */
+/** A recorded transition, or an event emitted by one. */
 export interface Heard {
   readonly event: string;
   readonly cycle: number;
   readonly contractId: string;
-  /** For a contract with keys. */
   readonly key?: string | undefined;
   readonly to: string;
   readonly count: number | undefined;
-  /** Time of arrival, in unix ms by the clock of the run. */
+  /** Time of arrival by the clock of the run. */
   readonly atMs: number;
 }
 
@@ -29,7 +28,7 @@ export interface EventListenerOptions {
   readonly onUnproved: (words: string) => void;
 }
 
-/** Number of reconnections without a message in between, and the wait before each, in ms. */
+/** Reconnections without a message in between, and the wait before each. */
 const MOST_RETURNS = 5;
 const RETURN_AFTER_MS = 100;
 
@@ -40,14 +39,12 @@ export class EventListener {
   #returns = 0;
   /** All events of earlier cycles have arrived. */
   cycle = Number.NEGATIVE_INFINITY;
-  /** The stream broke and could not be reopened. */
   isLost = false;
 
   constructor(options: EventListenerOptions) {
     this.#options = options;
   }
 
-  /** Resolves when the stream is open, or lost. */
   open(): Promise<void> {
     return new Promise((resolve) => {
       void this.#listen(resolve).finally(resolve);

@@ -14,7 +14,6 @@ export type Decided = Extract<Reading, { type: 'decided' }>;
 /** All in unix ms by the clock of the run. */
 export interface SentRequest {
   readonly contract: number;
-  /** Undefined if every request costs 1. */
   readonly cost: number | undefined;
   /** The scheduled instant; its cycle is the planned one. */
   readonly intendedMs: number;
@@ -34,7 +33,6 @@ export interface EvidenceOptions {
   readonly cycleMs: number;
   readonly phases: Readonly<Record<string, Stretch>>;
   readonly firstCycle: number;
-  /** Tolerance for stamps, in ms: the uncertainty of the two clocks. */
   readonly slackMs: number;
   /** Whether the limiter decides by the ms, even if its target reports cycles. */
   readonly decidesByMs: boolean;

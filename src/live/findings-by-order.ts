@@ -64,10 +64,7 @@ export function findingsByOrder(
   return { differences, tolerance, tooUncertain, remark };
 }
 
-/**
- * Limited requests are not held, so a late answer to one shows that the transport is slower than assumed, or that the generator itself was
- * delayed.
- */
+/** Limited requests are not held: a late answer to one shows a slow transport, or a delay of the generator itself. */
 function longestLimitedMs(requests: readonly SeenRequest[]): number {
   return requests.reduce(
     (most, { decision, sentMs, answeredMs }) => (decision === 'limited' ? Math.max(most, answeredMs - sentMs) : most),
@@ -114,9 +111,8 @@ function pausesOf(seen: readonly SeenRequest[], promisedMs = Number.POSITIVE_INF
 }
 
 /**
- * When a clock may have stopped. One that mistakes a pause for a change of the time of day continues from its last reading: at the latest
- * the one for the last answer before the pause.
- * @param pauses in order of time
+ * When a clock may have stopped. One that mistakes a pause for a new time of day continues from its last reading: at the latest the one for
+ * the last answer before the pause.
  */
 function stopsOf(pauses: readonly Pause[], seen: readonly SeenRequest[]): Pause[] {
   const answers = Float64Array.from(seen, ({ answeredMs }) => answeredMs).sort();
@@ -129,7 +125,6 @@ function stopsOf(pauses: readonly Pause[], seen: readonly SeenRequest[]): Pause[
   );
 }
 
-/** Merges overlapping pauses; in order of time. */
 function joined(pauses: readonly Pause[]): Pause[] {
   const all: { fromMs: number; toMs: number }[] = [];
   for (const { fromMs, toMs } of [...pauses].sort((a, b) => a.fromMs - b.fromMs)) {

@@ -35,16 +35,13 @@ import { ForeignTarget, type Target } from './target.js';
 import { warmUpSender } from './warm-up.js';
 import { WeirTarget } from './weir-target.js';
 
-/** Interval for sending rows, and for polling messages, in ms. */
+/** Intervals for sending rows, and for polling. */
 const BEAT_MS = 250;
 const LOOK_MS = 50;
-/** Unread messages of a generator expire after this, in s. */
+/** Unread messages of a generator expire after this. */
 const KEPT_S = 60;
 
-/**
- * Sends a share; reports errors to the side that asked.
- * @param targets allowed origins: anyone with access to the queue can request a load
- */
+/** @param targets allowed origins: anyone with access to the queue can request a load */
 export async function generate(job: LoadJob, client: QueueClient, targets: readonly string[]): Promise<void> {
   const asker = new Asker(client, job);
   try {
@@ -85,7 +82,6 @@ async function send(job: LoadJob, client: QueueClient, asker: Asker, targets: re
   await warmUpSender();
   const connection = await connectTo(job.url, {
     ...job.connect,
-    // The worker was started for this target.
     allowRemote: true,
     headers: scenario.target?.headers,
     cycleMs: job.made === undefined ? job.cycleMs : undefined,

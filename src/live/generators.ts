@@ -40,7 +40,7 @@ import { type Merged, merged } from './merge.js';
 import type { Sending, Stage } from './sending.js';
 import type { MadeOnNode } from './weir-target.js';
 
-/** Polling interval in ms, and messages per read. */
+/** Polling interval, and messages per read. */
 const LOOK_MS = 100;
 const MOST_READ = 200;
 /** Time for generators to get ready, in polls. */
@@ -86,10 +86,7 @@ export class Generators {
     return new Generators(client, whole);
   }
 
-  /**
-   * Gives every worker a share; resolves when all are ready.
-   * @throws Failure `worker_failed` if there is none, or one cannot send; `store_away`; the reason of an aborted signal
-   */
+  /** Gives every worker a share, until all are ready. @throws Failure `worker_failed`, `store_away`; the reason of an aborted signal */
   async gather({ clock }: Connection, made: MadeOnNode | undefined, signal: AbortSignal | undefined): Promise<void> {
     this.#redis = await this.#answerOf(readRedisTime(this.#client, clock));
     const of = await this.#answerOf(this.#queue.getWorkersCount());

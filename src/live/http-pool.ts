@@ -38,7 +38,6 @@ export interface RequestListener {
 
 export interface PoolOptions {
   readonly connections: number;
-  /** Origins of further nodes of the same network; requests go to all in turn. */
   readonly also?: readonly string[] | undefined;
 }
 

@@ -19,7 +19,6 @@ export interface InFlightOptions {
   /** Counted from the intended instant. */
   readonly timeoutMs: number;
   readonly answers?: AnswerTally | undefined;
-  /** Called when the target refuses connections. */
   readonly onGone: (words: string) => void;
 }
 
@@ -32,7 +31,7 @@ export class RequestsInFlight {
     this.#options = options;
   }
 
-  /** @param intendedMs the scheduled instant; its cycle is the planned one @param cost undefined: 1 */
+  /** @param intendedMs the scheduled instant; its cycle is the planned one */
   launch(contract: number, intendedMs: number, cost?: number, onEnd?: (end: End) => void): void {
     const request = new RequestInFlight(this.#options, contract, cost, intendedMs, (end) => {
       this.#land(request);
@@ -48,15 +47,11 @@ export class RequestsInFlight {
     return this.#all.length === 0 ? Promise.resolve() : new Promise((resolve) => (this.#whenEmpty = resolve));
   }
 
-  /** Ends all requests in flight as timed out. */
   giveUp(): void {
     for (const request of [...this.#all]) request.giveUp();
   }
 
-  /**
-   * Moves the last request into the place of the one that ended. Not a Set: constant adding and deleting leaves tables behind that keep
-   * their former content alive until the next full collection.
-   */
+  // Not a Set: constant adding and deleting leaves tables behind that keep their former content alive until a full collection.
   #land(request: RequestInFlight): void {
     const last = this.#all.pop();
     if (last === undefined || last === request) return;
@@ -71,7 +66,6 @@ class RequestInFlight implements SentRequest {
   readonly cost: number | undefined;
   readonly intendedMs: number;
   readonly #onEnd: (end: End) => void;
-  /** Its index in the list of requests in flight. */
   place = -1;
   /** NaN before it is sent. */
   sentMs = Number.NaN;

@@ -12,7 +12,6 @@ import type { LiveFigures } from '../outcome/outcome-schema.js';
 import type { Series } from '../outcome/series.js';
 
 export interface Timing {
-  /** In ms of one clock. */
   readonly intendedMs: number;
   readonly sentMs: number;
   readonly answeredMs: number;
@@ -55,7 +54,7 @@ export class Latency {
     };
   }
 
-  /** Median and 99th percentile of the latency by cycle; exact, by nearest rank. */
+  /** By cycle; exact, by nearest rank. */
   series(cycles: readonly number[]): Required<Pick<Series, 'latency_ms_p50' | 'latency_ms_p99'>> {
     const quantile = (p: number) => (cycle: number) => {
       const values = this.#byCycle.get(cycle);

@@ -47,7 +47,6 @@ export class LiveClients {
     this.#transport = new HttpTransport(clock, inFlight, (atMs) => evidence.plan(cycleOf(atMs, clock.cycleMs), 1));
   }
 
-  /** Call before the first cycle begins. */
   start(): void {
     const { scenario, plans, traffic, draws, clock, firstCycle } = this.#options;
     const startMs = startOf(firstCycle, clock.cycleMs);
@@ -86,7 +85,7 @@ export class LiveClients {
     return this.#population?.figures() ?? [];
   }
 
-  /** Open jobs and retries by cycle, up to `lastCycle`. Call once. */
+  /** Open jobs and retries by cycle. Call once. */
   series(lastCycle: number): Series {
     return this.#recorder.finish(lastCycle);
   }

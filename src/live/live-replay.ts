@@ -42,10 +42,7 @@ export interface LiveReplay extends LoadResult {
   readonly readings: readonly LogReading[];
 }
 
-/**
- * The limiter for a node with `heldMs` of the log per cycle.
- * @throws Failure `wrong_usage` if the window would be shorter than a cycle
- */
+/** For a node with `heldMs` of the log per cycle. @throws Failure `wrong_usage` if the window would be shorter than a cycle */
 function planIn(
   asIs: Plan,
   planAt: LiveReplayOptions['planAt'],

@@ -7,7 +7,6 @@ import { assert } from '../schema/failure.js';
 import type { LiveRun } from './live-run.js';
 import type { LoadResult } from './result.js';
 
-/** What the rows of `load$` refer to. */
 export interface LoadRun<Result extends LoadResult = LoadResult> extends LiveRun {
   /** Set when the rows complete. */
   result?: Result;

@@ -29,11 +29,9 @@ import type { Sending, Stage } from './sending.js';
 import { ForeignTarget, type Target } from './target.js';
 import { WeirTarget } from './weir-target.js';
 
-/** Context for the rows of a live run. */
 export interface LiveRun extends RunShape {
   readonly firstCycle: number;
   readonly lastCycle: number;
-  /** Sending statistics of a cycle, and the delays so far. */
   readonly sending: (cycle: number) => CycleSending;
 }
 
@@ -56,7 +54,6 @@ export interface LiveRunOptions {
   readonly foreign: TargetSpec | undefined;
   readonly key?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Called when a cycle has closed. */
   readonly onRow?: ((row: CycleRow<LiveRun>) => void) | undefined;
   readonly answers?: AnswerTally | undefined;
   readonly sending: (stage: Stage) => Sending;
@@ -75,21 +72,17 @@ export interface LiveSeen extends Merged {
   readonly gone: string | undefined;
   readonly isPartial: boolean;
   readonly timedFrom: string;
-  /** Undefined if a schedule determines what is sent. */
   readonly clients: ClientFigures[] | undefined;
   readonly clientSeries: Series | undefined;
   readonly time: NodeTime;
-  /** Movement of the target's clock during the run, in ms, beyond its uncertainty. */
   readonly movedMs: number;
   /** The first exception of a task of the run: a bug. */
   readonly mistake: unknown;
 }
 
-/** Largest rounding difference of two clocks. */
 const ROUNDING_MS = 2;
-/** Minimum time before the first cycle. */
 const RUN_UP_MS = 40;
-/** Longest wait of a stopped run for requests in flight, in ms. */
+/** Longest wait of a stopped run for requests in flight. */
 export const LAST_WAIT_MS = 1_000;
 /** Longest lag of the event stream at the end. */
 const GRACE_MS = 1_500;
@@ -268,7 +261,6 @@ class LiveSession {
     if (stopped.signal.aborted) this.#lastCycle = Math.min(this.#lastCycle, clock.cycle());
   }
 
-  /** Waits for answers in flight, then for the rest of the event stream. */
   async settle(): Promise<void> {
     const clock = this.#clock;
     const connection = this.#connection;

@@ -24,7 +24,6 @@ export interface LoadTask {
 export interface LoadJob extends LoadTask {
   readonly weir: string;
   readonly run: string;
-  /** Undefined for a target that is no node. */
   readonly made: MadeOnNode | undefined;
   readonly index: number;
   readonly of: number;
@@ -52,7 +51,6 @@ export type Message =
 
 export interface ShareEnd {
   readonly rows: number;
-  /** Delays of its tasks: 90th percentile and maximum. */
   readonly lagMs: { readonly p90: number; readonly most: number };
   readonly pauses: readonly Pause[];
   readonly connections: number;

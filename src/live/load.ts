@@ -67,7 +67,6 @@ export interface LoadOptions extends LiveOptions {
   readonly seed?: Seed;
   /** Replaces the arrivals of the scenario by a closed loop with this many requests in flight. */
   readonly closedLoop?: number;
-  /** Collects statistics over all answers, for the outcome. */
   readonly answers?: AnswerTally;
   /** `weir worker` processes that send in place of this one. */
   readonly workers?: LoadWorkers;

@@ -11,12 +11,10 @@ import type { Cell } from './request-log.js';
 
 export interface LostAnswers {
   readonly cells: readonly Cell[];
-  /** Sending cycles of the requests without an answer, ascending. */
   readonly lost: readonly number[];
 }
 
 interface World {
-  /** By request: the cycle in which it was counted, if any. */
   readonly counted: readonly (number | undefined)[];
   readonly differences: readonly Difference[];
   /** Infinity without a difference. */

@@ -12,7 +12,6 @@ import { RequestLog } from './request-log.js';
 export interface Share {
   readonly name: string;
   readonly rows: readonly Row[];
-  /** Undefined if it did not report its end. */
   readonly end: ShareEnd | undefined;
 }
 
@@ -20,14 +19,11 @@ export interface Merged {
   readonly requestLog: RequestLog;
   readonly latency: Latency;
   readonly slackMs: number;
-  /** Delays of the generator's tasks: 90th percentile and maximum. */
   readonly lagMs: { readonly p90: number; readonly most: number };
   readonly pauses: readonly Pause[];
   /** Largest error of the generators' clocks; instants of requests are intervals of this. */
   readonly apartMs: number;
-  /** Names of the generators; empty if this process sends. */
   readonly sentBy: readonly string[];
-  /** Why the evidence is incomplete or unreliable. */
   readonly unsound: string | undefined;
   readonly behind: string | undefined;
   readonly connections: number;

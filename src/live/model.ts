@@ -22,7 +22,6 @@ export interface Arrived {
 }
 
 export interface ModelOptions {
-  /** Undefined if every request costs 1. */
   readonly costUnit?: string | undefined;
   /** For a limiter that decides by the ms; undefined for one that decides by cycles. */
   readonly seen?: readonly SeenRequest[] | undefined;
@@ -36,7 +35,6 @@ export interface ModelOptions {
 export interface Modelled {
   /** In order of counting. */
   answers(cycle: number, contract: number): readonly SeenAnswer[];
-  /** By contract, in order of cycle. */
   readonly transitions: readonly (readonly TransitionSeen[])[];
 }
 
@@ -68,7 +66,6 @@ export async function modelOf(arrived: readonly Arrived[], options: ModelOptions
           const answers = decided.get(`${cycle}/${contract}`) ?? [];
           for (let k = 0; k < n; k += 1) {
             take(contract, 1, cycle, cost ?? costs.get(`${cycle}/${contract}`)?.[k]);
-            // The state after a request decides it.
             const { gate, state } = world.contracts[contract]!;
             answers.push({ admitted: gate.admits, count: gate.count, state });
           }

@@ -14,7 +14,6 @@ interface Observed {
   readonly reports: boolean;
   /** By contract and cycle, instead of counts over windows. */
   readonly levels?: readonly (ReadonlyMap<number, number> | undefined)[] | undefined;
-  /** Undefined if every request costs 1. */
   readonly costs?: { readonly unit: string; readonly cycleMs: number } | undefined;
 }
 
@@ -43,7 +42,6 @@ export class ObservedRows<About extends object = object> {
     this.#builder = new RowBuilder(this.run);
   }
 
-  /** In order of cycle. */
   moved(contract: number, transition: TransitionSeen): void {
     this.#transitions.push([contract, transition]);
   }
@@ -127,9 +125,7 @@ function windowOf({ aggregates }: Plan): number {
 export interface Observation extends Omit<Observed, 'reports'> {
   readonly firstCycle: number;
   readonly lastCycle: number;
-  /** By cycle, then contract. */
   readonly cells: readonly Cell[];
-  /** By contract; undefined if the target does not report them. */
   readonly transitions: readonly (readonly TransitionSeen[])[] | undefined;
 }
 
@@ -177,13 +173,11 @@ export function observedFold(observation: Observation): RunFold {
 export interface EventHeard {
   readonly cycle: number;
   readonly to: string;
-  /** Unix ms by the clock of the run. */
   readonly atMs: number;
 }
 
 export interface Reacted {
   readonly name: string;
-  /** As reported, in order of cycle. */
   readonly transitions: readonly TransitionSeen[];
   /** By the model: when the window first held too much. */
   readonly modelled: readonly TransitionSeen[];

@@ -24,7 +24,6 @@ export interface PacedSenderOptions {
   /** The target's cycle that corresponds to cycle 0 of the schedule. */
   readonly firstCycle: number;
   readonly pacing: Pacing;
-  /** Largest error of the target's clock. */
   readonly uncertaintyMs: number;
   readonly evidence: Evidence;
   readonly launch: (contract: number, intendedMs: number, cost: number | undefined) => void;
@@ -34,7 +33,6 @@ export interface PacedSenderOptions {
   readonly share?: Share | undefined;
 }
 
-/** Request k of the schedule belongs to this share if k mod `of` is `index`. */
 export interface Share {
   readonly index: number;
   readonly of: number;

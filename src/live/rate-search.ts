@@ -46,7 +46,6 @@ export async function searchRate(connection: Connection, options: RateSearchOpti
     const ratePerSecond = Math.max(1, Math.round((held + broke) / 2));
     onStep?.(`trying ${ratePerSecond} requests a second`);
     const trial = await tryRate(connection, options, ratePerSecond);
-    // An aborted trial does not count.
     if (isStopped()) break;
     trials.push(trial);
     if (trial.outcome === 'held') {

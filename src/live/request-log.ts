@@ -14,7 +14,6 @@ export interface SeenAnswer {
   readonly state: string | undefined;
   /** How long the client held it after the answer, as the target asked. */
   readonly delayMs?: number | undefined;
-  /** Default: 1. */
   readonly cost?: number | undefined;
 }
 
@@ -26,7 +25,6 @@ export interface Cell {
   readonly cycle: number;
   readonly contract: number;
   readonly answers: SeenAnswer[];
-  /** Sending time of the request limited at the lowest count. */
   trip: { count: number; sentMs: number } | undefined;
   firstLimitedMs: number | undefined;
   firstAdmittedMs: number | undefined;
@@ -72,12 +70,10 @@ export class RequestLog {
   astray = 0;
   readonly #cells = new Map<number, Map<number, Cell>>();
 
-  /** By cycle, then contract. */
   cells(): Cell[] {
     return [...this.#cells.keys()].sort((a, b) => a - b).flatMap((cycle) => this.cellsIn(cycle));
   }
 
-  /** By contract. */
   cellsIn(cycle: number): Cell[] {
     return [...(this.#cells.get(cycle)?.values() ?? [])].sort((a, b) => a.contract - b.contract);
   }

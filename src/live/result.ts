@@ -23,7 +23,6 @@ import { ForeignTarget } from './target.js';
 export interface LoadResult {
   /** The model on the actual arrivals, in the cycles of the target. */
   readonly predicted: Run;
-  /** With `live` and `comparison`. */
   readonly observed: Run;
   readonly series: Series;
 }
@@ -36,7 +35,6 @@ export interface LoadFacts {
   readonly skippedLines: number;
   readonly names: readonly string[];
   readonly plan: Plan;
-  /** Undefined if every request costs 1. */
   readonly costUnit?: string | undefined;
   readonly expectations: readonly Expectation[];
   readonly top: number;

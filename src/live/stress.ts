@@ -35,7 +35,6 @@ const stressedRoutes = ['gate', 'event', 'events'] as const;
 
 export type StressedRoute = (typeof stressedRoutes)[number];
 
-/** One route at saturation; medians over the rounds. */
 export interface RouteFigures {
   readonly route: StressedRoute;
   readonly requestsPerSecond: number;

@@ -11,12 +11,11 @@ export type Reading =
   | {
       readonly type: 'decided';
       readonly admitted: boolean;
-      /** The cycle in which the request was counted; undefined if not reported. */
       readonly cycle?: number | undefined;
       /** After the request; undefined if not reported. */
       readonly state?: string | undefined;
       readonly count?: number | undefined;
-      /** Announced wait of a limited client; undefined if not reported. */
+      /** Announced wait of a limited client. */
       readonly retryAfterMs?: number | undefined;
       /** How long the client must hold an admitted request. Default: 0, or the target has held it. */
       readonly delayMs?: number | undefined;
@@ -50,7 +49,6 @@ export class ForeignTarget implements Target {
   readonly #preset: TargetPreset | undefined;
   readonly #quota = { limit: undefined as number | undefined };
 
-  /** @param names of the contracts, for the key header */
   constructor(endpoint: Endpoint, spec: TargetSpec, names: readonly string[]) {
     const { method = 'GET', path = endpoint.path, headers, body, limited_status, admitted_status, key_header } = spec;
     this.#preset = spec.preset === undefined ? undefined : targetPresets[spec.preset];

@@ -12,7 +12,6 @@ export interface UrlLoad {
   readonly url: string;
   /** `50/s`, `300/min`; a plain number is per second; `max`: as fast as the connections allow. */
   readonly rate: string;
-  /** For `max`. */
   readonly connections: number;
   /** `30s`, `5m`; a plain number is seconds. */
   readonly duration: string;
@@ -50,7 +49,6 @@ export function scenarioOfUrl(asked: UrlLoad): ScenarioObject {
     duration,
     drain: 0,
     limiter: (limiter ?? { primitive: 'none', params: {} }) as NonNullable<ScenarioObject['limiter']>,
-    // Unused in a closed loop.
     arrivals: [{ model: 'constant', rate: isClosed ? '1/s' : rate }],
     target: {
       url,
