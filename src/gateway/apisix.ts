@@ -31,7 +31,7 @@ function readDeclared(root: TreeEntry, found: FoundLimits): void {
   const routes = listAt(root, 'routes').filter((one) => textAt(one, 'status') !== '0');
   const idOf = (one: TreeEntry) => textAt(one, 'id') ?? '';
   const read = new Map<TreeEntry, readonly FoundLimiter[]>();
-  // A plugin of a route replaces that of its plugin config, and this that of its service.
+  // A route's plugin overrides its plugin config, which overrides its service.
   const table = routes.map((route) => {
     const shared = [
       listAt(root, 'plugin_configs').find((one) => idOf(one) === textAt(route, 'plugin_config_id')),
@@ -62,7 +62,7 @@ function readDeclared(root: TreeEntry, found: FoundLimits): void {
       const left = [...(at(one, 'plugins')?.fields ?? [])].filter(([, config]) => !read.has(config));
       readPlugins(new Map(left), undefined, found, `no route uses the ${what} ${idOf(one)}`);
     }
-  // What is shared counts on all of its routes together, and is not of one of them.
+  // Plugins of services and plugin configs are shared: they count all their routes together.
   if (table.some(({ limiters }) => limiters.length > 0))
     found.table(bySpecificity(table).sort((a, b) => b.priority - a.priority));
   for (const rule of listAt(root, 'global_rules'))
@@ -137,7 +137,6 @@ function readPlugins(
   });
 }
 
-/** A text says why there is none. */
 function limitOf(name: (typeof PLUGINS)[number], config: TreeEntry, found: FoundLimits): Like | string {
   const given = numbersAt(config, found, 'count', 'time_window', 'conn', 'rate', 'burst');
   if (given === undefined) return `${name} has a limit that is not a number`;
@@ -152,7 +151,7 @@ function limitOf(name: (typeof PLUGINS)[number], config: TreeEntry, found: Found
   return { like: 'apisix-limit-req', rate, burst, ...(textAt(config, 'nodelay') === 'true' && { nodelay: true }) };
 }
 
-/** What is empty falls back to the address. */
+/** An empty key falls back to the address. */
 function keyOf(config: TreeEntry): LimitKey {
   const [key = 'remote_addr', type = 'var'] = [textAt(config, 'key'), textAt(config, 'key_type')];
   if (type === 'constant') return { ...everyone, text: `constant ${key}` };

@@ -26,7 +26,6 @@ export function looksLikeCaddy(text: string): boolean {
   return /^\s*rate_limit\s*(?:[\w@/*]\S*\s*)?\{\s*$/m.test(text) && !/\brate_limits?:/.test(text);
 }
 
-/** What is deeper is read as lines. */
 const MOST_DEPTH = 200;
 
 function linesOf({ name: file, text }: Source): CaddyLine[] {
@@ -107,7 +106,7 @@ export function readCaddy(source: Source, found: FoundLimits): void {
       }
     }
   };
-  /** Empty: all. Undefined where a matcher has more than paths. */
+  /** Empty: all paths. Undefined: the matcher has conditions other than paths. */
   const pathsOf = (lines: readonly CaddyLine[], matcher: string): PathPattern[] | undefined => {
     if (matcher === '' || matcher === '*') return [];
     if (matcher.startsWith('/')) return [pathOf(matcher)];
@@ -174,7 +173,7 @@ function readZones(
   }
 }
 
-/** A key without a placeholder is the same for all. */
+/** A key without placeholders is constant. */
 function keyOf(text: string | undefined): LimitKey {
   if (text === undefined) return everyone;
   const names = [...text.matchAll(/\{([^}]+)\}/g)].map(([, name]) => placeholders[name!]);

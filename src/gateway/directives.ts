@@ -1,4 +1,4 @@
-// The grammar of nginx: directives, each with its words, its line, and its block.
+// The grammar of nginx: directives with words, line and block.
 //
 //   limit_req zone=api burst=20;          words, ended by a semicolon
 //   location /api { … }                   words, and a block of directives
@@ -8,11 +8,9 @@ export interface Directive {
   readonly file: string;
   readonly line: number;
   readonly words: readonly string[];
-  /** Undefined for one that ends with a semicolon. */
   readonly block: readonly Directive[] | undefined;
 }
 
-/** A text that is not of the grammar. */
 export class GrammarFault extends Error {
   constructor(
     readonly line: number,
@@ -22,11 +20,10 @@ export class GrammarFault extends Error {
   }
 }
 
-/** Words, braces and semicolons. Quotes and a backslash keep what they hold together; # begins a comment. */
+/** Words, braces and semicolons. Quotes and backslashes group characters; # begins a comment. */
 const TOKEN =
   /#[^\n]*|"((?:\\[\s\S]|[^"\\])*)"|'((?:\\[\s\S]|[^'\\])*)'|["'{};]|(?:\$\{[^}]*\}|\\[\s\S]|[^\s{};"'\\])(?:\$\{[^}]*\}|\\[\s\S]|[^\s{;\\])*|\n/g;
 
-/** A block of a program. */
 const PROGRAM = /^\w+_by_lua_block$|^(?:perl|js_content)_block$/;
 
 const MOST_DEPTH = 200;
@@ -37,7 +34,6 @@ export function directivesOf({ name: file, text }: Source): readonly Directive[]
   const opened: number[] = [];
   let [line, from] = [1, 1];
   let words: string[] = [];
-  /** Braces of a program that are open. */
   let inProgram = 0;
   for (const [token, double, single] of text.matchAll(TOKEN)) {
     if (inProgram > 0) {
@@ -74,7 +70,6 @@ export function directivesOf({ name: file, text }: Source): readonly Directive[]
   return stack[0]!;
 }
 
-/** The directives of a block and of all blocks in it. */
 export function flattened(directives: readonly Directive[]): Directive[] {
   return directives.flatMap((one) => [one, ...flattened(one.block ?? [])]);
 }

@@ -5,13 +5,12 @@ import type { FoundLimits, Source } from './found.js';
 export interface TreeEntry {
   readonly file: string;
   readonly line: number;
-  /** Text, number, true or false; undefined for fields, items, and what is only known later: see `expression`. */
+  /** Undefined for fields and items, and for an `expression`. */
   readonly value: string | number | boolean | undefined;
-  /** What a program would have to evaluate: `var.limit`. */
+  /** Requires evaluation: `var.limit`. */
   readonly expression: string | undefined;
   readonly fields: ReadonlyMap<string, TreeEntry>;
   readonly items: readonly TreeEntry[];
-  /** Of a text over several lines: where its first line is in the file. */
   readonly textLine: number;
 }
 
@@ -21,10 +20,10 @@ export function entryOf(file: string, line: number, given: Partial<TreeEntry>): 
   return { file, line, value: undefined, expression: undefined, fields: nothing, items: [], textLine: line, ...given };
 }
 
-/** `token_bucket` as JSON of Envoy has it: `tokenBucket`. */
+/** Envoy's JSON has `tokenBucket` for `token_bucket`. */
 const camel = (name: string) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-/** What is at the end of a path of names; of a list with one item, in that item. */
+/** Follows a path of names, through lists with one item. */
 export function at(entry: TreeEntry | undefined, ...names: readonly string[]): TreeEntry | undefined {
   let here = entry;
   for (const name of names) {
@@ -34,7 +33,7 @@ export function at(entry: TreeEntry | undefined, ...names: readonly string[]): T
   return here;
 }
 
-/** The items of a list; what is there alone is a list of one, as blocks of Terraform are. */
+/** A single object counts as a list of one, as blocks of Terraform do. */
 export function listAt(entry: TreeEntry | undefined, ...names: readonly string[]): readonly TreeEntry[] {
   const found = at(entry, ...names);
   if (found === undefined) return [];
@@ -47,7 +46,6 @@ export function textAt(entry: TreeEntry | undefined, ...names: readonly string[]
   return value === undefined ? undefined : String(value);
 }
 
-/** Also of a text in quotes. Undefined for what is no number. */
 export function numberAt(entry: TreeEntry | undefined, ...names: readonly string[]): number | undefined {
   const text = textAt(entry, ...names)
     ?.trim()
@@ -56,12 +54,12 @@ export function numberAt(entry: TreeEntry | undefined, ...names: readonly string
   return Number.isFinite(number) ? number : undefined;
 }
 
-/** Whether there is more than the name, or a null: plans have empty lists where nothing is given. */
+/** Ignores null and empty lists, which plans contain for absent values. */
 export const isGiven = (entry: TreeEntry | undefined) =>
   entry !== undefined &&
   (entry.fields.size > 0 || entry.items.length > 0 || entry.value !== undefined || entry.expression !== undefined);
 
-/** Numbers by their names. Undefined if one is there that is not a number, which is said with its line. */
+/** Undefined, with a note, if a value is not a number. */
 export function numbersAt<Name extends string>(
   entry: TreeEntry | undefined,
   found: FoundLimits,
@@ -77,7 +75,7 @@ export function numbersAt<Name extends string>(
   return Object.fromEntries(given) as { [name in Name]?: number };
 }
 
-/** What a request has to fit, besides hosts and paths, to come to a route. */
+/** Refuses conditions of a route besides hosts and paths. */
 export function sayConditions(route: TreeEntry, names: readonly string[], found: FoundLimits): void {
   for (const name of names)
     if (isGiven(at(route, name)))
@@ -91,7 +89,7 @@ export type Say = (line: number, what: string) => void;
 
 const MOST_DEPTH = 200;
 
-/** The line where brackets, or dashes of one line, are deeper than is read. The parser calls itself at each, and its stack has an end. */
+/** The first line nested too deeply. The YAML parser is recursive and its stack is limited. */
 function tooDeepAt(text: string): number | undefined {
   let [line, depth, dashes] = [1, 0, 0];
   for (const [sign] of text.matchAll(/[[\]{}\n]|[-?](?=\s)/g)) {
@@ -103,7 +101,7 @@ function tooDeepAt(text: string): number | undefined {
   return undefined;
 }
 
-/** The documents of a YAML or JSON file; none where it is not one, which is said. */
+/** The documents of a YAML or JSON file; none, with a note, if it is invalid. */
 export function documentsOf({ name: file, text }: Source, say: Say): TreeEntry[] {
   const deep = tooDeepAt(text);
   if (deep !== undefined) {
@@ -159,7 +157,6 @@ export function documentsOf({ name: file, text }: Source, say: Say): TreeEntry[]
   });
 }
 
-/** Every entry, with the names that lead to it. */
 export function* walk(
   entry: TreeEntry,
   names: readonly string[] = [],
@@ -169,7 +166,6 @@ export function* walk(
   for (const inner of entry.items) yield* walk(inner, names);
 }
 
-/** A number that is written out; else it is refused. */
 export function writtenNumber(
   entry: TreeEntry | undefined,
   what: string,

@@ -1,8 +1,8 @@
-// Descriptors of envoyproxy/ratelimit: which limits those meet that a route sends.
+// Descriptors of envoyproxy/ratelimit: which limits match the descriptors sent by a route.
 //
 //   - key: path                        sent: path=/login, remote_address=…
-//     descriptors:                     an entry with the value has precedence over one with a pattern, and this over one without
-//     - key: remote_address            each address counts separately, and so each value of a pattern: files/*
+//     descriptors:                     an exact value has precedence over a pattern, and a pattern over no value
+//     - key: remote_address            each address counts separately, as does each value that matches a pattern: files/*
 //
 // Source: the README of envoyproxy/ratelimit.
 import { at, isGiven, listAt, numberAt, type TreeEntry, textAt, walk } from './document.js';
@@ -21,7 +21,7 @@ export const isDomain = (root: TreeEntry) =>
 
 export const units = ['second', 'minute', 'hour', 'day', 'week', 'month', 'year'];
 
-/** `key=value`, or `key` where the value is that of the request. */
+/** `key=value`, or `key` if the value comes from the request. */
 function entrySent(action: TreeEntry): string {
   const [kind = '', given] = [...action.fields][0] ?? [];
   const own = textAt(given, 'descriptor_key');
@@ -30,7 +30,6 @@ function entrySent(action: TreeEntry): string {
   return own ?? kind.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** What an access log has of an entry that an action takes from the request. */
 function partSent(action: TreeEntry, found: FoundLimits): KeyPart | undefined {
   const [kind = '', given] = [...action.fields][0] ?? [];
   const header = textAt(given, 'header_name')?.toLowerCase();
@@ -42,12 +41,12 @@ function partSent(action: TreeEntry, found: FoundLimits): KeyPart | undefined {
   return 'path';
 }
 
-/** The descriptors of envoyproxy/ratelimit: a limit belongs to the path of keys and values that leads to it. */
+/** A limit belongs to the path of keys and values that leads to it. */
 export class Domains {
   readonly #roots: readonly TreeEntry[];
   readonly #asked = new Set<string>();
   readonly #read = new Map<TreeEntry, FoundLimiter[]>();
-  /** Those of which a log does not say which requests meet them. */
+  /** A log does not show which requests match these. */
   readonly #unclear = new Set<TreeEntry>();
 
   constructor(
@@ -57,7 +56,6 @@ export class Domains {
     this.#roots = roots.filter(isDomain);
   }
 
-  /** The limits of what a route sends: an entry with the value has precedence over one without. */
   reached(domain: string, limits: readonly TreeEntry[], hosts: readonly string[] = []): readonly FoundLimiter[] {
     this.#asked.add(domain);
     const named = this.#roots.filter((one) => textAt(one, 'domain') === domain);
@@ -97,7 +95,7 @@ export class Domains {
     });
   }
 
-  /** Those that no route of these files sends. */
+  /** Adds limits that no route of these files sends. */
   finish(): void {
     const visit = (entry: TreeEntry, above: readonly Part[], isAsked: boolean): void => {
       if (this.#unclear.has(entry)) return;
@@ -144,7 +142,7 @@ export class Domains {
 interface Part {
   readonly name: string;
   readonly value: string | undefined;
-  /** Whether its value is a pattern, and each value that fits counts separately. */
+  /** The value is a pattern; each matching value counts separately. */
   readonly isOpen?: boolean;
 }
 
@@ -154,7 +152,6 @@ function partOf(entry: TreeEntry): Part {
   return { name: textAt(entry, 'key') ?? '', value, isOpen };
 }
 
-/** `*` stands for any text. */
 function isPattern(pattern: string, value: string): boolean {
   const [first = '', ...rest] = pattern.split('*').map(literal);
   return rest.length > 0 && new RegExp(`^${[first, ...rest].join('.*')}$`, 's').test(value);
@@ -180,7 +177,7 @@ const parts: Readonly<Record<string, KeyPart>> = {
   ':authority': 'host',
 };
 
-/** An entry with a value is a constant. */
+/** Entries with a value are constants. */
 export function keyOfEntries(trail: readonly Part[]): LimitKey {
   const open = trail.filter(({ value, isOpen }) => value === undefined || isOpen === true).map(({ name }) => name);
   const known = open.map((name) => parts[name.toLowerCase()]);
@@ -192,11 +189,10 @@ export const actionsOf = (entry: TreeEntry | undefined) => listAt(entry, 'rate_l
 
 export const entriesSent = (limit: TreeEntry): readonly string[] => listAt(limit, 'actions').map(entrySent);
 
-/** What the routes send: each with its actions. */
 export const sentIn = (tree: TreeEntry): readonly TreeEntry[] =>
   [...walk(tree)].flatMap(([entry]) => actionsOf(entry).filter((one) => at(one, 'actions') !== undefined));
 
-/** Paths of which alone the descriptor is sent; empty: all. What else its headers have to be is said. */
+/** Paths that send the descriptor; empty: all. Notes other header conditions. */
 export function pathsSent(limit: TreeEntry, found: FoundLimits): PathPattern[] {
   return listAt(limit, 'actions').flatMap((action) => {
     const [kind = '', given] = [...action.fields][0] ?? [];
@@ -212,7 +208,7 @@ export function pathsSent(limit: TreeEntry, found: FoundLimits): PathPattern[] {
   });
 }
 
-/** Of a match of a route, or of a header: `prefix`, `path_separated_prefix`, `path` or `exact`, `safe_regex`. */
+/** Of a route or header match: `prefix`, `path_separated_prefix`, `path` or `exact`, `safe_regex`. */
 export function pathsOf(match: TreeEntry): PathPattern[] {
   const ignoresCase = textAt(match, 'case_sensitive') === 'false' || textAt(match, 'ignore_case') === 'true';
   const [prefix, separated, exact, regex] = [

@@ -20,7 +20,6 @@ import {
 
 type Reach = Pick<FoundLimiter, 'hosts' | 'paths'>;
 
-/** Hosts and paths of a route, as far as it is in the files. */
 function reachOfRoute(roots: readonly TreeEntry[], kind: string, name: string): Reach {
   const route = roots.find((one) => textAt(one, 'kind') === kind && textAt(one, 'metadata', 'name') === name);
   const paths = listAt(route, 'spec', 'rules').flatMap((rule) =>
@@ -43,7 +42,7 @@ const targetsOf = (policy: TreeEntry) => [
   ...listAt(policy, 'spec', 'targetRef'),
 ];
 
-/** The policy of a route replaces that of its gateway. */
+/** A route's policy replaces that of its gateway. */
 export function readPolicies(roots: readonly TreeEntry[], found: FoundLimits) {
   const policies = roots.filter((root) => textAt(root, 'kind') === 'BackendTrafficPolicy');
   const routes = roots.filter((one) => /^(?:HTTP|GRPC)Route$/.test(textAt(one, 'kind') ?? ''));
@@ -57,7 +56,7 @@ export function readPolicies(roots: readonly TreeEntry[], found: FoundLimits) {
   if (limited.length > 0 && table.length > 0) found.table(bySpecificity(table));
 }
 
-/** Each route has a count of its own, unless the rule is shared. @param left routes without a policy of their own: their gateway's applies */
+/** Each route counts separately, unless the rule is shared. @param left routes without an own policy, to which the gateway's applies */
 function readPolicy(root: TreeEntry, routes: readonly TreeEntry[], left: readonly string[], found: FoundLimits) {
   const targets = targetsOf(root);
   const name = textAt(root, 'metadata', 'name') ?? 'policy';
@@ -119,7 +118,7 @@ function readPolicy(root: TreeEntry, routes: readonly TreeEntry[], left: readonl
 
 const SECONDS: Readonly<Record<string, string>> = { second: '1s', minute: '60s', hour: '3600s', day: '86400s' };
 
-/** Distinct counts each value separately; Exact, the default, counts all that fit together. */
+/** Distinct counts each value separately; Exact, the default, counts all matches together. */
 function selected(rule: TreeEntry, found: FoundLimits): LimitKey {
   const keys: LimitKey[] = [];
   for (const selector of listAt(rule, 'clientSelectors'))

@@ -56,9 +56,8 @@ export function readEnvoy(roots: readonly TreeEntry[], found: FoundLimits): void
 
 interface Context extends Pick<FoundLimiter, 'hosts' | 'paths'> {
   readonly where: string;
-  /** Descriptors that are sent somewhere in the document. */
+  /** Descriptors sent anywhere in the document. */
   readonly sends: readonly TreeEntry[];
-  /** The domain of patches of Istio. */
   readonly domain: string | undefined;
 }
 
@@ -103,7 +102,7 @@ const LIMITS_GLOBALLY = /\.http\.(?:ratelimit\.v3\.|rate_limit\.v2\.)RateLimit$/
 
 const configOf = (configs: TreeEntry | undefined) => [...(configs?.fields.values() ?? [])][0];
 
-/** A request goes to one route, and the configuration of the route replaces that of its virtual host, and this that of the filter. */
+/** Each request takes one route. A route's configuration overrides its virtual host's, which overrides the filter's. */
 function readManager(manager: TreeEntry, context: Context, domains: Domains, found: FoundLimits): void {
   const filters = listAt(manager, 'http_filters').map((one) => ({
     name: textAt(one, 'name') ?? '',
@@ -168,11 +167,11 @@ const CONDITIONS = ['headers', 'query_parameters', 'runtime_fraction', 'grpc', '
 
 interface LocalLimit {
   readonly limiter: FoundLimiter;
-  /** Whether a descriptor that a route sends is the one that is limited; undefined for all requests. */
+  /** Whether the sent entries match the limited descriptor; undefined: limits all requests. */
   readonly sentAs: ((entries: readonly string[]) => boolean) | undefined;
 }
 
-/** @param sends of the routes; undefined if the routes are not there */
+/** @param sends descriptors of routes; undefined if the files contain no routes */
 function readLocal(
   entry: TreeEntry,
   { where, hosts, paths, sends: near }: Context,
@@ -257,7 +256,7 @@ function readLocal(
   return limits;
 }
 
-/** In percent; 0 if absent. */
+/** Percent; 0 if absent. */
 function shareOf(filter: TreeEntry, name: string): number {
   const value = at(filter, name, 'default_value');
   const of = { HUNDRED: 1, TEN_THOUSAND: 100, MILLION: 10_000 }[textAt(value, 'denominator') ?? 'HUNDRED'] ?? 1;

@@ -1,20 +1,17 @@
-// What the files of a gateway limit: each limit in the words of its product, where it applies, and what was not understood.
+// The limits found in gateway files: each in its product's terms, with its place, and notes on what was not understood.
 //
 //   limit_req_zone $binary_remote_addr zone=api:10m rate=10r/s;
 //   location /api { limit_req zone=api burst=20 nodelay; }
 //
 //   { name: api, where: 'location /api', key: client, limit: { like: nginx, rate: 10r/s, burst: 20, nodelay: true }, status: 503, line: 2 }
 
-/** A limit as a scenario has it: a product with its own parameters. */
 export type Like = Readonly<Record<string, unknown>> & { readonly like: string };
 
-/** A part of a key that access logs have. */
 export type KeyPart = 'client' | 'host' | 'method' | 'path' | 'user';
 
 export interface LimitKey {
-  /** In the words of the file. */
   readonly text: string;
-  /** Empty: all requests together. Undefined: it cannot be taken from an access log. */
+  /** Empty: all requests share a key. Undefined: access logs do not contain the key. */
   readonly parts: readonly KeyPart[] | undefined;
 }
 
@@ -23,7 +20,6 @@ export interface Source {
   readonly text: string;
 }
 
-/** Something of a file, with its line, from 1. */
 interface Noted {
   readonly file: string;
   readonly line: number;
@@ -40,41 +36,38 @@ export interface FoundLimiter {
   readonly name: string;
   readonly file: string;
   readonly line: number;
-  /** Where its rate and its key are written, if elsewhere: the zone of nginx, the table of HAProxy. */
+  /** Where rate and key are defined, if elsewhere: the zone of nginx, the table of HAProxy. */
   readonly defined?: { readonly file: string; readonly line: number };
-  /** In words: `location /api`, `route orders`. Empty: everywhere. */
+  /** For example `location /api`, `route orders`. Empty: everywhere. */
   readonly where: string;
-  /** Names of hosts, `*.example.com` too; empty: all. */
+  /** Host names or patterns such as `*.example.com`; empty: all. */
   readonly hosts: readonly string[];
   /** Empty: all. */
   readonly paths: readonly PathPattern[];
-  /** Unknown where the file does not say which requests meet the limit. */
+  /** Unknown: the file does not say which requests the limit covers. */
   readonly reach: 'known' | 'unknown';
   readonly key: LimitKey;
   readonly counts: 'requests' | 'connections' | 'concurrency' | 'errors';
-  /** Undefined where the file says that there is none. */
+  /** Undefined if the file explicitly sets no limit. */
   readonly limit: Like | undefined;
-  /** What a refused request is answered with; undefined where its connection is closed. */
+  /** Response status of a refusal; undefined if the connection is closed. */
   readonly status: number | undefined;
-  /** Whether it counts, and refuses nothing. */
   readonly isDryRun: boolean;
   /** Limits with the same counter share their counts. */
   readonly counter: string;
 }
 
-/** A limit that is defined, and that no request meets. */
 interface NotApplied extends Noted {
   readonly name: string;
   readonly key?: LimitKey | undefined;
   readonly limit?: Like | undefined;
 }
 
-/** A route of a gateway: its requests meet its limits, and none of other routes. */
+/** Requests of a route meet its limits only. */
 interface LimitedRoute extends Pick<FoundLimiter, 'hosts' | 'paths'> {
   readonly limiters: readonly FoundLimiter[];
 }
 
-/** Limits that a request of one place has to pass, in the order in which they apply. */
 interface LimitedPlace {
   readonly where: string;
   readonly limiters: readonly FoundLimiter[];
@@ -85,7 +78,7 @@ export interface GatewayLimits {
   readonly places: readonly LimitedPlace[];
   readonly notUnderstood: readonly Noted[];
   readonly notApplied: readonly NotApplied[];
-  /** The limits that a request has to pass. Host and path as an access log has them; the host may be unknown. */
+  /** The limits of a request. Host and path are as in an access log; the host may be unknown. */
   readonly appliesTo: (host: string | undefined, path: string) => readonly FoundLimiter[];
 }
 
@@ -94,34 +87,31 @@ export type LimitRoute = GatewayLimits['appliesTo'];
 export const everyone: LimitKey = { text: 'all requests together', parts: [] };
 export const perClient: LimitKey = { text: 'client address', parts: ['client'] };
 
-/** A key by its name in a file; of those that are not named here, a log does not say what they are. */
+/** Access logs contain only the keys in `parts`. */
 export const keyNamed = (parts: Readonly<Record<string, readonly KeyPart[]>>, text: string): LimitKey => ({
   text,
   parts: Object.hasOwn(parts, text) ? parts[text] : undefined,
 });
 
-/** A key that no access log has, in the words of its file. */
+/** A key that access logs do not contain. */
 export const unknownKey = (text: string): LimitKey => ({ text, parts: undefined });
 
-/** Where something is written: an entry of a document, a directive, a line. */
 export type Written = Pick<Noted, 'file' | 'line'>;
 
 type Described = Pick<FoundLimiter, 'name' | 'limit'> & Partial<FoundLimiter>;
 
-/** Takes what the readers find. */
 export class FoundLimits {
   readonly limiters: FoundLimiter[] = [];
   readonly notUnderstood: Noted[] = [];
   readonly notApplied: NotApplied[] = [];
-  /** Of formats in which a request meets the limits of one place alone. */
+  /** For formats in which a request meets the limits of exactly one place. */
   readonly places: LimitedPlace[] = [];
   readonly routes: LimitRoute[] = [];
-  /** Files of which something was read that is no limit of its own. */
+  /** Files read without a limit of their own. */
   readonly read = new Set<string>();
-  /** Those that only routes apply. */
   readonly routed = new Set<FoundLimiter>();
 
-  /** By default per client address, everywhere, counting requests, answered with 429. */
+  /** Defaults: per client address, everywhere, counts requests, responds 429. */
   limiter({ file, line }: Written, found: Described): FoundLimiter {
     const { where = '', name } = found;
     const limiter: FoundLimiter = {
@@ -142,7 +132,7 @@ export class FoundLimits {
     return limiter;
   }
 
-  /** A request goes to the first route that fits; where its host is unknown, to that of the first host at which it is limited. */
+  /** The first matching route applies; if the host is unknown, the first host with a limit. */
   table(given: readonly LimitedRoute[]): void {
     const routes = given.map((route) => ({ ...route, paths: orAll(route.paths) }));
     const sets = new Map(
@@ -165,7 +155,7 @@ export class FoundLimits {
     });
   }
 
-  /** A limiter, unless something turns it off: `off` says what. */
+  /** A limiter, unless turned off. @param off the reason */
   unless(off: string | undefined, at: Written, found: Described): readonly FoundLimiter[] {
     if (off === undefined) return [this.limiter(at, found)];
     const { name, key, limit } = found;
@@ -188,7 +178,7 @@ const orAll = (paths: readonly PathPattern[]) =>
 
 const byLine = (a: Noted, b: Noted) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line);
 
-/** What a program fills in before the gateway reads the file: `${DOMAIN}`, `{{ domain }}`. */
+/** Placeholders filled in before the gateway reads the file: `${DOMAIN}`, `{{ domain }}`. */
 const FILLED_IN = /\$|\{\{|<%/;
 
 export function limitsOf(found: FoundLimits): GatewayLimits {
@@ -219,12 +209,10 @@ export function limitsOf(found: FoundLimits): GatewayLimits {
   };
 }
 
-/** An unknown host fits all. */
 function fitsHost(hosts: readonly string[], host: string | undefined): boolean {
   return host === undefined || hosts.length === 0 || hosts.some((pattern) => isHost(pattern, host));
 }
 
-/** A text as an expression that fits it alone. */
 export const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 export function isHost(pattern: string, host: string): boolean {
@@ -248,7 +236,7 @@ export function isPath({ kind, text, ignoresCase = false }: PathPattern, path: s
 
 const expressions = new Map<string, RegExp | undefined>();
 
-/** The most specific first: those with a host, then exact paths, expressions, and longer prefixes. */
+/** Most specific first: routes with a host, then exact paths, expressions, and longer prefixes. */
 export function bySpecificity<Route extends Pick<LimitedRoute, 'hosts' | 'paths'>>(routes: readonly Route[]): Route[] {
   const rank = ({ hosts, paths: [path] }: Route) => [
     hosts.length === 0 ? 0 : hosts.some((host) => host.includes('*')) ? 1 : 2,
@@ -262,7 +250,7 @@ export function bySpecificity<Route extends Pick<LimitedRoute, 'hosts' | 'paths'
     .map(({ route }) => route);
 }
 
-/** Undefined for an expression that JavaScript does not know. */
+/** Undefined if JavaScript cannot parse the expression. */
 export function expressionOf(text: string, ignoresCase: boolean): RegExp | undefined {
   const name = `${ignoresCase} ${text}`;
   if (!expressions.has(name)) {
@@ -291,7 +279,7 @@ const kinds: Readonly<Record<string, KeyPart>> = {
   request_method: 'method',
 };
 
-/** A key made of variables as nginx and APISIX name them: `$binary_remote_addr$uri`. */
+/** A key of nginx or APISIX variables: `$binary_remote_addr$uri`. */
 export function keyOfVariables(text: string): LimitKey {
   const names = [...text.matchAll(/\$\{?(\w+)\}?/g)].map(([, name]) => kinds[name!]);
   return { text, parts: names.includes(undefined) ? undefined : [...new Set(names as KeyPart[])] };
@@ -299,7 +287,7 @@ export function keyOfVariables(text: string): LimitKey {
 
 const UNITS_MS: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, ms: 1, s: 1e3, m: 6e4, h: 3.6e6, d: 8.64e7 };
 
-/** A duration as Go writes it: `1s`, `1h30m`, `0.5s`. @param unit of a number alone. Undefined for another text. */
+/** A Go duration: `1s`, `1h30m`, `0.5s`; else undefined. @param unit default for a plain number */
 export function durationOf(text: string, unit?: string): string | undefined {
   const one = unit !== undefined && /^\d+(?:\.\d+)?$/.test(text) ? `${text}${unit}` : text;
   if (!/^(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h|d))+$/.test(one)) return undefined;

@@ -1,4 +1,3 @@
-// The lines of HAProxy's file: sections, tables, conditions, and what their terms name.
 //
 //   acl is_api path_beg /api            http-request deny if is_api !{ src 10.0.0.0/8 }
 //   a text: path_beg /api               a condition: the terms `is_api` and `!{ src 10.0.0.0/8 }`
@@ -26,11 +25,9 @@ export interface ConfigSection {
 export interface StickTable extends Written {
   readonly name: string;
   readonly expire: string | undefined;
-  /** Counters with their periods. */
   readonly store: ReadonlyMap<string, string | undefined>;
 }
 
-/** A term of a condition: `{ path_beg /api }`, or the name of an acl. */
 export interface ConditionTerm {
   readonly text: string;
   readonly isNegated: boolean;
@@ -38,7 +35,7 @@ export interface ConditionTerm {
 
 export const termText = ({ text, isNegated }: ConditionTerm) => `${isNegated ? '!' : ''}${text}`;
 
-/** What stands behind the last `if` or `unless` that is a word. */
+/** The condition after the last word `if` or `unless`. */
 export function conditionOf({ words }: Pick<ConfigLine, 'words'>): {
   readonly word: string | undefined;
   readonly terms: readonly ConditionTerm[];
@@ -127,7 +124,7 @@ const fetches: Readonly<Record<string, readonly KeyPart[]>> = {
   method: ['method'],
 };
 
-/** What a converter makes of a value is another key, but for its case. */
+/** A converter changes the key, unless it only changes its case. */
 export function trackedKey(text: string): LimitKey {
   const fetch = text
     .toLowerCase()

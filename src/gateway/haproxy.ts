@@ -1,10 +1,10 @@
-// Limits of HAProxy: a table counts what is tracked, and a rule refuses where a count is too high.
+// Limits of HAProxy: a table counts tracked requests, and a rule refuses if a count is too high.
 //
 //   stick-table type ip size 1m expire 10s store http_req_rate(10s)
 //   http-request track-sc0 src
 //   http-request deny deny_status 429 if { sc_http_req_rate(0) gt 20 }        { like: haproxy-http-req-rate, period: 10s, limit: 20 }
 //
-// A request that is tracked first is in the count: `gt 20` admits 20, `ge 20` admits 19. Source: HAProxy 2.6, run; its manual, 7.3.3.
+// The count includes a request tracked before the rule: `gt 20` admits 20, `ge 20` admits 19. Source: HAProxy 2.6, run; its manual, 7.3.3.
 import {
   everyone,
   type FoundLimiter,
@@ -36,14 +36,13 @@ export function looksLikeHaproxy(text: string): boolean {
   );
 }
 
-/** A comparison of a counter in a condition. */
 interface Comparison {
   readonly counter: string;
   readonly slot: number | undefined;
   readonly table: string | undefined;
   readonly over: 'gt' | 'ge';
   readonly figure: string;
-  /** Whether it reads what the request itself is tracked by. */
+  /** Reads the entry that tracks this request. */
   readonly isTracked: boolean;
 }
 
@@ -62,7 +61,6 @@ const COMPARED = new RegExp(
   `(?:\\bsc(\\d?)_|\\bsrc_|\\b\\w+,table_)(${COUNTERS.join('|')})(?:\\(([^)]*)\\))?\\s+(?:-m\\s+int\\s+)?(gt|ge)\\s+(\\S+)`,
   'g',
 );
-/** What reads a counter of a table, or a rate of HAProxy itself. */
 const READS = /\bsc\d?_|\bsrc_(?:\w+_(?:rate|cnt|cur)|get_gp|inc_gp)|table_|\b[bf]e_(?:sess_rate|req_rate|conn)\b/;
 const VARIABLE = new RegExp(`set-var\\(([^)]*)\\)\\s+\\S*(?:table_|sc\\d?_|src_)(${COUNTERS.join('|')})`);
 const REFUSES =
@@ -118,7 +116,7 @@ class SectionReader {
     this.found.refuse(line, what);
   }
 
-  /** A backend that refuses all it gets: the condition that leads to it limits. */
+  /** A backend that refuses everything turns the condition that leads to it into a limit. */
   #sentTo(line: ConfigLine): void {
     const target = this.sections.find(({ kind, name }) => kind === 'backend' && name === line.words[1]);
     const refusing = target?.lines.find(({ text }) => REFUSES.test(text) && !/\s(?:if|unless)\s/.test(text));
@@ -156,7 +154,7 @@ class SectionReader {
     for (const one of comparisons) this.#limiter(line, one, action, paths, hosts);
   }
 
-  /** Hosts and paths of terms that all hold, as far as they name them: each in one term. */
+  /** Of terms that all hold: takes one with paths and one with hosts; the others are unknown. */
   reachOf(
     terms: readonly ConditionTerm[],
   ): Pick<FoundLimiter, 'hosts' | 'paths'> & { readonly unknown: readonly ConditionTerm[] } {
@@ -173,7 +171,6 @@ class SectionReader {
     };
   }
 
-  /** The comparisons of a term: written in braces, or in an acl of that name. */
   #resolved(term: ConditionTerm): { readonly comparisons: readonly Comparison[]; readonly reads: string | undefined } {
     const texts = term.isNegated ? [] : this.#texts(term);
     const comparisons = texts.flatMap((text) =>
@@ -207,13 +204,13 @@ class SectionReader {
       return this.#refuse(line, `no stick-table stores ${counter}`);
     const tracks = this.#tracksOf(table);
     const isUpdated = /^gpc/.test(counter);
-    // Lines without a section are a part of a file: the tracking may stand elsewhere.
+    // Lines without a section are an excerpt: the tracking may be elsewhere.
     const isWhole = this.section.kind !== '';
     if (isWhole && !isUpdated && (isTracked ? track === undefined : tracks.length === 0)) {
       const what = `${counter} is always 0: nothing is tracked in the table`;
       return this.found.unused(line, { name: table.name || 'stick-table', what });
     }
-    // A rule that comes before the tracking does not see the request.
+    // A rule before the tracking does not see the request.
     const own = tracks.filter((one) => this.section.lines.includes(one));
     const isPersistent = own.some(({ text }) => /^tcp-request\s+(?:connection|session)/.test(text));
     if (!isUpdated && own.length > 0 && !isPersistent && own.every((one) => one.line > line.line)) {
@@ -221,7 +218,7 @@ class SectionReader {
       if (!isTracked) return this.#refuse(line, what);
       return this.found.unused(line, { name: table.name || 'stick-table', what });
     }
-    // Counted before it is judged, the request is in the count.
+    // A request counted before the rule is in the count.
     const isBefore = /^gpc\d_rate$/.test(counter);
     const limit = Number(figure) + (over === 'gt' ? (isBefore ? 1 : 0) : isBefore ? 0 : -1);
     const like = likeOf(counter, limit, period, table.expire);
@@ -260,7 +257,7 @@ class SectionReader {
     });
   }
 
-  /** A rule that allows before this one exempts; after it, it exempts nothing. */
+  /** An earlier `allow` exempts requests; a later one does not. */
   #exempted({ line: at }: ConfigLine): void {
     for (const one of this.section.lines)
       if (/^http-request\s+allow\b/.test(one.text) && one.line < at)
@@ -280,7 +277,6 @@ class SectionReader {
     return undefined;
   }
 
-  /** The lines that track into a table, of any section. */
   #tracksOf({ name }: StickTable): readonly ConfigLine[] {
     return this.sections.flatMap((section) =>
       section.lines.filter(({ text }) => {
@@ -290,7 +286,7 @@ class SectionReader {
     );
   }
 
-  /** A request goes through one frontend and one backend; a log says neither. */
+  /** A request passes one frontend and one backend; logs name neither. */
   #reach(): Pick<FoundLimiter, 'reach'> {
     const { kind, name } = this.section;
     const limiting = this.sections.filter(
@@ -312,7 +308,7 @@ class SectionReader {
     return (this.#acls.get(text) ?? []).map(({ words }) => words.slice(2).join(' '));
   }
 
-  /** Empty if one of the texts that the term stands for names no paths. */
+  /** Empty if any text of the term names no paths. */
   #pathsOf(term: ConditionTerm): PathPattern[] {
     const found = term.isNegated ? [] : this.#texts(term).map(pathsIn);
     return found.some((some) => some.length === 0) ? [] : found.flat();
@@ -344,7 +340,6 @@ class SectionReader {
 
 const placeOf = ({ kind, name }: ConfigSection) => (kind === '' ? '' : `${kind} ${name}`);
 
-/** A text says why there is none. */
 function likeOf(counter: string, limit: number, period: string | undefined, expire: string | undefined): Like | string {
   if (counter === 'conn_cur')
     return limit < 1 ? 'a limit of 0 connections refuses all' : { like: 'nginx-limit-conn', connections: limit };
@@ -363,7 +358,7 @@ function likeOf(counter: string, limit: number, period: string | undefined, expi
   };
 }
 
-/** HAProxy counts ms where there is no unit. */
+/** HAProxy's default unit is ms. */
 function inUnits(time: string): string | number {
   return /^\d+$/.test(time) ? Number(time) : time;
 }

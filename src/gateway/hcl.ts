@@ -1,4 +1,4 @@
-// Reads the HCL of Terraform into entries: blocks, attributes, and what is written out. What is to be evaluated stays a text.
+// Reads Terraform's HCL into entries: blocks, attributes and literals. Expressions stay text.
 //
 //   resource "aws_wafv2_web_acl" "api" {        { resource: [{ labels: [aws_wafv2_web_acl, api], rule: [{ … }] }] }
 //     rule { limit = 2000 }
@@ -13,7 +13,6 @@ interface Token {
   readonly text: string;
   readonly kind: 'word' | 'string' | 'sign' | 'end' | 'newline';
   readonly line: number;
-  /** Where it is in the text, for expressions. */
   readonly from: number;
   readonly to: number;
 }
@@ -86,7 +85,6 @@ class HclReader {
     while (this.#token.kind === 'newline') this.#place += 1;
   }
 
-  /** Attributes and blocks up to the closing brace, or to the end. */
   body(end: '' | '}'): TreeEntry {
     const { line } = this.#token;
     const fields = new Map<string, TreeEntry>();
@@ -188,7 +186,7 @@ class HclReader {
     return entryOf(this.file, line, { fields });
   }
 
-  /** Up to the end of the line, or to what closes the list or object around it. */
+  /** Ends at the line end, or at the bracket that closes the enclosing list or object. */
   #expression(): TreeEntry {
     const first = this.#token;
     let depth = 0;

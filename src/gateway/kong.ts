@@ -24,7 +24,7 @@ const WINDOWS = ['second', 'minute', 'hour', 'day', 'month', 'year'] as const;
 export interface Bound extends Partial<Pick<FoundLimiter, 'hosts' | 'paths' | 'reach'>> {
   readonly where: string;
   readonly unused?: string | undefined;
-  /** Whether a consumer is known, and is the key unless the plugin names another. */
+  /** A consumer is known, and is the key unless the plugin names another. */
   readonly hasConsumers?: boolean;
 }
 
@@ -36,7 +36,7 @@ export function readKong(roots: readonly TreeEntry[], found: FoundLimits): void 
 
 const AUTHENTICATES = /^(?:key-auth|basic-auth|hmac-auth|jwt|oauth2|openid-connect|mtls-auth|ldap-auth)/;
 
-/** Of the plugins that fit a request only the most specific runs: that of its route, else of its service, else the global one. */
+/** Only the most specific matching plugin runs: that of the route, else of the service, else the global one. */
 function readDeclared(root: TreeEntry, found: FoundLimits): void {
   const nameOf = (one: TreeEntry | undefined) => textAt(one, 'name') ?? textAt(one, 'username') ?? textAt(one, 'id');
   const services = listAt(root, 'services');
@@ -51,7 +51,6 @@ function readDeclared(root: TreeEntry, found: FoundLimits): void {
   const lists = [root, ...services, ...routes.map(({ route }) => route), ...consumers];
   const plugins = lists.flatMap((one) => listAt(one, 'plugins'));
   const hasConsumers = consumers.length > 0 || plugins.some((one) => AUTHENTICATES.test(textAt(one, 'name') ?? ''));
-  /** By what they are bound to. */
   const scoped = new Map<string, FoundLimiter[]>();
   const read = (plugin: TreeEntry, scope: string) => {
     const isThere =
@@ -99,7 +98,7 @@ function reachOf(routes: readonly TreeEntry[]): Pick<FoundLimiter, 'hosts' | 'pa
   return { hosts: all('hosts'), paths };
 }
 
-/** An object does nothing until an annotation names it, or a label makes it global; what an Ingress names runs in place of what is global. */
+/** An object applies only if an annotation names it or a label makes it global; plugins named by an Ingress replace global ones. */
 function readObjects(roots: readonly TreeEntry[], found: FoundLimits): void {
   const global: FoundLimiter[] = [];
   const own = new Map<TreeEntry, FoundLimiter[]>();
@@ -170,7 +169,6 @@ function windows(config: TreeEntry | undefined, found: FoundLimits): Windowed[] 
   });
 }
 
-/** Lists of limits and of windows, paired by their places. */
 function advanced(config: TreeEntry | undefined, found: FoundLimits): Windowed[] {
   const [limits, sizes] = [listAt(config, 'limit'), listAt(config, 'window_size')];
   const isFixed = textAt(config, 'window_type') === 'fixed';

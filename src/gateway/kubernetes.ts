@@ -10,7 +10,7 @@ import { bySpecificity, type FoundLimiter, type FoundLimits, type Like, type Pat
 const OURS = 'nginx.ingress.kubernetes.io/';
 const THEIRS = /^nginx\.(?:org|com)\/limit-req-(?:rate|zone)/;
 
-/** A prefix ends where a segment of a path does. */
+/** A prefix ends at a path segment. */
 function pathOfRule(path: TreeEntry): PathPattern[] {
   const text = textAt(path, 'path') ?? '/';
   const type = textAt(path, 'pathType');
@@ -22,7 +22,6 @@ function pathOfRule(path: TreeEntry): PathPattern[] {
   ];
 }
 
-/** Of the rules of Ingresses. */
 export function pathsOfRules(rules: readonly TreeEntry[]): PathPattern[] {
   return rules.flatMap((rule) => listAt(rule, 'http', 'paths').flatMap(pathOfRule));
 }

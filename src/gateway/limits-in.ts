@@ -1,7 +1,7 @@
-// The limits in files of gateways: which format a file has, by its content; what is in no format that is known is said with its line.
+// Detects the format of gateway files by content and reads their limits; anything unknown becomes a note with its line.
 //
 //   limitersIn(text, 'nginx.conf')          { limiters, places, notUnderstood, notApplied, appliesTo }
-//   limitersInFiles([zones, server])        files of one gateway together: zones are in one, what uses them in another
+//   limitersInFiles([zones, server])        files of one gateway: zones may be in one, their uses in another
 
 import { readApisix } from './apisix.js';
 import { documentsOf, isGiven, type TreeEntry, textAt, walk } from './document.js';
@@ -28,7 +28,7 @@ export function limitersInFiles(files: readonly Source[]): GatewayLimits {
   const sources = files.flatMap(pieces);
   const whole = sources.filter((source) => /\.(?:md|tf|ya?ml|json)$/.test(source.name) || !isTemplate(source, found));
   const documents = whole.filter(isDocument).flatMap((source) => documentsIn(source, found));
-  // Files in files: a ConfigMap has its texts as fields.
+  // Embedded files: the texts of a ConfigMap are fields.
   const inner = documents.flatMap((root) => [...textsIn(root)]).filter((source) => !isTemplate(source, found));
   const all = [
     ...whole.filter((source) => !isDocument(source)),
@@ -52,7 +52,7 @@ export function limitersInFiles(files: readonly Source[]): GatewayLimits {
 const NAMED =
   /^(?:rate[-_]?limits?|rateLimiters?|limit-(?:count|req|conn|rps|rpm)|rate-limiting|requests_per_unit|token_bucket)$/i;
 
-/** A document of which nothing was read, though it names limits. */
+/** Notes documents that mention limits of which none was read. */
 function refuseUnread(roots: readonly TreeEntry[], found: FoundLimits): void {
   const noted = [...found.limiters, ...found.notApplied, ...found.notUnderstood].map(({ file }) => file);
   const read = new Set([...found.read, ...noted]);
@@ -65,7 +65,7 @@ function refuseUnread(roots: readonly TreeEntry[], found: FoundLimits): void {
   }
 }
 
-/** Fenced blocks of a page are files of their own, at the same lines. */
+/** Fenced blocks of a Markdown page, as files with the same line numbers. */
 function pieces(source: Source): Source[] {
   if (!/\.(?:md|markdown)$/i.test(source.name)) return [source];
   let line = 1;
@@ -104,7 +104,6 @@ function hclIn(source: Source, found: FoundLimits): TreeEntry[] {
   }
 }
 
-/** Texts of a document that are files themselves, with their lines. */
 function* textsIn(root: TreeEntry): Generator<Source> {
   for (const [entry, names] of walk(root)) {
     const { value, textLine, file } = entry;

@@ -1,13 +1,10 @@
-// The key of a zone of nginx: variables, and what a map or a geo makes of them.
+// The key of an nginx zone: variables, and their values from `map` or `geo`.
 //
-//   map $limited $key { 1 $binary_remote_addr; }       the address; where $limited is not 1, the key is empty, and nothing is counted
+//   map $limited $key { 1 $binary_remote_addr; }       the address; if $limited is not 1, the key is empty and nothing is counted
 import type { Directive } from './directives.js';
 import { keyOfVariables, type LimitKey, unknownKey } from './found.js';
 
-/**
- * @param names of each server
- * @param sayEmpty where the key is empty: the line, and when
- */
+/** @param names of each server @param sayEmpty reports where and when the key is empty */
 export function zoneKey(
   text: string,
   maps: readonly Directive[],
@@ -29,7 +26,7 @@ export function zoneKey(
   if (empty !== undefined) sayEmpty(empty, `as for "${empty.words[0]}"`);
   else if (!hasDefault) sayEmpty(map, `where nothing of the ${map.words[0]} fits`);
   const given = [...new Set(rows.map(({ words }) => words[1]!).filter((value) => value !== ''))];
-  // Values of geo are texts, also those that begin with $.
+  // Values of geo are literal, even with a leading $.
   const keys = given.map((value) => (isGeo ? { text: value, parts: [] } : zoneKey(value, others, names, sayEmpty)));
   const [first] = keys;
   const isOne =
@@ -39,7 +36,7 @@ export function zoneKey(
   return { text: `${text}: ${given.join(' or ')}`, parts: isOne ? first.parts : undefined };
 }
 
-/** The first name of the server: the host, where servers have one name each; the same for all, where there is one server. */
+/** The server's first name: equals the host if each server has one name; constant for a single server. */
 function keyOfServer(names: readonly (readonly string[])[]): LimitKey {
   const text = '$server_name';
   if (names.length === 1) return { text, parts: [] };

@@ -3,14 +3,14 @@
 //   server     by name: exact, then *.suffix, then prefix.*, then expressions, else the default
 //   location   = exact; else the longest prefix, in it its own; then expressions in order, unless the prefix has ^~
 //
-// Source: ngx_http_core_find_location of nginx 1.22. A log has no port: of servers with the same name, one with limits has precedence.
+// Source: ngx_http_core_find_location of nginx 1.22. Logs lack the port: among servers with the same name, one with limits has precedence.
 import { expressionOf, type FoundLimiter, isHost, isPath, type LimitRoute, type PathPattern } from './found.js';
 
 export interface NginxLocation {
   /** After `location`: `= /login`, `~* \.png$`. Empty for the server. */
   readonly words: string;
   readonly limiters: readonly FoundLimiter[];
-  /** Of a location without limits: where try_files sends what is no file, `/index.php` or `@app`. */
+  /** The fallback of try_files, `/index.php` or `@app`; for locations without limits. */
   readonly tries?: string;
   readonly locations: readonly NginxLocation[];
 }
@@ -93,7 +93,7 @@ function serverOf(servers: readonly NginxServer[], host: string | undefined): Ng
           fits((pattern) => !pattern.startsWith('~') && isHost(pattern, name)),
         ].find((some) => some.length > 0);
   const some = name === undefined ? servers : (named ?? defaultsOf(servers));
-  // Of servers with one name on several ports, one redirects to the other: the requests that matter meet the limits.
+  // Among servers with one name on several ports, one often redirects: the relevant requests meet the limits.
   return some.find(({ place }) => hasLimits(place)) ?? some[0];
 }
 

@@ -1,7 +1,7 @@
-// Limits of nginx: zones, and the limit_req and limit_conn that name them, by server and location.
+// Limits of nginx: zones, and the limit_req and limit_conn that use them, by server and location.
 //
-//   http       limit_req a          a location without a limit_req of its own inherits that of the server, and that of http;
-//     server   limit_req b          one of its own replaces all that it would inherit, and so for limit_conn.
+//   http       limit_req a          a location without its own limit_req inherits that of server or http;
+//     server   limit_req b          its own replaces all inherited ones; limit_conn likewise
 //       location /api               b
 //       location /login limit_req c c, and not b
 //
@@ -20,11 +20,9 @@ interface Zone {
   readonly of: 'limit_req' | 'limit_conn';
   readonly at: Directive;
   readonly key: LimitKey;
-  /** Of limit_req; undefined where it is not understood. */
   readonly rate: string | undefined;
 }
 
-/** What a block sets or inherits. */
 interface Level {
   readonly requests: readonly Directive[];
   readonly connections: readonly Directive[];
@@ -33,7 +31,7 @@ interface Level {
 
 const SETTINGS = ['limit_req_status', 'limit_conn_status', 'limit_req_dry_run', 'limit_conn_dry_run'];
 
-/** Files that come with nginx, and have no limits. */
+/** Standard files of nginx without limits. */
 const HARMLESS = /(?:^|\/)(?:mime\.types|(?:fastcgi|proxy|uwsgi|scgi)_params|fastcgi\.conf|koi-\w+|win-utf)$/;
 
 export function readNginx(sources: readonly Source[], found: FoundLimits): void {
@@ -45,11 +43,10 @@ class Configuration {
   readonly #files: readonly { readonly name: string; readonly directives: readonly Directive[] }[];
   readonly #included = new Set<string>();
   readonly #zones = new Map<string, Zone>();
-  /** The limiters of a directive, as often as a place applies it with another status or dry run. */
+  /** One limiter per directive, and per status or dry run with which a place applies it. */
   readonly #limiters = new Map<string, FoundLimiter | undefined>();
   readonly #numbers = new Map<Directive, number>();
   readonly #used = new Set<Zone>();
-  /** Limits of http itself. */
   #http: readonly Directive[] = [];
   #servers = 0;
   readonly #exempting = new Set<string>();
@@ -112,7 +109,7 @@ class Configuration {
     this.#found.refuse(at, what);
   }
 
-  /** With what it includes in its place, as far as it is there. */
+  /** Replaces each include by the directives of the included files that are given. */
   #withIncludes(directives: readonly Directive[], trail: readonly string[]): readonly Directive[] {
     return directives.flatMap((one) => {
       if (one.block !== undefined) return [{ ...one, block: this.#withIncludes(one.block, trail) }];
@@ -243,7 +240,6 @@ class Configuration {
     };
   }
 
-  /** Each set of limits once. */
   #place(where: string, limiters: readonly FoundLimiter[]): void {
     const known = this.#found.places.some(
       (one) =>
@@ -254,7 +250,7 @@ class Configuration {
     if (!known) this.#found.places.push({ where, limiters });
   }
 
-  /** Requests that reach a location with limits by try_files, which a log does not show. */
+  /** Notes requests that reach a limited location through try_files, which logs do not show. */
   #tried(locations: readonly NginxLocation[], server: Directive): void {
     const all = (some: readonly NginxLocation[]): NginxLocation[] =>
       some.flatMap((one) => [one, ...all(one.locations)]);
@@ -379,7 +375,7 @@ class Configuration {
   }
 }
 
-/** By its last folder and name, since the folders of a server are not those of a repository; `*` fits what is in a name. */
+/** Compares only the last folder and name: folders on a server differ from those in a repository. `*` matches within a name. */
 function isIncluded(pattern: string, name: string): boolean {
   const parts = pattern.split('/').filter((part) => part !== '');
   const names = name.split('/');
@@ -391,7 +387,7 @@ function isIncluded(pattern: string, name: string): boolean {
   return !pattern.includes('*') || parts.length < 2 || names.length < 2 || names.at(-2) === parts.at(-2);
 }
 
-/** Of a size as nginx writes it: 32k, 10m; 0 for another text. */
+/** 32k, 10m; 0 for any other text. */
 function bytesOf(size: string): number {
   const [, figure, unit = ''] = /^(\d+)([km]?)$/i.exec(size) ?? ['', '0'];
   return Number(figure) * { '': 1, k: 1024, m: 1_048_576 }[unit.toLowerCase()]!;

@@ -1,8 +1,8 @@
-// Limits that an API publishes: API Commons rate limits, and x-rate-limit of OpenAPI. They name no rule, and are read as fixed windows.
+// Limits published by APIs: API Commons rate limits, and x-rate-limit of OpenAPI. They name no rule and are read as fixed windows.
 //
 //   - { name: Search, type: Endpoint, limit: 30, metric: request, timeframe: minute, description: … }
 //   paths: { /orders: { post: { x-rate-limit: { limit: 10, window: 60s } } } }
-//
+// Sources: github.com/api-commons/rate-limits, its JSON Schema; x-rate-limit has no schema, so its usual spellings are read.
 // Sources: github.com/api-commons/rate-limits, its JSON Schema; x-rate-limit has none, so its usual spellings are read.
 import { at, listAt, numberAt, type TreeEntry, textAt } from './document.js';
 import {
@@ -28,7 +28,6 @@ export function readPublished(roots: readonly TreeEntry[], found: FoundLimits): 
   }
 }
 
-/** A list of limits, or properties of the type RateLimits with a list as their data. */
 function entriesIn(list: TreeEntry): readonly TreeEntry[] {
   const items = list.items.length > 0 ? list.items : [list];
   return items.flatMap((item) => {
@@ -130,7 +129,7 @@ function readExtension(
   });
 }
 
-/** Plain numbers count seconds. */
+/** Plain numbers are seconds. */
 function timeOf(text: string | undefined): string | undefined {
   const [, figure = '1', unit = 's'] =
     /^(\d+)?\s*(ms|milliseconds?|s|sec|seconds?|m|min|minutes?|h|hours?|d|days?)?$/i.exec(text ?? '-') ?? ['', '', ''];

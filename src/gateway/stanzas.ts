@@ -1,10 +1,9 @@
-// The formats that are lines of text: nginx, HAProxy, Caddy. They are read without a library, as a command line starts.
+// Line-based formats: nginx, HAProxy, Caddy. Read without a library, for a fast start of the command line.
 import { looksLikeCaddy, readCaddy } from './caddy.js';
 import { FoundLimits, type GatewayLimits, limitsOf, type Source } from './found.js';
 import { looksLikeHaproxy, readHaproxy } from './haproxy.js';
 import { looksLikeNginx, readNginx } from './nginx.js';
 
-/** The limits of a piece of nginx, HAProxy or Caddy. */
 export function stanzaLimits(text: string): GatewayLimits {
   const found = new FoundLimits();
   const source = { name: 'paste', text };
@@ -27,11 +26,9 @@ export function readStanzas(sources: readonly Source[], found: FoundLimits): voi
 
 const NGINX = /^[^#\n]*\blimit_(?:req|conn)(?:_zone)?\s/m;
 
-/** Words of a file that limits. */
 const WORDS =
   /\blimit_(?:req|conn)(?:_zone)?\s|\bstick-table\b|\btrack-sc\d|http_req_rate|conn_(?:rate|cur)\b|\bdescriptors:|\brate_limit\b|local_ratelimit|token_bucket:|requests_per_unit|rate-limiting|limit-(?:count|req|conn|rps|rpm)\b|rateLimit[:\]]|<rate-limit(?:-by-key)?\b|RequestRateLimiter|rate_based_statement|throttle\b.*\blimit/;
 
-/** Whether a text may be a file that limits. */
 export function looksLikeLimits(text: string): boolean {
   return WORDS.test(text) || looksLikeHaproxy(text);
 }
@@ -45,7 +42,7 @@ export function looksLikeDocument(text: string): boolean {
   );
 }
 
-/** A template is refused where it says something of a limit, since its values are known once it is filled in. */
+/** Refuses templates that mention limits: their values are known only once filled in. */
 export function isTemplate(source: Source, found: FoundLimits): boolean {
   const { name, text } = source;
   const lines = text.split('\n');

@@ -1,4 +1,4 @@
-// Limits of clouds, as Terraform declares them: in HCL, in JSON, and in the JSON of a plan.
+// Limits of clouds in Terraform: HCL, JSON, and plans in JSON.
 //
 //   resource "aws_wafv2_web_acl" "api" { rule { statement { rate_based_statement { limit = 2000 … } } } }
 //   { like: aws-waf, limit: 2000 }             more than 2000 in 300 s, the default, by an estimate
@@ -137,7 +137,6 @@ function readRuleset({ name, body }: Resource, found: FoundLimits): void {
       ...(off === undefined && reachOf(at(rule, 'expression'), found)),
       key,
       limit: like,
-      // A challenge is answered with 403.
       status:
         numberAt(rule, 'action_parameters', 'response', 'status_code') ??
         (/challenge$/.test(textAt(rule, 'action') ?? '') ? 403 : 429),
@@ -150,7 +149,7 @@ const HOST = /http\.host\s+eq\s+"([^"]+)"/g;
 const EXACT = /http\.request\.uri\.path\s+eq\s+"([^"]+)"/g;
 const PREFIX = /starts_with\(http\.request\.uri\.path,\s*"([^"]+)"\)/g;
 
-/** Of an expression: `http.host eq "a"`, and paths that are equal or start with a text, joined by `and`. */
+/** Of an expression: `http.host eq "a"`, and equal or prefixed paths, joined by `and`. */
 function reachOf(expression: TreeEntry | undefined, found: FoundLimits): { hosts: string[]; paths: PathPattern[] } {
   const text = textAt(expression) ?? expression?.expression ?? 'true';
   const all = (term: RegExp) => [...text.matchAll(term)].map(([, given]) => given!);
@@ -253,7 +252,7 @@ function readKongPlugin({ type, name, body }: Resource, found: FoundLimits): voi
   readPlugin(plugin, { where: target, reach: bound === undefined ? 'known' : 'unknown' }, found, name);
 }
 
-/** A module is in another folder or repository: what is written out of the rules of a web ACL is read, the rest is refused. */
+/** The module itself is elsewhere: reads literal web ACL rules passed to it and refuses the rest. */
 function readModule(module: TreeEntry, found: FoundLimits): void {
   const name = module.fields.get('')?.items[0]?.value ?? '';
   for (const [entry, names] of walk(module)) {

@@ -1,4 +1,4 @@
-// Limits of Traefik: middlewares, and the routers that name them; in files, as labels of containers, as objects of Kubernetes.
+// Limits of Traefik: middlewares, and the routers that use them; in files, container labels, and Kubernetes objects.
 //
 //   http: { middlewares: { api: { rateLimit: { average: 10, burst: 20 } } },      { like: traefik, average: 10, burst: 20 }
 //           routers: { web: { rule: 'PathPrefix(`/api`)', middlewares: [api] } } }
@@ -26,7 +26,7 @@ interface Middleware {
 interface Router {
   readonly name: string;
   readonly rule: TreeEntry | undefined;
-  /** The highest is asked first; by default the length of the rule. */
+  /** Highest first; default: the length of the rule. */
   readonly priority?: number | undefined;
   readonly isEntryPoint?: boolean;
   readonly middlewares: readonly string[];
@@ -103,7 +103,7 @@ function addMiddleware(name: string, given: TreeEntry | undefined, to: Middlewar
   }
 }
 
-/** `traefik.http.middlewares.api.ratelimit.average=10` in labels makes the same tree. */
+/** Builds the same tree from labels: `traefik.http.middlewares.api.ratelimit.average=10`. */
 function labelled(root: TreeEntry): TreeEntry[] {
   const trees: TreeEntry[] = [];
   for (const [entry, names] of walk(root)) {
@@ -154,7 +154,7 @@ function readMiddleware(
   if (isGiven(at(config, 'sourceCriterion', 'ipStrategy', 'excludedIPs')))
     found.refuse(config, 'excludedIPs is not read: the address of the client is the key here');
   const names = new Set([name]);
-  // A chain may name chains.
+  // A chain may contain chains.
   for (const _ of all)
     for (const one of all)
       if (
@@ -172,7 +172,7 @@ function readMiddleware(
       key,
       limit,
     });
-  // In memory each router has buckets of its own; in Redis all share them.
+  // In memory each router has its own buckets; Redis shares them.
   const isShared = at(config, 'redis') !== undefined;
   return new Map(
     users.map((router) => [
@@ -231,12 +231,12 @@ function keyOf(config: TreeEntry, kind: Middleware['kind']): LimitKey {
 
 const MATCHER = /\b(Host|Path|PathPrefix|PathRegexp)\(([^)]*)\)/;
 
-/** Of a rule that names hosts and paths: `Host(a) && (Path(b) || Path(c))`. @param found where what else it names is said */
+/** Of a rule with hosts and paths: `Host(a) && (Path(b) || Path(c))`. @param found receives notes on other matchers */
 function reachOf(rule: TreeEntry | undefined, found: FoundLimits | undefined): Pick<FoundLimiter, 'hosts' | 'paths'> {
   const text = textAt(rule) ?? '';
   const hosts: string[] = [];
   const paths: PathPattern[] = [];
-  // Of each group that && joins, one must hold, and all of it are hosts, or all paths.
+  // Each group between && must consist of hosts only, or of paths only.
   const groups = text.split('&&').map((group) => {
     const parts = group.split('||').map((part) => MATCHER.exec(part));
     const kinds = new Set(parts.map((part) => (part === null ? '' : part[1] === 'Host' ? 'host' : 'path')));
@@ -258,7 +258,7 @@ function reachOf(rule: TreeEntry | undefined, found: FoundLimits | undefined): P
   return { hosts, paths };
 }
 
-/** Whether what || joins is in brackets of its own wherever && is there, too. */
+/** Whether each || group has its own brackets wherever && occurs too. */
 function isBalanced(text: string): boolean {
   if (!text.includes('&&') || !text.includes('||')) return true;
   return text.split('&&').every((group) => !group.includes('||') || /^\s*\(.*\)\s*$/.test(group));
