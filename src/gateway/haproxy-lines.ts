@@ -1,3 +1,4 @@
+// The lines of HAProxy's configuration: sections, tables, conditions.
 //
 //   acl is_api path_beg /api            http-request deny if is_api !{ src 10.0.0.0/8 }
 //   a text: path_beg /api               a condition: the terms `is_api` and `!{ src 10.0.0.0/8 }`

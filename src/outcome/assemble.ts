@@ -1,5 +1,3 @@
-// Makes an outcome of its parts: figures, expectations, notes, verdict, digest.
-
 import { canonicalJson, sha256Hex } from '../schema/canonical.js';
 import { instantText, startOf } from '../time/cycle.js';
 import { VERSION } from '../version.js';
@@ -76,8 +74,8 @@ export function assemble(facts: RunFacts, figures: Figures, past: Past, expectat
 }
 
 /**
- * With its digest: `sha256:` and SHA-256 over the canonical JSON of what a seed determines. Left out are the version of the program, the
- * command, how a log was read, what only a live run has (times, connections, differences), and the runs with other rules.
+ * Adds the digest: `sha256:` and SHA-256 over the canonical JSON of what a seed determines. Excluded are the program version, the
+ * command, how a log was read, figures of live runs only (times, connections, differences), and runs with other rules.
  */
 export function sealed(outcome: Omit<Outcome, 'digest'> & { readonly digest?: string }): Outcome {
   const {
@@ -93,7 +91,7 @@ export function sealed(outcome: Omit<Outcome, 'digest'> & { readonly digest?: st
   return { ...outcome, digest: `sha256:${sha256Hex(canonicalJson(determined))}` };
 }
 
-/** A run that differs or is invalid outweighs its expectations. What holds in a part of a run need not hold in the whole. */
+/** A difference or an invalid run outweighs the expectations. What holds in part of a run need not hold in all of it. */
 export function verdictOf({
   expectations,
   comparison,
@@ -140,7 +138,7 @@ function sourceOf(outcome: Partial<Outcome> & Figures, past: Past): FigureSource
   };
 }
 
-/** The number at a dotted path: `clients.retries` of all clients, `clients.obedient.retries` of one kind. */
+/** A dotted path: `clients.retries` of all clients, `clients.obedient.retries` of one kind. */
 function numberAt(outcome: Partial<Outcome>, path: string): number | undefined {
   const [head = '', ...rest] = path.split('.');
   let place: unknown = (outcome as Record<string, unknown>)[head];

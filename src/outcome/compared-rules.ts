@@ -1,4 +1,3 @@
-// Several rules on the same requests, of a log or of a scenario.
 import type { Static } from 'typebox';
 import { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { real } from '../schema/fields.js';

@@ -1,4 +1,4 @@
-// What requests cost in a run, in the unit of its costs.
+// Costs of a run's requests, in their unit.
 import type { CostFigures } from './outcome-schema.js';
 
 const MINUTE_MS = 60_000;
@@ -7,10 +7,9 @@ export class CostTally {
   readonly #unit: string;
   #requested = 0;
   #admitted = 0;
-  /** The most that was admitted in any minute. */
   #most = 0;
   #inMinute = 0;
-  /** Of those admitted in the last minute; what lies before `#first` is older. */
+  /** Admissions of the last minute; entries before `#first` are older. */
   #atMs: number[] = [];
   #costs: number[] = [];
   #first = 0;
@@ -19,7 +18,6 @@ export class CostTally {
     this.#unit = unit;
   }
 
-  /** Times never decrease. */
   add(cost: number, isAdmitted: boolean, ms: number): void {
     this.#requested += cost;
     if (!isAdmitted) return;

@@ -1,7 +1,7 @@
 // Where two runs of the same contracts differ, cycle by cycle.
 //
-//   cycle      41    42    43    44         requests and admitted: in every cycle in which they differ
-//   predicted   5     5     5     5         count and state: in the cycle in which they begin to differ
+//   cycle      41    42    43    44         requests and admitted: every cycle that differs
+//   predicted   5     5     5     5         count and state: the cycle in which they begin to differ
 //   observed    5     4     5     5
 import type { Difference } from './outcome-schema.js';
 import type { Timeline, TimelineRow } from './timeline.js';
@@ -15,10 +15,7 @@ type Row = Pick<TimelineRow, 'requests' | 'admitted' | 'count' | 'state'>;
 
 const figures = ['requests', 'admitted', 'count', 'state'] as const;
 
-/**
- * The differences between two runs, in order of cycle, then contract. Contracts are matched by name. If a run has no timeline by contract,
- * the totals are compared.
- */
+/** In order of cycle, then contract. Contracts are matched by name. If either run has no timeline by contract, compares the totals. */
 export function differencesBetween(predicted: ComparedRun, observed: ComparedRun): Difference[] {
   const byContract = predicted.timeline !== undefined && observed.timeline !== undefined;
   const [mine, theirs] = [predicted, observed].map((run) => byCell(byContract ? run.timeline! : run.totals));

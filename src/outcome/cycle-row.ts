@@ -1,7 +1,7 @@
 // One cycle of a run, predicted or observed: a run is an `Observable<CycleRow>`.
 //
 //   cycle 7        contracts   0    2    9        only those that changed, ascending
-//                  requests    3    1    0        contract 9 had none: requests left its window, or its state changed
+//                  requests    3    1    0        contract 9: requests left its window, or its state changed
 //                  admitted    3    0    0
 //                  counts     41  102   99        window at the end of the cycle
 //                  states      0    1    0        index into `run.states`, at the end of the cycle
@@ -9,18 +9,17 @@ import type { Plan } from '../limiter/plan.js';
 import type { CostTally } from './cost-tally.js';
 
 export interface RunShape {
-  /** By index. Grows while a stream of requests brings new keys. */
+  /** By index. A stream of requests may add keys during the run. */
   readonly names: readonly string[];
   readonly states: readonly { readonly name: string; readonly admits: boolean }[];
-  /** Index of the first state of every contract. */
   readonly initial: number;
-  /** Of the first window; null where the definition sets none. */
+  /** Of the first window; null if the definition sets none. */
   readonly threshold: number | null;
-  /** Length of the first window in cycles; 0 for contracts without windows. */
+  /** Length of the first window in cycles; 0 without windows. */
   readonly within: number;
   /** Primitive of the rule; undefined for contracts with windows. */
   readonly rule?: string | undefined;
-  /** Undefined where every request costs 1. It grows with the run. */
+  /** Undefined if every request costs 1. Updated during the run. */
   readonly costs?: CostTally | undefined;
 }
 
@@ -29,35 +28,35 @@ export interface RowTransition {
   readonly to: string;
   readonly admits: boolean;
   readonly count: number;
-  /** The last cycle up to then in which the contract had requests. */
+  /** The contract's last cycle with requests up to then. */
   readonly lastRequest: number | undefined;
 }
 
-/** The single decisions of a rule in a cycle, in order of time. */
+/** The single decisions of a rule in a cycle, by time. */
 export interface Decisions {
   readonly contracts: readonly number[];
   readonly atMs: readonly number[];
-  /** How long an admitted request is held, in ms; NaN: limited. */
+  /** Delay of an admitted request, in ms; NaN: limited. */
   readonly delaysMs: readonly number[];
-  /** Of a limited request: when one would be admitted, in unix ms, Infinity for never; NaN: admitted. */
+  /** For a limited request: when one would be admitted, in unix ms, Infinity for never; NaN: admitted. */
   readonly opensMs: readonly number[];
 }
 
 /**
- * A cycle without a row is like the one before, without requests. The last cycle of a run has a row. Rows are never changed once emitted.
- * The columns are empty in a run without columns.
+ * Rows are immutable. A cycle without a row repeats the previous state, without requests; the last cycle of a run has a row.
+ * In a run without columns the columns are empty.
  */
 export interface CycleRow<Run extends RunShape = RunShape> {
   readonly cycle: number;
   readonly run: Run;
-  /** Indexes of the contracts that changed, ascending; each column has one value for each. */
+  /** Indexes of the contracts that changed, ascending; the columns are parallel to it. */
   readonly contracts: Uint32Array;
   readonly requests: Float64Array;
   readonly admitted: Float64Array;
   readonly limited: Float64Array;
-  /** Of the first window, at the end of the cycle; of a rule: the most of its capacity that was used up in the cycle. */
+  /** Window count at the end of the cycle; for a rule, the peak use of its capacity in the cycle. */
   readonly counts: Float64Array;
-  /** At the end of the cycle, as an index into `run.states`. */
+  /** Index into `run.states` at the end of the cycle. */
   readonly states: Uint8Array;
   readonly transitions: readonly RowTransition[];
   /** All contracts; `limiting` counts those that do not admit at the end of the cycle. */
@@ -66,10 +65,9 @@ export interface CycleRow<Run extends RunShape = RunShape> {
     readonly admitted: number;
     readonly limited: number;
     readonly limiting: number;
-    /** Admitted after a delay; undefined without a rule. */
     readonly delayed?: number | undefined;
   };
-  /** How long a rule holds admitted requests, in ms, without those that it does not hold. */
+  /** Delays of admitted requests by a rule, in ms, above 0 only. */
   readonly delaysMs: readonly number[];
   readonly decisions?: Decisions | undefined;
 }
@@ -86,7 +84,7 @@ export function shapeOf(names: readonly string[], { states, initial, thresholds,
   };
 }
 
-/** Collects the changes of one cycle, and makes a row of them. Allocates only for the row. */
+/** Collects the changes of one cycle into a row. Allocates only for the row. */
 export class RowBuilder<Run extends RunShape = RunShape> {
   #requests = new Float64Array(64);
   #admitted = new Float64Array(64);
@@ -131,17 +129,13 @@ export class RowBuilder<Run extends RunShape = RunShape> {
     this.#counts[contract]! -= n;
   }
 
-  /** Sets the count of a contract: reported by the target, or used up of a rule. */
+  /** Sets a count: reported by the target, or used capacity of a rule. */
   counted(contract: number, count: number): void {
     this.#touch(contract);
     this.#counts[contract] = count;
   }
 
-  /**
-   * @param state index into the states of the run
-   * @param count of the window at the transition
-   * @param lastRequest the last cycle up to now in which the contract had requests
-   */
+  /** @param lastRequest the contract's last cycle with requests, up to now */
   moved(contract: number, state: number, count: number, lastRequest?: number): void {
     if (this.byContract) this.#touch(contract);
     else if (contract >= this.#known) this.#meet(contract);
@@ -183,7 +177,7 @@ export class RowBuilder<Run extends RunShape = RunShape> {
     const bare = { requests: sum, admitted: admittedSum, limited: sum - admittedSum, limiting: this.#limiting };
     const delaysMs = this.run.rule === undefined ? NONE : this.#delaysMs;
     const totals = this.run.rule === undefined ? bare : { ...bare, delayed: delaysMs.length };
-    // Most rows have none: those share one list.
+    // Most rows have none and share one list.
     const transitions = this.#transitions.length === 0 ? NO_TRANSITIONS : this.#transitions;
     const row = new Row(
       cycle,

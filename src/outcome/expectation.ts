@@ -1,8 +1,8 @@
-// What a scenario demands of its outcome: conditions on figures, over the run, a phase, or every stretch of a given length.
+// Expectations of a scenario: conditions on figures, over the run, a phase, or every interval of a given length.
 //
 //   limited == 0            the figure over the whole run
 //   ... from 0 to 120       over the cycles 0 .. 119
-//   ... in_any 60           |---60---|          holds over every stretch of 60 cycles
+//   ... in_any 60           |---60---|          holds over every interval of 60 cycles
 //                             |---60---|
 import type { Static } from 'typebox';
 import { ExpressionError, parseCondition, type ReadCondition } from '../limiter/expression/condition.js';
@@ -58,17 +58,16 @@ export interface Expectation {
   readonly text: string;
   readonly condition: ReadCondition;
   readonly at: Stretch | undefined;
-  /** Length of the stretches in which it must hold. */
+  /** Length of the intervals in which it must hold. */
   readonly inAny: number | undefined;
   readonly contract: string | undefined;
-  /** The share of replications in which it must hold; undefined for all. */
+  /** Share of replications in which it must hold; undefined: all. */
   readonly share: number | undefined;
 }
 
 export interface FigureSource {
   whole(name: string): number | undefined;
   over(name: StretchFigure, at: Stretch, contract: string | undefined): number | undefined;
-  /** Undefined if not known. */
   values(
     name: StretchFigure,
     length: number,
@@ -80,7 +79,7 @@ export interface FigureSource {
 export interface Reading {
   readonly time: ReadTime;
   readonly phases: Readonly<Record<string, Stretch>>;
-  /** Undefined where a log names the contracts. */
+  /** Undefined if a log names the contracts. */
   readonly contracts: readonly string[] | undefined;
   readonly clients: readonly string[];
 }
@@ -109,7 +108,7 @@ export function parseExpectation(spec: ExpectationSpec, place: string, reading: 
   return { name, text: wordsFor(given), condition, at, inAny, contract, share };
 }
 
-/** Whether it holds, and the value found: for a condition with several figures all of them, as text. */
+/** The result and the value found; for a condition with several figures, all of them as text. */
 export function judge(
   { name, text: expected, condition, at, inAny, contract, share }: Expectation,
   source: FigureSource,
@@ -135,7 +134,7 @@ export function judge(
   return { ...asked, actual, held: isKnown && condition.holds(value) };
 }
 
-/** The value that is shown: the largest or smallest that fails, else any that fails, else the largest. */
+/** Shows the largest or smallest failing value, else any failing one, else the largest. */
 function verdictOn(values: ReadonlySet<number>, condition: ReadCondition): Pick<ExpectationOutcome, 'actual' | 'held'> {
   if (values.size === 0) return { actual: null, held: false };
   let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];

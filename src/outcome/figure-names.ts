@@ -1,8 +1,7 @@
-// Names of the figures in conditions. They follow from the schema of an outcome, so that none is missing.
+// Names of figures in conditions, derived from the outcome schema so that none is missing.
 import type { TSchema } from 'typebox';
 import { ClientFigures, CostFigures, LiveFigures, Quantiles, ServiceFigures } from './outcome-schema.js';
 
-/** Figures of a part of a run, and of one contract. */
 export const stretchFigures = [
   'requests',
   'admitted',
@@ -36,13 +35,10 @@ const partFigures = [
   ...namesOf(LiveFigures).map((name) => `live.${name}`),
 ];
 
-/** Phases have names of the user. */
+/** Phases have user-defined names. */
 const openPrefixes = ['live.by_decision.', 'live.by_phase.'];
 
-/**
- * Names in a condition on the whole run: `clients.retries` is of all clients, `clients.<kind>.retries` of one kind.
- * @param kinds names of the kinds of clients
- */
+/** Names in conditions on the whole run: `clients.retries` of all clients, `clients.<kind>.retries` of one kind. */
 export function wholeFigures(kinds: readonly string[]): { names: string[]; prefixes: string[] } {
   const owners = ['clients', ...kinds.map((kind) => `clients.${kind}`)];
   return {

@@ -1,4 +1,4 @@
-// Figures of a part of a run: between two cycles, or over every stretch of a given length.
+// Figures of part of a run: between two cycles, or over every interval of a given length.
 
 import type { FigureSource } from './expectation.js';
 import type { StretchFigure } from './figure-names.js';
@@ -8,7 +8,6 @@ import type { Stretch } from './stretch.js';
 import type { Timeline } from './timeline.js';
 
 export interface Past {
-  /** Cycle 0 of the stretches. */
   readonly firstCycle: number;
   readonly lastCycle: number;
   readonly names: readonly string[];
@@ -18,7 +17,7 @@ export interface Past {
   readonly admits: (state: string) => boolean;
 }
 
-/** Stretches count cycles from the start of the run, and end with it at the latest. */
+/** Intervals count cycles from the start of the run, and end with it at the latest. */
 export class Stretches implements Pick<FigureSource, 'over' | 'values'> {
   readonly #sums = new Map<string, Sums>();
   readonly #peaks = new Map<string, Plateaus>();
@@ -29,7 +28,7 @@ export class Stretches implements Pick<FigureSource, 'over' | 'values'> {
     this.#past = past;
   }
 
-  /** Undefined for an unknown contract or one without a timeline, and if the run stopped earlier. */
+  /** Undefined if the contract is unknown or has no timeline, or the run stopped earlier. */
   over(figure: StretchFigure, at: Stretch, contract: string | undefined): number | undefined {
     const [value] = this.values(figure, Number.POSITIVE_INFINITY, at, contract) ?? [];
     return value;
@@ -80,12 +79,12 @@ export class Stretches implements Pick<FigureSource, 'over' | 'values'> {
 
   #counts(figure: 'requests' | 'admitted' | 'limited', contract: string | undefined): Points | undefined {
     const { names, timeline, totals } = this.#past;
-    // The totals of a single contract are its figures.
+    // With a single contract its figures are the totals.
     if (contract === undefined || names.length === 1) return pointsIn(totals, figure, undefined);
     return timeline === undefined ? undefined : pointsIn(timeline, figure, contract);
   }
 
-  /** [entry, restore) of every time in which a contract did not admit; the last may have no restore. */
+  /** [entry, restore) of every interval without admission; the last may lack a restore. */
   #limitingStretches(contract: string | undefined): [entry: number, restore: number | undefined][] {
     const { names, transitions, admits } = this.#past;
     return transitions.flatMap((moves, index) => {
@@ -101,7 +100,7 @@ export class Stretches implements Pick<FigureSource, 'over' | 'values'> {
     });
   }
 
-  /** The largest count of a window by cycle; undefined without a timeline. */
+  /** The largest window count by cycle; undefined without a timeline. */
   #peaksOf(contract: string | undefined): Plateaus | undefined {
     const { timeline } = this.#past;
     if (timeline === undefined) return undefined;
@@ -128,7 +127,7 @@ function onePerCycle(cycles: readonly number[]): Points {
   return cycles.toSorted((a, b) => a - b).map((cycle) => [cycle, 1] as const);
 }
 
-/** How many contracts were limiting, in each cycle in which any was. */
+/** The number of limiting contracts, in each cycle with any. */
 function* limitingPerCycle(
   stretches: readonly (readonly [entry: number, restore: number])[],
 ): Generator<readonly [number, number]> {
@@ -144,7 +143,7 @@ function* limitingPerCycle(
   }
 }
 
-/** The largest count over the contracts at every change. A timeline is in order of cycle. */
+/** The largest count over the contracts, at every change. */
 function* largestCounts(timeline: Timeline, contract: string | undefined): Generator<readonly [number, number]> {
   const counts = new Map<string, number>();
   let cycle: number | undefined;

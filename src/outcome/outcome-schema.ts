@@ -1,4 +1,3 @@
-// The schema of an outcome, predicted or observed. Published with the package as JSON Schema.
 import type { Static } from 'typebox';
 import { flag, real, whole } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
@@ -279,7 +278,7 @@ export const ExpectationOutcome = Type.Object(
   strict,
 );
 
-/** Exit code of each: held and nothing expected 0, not held 1, differs 3, invalid 4. */
+/** Exit codes: held and nothing expected 0, not held 1, differs 3, invalid 4. */
 export const Verdict = Type.Enum(['held', 'nothing expected', 'not held', 'differs', 'invalid'], {
   description: 'The verdict of the run.',
 });

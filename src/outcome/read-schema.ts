@@ -1,4 +1,3 @@
-// Kinds of fields of an outcome, and the parts that few runs have.
 import type { TSchema } from 'typebox';
 import { Type } from '../schema/json-schema.js';
 
@@ -31,7 +30,6 @@ export const Read = Type.Object(
   strict,
 );
 
-/** For keyed contracts with fewer places than keys. */
 export const WithoutPlace = Type.Object(
   {
     requests: Count('Requests of keys that had no place: those of the contract "(no place)".'),

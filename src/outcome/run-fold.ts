@@ -30,10 +30,7 @@ export type Figures = Pick<
   | 'delayed'
 >;
 
-/**
- * Emits once, at the end of the rows. A run that starts over, with another `run` in its rows, is folded anew.
- * @param keepsTimeline false for a run with too many rows to keep them by contract
- */
+/** Emits once, at the end. A change of `run` in the rows restarts the fold. @param keepsTimeline false: too many rows for a timeline by contract */
 export function folded<Run extends RunShape, T>(
   finish: (fold: RunFold, first: CycleRow<Run>, last: CycleRow<Run>) => T,
   keepsTimeline: (run: Run) => boolean = () => true,
@@ -88,14 +85,13 @@ export class RunFold {
   readonly totals = new TotalsTimeline();
   readonly #run: RunShape;
   readonly #tallies: Tally[] = [];
-  /** In order of entry. The model sees the limiting in the cycle that causes it. */
+  /** In order of entry. The model detects limiting in the cycle that causes it. */
   readonly #reactions: Reaction[] = [];
   readonly #delays: Durations | undefined;
   #delayed = 0;
   #firstCycle: number | undefined;
   #timeline: Timeline | undefined;
 
-  /** @param keepsTimeline false if there will be too many rows to keep them by contract */
   constructor(run: RunShape, keepsTimeline = true) {
     this.#run = run;
     this.#delays = run.rule === undefined ? undefined : new Durations();
@@ -134,13 +130,12 @@ export class RunFold {
     return this.#timeline;
   }
 
-  /** By contract, in order of cycle. */
   get transitions(): readonly (readonly TransitionSeen[])[] {
     return this.#run.names.map((_, contract) => this.#tallies[contract]?.transitions ?? NONE);
   }
 
   /**
-   * @param lastCycle an open limiting stretch counts up to here
+   * @param lastCycle end of an open limiting interval
    * @param top how many contracts are listed; totals cover all
    */
   figures(lastCycle: number, top: number): Figures {
@@ -176,7 +171,6 @@ export class RunFold {
     };
   }
 
-  /** How long a rule held admitted requests; nothing without a rule. */
   delays(): Pick<Outcome, 'delay_ms'> {
     if (this.#delays === undefined) return {};
     return {
@@ -184,7 +178,7 @@ export class RunFold {
     };
   }
 
-  /** What requests cost; nothing where each costs 1. */
+  /** Empty if each request costs 1. */
   costs(): Pick<Outcome, 'costs'> {
     const costs = this.#run.costs?.figures();
     return costs === undefined ? {} : { costs };
@@ -250,7 +244,7 @@ export class RunFold {
     tally.open = undefined;
   }
 
-  /** A contract whose initial state does not admit is limiting from the first row on. */
+  /** A contract with a non-admitting initial state limits from the first row on. */
   #tallyOf(contract: number): Tally {
     const { states, initial } = this.#run;
     const since = states[initial]?.admits === true ? undefined : this.#firstCycle;
@@ -259,7 +253,7 @@ export class RunFold {
   }
 }
 
-/** The initial state first. Those of a rate limiter are left out. */
+/** Initial state first; empty for a rate limiter. */
 function statesOf({ states, initial }: RunShape): Pick<Outcome, 'states'> {
   const first = states[initial];
   const others = states.filter((state) => state !== first);
@@ -267,7 +261,7 @@ function statesOf({ states, initial }: RunShape): Pick<Outcome, 'states'> {
   return { states: [...(first === undefined ? [] : [first]), ...others] };
 }
 
-/** By code unit: the same order on every machine. */
+/** By code unit, so the order is the same on every machine. */
 function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,22 +1,19 @@
-// The rows of a series that a chart needs: all of a short run; of each stretch of a long one its ends and extremes.
+// The rows of a series that a chart needs: all rows of a short run, or the ends and extremes of each interval of a long one.
 //
-//   a stretch of a long run      . : | .. _ ...   ->   first, last, minimum and maximum of every column
+//   an interval of a long run    . : | .. _ ...   ->   first, last, minimum and maximum of every column
 
-/** More than a chart has pixels. */
 const STRETCHES = 1_000;
 
-/** A run with at most this many cycles a stretch is kept whole. */
+/** Runs with at most this many cycles per interval are kept whole. */
 const CYCLES_KEPT = 8;
 
 export type SeriesRow = readonly [cycle: number, ...values: readonly (number | null)[]];
 
-/** Takes the row of each cycle in turn, in bounded memory. */
 export class SeriesRows {
   readonly #stretch: number;
   readonly #kept: SeriesRow[] = [];
   #open: SeriesRow[] = [];
 
-  /** @param cycles an upper bound for the run */
   constructor(cycles: number) {
     this.#stretch = cycles <= STRETCHES * CYCLES_KEPT ? 1 : Math.ceil(cycles / STRETCHES);
   }
@@ -44,7 +41,7 @@ export class SeriesRows {
   }
 }
 
-/** Indexes of the minimum and the maximum of a column; none if nothing was measured. */
+/** Indexes of a column's minimum and maximum; none without values. */
 function extremes(rows: readonly SeriesRow[], column: number): number[] {
   let least: number | undefined;
   let most: number | undefined;

@@ -25,7 +25,7 @@ export const Band = Type.Object(
   { ...strict, description: 'Over replications.' },
 );
 
-/** Columns have the length of `cycle`. A column that was not measured is left out. */
+/** Columns are parallel to `cycle`; unmeasured columns are absent. */
 export const Series = Type.Object(
   {
     cycle: Type.Array(Cycle, {

@@ -1,15 +1,13 @@
 // Sums and maxima over a window that slides along a run.
 //
-//   values at     3   7   9             a sum changes only where a value enters or leaves the window: other starts are left out
+//   values at     3   7   9             a sum changes only when a value enters or leaves the window; other starts are skipped
 //   window     |------|
 //                |------|               enters at c - length + 1, leaves at c + 1
 
 export type Points = Iterable<readonly [cycle: number, value: number]>;
 
-/** Sums over any stretch, by two look-ups. */
 export class Sums {
   readonly #cycles: number[] = [];
-  /** `upTo[i]` is the sum of the first i values. */
   readonly #upTo: number[] = [0];
 
   constructor(points: Points) {
@@ -21,12 +19,11 @@ export class Sums {
     }
   }
 
-  /** The sum over from .. to - 1. */
   between(from: number, to: number): number {
     return to <= from ? 0 : this.#upTo[this.#place(to)]! - this.#upTo[this.#place(from)]!;
   }
 
-  /** Every sum over `length` cycles within from .. to - 1, or the one sum of a shorter stretch. */
+  /** Every sum over `length` cycles within from .. to - 1; if that interval is shorter, its one sum. */
   over(length: number, from: number, to: number): Set<number> {
     const sums = new Set<number>();
     for (const start of startsOf(this.#cycles, length, from, to)) {
@@ -60,11 +57,11 @@ export class Plateaus {
     }
   }
 
-  /** The maximum of every stretch of `length` cycles within from .. to - 1, or that of a shorter stretch. */
+  /** The maxima of all intervals of `length` cycles within from .. to - 1; if that is shorter, its one maximum. */
   largest(length: number, from: number, to: number): Set<number> {
     const [cycles, levels] = [this.#cycles, this.#levels];
     const found = new Set<number>();
-    // Points in the window that no later one exceeds: their levels descend, so the first is the maximum.
+    // Points in the window not exceeded by a later one: their levels descend, so the first is the maximum.
     const lasting: number[] = [];
     let first = 0;
     let next = 0;
@@ -82,7 +79,7 @@ export class Plateaus {
   }
 }
 
-/** Starts of windows within from .. to - 1, ascending: the first, and all at which a point enters, is at the start, or leaves. */
+/** Ascending starts of windows within from .. to - 1: the first, and each at which a point enters, starts, or leaves the window. */
 function* startsOf(cycles: readonly number[], length: number, from: number, to: number): Generator<number> {
   const last = Math.max(from, to - length);
   let [leaving, entering] = [0, 0];

@@ -1,4 +1,3 @@
-// A stretch of a run, from one cycle to another.
 import { Failure } from '../schema/failure.js';
 
 /** Cycles from .. to - 1, counted from the start of the run; `to` is Infinity for its end. */
@@ -10,10 +9,7 @@ export interface Stretch {
 /** Reads a time as cycles. `place` is a JSON pointer, for failures. */
 export type ReadTime = (value: number | string, place: string, least?: number) => number;
 
-/**
- * Without `from` from the start, without `to` to the end of the run.
- * @throws Failure `invalid_input` at the place of a time that cannot be read, or for an empty stretch
- */
+/** Defaults to the whole run. @throws Failure `invalid_input` at the place of an invalid time, or for an empty interval */
 export function parseStretch(
   { from, to }: { readonly from?: number | string | undefined; readonly to?: number | string | undefined },
   place: string,

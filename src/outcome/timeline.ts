@@ -1,4 +1,4 @@
-// A run cycle by cycle, as columns of numbers. A cycle without a row is like the one before, without requests.
+// A run cycle by cycle, as columns of numbers. A cycle without a row repeats the previous state, without requests.
 import type { CycleRow } from './cycle-row.js';
 
 export interface TimelineRow {
@@ -11,7 +11,6 @@ export interface TimelineRow {
   readonly state: string;
 }
 
-/** Of a larger run only the totals are kept. */
 export const MOST_ROWS = 4_000_000;
 
 export class Timeline {
@@ -91,8 +90,8 @@ export class Timeline {
 }
 
 /**
- * All contracts as one, named `all`. `count` is the number of contracts that do not admit at the end of the cycle. Cycles in which requests
- * only left their windows have no row.
+ * All contracts as one, named `all`. `count` is how many do not admit at the end of the cycle. Cycles in which requests only left their
+ * windows have no row.
  */
 export class TotalsTimeline extends Timeline {
   constructor() {
@@ -111,7 +110,7 @@ const CHUNK = 1 << CHUNK_BITS;
 
 type Values = Float64Array | Uint32Array | Uint16Array | Uint8Array;
 
-/** A full chunk minus its minimum: most columns then take a byte a row. */
+/** A full chunk minus its minimum: most columns then take a byte per row. */
 interface Chunk {
   readonly least: number;
   readonly values: Values;

@@ -1,21 +1,18 @@
-// Challenges: a scenario that fails, what may be changed in it, and the expectations that judge the result.
+// Challenges: a failing scenario, the values that may change, and the expectations that judge the result.
 import { parseDocument } from 'yaml';
 import { steps } from './steps.js';
 
 export interface Challenge {
-  /** Names the scenario. */
   readonly name: string;
   readonly title: string;
   readonly task: string;
   readonly text: string;
-  /** Paths below which values may change. */
+  /** Only values below these paths may change. */
   readonly free: readonly string[];
-  /** The most values that may change. */
   readonly mostChanges?: number;
   readonly solution: string;
 }
 
-/** The last step of the story, with what must hold. */
 const storm = `${steps.find(({ name }) => name === 'the-storm')!.text}expect:
   - { name: the queue is short at the end, that: service.queue_max < 400 }
   - { name: a quarter of the jobs succeed, that: clients.succeeded > clients.jobs / 4 }
@@ -82,7 +79,7 @@ export const challenges: readonly Challenge[] = [
   },
 ];
 
-/** What was changed that may not be: a sentence; undefined if all changes are allowed. */
+/** The first forbidden change, as a sentence; undefined if there is none. */
 export function foulOf({ text, free, mostChanges }: Challenge, changed: string): string | undefined {
   const [before, after] = [leavesOf(text), leavesOf(changed)];
   const paths = [...new Set([...before.keys(), ...after.keys()])].filter(

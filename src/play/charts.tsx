@@ -1,4 +1,4 @@
-// The charts of a page that moves: specs as in reports, drawn by Chart.js, with a line through all of them at the cycle that is played.
+// Charts of an animated page: the specs of reports, drawn by Chart.js, with a common playhead.
 import {
   Chart,
   Filler,
@@ -32,12 +32,11 @@ export function Charts({ charts, theme }: ChartsProps) {
   );
 }
 
-/** What a chart is called in links to it. */
 export function linkName({ id }: ChartSpec): string {
   return id === 'queue' ? 'behind' : id;
 }
 
-/** Beside sliders and text, a chart is lower than alone. */
+/** Relative height beside sliders and text. */
 const HEIGHT = 0.75;
 const drawn = new Set<Chart>();
 
@@ -74,7 +73,7 @@ function ChartFigure({ spec, theme }: { readonly spec: ChartSpec; readonly theme
   );
 }
 
-/** What the pointer does over one chart it does over all others, at the same cycle: all show their values there. */
+/** Repeats the pointer on all other charts at the same cycle, so that all show their values there. */
 function point(event: MouseEvent): void {
   const own = [...drawn].find(({ canvas }) => canvas === event.currentTarget);
   if (!event.isTrusted || own === undefined) return;
@@ -88,11 +87,10 @@ function point(event: MouseEvent): void {
   }
 }
 
-/** The cycle that is played; undefined for none. */
 let played: number | undefined;
 const playhead = { id: 'playhead', afterDraw: placePlayhead };
 
-/** A line through all charts of the page at the cycle that is played. */
+/** The playhead is a line through all charts at the current cycle. */
 export function movePlayhead(cycle: number): void {
   played = cycle;
   for (const chart of drawn) placePlayhead(chart);

@@ -1,5 +1,4 @@
-// The sliders of the playground. Each is a place in the text of a scenario: it shows the number there and writes another, and leaves
-// everything else as it was written.
+// The sliders of the playground. Each edits one number in the text of a scenario and leaves all other text unchanged.
 //
 //   - { model: poisson, rate: 9/s, to: 20s }        slider "poisson rate", 9, unit /s
 //                             ^ 12                  the text with another number
@@ -14,21 +13,20 @@ export interface Slider {
   readonly label: string;
   readonly path: Path;
   readonly value: number;
-  /** What follows the number: `/s`, ` per 2 cycles`, `ms`. */
+  /** Text after the number: `/s`, ` per 2 cycles`, `ms`. */
   readonly unit: string;
   readonly isWhole: boolean;
-  /** The step, if it is not chosen by the size of the value. */
   readonly by?: number;
 }
 
 export interface Controls {
   readonly sliders: readonly Slider[];
-  /** The policy of the first clients that have one; undefined where nobody tries again. */
+  /** Of the first clients with a back-off; undefined if no client retries. */
   readonly backoff: string | undefined;
-  /** Whether the back-off can be chosen: the clients have one, or there are none yet. */
+  /** The clients have a back-off, or there are no clients yet. */
   readonly takesBackoff: boolean;
   readonly compared: readonly string[];
-  /** Whether the limiter is a window, to which other rules can be fitted. */
+  /** The limiter is a window, so other rules can be fitted to it. */
   readonly takesRules: boolean;
 }
 
@@ -40,7 +38,7 @@ const fields = {
   clients: ['count', 'timeout', 'max_attempts', 'jitter', 'buffer'],
 } as const;
 
-/** What can be moved in a scenario; undefined where the text is no YAML map. */
+/** Undefined if the text is not a YAML map. */
 export function controlsOf(text: string): Controls | undefined {
   const document = parseDocument(text, { logLevel: 'error' });
   if (document.errors.length > 0) return undefined;
@@ -105,7 +103,7 @@ export function comparing(text: string, names: readonly string[]): string {
   return names.length === 0 ? without(text, ['compare']) : written(text, ['compare'], [...names]);
 }
 
-/** The text with another policy; clients that try again are added where there are none, and leave with `undefined`. */
+/** Sets the policy. Adds retrying clients if there are none; `undefined` removes them. */
 export function backingOff(text: string, policy: string | undefined): string {
   const clients = listed(valueAt(parseDocument(text, { logLevel: 'error' }).toJS(), ['clients']));
   const retrying = clients.findIndex((client) => valueAt(client, ['kind']) === 'retrying');
@@ -116,7 +114,7 @@ export function backingOff(text: string, policy: string | undefined): string {
   return written(text, ['clients'], [{ kind: 'retrying', max_attempts: 5, backoff: { policy, base: '5s' } }]);
 }
 
-/** One more request, at an instant in ms from the start. */
+/** Adds one request at an instant in ms from the start. */
 export function askedAt(text: string, atMs: number): string {
   const document = parseDocument(text, { logLevel: 'error' });
   const arrivals = listed(valueAt(document.toJS(), ['arrivals']));
@@ -126,7 +124,7 @@ export function askedAt(text: string, atMs: number): string {
   return asText(document);
 }
 
-/** Replaces the characters of a value that is there; what is not there yet is added as YAML writes it. */
+/** Replaces an existing value in place; adds a missing one in YAML's formatting. */
 function written(text: string, path: Path, value: unknown): string {
   const document = parseDocument(text, { logLevel: 'error' });
   const node = document.getIn(path, true);
@@ -150,7 +148,6 @@ function asText(document: Document): string {
   return document.toString({ lineWidth: 0 });
 }
 
-/** Makes the slider at a path; none where no number stands. */
 function atIn(scenario: object) {
   return (group: Slider['group'], label: string, path: Path, otherwise?: number | string): Slider[] => {
     const [, digits, unit = ''] =

@@ -1,4 +1,4 @@
-// One figure of a run, for a frame in another page.
+// One figure of a run (`requests`, or a chart's name), for a frame in another page.
 import { VERSION } from '../version.js';
 import type { Theme } from '../web/chart/palette.js';
 import { Charts, linkName } from './charts.js';
@@ -7,7 +7,6 @@ import type { Linked } from './link.js';
 import { usePlayed } from './player.js';
 
 interface EmbeddedProps {
-  /** `requests`, or the name of a chart. */
   readonly figure: string;
   readonly first: Linked;
   readonly theme: Theme;

@@ -1,6 +1,3 @@
-// What a page says of a run beside its charts: figures as tiles, and what is expected of it.
-
-/** Name, value, and what is said below it. */
 export type Tile = readonly [name: string, value: string, note?: string];
 
 export function Tiles({ tiles }: { readonly tiles: readonly Tile[] }) {
@@ -31,7 +28,6 @@ const soFar = { held: '✓ so far', broken: '✗ not yet', open: '· open' } as 
 
 interface ExpectationsProps {
   readonly all: readonly ShownExpectation[];
-  /** Whether the run has ended. */
   readonly isOver: boolean;
 }
 

@@ -1,16 +1,16 @@
-// Paints an instant of a run on a canvas: the lanes, the gate, and each request or the streams that they make.
+// Paints one instant of a run on a canvas: lanes, gate, and single requests or streams.
 import type { Palette } from '../web/chart/palette.js';
 import { type Instant, type MarkKind, type PlacedMark, stops } from './marks.js';
 
 export interface Scene {
   readonly context: CanvasRenderingContext2D;
-  /** In px of the page. */
+  /** CSS px. */
   readonly width: number;
   readonly height: number;
   readonly palette: Palette;
   readonly service: { readonly servers: number } | undefined;
   readonly isLimiting: boolean;
-  /** Share of the limit that is used up; may be above 1. Undefined where it is not known. */
+  /** Used share of the limit; may exceed 1. Undefined if unknown. */
   readonly used: number | undefined;
   readonly hasClients: boolean;
 }
@@ -27,14 +27,14 @@ export function paintMarks(scene: Scene, frame: Instant): void {
     context.beginPath();
     context.arc(x, y, RADIUS, 0, 2 * Math.PI);
     context.fillStyle = context.strokeStyle = colorOf(mark.kind, scene.palette);
-    // Another try is a ring: also without colours it differs from a first one.
+    // Retries are rings, so they differ from first attempts without colour.
     if (mark.isAgain || mark.kind === 'pausing') context.stroke();
     else context.fill();
     if (mark.kind === 'refused') paintCross(context, x, y);
   }
 }
 
-/** Streams as thick as the requests of a flight are many, where single marks would be too many to see. */
+/** Streams, as thick as their requests per flight, where single marks would be too many. */
 export function paintDensity(
   scene: Scene,
   { requests, limited }: { readonly requests: number; readonly limited: number },
@@ -89,11 +89,11 @@ function paintLanes(
   context.strokeRect(left, HEAD, 20 + 10 * (columns - 1), height - HEAD - 1);
 }
 
-/** A place in line fills columns from the service back to the gate, the first next to the service. */
+/** Queued requests fill columns from the service back to the gate. */
 function placeOf({ kind, x, y }: PlacedMark, { width, height, service }: Scene): readonly [x: number, y: number] {
   const room = height - HEAD - 2 * RADIUS - 4;
   if (y !== undefined) {
-    // The refused go back below those that come.
+    // Refused requests return below arriving ones.
     const half = kind === 'refused' ? 0.5 : 0;
     const share = kind === 'coming' ? y : half + y * (1 - half);
     return [x * width, HEAD + RADIUS + 2 + share * room];
@@ -105,7 +105,7 @@ function placeOf({ kind, x, y }: PlacedMark, { width, height, service }: Scene):
   }
   const rows = Math.max(1, Math.floor(room / 9));
   const columns = Math.max(1, Math.floor(((stops.service - stops.queue) * width - 20) / 9));
-  // What finds no place in the picture lies on the last column.
+  // Overflow is drawn on the last column.
   const column = Math.min(columns - 1, Math.floor(x / rows));
   return [stops.service * width - 20 - 9 * column, HEAD + RADIUS + 2 + (x % rows) * 9];
 }

@@ -1,4 +1,4 @@
-// Requests as marks that move from the clients to the service, over a run that can be played, stopped and scrubbed.
+// Requests as marks that move from the clients to the service; the run can be played, paused and scrubbed.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { VERSION } from '../version.js';
 import { plainNumber } from '../web/chart/axis-text.js';
@@ -11,18 +11,18 @@ import type { MachineRun, Picture } from './played.js';
 
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
 
-/** How long a request is seen on its way, in ms of the screen. */
+/** Visible flight of a request, in ms of screen time. */
 const FLIGHT_MS = 600;
-/** More marks in a second of the screen are drawn as streams. */
+/** More marks per second of screen time are drawn as streams. */
 const MOST_PER_SECOND = 2_000;
-/** The whole run in so many seconds of the screen; 0: as long as it is. */
+/** Seconds of screen time for the whole run; 0: real time. */
 const paces = { 'real time': 0, 'the run in 2 min': 120, 'the run in 30 s': 30, 'the run in 10 s': 10 } as const;
 type Pace = keyof typeof paces;
 
 interface LanesProps {
   readonly picture: Picture;
   readonly theme: Theme;
-  /** Adds a request at an instant, in ms from the start. Without it there is no such button. */
+  /** Adds a request at an instant, in ms from the start. Undefined: no such button. */
   readonly onAsk?: ((atMs: number) => void) | undefined;
 }
 
@@ -64,7 +64,7 @@ export function Lanes({ picture, theme, onAsk }: LanesProps) {
     let last: number | undefined;
     let shown = 0;
     let frame = requestAnimationFrame(function step(nowMs) {
-      // A page in the background has no frames: the run goes on where it was.
+      // A background page has no frames: the run resumes where it was.
       const passed = last === undefined ? 0 : Math.min(100, nowMs - last);
       last = nowMs;
       atMs.current = (atMs.current + passed * speed) % runMs;
@@ -161,7 +161,6 @@ function sceneOf(canvas: HTMLCanvasElement, theme: Theme, picture: Picture, atMs
   };
 }
 
-/** What the picture shows at an instant, for those who do not see it. */
 function wordsAt(table: MarkTable, { startMs, service, window, cycleMs }: Picture, atMs: number): string {
   const { requests, limited } = table.decidedIn(Number.NEGATIVE_INFINITY, startMs + atMs);
   const { waiting, serving, pausing } = table.at(startMs + atMs, 0);

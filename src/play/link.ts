@@ -1,6 +1,6 @@
-// A scenario in a link: compressed and written with the letters of an address, behind the #, which no browser sends to anybody.
+// A scenario in a link: compressed, base64url, and behind the #, which browsers do not send.
 
-/** The longest text of a link, inflated: a short link could hold gigabytes. */
+/** Limit of the inflated text: a short link could hold gigabytes. */
 const MOST_BYTES = 1_000_000;
 
 const through = async (bytes: Uint8Array, stream: ReadableWritablePair<Uint8Array, BufferSource>) => {
@@ -16,19 +16,17 @@ const through = async (bytes: Uint8Array, stream: ReadableWritablePair<Uint8Arra
 };
 
 export interface Linked {
-  /** Names the scenario, unless it says one. */
   readonly name: string;
   readonly text: string;
 }
 
-/** `#burst.` and the text. */
 export async function linkOf({ name, text }: Linked): Promise<string> {
   const bytes = await through(new TextEncoder().encode(text), new CompressionStream('deflate-raw') as never);
   const letters = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
   return `#${name}.${letters.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')}`;
 }
 
-/** The scenario of a link; undefined where there is none, it was cut, or it is too long. */
+/** Undefined for a link without a scenario, a truncated one, or one that is too long. */
 export async function linkedBy(link: string): Promise<Linked | undefined> {
   const [, name, letters] = /^#([a-z0-9][a-z0-9._-]{0,63})\.([\w-]+)$/.exec(link) ?? [];
   if (name === undefined || letters === undefined) return undefined;

@@ -1,22 +1,22 @@
-// Where each request of a run is at an instant, as marks on lanes from the clients to the service.
+// Positions of a run's requests at an instant, as marks on lanes from the clients to the service.
 //
 //   clients ──► gate ──► queue ──► service ──► out
 //      ▲         │
 //      └─────────┘ refused: back to its client, which may wait and send it again
 //
-// A request reaches the gate in no time in the run. Here it flies for `flightMs` of the run to each side of that instant, so that one can
-// see it come and go. Everything else happens at its own instant.
+// In the run a request reaches the gate in no time. Here it flies for `flightMs` of the run before and after, to be visible. All other
+// events happen at their own instants.
 import { fates, type Journeys } from '../simulate/journeys.js';
 
-/** Places along the lanes, as shares of the width. */
+/** Shares of the width. */
 export const stops = { clients: 0.07, gate: 0.34, queue: 0.42, service: 0.8, out: 0.98 } as const;
 
 export type MarkKind = 'coming' | 'held' | 'waiting' | 'serving' | 'wasted' | 'served' | 'refused' | 'pausing';
 
 export interface PlacedMark {
-  /** Share of the width; for `waiting` and `serving` the place in line, from 0. */
+  /** Share of the width; for `waiting` and `serving` the position in line, from 0. */
   readonly x: number;
-  /** Share of the height; undefined for those that are placed in line. */
+  /** Share of the height; undefined for positions in line. */
   readonly y: number | undefined;
   readonly kind: MarkKind;
   readonly isAgain: boolean;
@@ -26,7 +26,6 @@ export interface Instant {
   readonly marks: readonly PlacedMark[];
   readonly waiting: number;
   readonly serving: number;
-  /** Clients that wait before they try again. */
   readonly pausing: number;
 }
 
@@ -34,17 +33,15 @@ type Seen = { -readonly [Count in keyof Omit<Instant, 'marks'>]: number };
 
 const BLOCK = 256;
 
-/** A table of journeys that can be asked about any instant. */
 export class MarkTable {
   readonly #journeys: Journeys;
   readonly #hasService: boolean;
-  /** When the same job is sent again; NaN for never. */
+  /** Time of the job's next attempt; NaN for never. */
   readonly #againMs: Float64Array;
-  /** The last instant of each block at which one of it is seen, without its flight. */
+  /** By block: the last instant at which a request is visible, without flight. */
   readonly #lastMs: Float64Array;
-  /** Server that works on it, from 0. */
   readonly #servers: Int32Array;
-  /** Requests decided so far, and those of them that were limited. */
+  /** Prefix sums of limited requests. */
   readonly #limited: Float64Array;
 
   constructor(journeys: Journeys, hasService: boolean) {
@@ -68,16 +65,13 @@ export class MarkTable {
     }
   }
 
-  /** Requests that reached the gate after one instant and up to another. */
+  /** Requests decided in (fromMs, toMs]. */
   decidedIn(fromMs: number, toMs: number): { readonly requests: number; readonly limited: number } {
     const [from, to] = [this.#countUpTo(fromMs), this.#countUpTo(toMs)];
     return { requests: to - from, limited: this.#limited[to]! - this.#limited[from]! };
   }
 
-  /**
-   * The marks at an instant.
-   * @param flightMs how long a request is seen before and after the gate, in ms of the run
-   */
+  /** @param flightMs visible time before and after the gate, in ms of the run */
   at(ms: number, flightMs: number): Instant {
     const marks: PlacedMark[] = [];
     const seen = { waiting: 0, serving: 0, pausing: 0 };
@@ -117,7 +111,7 @@ export class MarkTable {
     const [started, ended] = [startedMs[at]!, endedMs[at]!];
     const isGone = abandonedMs[at]! <= ms;
     if (Number.isNaN(started) || ms < started) {
-      // It left the queue unserved, or its answer was an error at once.
+      // It left the queue unserved, or failed at once.
       if (Number.isNaN(started) && (isGone || ended <= ms)) {
         const left = isGone ? abandonedMs[at]! : ended;
         if (ms < left + flightMs) return mark('refused', between(stops.queue, stops.clients, left));
@@ -144,7 +138,7 @@ export class MarkTable {
   #endOf(at: number): number {
     const { decidedMs, startedMs, abandonedMs, endedMs, fates: fate } = this.#journeys;
     const isOpen = fate[at] === fates.indexOf('open');
-    // The service goes on with what was abandoned in its hands.
+    // The service continues abandoned requests.
     const isServing = !Number.isNaN(startedMs[at]!) && Number.isNaN(endedMs[at]!);
     if (isOpen || isServing) return Number.POSITIVE_INFINITY;
     const known = [decidedMs[at]!, abandonedMs[at]!, endedMs[at]!, this.#againMs[at]!].filter(
@@ -153,7 +147,6 @@ export class MarkTable {
     return Math.max(...known);
   }
 
-  /** How many were sent up to an instant. */
   #countUpTo(ms: number): number {
     const { decidedMs } = this.#journeys;
     let [low, high] = [0, decidedMs.length];
@@ -166,12 +159,12 @@ export class MarkTable {
   }
 }
 
-/** A share of the height that is the same for all attempts of a job; neighbours are far apart (golden ratio). */
+/** The same height for all attempts of a job; the golden ratio separates neighbours. */
 function laneOf(job: number): number {
   return (job * 0.618033988749895) % 1;
 }
 
-/** The free server with the smallest number takes each request, in order of their starts. */
+/** In order of start, each request takes the free server with the smallest number. */
 function serversOf({ startedMs, endedMs }: Journeys): Int32Array {
   const servers = new Int32Array(startedMs.length).fill(-1);
   const order = startedMs

@@ -1,4 +1,4 @@
-// What the readers of logs and of gateways' files use of Node, for a browser. The bundler puts it in the place of `node:net` and `Buffer`.
+// Browser substitutes for `node:net` and `Buffer`, inserted by the bundler, for the readers of logs and gateway files.
 import { Buffer } from 'buffer/';
 
 export { Buffer };
@@ -10,7 +10,7 @@ export function isIPv4(text: string): boolean {
   return IPV4.test(text);
 }
 
-/** By the parser of addresses that a browser has; a zone (`%eth0`) may follow. */
+/** Uses the browser's address parser; a zone (`%eth0`) may follow. */
 export function isIPv6(text: string): boolean {
   const [address = '', zone, ...more] = text.split('%');
   if (more.length > 0 || zone === '' || !/^[\da-f:.]+$/i.test(address)) return false;

@@ -1,4 +1,4 @@
-// Files that a person drops on the page: a log becomes the requests of a scenario, the file of a gateway its limiter. Nothing leaves the page.
+// Files dropped on the page: a log becomes the arrivals of a scenario, a gateway file its limiter. No data leaves the page.
 import type { ReadableStream, ReadableWritablePair } from 'node:stream/web';
 import { parseDocument } from 'yaml';
 import { limitersIn } from '../gateway/limits-in.js';
@@ -7,7 +7,6 @@ import { recordingOf } from '../scenario/recording.js';
 import type { LogSpec } from '../traffic/arrival/make.js';
 import { readBytes } from '../traffic/log/read-bytes.js';
 
-/** What a file was taken for. */
 export type Taken =
   | { readonly kind: 'log'; readonly name: string; readonly requests: number; readonly format: string }
   | {
@@ -18,12 +17,11 @@ export type Taken =
     };
 
 export interface TakenLimit {
-  /** Its name and where it applies. */
   readonly words: string;
   readonly limit: Readonly<Record<string, unknown>>;
 }
 
-/** A larger file is no configuration. */
+/** Larger files are not read as configuration. */
 const MOST_CONFIGURATION = 1_000_000;
 
 export class OwnLog {
@@ -36,7 +34,7 @@ export class OwnLog {
     this.#name = name;
   }
 
-  /** Read once for each way of reading it: a slider reads nothing again. */
+  /** Cached by way of reading: moving a slider reads nothing again. */
   recording(spec: LogSpec, cycleMs: number): Promise<RecordedLog> {
     const way = JSON.stringify([spec, cycleMs]);
     const known = this.#read.get(way);
@@ -61,10 +59,7 @@ export class OwnLog {
   }
 }
 
-/**
- * Reads a file that was dropped: as the file of a gateway where it has limits, else as a log.
- * @throws Failure if it is neither
- */
+/** A gateway file if it contains limits, else a log. @throws Failure if it is neither */
 export async function taken(file: File): Promise<{ readonly taken: Taken; readonly log: OwnLog | undefined }> {
   const { name } = file;
   if (file.size <= MOST_CONFIGURATION) {
@@ -80,7 +75,6 @@ export async function taken(file: File): Promise<{ readonly taken: Taken; readon
   return { taken: { kind: 'log', name, requests, format }, log };
 }
 
-/** The scenario with the requests of a log, and its limiter as it is. */
 export function withLog(text: string, file: string): string {
   const { limiter } = (parseDocument(text, { logLevel: 'error' }).toJS() ?? {}) as { readonly limiter?: unknown };
   const document = parseDocument(`question: What does this limiter do with the requests of ${file}?\n`);
@@ -89,7 +83,7 @@ export function withLog(text: string, file: string): string {
   return document.toString({ lineWidth: 0 });
 }
 
-/** The scenario with another limiter. What it was compared with and expected to do is left out. */
+/** Drops comparisons and expectations. */
 export function withLimit(text: string, limit: Readonly<Record<string, unknown>>): string {
   const document = parseDocument(text, { logLevel: 'error' });
   const node = document.createNode(limit);

@@ -1,4 +1,4 @@
-// The page that explains: a story, the sandbox, all rules side by side, and challenges. One file, computed in the browser.
+// The playground: a story, the sandbox, all rules side by side, and challenges. One file, computed in the browser.
 //
 //   #story/3    #rules    #challenges/end-the-storm    #burst.…  (a scenario in the sandbox)    #embed/requests/burst.…  (one figure)
 import { render } from 'preact';
@@ -43,7 +43,7 @@ async function viewOf(hash: string): Promise<View> {
 
 function App({ first }: { readonly first: View }) {
   const [view, setView] = useState(first);
-  // Another scenario, challenge or view begins anew; the link of the sandbox follows its text and does not.
+  // Restarts the view for another scenario, challenge or view, but not when the sandbox updates its own link.
   const [visit, setVisit] = useState(0);
   const [theme, setTheme] = useTheme();
   useEffect(() => {

@@ -1,7 +1,7 @@
-// A scenario of the playground, run in the browser: the very simulation of `weir simulate`, and its charts as columns.
+// Runs a scenario in the browser with the simulation of `weir simulate`, and reduces its charts to columns.
 //
-//   run     ─► rows of totals and of the contract that is limited most ─► at most 1,200 columns of whole cycles
-//   rules   ─► each run of its own, under the same seed ───────────────► refused so far
+//   run     ─► rows of totals and of the most limited contract ─► at most 1,200 columns of whole cycles
+//   rules   ─► a separate run each, with the same seed ─────────► refused so far
 import { lastValueFrom, tap } from 'rxjs';
 import { parseDocument } from 'yaml';
 import { isOnAggregate } from '../limiter/definition.js';
@@ -27,37 +27,32 @@ import type { OwnLog } from './own-files.js';
 export interface Picture {
   readonly outcome: Outcome;
   readonly cycleMs: number;
-  /** Of the run, in unix ms and cycles. */
+  /** Unix ms. */
   readonly startMs: number;
   readonly cycles: number;
   readonly journeys: Journeys;
   readonly machine: MachineRun;
-  /** Whether the requests come near the limit: one of a million says nothing. */
   readonly nearsLimit: boolean;
   readonly service: { readonly servers: number } | undefined;
-  /** Whether clients react, and requests are not only counted. */
+  /** Clients react, rather than requests only being counted. */
   readonly hasClients: boolean;
   readonly columnCycles: number;
-  /** Sums of a column. */
   readonly requests: readonly number[];
   readonly admitted: readonly number[];
-  /** Of the contract that is limited most; undefined for a fleet of which no contract is recorded. */
+  /** Of the most limited contract; undefined for a fleet without records by contract. */
   readonly window: Window | undefined;
-  /** By rule; empty where no rules are compared. */
   readonly rules: readonly RuleColumns[];
-  /** As in the report of the run, and what each compared rule refused. */
+  /** Those of the report, and the refusals of each compared rule. */
   readonly charts: readonly ChartSpec[];
 }
 
-/** What another limiter does with the same requests. */
 export interface RuleColumns {
   readonly name: string;
-  /** Sums of a column. */
   readonly requests: readonly number[];
   readonly admitted: readonly number[];
 }
 
-/** The state machine of the contract that is limited most, and its transitions in the run. */
+/** The state machine of the most limited contract, with its transitions. */
 export interface MachineRun {
   readonly states: readonly { readonly name: string; readonly admits: boolean }[];
   readonly arrows: readonly { readonly from: string; readonly to: string; readonly words: readonly string[] }[];
@@ -68,28 +63,25 @@ export interface MachineRun {
 interface Window {
   readonly contract: string;
   readonly threshold: number | null;
-  /** The most of each column. */
   readonly counts: readonly number[];
   /** [entry, restore) in cycles from the start. */
   readonly limiting: readonly (readonly [from: number, to: number])[];
 }
 
 const MOST_COLUMNS = 1_200;
-/** They go from the worker to the page with each picture. */
+/** Sent from the worker to the page with each picture. */
 const MOST_JOURNEYS = 60_000;
 
-/** The most contracts, and cycles times contracts, that a page is asked for. */
 const MOST_CONTRACTS = 20_000;
 const MOST_WORK = 50_000_000;
 
-/** So many steps take a few ms: a slider is never waited for. */
+/** Steps between checks for a newer run; they take a few ms, so sliders never wait. */
 const STEPS_PER_TURN = 2_000;
 const SLICES = 24;
 
-/** Files that a person gave to the page, by name. */
 export type OwnFiles = ReadonlyMap<string, OwnLog>;
 
-/** A page reads what it was given, and no other file. */
+/** Reads only files given to the page. */
 class PageSource implements ScenarioSource {
   readonly path = 'scenario.yaml';
 
@@ -113,11 +105,7 @@ class PageSource implements ScenarioSource {
   }
 }
 
-/**
- * Plans and runs a scenario.
- * @param name of the scenario, unless it says one
- * @throws Failure with the words of `weir simulate`
- */
+/** @param name default name of the scenario @throws Failure with the words of `weir simulate` */
 export async function playScenario(
   text: string,
   name: string,
@@ -187,7 +175,7 @@ function checkSize({ contracts, duration = 0, drain }: LoadedScenario): void {
   });
 }
 
-/** The scenario with each product in the place of its limiter, with the limits of the product's example: mostly ten a second. */
+/** The scenario with each product's example limiter, mostly ten requests a second. */
 function productRuns(
   text: string,
   name: string,
@@ -216,7 +204,7 @@ function machineOf({ plan, startCycle }: LoadedScenario, { outcome }: Run): Mach
   };
 }
 
-/** Each distinct by colour or dash; further rules share them. */
+/** Distinct in colour or dash; further rules reuse them. */
 const ruleTones: readonly Tone[] = [
   'observed',
   'limited',

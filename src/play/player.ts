@@ -1,23 +1,21 @@
-// The runs of the view that is shown: the newest text is run, and of those that come meanwhile only the last.
+// Runs the newest text of the visible view; texts that arrive during a run supersede each other.
 import { useLayoutEffect, useState } from 'preact/hooks';
 import type { Picture } from './played.js';
 import { type Asked, type Refusal, Runs } from './runs.js';
 
-/** A run that takes longer gives way to the next change. */
+/** A longer run is cancelled by the next change. */
 const PATIENCE_MS = 400;
 
 const nowMs = () => Number(document.timeline.currentTime);
 
 class Player {
   readonly #runs = new Runs();
-  /** When the run began that goes on. */
   #sinceMs: number | undefined;
   #next: Asked | undefined;
   onPicture: (picture: Picture) => void = () => {};
   onRefusal: (refusal: Refusal | undefined) => void = () => {};
   onShare: (share: number | undefined) => void = () => {};
 
-  /** A file of one's own; a scenario can name it from then on. */
   take(file: File) {
     return this.#runs.take(file);
   }
@@ -37,7 +35,7 @@ class Player {
       this.#sinceMs = undefined;
       this.onShare(undefined);
       if ('error' in ended) throw new Error(ended.error);
-      // What was asked by a view that is no longer shown, or before the last change, is not shown.
+      // A stopped run has no picture.
       if ('refused' in ended) this.onRefusal(ended.refused);
       else if (ended.picture !== undefined) {
         this.onPicture(ended.picture);
@@ -52,11 +50,11 @@ export const player = new Player();
 interface Played {
   readonly picture: Picture | undefined;
   readonly refusal: Refusal | undefined;
-  /** How far a run has come that takes long. */
+  /** Progress of a slow run. */
   readonly share: number | undefined;
 }
 
-/** Runs a text as often as it changes; the last picture stays until the next one is there. */
+/** Runs the text on each change; the last picture stays until the next is ready. */
 export function usePlayed(...[text, name, withProducts]: Asked): Played {
   const [picture, setPicture] = useState<Picture>();
   const [refusal, setRefusal] = useState<Refusal>();

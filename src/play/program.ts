@@ -1,5 +1,5 @@
-// The program of the playground, in one text: in the page it is the page, in the worker that the page starts of the same text it runs
-// scenarios. So the page answers at once however long a run takes.
+// The playground program: the page itself, and the worker that the page starts from the same text to run scenarios. So the page stays
+// responsive during a run.
 
 if (typeof document === 'undefined') void import('./runs.js').then(({ serveRuns }) => serveRuns());
 else void import('./play.js');

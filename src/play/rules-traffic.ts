@@ -1,4 +1,3 @@
-// The requests that are sent through every rule.
 import { families } from '../limiter/products/families.js';
 import { comparing } from './controls.js';
 

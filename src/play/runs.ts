@@ -1,22 +1,20 @@
-// Runs of the playground, in a worker: one at a time.
+// Runs of the playground, in a worker, one at a time.
 //
-//   page   ─► Asked: text and name ─► play ─► Told: how far, then the picture, or why it is refused
-//          ─► undefined             ─► the run stops, and its picture is undefined
+//   page   ─► Asked: text and name ─► play ─► Told: progress, then the picture or the refusal
+//          ─► undefined             ─► the run stops with an undefined picture
 import { Failure } from '../schema/failure.js';
 import { element } from '../web/page-element.js';
 import { type OwnLog, type Taken, taken } from './own-files.js';
 import { type OwnFiles, type Picture, playScenario } from './played.js';
 
-/** Why a text is not run, in the words of `weir simulate`. */
 export type Refusal = Pick<Failure, 'what' | 'why' | 'fix' | 'faults'>;
 
 type Ended = { readonly picture: Picture | undefined } | { readonly refused: Refusal } | { readonly error: string };
 
-/** A file that was dropped, and what it was taken for. */
 type TakenOrNot = { readonly taken: Taken } | { readonly refused: Refusal };
 
 type Told = { readonly file: TakenOrNot } | { readonly share: number } | Ended;
-/** With products, also every product with the limits of its example. */
+/** `withProducts`: also runs every product with its example limits. */
 export type Asked = readonly [text: string, name: string, withProducts?: boolean | undefined];
 
 export class Runs {
@@ -37,7 +35,6 @@ export class Runs {
     this.#worker.onerror = ({ message }) => this.#ended({ error: message });
   }
 
-  /** Runs a text; the last one has ended. */
   run(asked: Asked, onShare: (share: number) => void): Promise<Ended> {
     this.#onShare = onShare;
     return new Promise((resolve) => {
@@ -46,7 +43,7 @@ export class Runs {
     });
   }
 
-  /** Hands a file to the worker, which keeps it for scenarios that name it. */
+  /** The worker keeps the file for scenarios that name it. */
   take(file: File): Promise<TakenOrNot> {
     return new Promise((resolve) => {
       this.#onTaken = resolve;

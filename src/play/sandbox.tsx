@@ -1,8 +1,8 @@
-// The sandbox: a scenario as sliders and as text, and what the limiter does with it.
+// The sandbox: a scenario as sliders and as text, with the limiter's effect.
 //
-//   sliders ─► text ◄─ typing        the text is the scenario: everything else is read from it
+//   sliders ─► text ◄─ typing        the text is the scenario; all else derives from it
 //                │
-//                └─► planScenario ─► simulate, in a worker ─► picture       a text that is refused leaves the last one
+//                └─► planScenario ─► simulate, in a worker ─► picture       an invalid text keeps the last picture
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Outcome } from '../outcome/outcome-schema.js';
 import { counted, share as shareOf } from '../report/words.js';
@@ -27,7 +27,6 @@ const LINK_AFTER_MS = 300;
 interface SandboxProps {
   readonly first: { readonly text: string; readonly name: string };
   readonly theme: Theme;
-  /** What is to be solved; undefined for any scenario. */
   readonly challenge?: Challenge | undefined;
 }
 
@@ -86,7 +85,7 @@ export function Sandbox({ first, theme, challenge }: SandboxProps) {
       event.preventDefault();
       void take(event.dataTransfer?.files[0]);
     };
-    // A stanza that is pasted beside the text, and not into it.
+    // Accepts configuration pasted outside the text field.
     const paste = (event: ClipboardEvent) => {
       const text = event.clipboardData?.getData('text/plain') ?? '';
       if (text !== '' && !(event.target instanceof HTMLTextAreaElement)) void take(new File([text], 'pasted'));
@@ -236,7 +235,7 @@ export function Sandbox({ first, theme, challenge }: SandboxProps) {
   );
 }
 
-/** Whether a challenge is solved: all expectations hold, and nothing else has changed. */
+/** Whether a challenge is solved: all expectations hold, with permitted changes only. */
 function Judged({
   challenge,
   text,
@@ -302,7 +301,6 @@ function expectedOf({ expectations }: Outcome): ShownExpectation[] {
   }));
 }
 
-/** A name for a scenario, of the name of a file. */
 function slugOf(file: string): string {
   return (
     file
@@ -313,7 +311,7 @@ function slugOf(file: string): string {
   );
 }
 
-/** A shipped scenario is in the package; another is written into a file first. */
+/** Shipped scenarios come from the package; others are written to a file first. */
 function liveCommand(text: string, name: string): string {
   if (shipped[name] === text) return `weir init ${name}.yaml --from ${name}\nweir load ${name}.yaml`;
   const body = text.endsWith('\n') ? text : `${text}\n`;

@@ -1,4 +1,3 @@
-// The scenarios that come with Weir, by name, from the page.
 import { element } from '../web/page-element.js';
 
 export const shipped = JSON.parse(element('scenarios').textContent) as Readonly<Record<string, string>>;

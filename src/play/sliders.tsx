@@ -1,10 +1,8 @@
-// The sliders of the playground, the rules to compare with, and the back-off of the clients.
 import { useRef } from 'preact/hooks';
 import { backingOff, type Controls, comparing, policies, rules, type Slider, slid } from './controls.js';
 
 interface SlidersProps {
   readonly controls: Controls;
-  /** Makes another text of the present one. */
   readonly onEdit: (edit: (text: string) => string) => void;
 }
 
@@ -73,7 +71,7 @@ export function Sliders({ controls, onEdit }: SlidersProps) {
 export function Slide({ slider, onValue }: { readonly slider: Slider; readonly onValue: (value: number) => void }) {
   const { label, value, unit, isWhole } = slider;
   const most = useRef(0);
-  // The end stays where it is while the slider moves: it would run away from the pointer otherwise.
+  // The maximum stays fixed during a drag, or it would run away from the pointer.
   if (value > most.current) most.current = roundUp(4 * value);
   if (most.current === 0) most.current = 10;
   const step = slider.by ?? (isWhole ? 1 : roundUp(most.current / 400));
@@ -97,7 +95,7 @@ export function Slide({ slider, onValue }: { readonly slider: Slider; readonly o
   );
 }
 
-/** The next number of the kind 1, 2, 5, 10, 20, … */
+/** Rounds up to 1, 2, 5, 10, 20, … */
 function roundUp(value: number): number {
   let unit = 1;
   while (unit < value) unit *= 10;

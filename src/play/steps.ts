@@ -1,17 +1,14 @@
-// The seven steps of the story, as scenarios. The text of each is a whole scenario, and its control is one number in it.
+// The seven steps of the story. Each text is a complete scenario with one adjustable number.
 
 export interface StoryStep {
-  /** Names the scenario. */
   readonly name: string;
   readonly title: string;
   readonly sentence: string;
   readonly tryThis: string;
-  /** The path of the number that can be moved, and what it is called. */
+  /** Path of the adjustable number. */
   readonly control: string;
   readonly label: string;
-  /** The step of its slider. */
   readonly by: number;
-  /** The chart below the requests. */
   readonly shows: 'window' | 'decisions' | 'behind';
   readonly text: string;
 }

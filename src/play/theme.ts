@@ -1,4 +1,3 @@
-// The theme of a page: by the system, until its switch says otherwise.
 import { useEffect, useState } from 'preact/hooks';
 import type { Theme } from '../web/chart/palette.js';
 

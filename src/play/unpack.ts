@@ -1,5 +1,5 @@
-// Starts the program of the playground, which is compressed in the page. The policy of the page allows this script and that one, by their
-// hashes, and no other; and a worker of the text of that one.
+// Decompresses and starts the playground program. The page's policy allows only these two scripts, by hash, and a worker made from the
+// program's text.
 
 async function unpack(): Promise<void> {
   const letters = atob(document.getElementById('program')?.textContent ?? '');

@@ -1,4 +1,4 @@
-// The page of a run while it goes on: predicted and observed grow over each other, and at the end it becomes the report.
+// The live page of a run: predicted and observed overlaid. At the end it becomes the report.
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { plainNumber } from '../web/chart/axis-text.js';
@@ -82,7 +82,7 @@ function chartsOf(run: RunScreen): ChartSpec[] {
     stepped: true,
     width,
   });
-  // The first line is drawn on top: the thin one over the broad one.
+  // The first line is drawn on top: thin over broad.
   const arms = (ysOf: (arm: WatchedArm) => readonly number[]) => [
     isLive ? line('observed', 'observed', ysOf(running), 1.6) : line('simulated', 'count', ysOf(running), 1.6),
     ...(predicted === undefined ? [] : [line('predicted', 'predicted', ysOf(predicted), 5)]),
