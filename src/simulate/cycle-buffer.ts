@@ -5,11 +5,11 @@ import type { Feed, Take } from './feed.js';
 interface RecordedCounts {
   readonly cycles: ArrayLike<number>;
   readonly counts: ArrayLike<number>;
-  /** If known: the instant of each request, in order, as a fraction of its cycle. */
+  /** In order, as fractions of their cycle; if known. */
   readonly instants?: Float64Array | undefined;
 }
 
-/** Recorded requests by contract, in order of cycle; with instants, in order of their whole ms. */
+/** In order of cycle; with instants, in order of their whole ms. */
 export function recordedFeed(recorded: readonly RecordedCounts[], cycleMs: number): Feed {
   const buffer = new CycleBuffer(recorded.some(({ instants }) => instants !== undefined));
   recorded.forEach(({ cycles, counts, instants }, contract) => {
@@ -27,18 +27,18 @@ export function recordedFeed(recorded: readonly RecordedCounts[], cycleMs: numbe
   return buffer;
 }
 
-/** A power of two: this many (contract, cycle) pairs are found again without sorting. */
+/** A power of two: this many (contract, cycle) pairs are found without sorting. */
 const RECENT = 1 << 12;
 
 /**
- * Counts requests by contract and cycle, and hands them out in order of cycle once they are released.
+ * Counts requests by contract and cycle, and hands out released rows in order of cycle.
  *
- *   add        7 9 8 8 | 10 9 12 11 10        memory: a row of 20 bytes for each contract and cycle, and a second one where
- *   release   (up to 10)                      they meet again much later
+ *   add        7 9 8 8 | 10 9 12 11 10        memory: a row of 20 bytes per contract and cycle, and a second one
+ *   release   (up to 10)                      if they meet again much later
  *   arrive     7 8 9 9   then add goes on
  */
 export class CycleBuffer implements Feed {
-  /** @param hasCosts whether requests have costs: each is a row then */
+  /** With costs, each request is a row. */
   constructor(
     readonly isTimed = false,
     hasCosts = false,
@@ -61,7 +61,7 @@ export class CycleBuffer implements Feed {
     return this.#length;
   }
 
-  /** Counts `n` requests. All released rows must have been handed out. @param cost of each, in a buffer with costs */
+  /** All released rows must have been handed out. `cost` is per request, in a buffer with costs. */
   add(contract: number, cycle: number, n: number, cost = 1): void {
     const slot = (cycle + Math.imul(contract, 0x9e3779b1)) & (RECENT - 1);
     const known = this.#costs === undefined ? this.#recent[slot]! : this.#length;
@@ -78,7 +78,6 @@ export class CycleBuffer implements Feed {
     this.#recent[slot] = row;
   }
 
-  /** The cycle before which half of the rows lie. */
   middle(): number {
     return this.#cycles.slice(0, this.#length).sort()[this.#length >> 1]!;
   }
@@ -142,16 +141,14 @@ export class CycleBuffer implements Feed {
 
 export interface CycleCounts {
   readonly cycle: number;
-  /**
-   * All keys so far, in order of first appearance. Every emission of a source has the same array, which grows; a source that starts over has a new one.
-   */
+  /** All keys so far, in order of first appearance: one growing array per source, a new one if the source starts over. */
   readonly keys: readonly string[];
-  /** Indexes into `keys`, ascending, with one value each in `requests`. With `instants`: in order of time, and a key may be repeated. */
+  /** Indexes into `keys`, one per value of `requests`: ascending, or with `instants` in order of time and possibly repeated. */
   readonly contracts: Uint32Array;
   readonly requests: Float64Array;
-  /** Unix ms of each entry, for rules; undefined where requests are counted by cycle. */
+  /** Unix ms of each entry, for rules; undefined if requests are counted by cycle. */
   readonly instants?: Float64Array | undefined;
-  /** Of each request of an entry, with `instants`; undefined where every request costs 1. */
+  /** Per request of an entry, with `instants`; undefined if every request costs 1. */
   readonly costs?: Float64Array | undefined;
 }
 
@@ -224,7 +221,7 @@ export class CycleGatherer {
   };
 }
 
-/** Rows sorted by cycle, stably: by counting, unless the cycles lie far apart. */
+/** Stable; by counting, unless the cycles lie far apart. */
 function inOrder(rows: Uint32Array, cycles: Float64Array): Uint32Array {
   let [first, last, isAscending] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, true];
   for (const row of rows) {

@@ -7,17 +7,17 @@ import { Rank } from '../time/rank.js';
 import type { Arrival } from '../traffic/arrival/arrival.js';
 import type { Popularity } from '../traffic/popularity.js';
 
-/** @param cost of each; undefined where every request costs 1 */
+/** `cost` is per request; undefined if every request costs 1. */
 export type Take = (contract: number, n: number, cycle: number, cost?: number) => void;
 
 export interface Feed {
-  /** Whether its cycles are instants in unix ms, for rules. */
+  /** Its cycles are instants in unix ms, for rules. */
   readonly isTimed?: boolean;
-  /** The first cycle from `cycle` on that may have requests; undefined when there are no more. */
+  /** The first cycle from `cycle` on that may have requests; undefined after the last. */
   next(cycle?: number): number | undefined;
-  /** Hands out the requests of a cycle. Cycles are asked for in order, each once. */
+  /** Cycles are asked for in order, each once. */
   arrive(cycle: number, take: Take): void;
-  /** In place of `arrive`, for models: the requests of each contract. Overwritten by the next. */
+  /** Replaces `arrive` for models: the requests of each contract. The array is reused. */
   counts?(cycle: number): Float64Array;
 }
 
@@ -34,7 +34,7 @@ export function withCosts(feed: Feed, draw: () => number): Feed {
 }
 
 export interface ModelTraffic {
-  /** Models that add up; without `popularity`, one for each contract. */
+  /** Summed; without `popularity`, one per contract. */
   readonly arrivals: readonly Arrival[];
   readonly popularity: Popularity | undefined;
   readonly names: readonly string[];
@@ -86,14 +86,14 @@ export class ModelFeed implements Feed {
 
 export interface PlannedCycle {
   readonly n: number;
-  /** Where in the cycle each comes, in [0, 1), ascending; at least n long. */
+  /** Instants within the cycle, in [0, 1), ascending; at least n long. */
   readonly fractions: Float64Array;
-  /** Which contract each is for, by index; at least n long. */
+  /** Index of the contract of each request; at least n long. */
   readonly contracts: Uint32Array;
 }
 
 /**
- * Draws the requests of models, a cycle at a time: the same in both arms, and in a log of the scenario.
+ * Draws the requests of models, one cycle at a time: the same in both arms, and in a log of the scenario.
  *
  *     model a    | x    x   |
  *     model b    |   x      |
@@ -103,7 +103,7 @@ export class RequestsOfModels {
   readonly #arrivals: readonly Arrival[];
   readonly #popularity: Popularity | undefined;
   #drawn = new Float64Array(64);
-  /** Of one model: a view of `#drawn` for each would cost more than copying the few that come in a cycle. */
+  /** Instants of one model. A view of `#drawn` per model would cost more than copying the few that a cycle has. */
   #own = new Float64Array(64);
   #models = new Uint32Array(64);
   #fractions = new Float64Array(64);
@@ -114,7 +114,7 @@ export class RequestsOfModels {
     this.#popularity = popularity;
   }
 
-  /** @param cycle counted from the start of the run; each is asked for once, in order. What one call gave is overwritten by the next. */
+  /** `cycle` counts from the start of the run; each is asked for once, in order. The next call overwrites the result. */
   at(cycle: number): PlannedCycle {
     const arrivals = this.#arrivals;
     let n = 0;
@@ -152,10 +152,10 @@ export class RequestsOfModels {
   }
 }
 
-/** More requests than this in the n-th part of a cycle are sorted by comparing. */
+/** With more requests in a part, the sort compares. */
 const MOST_IN_PART = 32;
 
-/** Indexes of n fractions, ascending, equal ones in their order: counted into n parts of the cycle, then put right within these. */
+/** Stable order of n fractions: counted into n parts of the cycle, then sorted by insertion. */
 function inOrder(fractions: Float64Array, n: number): Uint32Array {
   const order = new Uint32Array(n);
   const starts = new Uint32Array(n + 2);
@@ -173,7 +173,7 @@ function inOrder(fractions: Float64Array, n: number): Uint32Array {
   return order;
 }
 
-/** Requests of models at their instants, in order. A cycle is drawn when the first of its instants is asked for. */
+/** Requests of models at their instants. A cycle is drawn when its first instant is asked for. */
 export class TimedFeed implements Feed {
   readonly isTimed = true;
   readonly #requests: RequestsOfModels;
@@ -181,12 +181,12 @@ export class TimedFeed implements Feed {
   readonly #firstCycle: number;
   readonly #cycleMs: number;
   #cycle = 0;
-  /** The requests of a cycle; the first `#place` were handed out. */
+  /** The first `#place` were handed out. */
   #drawn: PlannedCycle = { n: 0, fractions: new Float64Array(0), contracts: new Uint32Array(0) };
   #instants = new Float64Array(64);
   #place = 0;
 
-  /** @param firstCycle the cycle that is cycle 0 for the models */
+  /** `firstCycle` is cycle 0 of the models. */
   constructor(models: ModelTraffic, firstCycle: number, cycleMs: number) {
     this.#requests = new RequestsOfModels(models);
     this.#cycles = models.cycles;
@@ -220,17 +220,13 @@ export class TimedFeed implements Feed {
   }
 }
 
-/** The instant of a fraction of a cycle. Its end, rounded to a double, may be the beginning of the next: that is cut off. */
+/** Rounding may give the start of the next cycle: the instant is limited to the last of its own. */
 function instantsIn(cycle: number, cycleMs: number): (fraction: number) => number {
   const [fromMs, lastMs] = [startOf(cycle, cycleMs), lastInstantOf(cycle, cycleMs)];
   return (fraction) => Math.min(fromMs + fraction * cycleMs, lastMs);
 }
 
-/**
- * Lets each request of the models arrive by the agenda, at its own instant. A cycle is drawn as it begins.
- * @param firstCycle the cycle that is cycle 0 for the models
- * @param arrive called with the contract
- */
+/** Schedules each request on the agenda; a cycle is drawn as it begins. `firstCycle` is cycle 0 of the models. */
 export function arriveByAgenda(
   models: ModelTraffic,
   { agenda, cycleMs }: Clock,

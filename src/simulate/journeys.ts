@@ -1,10 +1,10 @@
-// What becomes of each request of a run, for pictures of single requests.
+// The history of each request of a run, for pictures of single requests.
 //
 //   sent ──► decided ── admitted ──► (held) ──► started ──► ended            served, failed
 //               └─────── limited ──► ended                                   the client may send it again: the next attempt of its job
 //
-// A run with clients knows all of it. Without clients requests of a rule are decided one by one; those of a window are counted by cycle,
-// and are spread evenly over theirs here.
+// A run with clients records all of it. Without clients, a rule decides requests one by one; those of a window are counted by cycle
+// and spread evenly over it here.
 import type { SentAttempt } from '../actor/client/client.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
 import type { Clock } from '../time/clock.js';
@@ -13,12 +13,12 @@ import { startOf } from '../time/cycle.js';
 export const fates = ['open', 'served', 'limited', 'failed', 'lost', 'abandoned'] as const;
 export type Fate = (typeof fates)[number];
 
-/** One entry a request, in order of decision; times in unix ms, NaN for what did not happen. */
+/** One entry per request, in order of decision; times in unix ms, NaN for what did not happen. */
 export interface Journeys {
   readonly decidedMs: readonly number[];
   readonly admittedMs: readonly number[];
   readonly startedMs: readonly number[];
-  /** When the client gave up; the service may work on it until `endedMs`. */
+  /** When the client gave up; the service may work on until `endedMs`. */
   readonly abandonedMs: readonly number[];
   readonly endedMs: readonly number[];
   readonly fates: readonly number[];
@@ -46,7 +46,7 @@ export class JourneyRecorder {
   readonly #open = new Map<SentAttempt, number>();
   readonly #most: number;
 
-  /** @param most how many requests are kept: the first */
+  /** Keeps the first `most` requests. */
   constructor(most = 200_000) {
     this.#most = most;
   }
@@ -55,7 +55,7 @@ export class JourneyRecorder {
     return { ...this.#columns, left: this.#left };
   }
 
-  /** @param heldMs how long the limiter holds it; undefined: it was limited */
+  /** @param heldMs how long the limiter holds it; undefined: limited */
   decided(attempt: SentAttempt, clock: Clock, heldMs: number | undefined): void {
     const nowMs = clock.now();
     const index = this.#add(
@@ -79,7 +79,7 @@ export class JourneyRecorder {
     this.#columns.fates[index] = fates.indexOf('abandoned');
   }
 
-  /** Answered; of an abandoned one, the service has finished it. */
+  /** Answered, or finished by the service after the client gave up. */
   ended(attempt: SentAttempt, clock: Clock, fate: Fate): void {
     const index = this.#open.get(attempt);
     if (index === undefined) return;

@@ -1,4 +1,4 @@
-// Which keys of a keyed contract have a place, as on a node: a key without counts gives way to a key that needs its place.
+// The places for keys of a keyed contract, as on a node: a key without counts yields its place to a key that needs one.
 //
 //   request of a key ─► has a place, or one is free, or another key is as new ─► its own gate
 //                       └ none ─► refused, or counted by the gate that such keys share
@@ -8,7 +8,7 @@ import type { SimulatedContract } from './simulated-contract.js';
 export const NO_PLACE = '(no place)';
 
 export class KeyPlaces {
-  /** Keys that have a place with the cycle of their last request, oldest first. */
+  /** Cycle of the last request by key, oldest first. */
   readonly #taken = new Map<number, number>();
   readonly #most: number;
   readonly #contracts: readonly SimulatedContract[];
@@ -16,7 +16,7 @@ export class KeyPlaces {
   readonly #span: number;
   /** Index of the contract for keys without a place. */
   readonly without: number;
-  /** The same where such keys are refused; -1 where they share a gate. */
+  /** `without` if such keys are refused; -1 if they share a gate. */
   readonly refusing: number;
   #requests = 0;
   #limited = 0;
@@ -40,7 +40,7 @@ export class KeyPlaces {
     return true;
   }
 
-  /** The contract that decided the last request of a key: its own or the shared one; undefined: it was refused. */
+  /** The key's own contract or the shared one; undefined if the request was refused. */
   decider(key: number): SimulatedContract | undefined {
     if (this.#taken.has(key)) return this.#contracts[key];
     return this.refusing === -1 ? this.#contracts[this.without] : undefined;

@@ -1,4 +1,4 @@
-// How much of its rule each contract has used up, cycle by cycle: what the count of a window is to other contracts.
+// How much of its rule each contract uses, cycle by cycle: the equivalent of a window's count.
 //
 //   level   10 |    __                   after a request: capacity of the rule, minus what it would admit now
 //              |   |  \__                then it falls as tokens come back or a window ends
@@ -16,11 +16,11 @@ export class Levels {
   readonly #builder: RowBuilder;
   readonly #cycleMs: number;
   #asked: number[] = [];
-  /** Their highest levels; -1 for other contracts. */
+  /** Highest levels of these contracts; -1 for others. */
   readonly #most: number[] = [];
-  /** Contracts whose level falls in the next cycle: most do. */
+  /** Contracts whose level falls in the next cycle: the usual case. */
   #falling: number[] = [];
-  /** Later falls, due in cycles. */
+  /** Later falls; due in cycles. */
   readonly #agenda = new Agenda(Number.MIN_SAFE_INTEGER);
   readonly #tickets = new Map<number, Ticket>();
 
@@ -34,7 +34,7 @@ export class Levels {
     this.#note(contract, this.#contracts[contract]!.gate.level);
   }
 
-  /** Writes the levels of a cycle. Returns the next cycle in which one falls, or Infinity. */
+  /** Returns the next cycle in which a level falls, or Infinity. */
   close(cycle: number): number {
     for (const contract of this.#falling) this.#note(contract, 0);
     this.#falling = [];

@@ -2,8 +2,7 @@
 //
 //   lines ──► counts by key and cycle, a reorder buffer of 262,144 rows ──► run(buffer), whenever the older half is in order
 //
-// Memory does not grow with the log. If a request is older than what was run already, the logs are read again without a bound on the
-// buffer.
+// Memory does not grow with the log. If a request is older than what has run already, the logs are read again with an unbounded buffer.
 import { stat } from 'node:fs/promises';
 import { Failure } from '../schema/failure.js';
 import { cycleOf, startOf } from '../time/cycle.js';
@@ -19,10 +18,7 @@ const BUFFER_ROWS = 1 << 18;
 
 const LATE = Symbol('late');
 
-/**
- * Reads logs through a bounded buffer, and again through an unbounded one if their lines are too far out of order.
- * @param read reads all logs from the start through a new `LogOrder` of `mostRows`
- */
+/** @param read reads all logs from the start through a new `LogOrder` of `mostRows` */
 export async function readInOrder<T>(paths: readonly string[], read: (mostRows: number) => Promise<T>): Promise<T> {
   try {
     return await read((await canReadAgain(paths)) ? BUFFER_ROWS : Number.POSITIVE_INFINITY);
@@ -38,22 +34,22 @@ async function canReadAgain(paths: readonly string[]): Promise<boolean> {
 }
 
 interface LogOrderOptions {
-  /** Length of a cycle in ms; 1 keeps the order of the ms. */
+  /** In ms; 1 keeps the order of the ms. */
   readonly cycleMs: number;
   readonly mostRows: number;
-  /** Whether all requests go through one contract, named `all`. */
+  /** All requests go through one contract, named `all`. */
   readonly isOne: boolean;
-  /** Whether the rows are instants in unix ms, for a rule: then `cycleMs` is 1. Default: false. */
+  /** Rows are instants in unix ms, for a rule; `cycleMs` is then 1. Default: false. */
   readonly isTimed?: boolean | undefined;
-  /** Whether requests have costs: each is a row then. Default: false. */
+  /** Requests have costs: each is a row. Default: false. */
   readonly hasCosts?: boolean | undefined;
-  /** Whether the limiter looks at the ms: requests of a log with whole seconds are then spread over them. Default: false. */
+  /** The limiter decides by the ms: requests of a log with whole seconds are spread over them. Default: false. */
   readonly decidesByMs?: boolean | undefined;
-  /** The row that a key has, in place of one for each key: `names` stays empty. */
+  /** The row of a key, instead of one row per key; `names` stays empty. */
   readonly rowOf?: ((key: string) => number) | undefined;
-  /** Rows of one group are spread together over a second. Default: each is a group. */
+  /** Rows of a group are spread together over a second. Default: each row is a group. */
   readonly groupOf?: ((row: number) => number) | undefined;
-  /** If they are spread: called with the requests as read, in order of time. */
+  /** If requests are spread: called with them as read, in order of time. */
   readonly asRead?: Take | undefined;
   readonly run: (released: Feed) => void;
 }
@@ -89,7 +85,7 @@ export class LogOrder implements RequestSink {
     this.#seconds?.opened(timeUnit);
   }
 
-  /** Whether the log has whole seconds, over which its requests are spread. Final when all is read. */
+  /** Whether the requests of whole seconds are spread. Final when all is read. */
   get isSpread(): boolean {
     return this.#isSpread === true;
   }
@@ -133,7 +129,7 @@ export class LogOrder implements RequestSink {
     this.#buffer.add(this.#id, cycle, n, cost);
   }
 
-  /** Runs the older half of the buffer, but nothing after the newest request: a count that is spread reaches into the future. */
+  /** Runs the older half of the buffer, but nothing after the newest request: a spread count reaches into the future. */
   #runHalf(): void {
     const end = Math.min(this.#buffer.middle(), cycleOf(this.latestMs, this.#cycleMs));
     this.#buffer.release(end);

@@ -1,4 +1,4 @@
-// The requests of logs as counts by cycle, while the logs are read. Logs that are read again start the counts over.
+// The requests of logs as counts by cycle, while the logs are read. If the logs are read again, the counts start over.
 import { Observable, type Subscriber } from 'rxjs';
 import type { Plan } from '../limiter/plan.js';
 import { cycleOf } from '../time/cycle.js';
@@ -13,13 +13,12 @@ import { BunchedCount, decidesByMs } from './spread-seconds.js';
 
 export interface LogRequestsOptions {
   readonly log: LogOptions;
-  /** Stops the reading early, and what was read is counted. Once all is read it stops the counting. */
+  /** Stops the reading early; what was read is counted. After the reading it stops the counting. */
   readonly signal?: AbortSignal | undefined;
   /** Called while the files are read, with bytes; the total is undefined for a pipe. */
   readonly onRead?: ((done: number, total: number | undefined) => void) | undefined;
 }
 
-/** Contracts with requests that are counted before the event loop gets a turn. */
 const STEPS_PER_TURN = 20_000;
 
 export class LogRequests {
@@ -51,17 +50,13 @@ export class LogRequests {
     return this.#readings.some(({ interrupted }) => interrupted);
   }
 
-  /** @param limited requests that the rule limited */
   warnings(limited: number): Warning[] {
     const bunched = this.#bunched?.limited ?? limited;
     const figures = `So ${limited} are limited; ${bunched} would be if all of a second came at its beginning.`;
     return this.#order?.warnings(figures) ?? [];
   }
 
-  /**
-   * By key, or all together if the log has none; with instants for a rule, and with costs. Errors: Failure of the log readers, `no_requests`.
-   * @param plan of the limiter that will decide
-   */
+  /** By key if the log has one; with instants for a rule, and with costs. Errors: Failure of the log readers, `no_requests`. */
   countsByCycle(cycleMs: number, plan: Plan): Observable<CycleCounts> {
     return new Observable((subscriber) => {
       readInOrder(this.#paths, (mostRows) => this.#read(mostRows, cycleMs, plan, subscriber)).then(
@@ -105,7 +100,7 @@ export class LogRequests {
     let steps = 0;
     for (let counts = next(rest); counts !== undefined && !this.#isStopped; counts = next(rest)) {
       subscriber.next(counts);
-      // A stop during the reading stops only the reading.
+      // An abort during the reading stops only the reading.
       this.#isStopped = signal?.aborted === true && !this.#isCut;
       steps += 1 + counts.contracts.length;
       if (steps < STEPS_PER_TURN) continue;
@@ -113,7 +108,7 @@ export class LogRequests {
       steps = 0;
     }
     const end = isTimed ? cycleOf(order.lastCycle, cycleMs) : order.lastCycle;
-    // Requests that were spread over a second may all lie before its last cycle.
+    // Requests spread over a second may all lie before its last cycle.
     if (end > last && !this.#isStopped) subscriber.next(noneIn(end, order.names, isTimed));
   }
 }

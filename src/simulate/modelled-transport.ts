@@ -1,4 +1,4 @@
-// The path of an attempt through the model: gate, service, answer. While the node pauses, attempts wait for it in their order.
+// The path of an attempt through the model: gate, service, answer. During a pause of the node, attempts wait in order.
 //
 //   attempt ─► gate ─ admitted ─► (held) ─► service ─ served ──────────┐
 //               └─ limited ─┐                 └─ refused: failed ──────┤
@@ -14,18 +14,18 @@ import type { Service, Visit } from './service.js';
 
 type Limited = Extract<Answer, { type: 'limited' }>;
 
-/** A part that is left out lets everything pass. */
+/** A missing part lets everything pass. */
 export interface ModelledTransportParts {
-  /** Counts and decides a request now. A number: admitted, and held for this many ms; undefined: admitted at once. */
+  /** Counts and decides a request now. A number: admitted, but held for this many ms; undefined: admitted at once. */
   readonly decide?: ((attempt: SentAttempt) => Limited | number | undefined) | undefined;
-  /** Needed to hold attempts, for pauses and for journeys. */
+  /** Required for holding, pauses and journeys. */
   readonly clock?: Clock | undefined;
   readonly pauses?: readonly Pause[] | undefined;
-  /** An admitted attempt has ended: answered, refused by the service, or abandoned before it was served. */
+  /** An admitted attempt ended: answered, refused by the service, or abandoned before it was served. */
   readonly over?: ((attempt: SentAttempt, wasServed: boolean) => void) | undefined;
   readonly service?: Service<SentAttempt> | undefined;
   readonly loses?: (() => boolean) | undefined;
-  /** The wait that a failed answer announces, in ms. */
+  /** The wait announced by a failed answer, in ms. */
   readonly tells?: (() => number) | undefined;
   readonly journeys?: JourneyRecorder | undefined;
 }
@@ -71,7 +71,7 @@ export class ModelledTransport implements Transport {
   }
 
   abandon(attempt: SentAttempt): void {
-    // It has been sent: the node counts it when the pause ends.
+    // Already sent: the node counts it after the pause.
     if (this.#waiting.has(attempt)) return;
     const { clock, journeys } = this.#parts;
     if (clock !== undefined) journeys?.abandoned(attempt, clock);
@@ -86,7 +86,7 @@ export class ModelledTransport implements Transport {
     this.#visits.delete(attempt);
     const { service, over } = this.#parts;
     service?.abandon(visit);
-    // The service still works on the others, which keep their place.
+    // Otherwise the service still works on it, or it keeps its place in the queue.
     if (service?.isDropped(visit) === true) over?.(attempt, false);
   }
 
@@ -129,7 +129,7 @@ export class ModelledTransport implements Transport {
     const { loses, clock, journeys } = this.#parts;
     const isLost = loses?.() === true;
     if (clock !== undefined) journeys?.ended(attempt, clock, isLost ? 'lost' : answer.type);
-    // A client with a timeout learns of the loss by it; others would wait for ever.
+    // A client with a timeout notices the loss itself; others would wait for ever.
     if (!isLost) attempt.answer(answer, from);
     else if (attempt.timeout === undefined) attempt.answer(lost, 'network');
   }

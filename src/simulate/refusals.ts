@@ -1,4 +1,4 @@
-// Which lines of a log would have been refused, found when the log is read a second time.
+// Finds the lines of a log that would have been refused, in a second reading.
 //
 //   cycle 7 of key a: 5 requests, 2 admitted            its first 2 requests pass, the other 3 are refused
 import type { CycleRow, RunShape } from '../outcome/cycle-row.js';
@@ -9,17 +9,14 @@ import { spreadOverCycles } from '../traffic/spread.js';
 interface RefusedLine {
   readonly line: number;
   readonly time: string;
-  /** Null where all requests go through one contract. */
+  /** Null if all requests go through one contract. */
   readonly key: string | null;
   readonly requests: number;
   readonly refused: number;
   readonly text: string;
 }
 
-/**
- * Remembers how many requests were admitted, for each contract and cycle with limited ones. A limiter that limits goes on limiting to
- * the end of the cycle, so the admitted requests are its first.
- */
+/** Admitted requests by contract and cycle. These are its first, since limiting lasts to the end of the cycle. */
 export class Refusals {
   #admitted = new Map<string, Map<number, number>>();
   #run: RunShape | undefined;

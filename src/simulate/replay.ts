@@ -1,4 +1,4 @@
-// A log through a limiter: its requests in order of cycle, through one contract or one for each key.
+// Replays a log through a limiter: requests in order of cycle, through one contract or one per key.
 //
 //   log ──► LogRequests: counts by cycle ──► decide ──► rows ──► fold ──► outcome          the run starts while the log is read
 import { lastValueFrom, type OperatorFunction } from 'rxjs';
@@ -18,7 +18,7 @@ interface ReplayFacts {
   readonly cycleMs: number;
   readonly expectations?: readonly Expectation[] | undefined;
   readonly notes?: readonly string[] | undefined;
-  /** How many contracts the outcome lists. Default: 100. */
+  /** Contracts listed in the outcome. Default: 100. */
   readonly top?: number | undefined;
 }
 
@@ -31,13 +31,13 @@ export interface Replay extends Run {
   readonly warnings: readonly Warning[];
 }
 
-/** Runs logs through a limiter: the outcome of the rows of `replay$`. @throws Failure of the log readers, `no_requests` */
+/** The outcome of the rows of `replay$`. @throws Failure of the log readers, `no_requests` */
 export function replay(paths: readonly string[], options: ReplayOptions): Promise<Replay> {
   const requests = new LogRequests(paths, options);
   return lastValueFrom(replay$(requests, options.plan, options).pipe(toReplay(requests, options)));
 }
 
-/** Makes a replay of the rows of `replay$`, at their end. @param requests the source of the rows */
+/** Folds the rows of `replay$`. @param requests the source of the rows */
 export function toReplay(
   requests: LogRequests,
   { name, cycleMs, notes = [], expectations = [], top = 100 }: ReplayFacts,

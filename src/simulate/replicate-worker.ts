@@ -2,7 +2,7 @@
 import { type LoadedScenario, parseScenario, parseSent, type ScenarioObject } from '../scenario/load-scenario.js';
 import { type Replicate, type ReplicationTask, runReplication } from './replication.js';
 
-/** The last few: the runs of a cell come one after the other. */
+/** The last few: runs of a cell are consecutive. */
 const loaded = new Map<string, LoadedScenario>();
 const MOST_LOADED = 8;
 

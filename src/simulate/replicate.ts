@@ -1,5 +1,5 @@
-// Many runs of one scenario under the seeds s, s/1, s/2, …, and their summary. A run is a pure function of its scenario and seed, so
-// figures do not depend on where it was made.
+// Runs a scenario under the seeds s, s/1, s/2, … and summarises the runs. A run is a pure function of its scenario and seed, so figures
+// do not depend on where it was made.
 import { meanInterval, shareInterval } from '../math/interval.js';
 import type { Seed } from '../math/seed.js';
 import { sealed, verdictOf } from '../outcome/assemble.js';
@@ -26,10 +26,7 @@ interface ReplicateOptions extends RunPlace {
   readonly onProgress?: (done: number, n: number) => void;
 }
 
-/**
- * Runs the scenario of a file `n` times.
- * @returns the figures of the runs that were done; undefined if it was stopped before two were
- */
+/** Undefined if it was stopped before two runs finished. */
 export async function replicate(
   path: string,
   { seed, n, signal, onProgress, ...place }: ReplicateOptions,
@@ -73,7 +70,7 @@ export function summarise(runs: readonly Replicate[]): Replications {
   };
 }
 
-/** Of every figure that all runs have: mean, its 95 % interval, minimum and maximum. At least two runs. */
+/** For each figure that all runs have: mean, its 95 % interval, minimum and maximum. At least two runs. */
 export function figureIntervals(
   runs: readonly Pick<Replicate, 'figures' | 'contracts' | 'span'>[],
 ): Replications['figures'] {
@@ -87,7 +84,7 @@ export function figureIntervals(
       if (!isRandom) return [name, exactly(values[0]!)];
       const most = mostOf(name, runs);
       const found = meanInterval(values, isCounted(name) && values.every(isCount) ? most : undefined);
-      // Figures are not negative, which a method for normal values does not know.
+      // Figures are not negative; an interval for normal values may be.
       const low = found.min < 0 ? found.low : Math.max(0, found.low);
       return [name, { ...found, low, high: Math.max(found.mean, Math.min(most, found.high)) }];
     }),
@@ -98,7 +95,7 @@ function exactly(value: number): Replications['figures'][string] {
   return { mean: value, low: value, high: value, interval: 't', min: value, max: value };
 }
 
-/** The upper bound of a figure in one run; Infinity for what is not a count. */
+/** Upper bound of a figure in one run; Infinity if it is not a count. */
 function mostOf(name: string, runs: readonly Pick<Replicate, 'figures' | 'contracts' | 'span'>[]): number {
   if (/utili[sz]ation/.test(name)) return 1;
   if (!isCounted(name)) return Number.POSITIVE_INFINITY;
@@ -118,7 +115,7 @@ function mostOf(name: string, runs: readonly Pick<Replicate, 'figures' | 'contra
   }, 0);
 }
 
-/** Rates and means may be whole numbers in every run by accident, for example 0. */
+/** Rates and means may happen to be whole numbers in every run, for example 0. */
 function isCounted(name: string): boolean {
   return !/_per_second$|_amplification$|_mean\b|_ms\b|utili[sz]ation/.test(name);
 }
@@ -128,9 +125,9 @@ function isCount(value: number): boolean {
 }
 
 /**
- * The outcome of the first run, with the figures of all. An expectation holds if it held in the share of runs that it asks for.
- * @param found undefined if it was stopped before two runs were done
- * @param asked how many runs were wanted; fewer make the outcome partial
+ * The first outcome with the figures of all runs. An expectation holds if it held in the required share of them.
+ * @param found undefined if it was stopped before two runs finished
+ * @param asked runs wanted; fewer make the outcome partial
  */
 export function withReplications(outcome: Outcome, found: Replicated | undefined, asked: number): Outcome {
   const { digest: _, ...rest } = outcome;

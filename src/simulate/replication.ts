@@ -1,4 +1,4 @@
-// One run among many, and what is kept of it: a pure function of its task.
+// One run among many, and the part of it that is kept: a pure function of its task.
 import { nearestRank } from '../math/nearest-rank.js';
 import type { Seed } from '../math/seed.js';
 import type { LevelRecord, RunBranch } from '../math/splitting.js';
@@ -10,14 +10,14 @@ import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { simulate } from './simulate.js';
 
 export interface ReplicationTask {
-  /** Of the scenario; the files that it names are in the same folder. */
+  /** Of the scenario; the files it names are in the same folder. */
   readonly path: string;
   readonly scenario: unknown;
   readonly seed: Seed;
   readonly withPeaks: boolean;
-  /** For splitting: its draws are those of other seeds from these cycles on, and the records of its backlog are kept. */
+  /** For splitting: from these cycles on, draws are those of other seeds; records of the backlog are kept. */
   readonly branches?: readonly RunBranch[] | undefined;
-  /** Whether it was sent by another process: then it may read no file. */
+  /** Sent by another process: it may read no file. */
   readonly isSent?: boolean | undefined;
 }
 
@@ -28,26 +28,26 @@ export interface Replicate {
   readonly held: readonly boolean[];
   readonly figures: FigureList;
   readonly contracts: number;
-  /** Of a run of one contract: the largest window count of each stretch. */
+  /** For one contract: the largest window count of each stretch. */
   readonly peaks?: readonly number[] | undefined;
   readonly span: CycleSpan;
-  /** Of a run with `branches` and clients: the cycles, counted from the start, at whose end more jobs are open than before, and how many. */
+  /** With `branches` and clients: cycles, counted from the start, that end with more open jobs than any before. */
   readonly records?: readonly LevelRecord[] | undefined;
 }
 
 export interface RunPlace {
-  /** Default: one for each core. */
+  /** Default: one per core. */
   readonly threads?: number | undefined;
-  /** Instead of threads: the Redis from which `weir worker` takes runs, for example `redis://127.0.0.1:6379`. */
+  /** Instead of threads: the Redis from which `weir worker` takes runs, as `redis://127.0.0.1:6379`. */
   readonly workers?: string | undefined;
-  /** Called with a sentence for the user, for example that there is no worker yet. */
+  /** Called with a sentence for the user, for example if there is no worker yet. */
   readonly onNotice?: ((words: string) => void) | undefined;
 }
 
 export interface RunPool {
   /** The most runs to ask for at once. */
   readonly most: number;
-  /** Rejects when the run fails, and with any error after the signal of the pool was aborted. */
+  /** Rejects if the run fails, and with any error after the signal of the pool was aborted. */
   run(task: ReplicationTask): Promise<Replicate>;
   close(): Promise<void>;
 }
@@ -98,7 +98,6 @@ function figureList(outcome: Outcome): FigureList {
   return list;
 }
 
-/** Of clients after a fault or a passing load. */
 function drainFigure(ms: number | undefined): FigureList {
   return ms === undefined ? {} : { 'clients.drain_ms': ms };
 }
@@ -110,26 +109,26 @@ function collect(list: Record<string, number>, prefix: string, value: object): v
   }
 }
 
-// How long clients need to recover from what disturbed them, from the open jobs of a run.
+// How long clients need to recover from a disturbance, measured by the open jobs of a run.
 //
 //   open jobs  ____/‾‾‾‾\___.___     trigger: all faults, and arrivals that begin later than others or end earlier
 //   cycle         |tr|   ^           drained: no more open than before the trigger, on average, rounded up
 
-/** In cycles of the run; undefined if nothing disturbs it. A spike is over in the cycle in which it comes. */
+/** In cycles of the run; undefined if nothing disturbs it. A spike is over within its cycle. */
 export function triggerOf({
   arrivals,
   faults,
   duration = Number.POSITIVE_INFINITY,
 }: LoadedScenario): Stretch | undefined {
   const passing = arrivals.filter(({ from, to }) => from > 0 || to < duration);
-  // One source that begins or ends is the load itself.
+  // A single source that begins or ends is the load itself.
   const spans = [...faults.map(({ at }) => at), ...(passing.length < arrivals.length ? passing : [])];
   const from = Math.min(...spans.map((span) => span.from));
   const to = Math.max(...spans.map((span) => span.to));
   return spans.length === 0 || to > duration ? undefined : { from, to };
 }
 
-/** From the end of the trigger, in ms to the end of a cycle; undefined where it does not drain in the run. */
+/** From the end of the trigger to the end of a cycle, in ms; undefined if the run does not drain. */
 export function drainMs(scenario: LoadedScenario, { cycle, open_jobs: open = [] }: Series): number | undefined {
   const trigger = triggerOf(scenario);
   if (trigger === undefined) return undefined;
@@ -154,7 +153,6 @@ interface CycleSpan {
   readonly last: number;
 }
 
-/** The largest window count in each stretch of a run of one contract. */
 export function stretchPeaks(timeline: Timeline, span: CycleSpan): number[] {
   const stretch = stretchOf(span);
   const peaks = new Array<number>(Math.ceil((span.last - span.first + 1) / stretch)).fill(0);
@@ -165,7 +163,7 @@ export function stretchPeaks(timeline: Timeline, span: CycleSpan): number[] {
   };
   for (const row of timeline.rows()) {
     const index = Math.floor((row.cycle - span.first) / stretch);
-    // A count holds until the next row; a change at the start of a stretch is not part of the one before.
+    // A count holds until the next row; a change at the start of a stretch does not belong to the previous one.
     for (; at < index; at += 1) see();
     if (row.cycle > span.first + index * stretch) see();
     count = row.count;

@@ -5,14 +5,10 @@ import { packageFile } from '../package-file.js';
 import { needing } from '../schema/optional-package.js';
 import type { Replicate, ReplicationTask, RunPlace, RunPool } from './replication.js';
 
-/** Runs in the queue of each thread, so that none is idle. */
+/** Runs queued per thread, so that none is idle. */
 const WAITING = 4;
 
-/**
- * To be closed by the caller.
- * @param runs the most runs that will be asked for
- * @throws Failure `store_away`, `wrong_usage`: of workers
- */
+/** To be closed by the caller. `runs` is the most to expect. @throws Failure `store_away`, `wrong_usage`: of workers */
 export async function openRunPool(
   { threads = availableParallelism(), workers, onNotice }: RunPlace,
   runs: number,
@@ -36,9 +32,9 @@ export function runThreads(n: number): Piscina<ReplicationTask, Replicate> {
     filename: packageFile('dist/worker/replicate.js'),
     minThreads: n,
     maxThreads: n,
-    // The next run waits at its thread, which need not wait for this one.
+    // The next run is already at its thread, which does not wait for the main thread.
     concurrentTasksPerWorker: 2,
-    // In MB. Runs make many short-lived objects: with the default size garbage collection takes ten times as long.
+    // In MB. Runs create many short-lived objects: with the default size, garbage collection takes ten times as long.
     resourceLimits: { maxYoungGenerationSizeMb: 96 },
   });
 }

@@ -3,8 +3,8 @@
 //   here:    task ─► job, its id the digest of its tasks ─► Redis                   Redis ─► results, each counted once
 //   worker:                                                Redis ─► job ─► threads ─► Redis
 //
-// A job of a worker that was killed goes to another after two seconds. A job that Redis lost is added again: a run is a pure function of
-// its task and may be made twice. The keys of a run are removed at its end, those of the queue with the last run.
+// A job of a killed worker goes to another after two seconds. A job that Redis lost is added again: a run is a pure function of its task
+// and may be repeated. The keys of a run are removed at its end, those of the queue with the last run.
 
 import { Queue, QueueEvents } from 'bullmq';
 import { readDocument } from '../scenario/document.js';
@@ -19,7 +19,7 @@ import { pause } from '../time/wall.js';
 import { VERSION } from '../version.js';
 import type { Replicate, ReplicationTask, RunPlace, RunPool } from './replication.js';
 
-/** Names of the connections that ask for runs, and of those that make them. */
+/** Names of the connections that request runs, and of those that make them. */
 export const ASKS = 'weir-asks-for-runs';
 export const MAKES = 'weir-makes-runs';
 
@@ -32,29 +32,26 @@ export interface RunJob {
   readonly tasks: readonly ReplicationTask[];
 }
 
-/** `msEach`: ms for a run. `refused`: why the worker makes none. */
+/** `msEach`: ms per run. `refused`: why the worker makes none. */
 export type RunAnswer = { readonly runs: readonly Replicate[]; readonly msEach: number } | { readonly refused: string };
 
-/** A job is given up after it has ended this many workers. */
+/** A job is given up after ending this many workers. */
 export const MOST_STALLS = 3;
 
 const MOST_IN_QUEUE = 200;
 
-/** A job costs some ms beside its runs, so short runs share one: as many as take this long, in ms, up to a maximum. */
+/** A job has some ms of overhead, so short runs share one: up to this many ms and MOST_TOGETHER runs. */
 const TOGETHER_MS = 40;
 export const MOST_TOGETHER = 16;
 
-/** In ms: how often the queue is checked, how long Redis may be away, and after which silence lost jobs are looked for. */
+/** In ms: interval of checks, longest absence of Redis, and silence after which lost jobs are looked for. */
 const BEAT_MS = 500;
 const MOST_AWAY_MS = 5_000;
 const LOST_AFTER_MS = 2_000;
 
 export type QueueClient = Awaited<ReturnType<typeof openClient>>;
 
-/**
- * A client for BullMQ. To be destroyed by the caller.
- * @throws Failure `store_away`, `wrong_usage`
- */
+/** To be destroyed by the caller. @throws Failure `store_away`, `wrong_usage` */
 export async function openQueueClient(url: string): Promise<QueueClient> {
   const place = redisPlace(url);
   if (place.kind !== 'single')
@@ -70,7 +67,7 @@ export async function openQueueClient(url: string): Promise<QueueClient> {
   }
 }
 
-/** Whether this is the last connection to Redis with one of these names. */
+/** The last connection to Redis with one of these names. */
 export async function isLast(client: QueueClient, ...names: readonly string[]): Promise<boolean> {
   const lines = String(await client.sendCommand(['CLIENT', 'LIST'])).split('\n');
   return lines.filter((line) => names.some((name) => line.includes(` name=${name} `))).length <= 1;
@@ -97,7 +94,7 @@ export async function openRunQueue(url: string, options: RunQueueOptions = {}): 
     defaultJobOptions: { removeOnComplete: true, removeOnFail: true },
   });
   queue.on('error', () => {});
-  // From the last entry on, so that none is missed before the connection listens.
+  // From the last entry on: no event is missed before the connection listens.
   const [last] = (await client.xRevRange(queue.keys['events']!, '+', '-', { COUNT: 1 })) ?? [];
   const events = new QueueEvents(RUN_QUEUE.name, {
     connection: client,
@@ -127,7 +124,7 @@ class RunQueue implements RunPool {
   readonly #queue: Queue<RunJob, RunAnswer>;
   readonly #events: QueueEvents;
   readonly #options: RunQueueOptions;
-  /** Runs in progress by the digest of their task. Equal cells share one run. */
+  /** Runs in progress by the digest of their task: equal cells share one run. */
   readonly #known = new Map<string, Promise<Replicate>>();
   #next: Asked[] = [];
   readonly #jobs = new Map<string, Job>();
@@ -263,7 +260,7 @@ class RunQueue implements RunPool {
       if ((await this.#queue.getJobState(id)) === 'unknown' && this.#jobs.has(id)) this.#add(id, data);
   }
 
-  /** Removes the jobs that are left, and the queue if no other process uses it. */
+  /** Removes the remaining jobs, and the queue if no other process uses it. */
   async #tidy(left: readonly string[]): Promise<void> {
     await Promise.all(left.map((id) => this.#queue.remove(id).catch(() => 0)));
     if (await isLast(this.#client, ASKS)) await this.#queue.obliterate({ force: true });
@@ -287,7 +284,7 @@ function failure(reason: string): Error {
   });
 }
 
-/** Puts the definition file into the scenario. @throws Failure `wrong_usage` for a scenario with a log */
+/** Inlines the definition file. @throws Failure `wrong_usage` for a scenario with a log */
 export function withoutFiles({ path, scenario }: Pick<ReplicationTask, 'path' | 'scenario'>): unknown {
   const { limiter } = scenario as Scenario;
   const { definition } = (limiter ?? {}) as { readonly definition?: unknown };

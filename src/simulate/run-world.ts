@@ -7,11 +7,11 @@ import type { Feed, Take } from './feed.js';
 import type { World } from './world.js';
 
 export interface DriveOptions {
-  /** Ends the run early, with the current cycle as its last. */
+  /** Ends the run early; the current cycle is the last. */
   readonly signal?: AbortSignal | undefined;
-  /** How many times in a run the event loop gets a turn, in which signals arrive. Default: 1,024. */
+  /** Turns of the event loop per run, in which signals arrive. Default: 1,024. */
   readonly slices?: number | undefined;
-  /** It also gets one after this many agenda steps or contracts. Default: 20,000. */
+  /** Another turn comes after this many agenda steps or contracts. Default: 20,000. */
   readonly stepsPerTurn?: number | undefined;
 }
 
@@ -24,10 +24,7 @@ export interface Drivable {
 const SLICES = 1024;
 const STEPS_PER_TURN = 20_000;
 
-/**
- * The rows of a run in virtual time. Each subscription is a run of its own; unsubscribing ends it.
- * @param begin prepares the run, which passes its rows to `onRow`
- */
+/** Each subscription is a run of its own; unsubscribing ends it. `begin` prepares a run that passes its rows to `onRow`. */
 export function rowsOf<Run extends RunShape>(
   begin: (onRow: (row: CycleRow<Run>) => void) => Promise<Drivable>,
   { signal, ...pace }: DriveOptions,
@@ -47,7 +44,7 @@ export function rowsOf<Run extends RunShape>(
   });
 }
 
-/** Runs a world from its present cycle to the end of `lastCycle`, or until it is stopped. The last cycle has a row. */
+/** From the present cycle to the end of `lastCycle`, or until it is stopped. The last cycle has a row. */
 export async function runWorld(
   world: Drivable['world'],
   lastCycle: number,
@@ -57,7 +54,7 @@ export async function runWorld(
   const { signal, slices = SLICES, stepsPerTurn = STEPS_PER_TURN } = options;
   const { clock } = world;
   const slice = Math.max(1, Math.ceil((lastCycle + 1 - clock.cycle()) / slices));
-  // A flag, because it is read in every cycle and the getter of a signal is slow.
+  // A flag: it is read in every cycle, and the getter of a signal is slow.
   let stopped = signal?.aborted === true;
   const stop = () => {
     stopped = true;

@@ -16,35 +16,30 @@ export interface CellRun extends Replicate {
 }
 
 interface Runner {
-  /** The most runs to ask for at once. */
   readonly most: number;
-  /** Undefined if it was stopped. */
+  /** Undefined if stopped. */
   run(cell: Cell, replication: number): Promise<CellRun | undefined>;
-  /** A run for splitting, which is not kept. Undefined if it was stopped. */
+  /** For splitting; the run is not kept. Undefined if stopped. */
   split(cell: Cell, run: LevelRun): Promise<Replicate | undefined>;
   close(): Promise<void>;
 }
 
 interface RunnerOptions {
   readonly signal: AbortSignal | undefined;
-  /** The most runs that will be asked for. */
   readonly runs: number;
-  /** Runs that were made earlier: they are not made again. */
+  /** Earlier runs, which are not repeated. */
   readonly known?: Iterable<CellRun> | undefined;
-  /** Called with each run that was made, in the order in which they end. */
+  /** Called with each new run, in order of completion. */
   readonly onRun?: ((run: CellRun) => void) | undefined;
   readonly withPeaks?: boolean | undefined;
 }
 
-/** The first replication has the seed itself. */
+/** The first replication uses the seed itself. */
 export function replicationSeed(seed: Seed, index: number): Seed {
   return index === 0 ? seed : `${seed}/${index}`;
 }
 
-/**
- * To be closed by the caller.
- * @throws Failure `store_away`, `wrong_usage`: of workers
- */
+/** To be closed by the caller. @throws Failure `store_away`, `wrong_usage`: of workers */
 export async function openRunner(
   plan: Pick<SweepPlan, 'path' | 'scenario' | 'seed'>,
   place: RunPlace,
@@ -57,7 +52,6 @@ export async function openRunner(
   const keyOf = ({ cell, replication }: Pick<CellRun, 'cell' | 'replication'>) => `${cell}/${replication}`;
   const before = new Map([...known].map((run) => [keyOf(run), run]));
   const left = runs - before.size;
-  // No threads if all runs are known.
   const pool = isHere || left <= 0 ? undefined : await openRunPool(place, left, signal);
   const make = async (cell: Cell, seed: Seed, kept: Pick<ReplicationTask, 'withPeaks' | 'branches'>) => {
     if (pool === undefined) return runReplication(scenarioOf(plan, cell), seed, kept);
@@ -67,7 +61,7 @@ export async function openRunner(
     } catch (error) {
       if (signal?.aborted === true) return undefined;
       if (error instanceof Failure) throw error;
-      // An error loses its class on the way from a thread: parsing again gives the failure of a scenario that is refused.
+      // An error loses its class between threads: parsing again gives the Failure of a refused scenario.
       scenarioOf(plan, cell);
       throw error;
     }

@@ -12,7 +12,7 @@ import { type Feed, type ModelTraffic, RequestsOfModels } from './feed.js';
 import { decidesByMs } from './spread-seconds.js';
 
 export interface Traffic extends ModelTraffic {
-  /** All requests, where a log names the contract of each; there are no models then. */
+  /** All requests, if a log names the contract of each; there are no models then. */
   readonly feed: Feed | undefined;
   readonly skippedLines: number;
   readonly notes: readonly string[];
@@ -82,7 +82,7 @@ export function hasPlaces(keyed: KeyedSpec | undefined, names: readonly string[]
   return keyed === undefined || names.length <= keyed.max_keys;
 }
 
-/** One contract for each key of the log. A request outside from .. to, or after the end of the run, is left out. */
+/** One contract per key of the log. Requests outside from .. to, or after the end of the run, are left out. */
 function keyedFeed({ plan: { from, to }, log }: PlayedArrival, startCycle: number, cycles: number, cycleMs: number) {
   const byKey = log?.byKey ?? [];
   const end = startCycle + Math.min(cycles, to);
@@ -106,10 +106,7 @@ interface PlannedRequest {
   readonly contract: number;
 }
 
-/**
- * Every request of a scenario, in order of time; the same for the same scenario and seed.
- * @throws Failure when a log of the scenario cannot be read
- */
+/** In order of time; determined by scenario and seed. @throws Failure if a log of the scenario cannot be read */
 export async function* requestsOf(
   scenario: LoadedScenario,
   seed: Seed = scenario.seed,
@@ -124,7 +121,7 @@ export async function* requestsOf(
   }
 }
 
-/** A log with a contract for each key gives cycles only: each request comes at the start of its cycle. */
+/** A log with a contract per key has cycles only: each request arrives at the start of its cycle. */
 function* recorded({ cycleMs, startCycle }: LoadedScenario, feed: Feed): Generator<PlannedRequest> {
   for (let cycle = feed.next(startCycle); cycle !== undefined; cycle = feed.next(cycle + 1)) {
     const requests: PlannedRequest[] = [];

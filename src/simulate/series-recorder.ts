@@ -1,4 +1,4 @@
-// Figures of a simulation with clients over time. A row is complete when its cycle is.
+// Figures of a simulation with clients over time. A row is complete at the end of its cycle.
 //
 //   waiting   __|‾|_____|‾‾‾‾‾‾     queue: maximum of the cycle
 //   cycle     |   0   |   1   |     open jobs: at its end; latency: of the jobs served in it
@@ -42,7 +42,7 @@ export class SeriesRecorder implements ClientWatch, ServiceWatch {
 
   queued(waiting: number): void {
     this.#reach(this.#clock.cycle());
-    // A change at the start of a cycle is not part of the one before.
+    // A change at the start of a cycle does not belong to the previous one.
     if (this.#clock.now() > startOf(this.#cycle, this.#clock.cycleMs)) this.#sawWaiting();
     this.#waiting = waiting;
     this.#sawWaiting();
@@ -69,7 +69,7 @@ export class SeriesRecorder implements ClientWatch, ServiceWatch {
     if (ending === 'succeeded') this.#latencies.push(ms);
   }
 
-  /** Completes `lastCycle`. To be called once. */
+  /** Completes `lastCycle`. Call once. */
   finish(lastCycle: number): Series {
     this.#reach(lastCycle + 1);
     const rows = this.#rows.rows();

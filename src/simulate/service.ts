@@ -31,16 +31,16 @@ interface ServiceOptions<Work> {
   readonly onServed: (work: Work) => void;
   /** Default: `onServed`, for plans without failures. */
   readonly onFailed?: ((work: Work) => void) | undefined;
-  /** Part of its speed that it has now, above 0. Default: 1. */
+  /** Present fraction of its full speed, above 0. Default: 1. */
   readonly speed?: (() => number) | undefined;
   readonly watch?: ServiceWatch | undefined;
-  /** Earlier requests are a warm-up and not counted; unix ms. Default: now. */
+  /** Unix ms; earlier requests are a warm-up and not counted. Default: now. */
   readonly fromMs?: number | undefined;
-  /** End of the means over time, before the drain, in which servers are idle; unix ms. Default: the end of the run. */
+  /** Unix ms; end of the means over time, before the drain, in which servers are idle. Default: the end of the run. */
   readonly untilMs?: number | undefined;
 }
 
-/** Called from the start, warm-up included; times are in ms. */
+/** Called from the start, warm-up included; times in ms. */
 export interface ServiceWatch {
   queued(waiting: number): void;
   responded(ms: number): void;
@@ -64,7 +64,7 @@ export interface Visit<Work> {
 
 const noCounts = { arrived: 0, served: 0, refused: 0, dropped: 0, failed: 0, wasted: 0 };
 
-/** Up to now, the warm-up left out. */
+/** Up to now, without the warm-up. */
 type ServiceCounts = Readonly<typeof noCounts> & { readonly waitingMs: number; readonly busyMs: number };
 
 interface OpenVisit<Work> extends Visit<Work> {
@@ -113,7 +113,7 @@ export class Service<Work> {
     return this.#busy.value;
   }
 
-  /** Undefined if the request is refused. `onServed` is called later, never from here. */
+  /** Undefined if refused. `onServed` is called later, never from here. */
   offer(work: Work): Visit<Work> | undefined {
     const arrivedMs = this.#clock.now();
     const isCounted = arrivedMs >= this.#fromMs;
@@ -137,7 +137,7 @@ export class Service<Work> {
     return visit;
   }
 
-  /** The client has given up. A request in service stays there. */
+  /** A request in service stays there. */
   abandon(visit: Visit<Work>): void {
     const open = visit as OpenVisit<Work>;
     open.isAbandoned = true;

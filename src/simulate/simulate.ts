@@ -27,27 +27,27 @@ import { World, type WorldInspect } from './world.js';
 
 export interface SimulateOptions extends DriveOptions {
   readonly seed?: Seed | undefined;
-  /** The run stops at the end of this cycle, counted from its start. */
+  /** The run ends with this cycle, counted from its start. */
   readonly untilCycle?: number | undefined;
   readonly inspect?: WorldInspect | undefined;
-  /** Whether rows have the single decisions of a rule. Default: false. */
+  /** Whether rows contain the single decisions of a rule. Default: false. */
   readonly withDecisions?: boolean | undefined;
   readonly journeys?: JourneyRecorder | undefined;
   readonly branches?: readonly RunBranch[] | undefined;
-  /** Of a run with clients: called at the end of each cycle with the jobs that are open. */
+  /** With clients: called at the end of each cycle with the number of open jobs. */
   readonly onOpenJobs?: ((open: number, cycle: number) => void) | undefined;
 }
 
 export interface SimulatedRun extends RunShape {
   readonly firstCycle: number;
   readonly lastCycle: number;
-  /** False if there are too many rows to keep them by contract. */
+  /** False if there are too many rows by contract. */
   readonly keepsTimeline: boolean;
   readonly measured: () => Measured;
   readonly actors: () => ActorState[];
 }
 
-/** Figures of a simulation that its rows do not have. */
+/** Figures that rows do not have. */
 interface Measured extends Pick<Outcome, 'clients' | 'service' | 'tiers'> {
   readonly without_place: Outcome['without_place'] | undefined;
   readonly partial: boolean;
@@ -59,36 +59,33 @@ interface Measured extends Pick<Outcome, 'clients' | 'service' | 'tiers'> {
 
 export interface Run {
   readonly outcome: Outcome;
-  /** By contract; undefined for a run with too many rows. */
+  /** By contract; undefined if there are too many rows. */
   readonly timeline: Timeline | undefined;
   readonly totals: Timeline;
   readonly series?: Series;
 }
 
 type OutcomeOptions = Pick<SimulateOptions, 'seed'> & {
-  /** How many contracts the outcome lists. Default: 100. */
+  /** Contracts listed in the outcome. Default: 100. */
   readonly top?: number | undefined;
 };
 
 /**
- * The rows of a scenario in virtual time: one for each cycle in which anything changed, in order, and one for the last cycle. Each
- * subscription is a run of its own, the same for the same scenario and seed. Unsubscribing ends it, and so does the signal, with the
- * present cycle as the last. Errors: Failure when a log of the scenario cannot be read.
+ * One row for each cycle in which anything changed, in order, and one for the last. Each subscription is a run of its own,
+ * determined by scenario and seed. Unsubscribing ends it, and so does the signal, with the present cycle as the last.
+ * Errors: Failure if a log of the scenario cannot be read.
  */
 export function simulate$(scenario: LoadedScenario, options: SimulateOptions = {}): Observable<CycleRow<SimulatedRun>> {
   return rowsOf((onRow) => prepare(scenario, options, true, onRow), options);
 }
 
-/**
- * Runs a scenario in virtual time: the outcome of the rows of `simulate$`. The same scenario and seed give the same outcome and digest.
- * @throws Failure when a log of the scenario cannot be read
- */
+/** The outcome of the rows of `simulate$`. @throws Failure if a log of the scenario cannot be read */
 export function simulate(scenario: LoadedScenario, options: SimulateOptions & OutcomeOptions = {}): Promise<Run> {
   const rows = rowsOf<SimulatedRun>((onRow) => prepare(scenario, options, false, onRow), options);
   return lastValueFrom(rows.pipe(toRun(scenario, options)));
 }
 
-/** Makes a run of the rows of `simulate$`, at their end. @param options the seed of the rows */
+/** Folds the rows of `simulate$`. @param options the seed of the rows */
 export function toRun(
   scenario: LoadedScenario,
   { seed = scenario.seed, top = 100 }: OutcomeOptions = {},
@@ -126,7 +123,7 @@ export function toRun(
   );
 }
 
-/** @param needsColumns whether rows have columns even if there are too many to keep */
+/** @param needsColumns rows have columns even if there are too many to keep */
 async function prepare(
   scenario: LoadedScenario,
   options: SimulateOptions,
@@ -175,7 +172,7 @@ async function prepare(
     onRow: journeys === undefined || senders.length > 0 ? onRow : (row) => onRow(recorded(row, journeys, cycleMs)),
     about: { firstCycle, lastCycle, keepsTimeline, measured, actors: () => actorStates(world, clients) },
   });
-  // Before all else of its cycle, whose arrivals are drawn as it begins.
+  // Before all else of its cycle: arrivals are drawn as it begins.
   for (const { cycle, seed } of branches ?? [])
     world.clock.agenda.at(startOf(firstCycle + cycle, cycleMs), Rank.close, () => branching!.branch(seed));
   const clients =
@@ -194,7 +191,7 @@ function recorded<Row extends CycleRow>(row: Row, journeys: JourneyRecorder, cyc
   return row;
 }
 
-/** For rows without columns. Requests that are refused for want of a place do not pass a gate. */
+/** For rows without columns. Requests refused for lack of a place do not pass a gate. */
 function countsOf({ contracts, places }: World): Counted[] {
   return contracts.map(({ gate: { figures } }, index) =>
     index === places?.refusing ? { ...figures, ...places.figures } : figures,

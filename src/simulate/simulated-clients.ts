@@ -42,9 +42,9 @@ export class SimulatedClients {
   readonly #contracts: number;
   readonly #startCycle: number;
   readonly #recorder: SeriesRecorder;
-  /** For a limit on concurrency: Infinity, because the service determines how long a request is in flight. */
+  /** For a limit on concurrency: Infinity, because the service determines the time in flight. */
   readonly #holdMs: number | undefined;
-  /** What an attempt is charged when it comes, where its cost is known only at its end. */
+  /** Charged on arrival, if the cost is known only at the end. */
   readonly #charged: number | undefined;
 
   constructor(
@@ -92,7 +92,7 @@ export class SimulatedClients {
       },
       service: this.service,
       journeys,
-      // As in the header: whole seconds.
+      // Whole seconds, as in the header.
       tells: told && (() => Math.ceil(told.drawMs(telling) / 1000) * 1000),
       loses: () => losses.some(({ share, at }) => this.#isIn(at) && losing.uniform() < share),
     });
@@ -162,18 +162,18 @@ export class SimulatedClients {
   }
 }
 
-/** Until a key may find a place, in ms; whole seconds, as a node announces it. */
+/** Ms until a key may find a place; whole seconds, as a node announces them. */
 function placeMs({ clock, places }: World): number | undefined {
   const cycle = places?.againCycle(clock.cycle());
   return cycle === undefined ? undefined : secondsUntil(cycle, clock.now(), clock.cycleMs) * 1000;
 }
 
-// The wait that a limited client is told.
+// The wait announced to a limited client.
 //
 //   a window of cycles    Retry-After: whole seconds up to the cycle in which a request is admitted again
-//   a rule                what the product announces, right or wrong; the exact wait where its announcement is not known
+//   a rule                what the product announces, right or wrong; the exact wait if its announcement is unknown
 
-/** In ms; undefined if nothing is announced, or no wait is long enough. @param charged for a request. Default: 1 */
+/** In ms; undefined if nothing is announced, or no wait is long enough. `charged` is per request. */
 export function announcedMs(gate: Gate, clock: Clock, charged = 1): number | undefined {
   const { plan } = gate;
   if (plan.rule === undefined) {

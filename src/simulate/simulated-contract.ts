@@ -24,7 +24,7 @@ export class SimulatedContract extends GateHead {
   #ticket: Ticket | undefined;
   #wakeMs = Number.POSITIVE_INFINITY;
 
-  /** Begins in the present cycle with an empty window. @param id names it in traces */
+  /** Begins in the present cycle with an empty window. `id` names it in traces. */
   constructor(plan: Plan, index: number, id: string, parts: SimulatedParts) {
     const { clock, actors } = parts;
     super(plan, clock.cycle());
@@ -45,16 +45,14 @@ export class SimulatedContract extends GateHead {
     return this.gate.plan.states[this.gate.state]!.name;
   }
 
-  /** When it may move without a request, in unix ms; Infinity for never. */
+  /** Unix ms of its next move without a request; Infinity for never. */
   get wakeMs(): number {
     return this.#wakeMs;
   }
 
   /**
-   * Counts and decides `n` requests now. See `Gate.decide`.
-   * @param cycle that of the clock
-   * @param cost of one: see `Gate.decideCost`
-   * @returns how many were admitted
+   * Decides `n` requests now and returns how many were admitted: see `Gate.decide`, with `cost` `Gate.decideCost`.
+   * @param cycle of the clock
    */
   decide(n: number, cycle: number, holdMs?: number, cost?: number): number {
     const { gate } = this;
@@ -70,7 +68,7 @@ export class SimulatedContract extends GateHead {
     this.#settle();
   }
 
-  /** A request in flight has ended. @param heldMs how long it was in flight */
+  /** A request ended after `heldMs` in flight. */
   release(heldMs: number): void {
     this.gate.release(this.#parts.clock.now(), heldMs);
     this.#settle();

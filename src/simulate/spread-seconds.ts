@@ -25,7 +25,7 @@ interface Placed {
   readonly cost: number | undefined;
 }
 
-/** The decisions of a rule if all requests of a second come at its start: the harshest reading of whole seconds. */
+/** The decisions of a rule if all requests of a second arrive at its start: the harshest reading of whole seconds. */
 export class BunchedCount {
   limited = 0;
   readonly #planned: Pick<PlannedRule, 'rule' | 'holdMs'>;
@@ -43,7 +43,7 @@ export class BunchedCount {
   }
 }
 
-/** The released rows of a buffer, in unix ms, spread over their seconds. Holds one second at a time. */
+/** Spreads the released rows of a buffer, in unix ms, over their seconds. Holds one second at a time. */
 export class SpreadSeconds implements Feed {
   readonly isTimed: boolean;
   readonly #rows: CycleBuffer;
@@ -52,10 +52,7 @@ export class SpreadSeconds implements Feed {
   #second: Placed[] = [];
   #place = 0;
 
-  /**
-   * @param asRead called with the requests of each second as read, in order of time
-   * @param groupOf contracts of one group are spread together. Default: each is a group
-   */
+  /** `asRead` receives each second as read; contracts of one `groupOf` are spread together, by default each alone. */
   constructor(rows: CycleBuffer, asRead?: Take, groupOf = (contract: number) => contract) {
     this.#rows = rows;
     this.#groupOf = groupOf;
@@ -91,7 +88,7 @@ export class SpreadSeconds implements Feed {
     const second = secondOf(first);
     for (let at: number | undefined = first; at !== undefined && secondOf(at) === second; at = this.#rows.next()) {
       if (at === second) this.#rows.arrive(at, count);
-      // A time with a fraction, later in the log than those by which it was judged to have whole seconds.
+      // A time with a fraction, found after the log was taken to have whole seconds.
       else this.#rows.arrive(at, (contract, n, ms, cost) => void this.#second.push({ ms, contract, n, cost }));
     }
     const exact = [...this.#second];

@@ -1,12 +1,12 @@
-// The trace of a run in the protocol of Stately's inspector (the types StatelyInspectionEvent of @statelyai/inspect 0.7), one line of
-// JSON for each event.
+// Writes the trace of a run in the protocol of Stately's inspector (the types StatelyInspectionEvent of @statelyai/inspect 0.7), one line
+// of JSON per event.
 //
 //   @xstate.actor      name, definition (the config as text), snapshot, parentId
 //   @xstate.event      event, sourceId
 //   @xstate.snapshot   event, snapshot
 //   each               sessionId, rootId, id, createdAt (ms, as text), _version
 //
-// The sessionId is the name of the actor, and the time is that of the run: a seed always gives the same lines.
+// The sessionId is the name of the actor, and times are those of the run: a seed always gives the same lines.
 import type { Actor, AnyActorRef, AnyStateMachine, InspectionEvent } from 'xstate';
 import { SAY } from '../actor/actor-system.js';
 import type { Clock } from '../time/clock.js';

@@ -1,4 +1,4 @@
-// Runs as RxJS operators: requests in, a row for each cycle out.
+// Runs as RxJS operators: requests in, a row per cycle out.
 //
 //   requests ─► countsByCycle ─► decide(limiter)    ─► CycleRow          replay$ is these two
 //                     └────────► rollingWindow(within) ─► WindowCounts   for counts without decisions
@@ -20,38 +20,38 @@ import { World } from './world.js';
 export interface StreamedRequest {
   /** Unix ms (a fraction is cut off), a Date, or a text that `Date.parse` reads, for example ISO 8601 with its zone. */
   readonly at: number | Date | string;
-  /** How many requests at once, a whole number from 1 to 2^53 - 1. Default: 1. */
+  /** Requests at once, a whole number from 1 to 2^53 - 1. Default: 1. */
   readonly n?: number | undefined;
-  /** What each costs, a whole number from 0, for streams with a `costUnit`. Default: 1. */
+  /** Cost of each, a whole number from 0, for streams with a `costUnit`. Default: 1. */
   readonly cost?: number | undefined;
   /** Each key has a contract of its own. Default: `all`. */
   readonly key?: string | undefined;
 }
 
 export interface CountOptions {
-  /** Length of a cycle in ms, an integer from 1. Default: 777. */
+  /** In ms, an integer from 1. Default: 777. */
   readonly cycleMs?: number | undefined;
   /**
-   * How much older than the newest request a request may be, in ms, at least 0. A cycle is held back this long; with Infinity until the
+   * Largest lag of a request behind the newest, in ms, at least 0. A cycle is held back this long; with Infinity until the
    * source completes. Default: 60,000.
    */
   readonly lateMs?: number | undefined;
-  /** Whether the instants of requests are kept, for rules. Default: false. */
+  /** Keeps the instants of requests, for rules. Default: false. */
   readonly withInstants?: boolean | undefined;
-  /** What costs are counted in, as tokens: then requests are counted with their costs and instants. Default: each costs 1. */
+  /** Unit of costs, as tokens: requests are then counted with costs and instants. Default: each costs 1. */
   readonly costUnit?: string | undefined;
 }
 
-/** Counts at the end of a cycle in which requests came or left the window. */
+/** At the end of a cycle in which requests came or left the window. */
 export interface WindowCounts extends CycleCounts {
   /** Requests in the cycles `cycle - within + 1 .. cycle`. */
   readonly counts: Float64Array;
 }
 
 /**
- * Counts requests by cycle and key, in order of cycle, without empty cycles. A cycle is emitted after a request that is `lateMs` younger
- * than its end, the rest when the source completes.
- * Errors: Failure `event_too_old` for a request of a cycle that was emitted, `invalid_input` for one that cannot be read.
+ * Counts by cycle and key, in order of cycle, without empty cycles. A cycle is emitted after a request `lateMs` past its end,
+ * the rest when the source completes.
+ * Errors: Failure `event_too_old` for a request of an emitted cycle, `invalid_input` for an unreadable one.
  */
 export function countsByCycle({
   cycleMs = CYCLE_MS,
@@ -88,7 +88,7 @@ export function countsByCycle({
         if (ms <= newestMs) return;
         newestMs = ms;
         const next = cycleOf(ms - lateMs, cycleMs);
-        // False for an infinite delay, whose cycle is NaN.
+        // False for an infinite delay: its cycle is NaN.
         if (next > end) emitBefore(next);
       },
       end: () => emitBefore(Number.POSITIVE_INFINITY),
@@ -96,10 +96,7 @@ export function countsByCycle({
   });
 }
 
-/**
- * The counts over the last `within` cycles whenever they change, until all requests have left the window.
- * @param within length of the window in cycles, an integer from 1
- */
+/** Emits whenever the counts change, until the window is empty. @param within length of the window in cycles, from 1 */
 export function rollingWindow(within: number): OperatorFunction<CycleCounts, WindowCounts> {
   if (!(Number.isInteger(within) && within >= 1)) throw unreadable('/within', 'must be a whole number from 1');
   return operator((emit) => {
@@ -134,10 +131,9 @@ export function rollingWindow(within: number): OperatorFunction<CycleCounts, Win
 }
 
 /**
- * Decides requests in virtual time, with one contract for each key: a row for each cycle in which anything changed, and one for the cycle
- * in which all windows are empty after the source has completed. A rule decides at the `instants` of requests, or at the start of their
- * cycle if there are none. Counts that start over begin a new run.
- * @param limiter a definition, or the plan of one
+ * Decides requests in virtual time, with one contract per key: a row for each cycle in which anything changed, and one for the
+ * cycle in which all windows are empty after the source has completed. A rule decides at the `instants`, or at the start of the
+ * cycle without them. Counts that start over begin a new run.
  * @throws Failure for a definition that cannot run
  */
 export function decide(
@@ -161,7 +157,7 @@ export function decide(
           if (instants !== undefined) world.clock.run({ untilMs: instants[index]! });
           world.decide(contracts[index]!, requests[index]!, cycle, undefined, costs?.[index]);
         }
-        // Counts with instants may continue the same cycle: the next ones close it.
+        // Counts with instants may continue in the same cycle: the next ones close it.
         if (instants === undefined) world.finish(cycle);
         last = cycle;
       },
@@ -175,7 +171,7 @@ export function decide(
   });
 }
 
-/** An operator that has a state for each subscription. What `take` or `end` throws is the error of the stream. */
+/** Each subscription has its own state. What `take` or `end` throws is the error of the stream. */
 function operator<In, Out>(
   begin: (emit: (value: Out) => void) => { take(value: In): void; end(): void },
 ): OperatorFunction<In, Out> {
@@ -205,13 +201,11 @@ function planOf(limiter: ContractDefinition | Plan): Plan {
 }
 
 /**
- * What a limiter does with recorded requests: the rows of `weir replay`. An array may be in any order; in other sources a request may be
- * `lateMs` older than the newest, and an older one ends the stream with a Failure. The next request of an AsyncIterable is asked for when
- * the one before was counted. Logs are read in any order; see `LogRequests`.
+ * The rows of `weir replay`. Arrays and logs may be in any order; in other sources a request may be `lateMs` older than the
+ * newest, and an older one ends the stream with a Failure. An AsyncIterable is asked for its next request after each count.
  *
  *     replay$(requests, rateLimiter({ threshold: 100, within: 60 })).pipe(filter(({ totals }) => totals.limited > 0))
  *
- * @param limiter a definition, or the plan of one
  * @throws Failure for a definition that cannot run
  */
 export function replay$(

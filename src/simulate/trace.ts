@@ -1,4 +1,4 @@
-// Every message between the actors of a run, with its cycle, its sender, and what it changed.
+// Records every message between the actors of a run: its cycle, its sender, and what it changed.
 import type { AnyActorRef, InspectionEvent } from 'xstate';
 import { SAY } from '../actor/actor-system.js';
 import type { Clock } from '../time/clock.js';
@@ -39,7 +39,7 @@ export class Trace {
     }
   };
 
-  /** Reports messages that were still without a reaction when the run ended. */
+  /** Reports the messages that got no reaction before the end of the run. */
   end(): void {
     for (const actor of this.#open.keys()) this.#over(actor, '');
   }
@@ -56,7 +56,7 @@ function instantOf(clock: Clock): Pick<TracedMessage, 'cycle' | 'ms'> {
   return { cycle, ms: Math.round((clock.now() - startOf(cycle, clock.cycleMs)) * 1000) / 1000 };
 }
 
-/** Neither an event of XState itself, nor the one that makes an actor send. */
+/** Neither an event of XState nor the one that makes an actor send. */
 export function isMessage({ type }: { readonly type: string }): boolean {
   return !type.startsWith('xstate.') && type !== SAY;
 }
@@ -73,10 +73,7 @@ function stateOf(snapshot: unknown): string {
 
 export const MOST_DRAWN = 200;
 
-/**
- * A trace as a Mermaid sequence diagram.
- * @param total messages of the run: a comment counts those that are left out
- */
+/** A Mermaid sequence diagram. `total` messages of the run: a comment counts those left out. */
 export function sequenceDiagram(messages: readonly TracedMessage[], total = messages.length): string {
   const names = new Map<string, string>();
   const idOf = (name: string) => {

@@ -5,7 +5,7 @@
 //                  └────────────────► row builder             requests of c - within, which leave the window
 //                                         └─► CycleRow
 //
-// Work grows with requests and transitions: a request costs twice, when it comes and when it leaves the window.
+// Work grows with requests and transitions. A request costs twice: when it arrives and when it leaves the window.
 import type { InspectionEvent, Observer } from 'xstate';
 import { ActorSystem } from '../actor/actor-system.js';
 import { decideFast } from '../limiter/fast-path.js';
@@ -25,7 +25,7 @@ import { KeyPlaces, NO_PLACE } from './key-places.js';
 import { Levels } from './levels.js';
 import { SimulatedContract, type SimulatedParts } from './simulated-contract.js';
 
-/** Watches every message of the actors of a run; as a function, with the clock of the run. */
+/** Watches every message of the actors of a run; a function also gets the clock of the run. */
 export type WorldInspect = Observer<InspectionEvent> | ((event: InspectionEvent, clock: Clock) => void);
 
 interface WorldOptions<About extends object = object> {
@@ -33,16 +33,13 @@ interface WorldOptions<About extends object = object> {
   readonly firstCycle: number;
   readonly names: readonly string[];
   readonly plan: Plan;
-  /**
-   * Whether rows have columns. Default: true. Without them a fleet runs several times as fast, and the figures of a contract are those of
-   * its gate at the end.
-   */
+  /** Rows have columns. Default: true. Without, a fleet is several times as fast, and figures are those of gates at the end. */
   readonly byContract?: boolean | undefined;
   readonly inspect?: WorldInspect | undefined;
-  /** For keys that do not all have a place: a last contract is added for the requests of the others. */
+  /** For keys that do not all have a place: a last contract is added for the others. */
   readonly keyed?: KeyedSpec | undefined;
   readonly withDecisions?: boolean | undefined;
-  /** Unit of the costs of requests; undefined: every request costs 1. */
+  /** Unit of costs; undefined: every request costs 1. */
   readonly costUnit?: string | undefined;
   readonly onMove?: ((contract: number, admits: boolean) => void) | undefined;
   readonly about?: About | undefined;
@@ -67,10 +64,10 @@ export class World<About extends object = object> {
   readonly #builder: RowBuilder;
   #decisions: OpenDecisions | undefined;
   #lastRow = NEVER;
-  /** Whether contracts have no window, so that requests leave at once, in rows with columns. */
+  /** Contracts have no window, so that requests leave at once, in rows with columns. */
   readonly #countsNothing: boolean;
   readonly #hasRule: boolean;
-  /** Instead of counts of requests; undefined without a rule or costs, and for rows without columns. */
+  /** Replace the counts of requests; undefined without a rule or costs, and for rows without columns. */
   readonly #levels: Levels | undefined;
   readonly places: KeyPlaces | undefined;
   readonly #sharedState: unknown;
@@ -89,7 +86,7 @@ export class World<About extends object = object> {
     this.#parts = { clock: this.clock, actors: this.actors, moved: (contract, due) => this.#moved(contract, due) };
     this.names = this.#names;
     this.contracts = this.#contracts;
-    // `about` is left out only if it has no fields.
+    // `about` is missing only if it has no fields.
     const costs = costUnit === undefined ? {} : { costs: new CostTally(costUnit) };
     this.run = { ...shapeOf(this.#names, plan), ...costs, ...(options.about as About) };
     this.#builder = new RowBuilder(this.run, byContract);
@@ -98,7 +95,7 @@ export class World<About extends object = object> {
     this.#countsNothing = byContract && this.run.within === 0 && !this.#hasRule;
     this.#levels = hasLevels ? new Levels(this.#contracts, this.#builder, cycleMs) : undefined;
     this.#sharedState = plan.rule?.rule.shared === true ? plan.rule.rule.fresh(this.clock.now()) : undefined;
-    // All rows are of the builder, which refers to `this.run`.
+    // All rows come from the builder, which refers to `this.run`.
     this.#onRow = options.onRow as (row: CycleRow) => void;
     this.#onMove = options.onMove;
     this.#decisions = options.withDecisions === true ? noDecisions() : undefined;
@@ -119,9 +116,9 @@ export class World<About extends object = object> {
 
   /**
    * Counts and decides `n` requests of a contract now. Returns how many were admitted.
-   * @param cycle that of the clock, for callers who know it
-   * @param holdMs for a rule: how long a request is in flight; Infinity until `contract.release`
-   * @param charged what each is charged now, in a world with a `costUnit`
+   * @param cycle of the clock
+   * @param holdMs for a rule: time in flight; Infinity until `contract.release`
+   * @param charged per request now, in a world with a `costUnit`
    * @param cost of each. Default: `charged`
    */
   decide(
@@ -133,12 +130,12 @@ export class World<About extends object = object> {
     cost = charged,
   ): number {
     const admitted = this.#decideByPlace(index, n, cycle, holdMs, charged);
-    // Several at once cost the same, and those that are admitted come first.
+    // Requests at once cost the same, and the admitted ones are the first.
     if (cost !== undefined) for (let k = 0; k < n; k += 1) this.run.costs?.add(cost, k < admitted, this.clock.now());
     return admitted;
   }
 
-  /** As `decide`, of `counts[k]` requests of each contract k. Without columns this is the innermost loop of a fleet. */
+  /** `decide` for `counts[k]` requests of each contract k. Without columns, the innermost loop of a fleet. */
   decideAll(counts: Float64Array, cycle: number): void {
     if (this.#builder.byContract || this.#hasRule || this.places !== undefined) {
       for (let index = 0; index < counts.length; index += 1)
@@ -207,7 +204,7 @@ export class World<About extends object = object> {
     return 0;
   }
 
-  /** @param delayMs of an admitted request; NaN: limited */
+  /** @param delayMs NaN: limited */
   #note(index: number, delayMs: number): void {
     const { contracts, atMs, delaysMs, opensMs } = this.#decisions!;
     contracts.push(index);
@@ -287,9 +284,9 @@ export class World<About extends object = object> {
   }
 }
 
-/** No wake is due: wakes are tasks of the agenda before all else in a cycle. */
+/** No wake is due: the agenda wakes contracts before all else in a cycle. */
 function decideByWindows(contract: SimulatedContract, came: number, cycle: number, offset = offsetOf(cycle)): number {
-  // As a small integer: the numbers of a contract then lie in it. From a column of doubles they become doubles, and lie elsewhere.
+  // As a small integer, the numbers of a contract are stored in it. From a column of doubles, they become doubles stored elsewhere.
   const n = came | 0;
   if (n !== came) return contract.decide(came, cycle);
   const admitted = decideFast(contract, n, offset);
