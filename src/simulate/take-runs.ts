@@ -1,4 +1,4 @@
-// A worker: takes runs from the queue of run-queue.ts and makes them on its threads; loads it sends one at a time, with no run meanwhile.
+// A worker: makes runs from the queue of run-queue.ts on its threads; sends loads one at a time, with no run meanwhile.
 import { hostname } from 'node:os';
 import { Worker } from 'bullmq';
 import { pause, wallNowMs } from '../time/wall.js';
@@ -20,7 +20,7 @@ import {
   type RunJob,
 } from './run-queue.js';
 
-/** In ms: a job whose worker is silent this long goes to another; how often that is checked; how often the connection is checked. */
+/** In ms: silence after which a job goes to another worker; interval of that check; interval of the connection check. */
 const LOCK_MS = 2_000;
 const STALLED_MS = 1_000;
 const BEAT_MS = 500;
@@ -41,19 +41,16 @@ interface TakeOptions {
 }
 
 interface Taking {
-  /** Takes no further runs; resolves when those in progress are made. */
+  /** Takes no further runs; resolves when those in progress are done. */
   close(): Promise<void>;
 }
 
-/**
- * Takes runs until it is closed, as many at once as there are threads.
- * @throws Failure `store_away`, `wrong_usage`
- */
+/** Takes as many runs at once as there are threads, until closed. @throws Failure `store_away`, `wrong_usage` */
 export async function takeRuns(url: string, { threads, onRun, onAway, onLoad }: TakeOptions): Promise<Taking> {
   const client = await openQueueClient(url);
   await client.clientSetName(MAKES);
   const pool = runThreads(threads);
-  // One run each: a thread that is ended while it loads its code would end the process.
+  // One run each: ending a thread while it loads its code would end the process.
   await Promise.all(Array.from({ length: threads }, () => pool.run(first)));
   let runs = 0;
   const worker = new Worker<RunJob, RunAnswer>(
@@ -79,7 +76,7 @@ export async function takeRuns(url: string, { threads, onRun, onAway, onLoad }: 
       maxStalledCount: MOST_STALLS,
     },
   );
-  // A job that was given to another worker is missing at its end; the watch below reports the connection.
+  // A job given to another worker is missing at its end; the watch below reports the connection.
   worker.on('error', () => {});
   const workers: Worker[] = [worker];
   if (onLoad !== undefined) workers.push(takeLoads(client, worker, onLoad));
@@ -96,7 +93,7 @@ export async function takeRuns(url: string, { threads, onRun, onAway, onLoad }: 
   return {
     async close() {
       ended.abort();
-      // Without Redis nobody can take the runs.
+      // Without Redis, the runs in progress cannot be delivered.
       await Promise.all(workers.map((one) => one.close(!client.isReady)));
       await pool.destroy();
       if (client.isReady && (await isLast(client, ASKS, MAKES)))
@@ -106,7 +103,7 @@ export async function takeRuns(url: string, { threads, onRun, onAway, onLoad }: 
   };
 }
 
-/** A sentence for a job that is none: anybody may write to the queue. */
+/** A string refuses an invalid job: anybody may write to the queue. */
 function tasksIn(data: unknown): readonly ReplicationTask[] | string {
   const { weir, tasks } = (isObject(data) ? data : {}) as Partial<RunJob>;
   if (weir !== VERSION) return `The worker on ${hostname()} is version ${VERSION}, and ${String(weir)} asks.`;
@@ -147,7 +144,7 @@ function takeLoads(client: QueueClient, runs: Worker, onLoad: NonNullable<TakeOp
       prefix: RUN_QUEUE.prefix,
       lockDuration: LOCK_MS,
       stalledInterval: STALLED_MS,
-      // A share whose generator was lost cannot be sent any more: its instants are over.
+      // A share whose generator was lost cannot be sent again: its instants are over.
       maxStalledCount: 0,
     },
   );

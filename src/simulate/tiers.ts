@@ -1,4 +1,4 @@
-// The services behind the gate, one behind the other. Each calls the next when it has done its work, several times if that fails.
+// Services behind the gate, in series. Each calls the next after its own work, several times if that fails.
 //
 //   attempt ─► tier 0 ─ work ─► tier 1 ─ work ─► tier 2 ─► served: so is the attempt
 //                ▲                ▲ └─ fails: called again, or tier 1 has failed, too
@@ -25,7 +25,7 @@ interface Call {
   readonly attempt: SentAttempt;
   readonly tier: number;
   readonly number: number;
-  /** The one that it is part of; undefined at the first of the tiers. */
+  /** The call that it belongs to; undefined in the first tier. */
   readonly within: Call | undefined;
 }
 

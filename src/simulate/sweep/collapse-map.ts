@@ -1,4 +1,4 @@
-// Where does a service stay stuck after a trigger has gone? Load by size of the trigger, for each policy of the clients.
+// Where does a service stay stuck after a trigger has gone? Maps load by trigger size, for each policy of the clients.
 //
 //   trigger ^  . . # # #      # stuck in most runs     zones by load (Bronson et al., Metastable failures in distributed systems, 2021)
 //           |  . . # # #        stable      no trigger of the map leaves it stuck
@@ -6,14 +6,14 @@
 //           |  . . . . #        collapsed   the smallest one does
 //           +-----------> load
 //
-// The map begins with few runs on a coarse lattice. A rectangle whose corners disagree is halved, down to neighbours. One whose corners
-// agree is assumed to be the same inside: an island smaller than the lattice is missed. Points at the border get all their runs. A run
-// that ends stuck may only drain slowly. If the scenario has a warm-up, the smallest stuck trigger of a load is therefore run for eight
-// times as long, with as long a measurement at the end. If it recovers, so do smaller triggers, and larger ones are tried.
+// The map begins with few runs on a coarse lattice. A rectangle whose corners disagree is halved, down to neighbours; one whose corners
+// agree is assumed uniform, so an island smaller than the lattice is missed. Points at the border get all their runs. A run that ends stuck
+// may only drain slowly: if the scenario has a warm-up, the smallest stuck trigger of a load runs again for eight times as long, with as
+// long a measurement at the end. If it recovers, so do smaller triggers, and larger ones are tried.
 //
-//   stuck             share of the runs; 0 of n runs has the interval 0 .. 3.84 / (n + 3.84). With `--budget`, splitting estimates it where fewer
-//                     than three runs are stuck: its level is the number of open jobs, which every collapse has in common
-//   time to recover   mean of the runs that do; solved, with P(not recovered), where the scenario is a Markov chain (recovery-chain.ts)
+//   stuck             share of the runs; 0 of n runs has the interval 0 .. 3.84 / (n + 3.84). With `--budget`, splitting estimates it if fewer
+//                     than three runs are stuck: its level is the number of open jobs, common to every collapse
+//   time to recover   mean of the runs that do; if the scenario is a Markov chain, solved with P(not recovered) (recovery-chain.ts)
 import { meanInterval, shareInterval } from '../../math/interval.js';
 import { type JudgedRun, type LevelRun, type RareEvent, rareEvent } from '../../math/splitting.js';
 import type { ScenarioObject } from '../../scenario/load-scenario.js';
@@ -29,11 +29,11 @@ export interface MapQuestion {
   /** Axis of the load, for example `arrivals.0.rate=2/s..10/s:1/s`. */
   readonly across: string;
   readonly up: string;
-  /** A run is stuck if these comparisons of its figures hold, for example `clients.succeeded < clients.jobs / 2`. */
+  /** Comparisons of figures that hold for a stuck run, for example `clients.succeeded < clients.jobs / 2`. */
   readonly stuck: string;
-  /** Possible cures of the scenario as written, each an axis from the weakest change to the strongest. */
+  /** Possible cures of the scenario as written: axes from the weakest change to the strongest. */
   readonly cures?: readonly string[] | undefined;
-  /** The most runs by which splitting estimates the share of a point with few stuck runs. Default: none. */
+  /** Most runs for splitting to estimate the share of a point with few stuck runs. Default: none. */
   readonly budget?: number | undefined;
 }
 
@@ -42,17 +42,17 @@ type Zone = 'stable' | 'vulnerable' | 'collapsed';
 interface MapColumn {
   readonly set: Cell['set'];
   readonly zone: Zone;
-  /** The smallest trigger that leaves it stuck in half of the runs; undefined for none. */
+  /** Smallest trigger that leaves half of the runs stuck. */
   readonly stuckFrom: Json | undefined;
-  /** The largest stuck trigger that recovers in a run of `prolonged` times the length; undefined for none. */
+  /** Largest stuck trigger that recovers in a run of `prolonged` times the length. */
   readonly drainsUpTo: Json | undefined;
   readonly prolonged: number;
-  /** How long it takes to recover from the largest trigger that it recovers from, of those that were run. */
+  /** Time to recover from the largest trigger, of those run, that it recovers from. */
   readonly recovers: { readonly from: Json; readonly ms: SweptFigure } | undefined;
 }
 
 interface Cure {
-  /** The smallest change with which at most one run of twenty is stuck. */
+  /** The smallest change with at most one stuck run in twenty. */
   readonly set: Cell['set'];
   readonly stuck: number;
   readonly n: number;
@@ -64,20 +64,20 @@ export interface CollapseMap {
   readonly axes: readonly Axis[];
   readonly cells: readonly Cell[];
   /**
-   * A row for each point, with the figures `stuck` (share of runs, Wilson's 95 % interval), `clients.drain_ms` (time to recover, of the
-   * runs that do) and `runs` (0 where inferred). Of an estimate by splitting, also `split_runs`; of a chain, whose figures have no interval,
-   * `not_recovered` and `chain_states`.
+   * A row per point with `stuck` (share of runs, Wilson's 95 % interval), `clients.drain_ms` (time to recover of the runs
+   * that do) and `runs` (0 if inferred). Splitting adds `split_runs`; a chain `not_recovered` and `chain_states`, without
+   * intervals.
    */
   readonly rows: readonly SweepRow[];
   readonly columns: readonly MapColumn[];
-  /** Cheapest first, without changes that do not cure. */
+  /** Only changes that cure, cheapest first. */
   readonly cures: readonly Cure[];
-  /** Runs made, and runs that all points would have needed. */
+  /** Runs made, and runs that a full map would have needed. */
   readonly runs: number;
   readonly runsOfAll: number;
-  /** Why not every point is solved: the first reason that was found. */
+  /** The first reason why a point is not solved. */
   readonly unsolved: string | undefined;
-  /** Points at which not one run of splitting was stuck: the interval is that of the other runs. */
+  /** Points without a stuck run in splitting: their interval is that of the other runs. */
   readonly unsplit: number;
 }
 
@@ -95,11 +95,11 @@ interface Point {
   n: number;
   stuck: number;
   goodput: number;
-  /** How long clients took to recover, in ms, in the runs in which they did. */
+  /** Of the runs that recovered. */
   readonly recoveriesMs: number[];
-  /** Of runs of `prolonged` times the length. */
+  /** Its runs have `prolonged` times the length. */
   isProlonged?: boolean;
-  /** Or the reason why it is not. */
+  /** A string is the reason why it is not. */
   solved?: Recovery | string;
   rare?: RareEvent;
 }
@@ -107,7 +107,7 @@ interface Point {
 const newPoint = (): Point => ({ n: 0, stuck: 0, goodput: 0, recoveriesMs: [] });
 
 /**
- * Maps each policy of the plan: its cells are the policies, its replications the runs of a point at the border. Undefined if stopped.
+ * Cells of the plan are policies, replications the runs of a point at the border. Undefined if stopped.
  * @throws Failure `wrong_usage`
  */
 export async function mapCollapse(
@@ -164,7 +164,7 @@ export async function mapCollapse(
     if (found === undefined) unsplit += 1;
     else point.rare = found;
   };
-  /** The largest trigger that only drains slowly at a load. It and smaller triggers are no longer stuck. */
+  /** The largest trigger that only drains slowly at a load. It and smaller ones no longer count as stuck. */
   const drained = async (points: Explored, x: number, height: number, setAt: (y: number) => Cell['set']) => {
     const { duration, warmUp } = scenarioOf(plan, { cell: 0, set: setAt(0) });
     const stuck = Array.from({ length: height }, (_, y) => y).filter((y) => shareAt(points, x, y) >= 0.5);
@@ -243,7 +243,7 @@ function steppedAxis(text: string): Stepped {
   return axis as Stepped;
 }
 
-/** By place `y * width + x`. An inferred point has the corner that stands for it. */
+/** By place `y * width + x`. An inferred point is the corner that represents it. */
 interface Explored {
   readonly width: number;
   readonly height: number;
@@ -326,13 +326,13 @@ function shareAt(explored: Explored, x: number, y: number): number {
   return n === 0 ? 0 : stuck / n;
 }
 
-/** The largest trigger that was run and at which fewer than half of the runs are stuck; -1 for none. */
+/** The largest trigger run with fewer than half of its runs stuck; -1 for none. */
 function recoveringAt({ width, sampled }: Explored, x: number, height: number): number {
   const points = Array.from({ length: height }, (_, y) => sampled.get(y * width + x));
   return points.findLastIndex((point) => point !== undefined && 2 * point.stuck < point.n);
 }
 
-/** As solved, or the mean with its 95 % interval over the runs that recover; undefined for fewer than two. */
+/** As solved, else the mean with its 95 % interval over the runs that recover; undefined for fewer than two. */
 function recoveryOf({ recoveriesMs, solved }: Point): SweptFigure | undefined {
   if (typeof solved === 'object' && solved.meanMs !== undefined) return exactly(solved.meanMs);
   if (recoveriesMs.length < 2) return undefined;

@@ -6,18 +6,11 @@ import { type SweepPlan, scenarioOf } from './plan-sweep.js';
 
 export interface FigureCondition {
   readonly names: readonly string[];
-  /**
-   * @param figures by name
-   * @throws Failure `wrong_usage` for a missing one
-   */
+  /** @throws Failure `wrong_usage` for a missing figure */
   holds(figures: Readonly<Record<string, number>>): boolean;
 }
 
-/**
- * A percentage is of all requests.
- * @param set fields of a cell: clients may be named
- * @throws Failure `wrong_usage`
- */
+/** A percentage is of all requests. @param set fields of a cell: clients may be named. @throws Failure `wrong_usage` */
 export function readFigureCondition(text: string, plan: SweepPlan, set: Cell['set']): FigureCondition {
   const { clients } = scenarioOf(plan, { cell: 0, set: { ...plan.cells[0]?.set, ...set } });
   const written = text.replace(/(\d+(?:\.\d+)?)\s*%/g, '($1 / 100 * requests)');

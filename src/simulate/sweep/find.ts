@@ -1,12 +1,11 @@
-// At which value of a field does a condition begin to hold? By bisection, which needs the answer to change only once along the axis.
+// At which value of a field does a condition begin to hold? Bisection, which requires a single change along the axis.
 //
 //   values   50   60   70   80   90  100
 //   holds     .    .    .    #    #    #        smallest 80: it fails at the first value and holds at the last
 //   holds     #    #    .    .    .    .        largest 60:  the other way round
 //
-// Between the two values of a range around the change, the search continues in finer steps, to three significant figures or the given
-// resolution; in whole numbers for a field of whole numbers. Then a few more values are tried on both sides. If one contradicts the
-// bisection, there is no answer.
+// Around the change, the search continues in finer steps, to three significant figures or the given resolution; in whole numbers for a
+// field of whole numbers. Then a few more values are tried on both sides. If one contradicts the bisection, there is no answer.
 
 import { Failure } from '../../schema/failure.js';
 import type { RunPlace } from '../replication.js';
@@ -17,12 +16,10 @@ import { type SweepPlan, scenarioOf } from './plan-sweep.js';
 import { type RunSweepOptions, rowOf, type SweptFigure } from './sweep.js';
 
 export interface Find {
-  /**
-   * Comparisons of means over the replications, for example `limited < 1%` (of all requests) or `clients.given_up == 0 && limited < 20`.
-   */
+  /** Compares means over the replications: `limited < 1%` (of all requests), `clients.given_up == 0 && limited < 20`. */
   readonly condition: string;
   readonly over: string;
-  /** Largest distance between the answer and the change, above 0, in the unit of the axis. Default: 3 significant figures. */
+  /** Largest distance of the answer from the change, above 0, in the unit of the axis. Default: 3 significant figures. */
   readonly resolution?: number | undefined;
 }
 
@@ -36,14 +33,14 @@ export interface Found {
   readonly set: Cell['set'];
   readonly over: string;
   /**
-   * `smallest`, `largest`: `value` is the smallest or largest at which the condition holds. `all`, `none`: it holds, or fails, at both ends.
-   * `not monotone`: it changes more than once, as `tried` shows.
+   * `smallest`, `largest`: at `value` the condition just holds. `all`, `none`: it holds, or fails, at both ends.
+   * `not monotone`: it changes more than once, see `tried`.
    */
   readonly answer: 'smallest' | 'largest' | 'all' | 'none' | 'not monotone';
   readonly value: Json | undefined;
-  /** The nearest value that was tried at which the condition fails. */
+  /** The nearest value tried at which the condition fails. */
   readonly next: Json | undefined;
-  /** Distance of the two, with the unit of the axis; undefined for a list, and without an answer. */
+  /** Distance from `value` to `next`, with the unit of the axis; undefined for a list, and without an answer. */
   readonly resolution: Json | undefined;
   readonly tried: readonly Tried[];
 }
@@ -51,10 +48,7 @@ export interface Found {
 const FURTHER = 3;
 const SIGNIFICANT_FIGURES = 3;
 
-/**
- * Searches for each cell of the plan, until it is stopped.
- * @throws Failure `wrong_usage`
- */
+/** One answer per cell of the plan, until stopped. @throws Failure `wrong_usage` */
 export async function* findValues(
   plan: SweepPlan,
   { condition: text, over, resolution }: Find,
@@ -113,7 +107,7 @@ async function search(
   const first = await tryAt(0);
   const end = await tryAt(last);
   if (first === undefined || end === undefined) return undefined;
-  /** The values 0 .. low are like the first, high .. last like the last. */
+  /** Values 0 .. low are like the first, high .. last like the last. */
   let [low, high] = [0, last];
   while (first !== end && high - low > 1) {
     const middle = Math.floor((low + high) / 2);
@@ -138,7 +132,7 @@ async function search(
 }
 
 interface Gap {
-  /** Place of the lower one on the axis. */
+  /** Index of `low` on the axis. */
   readonly place: number;
   readonly low: number;
   readonly high: number;

@@ -13,7 +13,7 @@ import { Failure } from '../../schema/failure.js';
 
 export interface Grid {
   readonly set: readonly (string | Axis)[];
-  /** Number of cells to draw, instead of all combinations. */
+  /** Cells to draw, instead of all combinations. */
   readonly samples?: number | undefined;
   readonly sampling?: 'latin' | 'random' | undefined;
 }
@@ -79,7 +79,7 @@ function sharesOf(axes: readonly Axis[], n: number, sampling: 'latin' | 'random'
     const draws = new RandomStream(seed, `sweep/${path}`);
     if (sampling === 'random') return Array.from({ length: n }, () => draws.uniform());
     const parts = Array.from({ length: n }, (_, index) => index);
-    // Fisher and Yates.
+    // Fisher-Yates shuffle.
     for (let last = n - 1; last > 0; last -= 1) {
       const other = draws.integer(0, last);
       [parts[last], parts[other]] = [parts[other]!, parts[last]!];
@@ -89,10 +89,7 @@ function sharesOf(axes: readonly Axis[], n: number, sampling: 'latin' | 'random'
   return Array.from({ length: n }, (_, cell) => columns.map((column) => column[cell]!));
 }
 
-/**
- * A copy of a scenario with some fields set. It shares unchanged parts with the original.
- * @throws Failure `wrong_usage` if the path leads nowhere
- */
+/** The copy shares unchanged parts with the original. @throws Failure `wrong_usage` if a path leads nowhere */
 export function withFields(scenario: unknown, set: Readonly<Record<string, Json>>): unknown {
   const { limiter } = (scenario ?? {}) as { readonly limiter?: unknown };
   const isRead = typeof limiter === 'string' && Object.keys(set).some((path) => path.startsWith('limiter.'));
@@ -112,7 +109,7 @@ function withField(whole: unknown, [step = '', ...rest]: readonly string[], valu
       SHOWN,
     );
   const fields = (whole ?? {}) as Readonly<Record<string, unknown>>;
-  // Defined as a property, so that a field called __proto__ is refused as unknown.
+  // As a property, so that a field called __proto__ is refused as unknown.
   const present = Object.hasOwn(fields, step) ? fields[step] : undefined;
   return Object.fromEntries([...Object.entries(fields), [step, inner(present)]]);
 }
@@ -157,7 +154,7 @@ export interface Axis {
   readonly at: (share: number) => Json;
   /** Suffix of the numbers of a range; undefined for a list. */
   readonly unit: string | undefined;
-  /** How values of a list are called where they are shown. Default: as they are. */
+  /** Display names of the values of a list. Default: the values. */
   readonly names?: readonly string[] | undefined;
   readonly sets?: readonly Readonly<Record<string, Json>>[] | undefined;
 }
@@ -169,17 +166,14 @@ const RANGE = new RegExp(`^(${NUMBER})([^.:]*)\\.\\.(${NUMBER})([^.:]*)(?::(.+))
 const STEP = new RegExp(`^(${NUMBER})(.*)$`);
 const LOG = /^log(\d*)$/;
 
-/**
- * Reads `path=values`.
- * @throws Failure `wrong_usage`
- */
+/** Reads `path=values`. @throws Failure `wrong_usage` */
 export function parseAxis(text: string): Axis {
   const [, path = '', written = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   if (path.trim() === '' || written.trim() === '') throw refused(text, 'it is not path=values');
   return { ...valuesOf(text, written.trim()), path: path.trim() };
 }
 
-/** @throws Failure `wrong_usage` if there are none */
+/** @throws Failure `wrong_usage` if there are none, or too many */
 export function listAxis(path: string, values: readonly Json[], more: Pick<Axis, 'names' | 'sets'> = {}): Axis {
   if (values.length === 0) throw refused(path, 'it has no values');
   if (values.length > MOST_VALUES) throw refused(path, `it has more than ${MOST_VALUES} values`);
@@ -252,7 +246,7 @@ interface SteppedRange {
   readonly step: string;
 }
 
-/** In integers of the last decimal, so that 0.1, 0.2, … are exact. */
+/** In integers of the last decimal: 0.1, 0.2, … are exact. */
 function steps(text: string, { low, high, decimals, unit, step }: SteppedRange): number[] {
   const [, size = '', stepUnit = ''] = STEP.exec(step) ?? [];
   if (size === '' || Number(size) <= 0) throw refused(text, `"${step}" is no step: write 50..200:10 or 1..1000:log7`);

@@ -1,7 +1,7 @@
-// Every limiter by every client library, under a burst and under an outage: a sweep whose axes are made here.
+// Every limiter with every client library, under a burst and under an outage: a sweep with predefined axes.
 //
 //   burst     5/s __|100|________     100 requests at once after 10 s
-//   outage    5/s ..xxxxx........     from 10 s to 20 s every answer is lost, as by a connection that is reset; what is sent is counted
+//   outage    5/s ..xxxxx........     every answer from 10 s to 20 s is lost, as by a reset connection; the requests are counted
 import { clientLibraries } from '../../actor/client/libraries.js';
 import { limitText } from '../../limiter/products/limit-text.js';
 import { products } from '../../limiter/products/products.js';
@@ -20,7 +20,7 @@ const usual = { model: 'poisson', rate: '5/s' };
 const burst = { model: 'spikes', from: '10s', to: '10.5s', requests: 100 };
 const outage = { kind: 'lost_answers', share: 1, from: '10s', to: '20s' };
 
-/** Ten processes of one library, which usually send half of what a limiter of ten a second admits. */
+/** Ten processes of one library, which usually send half of what a limiter of ten per second admits. */
 export const matrixScenario = {
   question: 'burst',
   name: 'matrix',
@@ -33,7 +33,7 @@ export const matrixScenario = {
   clients: [{ like: 'got' }],
 } as unknown as ScenarioObject;
 
-/** Limiters by their names, with the parameters of their examples: ten requests a second. */
+/** By name, with the parameters of their examples: ten requests a second. */
 function limiters(): Axis {
   const rules = [...templates.values()].flatMap(({ rule }) => rule ?? []);
   const named = [
@@ -63,10 +63,7 @@ const triggers = listAxis('question', ['burst', 'outage'], {
   ],
 });
 
-/**
- * Axes as they are written, `limiter=every` and `clients=every` among them.
- * @throws Failure `wrong_usage`
- */
+/** Axes as written, and `limiter=every`, `clients=every`. @throws Failure `wrong_usage` */
 export function everyOf(set: readonly string[]): Axis[] {
   return set.map((text) => {
     if (text === 'limiter=every') return limiters();
@@ -74,11 +71,7 @@ export function everyOf(set: readonly string[]): Axis[] {
   });
 }
 
-/**
- * The axes of the matrix: triggers, limiters, clients.
- * @param set further axes, or others in place of one of them
- * @throws Failure `wrong_usage`
- */
+/** Triggers, limiters, clients; `set` replaces them or adds others. @throws Failure `wrong_usage` */
 export function matrixAxes(set: readonly string[]): Axis[] {
   const given = everyOf(set);
   const made = [triggers, limiters(), clients()];

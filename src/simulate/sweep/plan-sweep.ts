@@ -1,4 +1,4 @@
-// The plan of a sweep: the scenario, its cells, the seeds; checked before the first run.
+// The plan of a sweep: scenario, cells and seeds, checked before the first run.
 
 import type { Seed } from '../../math/seed.js';
 import { readDocument } from '../../scenario/document.js';
@@ -18,23 +18,22 @@ export interface SweepPlan {
   readonly seed: Seed;
   readonly replications: number;
   readonly notes: readonly string[];
-  /** SHA-256 over all that determines the runs, except the content of logs. */
+  /** SHA-256 of all that determines the runs, except the content of logs. */
   readonly id: string;
 }
 
 export interface SweepOptions {
   readonly seed?: Seed | undefined;
-  /** Runs of each cell, a whole number from 1. Default: 1. */
+  /** Runs per cell, a whole number from 1. Default: 1. */
   readonly replications?: number | undefined;
 }
 
-/** Of more cells, only the values of each axis are checked before they run. */
+/** With more cells, only the values of each axis are checked in advance. */
 const MOST_CHECKED = 5_000;
 const MOST_REPLICATIONS = 100_000;
 
 /**
- * Reads the scenario and the grid, and checks every cell (of more than 5,000 the values of each axis).
- * @param source file of a scenario, or a scenario as a value
+ * Checks every cell, or of more than 5,000 the values of each axis.
  * @throws Failure `wrong_usage`, or those of `loadScenario` with the refused cell
  */
 export async function planSweep(
@@ -69,7 +68,7 @@ export async function planSweep(
   };
 }
 
-/** Each value of an axis, or the ends of its range, with the other axes at their first value. */
+/** Each value of an axis, or the ends of its range, with the first value of the other axes. */
 function cornersOf(axes: readonly Axis[]): Cell[] {
   const first = Object.fromEntries(axes.map(({ path, at }) => [path, at(0)]));
   return axes.flatMap(({ path, values, at }) =>

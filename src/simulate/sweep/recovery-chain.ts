@@ -1,12 +1,12 @@
-// A scenario that is a Markov chain, and how its clients recover, solved.
+// Solves how clients recover, if the scenario is a Markov chain.
 //
 //   arrivals, poisson ─► n at the service, c servers ─ n mu up to c mu ─► served          full: to the orbit, or given up
 //                           ▲── orbit ── theta each ──┘
 //
-//   open jobs  ____/‾‾‾‾\___.___         usual: before the trigger, on average, rounded up. Its law is solved with the chain:
+//   open jobs  ____/‾‾‾‾\___.___         usual: before the trigger, on average, rounded up. Its distribution is solved with the chain:
 //   cycle         |tr|   ^               the sum over the cycles is part of the state until the trigger comes
 //
-// What runs measure as `clients.drain_ms` is solved as it is measured: at the ends of cycles, its mean under the condition that the run recovers.
+// Recovery is solved as runs measure `clients.drain_ms`: at the ends of cycles, its mean conditional on a recovery within the run.
 import { type Rates, transient } from '../../math/chain.js';
 import type { Stretch } from '../../outcome/stretch.js';
 import type { ScenarioObject } from '../../scenario/load-scenario.js';
@@ -16,18 +16,18 @@ import { triggerOf } from '../replication.js';
 
 interface ClientChain {
   readonly servers: number;
-  /** Places at the service, Infinity for no limit. */
+  /** Places at the service; Infinity without a limit. */
   readonly places: number;
   /** Rates are per cycle. */
   readonly serves: number;
   readonly returns: number;
-  /** How often a client may return; Infinity without end. */
+  /** Returns per client; Infinity without a limit. */
   readonly retries: 0 | 1 | number;
-  /** Arrivals of each cycle, the drain included. */
+  /** By cycle, drain included. */
   readonly arrives: readonly number[];
 }
 
-/** Fields whose effect the chain has, or that have none on the jobs that are open. */
+/** Fields that the chain models, or that do not affect the open jobs. */
 const known = {
   scenario:
     'question name seed cycle_ms start_cycle duration drain warm_up limiter arrivals clients service phases target expect',
@@ -42,7 +42,7 @@ function foreign(of: keyof typeof known, value: object, place = ''): string | un
   return field && `${place}${field} is set`;
 }
 
-/** The chain of a scenario, or the first reason why it is none. */
+/** A string is the first reason why it is no chain. */
 export function chainOf(scenario: ScenarioObject, loaded: LoadedScenario): ClientChain | string {
   const { limiter, arrivals = [], clients = [{ kind: 'open' }], service } = scenario;
   const { cycleMs, duration, drain } = loaded;
@@ -105,10 +105,10 @@ function retriesOf(client: Client): number | string {
 /** Rows of a longer run are thinned. */
 const MOST_CYCLES = 8_000;
 const MOST_STATES = 20_000;
-/** Of products, for a point of a map: some seconds. */
+/** In products, for a point of a map: some seconds. */
 const MOST_WORK = 4e9;
 const MOST_KEPT = 5e7;
-/** Backlogs that are usual more rarely are left out. */
+/** Less probable usual backlogs are left out. */
 const RARE = 1e-8;
 const LEAST = 1e-9;
 const NEGLIGIBLE = 1e-14;
@@ -121,11 +121,11 @@ interface Box {
 
 const sizeOf = ({ most, orbits }: Box) => (most + 1) * (orbits + 1);
 
-/** Jobs that are open in each state. */
+/** Open jobs by state. */
 const openIn = (box: Box) =>
   Int32Array.from({ length: sizeOf(box) }, (_, state) => (state % (box.most + 1)) + Math.floor(state / (box.most + 1)));
 
-/** Per cycle. What leaves the box goes to a state that it does not have. */
+/** Per cycle. What leaves the box goes to the state `sizeOf(box)`, outside of it. */
 export function ratesOf({ servers, places, serves, returns, retries }: ClientChain, arrives: number, box: Box): Rates {
   const width = box.most + 1;
   const outside = sizeOf(box);
@@ -144,14 +144,14 @@ export function ratesOf({ servers, places, serves, returns, retries }: ClientCha
 }
 
 export interface Recovery {
-  /** P(the clients have not recovered by the end of the run). */
+  /** P(not recovered by the end of the run). */
   readonly unrecovered: number;
-  /** Undefined if they never do. */
+  /** Undefined if they never recover. */
   readonly meanMs: number | undefined;
   readonly states: number;
 }
 
-/** Or the first reason why it is not solved. */
+/** A string is the first reason why it is not solved. */
 export function solveRecovery(scenario: ScenarioObject, loaded: LoadedScenario): Recovery | string {
   const chain = chainOf(scenario, loaded);
   if (typeof chain === 'string') return chain;
@@ -168,7 +168,7 @@ export function solveRecovery(scenario: ScenarioObject, loaded: LoadedScenario):
 
 type InBox<Found> = { readonly found: Found; readonly box: Box };
 
-/** In a box that grows in both directions until next to nothing leaves it. @param solve undefined: too much work */
+/** The box grows in both directions until next to nothing leaves it. `solve` gives undefined for too much work. */
 function inBox<Found>(
   chain: ClientChain,
   solve: (box: Box) => { readonly found: Found; readonly kept: number } | undefined,
@@ -189,7 +189,7 @@ interface Work {
   done: number;
 }
 
-/** Takes a distribution through one cycle. */
+/** Advances a distribution by one cycle. */
 function cyclesIn(chain: ClientChain, box: Box, work: Work): (start: Shares, cycle: number) => Shares {
   const solvers = new Map<number, ReturnType<typeof transient>>();
   return (start, cycle) => {
@@ -202,7 +202,7 @@ function cyclesIn(chain: ClientChain, box: Box, work: Work): (start: Shares, cyc
   };
 }
 
-/** Where a state is after a cycle: places in rows of all states, the row moved on by the jobs that are open then. */
+/** Where a state is after a cycle: places in rows of all states; the row advances by the jobs that are then open. */
 interface Steps {
   readonly places: Int32Array;
   readonly shares: Float64Array;
@@ -227,12 +227,12 @@ function stepsIn(chain: ClientChain, box: Box, open: Int32Array, work: Work): (s
   };
 }
 
-/** The states at the beginning of the trigger, by the jobs that are usually open. */
+/** States at the beginning of the trigger, by the usual number of open jobs. */
 function usualIn(chain: ClientChain, box: Box, from: number, work: Work) {
   const open = openIn(box);
   const size = open.length;
   const stepsOf = stepsIn(chain, box, open, work);
-  /** A row of all states for each sum of the jobs that were open at the ends of the cycles so far. */
+  /** A row of all states for each sum of open jobs at the ends of the cycles so far. */
   let rows = new Float64Array(size);
   rows[0] = 1;
   for (let cycle = 0; cycle < from; cycle += 1) {

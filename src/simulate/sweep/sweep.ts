@@ -2,8 +2,8 @@
 //
 //   scenario ── axes ──► cells ── x replications ──► runs ──► a row for each cell, in order
 //
-// Cells have the same seeds, so that they differ by what they set and not by their draws (common random numbers). A run is a pure function
-// of cell and seed: rows and digest depend neither on the number of threads nor on the order in which runs end.
+// Cells share their seeds, so that they differ by what they set and not by their draws (common random numbers). A run is a pure function
+// of cell and seed: rows and digest depend neither on the number of threads nor on the order of completion.
 
 import { shareInterval } from '../../math/interval.js';
 import type { ScenarioObject } from '../../scenario/load-scenario.js';
@@ -15,7 +15,7 @@ import { planSweep, type SweepOptions, type SweepPlan } from './plan-sweep.js';
 
 export type SweepRun = Omit<CellRun, 'peaks'>;
 
-/** Mean over the runs of a cell with its 95 % interval, which a single run has not. */
+/** Mean over the runs of a cell with its 95 % interval; null for a single run. */
 export interface SweptFigure {
   readonly mean: number;
   readonly low: number | null;
@@ -26,7 +26,7 @@ export interface SweepRow {
   readonly cell: number;
   readonly set: Readonly<Record<string, Json>>;
   readonly n: number;
-  /** Number of runs in which every expectation held, and the 95 % interval of their share; null without expectations. */
+  /** Runs in which every expectation held, and the 95 % interval of their share; null without expectations. */
   readonly held: number | null;
   readonly held_share: { readonly low: number; readonly high: number } | null;
   /** Figures that every run of the cell has, for example `limited` or `clients.retries`. */
@@ -38,18 +38,18 @@ export interface RunSweepOptions extends RunPlace {
   readonly signal?: AbortSignal | undefined;
   /** Runs of an earlier call that was stopped. */
   readonly known?: Iterable<SweepRun> | undefined;
-  /** Called with each run that was made, in the order in which they end. */
+  /** Called with each new run, in order of completion. */
   readonly onRun?: ((run: SweepRun) => void) | undefined;
 }
 
 /**
- * A sweep as an AsyncIterable of rows, one for each cell, in order; `from(sweep(…))` of RxJS makes an Observable of it.
+ * One row per cell, in order; `from(sweep(…))` of RxJS makes an Observable of them.
  *
  *     for await (const { set, figures } of sweep('burst.yaml', { set: ['limiter.threshold=50..200:10'] }))
  *       console.log(set['limiter.threshold'], figures['limited'].mean);
  *
- * A scenario with functions runs in this thread, since functions cannot be sent to another.
- * @throws Failure as `planSweep`, when the first row is asked for
+ * A scenario with functions runs in this thread: functions cannot be sent to another.
+ * @throws Failure as `planSweep`, when the first row is requested
  */
 export async function* sweep(
   source: string | ScenarioObject,
@@ -86,7 +86,7 @@ export async function* runSweep(
           runs.set(cell, ofCell);
           ofCell.push(run);
         });
-        // The caller awaits it, too: it fails there.
+        // The caller awaits it too, and fails there.
         ended.catch(() => {});
         underWay.add(ended);
         yield* complete();
