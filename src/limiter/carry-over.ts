@@ -1,11 +1,11 @@
 // What a gate keeps when its contract gets another definition in place.
 //
-//   windows      before  | 5 | 0 | 3 | 2 |        within 4      after  | 3 | 2 |            within 2: what is older leaves
-//                                                               after  | ? | ? | 5 | 0 | 3 | 2 |     6: what was older is not known
-//   rule         the same primitive, with parameters that its state does not depend on: the state goes on
-//   otherwise    nothing: the gate begins anew
+//   windows      before  | 5 | 0 | 3 | 2 |        within 4      after  | 3 | 2 |            within 2: older counts leave
+//                                                               after  | ? | ? | 5 | 0 | 3 | 2 |     6: older counts are unknown
+//   rule         the same primitive, with parameters that its state does not depend on: the state is kept
+//   otherwise    nothing: the gate starts anew
 //
-// No evaluation takes place here: the state changes at the next event or cycle, by the new definition.
+// Nothing is evaluated here: the state changes at the next event or cycle, by the new definition.
 import { canonicalJson } from '../schema/canonical.js';
 import type { GateImage } from './gate.js';
 import type { Plan } from './plan.js';
@@ -25,9 +25,9 @@ const FREE_PARAMETERS: Readonly<Record<string, readonly string[]>> = {
 
 export interface CarryOver {
   readonly resets: boolean;
-  /** What of the counts cannot be kept, in a sentence; undefined where all are. */
+  /** A sentence about lost counts; undefined if all are kept. */
   readonly forgotten: string | undefined;
-  /** For each window of the new plan the one of the old plan that it goes on from; -1 for none. */
+  /** For each window of the new plan, the index of the old window that it continues; -1 for none. */
   readonly sources: readonly number[];
 }
 
@@ -51,7 +51,7 @@ export function carried(image: GateImage, { resets, sources }: CarryOver, after:
   return resets ? undefined : goingOn(image, after, sources);
 }
 
-/** A gate that 0.2 may have stored, with the state of its rule in the present form. */
+/** Converts a rule state stored by 0.2. */
 export function upgradedImage<Image extends GateImage>(image: Image, { rule: planned }: Plan): Image {
   if (planned === undefined || image.rule?.isFormer !== true) return image;
   const { refused, atMs, state } = image.rule;
@@ -64,10 +64,8 @@ interface Instant {
 }
 
 /**
- * A gate that may have been stored by an earlier definition of its contract, as it goes on.
- * @param sources see `CarryOver`; default: each window goes on from its own
- * @param from when it was changed, or later: it does not move before
- * @returns undefined where it begins anew
+ * Fits a stored gate to a definition that may be newer; undefined starts it anew.
+ * @param sources see `CarryOver`; default: each window continues its own @param from the earliest time of the result
  */
 export function goingOn(
   image: GateImage,

@@ -1,5 +1,5 @@
-// The machine of a contract, compiled from its config alone: where each transition leads, and for each state the bands of counts in which
-// no guard can hold. While a count stays inside the band of its state, counting is all there is to do:
+// Compiles the machine of a contract from its config: where each transition leads, and for each state the bands of counts in which no
+// guard can hold. While a count stays inside the band of its state, counting is all there is to do:
 //
 //   count     0 ........ 100 | 101 ..........
 //   allowing  [ band         ]  fires            leaves at count > 100
@@ -73,11 +73,11 @@ function quietCounts(transitions: readonly CompiledTransition[], aggregate: numb
   return complement(union(...counts));
 }
 
-/** Counts upwards from the initial state, through states that admit; where the initial state does not, as far as it stays. */
+/** Follows a rising count from the initial state through admitting states; from a limiting initial state, to the end of its band. */
 function admittedAtFirst(states: readonly CompiledState[], initial: number, aggregate: number): number {
   let state = states[initial]!;
   let count = 0;
-  // A definition comes to rest at every count, so that no state is entered twice.
+  // A definition settles at every count, so no state is entered twice.
   for (const _ of states) {
     const hi = rangeAround(state.quiet[aggregate]!, count)?.hi ?? count;
     if (hi === Number.POSITIVE_INFINITY) return hi;

@@ -1,4 +1,4 @@
-// The shape of a contract definition as its author writes it: states, transitions, triggers, operators. What it means: plan.ts.
+// The schema of a contract definition as its author writes it. plan.ts gives it its meaning.
 import type { Static } from 'typebox';
 import { Type } from '../schema/json-schema.js';
 import { GatewayDefinition } from './gateway-definition.js';
@@ -25,7 +25,7 @@ const StateDefinition = Type.Object(
   { additionalProperties: false },
 );
 
-/** Every trigger has a kind; the fields beside it are those of its kind. */
+/** The kind determines the other fields. */
 const TriggerDefinition = Type.Object(
   { kind: Type.String({ minLength: 1, maxLength: 64, description: 'The kind of trigger: on_aggregate.' }) },
   { additionalProperties: true },
@@ -48,7 +48,7 @@ export const OnCount = Type.Object(
   { additionalProperties: false },
 );
 
-/** The answer of the rule of the definition: 1 from a refused event on, 0 once an event would be admitted again. */
+/** The decision of the rule: 1 from a refused event on, 0 once an event would be admitted again. */
 export const OnRefused = Type.Object(
   {
     kind: Type.Literal('on_aggregate'),

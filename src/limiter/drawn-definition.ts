@@ -1,8 +1,8 @@
-// A definition read from the JSON of an XState machine: one that `weir node inspect --as xstate` printed, or that somebody drew.
+// Reads a definition from the JSON of an XState machine: output of `weir node inspect --as xstate`, or hand-drawn.
 //
 //   states.allowing.tags: ['admits']                                        requests are admitted
 //   states.allowing.on.request: { target, guard, actions }                  a trigger of that kind of event; `aggregate` is any kind
-//   guard: { type: 'countIn', params: { event, within, condition } }        when; or `ranges` in place of `condition`
+//   guard: { type: 'countIn', params: { event, within, condition } }        when; or `ranges` instead of `condition`
 //   states.allowing.on.move: { target }                                     by hand; with a guard `asksFor { fires_when }` on a condition
 //   actions: emit { event }, fire { operator, inputs, proof_required }      what follows
 import { compileSchema } from '../schema/compile-schema.js';
@@ -22,7 +22,7 @@ const paramsSchemas = {
 const MOST_STATES = 64;
 const MOST_EDGES = 600;
 
-/** Faults of a drawing. Only the first are written out: each takes time. */
+/** Only the first faults are formatted, because each takes time. */
 class Faults {
   readonly #first: Fault[] = [];
   #all = 0;
@@ -62,22 +62,17 @@ interface Call {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** Whether the input is the config of an XState machine rather than a definition. */
 export function isDrawn(input: unknown): input is Readonly<Record<string, unknown>> {
   if (!isObject(input) || 'transitions' in input || !isObject(input['states'])) return false;
   return typeof input['initial'] === 'string';
 }
 
-/** A definition, and where each place of it is in the drawing. */
 interface ReadDefinition {
   readonly definition: object;
   drawnPath(path: string): string;
 }
 
-/**
- * The definition of a drawn machine, to be checked as any other.
- * @throws Failure `invalid_definition` with every place that a contract has no meaning for
- */
+/** The caller checks the result like any definition. @throws Failure `invalid_definition` for parts without meaning in a contract */
 export function readDrawn(config: Readonly<Record<string, unknown>>): ReadDefinition {
   const faults = new Faults();
   const states = config['states'] as Readonly<Record<string, unknown>>;
@@ -126,14 +121,14 @@ function placeInEdge(field: string): string {
 }
 
 interface Read {
-  /** Of a config that Weir made: the place of its transition, which has an edge for triggers and one for moves. */
+  /** Index of the transition in a config made by Weir, where it has one edge for triggers and one for moves. */
   readonly place: unknown;
   readonly isMove: boolean;
   readonly path: string;
   readonly transition: Readonly<Record<string, unknown>>;
 }
 
-/** A transition with a trigger can be asked for by hand, too: its edge for that adds nothing but a condition. */
+/** A triggered transition can also be requested by hand: that edge adds only a condition. */
 function withMoves(read: readonly Read[]): Read[] {
   const moves = new Map(
     read.flatMap(({ isMove, place, transition }) => (isMove ? [[place, transition] as const] : [])),
@@ -198,7 +193,7 @@ function checkCall({ type, params }: Call, known: readonly (keyof typeof Params)
   }
 }
 
-/** Closed ranges [lo, hi], hi null for no upper end, as a condition. */
+/** Closed ranges [lo, hi] as a condition; hi is null for no upper end. */
 function conditionOf(ranges: unknown, name: string, path: string, faults: Faults): string {
   const fits = Array.isArray(ranges) && ranges.length > 0;
   if (!fits || !ranges.every((one) => Array.isArray(one) && one[0] !== null)) {
@@ -252,7 +247,7 @@ function edgesIn(state: unknown): number {
   return Object.values(on).flat().length;
 }
 
-/** The state that a target names: `open`, `.open`, `#open` or, with the id of the machine, `#probation.open`. */
+/** Resolves `open`, `.open`, `#open` and `#<machine id>.open`. */
 function plainTarget(target: string, id: unknown): string {
   return target.startsWith(`#${id}.`) ? target.slice(`#${id}.`.length) : target.replace(/^[.#]/, '');
 }
@@ -263,7 +258,7 @@ function callOf(given: unknown): Call {
   return { type: String(type), params: isObject(params) ? params : {} };
 }
 
-/** Editors write what a node does not have as empty lists, and defaults such as `type: atomic`. */
+/** Accepts empty lists and defaults such as `type: atomic`, which editors write. */
 function refuseOthers(
   node: object,
   { properties }: { readonly properties: Readonly<Record<string, object>> },

@@ -1,4 +1,4 @@
-// The shape of a machine as XState's tools write it: states, transitions, the guards and actions that contracts have.
+// The schema of a machine as XState's tools write it, restricted to the guards and actions of contracts.
 import { Type } from '../schema/json-schema.js';
 
 const closed = { additionalProperties: false };

@@ -3,15 +3,15 @@
 //   decideFast:   advance the window; count <= hi afterwards?   yes: all or none of the events are admitted
 //                                                               no: -1, and gate.ts decides
 //
-// Events only raise the count. Time lets it fall below the band: up to `calmUntil` that changes nothing.
+// Events only raise the count. Time lets it fall below the band: until `calmUntil` that changes nothing.
 //
-// A contract extends the head of its gate: a decision reads one object and one place of a ring. window.ts says what that saves. The rules in a
-// plain form are test/limiter/naive-limiter.ts, a list of events that is searched at each step; properties in test/limiter/gate.test.ts
-// hold this path to it, and test/actor/contract-machine.test.ts holds it to an actor that hears every event.
+// A contract extends the head of its gate, so a decision reads one object and one ring slot: see window.ts. Properties in
+// test/limiter/gate.test.ts hold this path to naive-limiter.ts, a list of events that is searched at each step;
+// test/actor/contract-machine.test.ts holds it to an actor that receives every event.
 import type { Plan } from './plan.js';
 import { advanceToOffset, type Cells, cutCells, cycleAt, offsetOf, WindowCounts } from './window.js';
 
-/** The largest and the least small integer: they stand for infinity. What is beyond goes to the gate, which decides the same. */
+/** The largest and smallest small integers represent infinity. Values beyond go to the gate, which decides the same. */
 const MOST = 2 ** 31 - 1;
 const LEAST = -(2 ** 31);
 
@@ -34,11 +34,11 @@ export const NEVER_QUIET: Quiet = {
   calmUntil: Number.NEGATIVE_INFINITY,
 };
 
-/** The first window of a gate, or one of a cycle that holds its time, and what a quiet decision needs beside it. */
+/** The first window of a gate (for a rule, one of a cycle that holds its time), with the data of a quiet decision. */
 export class GateHead extends WindowCounts {
-  /** Up to this count no transition fires. -1 sends every event to the gate. */
+  /** Up to this count no transition fires; -1 sends every event to the gate. */
   hi = -1;
-  /** Up to this cycle, exclusive and relative as `offset`, the window can be advanced without an evaluation. */
+  /** Offset (exclusive) up to which the window can advance without an evaluation. */
   calmUntil = LEAST;
   isOpen = false;
   requests = 0;
@@ -51,7 +51,7 @@ export class GateHead extends WindowCounts {
     super(within, cycle, take(within));
   }
 
-  /** Begins anew, empty, as the head of a gate by another plan. The figures stay. */
+  /** Starts anew, empty, by another plan. The figures stay. */
   restart(plan: Plan, cycle: number): void {
     const { within, ring, ringAt } = new GateHead(plan, cycle);
     Object.assign(this, { within, ring, ringAt, inWindow: 0, slot: 0, offset: offsetOf(cycle) });
@@ -59,9 +59,8 @@ export class GateHead extends WindowCounts {
 }
 
 /**
- * Advances to a cycle, counts `n` events in it and decides them, unless a transition can fire.
- * @param offset of the cycle: see `offsetOf`
- * @returns how many of the n were admitted; -1 when a transition can fire: no event was counted, and the gate has to decide
+ * Counts and decides `n` events in a cycle, unless a transition can fire.
+ * @returns how many were admitted; -1 if a transition can fire: then nothing was counted, and the gate has to decide
  */
 export function decideFast(head: GateHead, n: number, offset: number): number {
   if (offset >= head.calmUntil && offset > head.offset) return -1;
@@ -74,7 +73,7 @@ export function decideFast(head: GateHead, n: number, offset: number): number {
   return admitted;
 }
 
-/** Counts n events, of which `admitted` were admitted. `count`: of the first window, these events included. */
+/** `count` is that of the first window, including these events. */
 export function addFigures(head: GateHead, n: number, admitted: number, count: number): void {
   head.requests += n;
   if (admitted !== n) head.limited += n - admitted;
@@ -84,7 +83,6 @@ export function addFigures(head: GateHead, n: number, admitted: number, count: n
   }
 }
 
-/** Sets the band and whether events are admitted. The figures stay. */
 export function setHead(head: GateHead, { hi, calmUntil }: Quiet, isOpen: boolean): void {
   head.hi = hi === Number.POSITIVE_INFINITY ? MOST : Math.max(-1, hi);
   if (Number.isFinite(calmUntil)) head.calmUntil = offsetOf(calmUntil);

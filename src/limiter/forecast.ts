@@ -1,4 +1,4 @@
-// What happens to a gate if nothing else arrives: when it restores, and when a request would be admitted again.
+// The future of a gate if nothing else arrives: when it restores, and when a request would be admitted again.
 //
 //   count   103 103 102 102 102 101 101 100        a decision changes only where a value falls to a floor:
 //   floor                               100        the time before it is skipped
@@ -10,33 +10,29 @@ import { firingAt, type Plan } from './plan.js';
 import { NEVER } from './rule/rule.js';
 
 /**
- * The earliest time from now on, in unix ms, at which a request would be admitted if nothing else arrives; undefined for never.
- * @param kind index of the kind of request into `plan.kinds`
- * @param cost of the request, all of which has to be admitted
+ * The earliest time from now on, in unix ms, at which a request would be admitted; undefined for never.
+ * @param kind index into `plan.kinds` @param cost of the request, all of which has to be admitted
  */
 export function admissionMs(gate: Gate, kind = 0, cost = 1): number | undefined {
   return timeOf(gate, gate.plan.kinds[kind]?.aggregates ?? [], cost);
 }
 
-/** The earliest time from now on, in unix ms, at which the state admits if nothing arrives; undefined for never. */
+/** The earliest time from now on, in unix ms, at which the state admits; undefined for never. */
 export function restoresMs(gate: Gate): number | undefined {
   return timeOf(gate, []);
 }
 
-/**
- * The smallest k >= 1 such that a request that arrives k cycles from now is admitted, if nothing else arrives; one cycle
- * earlier it would be limited. 0 when the next request would be admitted now; undefined when it never will be.
- */
+/** The smallest k >= 1 so that a request in k cycles is admitted; 0 if the next one would be now, undefined if never. */
 export function retryAfterCycles(gate: Gate, kind = 0, cost = 1): number | undefined {
   return cyclesUntil(gate, admissionMs(gate, kind, cost));
 }
 
-/** The smallest k >= 1 such that the state admits k cycles from now, if nothing arrives; undefined if it does now, or never. */
+/** The smallest k >= 1 so that the state admits in k cycles; undefined if it does now, or never. */
 export function restoresInCycles(gate: Gate): number | undefined {
   return gate.plan.states[gate.state]!.admits ? undefined : cyclesUntil(gate, restoresMs(gate));
 }
 
-/** Cycles until the first that begins at `ms` or later; 0 for a time that has come. */
+/** Cycles until the first that begins at `ms` or later; 0 for a past time. */
 export function cyclesUntil({ cycle, cycleMs, nowMs }: Gate, ms: number | undefined): number | undefined {
   if (ms === undefined) return undefined;
   if (ms <= nowMs) return 0;
@@ -44,10 +40,7 @@ export function cyclesUntil({ cycle, cycleMs, nowMs }: Gate, ms: number | undefi
   return Math.max(1, begun - cycle + (startOf(begun, cycleMs) < ms ? 1 : 0));
 }
 
-/**
- * Follows the states through the times at which they can change, to the first that admits.
- * @param fed the aggregates in which a request counts that is considered; none: the state alone is
- */
+/** The first time at which the state admits. @param fed aggregates that count the request; none: only the state matters */
 function timeOf(gate: Gate, fed: readonly number[], cost = 1): number | undefined {
   const { plan, cycleMs } = gate;
   const paths = gate.gauges.map((gauge) => gauge.path(cost));
@@ -59,7 +52,7 @@ function timeOf(gate: Gate, fed: readonly number[], cost = 1): number | undefine
   };
   const heldMs = startOf(gate.heldUntilCycle, cycleMs);
   let { state, nowMs: ms } = gate;
-  // Between two falls, each cycle fires at most one transition, and a definition comes to rest.
+  // Between two falls each cycle fires at most one transition, and a definition settles.
   for (let fired = 0; fired <= plan.states.length; ) {
     const isHeld = ms < heldMs;
     const decides = isHeld || fed.length === 0 ? state : (firing(state, fed) ?? state);
@@ -76,7 +69,7 @@ function timeOf(gate: Gate, fed: readonly number[], cost = 1): number | undefine
   return undefined;
 }
 
-/** The first time at which a trigger of the state may hold, or no longer hold, with or without a further request. */
+/** The first time at which a trigger of the state may change, with or without a further request. */
 function nextFall(plan: Plan, state: number, paths: readonly GaugePath[], fed: readonly number[]): number {
   let first = NEVER;
   for (const { trigger } of plan.states[state]!.transitions) {
@@ -89,7 +82,7 @@ function nextFall(plan: Plan, state: number, paths: readonly GaugePath[], fed: r
   return first;
 }
 
-/** The smallest m for which m .. value lies in the set as a whole, or outside of it as a whole. */
+/** The smallest m for which m .. value lies completely inside or completely outside the set. */
 function sameDownTo(set: IntegerSet, value: number): number {
   let same = 0;
   for (const { lo, hi } of set) {

@@ -1,5 +1,5 @@
-// Many gates of one plan as rows of a table. While no guard can hold, events are counted and decided on the row. For anything else a gate
-// is made from the row, and written back.
+// Many gates of one plan as rows of a table. While no guard can hold, events are counted and decided on the row; otherwise a gate is made
+// from the row and written back.
 //
 //   window   oldest ─► | cycle 12 | 1 | ─► | 40 | 3 |     the busy cycles, one list for each aggregate
 //   rule     { refused, atMs, state }
@@ -33,12 +33,12 @@ export class GateRows {
   delayMs = 0;
   readonly #plan: Plan;
   readonly #cycleMs: number;
-  /** One for each aggregate; none where a rule counts. */
+  /** One for each aggregate; none for a rule. */
   readonly #windows: readonly SparseWindows[];
   readonly #rules: (RuleRow | undefined)[] = [];
   readonly #aside = new Map<number, Aside>();
 
-  /** @param records of the rows, with `rowFields` for this from `field` on */
+  /** @param field first of the `rowFields` in `records` */
   constructor(plan: Plan, cycleMs: number, most: number, records: Records, field: number) {
     this.#plan = plan;
     this.#cycleMs = cycleMs;
@@ -48,13 +48,12 @@ export class GateRows {
     );
   }
 
-  /** Begins a row, as of a gate that is made now. */
   begin(row: number, nowMs: number): void {
     const { rule } = this.#plan;
     if (rule !== undefined) this.#rules[row] = { refused: 0, cost: 1, atMs: nowMs, state: rule.rule.fresh(nowMs) };
   }
 
-  /** Whether `n` events of a kind can be counted without a guard that holds, before or after. False for a rule: it has to be asked. */
+  /** Whether `n` events can be counted without any guard holding. False for a rule, which must be evaluated. */
   isQuiet(row: number, state: number, n: number, cycle: number, kind: number): boolean {
     const plan = this.#plan;
     if (this.#aside.has(row) || plan.rule !== undefined) return false;
@@ -68,10 +67,7 @@ export class GateRows {
     return true;
   }
 
-  /**
-   * Counts `n` events of a kind at an instant in a cycle, and decides them. @param isOne whether they are the cost of one request
-   * @returns how many were admitted; UNCOUNTED or UNEVALUATED where a guard may hold
-   */
+  /** Counts and decides `n` events. @returns how many were admitted; UNCOUNTED or UNEVALUATED if a guard may hold */
   decide(row: number, state: number, n: number, cycle: number, kind: number, ms: number, isOne: boolean): number {
     const { rule, kinds, states, isShadow } = this.#plan;
     const admitted = isShadow || states[state]!.admits ? n : 0;
@@ -81,12 +77,12 @@ export class GateRows {
     return admitted;
   }
 
-  /** @returns undefined where it was counted and nothing else happens */
+  /** Undefined if the event was counted and no guard can hold. */
   #charge(row: number, state: number, cost: number, ms: number): number | undefined {
     const { rule, holdMs } = this.#plan.rule!;
     const own = this.#rules[row]!;
     const band = quietBand(this.#plan, state, 0, own.refused);
-    // After a rule that hastens, and one that costs less than the last refused, the gate has to be woken anew.
+    // If a rule hastens, or the cost is below the last refused one, the wake-up of the gate must be rescheduled.
     if (band === undefined || rule.hastens || own.cost > cost || this.#aside.has(row)) return UNCOUNTED;
     own.atMs = Math.max(own.atMs, ms);
     const delay = rule.decide(own.state, own.atMs, cost, holdMs);
@@ -96,12 +92,12 @@ export class GateRows {
     return band.lo <= own.refused && own.refused <= band.hi ? undefined : UNEVALUATED;
   }
 
-  /** The count of the first window; undefined where a gate has to be asked. */
+  /** The count of the first window; undefined for a rule: ask a gate. */
   count(row: number, cycle: number): number | undefined {
     return this.#plan.aggregates.length === 0 ? 0 : this.#windows[0]?.advance(row, cycle);
   }
 
-  /** When the gate may fire by itself, in unix ms, seen from `cycle`; Infinity for never. */
+  /** The time at which the gate may fire by itself, in unix ms; Infinity for never. */
   wakeMs(row: number, state: number, cycle: number): number {
     const { heldUntilCycle = cycle } = this.#aside.get(row) ?? {};
     if (cycle < heldUntilCycle) return startOf(heldUntilCycle, this.#cycleMs);
@@ -121,7 +117,7 @@ export class GateRows {
     return startOf(first, this.#cycleMs);
   }
 
-  /** Whether it is neither held nor with refusals behind it. */
+  /** Neither held nor with refusals by operators. */
   isFree(row: number): boolean {
     return !this.#aside.has(row);
   }
@@ -146,7 +142,7 @@ export class GateRows {
     };
   }
 
-  /** What a rule remembers at the beginning of a cycle, if it has not been asked since. */
+  /** The rule at the beginning of a cycle, if not asked since. */
   #ruleAt(row: number, cycle: number): RuleImage | undefined {
     const own = this.#rules[row];
     if (own === undefined) return undefined;

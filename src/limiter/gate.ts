@@ -1,15 +1,15 @@
-// Counting and deciding for one contract: its gauges, its state, and the machine that is asked when a guard could hold.
+// Counting and deciding for one contract: its gauges, its state, and the machine that is evaluated when a guard could hold.
 //
 //   decide(n, cycle)  ─►  time passes  ─►  count  ─►  every gauge in its band?  ─ yes ─►  decided by the state
-//                                                     └─ no ─►  evaluate: the state may change, go on
+//                                                     └─ no ─►  evaluate: the state may change, continue
 //
-// The rules are those of the windowed rate limiter: per cycle first the advance, then each event one after the other; every event
-// counts, also one that is limited; an event is decided by the state after it was counted. A rule is asked at the very ms:
+// Per cycle first the advance, then the events one by one. Every event counts, even a limited one, and is decided by the state after it
+// was counted. A rule is evaluated at the exact ms:
 //
 //   refused     0 0 0 1 . . . . . . 0        1 from a refused request on; 0 as soon as one request would be admitted again,
-//               | | | x x   x       ^ wake   at that ms, also if none comes
+//               | | | x x   x       ^ wake   at that ms, even without an event
 //
-// The state decides: a request that the rule refuses is admitted where a hold or a move by hand keeps the contract in a state that admits.
+// The state decides: a hold or a manual move can keep a state that admits what the rule refuses.
 //
 // While a gate with one window is quiet, everything happens in its head: see fast-path.ts.
 import { cycleOf, startOf } from '../time/cycle.js';
@@ -24,7 +24,7 @@ import { advanceTo, cycleAt, offsetOf, WindowCounts, type WindowImage } from './
 export interface Due {
   readonly event: ContractEvent;
   readonly transition: CompiledTransition;
-  /** The count of the trigger's window, else of the first one; 1 where the contract counts nothing. */
+  /** The count of the trigger's window, otherwise of the first one; 1 if the contract counts nothing. */
   readonly count: number;
 }
 
@@ -45,17 +45,13 @@ export interface GateImage {
 export interface GateOptions extends GateTime {
   readonly cycle: number;
   readonly owner?: GateOwner | undefined;
-  /** Default: the machine of the plan, compiled. */
+  /** Default: the compiled machine of the plan. */
   readonly moves?: ((plan: Plan, image: GateImage) => Moves) | undefined;
   readonly image?: GateImage | undefined;
-  /** Made for this plan and cycle. Default: a new one. */
   readonly head?: GateHead | undefined;
 }
 
-/**
- * A refused trigger is due again after 1, 2, 4 ... cycles, and at the latest after this many: it writes a row each time. A transition that
- * is taken ends the series. Until then the contract is held.
- */
+/** Back-off of a refused trigger: 1, 2, 4 ... cycles, at most this many, because each try writes a row. A transition ends it. */
 const LONGEST_BACK_OFF = 1_024;
 
 export class Gate {
@@ -66,7 +62,7 @@ export class Gate {
   refusals: number;
   /** The longest delay of an event of the last decision, in ms; 0 for none. */
   delayMs = 0;
-  /** `count` after the last decision in which a guard could hold, or by a rule. */
+  /** `count` after the last decision by a rule, or in which a guard could hold. */
   level = 0;
   readonly gauges: readonly Gauge[];
   readonly #rule: RuleGauge | undefined;
@@ -102,7 +98,7 @@ export class Gate {
     return cycleAt(this.#head.offset);
   }
 
-  /** The time of the last decision, in unix ms; of windows the beginning of its cycle. */
+  /** The time of the last decision, in unix ms; for windows the beginning of its cycle. */
   get nowMs(): number {
     return Math.max(this.#nowMs, startOf(this.cycle, this.cycleMs));
   }
@@ -115,7 +111,7 @@ export class Gate {
     return this.#moves !== undefined;
   }
 
-  /** Counted since the gate was made; events of an image are only in the windows. */
+  /** Since the gate was made; events of an image are only in the windows. */
   get figures(): Figures {
     return figuresIn(this.#head);
   }
@@ -135,7 +131,7 @@ export class Gate {
     return isFree && this.state === this.plan.initial && this.gauges.every(({ isAsNew }) => isAsNew);
   }
 
-  /** How many more events would be admitted now if all came at once, by the thresholds; Infinity without a threshold. */
+  /** How many more simultaneous events the thresholds would admit; Infinity without a threshold. */
   get remaining(): number {
     return this.gauges.reduce((least, _, index) => Math.min(least, this.remainingOf(index)), Number.POSITIVE_INFINITY);
   }
@@ -154,24 +150,24 @@ export class Gate {
     return this.#rule?.ask(question);
   }
 
-  /** Whether the last event may have brought the time forward at which it fires by itself. */
+  /** Whether the last event may have brought the next wake-up forward. */
   get hastens(): boolean {
     return this.#rule?.hastens === true;
   }
 
-  /** Uses the state of another gate: for rules with one queue for all keys. */
+  /** For rules with one queue for all keys. */
   share(state: unknown): void {
     this.#rule?.share(state);
   }
 
   /**
-   * Counts `n` events of one kind that happen in `cycle`, and advances to that cycle before.
+   * Advances to `cycle` and counts `n` events of one kind in it.
    * @param n integer >= 0
    * @param cycle not before `this.cycle`: the caller's clock never runs backwards
    * @param kind index into `plan.kinds`
    * @param atMs for a rule: the instant in that cycle, not before the last one. Default: the beginning of the cycle
-   * @param holdMs for a rule: how long each is in flight once it starts; Infinity: until `release`. Default: as the definition says
-   * @returns how many of the n events were admitted; the others were limited
+   * @param holdMs for a rule: time in flight of each; Infinity: until `release`. Default: that of the definition
+   * @returns how many of the n events were admitted
    */
   decide(n: number, cycle: number, kind = 0, atMs?: number, holdMs?: number): number {
     const admitted = decideFast(this.#head, n, offsetOf(cycle));
@@ -180,11 +176,7 @@ export class Gate {
     return this.#decideInSteps(n, this.cycle, kind, holdMs);
   }
 
-  /**
-   * Counts one request with its cost: a window counts as many events, a rule charges the whole of it or refuses it.
-   * @param cost integer >= 0
-   * @returns 1: admitted, 0: limited
-   */
+  /** Counts one request of an integer cost >= 0: as many events of a window, or one charge of a rule. @returns 1: admitted, 0: limited */
   decideCost(cost: number, cycle: number, kind = 0, atMs?: number, holdMs?: number): number {
     this.#reach(cycle, atMs ?? startOf(cycle, this.cycleMs));
     this.#countInSteps(this.#rule === undefined ? cost : 1, this.cycle, kind, holdMs, cost);
@@ -192,7 +184,7 @@ export class Gate {
     return this.admits ? 1 : 0;
   }
 
-  /** As `decide`, of `n` that are the cost of one request. @returns how many: by a rule all, or none */
+  /** As `decide`, for `n` as the cost of one request. @returns how many were admitted: by a rule all or none */
   decideOne(n: number, cycle: number, kind: number, atMs: number): number {
     if (this.#rule === undefined || n < 2) return this.decide(n, cycle, kind, atMs);
     const admitted = n * this.decideCost(n, cycle, kind, atMs);
@@ -201,9 +193,8 @@ export class Gate {
   }
 
   /**
-   * Corrects what an event that was admitted was charged. For a rule that has `charge`, and for windows.
-   * @param n how much more, an integer; below 0 less: given back as far as it still counts
-   * @param sinceMs when it was charged, in unix ms
+   * Corrects the charge of an admitted event, for windows and for rules that have `charge`.
+   * @param n integer, the additional charge; negative: a refund, as far as it still counts @param sinceMs time of the charge, unix ms
    */
   charge(n: number, ms: number, sinceMs: number): void {
     this.reach(ms);
@@ -211,29 +202,25 @@ export class Gate {
     this.#evaluateUnlessQuiet();
   }
 
-  /**
-   * Counts `n` events of an earlier cycle in that cycle, as devices send batches.
-   * @param happened the cycle in which they happened, not after `this.cycle`
-   * @returns how many were admitted, or -1 when they are older than every window and nothing was counted
-   */
+  /** Counts late events in their own cycle, not after `this.cycle`. @returns how many were admitted; -1 if older than every window */
   decideLate(n: number, happened: number, kind = 0): number {
     const { aggregates } = this.plan.kinds[kind]!;
     const counted = aggregates.some((index) => this.gauges[index]!.reaches(happened));
     return counted ? this.#decideInSteps(n, happened, kind) : -1;
   }
 
-  /** Decides the event that was counted last where its row has counted it: see gate-rows.ts. @returns 1: admitted, 0: limited */
+  /** Decides an event that its row has already counted: see gate-rows.ts. @returns 1: admitted, 0: limited */
   decideCounted(): number {
     this.#evaluateUnlessQuiet();
     return this.admits ? 1 : 0;
   }
 
-  /** Advances to the beginning of a cycle. What is due on the way fires; the work is bounded for any gap. */
+  /** What is due on the way fires; the work is bounded for any gap. */
   advance(cycle: number): void {
     if (cycle > this.cycle) this.#reach(cycle, startOf(cycle, this.cycleMs));
   }
 
-  /** Advances to an instant. What is due on the way fires at its own time. */
+  /** What is due on the way fires at its own time. */
   reach(ms: number): void {
     this.#reach(cycleOf(ms, this.cycleMs), ms);
   }
@@ -244,23 +231,20 @@ export class Gate {
     this.#evaluateUnlessQuiet();
   }
 
-  /**
-   * The first time after now, up to `lastMs`, at which an evaluation may fire if nothing arrives; Infinity for none. Events that arrive
-   * until then can only put it off, except where it `hastens`.
-   */
+  /** The next time, up to `lastMs`, at which an evaluation may fire without events; later unless it `hastens`. Infinity for none. */
   wakeMs(lastMs = NEVER): number {
     const { cycle, cycleMs } = this;
     const nextCycleMs = startOf(cycle + 1, cycleMs);
     let first = this.hearsAll && this.gauges.some(({ value }) => value > 0) ? nextCycleMs : NEVER;
     if (cycle < this.heldUntilCycle) return Math.min(first, startOf(this.heldUntilCycle, cycleMs));
     for (const gauge of this.gauges) {
-      // Due, but just evaluated: the next transition of a chain is for the next cycle.
+      // Due, but just evaluated: the next transition of a chain fires in the next cycle.
       first = Math.min(first, isQuiet(gauge) ? gauge.leavesBandMs(Math.min(first, lastMs)) : nextCycleMs);
     }
     return first;
   }
 
-  /** Moves by hand. `refused`: by the operator. */
+  /** A manual transition; `refused` by its operator. */
   move(event: MoveEvent): 'stayed' | 'moved' | 'refused' {
     return this.#send(event);
   }
@@ -276,7 +260,7 @@ export class Gate {
     };
   }
 
-  /** How many of `n` events of a kind can be counted in this cycle with at most one transition; by a rule all. */
+  /** How many of `n` events can be counted in this cycle with at most one transition; for a rule all. */
   stepOf(n: number, kind: number): number {
     return this.#rule === undefined ? this.#reachOf(n, this.plan.kinds[kind]!.aggregates) : n;
   }
@@ -317,7 +301,7 @@ export class Gate {
       const before = this.admits;
       for (const index of aggregates) this.gauges[index]!.add(reach, happened, holdMs, cost);
       this.#evaluateUnlessQuiet();
-      // All but the last were counted inside the band; the last one is decided by the state after its evaluation.
+      // All but the last were counted inside the band; the last is decided by the state after its evaluation.
       if (before) admitted += reach - 1;
       if (this.admits) {
         admitted += 1;
@@ -329,9 +313,9 @@ export class Gate {
     return admitted;
   }
 
-  /** How many of `n` events can be counted in this cycle until the first that may move the contract; that one included. */
+  /** How many of `n` events can be counted until the first that may move the contract, inclusive. */
   #reachOf(n: number, aggregates: readonly number[], isOne = false): number {
-    // If another window has left its band, the next event already moves the contract. Each event is heard, and one request once.
+    // If another window has left its band, the next event already moves the contract. A machine that hears all gets each event singly.
     if (isOne ? !this.gauges.every(isQuiet) : !this.#isQuiet()) return 1;
     let reach = n;
     for (const index of aggregates) reach = Math.min(reach, this.gauges[index]!.reach(n));
@@ -390,7 +374,7 @@ export class Gate {
     setHead(this.#head, quiet, this.plan.isShadow || this.plan.states[this.state]!.admits);
   }
 
-  /** Up to which cycle nothing can fire because time passes: events only leave, so the upper end of the band is safe. */
+  /** The cycle until which passing time fires nothing. Events only leave, so the upper end of the band is safe. */
   #calmUntil({ lo }: Gauge): number {
     if (this.cycle < this.heldUntilCycle) return this.heldUntilCycle;
     return lo <= 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;

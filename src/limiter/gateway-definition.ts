@@ -1,5 +1,4 @@
-// What a gate takes from the headers of a request: who is limited, what the request costs, and whose key the gateway sends. Read by
-// node/gateway-headers.ts.
+// What a gate reads from the headers of a request (in node/gateway-headers.ts): the key, the cost, and the gateway's credential.
 import type { Static } from 'typebox';
 import { Type } from '../schema/json-schema.js';
 

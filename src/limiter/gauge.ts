@@ -1,4 +1,4 @@
-// What the guards of a contract look at: a number that requests raise and time lets fall.
+// The value that a contract's guards test: requests raise it, and time lets it fall.
 //
 //   window    events of the last `within` cycles                      falls at the beginning of cycles
 //   rule      1 from a refused request until it would be admitted     falls at any ms
@@ -12,11 +12,11 @@ import { advanceTo, cycleAt, RollingWindow, type WindowCounts, type WindowImage 
 
 export interface RuleImage {
   readonly refused: 0 | 1;
-  /** Of the request that was refused. Default: 1 */
+  /** Of the refused request. Default: 1 */
   readonly cost?: number | undefined;
   readonly atMs: number;
   readonly state: unknown;
-  /** Kept by 0.2: see `upgradedImage`. */
+  /** Stored by 0.2: see `upgradedImage`. */
   readonly isFormer?: true;
 }
 
@@ -26,39 +26,39 @@ export interface GateTime {
 }
 
 export interface Gauge {
-  /** The band of the present state; an empty one (lo > hi) means that the next evaluation fires. */
+  /** The band of the state; if it is empty (lo > hi), the next evaluation fires. */
   lo: number;
   hi: number;
   readonly value: number;
-  /** The count that is shown: events of the window, or used capacity of a rule. */
+  /** The displayed count: events of the window, or used capacity of a rule. */
   readonly level: number;
   readonly delayMs: number;
   readonly isAsNew: boolean;
-  /** Whether events of this cycle, not after the present one, can still be counted. */
+  /** Whether events of this past or present cycle can still be counted. */
   reaches(happened: number): boolean;
-  /** How many of `n` events, taken one by one, can be counted until the first one that may leave the band; that one included. */
+  /** How many of `n` single events can be counted until the first that may leave the band, inclusive. */
   reach(n: number): number;
   /** Counts at most `reach(n)` events of a cycle that it reaches. @param cost of each. Default: 1 */
   add(n: number, happened: number, holdMs: number | undefined, cost?: number): void;
   /** Advances, at most to the next fall below the band. */
   goTo(cycle: number, ms: number): void;
-  /** The first time from now on, up to `lastMs`, at which the value is below the band if nothing arrives; NEVER for none. */
+  /** The first time, up to `lastMs`, at which the value is below the band without further events; NEVER for none. */
   leavesBandMs(lastMs: number): number;
-  /** How many more events would be admitted now if all came at once. @param threshold of the plan */
+  /** How many more simultaneous events would be admitted. @param threshold of the plan */
   remaining(threshold: number): number;
   levelAt(ms: number): number;
-  /** The first time after `ms` at which the level changes if nothing arrives; NEVER for none. */
+  /** The first later time at which the level changes without further events; NEVER for none. */
   levelChangesAfter(ms: number): number;
   release(heldMs: number): void;
   charge(n: number, sinceMs: number): void;
   /** Whether the last event may have brought the next fall forward. */
   readonly hastens: boolean;
-  /** @param cost of the one that may come. Default: 1 */
+  /** @param cost of a hypothetical request. Default: 1 */
   path(cost?: number): GaugePath;
   image(): WindowImage;
 }
 
-/** The future of a gauge; the gauge does not change. */
+/** The future of a gauge, computed without changing it. */
 export interface GaugePath {
   readonly value: number;
   readonly valueWithOne: number;
@@ -155,7 +155,7 @@ class WindowPath implements GaugePath {
   readonly #cycleMs: number;
   readonly #cost: number;
   #after = 0;
-  /** Where `fallsTo` looked last, in cycles from now, and the events that leave until then. */
+  /** Last position of `fallsTo`, in cycles from now, and the events that leave until then. */
   #seen: readonly [after: number, left: number] = [0, 0];
 
   constructor(window: RollingWindow, cycleMs: number, cost: number) {
@@ -187,7 +187,7 @@ class WindowPath implements GaugePath {
   }
 }
 
-/** The answer of a rule, which is charged in every state of the contract. */
+/** The decision of a rule, which is charged in every state of the contract. */
 export class RuleGauge implements Gauge {
   lo = 0;
   hi = Number.POSITIVE_INFINITY;
@@ -200,10 +200,10 @@ export class RuleGauge implements Gauge {
   #nowMs: number;
   /** The next admission; undefined if it must be computed again. */
   #admitsMs: number | undefined;
-  /** Of the request that was refused; 1 while none is. */
+  /** Of the refused request; 1 while none is. */
   #cost: number;
 
-  /** @param time a window of one cycle, which holds the cycle of the gate */
+  /** @param time a window of one cycle that holds the cycle of the gate */
   constructor(planned: PlannedRule, nowMs: number, time: WindowCounts, image?: RuleImage) {
     this.#planned = planned;
     this.#time = time;
@@ -267,7 +267,7 @@ export class RuleGauge implements Gauge {
     return Math.max(this.#admitsMs, this.#nowMs);
   }
 
-  /** @param sinceMs since when, at the latest, it has been limiting */
+  /** @param sinceMs an upper bound of the time since when it has been limiting */
   #opensMs(sinceMs = this.#nowMs): number {
     this.#admitsMs = opensMs(this.#planned.rule, this.#state, this.#nowMs, this.#cost, sinceMs);
     return this.#admitsMs;
@@ -342,7 +342,7 @@ export function ruleImageOf(refused: 0 | 1, cost: number, atMs: number, state: u
   return refused === 1 && cost > 1 ? { refused, cost, atMs, state } : { refused, atMs, state };
 }
 
-/** When a rule that has refused a request would admit it; where it never admits as much at once, one of cost 1, from the whole ms after `sinceMs` on. */
+/** When a rule would admit the refused request; if never at this cost, when it admits cost 1, from the whole ms after `sinceMs` on. */
 export function opensMs(rule: Rule, state: unknown, ms: number, cost: number, sinceMs = ms): number {
   const againMs = rule.nextAdmission(state, ms, cost);
   return againMs === NEVER && cost > 1 ? Math.max(Math.floor(sinceMs) + 1, rule.nextAdmission(state, ms, 1)) : againMs;

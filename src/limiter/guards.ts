@@ -1,5 +1,5 @@
-// What the machine of a contract hears, and what its guards and actions mean. XState runs these functions (actor/contract-machine.ts),
-// and a gate runs what compile.ts makes of them.
+// The events of a contract's machine, and the meaning of its guards and actions. XState runs these functions
+// (actor/contract-machine.ts); a gate runs what compile.ts makes of them.
 //
 //   event                                        guard                                    actions
 //   aggregate {cycle, counts}                    held                                     none: nothing moves a held contract
@@ -7,15 +7,15 @@
 //   move {to, cycle, counts, input, holdCycles}  asksFor {to, aggregate, fires_when}      fire, hold, emit ...
 //   refused {cycle, holdCycles}                                                           hold
 //
-// The first transition whose guard holds is taken. Time comes as the cycle of an event, never by a timer.
+// The first transition whose guard holds is taken. Time arrives as the cycle of an event, never by a timer.
 import { parseCondition, type ReadCondition } from './expression/condition.js';
 import type { IntegerSet } from './expression/integer-set.js';
 
-/** The counts have changed: after an event was counted, and at the start of a cycle. */
+/** Sent after an event was counted, and at the start of a cycle. */
 export interface AggregateEvent {
   readonly type: 'aggregate';
   readonly cycle: number;
-  /** One for each aggregate, in order of first use by the triggers. Of a rule: 1 while it refuses, else 0. */
+  /** One for each aggregate, in order of first use by the triggers. For a rule: 1 while it refuses, otherwise 0. */
   readonly counts: readonly number[];
 }
 
@@ -27,11 +27,11 @@ export interface MoveEvent {
   readonly input: Readonly<Record<string, number>>;
   /** Cycles for which no aggregate moves the contract afterwards; 0 for none. */
   readonly holdCycles: number;
-  /** Who asked: the id of a key. */
+  /** Id of the API key of the caller. */
   readonly by?: string | undefined;
 }
 
-/** An operator refused the transition that was due: it is due again when the hold is over. */
+/** An operator refused a due transition: it is due again after the hold. */
 export interface RefusedEvent {
   readonly type: 'refused';
   readonly cycle: number;
@@ -46,16 +46,16 @@ export interface ContractEmitted {
   readonly count: number;
 }
 
-/** `ranges`: closed ranges of counts, [lo, hi]; hi is null where the range has no upper end. */
+/** `ranges` are closed; hi is null for no upper end. */
 export type CountIn = Looked & {
   readonly aggregate: number;
   readonly ranges: readonly (readonly [lo: number, hi: number | null])[];
 };
-/** What is looked at: the count of a window, or whether the rule refuses. */
+/** The subject of a guard: the count of a window, or whether the rule refuses. */
 type Looked = { readonly event: string } & ({ readonly within: number } | { readonly refused: true });
-/** `fires_when`: the further condition as the definition writes it; null for none. `aggregate`: the one that its `count` means. */
+/** `fires_when`: the further condition as written; null for none. `aggregate`: the subject of its `count`. */
 export type AsksFor = { readonly to: string; readonly aggregate: number; readonly fires_when: string | null };
-/** `transition`: its place in the definition, from 0. */
+/** `transition`: its index in the definition. */
 export type Fire = {
   readonly transition: number;
   readonly operator: string;
@@ -69,7 +69,7 @@ export function held(heldUntilCycle: number, { cycle }: ContractEvent): boolean 
   return cycle < heldUntilCycle;
 }
 
-/** Guard `countIn`: the counts for which it holds. */
+/** Guard `countIn`. */
 export function countsOf({ ranges }: CountIn): IntegerSet {
   return ranges.map(([lo, hi]) => ({ lo, hi: hi ?? Number.POSITIVE_INFINITY }));
 }
@@ -83,14 +83,14 @@ export function asksFor(params: AsksFor, event: ContractEvent): boolean {
   return condition.holds((name) => {
     if (!name.startsWith(INPUT)) return event.counts[aggregate];
     const field = name.slice(INPUT.length);
-    // Not what every object has, as `constructor`.
+    // Object.hasOwn excludes inherited names such as `constructor`.
     return Object.hasOwn(event.input, field) ? event.input[field] : undefined;
   });
 }
 
 export const INPUT = 'input.';
 
-/** Conditions by the parameters that hold them: each is parsed once. */
+/** Each condition is parsed once. */
 const conditions = new WeakMap<AsksFor, ReadCondition>();
 
 /** Action `hold`: the cycle from which evaluations move the contract again. */
@@ -98,7 +98,7 @@ export function heldUntil(event: ContractEvent): number {
   return event.cycle + (event.type === 'aggregate' ? 0 : event.holdCycles);
 }
 
-/** Action `emit`: the count of a transition, 1 where the contract counts nothing. */
+/** Action `emit`: the count of a transition; 1 if the contract counts nothing. */
 export function countAt(event: ContractEvent, aggregate: number): number {
   return event.type === 'refused' ? 1 : (event.counts[aggregate] ?? 1);
 }

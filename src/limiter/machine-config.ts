@@ -1,5 +1,5 @@
-// The machine of a definition as a config of XState: plain JSON, so it can be stored, sent and opened in XState's visual tools. All that
-// decides is compiled from it (compile.ts). What its guards and actions mean: guards.ts.
+// The machine of a definition as an XState config: plain JSON, so it can be stored, sent and opened in XState's visual tools. compile.ts
+// compiles it for decisions. The meaning of its guards and actions: guards.ts.
 import type { FindOperator } from '../operator/operator.js';
 import type { Fault } from '../schema/failure.js';
 import {
@@ -30,7 +30,6 @@ type OnMove = Taken & { readonly guard: { readonly type: 'asksFor'; readonly par
 
 interface StateConfig {
   readonly description: string;
-  /** `admits`: requests that find the contract in this state are admitted. */
   readonly tags: readonly 'admits'[];
   readonly on: { readonly aggregate: readonly [Held, ...OnCounts[]]; readonly move: readonly OnMove[] };
 }
@@ -45,7 +44,6 @@ export interface MachineConfig {
   readonly states: Readonly<Record<string, StateConfig>>;
 }
 
-/** Which guards and actions the config needs, and where they are. */
 const needs = {
   guards: ['held', 'countIn', 'asksFor'],
   actions: ['fire', 'hold', 'emit'],
@@ -53,10 +51,7 @@ const needs = {
   run: "import { createActor } from 'xstate'; import { contractMachine } from '@weir/cli'; createActor(contractMachine(config)).start()",
 };
 
-/**
- * The config of a definition that fits its schema, one transition a step; `faults` are the conditions that cannot be read.
- * @param findOperator says which operators always need a proof
- */
+/** Yields after each transition. `faults` are the unreadable conditions. @param findOperator says which operators always need a proof */
 export function* configOf(
   definition: ContractDefinition,
   findOperator: FindOperator,
@@ -142,7 +137,7 @@ const REFUSED: Vocabulary = { names: ['refused'] };
 
 class Conditions {
   readonly faults: Fault[] = [];
-  /** What triggers look at, in order of first use. Triggers that look at the same share an aggregate. */
+  /** What triggers test, in order of first use; equal ones share an aggregate. */
   readonly #aggregates: string[] = [];
   readonly #looksAt: Vocabulary;
   readonly #withInput: Vocabulary;
@@ -162,7 +157,7 @@ class Conditions {
       if (further != null) this.#read(path, () => parseCondition(further, this.#withInput));
       return undefined;
     }
-    // A trigger fires where nobody gives an input, so a further condition beside it speaks of what the trigger looks at alone.
+    // A trigger fires without inputs, so the further condition may only use what the trigger tests.
     const also = further == null ? undefined : counts('fires_when', further);
     const fires = counts('trigger/condition', trigger.condition) ?? ALL;
     const { event } = trigger;

@@ -1,5 +1,4 @@
-// Which transition an event leads to, and where the contract is afterwards, by the compiled machine. XState interprets the same config
-// (actor/interpreted-moves.ts); a property holds the two to each other.
+// Evaluates an event on the compiled machine. XState interprets the same config (actor/interpreted-moves.ts); a property compares the two.
 import { asksFor, type ContractEvent, held, heldUntil } from './guards.js';
 import { type CompiledTransition, firingAt, type Plan } from './plan.js';
 
@@ -8,9 +7,9 @@ export interface Position {
   readonly heldUntilCycle: number;
 }
 
-/** A machine that a gate asks in place of the compiled one. It hears every event and every cycle. */
+/** Replaces the compiled machine of a gate. It receives every event and every cycle. */
 export interface Moves {
-  /** The transition that an event leads to; undefined for none. Nothing changes. */
+  /** Undefined for none. Nothing changes yet. */
   transitionAt(event: ContractEvent): CompiledTransition | undefined;
   after(event: ContractEvent): Position;
 }

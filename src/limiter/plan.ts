@@ -1,11 +1,11 @@
-// A contract made ready to run: its machine compiled (compile.ts), its rule, its definition.
+// A contract ready to run: its compiled machine (compile.ts), its rule, its definition.
 import type { Operator } from '../operator/operator.js';
 import type { ContractDefinition } from './definition.js';
 import { has, type IntegerSet, type Range, rangeAround } from './expression/integer-set.js';
 import type { AsksFor } from './guards.js';
 import type { PlannedRule } from './planned-rule.js';
 
-/** Work in short steps, between which others can be served. */
+/** Work in short steps, so that other work can run in between. */
 export type Steps<T> = Generator<unknown, T>;
 
 export function finish<T>(steps: Steps<T>): T {
@@ -15,10 +15,10 @@ export function finish<T>(steps: Steps<T>): T {
   }
 }
 
-/** What a trigger looks at: events of one kind over one rolling window, or whether the rule refuses them. */
+/** The subject of a trigger: events of one kind in one rolling window, or whether the rule refuses. */
 export interface Aggregate {
   readonly event: string;
-  /** cycles; 1 for a rule: what it has decided in earlier cycles stays decided */
+  /** In cycles; 1 for a rule, because decisions of earlier cycles are final. */
   readonly within: number;
 }
 
@@ -30,7 +30,7 @@ export interface CompiledTransition {
   readonly proofRequired: boolean;
   readonly inputs: Readonly<Record<string, number>>;
   readonly emits: readonly string[];
-  /** The aggregate it looks at, and the counts at which it fires; undefined if it is only taken by hand. */
+  /** The aggregate and the counts at which it fires; undefined if it is only taken by hand. */
   readonly trigger: { readonly aggregate: number; readonly counts: IntegerSet } | undefined;
   readonly asksFor: AsksFor;
 }
@@ -47,11 +47,11 @@ export interface CompiledMachine {
   readonly states: readonly CompiledState[];
   readonly transitions: readonly CompiledTransition[];
   readonly initial: number;
-  /** Every (event, within) that a trigger looks at, in order of first use. */
+  /** Every (event, within) of a trigger, in order of first use. */
   readonly aggregates: readonly Aggregate[];
-  /** Kinds of events that the contract counts, in order of first use, with the aggregates each one feeds. */
+  /** Kinds of events that the contract counts, in order of first use, with the aggregates that each feeds. */
   readonly kinds: readonly { readonly event: string; readonly aggregates: readonly number[] }[];
-  /** For each aggregate: how many events are admitted if all come at once at first; Infinity for all. */
+  /** For each aggregate: how many simultaneous events are admitted at first; Infinity for all. */
   readonly thresholds: readonly number[];
 }
 
@@ -61,7 +61,7 @@ export interface Plan extends CompiledMachine {
   readonly isShadow: boolean;
 }
 
-/** The numbers that its windows (one a cycle) or its rule hold: what its memory grows with. */
+/** The numbers that its windows (one a cycle) or its rule hold: its memory is proportional to them. */
 export function windowCycles({ aggregates, rule }: Plan): number {
   return rule?.cells ?? aggregates.reduce((sum, { within }) => sum + within, 0);
 }
@@ -72,7 +72,7 @@ export function spanCycles({ aggregates, rule }: Plan, cycleMs: number): number 
   return aggregates.reduce((longest, { within }) => Math.max(longest, within), 1);
 }
 
-/** The first transition of `state` that its triggers fire at these counts, one for each aggregate. */
+/** The first transition of `state` whose trigger fires at these counts, one for each aggregate. */
 export function firingAt(
   { states }: CompiledMachine,
   state: number,
@@ -83,7 +83,7 @@ export function firingAt(
   );
 }
 
-/** The range of counts around `count` in which nothing fires; undefined if something does. */
+/** The range around `count` in which nothing fires; undefined if something does. */
 export function quietBand(
   { states }: CompiledMachine,
   state: number,

@@ -1,5 +1,5 @@
-// A condition as a person writes it, for example `count > 100 && input.level >= 3`, read once into what is asked of it: whether it holds for
-// given numbers, and for which counts it does. No part of it is run as code.
+// Parses a condition such as `count > 100 && input.level >= 3`, once: whether it holds for given numbers, and for which counts it holds.
+// Nothing is run as code.
 //
 //   or          and ( ("or" | "||") and )*
 //   and         not ( ("and" | "&&") not )*
@@ -14,25 +14,22 @@
 //
 //   a * count + b  op  0   becomes   count  op  -b / a   (turned round where a < 0)
 //
-// Knowing the ranges is what lets a gate count millions of events with two comparisons each: see gate.ts.
+// Knowing the ranges, a gate counts millions of events with two comparisons each: see gate.ts.
 import { meantOr } from '../../schema/did-you-mean.js';
 import { ALL, complement, type IntegerSet, NONE, range, union } from './integer-set.js';
 
 type Scope = (name: string) => number | undefined;
 
 export interface ReadCondition {
-  /** The names that it asks for, in the order in which they are written. */
+  /** In the order in which they are written. */
   readonly names: ReadonlySet<string>;
-  /** A comparison with a number that was not given, or that is NaN (0 / 0), is false. */
+  /** A comparison with a missing number, or with NaN (0 / 0), is false. */
   holds(scope: Scope): boolean;
-  /**
-   * The counts (integers >= 0) for which it holds, whatever it calls them.
-   * @throws ExpressionError where the condition is not linear in the count (count * count, 100 / count)
-   */
+  /** The counts, integers >= 0, for which it holds. @throws ExpressionError unless linear in the count (count * count, 100 / count) */
   counts(): IntegerSet;
 }
 
-/** The first thing in a condition that cannot be understood, with its column (from 1). */
+/** The first error in a condition, with its column (from 1). */
 export class ExpressionError extends Error {
   override readonly name = 'ExpressionError';
   constructor(
@@ -43,7 +40,7 @@ export class ExpressionError extends Error {
   }
 }
 
-/** Which names a condition may use: whole names, or every name that begins with a prefix as `input.`. */
+/** Allowed names; a prefix such as `input.` allows every name that starts with it. */
 export interface Vocabulary {
   readonly names: readonly string[];
   readonly prefixes?: readonly string[];
@@ -52,16 +49,13 @@ export interface Vocabulary {
 const DEPTH = 64;
 const LENGTH = 500;
 
-/**
- * Reads a condition and checks that it is one: every name known, numbers compared with numbers, truth combined with truth.
- * @throws ExpressionError with the column of the first error
- */
+/** Checks names and types, too: numbers are compared with numbers, truth is combined with truth. @throws ExpressionError */
 export function parseCondition(text: string, vocabulary: Vocabulary): ReadCondition {
   if (text.length > LENGTH) throw new ExpressionError(`the condition is longer than ${LENGTH} characters`, LENGTH + 1);
   return new Parser(tokenize(text), text.length + 1, vocabulary).whole();
 }
 
-/** A part whose value is a number; `at` is the column (from 1) where it begins. */
+/** A numeric part; `at` is its first column (from 1). */
 interface Term {
   readonly kind: 'term';
   readonly at: number;
@@ -69,7 +63,7 @@ interface Term {
   linear(): Linear;
 }
 
-/** A part that holds or does not. */
+/** A boolean part. */
 interface Truth extends Omit<ReadCondition, 'names'> {
   readonly kind: 'truth';
   readonly at: number;
@@ -119,9 +113,9 @@ const arithmetic: Readonly<Record<string, Arithmetic>> = {
 
 interface Comparison {
   holds(left: number, right: number): boolean;
-  /** The same with its sides exchanged. */
+  /** The comparison with its sides exchanged. */
   readonly turned: string;
-  /** The counts that compare so with a bound. */
+  /** The counts that satisfy it with a bound on the right. */
   counts(bound: number): IntegerSet;
 }
 
@@ -143,7 +137,7 @@ const comparisons: Readonly<Record<string, Comparison>> = {
     turned: '==',
     counts: (bound) => (Number.isInteger(bound) ? range(bound, bound) : NONE),
   },
-  // False, too, when either side is missing: a condition never holds on a number that was not given.
+  // Also false if either side is missing: no condition holds on a missing number.
   '!=': {
     holds: (left, right) => left !== right && !Number.isNaN(left) && !Number.isNaN(right),
     turned: '!=',
@@ -165,7 +159,7 @@ function compared(sign: string, left: Term, right: Term): Truth {
   };
 }
 
-/** Terms of a chain such as `a or b or c`. Their sets are joined at once: joining them in pairs takes quadratic time. */
+/** Sets of a chain such as `a or b or c` are joined all at once: joining in pairs takes quadratic time. */
 const joined = {
   or: (terms: readonly Truth[]): Truth => ({
     kind: 'truth',
@@ -290,7 +284,7 @@ class Parser {
   #arithmetic(signs: readonly string[], next: () => Part): Part {
     let whole = next();
     for (let token = this.#take(...signs); token !== undefined; token = this.#take(...signs)) {
-      // The term on the right is read before the one on the left is refused.
+      // Parse the right side first, so that an error in the left type does not hide a syntax error.
       const further = next();
       const [left, right] = [asTerm(whole), asTerm(further)];
       const { value, linear } = arithmetic[token.text]!;

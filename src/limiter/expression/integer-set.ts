@@ -14,7 +14,6 @@ export type IntegerSet = readonly Range[];
 export const NONE: IntegerSet = [];
 export const ALL: IntegerSet = [{ lo: 0, hi: Number.POSITIVE_INFINITY }];
 
-/** The integers >= 0 in [lo, hi]; none where the range is empty. */
 export function range(lo: number, hi: number): IntegerSet {
   const from = Math.max(0, lo);
   return from <= hi ? [{ lo: from, hi }] : NONE;
