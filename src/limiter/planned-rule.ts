@@ -1,5 +1,4 @@
-// The rule of a definition made ready to run, with what others have to know of it: how much it admits at once, how long it remembers,
-// and how many numbers its state holds.
+// A rule ready to run, with its largest burst, its memory in time, and the size of its state.
 
 import { LIMITED, NEVER, type Rule } from './rule/rule.js';
 import { checkRule, limitsFlight, type RuleDefinition, ruleOf, stateCellsOf } from './rule/rule-definition.js';
@@ -7,20 +6,20 @@ import { checkRule, limitsFlight, type RuleDefinition, ruleOf, stateCellsOf } fr
 export interface PlannedRule {
   readonly definition: RuleDefinition;
   readonly rule: Rule;
-  /** How long an admitted request is in flight unless it says so itself, in ms. */
+  /** Default time in flight of an admitted request. */
   readonly holdMs: number;
-  /** How many requests it admits at once after a long silence; Infinity for all. */
+  /** Largest burst after a long silence; Infinity for no limit. */
   readonly most: number;
   /** Ms after such a burst until it behaves like a new one. */
   readonly spanMs: number;
   readonly cells: number;
-  /** Whether it limits what is in flight, and the definition does not say how long a request is. */
+  /** Whether it limits requests in flight and the definition does not give their time in flight. */
   readonly lacksHold: boolean;
 }
 
 const LATER_MS = 2 ** 41;
 
-/** The longest span that is found, in ms: two years. */
+/** Upper bound of `spanMs`: two years. */
 const LONGEST_MS = 2 ** 36;
 
 const MOST_TRIED = 1_000;

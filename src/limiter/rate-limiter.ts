@@ -1,4 +1,4 @@
-// The template: the windowed rate limiter as a definition. It is data; no other code knows it.
+// The windowed rate limiter as a definition. It is data; no other code knows it.
 //
 //   count      0 .......... 70 | 71 .... 79 | 80 ...... 100 | 101 ...      threshold 100, near_limit 0.8
 //   allowing     stays         |   stays    | -> nearing    | -> limiting  entering nearing emits near_limit,
@@ -12,15 +12,15 @@ import { type ContractDefinition, isOnAggregate } from './definition.js';
 import { type LimiterMove, transitionOn } from './rule-limiter.js';
 
 export interface RateLimiterParameters {
-  /** Request events that a window may hold before the gate goes limiting, 1 .. 1e9. */
+  /** Request events that a window may hold, 1 .. 1e9. */
   readonly threshold: number;
   /** Length of the rolling window in cycles, 1 .. 100,000. */
   readonly within: number;
-  /** Share of the threshold from which the gate is nearing it, 0.01 .. 0.99; absent: no such state. */
+  /** Share of the threshold at which the state nearing begins, 0.01 .. 0.99; absent: no such state. */
   readonly near_limit?: number | undefined;
 }
 
-/** The state `nearing` ends once the count has fallen by this share of the threshold, so that a count that swings emits once. */
+/** `nearing` ends only below this share of the threshold, so that a fluctuating count emits once. */
 const HYSTERESIS = 0.1;
 
 const parameters = {
@@ -30,10 +30,7 @@ const parameters = {
 
 export const TEMPLATE_ID = 'rate-limiter';
 
-/**
- * The definition of a rate limiter with the given parameters; defaults: 100 events in 60 cycles.
- * @throws Failure `invalid_input` when a parameter is no integer in its range
- */
+/** Defaults: 100 events in 60 cycles. @throws Failure `invalid_input` for a parameter outside its range */
 export function rateLimiter(given: Partial<RateLimiterParameters> = {}): ContractDefinition {
   const {
     threshold,
@@ -64,7 +61,7 @@ export function rateLimiter(given: Partial<RateLimiterParameters> = {}): Contrac
   };
 }
 
-/** The parameters that a definition was made with; undefined for any other definition. */
+/** The parameters of a definition made here; undefined for any other. */
 export function limiterParameters({ states, transitions }: ContractDefinition): RateLimiterParameters | undefined {
   const [first, second] = transitions.map(({ trigger }) => (isOnAggregate(trigger) ? trigger : undefined));
   if (first === undefined || !('within' in first)) return undefined;
@@ -102,7 +99,7 @@ function plainMoves(threshold: number): LimiterMove[] {
   ];
 }
 
-/** The first that can fire does: a count that falls below both bounds leads to allowing. */
+/** The first transition that can fire does: a count below both bounds leads to allowing. */
 function nearMoves(threshold: number, share: number): LimiterMove[] {
   const near = nearOf(share, threshold);
   const far = Math.max(0, Math.floor(rounded((share - HYSTERESIS) * threshold)));

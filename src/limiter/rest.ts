@@ -1,19 +1,19 @@
-// Whether the triggers of a definition come to rest, and after how many transitions, whatever the counts do.
+// Checks that a definition settles for all counts, and bounds the number of transitions.
 //
 //   count    0 .. 100 | 101 .. 200 | 201 ..        conditions change their value only at the ends of their ranges, so one count of
-//   state a     rest  |   -> b     |  -> b         each stretch between two ends stands for all of them
+//   state a     rest  |   -> b     |  -> b         each stretch between two ends represents all of them
 //   state b     -> a  |   rest     |  -> c         an event of any count passes the stretches upwards, a gap in time downwards:
-//   state c     -> a  |   -> b     |  rest         the longest way through them is the most that one event can cause
+//   state c     -> a  |   -> b     |  rest         the longest path through them is the most that one event can cause
 //
-// A definition that goes in a circle at some counts is refused, and so is one whose longest way is too long.
+// A definition with a cycle of transitions at some counts is refused, and so is one whose longest path is too long.
 import type { Fault } from '../schema/failure.js';
 import type { IntegerSet } from './expression/integer-set.js';
 import { firingAt, type Plan, type Steps } from './plan.js';
 
-/** The most transitions that one event, of whatever count, or one gap in time may cause in a contract: each writes a row. */
+/** The most transitions that one event or one gap in time may cause: each writes a row. */
 const MOST_TRANSITIONS = 128;
 
-/** The most transitions examined to check a definition, over all combinations of counts: about 5 ms. */
+/** The most transitions examined in one check, over all combinations of counts: about 5 ms. */
 const MOST_EVALUATIONS = 100_000;
 
 const EVALUATIONS_A_UNIT = 256;
@@ -48,7 +48,7 @@ export function* restFaults(plan: Plan): Steps<Fault[]> {
 
 const REST = -1;
 
-/** The counts of a combination: its digits, in a number system with the number of stretches of each window as its bases. */
+/** Decodes a combination: a number whose digits, in mixed radix, are the stretches of the windows. */
 function countsOf(stretches: readonly (readonly number[])[], combination: number): number[] {
   let rest = combination;
   return stretches.map((starts) => {
@@ -58,12 +58,9 @@ function countsOf(stretches: readonly (readonly number[])[], combination: number
   });
 }
 
-/**
- * The most transitions on any way through the table on which every window goes through its stretches in order.
- * @param table for each combination of stretches: where each state goes, or REST; without circles
- */
+/** The longest path on which every window passes its stretches in order. @param table next states by combination; acyclic */
 function* longestWay(table: readonly Int32Array[], sizes: readonly number[], states: number): Steps<number> {
-  // For each combination and state: the most transitions after which a contract can be there.
+  // For each combination and state: the longest path to it.
   const most = table.map(() => new Int32Array(states));
   let longest = 0;
   for (const [combination, next] of table.entries()) {
@@ -101,7 +98,7 @@ function stretchStarts(plan: Plan, aggregate: number): number[] {
 }
 
 function findCircle(next: Int32Array): number[] | undefined {
-  // From which start each state was first reached.
+  // The start from which each state was first reached.
   const seenFrom = new Map<number, number>();
   for (let start = 0; start < next.length; start += 1) {
     let state = start;

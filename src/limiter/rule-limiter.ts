@@ -8,10 +8,7 @@ export function templateOf({ primitive }: Pick<RuleDefinition, 'primitive'>): st
   return primitive.replaceAll('_', '-');
 }
 
-/**
- * The definition of a limiter that follows a rule.
- * @param name for example the product that it is like; default: the primitive
- */
+/** @param name for example that of a product; default: the primitive */
 export function ruleLimiter(rule: RuleDefinition, name: string = rule.primitive): ContractDefinition {
   return {
     id: templateOf(rule),

@@ -1,4 +1,4 @@
-// Whether a definition can run: its operators exist, its states can be reached, its triggers can fire. Whether it comes to rest: rest.ts.
+// Whether a definition can run: its operators exist, its states can be reached, its triggers can fire. rest.ts checks that it settles.
 import { fire } from '../operator/fire.js';
 import type { FindOperator } from '../operator/operator.js';
 import { meantOr } from '../schema/did-you-mean.js';
@@ -6,7 +6,7 @@ import type { Fault } from '../schema/failure.js';
 import type { ContractDefinition } from './definition.js';
 import type { CompiledTransition, Plan, Steps } from './plan.js';
 
-/** Operators that are not registered, are described wrongly, or lack the proof that physics operators need. */
+/** Operators that are unregistered, described wrongly, or lack the proof that physics operators need. */
 export function* operatorFaults(definition: ContractDefinition, findOperator: FindOperator): Steps<Fault[]> {
   const faults: Fault[] = [];
   for (const [index, { operator: id, proof_required, inputs = {} }] of definition.transitions.entries()) {
@@ -91,7 +91,7 @@ export function unknownState(name: string, names: readonly string[]): string {
   return `names the state "${name}", which does not exist; ${meantOr(name, names, `states: ${names.join(', ')}`)}`;
 }
 
-/** Triggers that can never fire: no count fulfils them, or their operator would refuse them in every cycle. */
+/** Triggers that can never fire: no count satisfies them, or their operator would refuse in every cycle. */
 export function* triggerFaults({ transitions }: Plan): Steps<Fault[]> {
   const faults: Fault[] = [];
   for (const transition of transitions) {
@@ -113,9 +113,9 @@ export function* triggerFaults({ transitions }: Plan): Steps<Fault[]> {
   return faults;
 }
 
-/** A trigger fires its operator with the inputs of the definition. Without an input that changes, every firing gives the same. */
+/** A trigger fires its operator with the inputs of the definition: if none of them varies, one firing shows the result of all. */
 function whyNeverComputed({ operator, inputs, proofRequired }: CompiledTransition): string | undefined {
-  // The value of the count is one that changes.
+  // Its input, the count, varies.
   if (operator.kind === 'substrate') return undefined;
   const needed = Object.entries(operator.inputs).filter(
     ([name, input]) => name !== 'cycle' && input.default === undefined && !Object.hasOwn(inputs, name),

@@ -1,17 +1,17 @@
-// Many rolling windows of one length, with a cell for each cycle that has events and none for the others.
+// Many rolling windows of one length, with cells only for cycles that have events.
 //
 //   ring      | 0 | 0 | 1 | 0 ... 0 | 3 | 0 |           60 cells of 8 bytes, whatever they hold
 //   sparse    oldest ─► | cycle 12 | 1 | ─► | 40 | 3 |   2 cells of 16 bytes
 //
-// Numbers of 32 bits lie in pages, so that a million windows are few objects, and growing copies nothing. An event count takes two.
-// Cycles are stored modulo 2^32: only ages are asked for.
+// Pages of 32-bit fields: a million windows are few objects, and growing copies nothing. An event count takes two fields.
+// Cycles are stored modulo 2^32: only ages matter.
 import type { WindowImage } from './window.js';
 
 /** Fields of a page, at most: 64 KB. */
 const PAGE = 16_384;
 const LONG = 2 ** 32;
 
-/** Records of 32-bit fields, by number from 1. All begin with 0. */
+/** Zero-initialized records of 32-bit fields, by number from 1. */
 export class Records {
   readonly #pages: Uint32Array[] = [];
   readonly #fields: number;
@@ -69,11 +69,7 @@ export class SparseWindows {
   #lastCell = 0;
   #freeCell = 0;
 
-  /**
-   * @param within length of each in cycles, an integer from 1
-   * @param most windows at a time
-   * @param records have a window each, with a field for WINDOW_FIELDS from `field` on
-   */
+  /** @param within length in cycles @param most windows at a time @param field first of the WINDOW_FIELDS in `records` */
   constructor(within: number, most: number, records: Records, field: number) {
     this.within = within;
     this.#windows = records;
@@ -83,7 +79,7 @@ export class SparseWindows {
     this.#cells = new Records(CELL_FIELDS, most * within);
   }
 
-  /** Drops what is `within` cycles old at `cycle`. @returns the count then */
+  /** Drops the cycles that have left at `cycle`. @returns the count */
   advance(id: number, cycle: number): number {
     const windows = this.#windows;
     const cells = this.#cells;
@@ -102,11 +98,7 @@ export class SparseWindows {
     return count;
   }
 
-  /**
-   * Counts `n` events in `cycle`.
-   * @param n an integer from 1
-   * @param cycle not before that of an event which is counted already
-   */
+  /** @param n integer from 1 @param cycle not before that of an already counted event */
   add(id: number, n: number, cycle: number): void {
     const windows = this.#windows;
     const cells = this.#cells;

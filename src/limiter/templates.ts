@@ -9,7 +9,7 @@ const bucket = { rate: 10, per_ms: 1000, capacity: 10 };
 const smooth = { primitive: 'gcra', params: { T_ms: 100, tau_ms: 900 } };
 const hourly = { primitive: 'fixed_window', params: { limit: 10_000, window_ms: 3_600_000 } };
 
-/** Ten requests a second, or ten at once, by every rule. The count over cycles is the template `rate-limiter`; many nodes and none are for simulations. */
+/** The template `rate-limiter` covers rolling_count; many_nodes and none are for simulations. */
 const examples: Readonly<Record<Exclude<Primitive, 'rolling_count' | 'many_nodes' | 'none'>, object>> = {
   fixed_window: { ...window, count_refused: true },
   fixed_window_delay: { free: 10, step_ms: 100, window_ms: 1000 },

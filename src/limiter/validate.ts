@@ -1,5 +1,5 @@
-// The two stages that every definition passes before it runs: (1) parse, by the schema and of its conditions; (2) soundness: operators
-// that exist, states that can be reached, triggers that can fire (soundness.ts), coming to rest (rest.ts).
+// The two stages that every definition passes before it runs: (1) parsing, by the schema and of its conditions; (2) soundness
+// (soundness.ts, rest.ts).
 import type { FindOperator } from '../operator/operator.js';
 import { findStandardOperator } from '../operator/registry.js';
 import { compileSchema } from '../schema/compile-schema.js';
@@ -24,10 +24,8 @@ const triggers = {
 /**
  * Makes a definition ready to run. Every fault that a stage finds is listed with its place.
  * @param input a definition, or the JSON of an XState machine: see drawn-definition.ts
- * @param findOperator the operators that the definition may name; the plan keeps those that its transitions fire
- * @param options.isStored whether it was accepted before: a definition that an earlier version let run runs on
- * @throws Failure `invalid_definition` (does not fit the schema) or `invalid_expression` (a condition cannot be read): stage 1
- * @throws Failure `operator_not_registered` or `definition_unsound` (cannot run): stage 2
+ * @param options.isStored whether an earlier version has accepted it: then it runs without the newer checks
+ * @throws Failure `invalid_definition` or `invalid_expression`: stage 1; `operator_not_registered` or `definition_unsound`: stage 2
  */
 export function planContract(
   input: unknown,

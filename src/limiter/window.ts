@@ -1,13 +1,13 @@
-// One rolling window: how many events lie in the last `within` cycles.
+// A rolling window: the number of events in the last `within` cycles.
 //
 //   ring     | 0 | 3 | 1 | 0 | 2 |        within = 5, inWindow = 3 + 1 + 0 + 2 + 0 = 6
 //   cycle      c  c-4 c-3 c-2 c-1         slot of cycle c is overwritten when c + 5 begins
 //              ^ slot
 //
-// With ten thousand contracts a decision costs as much as the places in memory that it reads: the numbers that each decision needs are
-// fields of one object, small integers while they are below 2^31, and rings share long arrays (`npm run bench -- decide`).
+// With ten thousand contracts memory accesses dominate a decision: its numbers are fields of one object, small integers below 2^31, and
+// rings share long arrays (`npm run bench -- decide`).
 
-/** The cells of one ring: `array[at]` is the first. They begin with 0, and are exact up to 2^53. */
+/** The cells of one ring, from `array[at]`. Initially 0, and exact up to 2^53. */
 export interface Cells {
   readonly array: Float64Array;
   readonly at: number;
@@ -16,13 +16,13 @@ export interface Cells {
 /** 64 KB: about a hundred rings share an array, so that its header stays in the cache. */
 const ARRAY_LENGTH = 8192;
 
-/** More cells than this get an array of their own, so that at most this much of a shared array is wasted. */
+/** Longer rings get their own array, so that at most this much of a shared array is wasted. */
 const LONGEST_SHARED = ARRAY_LENGTH / 16;
 
 let shared = new Float64Array(ARRAY_LENGTH);
 let used = 0;
 
-/** Takes `length` cells next to those taken before. An array is freed when nothing uses its cells. */
+/** Takes `length` cells next to those taken before. The array is garbage-collected with its last ring. */
 export function cutCells(length: number): Cells {
   if (length > LONGEST_SHARED) return ownCells(length);
   if (used + length > ARRAY_LENGTH) {
@@ -38,19 +38,16 @@ export function ownCells(length: number): Cells {
   return { array: new Float64Array(length), at: 0 };
 }
 
-/**
- * A window as data: its cycle and its non-zero counts, youngest first: age in cycles, events, age, events … One flat list: a window of
- * 100,000 cycles as pairs took twenty times as long to make.
- */
+/** Non-zero counts, youngest first, as one flat list: age in cycles, events, age, events … Pairs took twenty times as long to make. */
 export interface WindowImage {
   readonly cycle: number;
   readonly counts: readonly number[];
 }
 
-/** Cycles are stored relative to this one: those of a clock since 1970 are no small integers, and an object would refer to them. */
+/** Origin of stored cycles: since 1970 they are too large for small integers, and would be heap numbers. */
 const ORIGIN = 2 ** 31;
 
-/** The numbers of a window. Those of a gate, and of the contract that owns it, are fields of the same object: see fast-path.ts. */
+/** A gate, and the contract that owns it, hold these fields in the same object: see fast-path.ts. */
 export class WindowCounts {
   inWindow = 0;
   offset: number;
@@ -59,7 +56,7 @@ export class WindowCounts {
   readonly ring: Float64Array;
   readonly ringAt: number;
 
-  /** @param within length in cycles, an integer >= 1 @param cycle the cycle at which it begins, empty @param cells `within` cells */
+  /** @param within length in cycles, from 1 @param cycle the first cycle @param cells `within` cells */
   constructor(within: number, cycle: number, { array, at }: Cells = cutCells(within)) {
     this.offset = offsetOf(cycle);
     this.within = within;
@@ -72,7 +69,7 @@ export function offsetOf(cycle: number): number {
   return small(cycle - ORIGIN);
 }
 
-/** The same number: the engine keeps a difference of doubles as a double, unless it is told that it is a small integer. */
+/** Returns `n`, as a small integer if possible: the engine keeps a difference of doubles as a double otherwise. */
 function small(n: number): number {
   const integer = n | 0;
   return integer === n ? integer : n;
@@ -87,15 +84,11 @@ export function addTo(window: WindowCounts, n: number): void {
   window.inWindow += n;
 }
 
-/**
- * See `RollingWindow.advance`.
- * @returns the count then
- */
 export function advanceTo(window: WindowCounts, cycle: number): number {
   return advanceToOffset(window, offsetOf(cycle));
 }
 
-/** As `advanceTo`, to a cycle as `offsetOf` has it. */
+/** @param offset a cycle as `offsetOf` returns it @returns the count */
 export function advanceToOffset(window: WindowCounts, offset: number): number {
   let count = window.inWindow;
   const gap = offset - window.offset;
@@ -116,7 +109,7 @@ export function advanceToOffset(window: WindowCounts, offset: number): number {
   }
   window.slot = slot;
   const integer = count | 0;
-  // Not by `small`: the engine would ask again, for each decision, whether what it returns is a small integer.
+  // Not by `small`: the engine would check the type of its result again for each decision.
   if (integer === count) window.inWindow = integer;
   else window.inWindow = count;
   return window.inWindow;
@@ -145,10 +138,7 @@ export class RollingWindow {
     addTo(this.#counts, n);
   }
 
-  /**
-   * Counts `n` events of an earlier cycle in that cycle.
-   * @returns false, and counts nothing, when that cycle has left the window or has not begun
-   */
+  /** Counts late events. @returns false, without counting, if that cycle has left the window or has not begun */
   addAt(cycle: number, n: number): boolean {
     const age = this.cycle - cycle;
     if (age < 0 || age >= this.within) return false;
@@ -162,8 +152,8 @@ export class RollingWindow {
   }
 
   /**
-   * Goes on from `after` to at most `last` cycles from now, 0 <= after, last <= within, while fewer than `events` have left since.
-   * @returns cycles from now, and how many have left
+   * Advances from `after` to at most `last` cycles from now (0 <= after, last <= within), while fewer than `events` have left.
+   * @returns cycles from now, and the number of events that have left
    */
   whileFewerLeave(events: number, after: number, last: number): readonly [after: number, left: number] {
     if (after >= last) return [after, 0];
@@ -180,7 +170,7 @@ export class RollingWindow {
     return [after, left];
   }
 
-  /** The smallest k >= 1 such that k cycles from now the count is at most `most`, if nothing arrives; 1 if it already is. */
+  /** The smallest k >= 1 such that the count in k cycles is at most `most`, if nothing arrives. */
   cyclesUntilAtMost(most: number): number {
     const [after] = this.whileFewerLeave(this.count - most, 0, this.within - 1);
     return after + 1;
@@ -207,7 +197,7 @@ export class RollingWindow {
     return { cycle: this.cycle, counts };
   }
 
-  /** Restores an image, its cycle included. The window must be empty. */
+  /** Sets the cycle, too. The window must be empty. */
   restore({ cycle, counts }: WindowImage): void {
     this.#counts.offset = offsetOf(cycle);
     for (let at = 0; at < counts.length; at += 2) this.addAt(cycle - counts[at]!, counts[at + 1]!);

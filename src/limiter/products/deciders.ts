@@ -1,5 +1,5 @@
-// One limiter over many keys: lines of JSON in, decisions out. Each key has a state of its own; a state that
-// behaves like a new one is dropped, so memory grows with the keys that are limited now.
+// One limiter over many keys: JSON lines in, decisions out. Keys that behave like new ones are dropped, so memory grows only with the
+// keys that are limited now.
 
 import { compileSchema } from '../../schema/compile-schema.js';
 import { Failure } from '../../schema/failure.js';
@@ -26,11 +26,11 @@ const RequestLine = Type.Object(
 );
 const requestLine = compileSchema(RequestLine);
 
-/** Times in ms, to a thousandth; `null` for never, and for as many as come. */
+/** Times in ms, to a thousandth; `null` for never or unlimited. */
 export interface Decided {
   readonly admitted: boolean;
   readonly delay_ms: number;
-  /** After which the same request would be admitted, if nothing else arrives. */
+  /** Wait until the same request would be admitted, if nothing else arrives. */
   readonly retry_after_ms: number | null;
   readonly told_retry_after_ms?: number | null;
   readonly remaining: number | null;
@@ -42,7 +42,7 @@ export interface Misread {
   readonly what: string;
 }
 
-/** The first sweep is at this many keys; the next whenever they have doubled. */
+/** Keys at the first sweep; the next ones follow whenever they have doubled. */
 const FIRST_SWEEP = 65_536;
 const MOST_KEYS = 1_000_000;
 
@@ -53,7 +53,7 @@ export class Deciders {
   #madeMs: number | undefined;
   #sweepAt = FIRST_SWEEP;
 
-  /** @param madeMs when the limiter was made; the time of the first request unless given */
+  /** @param madeMs creation time of the limiter; default: the first request */
   constructor(definition: RuleDefinition, madeMs?: number) {
     this.#rule = ruleOf(definition);
     this.#announces = definition.announces;
@@ -121,7 +121,7 @@ function thousandth(ms: number): number {
   return Math.round(ms * 1000) / 1000;
 }
 
-/** A wait is not shown as shorter than it is. */
+/** Rounds up: a shown wait is never too short. */
 function upwards(ms: number): number | null {
   return Number.isFinite(ms) ? Math.ceil(ms * 1000 - 1e-3) / 1000 : null;
 }

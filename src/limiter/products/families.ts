@@ -1,5 +1,5 @@
-// Rules fitted to the same sustained rate, L requests in W: what counts in a window admits L in it, a bucket holds L and refills L in W.
-// So all of them admit a first burst of L, and L in W in the long run. Products are named with the words of their own configuration.
+// Rules fitted to the same sustained rate, L requests in W: a window admits L in W, a bucket holds L and refills L in W. All admit a first
+// burst of L. Products are configured in their own words.
 import { nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
 import type { RuleDefinition } from '../rule/rule-definition.js';
@@ -7,7 +7,7 @@ import { definitionOf } from './products.js';
 
 export interface FamilyWindow {
   readonly limit: number;
-  /** cycles */
+  /** In cycles. */
   readonly within: number;
   readonly cycleMs: number;
 }
@@ -41,7 +41,7 @@ export const families = {
     primitive: 'token_bucket',
     params: { rate: limit, per_ms: within * cycleMs, capacity: limit },
   }),
-  // Thousandths of a request per second, cut off: up to 0.001 r/s slower than the others.
+  // Thousandths of a request per second, truncated: up to 0.001 r/s slower than the others.
   nginx: ({ limit, within, cycleMs }) => ({
     primitive: 'nginx_limit_req',
     params: {

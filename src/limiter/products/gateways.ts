@@ -37,7 +37,7 @@ const roughly = (definition: RuleDefinition): RuleDefinition => ({ ...definition
 const fixed = (limit: number, window_ms: number, align: 'epoch' | 'first', more: object = {}) =>
   rule('fixed_window', { ...windowed(limit, window_ms), align, ...more });
 
-/** Nothing is admitted: a bucket that never holds a whole token. */
+// Admits nothing: a bucket that never holds a whole token.
 const never = () => rule('token_bucket', { rate: 0.000001, per_ms: 1000, capacity: 0.5 }, unannounced);
 
 export const gateways = {

@@ -1,7 +1,7 @@
 // Libraries of Go and of the JVM.
 import { oneOf, optional, positive, product, rule, time, unannounced, untilTokens, whole } from './product.js';
 
-/** Tokens at the ticks of a grid that begins with the process. */
+/** Tokens at the ticks of a grid that starts with the process. */
 const onGrid = { refill: 'interval', align: 'construction' } as const;
 
 export const goAndJvm = {

@@ -1,4 +1,4 @@
-// A limiter in one sentence: what was understood, and what it lets through.
+// A limiter in one sentence, as feedback: how it was understood, its first burst, and its long-run rate.
 import { parseTime } from '../../schema/quantity.js';
 import { planRule } from '../planned-rule.js';
 import { ratePerMs } from '../rule/rule-definition.js';
@@ -8,7 +8,6 @@ import { definitionOf } from './products.js';
 
 type Limiter = Readonly<Record<string, unknown>>;
 
-/** Its text, what a new client gets at once, and the rate in the long run. The limiter was checked. */
 export function limitSentence(limiter: Limiter, cycleMs: number): string {
   if ('definition' in limiter) {
     const { name, id, states } = limiter['definition'] as { name?: string; id?: string; states: object };

@@ -1,11 +1,11 @@
 // A limiter as a text: the one language of --limit, of `limiter: '…'` in a scenario, and of `limit` in the API.
 //
 //   100 in 60s                              requests in a rolling window; 100/min, 100 per 5m, 100 in 60 cycles
-//   10 in 1s and 100 in 60s                 several windows: a request has to fit into each
-//   60 requests in 60s and 9000 tokens in 60s   `requests` counts each as 1; tokens, bytes or units what it costs
+//   10 in 1s and 100 in 60s                 several windows: a request must fit into each
+//   60 requests in 60s and 9000 tokens in 60s   `requests` counts each as 1; tokens, bytes or units count the cost
 //   nginx 10r/s burst=5 nodelay             a product; values without a name are its parameters in their order
-//   gcra 10/s burst=20                      a rule; `_ms` may be left out where a unit is written: window=1m
-//   limit_req_zone … ; limit_req … ;        a piece of configuration, with ` at location /api` where it has several limiters
+//   gcra 10/s burst=20                      a rule; `_ms` may be omitted if a unit is written: window=1m
+//   limit_req_zone … ; limit_req … ;        a piece of configuration, with ` at location /api` to choose one of several limiters
 //   none                                    admits everything
 import { meantOr, nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
@@ -21,9 +21,8 @@ type Limiter = Readonly<Fields>;
 const MOST_CHARACTERS = 20_000;
 
 /**
- * The limiter that a text says, as a scenario has it: `{ threshold, within }`, `{ like }`, `{ primitive, params }`, `{ paste }` or `{ and }`.
- * Whether values lie in their bounds, `checkLimiter` says.
- * @throws Failure `invalid_definition`, with the place of what cannot be understood
+ * Parses a limiter as a scenario has it: `{ threshold, within }`, `{ like }`, `{ primitive, params }`, `{ paste }` or `{ and }`. Bounds are
+ * left to `checkLimiter`. @throws Failure `invalid_definition`, with the place of the error
  */
 export function readLimit(given: string): Limiter {
   const text = given.trim();
@@ -99,7 +98,7 @@ interface Pace {
   readonly words: number;
 }
 
-/** A number, a unit, and a unit of its own, as `1h 30 min`. */
+/** A number, a unit, and a time of several words such as `1h 30 min`. */
 const MOST_PACE_WORDS = 8;
 const PACE = /^\+?(\d+(?:\.\d+)?)\s*(?:(requests?|tokens?|bytes?|units?)\s*)?(?:\/|\b(?:in|per)\b)\s*(\S.*)$/i;
 
@@ -122,7 +121,7 @@ function paceAt(text: string, words: readonly Word[], from: number): Pace {
   throw unreadable(text, words[from], why);
 }
 
-/** `hold_ms` and `counts` are of every limiter with a rule. */
+/** `hold_ms` and `counts` belong to every limiter with a rule. */
 const { primitive: _, params: __, ...outer } = propertiesOf(RuleDefinition);
 
 function likeIn(text: string, [first, ...words]: readonly Word[]): Limiter {
@@ -177,7 +176,7 @@ function propertiesOf(schema: unknown): Readonly<Record<string, Kind>> {
 }
 
 function fieldsIn(text: string, title: string, known: Readonly<Record<string, Kind>>, words: readonly Word[]) {
-  // Without a prototype: a name may be any, also __proto__.
+  // Without a prototype, because names are arbitrary, even __proto__.
   const given: Fields = Object.create(null);
   const rest: Word[] = [];
   const nameOf = ({ name, text: bare }: Word) => {
@@ -216,7 +215,7 @@ function readValue(text: string, word: Word, name: string, { type }: Kind): unkn
   return isTime ? msOf(text, word, value) : value;
 }
 
-/** @throws Failure for a time in cycles: a rule knows none */
+/** @throws Failure for a time in cycles, which rules do not know */
 function msOf(text: string, word: Word, time: string): number {
   if (/^[\d.\s]*(cycles?)?$/i.test(time))
     throw unreadable(text, word, 'a rule takes a time with a unit, as 60s or 500ms');

@@ -1,13 +1,13 @@
-// The words of a limiter that is written as a text, and how a value is written in it.
+// The tokenizer of limiter texts.
 //
-//   nginx 10r/s burst=5 nodelay            a word a blank
-//   or a={"primitive": "gcra", …} …        a value that begins with { [ or " is JSON, and may hold blanks
+//   nginx 10r/s burst=5 nodelay            words are separated by blanks
+//   or a={"primitive": "gcra", …} …        a value that begins with { [ or " is JSON, and may contain blanks
 import { Failure } from '../../schema/failure.js';
 
 export interface Word {
   readonly name: string | undefined;
   readonly text: string;
-  /** Place of its first character, from 1. */
+  /** Position of its first character, from 1. */
   readonly at: number;
 }
 
@@ -72,7 +72,7 @@ function writtenValue(value: unknown): string {
   return reads ? String(value) : JSON.stringify(value);
 }
 
-/** A name with its parameters: `nginx rate=10r/s burst=5 nodelay`. */
+/** For example `nginx rate=10r/s burst=5 nodelay`. */
 export function namedText(name: string, fields: Readonly<Record<string, unknown>>): string {
   const words = Object.entries(fields).flatMap(([field, value]) => {
     if (value === undefined) return [];

@@ -35,10 +35,7 @@ function waitWords(trueWaitMs: number | undefined, late: Profile['announcedLate'
 const LEVELS = ' ▁▂▃▄▅▆▇█';
 const COLUMNS = 50;
 
-/**
- * A burst of twice the rate of a second, with twice the rate for four seconds: what is sent, and what starts, in each 100 ms. Two
- * steps are the rate; the full height is four times the rate and more.
- */
+/** Requests sent and started per 100 ms: a burst of twice the rate of a second, then twice the rate for 4 s. Two steps are the rate. */
 export function burstChart(definition: RuleDefinition, { perSecond = 10 }: Profile): string {
   const columnMs = perSecond >= 1 ? 100 : 100 / perSecond;
   const perColumn = (perSecond * columnMs) / 1000;

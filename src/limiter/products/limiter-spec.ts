@@ -1,4 +1,4 @@
-// A limiter as a person writes it, in a scenario and in a deploy: the shapes, the faults in words, and the definition it stands for.
+// A limiter as written in a scenario or a deploy: its schemas, its faults, and its definition.
 //
 //   limiter: { threshold: 100, within: 60 }                             requests in a rolling window of cycles: rate-limiter.ts
 //   limiter: { primitive: gcra, params: { T_ms: 100, tau_ms: 500 } }    a rule
@@ -97,7 +97,7 @@ function propertiesOf(params: unknown): typeof RuleDefinition.properties {
   return (params as typeof RuleDefinition).properties;
 }
 
-/** A limiter that follows a rule, as TypeScript sees it: the parameters of a product are checked by its schema. */
+/** Parameters of a product are checked only by its schema. */
 export type RuleLimiterSpec =
   | RuleDefinition
   | Static<typeof Paste>
@@ -111,18 +111,14 @@ export function followsRule(limiter: unknown): limiter is Readonly<Record<string
   return ['primitive', 'like', 'paste', 'and'].some((way) => way in limiter);
 }
 
-/** The lengths of its windows as they are written: a cycle is chosen so that they are whole. */
+/** The window lengths as written, to choose a cycle that divides them. */
 export function windowsOf(limiter: unknown): (number | string | undefined)[] {
   const { and, within } = (limiter ?? {}) as { readonly and?: readonly unknown[]; readonly within?: number | string };
   if (Array.isArray(and)) return and.flatMap(windowsOf);
   return followsRule(limiter) ? [] : [within];
 }
 
-/**
- * The limiter, if it is one: as fields or as a text.
- * @param place JSON pointer to it, for failures
- * @throws Failure `invalid_definition`, every fault with its place
- */
+/** @param place JSON pointer of the limiter, for failures @throws Failure `invalid_definition`, every fault with its place */
 export function checkLimiter(given: unknown, place = ''): Readonly<Record<string, unknown>> {
   const limiter = typeof given === 'string' ? readLimit(given) : given;
   const faults = limiterFaults(limiter, place);
@@ -139,7 +135,6 @@ function limiterFaults(limiter: unknown, place: string): Fault[] {
   return followsRule(limiter) ? ruleLimiterFaults(limiter, place) : valueFaults(Window, limiter, place);
 }
 
-/** Every fault of a limiter that follows a rule, with JSON pointers that start with `place`; none when it fits. */
 export function ruleLimiterFaults(limiter: Readonly<Record<string, unknown>>, place: string): Fault[] {
   const shape = 'paste' in limiter ? Paste : 'and' in limiter ? All : Held;
   const faults = 'primitive' in limiter ? [] : valueFaults(shape, limiter, place);
@@ -154,11 +149,7 @@ export function ruleLimiterFaults(limiter: Readonly<Record<string, unknown>>, pl
   }
 }
 
-/**
- * The definition that a limiter stands for.
- * @param cycleMs length of a cycle in ms, for a window
- * @throws Failure `invalid_definition`, `invalid_input`, with the places that do not fit
- */
+/** @param cycleMs length of a cycle in ms, for a window @throws Failure `invalid_definition`, `invalid_input`, with places */
 export function limiterDefinition(limiter: Readonly<Record<string, unknown>>, cycleMs: number): ContractDefinition {
   if (followsRule(limiter)) {
     const name = 'like' in limiter ? productOf(String(limiter['like'])).name : undefined;
@@ -174,7 +165,7 @@ export function limiterDefinition(limiter: Readonly<Record<string, unknown>>, cy
   return shadow === true ? { ...definition, shadow } : definition;
 }
 
-/** What a pasted configuration says beyond the limiter, each with its line. The limiter was checked. */
+/** Remarks on the parts of a pasted configuration that were not used, with their lines. */
 export function limiterNotes(limiter: unknown): readonly string[] {
   if (!followsRule(limiter)) return [];
   if (Array.isArray(limiter['and'])) return limiter['and'].flatMap(limiterNotes);

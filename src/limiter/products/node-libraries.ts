@@ -1,4 +1,4 @@
-// Libraries of Node.js that are asked by the program itself.
+// Rate limiting libraries of Node.js that a program calls itself.
 import { Type } from '../../schema/json-schema.js';
 import {
   counts,

@@ -1,4 +1,4 @@
-// Middleware of Node.js: what stands in front of the handlers of Express, Fastify, Hono, Koa, NestJS and functions.
+// Middleware of Node.js, for Express, Fastify, Hono, Koa, NestJS and functions.
 import {
   atClockSecond,
   counts,

@@ -17,14 +17,14 @@ import {
 
 function perOf(rate: string): { readonly limit: number; readonly window_ms: number } {
   const [, amount = '', times = '1', unit = ''] = /^\s*(\d+)\s*(?:\/|per)\s*(\d+)?\s*([a-z]+)\s*$/i.exec(rate) ?? [];
-  // What does not fit is refused in the words of a rate.
+  // Fails with the words for a rate.
   if (amount === '') parseRate(rate, 1000);
   return { limit: Number(amount), window_ms: Number(times) * parseTimeMs(`1 ${unit}`, 1) };
 }
 
 const rateText = text('How often: 10/s, 5/m, 10 per 1 second.', { minLength: 3, maxLength: 64 });
 
-/** CRC-32 (IEEE 802.3), by which django-ratelimit moves the windows of a key. */
+/** CRC-32 (IEEE 802.3), by which django-ratelimit shifts the windows of a key. */
 function crc32(text: string): number {
   let crc = ~0;
   for (const byte of new TextEncoder().encode(text)) {

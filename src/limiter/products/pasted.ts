@@ -1,4 +1,4 @@
-// Reads a limiter from a piece of configuration, as a scenario has it under `paste`: see src/gateway.
+// Reads a limiter from a piece of configuration (`paste` in a scenario): see src/gateway.
 import { looksLikeCaddy } from '../../gateway/caddy.js';
 import type { Like } from '../../gateway/found.js';
 import { stanzaLimits } from '../../gateway/stanzas.js';
@@ -13,11 +13,11 @@ export function looksLikeStanza(text: string): boolean {
   );
 }
 
-/** Limits that apply together: to requests of one place of a configuration. */
+/** The limits of one place of a configuration. */
 interface PastedLimiter {
-  /** `location /api`, with its server where there are several; undefined for a stanza without places. */
+  /** `location /api`, with its server if there are several; undefined for a stanza without places. */
   readonly name: string | undefined;
-  /** In the order in which they apply; a request has to pass all. */
+  /** In order of application; a request has to pass all. */
   readonly limits: readonly Like[];
 }
 
@@ -26,10 +26,7 @@ export interface Pasted {
   readonly notes: readonly string[];
 }
 
-/**
- * The limiters of a stanza, or of a whole configuration: one for each place that has limits of its own.
- * @throws Failure `invalid_definition` where there is none
- */
+/** One limiter for each place of a configuration that has its own limits. @throws Failure `invalid_definition` without any */
 export function readStanza(text: string): Pasted {
   const { places, notUnderstood, notApplied } = stanzaLimits(text);
   const notes = [...notUnderstood, ...notApplied]
@@ -50,7 +47,6 @@ export function readStanza(text: string): Pasted {
   return { limiters: distinct, notes };
 }
 
-/** The places of a stanza that have a limiter each; none for a stanza without places. */
 export function placesIn(text: string): string[] {
   return readStanza(text).limiters.flatMap(({ name }) => name ?? []);
 }

@@ -1,4 +1,4 @@
-// What a product is here: its own parameters in its own words, each with its unit and default, and their translation into a rule.
+// The model of a product: its own parameters in its own words, with units and defaults, and their translation into a rule.
 import type { TSchema } from 'typebox';
 import { Type } from '../../schema/json-schema.js';
 import { parseTimeMs } from '../../schema/quantity.js';
@@ -6,18 +6,17 @@ import { strict } from '../rule/fields.js';
 import type { Announces, Primitive, RuleDefinition } from '../rule/rule-definition.js';
 
 export interface Product {
-  /** What it is, with the version that was read or run. */
+  /** With the version that was read or run. */
   readonly product: string;
   readonly params: TSchema;
   readonly example: Readonly<Record<string, unknown>>;
   readonly refused: string;
-  /** @throws Failure `invalid_input` for a text that is no rate or time */
+  /** @throws Failure `invalid_input` for a text that is not a rate or time */
   readonly rule: (given: Readonly<Record<string, unknown>>) => RuleDefinition;
 }
 
-/** How a parameter is written, and what the rule gets of it: times in ms, defaults filled in. */
+/** The schema of a parameter, and its value for the rule: times in ms, defaults filled in. */
 interface Param<Value> {
-  /** @param remark follows the description */
   readonly schema: (remark: string) => TSchema;
   readonly read: (given: unknown) => Value;
 }
@@ -31,14 +30,14 @@ interface Declared<Of extends Params> {
   readonly product: string;
   readonly params: Of;
   readonly example: Readonly<Record<string, unknown>>;
-  /** Default: it does nothing. */
+  /** Effect of a refused request. Default: none. */
   readonly refused?: string;
-  /** Whether at least one of its parameters is needed, and none in particular. */
+  /** Whether at least one parameter is needed, but none in particular. */
   readonly needsOne?: true;
   readonly rule: (given: Values<Of>) => RuleDefinition;
 }
 
-/** A row of a table of products. Its parameters were checked against its schema before `rule` is called. */
+/** A row of a table of products. `rule` is called with parameters that fit the schema. */
 export function product<Of extends Params>(declared: Declared<Of>): Product {
   const { params, refused = 'nothing', needsOne = false, rule, ...words } = declared;
   const fields = Object.entries(params);
@@ -90,7 +89,7 @@ export const yesNo = (description: string, standard = false): Param<boolean | un
 
 const unitsMs = { ms: 1, s: 1000 } as const;
 
-/** A time as products write it: a number in the unit of the product, or a text as 1s, 10 minutes, 500ms. The rule gets ms. */
+/** A number in the unit of the product, or a text such as 1s, 10 minutes, 500ms. The rule gets ms. */
 export const time = (description: string, unit: keyof typeof unitsMs): Param<number> => ({
   schema: (remark) =>
     Type.Union([Type.Number({ minimum: 0, maximum: 1e12 }), Type.String({ minLength: 1, maxLength: 64 })], {
@@ -99,7 +98,7 @@ export const time = (description: string, unit: keyof typeof unitsMs): Param<num
   read: (given) => (typeof given === 'string' ? parseTimeMs(given, unitsMs[unit]) : (given as number) * unitsMs[unit]),
 });
 
-/** A parameter that may be absent. @param standard its default, as a person would write it */
+/** @param standard its default, as a person would write it */
 export function optional<Value>(of: Param<Value>): Param<Value | undefined>;
 export function optional<Value>(of: Param<Value>, standard: string | number): Param<Value>;
 export function optional<Value>(of: Param<Value>, standard?: string | number): Param<Value | undefined> {
@@ -121,7 +120,7 @@ export const windowed = (limit: number, window_ms: number, more: object = {}) =>
   ...more,
 });
 
-/** A definition on a clock of whole ms, unless another step is given; 0 for a continuous clock. */
+/** @param stepMs clock resolution; 0 for a continuous clock */
 export function rule(primitive: Primitive, params: object, announces?: Announces, stepMs = 1): RuleDefinition {
   return {
     primitive,
@@ -133,7 +132,7 @@ export function rule(primitive: Primitive, params: object, announces?: Announces
 
 export const inWholeSeconds: Announces = { wait: 'window_end', round: 'up_to_s' };
 export const toWindowEnd: Announces = { wait: 'window_end' };
-/** A second of the clock as a whole number, cut off: before the window ends, and so at times in the past. */
+/** A clock second, truncated: before the window ends, and therefore sometimes in the past. */
 export const atClockSecond: Announces = { wait: 'window_end', round: 'clock_second' };
 export const untilTokens: Announces = { wait: 'whole_tokens' };
 export const unannounced: Announces = { wait: 'none' };

@@ -1,4 +1,4 @@
-// Every product by its name, and the rule that a person gives: a primitive, a product, or Weir's own threshold.
+// Every product by name, and the translation of any given limiter into a rule.
 //
 //   { like: nginx, rate: 10r/s, burst: 5 }            ->  { primitive: nginx_limit_req, params: { rate_1000: 10000, burst: 5 } }
 //   { primitive: gcra, params: { T_ms: 100, … } }     ->  as it is
@@ -67,10 +67,7 @@ export function namesOf(name: string): string[] {
   return [name, ...Object.keys(aliases).filter((alias) => aliases[alias] === name)];
 }
 
-/**
- * The product of a name, which may be one of its other names.
- * @throws Failure `invalid_definition`, with the nearest name
- */
+/** Also finds aliases. @throws Failure `invalid_definition`, with the nearest name */
 export function productOf(name: string): { readonly name: string; readonly product: Product } {
   const known = Object.hasOwn(products, name) ? name : Object.hasOwn(aliases, name) ? aliases[name]! : undefined;
   if (known !== undefined) return { name: known, product: products[known]! };
@@ -82,12 +79,7 @@ export function productOf(name: string): { readonly name: string; readonly produ
   });
 }
 
-/**
- * The rule that a limiter stands for: a primitive with its parameters, `like` with those of a product, `paste` with a
- * stanza of nginx or HAProxy, or `threshold` and `within`.
- * @param cycleMs length of a cycle in ms, for `threshold` and `within`
- * @throws Failure `invalid_definition` or `invalid_input`, with the places that do not fit
- */
+/** @param cycleMs for `threshold` and `within` @throws Failure `invalid_definition` or `invalid_input`, with the faulty places */
 export function definitionOf(limiter: unknown, cycleMs: number): RuleDefinition {
   if (typeof limiter !== 'object' || limiter === null || Array.isArray(limiter)) {
     throw new Failure('invalid_definition', {
@@ -134,10 +126,7 @@ function pastedRule(stanza: string, location: unknown): RuleDefinition {
   return together(asked[0]!.limits.map(likeRule), 'and');
 }
 
-/**
- * Several limits. All have to admit, and are charged only then; a window counts every request, also one that another refuses.
- * @throws Failure `invalid_definition` for windows beside rules
- */
+/** All must admit and are charged only then, but windows count every request. @throws Failure for windows mixed with rules */
 function allOf(limiters: readonly Readonly<Record<string, unknown>>[], cycleMs: number): RuleDefinition {
   const windows = limiters.filter((one) => 'threshold' in one || 'within' in one);
   if (windows.length > 0 && windows.length < limiters.length)
@@ -155,7 +144,7 @@ function together(rules: readonly RuleDefinition[], primitive: 'and' | 'and_all_
   if (rules.length === 1) return rules[0]!;
   const steps = rules.map(({ clock_resolution_ms = 0 }) => clock_resolution_ms);
   const step = Math.max(...steps);
-  // Below a ms it is of no matter to either.
+  // Resolutions below 1 ms do not matter to either rule.
   if (step > 1 && steps.some((one) => one !== step))
     throw notTogether(`Their clocks have steps of ${steps.join(' and ')} ms.`);
   const of = rules.map(({ primitive, params, counts }) => ({ primitive, params, ...(counts && { counts }) }));

@@ -1,8 +1,8 @@
 // What a rule lets through, in six figures, measured on the rule itself.
 //
 //   first burst      |||||            how many of a burst pass at once, and how many after a delay
-//   most in a second   ||||:||||      the most starts in any second that a client can get: see rule/most-starts.ts
-//   at its rate      | | | | | |      evenly, forty requests at exactly the rate; sixty at twice the rate
+//   most in a second   ||||:||||      the most starts that a client can get in any second: see rule/most-starts.ts
+//   at its rate      | | | | | |      forty evenly spaced requests at exactly the rate; sixty at twice the rate
 //   waits            the wait announced to a refused request, and the wait after which it would have been admitted
 import { announcedWait } from '../rule/announced.js';
 import { HOLD_MS, mostStarts } from '../rule/most-starts.js';
@@ -10,7 +10,7 @@ import { LIMITED, type Rule } from '../rule/rule.js';
 import { type RuleDefinition, ratePerMs, ruleOf } from '../rule/rule-definition.js';
 
 export interface Profile {
-  /** Requests per second that the rule admits in the long run; undefined for limits on concurrency. */
+  /** In the long run; undefined for limits on concurrency. */
   readonly perSecond: number | undefined;
   readonly firstBurst: { readonly sent: number; readonly atOnce: number; readonly delayed: number };
   /** See `MostStarts`; null without a limit. */
@@ -18,9 +18,9 @@ export interface Profile {
   readonly mostIsExact: boolean;
   readonly atRate: Share;
   readonly atTwice: Share;
-  /** Announced minus true wait in ms, over the refused of a burst and its tail: median, least and most; undefined without. */
+  /** Announced minus true wait in ms, over the refused requests of a burst and its tail; undefined without any. */
   readonly announcedLate: { readonly median: number; readonly least: number; readonly most: number } | undefined;
-  /** True waits of the refused, in ms: the median; undefined where none is refused. */
+  /** Median of the true waits of refused requests; undefined if none is refused. */
   readonly trueWaitMs: number | undefined;
 }
 
@@ -29,7 +29,7 @@ interface Share {
   readonly admitted: number;
 }
 
-/** An epoch second, as the vectors have it; the rules that look at the clock then begin a window. */
+/** A whole epoch second, as in the test vectors: rules aligned to the clock begin a window there. */
 const START_MS = 1_699_999_200_000;
 
 export function profileOf(definition: RuleDefinition): Profile {

@@ -15,7 +15,7 @@ import {
   yesNo,
 } from './product.js';
 
-/** nginx counts in thousandths of a request per second, cut: 7r/m is 116. */
+/** nginx counts in thousandths of a request per second, truncated: 7r/m is 116. */
 function thousandths(rate: string): number {
   const { requests, cycles } = parseRate(rate.replace(/r\//, '/'), 1000);
   return Math.trunc((1000 * requests) / cycles);
@@ -24,7 +24,7 @@ function thousandths(rate: string): number {
 const period = time('Period over which requests are counted.', 'ms');
 const limit = whole('Requests of a period that are let through.');
 
-/** HAProxy raises a general purpose counter, or counts each request that is tracked. */
+/** HAProxy raises a general purpose counter, or counts each tracked request. */
 const haproxyRate = (counted: 'all' | 'admitted') => ({
   params: { period, limit },
   example: { period: '1s', limit: 10 },

@@ -1,16 +1,16 @@
-// A limit on concurrency that moves with the times of the requests that end.
+// A concurrency limit that adapts to the durations of finished requests.
 //
-//   aimd        lost, or longer than the timeout:  K = trunc(0.9 K);   else where 2 * inflight >= K:  K + 1
-//   vegas       q = ceil(K (1 - base / rtt)), l = max(1, trunc(log10 K)):   lost: K - l;  inflight < K / 2: as it is;
-//               q <= l: K + 6 l;   q < 3 l: K + l;   q > 6 l: K - l          base: the shortest time, learnt again now and then
+//   aimd        lost, or longer than the timeout:  K = trunc(0.9 K);   else if 2 * inflight >= K:  K + 1
+//   vegas       q = ceil(K (1 - base / rtt)), l = max(1, trunc(log10 K)):   lost: K - l;  inflight < K / 2: unchanged;
+//               q <= l: K + 6 l;   q < 3 l: K + l;   q > 6 l: K - l          base: the shortest time, relearned periodically
 //   gradient2   g = clamp(1.5 * long / rtt, 0.5, 1),  K = 0.8 K + 0.2 (K g + 4)       long: mean of some 600 times
 //
 //   K   |      /\    /\        a sawtooth (aimd), or a level (vegas, gradient2)
 //       |    /   \ /  \
 //       |__/           t
 //
-// The time of a request is its time in flight. Requests that are refused are no samples. Vegas learns base again after
-// (0.5 .. 1) * 30 K samples; the part is taken from multiples of the golden ratio, so that the same requests give the same limits.
+// Refused requests are not samples. Vegas relearns base after (0.5 .. 1) * 30 K samples; the fraction comes from multiples of the golden
+// ratio instead of a random number, so that the same requests give the same limits.
 // Source: Netflix concurrency-limits, AIMDLimit, VegasLimit, Gradient2Limit.
 import type { Static } from 'typebox';
 import { Type } from '../../schema/json-schema.js';
@@ -165,7 +165,7 @@ export function adaptive(params: Params): Rule<State> {
       return timeOf(state, t, (room) => room !== before);
     },
     remaining: roomAt,
-    // What was learnt stays.
+    // Learned values must stay.
     forgettable: () => false,
   };
 }

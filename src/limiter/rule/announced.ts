@@ -1,4 +1,4 @@
-// The wait that a product announces to a request it refuses, which need not be the true one.
+// The wait that a product announces to a refused request. It may differ from the true one.
 //
 //   now                 earliest          window end
 //   |-------------------|-----------------|------>        express-rate-limit says the window's end, in whole seconds, rounded up
@@ -14,7 +14,7 @@ const waitNamed = {
   backoff: 'backoff',
 } as const;
 
-/** Whole seconds, without rounding errors. */
+// Tolerance for rounding errors.
 const secondsUp = (ms: number) => Math.ceil(ms / 1000 - 1e-7) * 1000;
 const secondsDown = (ms: number) => Math.floor(ms / 1000 + 1e-7) * 1000;
 
@@ -26,10 +26,7 @@ const rounded: Readonly<Record<NonNullable<Announces['round']>, (wait: number, t
   clock_second: (wait, tMs) => secondsDown(tMs + wait) - tMs,
 };
 
-/**
- * @param announces undefined where the product announces the true wait
- * @returns ms from `tMs`; undefined where nothing is announced, Infinity for never
- */
+/** In ms from `tMs`; undefined if nothing is announced, Infinity for never. Without `announces` it is the true wait. */
 export function announcedWait<State>(
   rule: Rule<State>,
   { wait: kind = 'earliest', round }: Partial<Announces> = {},

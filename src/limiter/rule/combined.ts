@@ -1,4 +1,4 @@
-// Rules made of rules.
+// Combinations of rules.
 //
 //   or                a, and b only if a refuses:          b is charged by what a refused
 //   and               all must admit, then all are charged: what one refuses costs the others nothing

@@ -1,12 +1,10 @@
-// A limit on how many requests are in flight at once.
+// A limit on requests in flight. A cost n is n places.
 //
 //   in flight  K |  ______  ____       concurrency         ok = in flight < K
 //                | |      ||           concurrency_queue   else wait in line for at most max_wait; one line for all keys
-//                |_|      v            adaptive            K moves with what was measured: adaptive.ts
+//                |_|      v            adaptive            K adapts to measured times: adaptive.ts
 //                0            t
 //
-// A request is in flight from its start for `holdMs`.
-// A cost n is n places.
 // Source: nginx 1.22.1 limit_conn, HAProxy 2.6.12 maxconn and timeout queue.
 import type { Static } from 'typebox';
 import { Type } from '../../schema/json-schema.js';
@@ -74,15 +72,12 @@ export function concurrency({ limit }: Static<typeof ConcurrencyParams>): Rule<I
   };
 }
 
-/**
- * The ends are those of the servers: a request takes the first free one. Its start is fixed when it arrives, because the line is in
- * order and every time in flight is known.
- */
+/** A request takes the first free server. Its start is known on arrival: the line is in order and every time in flight is known. */
 export function concurrencyQueue({
   limit,
   max_wait_ms = NEVER,
 }: Static<typeof ConcurrencyQueueParams>): Rule<InFlight> {
-  /** When `n` servers are free, at the earliest. */
+  /** The earliest time at which `n` servers are free. */
   const startOf = ({ ends }: InFlight, t: number, n: number) => {
     const busy = ends.length + n - limit;
     return busy <= 0 ? t : Math.max(t, ends[busy - 1]!);

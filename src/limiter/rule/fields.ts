@@ -1,4 +1,4 @@
-// Fields that several rules have, so that a name means the same in all of them.
+// Fields that several rules share, so that a name means the same in all of them.
 import { Type } from '../../schema/json-schema.js';
 
 /** Ten thousand years: no time in a rule is longer. */
@@ -13,7 +13,7 @@ export const wait = (description: string) => Type.Number({ minimum: 0, maximum: 
 export const count = (description: string, minimum = 1) =>
   Type.Integer({ minimum, maximum: 1_000_000_000_000, description });
 
-/** Counts for which the state has a place each. */
+/** For counts that take a place each in the state. */
 export const places = (description: string) => Type.Integer({ minimum: 1, maximum: 1_000_000, description });
 
 export const amount = (description: string, minimum = 0) =>

@@ -1,4 +1,4 @@
-// A fixed window that holds requests back.
+// A fixed window that delays requests.
 //
 //   fixed_window_delay         d = max(0, count - free) * step                       nothing is refused
 //   fixed_window_exec_evenly   d = ceil(msLeft / (pointsLeft + 2)), at least count * W / L from the second request on

@@ -1,4 +1,4 @@
-// A count that starts again with every window.
+// A count that restarts with every window.
 //
 //   count  10 |     ______            ____       over(t):  count = 0, a new window
 //             |  __|      |   _______|           count_refused: count += n, ok = count <= L
@@ -68,7 +68,7 @@ export const FixedWindowParams = Type.Object(
 );
 type Params = Static<typeof FixedWindowParams>;
 
-/** `endMs` is -1 before the first window, or an edge of the grid of the process; the edges are whole windows from `fromMs`. */
+/** `endMs` is -1 before the first window, or an edge of the process's grid; edges are whole windows after `fromMs`. */
 export interface FixedWindowState {
   fromMs: number;
   endMs: number;
@@ -96,7 +96,7 @@ export function fixedWindow(
     const isEdge = fromMs + multipleOf(span, windows) === t;
     return fromMs + multipleOf(span, atEnd || !isEdge ? windows + 1 : windows);
   };
-  /** An end that no grid set; the grid of a process goes on from there. */
+  /** An end that is not on the grid; the grid of a process continues from it. */
   const endAt = (state: FixedWindowState, ms: number) => {
     state.endMs = ms;
     if (align === 'construction') state.fromMs = ms;

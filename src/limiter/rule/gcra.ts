@@ -20,7 +20,7 @@ export const GcraParams = Type.Object(
   strict,
 );
 
-/** TAT is `fromMs` + `turns` T: a sum near 2^41 ms would be rounded at every request, and so drift where T is no whole ms. */
+/** TAT is `fromMs` + `turns` T: a running sum near 2^41 ms would be rounded at every request, and drift for a fractional T. */
 interface State {
   fromMs: number;
   turns: number;

@@ -1,4 +1,4 @@
-// Guava's RateLimiter: the price of a request is paid by the one after it.
+// Guava's RateLimiter: each request pays the price of the one before it.
 //
 //   t > next:  stored = min(M, stored + (t - next) / cool), next = t
 //   ok = next <= t  (queue: held next - t), then s = min(n, stored) of the stored permits, next += cost(s) + (n - s) T
@@ -11,7 +11,7 @@
 //                    T |________/           starts cold: stored = M
 //                      0      H     M   stored
 //
-// Any cost is admitted where next <= t, and blocks all that come after it. Costs are cut to whole microseconds.
+// Any cost is admitted if next <= t, and blocks the requests after it. Costs are truncated to whole microseconds.
 // Source: Guava 31.1, SmoothRateLimiter.java.
 import type { Static } from 'typebox';
 import { Type } from '../../schema/json-schema.js';
@@ -50,7 +50,7 @@ export const GuavaWarmupParams = Type.Object(
   strict,
 );
 
-/** No more are counted beyond those that are stored. */
+/** Upper bound of the permits counted beyond the stored ones. */
 const MOST_ROOM = 10_000;
 
 interface State {

@@ -1,12 +1,12 @@
-// Queues that start one request each T, and so hold the others.
+// Queues that start one request every T and delay the others.
 //
 //   leaky_queue   start = max(t, next); next = start + T; delay = start - t; refused when the queue is full
 //
 //   come   ||| |          start   |   |   |   |        T apart
 //
-//   uber_slack    x = t at first; t - S T if t - x > (S + 1) T; else x + T;  delay = max(0, x - t): time not used is kept, up to S T
+//   uber_slack    x = t at first; t - S T if t - x > (S + 1) T; else x + T;  delay = max(0, x - t): unused time is kept, up to S T
 //
-// A cost n is n starts in a row; the request is held until the last.
+// A cost n is n consecutive starts; the request is delayed until the last.
 // Source: Bottleneck 2.19 (minTime, highWater), go.uber.org/ratelimit 0.3 (limiter_atomic_int64.go).
 import type { Static } from 'typebox';
 import { Type } from '../../schema/json-schema.js';
@@ -31,7 +31,7 @@ export const UberSlackParams = Type.Object(
   strict,
 );
 
-/** The earliest time of the next start is `fromMs` + `turns` T, which does not drift where T is no whole ms. */
+/** The earliest next start is `fromMs` + `turns` T, which does not drift for a fractional T. */
 interface Queue {
   fromMs: number;
   turns: number;
@@ -89,7 +89,7 @@ export function uberSlack({ spacing_ms: T, slack = 10 }: Static<typeof UberSlack
         state.fromMs = t;
         state.turns = isFirst ? 0 : -slack;
       } else state.turns += 1;
-      // After the first, at most S T are left to catch up with: each start of the others is T after the one before.
+      // At most S T are left to catch up with after the first: each further start is T after the one before.
       state.turns += n - 1;
       return Math.max(0, ahead(state, t));
     },

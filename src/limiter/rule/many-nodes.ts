@@ -1,14 +1,14 @@
 // Several nodes that keep one limit together, each asked in turn. What a node decides by, when counts of the others arrive late:
 //
-//   exact         one place counts for all                 admits L in a window; each decision waits there and back, 2 * lag
+//   exact         one place counts for all                 admits L in a window; each decision waits for a round trip, 2 * lag
 //   batched       own counts at once, those of others      node a  |x x  x|xx   a request at s is known to the others from
 //                 from the next sync, and a lag later              0     sync   (floor(s / sync) + 1) * sync + lag on
 //   local_share   own counts only, against a share of L    admits floor(L / nodes) at a node, the first L mod nodes one more
 //
-// In a window of W cycles batched admits at most L at each node and, where r requests come in a ms, some L + (nodes - 1) / nodes * r * (sync + lag).
-// Every request counts, as in rolling_count. A partition cuts the first nodes off: batched syncs across it wait for its end, and under exact
-// the nodes that are cut off decide nothing: they refuse (closed), or admit what is never counted (open). At a failover a replica takes the
-// place of the one that counts: under exact, what came within the last replica lag is forgotten, up to L more in that window.
+// In a window batched admits at most L at each node and, at r requests per ms, some L + (nodes - 1) / nodes * r * (sync + lag).
+// Every request counts, as in rolling_count. A partition cuts off the first nodes: batched syncs across it wait for its end, and under exact
+// these nodes refuse (closed) or admit without counting (open). At a failover a replica replaces the counting node: under exact, the
+// requests of the last replica lag are lost, up to L more in that window.
 import type { Static } from 'typebox';
 import { Type } from '../../schema/json-schema.js';
 import { addTo, advanceTo, ownCells, WindowCounts } from '../window.js';
@@ -62,7 +62,7 @@ export const ManyNodesParams = Type.Object(
   strict,
 );
 
-/** Requests of a node in a cycle that others do not know yet: those beside it from `atMs` on, those across the partition from `acrossMs`. */
+/** Requests of a node that others do not know before `atMs`, and across the partition not before `acrossMs`. */
 interface Sent {
   readonly node: number;
   readonly cycle: number;
@@ -71,7 +71,7 @@ interface Sent {
   n: number;
 }
 
-/** `turn`: the node that is asked next. `windows`: one for each node. `lost`: what a failover forgets, by cycle. */
+/** `turn`: the next node. `windows`: one for each node. `lost`: what a failover forgets, by cycle. */
 interface State {
   turn: number;
   readonly madeMs: number;
@@ -93,7 +93,7 @@ export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
   const begins = ({ madeMs }: State) => madeMs + (partition?.from_ms ?? NEVER);
   const ends = ({ madeMs }: State) => madeMs + (partition?.to_ms ?? 0);
   const isParted = (state: State, t: number) => t >= begins(state) && t < ends(state);
-  /** Whether a node cannot reach the one that counts. */
+  /** Whether a node cannot reach the counting one. */
   const isAway = (state: State, t: number, node: number) => design === 'exact' && node < cut && isParted(state, t);
   const fails = ({ madeMs }: State) => (failover === undefined ? NEVER : madeMs + failover.at_ms);
   const next = ({ turn }: State) => (spread === 'one' ? 0 : turn);
@@ -102,7 +102,7 @@ export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
     windows.map((window) => advanceTo(window, cycleAt(t)));
   const isUnknown = ({ node, cycle, atMs, acrossMs }: Sent, to: number, t: number) =>
     node !== to && cycle > cycleAt(t) - within && t < (node < cut === to < cut ? atMs : acrossMs);
-  /** The count of the window, as far as a node knows it. */
+  /** The count of the window as a node knows it. */
   const known = (state: State, counts: readonly number[], node: number, t: number) => {
     if (design === 'local_share') return counts[node]!;
     const { sent } = state;
@@ -147,7 +147,7 @@ export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
     const offsets = group.map((node) => (node - state.turn + nodes) % nodes).sort((a, b) => a - b);
     return Math.floor(m / group.length) * nodes + offsets[m % group.length]!;
   };
-  /** Nodes that know at once what the others of their group count. */
+  /** Groups of nodes that know each other's counts at once. */
   const groups = (state: State, t: number): (readonly number[])[] => {
     if (design === 'exact') return [all.filter((node) => !isAway(state, t, node))];
     if (design === 'local_share' || syncMs > 0 || lagMs > 0) return all.map((node) => [node]);
@@ -155,7 +155,7 @@ export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
   };
 
   return {
-    // It may go to another node.
+    // The next request may go to another node.
     hastens: true,
     fresh(madeMs) {
       const windows = all.map(() => new WindowCounts(within, cycleAt(madeMs), ownCells(within)));
@@ -179,7 +179,7 @@ export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
       const windows = copyOf(state.windows);
       const admits = (at: number) =>
         isAway(state, at, node) ? away === 'open' : known(state, countsAt(windows, at), node, at) + n <= limits[node]!;
-      // Counts of others only add to what is known: it falls where a cycle leaves.
+      // Counts of others only increase the known count: it falls when a cycle leaves.
       const after = (at: number) => {
         if (isAway(state, at, node)) return ends(state);
         const edges = [begins(state), fails(state)].filter((edge) => edge > at);

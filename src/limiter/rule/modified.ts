@@ -1,8 +1,8 @@
-// Modifiers that work on any rule: a block after a refusal, a count of requests instead of costs, and the step of a clock.
+// Modifiers of any rule: a block after a refusal, a count of requests instead of costs, and the step of a clock.
 //
-//   blocking     refused at t  ->  all refused until t + block, and the rule is not asked    rearm: each one starts the block again
-//   per request  whatever a request costs, 1 is charged
-//   on a clock   the rule sees floor(t / step) * step, and never a time before the latest that it saw
+//   blocking     refused at t  ->  all refused until t + block, and the rule is not asked    rearm: each one restarts the block
+//   per request  1 is charged, whatever the cost
+//   on a clock   the rule sees floor(t / step) * step, and time never goes back
 //
 // Source: rate-limiter-flexible 11 (inMemoryBlockOnConsumed), Bottleneck 2.19 (BLOCK, with rearm); Redis, nginx, PHP for the clocks.
 import { LIMITED, NEVER, type Rule, upgraded, type Waits } from './rule.js';
@@ -54,9 +54,9 @@ interface Clocked<State> {
   inner: State;
 }
 
-/** @param stepMs undefined for a clock in continuous time */
+/** @param stepMs undefined for continuous time */
 export function withClockStep<State>(rule: Rule<State>, stepMs: number | undefined): Rule<Clocked<State>> {
-  // A time that was written down as a multiple of a fine step is one, although doubles near 2^41 have coarse steps.
+  // The tolerance keeps multiples of a fine step, because doubles near 2^41 have coarse steps.
   const read =
     stepMs === undefined
       ? (t: number) => t

@@ -1,11 +1,11 @@
-// The most requests of one client that start in a time of some length, for the client that tries hardest.
+// The most starts that one client can get in an interval, if it tries hardest.
 //
-//   attack     |  :|||| . . . |    steps (a rest, then so many requests), then every request as soon as it is admitted
+//   attack     |  :|||| . . . |    steps (a rest, then some requests), then every request as soon as it is admitted
 //              1   rest  greedy    a request that opens a window, a rest almost to its end, its last places, the next window
 //
-// Attacks that suit windows and buckets are tried first: rests near the lengths that the rule is made of. Then the best are varied at
-// random, with a fixed seed, for as long as the effort lasts. So the answer is a lower bound; where a rule has a simple upper bound and
-// the two meet, it is exact. Requests have cost 1 and come at whole ms, or at the very instant at which the rule admits the next one.
+// Attacks suited to windows and buckets come first, with rests near the lengths in the rule's parameters. The best are then mutated at
+// random, with a fixed seed, within the effort. The result is a lower bound, and exact if it meets a known upper bound. Requests have
+// cost 1 and arrive at whole ms, or at the very instant of the next admission.
 import { RandomStream } from '../../math/random.js';
 import { LIMITED, type Rule } from './rule.js';
 import { type RuleDefinition, ruleOf } from './rule-definition.js';
@@ -13,20 +13,20 @@ import { type RuleDefinition, ruleOf } from './rule-definition.js';
 export interface MostStarts {
   /** Infinity for a rule that admits any number at once, or only delays. */
   readonly starts: number;
-  /** Whether `starts` is the maximum, and not a lower bound. */
+  /** Whether `starts` is the maximum; otherwise it is a lower bound. */
   readonly exact: boolean;
 }
 
-/** How long a request is in flight for limits on concurrency, unless the rule says. */
+/** Default time in flight for limits on concurrency, in ms. */
 export const HOLD_MS = 100;
-/** Times of day, 1970 being long ago: windows of the epoch begin at multiples of their length. */
+/** Far from 1970: windows of the epoch begin at multiples of their length. */
 const ABOUT_MS = 1_700_000_000_000;
-/** Once the rule was asked this often, only the first attacks are still tried. */
+/** Questions to the rule after which only the first attacks are tried. */
 const EFFORT = 20_000;
-/** Of rules whose delays depend on the whole order of requests, and of combined ones. */
+/** For combined rules, and those whose delays depend on the whole order of requests. */
 const LARGE_EFFORT = 150_000;
 const FIRST_ATTACKS = 16;
-/** After this many at one instant, an infinite `remaining` of a rule is taken as true. */
+/** After this many at one instant, an infinite `remaining` is accepted as true. */
 const MANY = 1000;
 const MOST_QUESTIONS = 2_000_000;
 const KEPT = 12;
@@ -51,13 +51,13 @@ export function mostStarts(definition: RuleDefinition, intervalMs: number): Most
 interface Step {
   readonly restMs: number;
   readonly take: number;
-  /** Refused requests that follow: they may end a block or a window early. */
+  /** Further refused requests, which may end a block or a window early. */
   readonly refused: number;
 }
 
 interface Attack {
   readonly steps: readonly Step[];
-  /** Repeated after the steps: a rest, at least until a request is admitted, then all that is admitted. */
+  /** Repeated after the steps: a rest, at least until the next admission, then all that is admitted. */
   readonly loop: Omit<Step, 'take'>;
 }
 
@@ -171,7 +171,7 @@ function* knownAttacks(rests: readonly number[], isAdaptive: boolean): Generator
       yield { steps: [opener, { restMs, take: ALL, refused: 0 }], loop: GREEDY };
     }
   for (const refused of [1, 2, 5, 0]) for (const restMs of rests) yield { steps: [], loop: { restMs, refused } };
-  // A limit that moves with the answers: it grows while requests come and are answered.
+  // An adaptive limit grows while requests arrive and are answered.
   if (isAdaptive)
     for (const restMs of [HOLD_MS + 1, HOLD_MS, HOLD_MS / 2, HOLD_MS / 10])
       for (const times of [10, 100, 400])
@@ -214,7 +214,7 @@ function varied(random: RandomStream, { steps, loop }: Attack, rests: readonly n
   }
 }
 
-/** Whole ms near the lengths that the rule is made of, and between. */
+/** Whole ms near the lengths in the parameters, and between them. */
 function restsFor(spans: readonly number[], intervalMs: number): number[] {
   const rests = new Set<number>();
   const add = (ms: number) => {
@@ -229,7 +229,7 @@ function restsFor(spans: readonly number[], intervalMs: number): number[] {
   return [...rests];
 }
 
-/** The lengths of time in parameters, longest first: those in ms, and how long buckets take to fill. */
+/** Lengths of time in the parameters, longest first: those in ms, and the fill times of buckets. */
 function spansOf(params: unknown): number[] {
   const spans: number[] = [];
   const look = (at: unknown) => {
@@ -254,7 +254,7 @@ function spansOf(params: unknown): number[] {
 
 const LONGEST_MS = 31_536_000_000;
 
-/** Upper bound of the starts; undefined if no simple one is known. */
+/** Undefined if no simple bound is known. */
 function upperBound({ primitive, params, hold_ms }: RuleDefinition, intervalMs: number): number | undefined {
   const given = params as Readonly<Record<string, number>>;
   const has = (...names: readonly string[]) => Object.keys(given).every((name) => names.includes(name));
@@ -263,7 +263,7 @@ function upperBound({ primitive, params, hold_ms }: RuleDefinition, intervalMs: 
     case 'fixed_window_delay':
       return Number.POSITIVE_INFINITY;
     case 'fixed_window':
-      // An interval touches one window more than fit into it. Where requests open windows, the first of them was opened before it.
+      // An interval touches one window more than fit into it. If requests open windows, the opening one lies before the interval.
       if (!has('limit', 'window_ms', 'align', 'phase_ms', 'edge', 'count_refused', 'announce')) return undefined;
       return limit * (Math.ceil(intervalMs / span) + 1) - ((params as { align?: string }).align === 'epoch' ? 0 : 1);
     case 'sliding_log':

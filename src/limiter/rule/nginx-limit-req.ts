@@ -1,12 +1,11 @@
-// nginx limit_req: a meter in thousandths of a request, and ms.
+// nginx limit_req: a meter in thousandths of a request, and ms. A cost n is n simultaneous requests, all or none.
 //
 //   e' = max(0, e - trunc(R * ms / 1000) + 1000)      R = rate in thousandths of a request per second, ms = t - last
 //   e' > 1000 * burst     refused, nothing stored
-//   else                  e = e', last = t (not when ms = 0); held trunc((e' - 1000 d) * 1000 / R) ms where e' > 1000 d
+//   else                  e = e', last = t (not when ms = 0); held trunc((e' - 1000 d) * 1000 / R) ms if e' > 1000 d
 //
 //   d = 0 without delay, unbounded with nodelay. The first request of a key passes with e = 0.
 //   A clock that steps back by more than 60 s counts as 1 ms, by less as 0.
-//   A cost n is n requests at one instant, all or none.
 //
 // Source: nginx 1.22.1, ngx_http_limit_req_module.c.
 import type { Static } from 'typebox';

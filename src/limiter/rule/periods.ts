@@ -1,10 +1,10 @@
-// Whole periods since an origin, counted exactly where a period is a fraction of a ms such as 1000 / 3.
+// Whole periods since an origin, exact even if a period is a fraction of a ms, such as 1000 / 3.
 //
-//   origin   333.33   666.67   1000        multiple k is k T, which is not added up: it is off by one rounding, however large k is
-//   |--------|--------|--------|           a multiple within a grain of a whole ms is that ms, so 1000 is the third and not just before
+//   origin   333.33   666.67   1000        multiple k is k T, not a running sum: its error is one rounding, however large k is
+//   |--------|--------|--------|           a multiple within a grain of a whole ms is that ms: the third is 1000, not just before
 import { GRAIN_MS } from './rule.js';
 
-/** The time of multiple `k` of a period, in ms from the origin. */
+/** In ms from the origin. */
 export function multipleOf(periodMs: number, k: number): number {
   const ms = k * periodMs;
   if (Number.isInteger(periodMs)) return ms;
@@ -12,7 +12,7 @@ export function multipleOf(periodMs: number, k: number): number {
   return Math.abs(ms - whole) <= GRAIN_MS ? whole : ms;
 }
 
-/** How many whole periods fit into `ms`, which may be negative: the largest k of which the multiple is not above `ms`. */
+/** The largest k whose multiple is not above `ms`, which may be negative. */
 export function periodsIn(ms: number, periodMs: number): number {
   const k = Math.floor(ms / periodMs);
   if (Number.isInteger(periodMs)) return k;

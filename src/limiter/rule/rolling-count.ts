@@ -1,12 +1,10 @@
-// Weir's own rule as one among the others: a count over whole cycles in which every request counts.
+// Weir's own rule: a count over whole cycles (window.ts) in which every request counts. Source: LIMITER.md.
 //
 //   | 2 | 0 | 5 | 1 |        count = 8; admitted = count <= threshold after the request was counted
 //     c-3 c-2 c-1  c         c = floor(t / cycle); the cycle c - within leaves when c begins
 //
-// The ring of counts is that of window.ts. Source: LIMITER.md.
-//
-//   segmented_window   a window cut into m segments on the grid of a process, in which refused requests do not count: each step of W / m
-//                      gives back what the segment one window ago took. Source: .NET SlidingWindowRateLimiter
+//   segmented_window   a window of m segments on the grid of a process, without refused requests: each step of W / m
+//                      frees what the segment one window ago took. Source: .NET SlidingWindowRateLimiter
 import type { Static } from 'typebox';
 import { Type } from '../../schema/json-schema.js';
 import { addTo, advanceTo, ownCells, RollingWindow, WindowCounts } from '../window.js';
@@ -46,7 +44,6 @@ export function segmentedWindow({ limit, window_ms, segments }: Static<typeof Se
   return cycleWindow({ limit, within: segments, cycleMs: window_ms / segments, countsRefused: false, fromMade: true });
 }
 
-/** Cycles are counted from `originMs`. */
 interface State {
   originMs: number;
   window: WindowCounts;
@@ -57,7 +54,7 @@ interface Options {
   readonly within: number;
   readonly cycleMs: number;
   readonly countsRefused: boolean;
-  /** Whether cycles begin when the limiter was made, or at multiples since 1970. */
+  /** Whether cycles are aligned to the creation of the limiter, or to 1970. */
   readonly fromMade: boolean;
 }
 

@@ -1,4 +1,4 @@
-// A rule as data: the primitive, its parameters, the step of its clock, and what the product announces as the wait.
+// A rule as data: the primitive, its parameters, the step of its clock, and the wait that the product announces.
 //
 //   primitive: fixed_window
 //   params: { limit: 10, window_ms: 1000, count_refused: true }
@@ -31,7 +31,7 @@ import { bucketAndInterval, TokenBucketAndIntervalParams } from './token-bucket-
 import { intervalBucket } from './token-bucket-interval.js';
 import { truncatingBucket } from './token-bucket-trunc.js';
 
-/** What combinations are made of. Their own parameters are checked one by one. */
+/** A part of a combination. Its parameters are checked separately. */
 const Member = Type.Object(
   {
     primitive: Type.String({ minLength: 1, maxLength: 64, description: 'The rule.' }),
@@ -60,7 +60,7 @@ const AndAllChargedParams = Type.Object(
   strict,
 );
 
-/** Parameters by what a person writes: '10/s', '100 in 60s', with a burst where the rule knows one. */
+/** Parameters from texts such as '10/s' or '100 in 60s', and from a burst if the rule has one. */
 interface Paced<Params> {
   at(n: number, ms: number): Params;
   burst?(burst: number, params: Params): Params;
@@ -70,14 +70,14 @@ interface PrimitiveRow<Params extends TSchema> {
   readonly params: Params;
   /** @param grainMs step of the clock that the rule sees */
   make(params: Static<Params>, grainMs: number): Rule;
-  /** Requests per ms that the parameters say; absent, or undefined, where they name no rate. */
+  /** The rate in requests per ms; absent or undefined if the parameters have none. */
   ratePerMs?(params: Static<Params>): number | undefined;
-  /** How many numbers its state may hold. Default: 8, with those of its members. */
+  /** Upper bound of the numbers in its state. Default: 8, plus those of its members. */
   cells?(params: Static<Params>): number;
   readonly limitsFlight?: true;
-  /** How it is written as n requests in `ms`, where it is set to a rate. */
+  /** For rules that can be set to a rate of n requests in `ms`. */
   readonly paced?: Paced<Partial<Static<Params>>>;
-  /** The rules that it is made of, each with its place in the parameters. */
+  /** The rules that it combines, each with its place in the parameters. */
   members?(params: Static<Params>): readonly (readonly [place: string, member: unknown])[];
 }
 
@@ -227,7 +227,6 @@ export const primitives = {
   }),
 } as const;
 
-/** Admits everything. */
 const unlimited: Rule = {
   fresh: () => ({}),
   decide: () => 0,
@@ -282,7 +281,7 @@ export const RuleDefinition = Type.Object(
 );
 export type RuleDefinition = Static<typeof RuleDefinition>;
 
-/** A primitive with parameters that are known to fit: a rule, or a member of one. */
+/** A checked primitive with its parameters: a rule, or a member of one. */
 type Fitting = {
   readonly primitive: string;
   readonly params: unknown;
@@ -318,10 +317,7 @@ export function limitsFlight(rule: Fitting): boolean {
   );
 }
 
-/**
- * The rule of a definition.
- * @throws Failure `invalid_definition` with every place that does not fit
- */
+/** @throws Failure `invalid_definition`, with every faulty place */
 export function ruleOf(input: unknown): Rule {
   return uncheckedRule(checkRule(input));
 }
@@ -337,10 +333,7 @@ function resolutionOf(params: unknown): number | undefined {
   return resolution_us === undefined ? undefined : resolution_us / 1000;
 }
 
-/**
- * The definition, checked with its members.
- * @throws Failure `invalid_definition`
- */
+/** Checks members, too. @throws Failure `invalid_definition` */
 export function checkRule(input: unknown): RuleDefinition {
   const faults = faultsIn(input, '');
   if (faults.length === 0) return input as RuleDefinition;

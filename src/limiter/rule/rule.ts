@@ -1,4 +1,4 @@
-// What every rule of a limiter is: one interface for windows, buckets, queues and limits on concurrency.
+// One interface for windows, buckets, queues and limits on concurrency.
 //
 //   (state, request) -> [state, decision]        request = time in ms, cost n, time in flight
 //
@@ -6,56 +6,46 @@
 //   nextAdmission  the earliest time at which a request of cost n would be admitted, if nothing else arrives
 //   nextChange     the earliest time after now at which `remaining` may change, if nothing arrives
 //
-// A state is plain data (numbers, arrays, typed arrays): it can be copied, stored and sent. `decide` changes it in place, because a
-// new object for every request costs half of the speed.
+// A state is plain data (numbers, arrays, typed arrays): it can be copied, stored and sent. `decide` changes it in place, because a new
+// object for every request costs half of the speed.
 //
-// Promised by every rule:
-//   - A clock that steps back stands still: a request is decided at the latest time that was seen (nginx: see there).
-//   - A refused request of cost n changes no state, except where the rule says that refused requests count.
+// Every rule guarantees:
+//   - A clock that steps back stops: a request is decided at the latest time seen (except nginx: see there).
+//   - A refused request of cost n changes no state, unless the rule says that refused requests count.
 //   - Counts saturate at 2^53 - 1, and are never negative. A cost is an integer from 1 to 2^53 - 1. A rule with `charge` also takes 0: it
 //     is admitted unless the limit is exceeded.
 //   - Times are ms since any epoch, from 0 to 2^53.
 
-/** Returned by `decide` for a refused request. */
 export const LIMITED = -1;
 
 export const NEVER = Number.POSITIVE_INFINITY;
 
-/**
- * The finest step of a clock that counts in continuous time: two steps of a double near 2^41 ms, where Unix times lie. Instants
- * nearer than this are the same instant.
- */
+/** Closer instants are the same: the resolution of a continuous clock is two steps of a double near 2^41 ms, where Unix times lie. */
 export const GRAIN_MS = 2 ** -11;
 
-/** The latest time. An expiry that lies beyond is cut to it. */
+/** Later expiries are clamped to this. */
 export const LAST_MS = 2 ** 53;
 
 export interface Rule<State = unknown> {
   /** One state serves all keys: a queue for one server. */
   readonly shared?: true;
-  /** The rule defines the resolution of its clock, and what a step back means. */
+  /** The rule defines the resolution of its clock, and the effect of a step back. */
   readonly ownClock?: true;
-  /**
-   * A refused request may bring the next admission forward: `nextAdmission` is asked anew after each. Without it a refused request
-   * leaves that time as it is, or puts it off.
-   */
+  /** A refused request may bring the next admission forward; otherwise it can only postpone it. */
   readonly hastens?: true;
-  /** The state of a new key, in a limiter made at `madeMs`. */
+  /** The state of a new key, in a limiter created at `madeMs`. */
   fresh(madeMs: number): State;
   /**
-   * Decides a request and charges it.
+   * Decides and charges a request. Returns its delay in ms, or LIMITED.
    * @param n cost, an integer >= 1
-   * @param holdMs how long the request is in flight once it starts; only limits on concurrency look at it. Infinity: until `release`,
-   *   for a rule that has one
-   * @returns the delay in ms, or LIMITED
+   * @param holdMs time in flight after the start, for limits on concurrency; Infinity: until `release`, if the rule has it
    */
   decide(state: State, tMs: number, n: number, holdMs: number): number;
-  /** A request that was admitted with an infinite `holdMs` is over, after `heldMs`. Limits on concurrency without a queue have it. */
+  /** Ends a request admitted with an infinite `holdMs`. For limits on concurrency without a queue. */
   release?(state: State, tMs: number, heldMs: number): void;
   /**
-   * Corrects what an admitted request was charged, whatever the limit says. A rule whose charges can be corrected has it.
-   * @param n how much more, an integer; below 0 less: given back as far as the rule still counts it
-   * @param sinceMs when the request was charged
+   * Corrects the charge of an admitted request, regardless of the limit, if the rule supports it.
+   * @param n integer, the additional charge; negative: a refund, as far as it still counts @param sinceMs time of the charge
    */
   charge?(state: State, tMs: number, n: number, sinceMs: number): void;
   /** The earliest time >= `tMs` at which `decide` would admit a request of cost `n`; NEVER if it would not. */
@@ -64,7 +54,7 @@ export interface Rule<State = unknown> {
   nextChange(state: State, tMs: number): number;
   /** How many requests of cost 1 would be admitted now, with or without a delay; Infinity if all. */
   remaining(state: State, tMs: number): number;
-  /** A state as 0.2 kept it, in the present form. Absent where the form is the same. */
+  /** Converts a state of 0.2. Absent if the form is the same. */
   upgrade?(state: object): State;
   /** Whether a fresh state decides the same from now on. */
   forgettable(state: State, tMs: number): boolean;
@@ -72,7 +62,7 @@ export interface Rule<State = unknown> {
   readonly waits?: Waits<State>;
 }
 
-/** All in ms from `tMs`, after a request of cost `n` was refused. */
+/** All in ms from `tMs`, after a refused request of cost `n`. */
 export interface Waits<State> {
   windowEnd?(state: State, tMs: number): number;
   /** Until the newest request of a log leaves. */
@@ -85,12 +75,11 @@ export interface Waits<State> {
   backoff?(state: State, tMs: number): number;
 }
 
-/** A state that a rule of 0.2 kept. */
 export function upgraded<State>(rule: Rule<State>, state: object): State {
   return rule.upgrade?.(state) ?? (state as State);
 }
 
-/** A copy of a state, or of a part of it. It is plain data, and so this is several times faster than `structuredClone`. */
+/** A deep copy. For plain data this is several times faster than `structuredClone`. */
 export function copyOf<T>(state: T): T {
   if (typeof state !== 'object' || state === null) return state;
   if (ArrayBuffer.isView(state)) return (state as unknown as Float64Array).slice() as T;
@@ -100,9 +89,8 @@ export function copyOf<T>(state: T): T {
 }
 
 /**
- * The first of `from`, `from + grainMs`, … up to `to` at which `holds`, by bisection; `holds` stays true once it is. NEVER if it does
- * not hold at the last one.
- * @param near about when it is: times about it are tried first
+ * Bisection: the first of `from`, `from + grainMs`, … up to `to` at which the monotonic `holds` is true; NEVER if it is not at the end.
+ * @param near an estimate, near which the search starts
  */
 export function firstTime(
   from: number,

@@ -1,4 +1,4 @@
-// Two counts, of this window and of the one before, which fades out.
+// Two counts: the current window, and the previous one, which fades out.
 //
 //   prev |######|        est = prev * (1 - f) + cur,  f = (t - s) / W
 //   cur         |##   |  ok  = est + n <= L
@@ -44,7 +44,7 @@ export const SlidingCounterParams = Type.Object(
   strict,
 );
 
-/** The window is `turns` windows after `fromMs`, which is -1 before the first. `untilMs`: end of a block. `goneMs`: when the state is forgotten. */
+/** The window is `turns` windows after `fromMs` (-1 before the first). `untilMs`: end of a block. `goneMs`: expiry of the state. */
 interface State {
   fromMs: number;
   turns: number;
@@ -62,7 +62,7 @@ export function slidingCounter(params: Static<typeof SlidingCounterParams>, grai
   const integers = even || (all && align === 'first');
   const atEnd = (params.edge ?? 'reset_at_end') === 'reset_at_end';
 
-  /** The window at `t`, in `view`: what a rule that only looks must not store. */
+  /** The window at `t`. Queries must not change the state, so `look` computes it here. */
   const view = { fromMs: 0, turns: 0, startMs: 0, cur: 0, prev: 0 };
   const startOf = ({ fromMs, turns }: Pick<State, 'fromMs' | 'turns'>, later = 0) =>
     fromMs + multipleOf(span, turns + later);
@@ -75,7 +75,7 @@ export function slidingCounter(params: Static<typeof SlidingCounterParams>, grai
     view.startMs = startOf(view);
     const endMs = startOf(view, 1);
     if (atEnd ? t < endMs : t <= endMs) return;
-    // Without a grid, windows follow each other only while requests come.
+    // Without a grid, windows are adjacent only while requests arrive.
     const turns = align === 'epoch' ? periodsIn(t - state.fromMs, span) : state.turns + 1;
     if (align !== 'epoch' && t >= startOf(view, 2)) return opened(t);
     view.prev = turns - state.turns === 1 ? state.cur : 0;
@@ -111,7 +111,7 @@ export function slidingCounter(params: Static<typeof SlidingCounterParams>, grai
     look(state, t);
     return Math.max(0, Math.floor(most - estimate(t, 0)));
   };
-  /** About when the window before has faded so far that `n` more are admitted, if nothing blocks. */
+  /** An estimate of when the previous window has faded enough to admit `n` more, without a block. */
   const fadedBy = (state: State, t: number, n: number) => {
     look(state, t);
     const { startMs, cur, prev } = view;

@@ -1,4 +1,4 @@
-// The times of what was admitted in the last window.
+// A log of the times admitted in the last window.
 //
 //   log    x  x x   x        x        an entry leaves W after it came:  ok = entries + n <= L, and n entries are added
 //          |<------- W ------->|
@@ -36,7 +36,7 @@ export const SlidingLogBlockParams = Type.Object(
   strict,
 );
 
-/** `times` never decrease; what lies before `head` has left. `firstMs` is -1 before the first entry. */
+/** `times` never decrease; entries before `head` have left. `firstMs` is -1 before the first entry. */
 interface Log {
   times: number[];
   costs: number[];
@@ -56,7 +56,7 @@ function clear(log: Log): void {
   log.sum = 0;
 }
 
-/** Drops what has left, in constant time for each entry that was ever added. */
+/** Removes old entries, in amortized constant time. */
 function drop(log: Log, t: number, span: number, atEnd: boolean): void {
   const { times, costs } = log;
   while (log.head < times.length && (atEnd ? times[log.head]! + span <= t : times[log.head]! + span < t)) {
@@ -82,7 +82,7 @@ function add(log: Log, t: number, n: number): void {
   }
 }
 
-/** Takes `n` from what was added at `ms`, unless it has left. */
+/** Subtracts `n` from the entry of `ms`, unless it has left. */
 function reduce(log: Log, ms: number, n: number): void {
   const at = log.times.indexOf(ms, log.head);
   if (at < 0) return;

@@ -1,6 +1,6 @@
 // A token bucket AND a count of the tokens taken in the current interval.
 //
-//   if t - s >= I:  s = t, taken = 0       at any call, also one that is refused; so there is no double burst over an edge
+//   if t - s >= I:  s = t, taken = 0       at any call, even a refused one; so there is no double burst over an edge
 //   ok = n <= L - taken and n <= bucket
 //
 // Source: limiter 4, RateLimiter.tryRemoveTokens.
@@ -54,7 +54,7 @@ export function bucketAndInterval(params: Static<typeof TokenBucketAndIntervalPa
       return isOver(state, t) || state.taken === 0 ? inBucket : Math.min(inBucket, state.startMs + span);
     },
     remaining: (state, t) => Math.max(0, Math.floor(Math.min(left(state, t), bucket.remaining(state.bucket, t)))),
-    // The interval begins where the first call after it lies, which a new state does not know.
+    // The interval starts at the first call after its end, which a new state does not know.
     forgettable: () => false,
     waits: { wholeTokens: (state, t, n) => bucket.nextAdmission(state.bucket, t, n) - t },
   };

@@ -1,7 +1,7 @@
 // A token bucket that is refilled at the ticks of a grid.
 //
 //   tokens  B |\         ____       k = floor((t - grid) / P);  b = min(B, b + k * q);  grid += k * P
-//             | \    ___|           ok = b >= n, then b -= n;  q = B is a fixed window on a grid, B > q keeps what was not used
+//             | \    ___|           ok = b >= n, then b -= n;  q = B is a fixed window on a grid, B > q keeps unused tokens
 //             |  \__|               max_wait_ms: also ok if the tick that brings the tokens is near enough
 //             0     P    2P    t
 //
@@ -11,8 +11,8 @@ import { LAST_MS, LIMITED, NEVER, type Rule } from './rule.js';
 import type { TokenBucketParams } from './token-bucket.js';
 
 /**
- * `tick` is the last that was seen, counted from `fromMs`, which is -1 before the first request where that begins the grid. There were `base`
- * tokens at `baseTick`, less those taken since: neither is a sum that is rounded again and again.
+ * `tick` is the last one seen, counted from `fromMs` (-1 until the first request, if that starts the grid). `base` is the tokens at
+ * `baseTick` minus those taken since: no running sum accumulates rounding errors.
  */
 export interface IntervalBucketState {
   fromMs: number;
@@ -45,7 +45,7 @@ export function intervalBucket(params: TokenBucketParams, grainMs: number): Rule
 
   const ticksFor = (tokens: number) => Math.ceil(withoutRounding(tokens / rate));
   const tickAt = (state: IntervalBucketState, t: number) => periodsIn(t - state.fromMs, per);
-  /** The time of the tick before `t`, and of those after it. */
+  /** The last tick before `t`, or a later one. */
   const gridAt = (state: IntervalBucketState, t: number, later = 0) =>
     isNew(state, t) ? t + multipleOf(per, later) : state.fromMs + multipleOf(per, tickAt(state, t) + later);
   const tokensAt = ({ base, baseTick }: IntervalBucketState, tick: number) =>
@@ -57,7 +57,7 @@ export function intervalBucket(params: TokenBucketParams, grainMs: number): Rule
     if (stale && isFullAtLast(state)) return tokensAt(state, state.tick);
     return Math.min(capacity, tokensAt(state, tickAt(state, t)));
   };
-  /** How many requests of cost 1 are admitted now. With a stale tick, the first of them lets the ticks since then fill the bucket again. */
+  /** How many requests of cost 1 are admitted now. With a stale tick, the first one lets the missed ticks refill the bucket. */
   const within = (state: IntervalBucketState, t: number) => {
     const now = level(state, t);
     if (!stale || !isFullAtLast(state) || isNew(state, t) || isGone(state, t)) return now;
@@ -68,11 +68,11 @@ export function intervalBucket(params: TokenBucketParams, grainMs: number): Rule
     const missing = n - level(state, t);
     return missing <= 0 ? t : gridAt(state, t, ticksFor(missing));
   };
-  /** juju does so before it looks at the cost: a refused request that finds the bucket full stops its grid, too. */
+  /** juju does this before it checks the cost: a refused request that finds the bucket full also stops its grid. */
   const bringUpToDate = (state: IntervalBucketState, t: number) => {
     const tokens = level(state, t);
     const wasNew = isNew(state, t);
-    // A bucket that is full, or is as new, counts from here.
+    // A full or new bucket counts from here.
     const isFixed = wasNew || isGone(state, t) || tokens >= capacity;
     if (wasNew) state.fromMs = t;
     if (wasNew) state.tick = 0;

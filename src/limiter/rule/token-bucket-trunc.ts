@@ -5,7 +5,7 @@
 //              |   |_|        requests nearer than P / q earn nothing while there are tokens
 //              0         t
 //
-//   block_ms   a refusal for want of tokens blocks; in the block a request is refused, sets last = t and takes a token if there is one
+//   block_ms   a refusal for lack of tokens blocks; in the block a request is refused, sets last = t and takes a token if there is one
 //
 // Source: varnish-modules 0.20, vmod_vsthrottle.c.
 import { LIMITED, NEVER, type Rule } from './rule.js';

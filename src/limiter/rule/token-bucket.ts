@@ -1,4 +1,4 @@
-// Tokens that come back at a rate, up to a capacity.
+// Tokens that return at a rate, up to a capacity.
 //
 //   tokens  B |\        ______      continuous      b = min(B, b + (t - last) * r); ok = b >= n, then b -= n
 //             | \   /\ /            interval        k = floor((t - grid) / P); b = min(B, b + k * q): token-bucket-interval.ts
@@ -49,10 +49,10 @@ export const TokenBucketParams = Type.Object(
 );
 export type TokenBucketParams = Static<typeof TokenBucketParams>;
 
-/** The most grains by which rounding moves a time; beyond 2^41 ms a grain no longer moves it. */
+/** Upper bound of the rounding error of a time, in grains; beyond 2^41 ms a grain no longer moves it. */
 const MOST_GRAINS = 8;
 
-/** `tokens` counts parts of a token, `per_ms` of them, so that what comes back in whole ms is a whole number: it is never rounded. */
+/** `tokens` counts `per_ms` parts of a token: whole ms restore a whole number of parts, without rounding. */
 export interface BucketState {
   tokens: number;
   atMs: number;
@@ -80,7 +80,7 @@ export function continuousBucket(params: TokenBucketParams): Rule<BucketState> {
     return at;
   };
   return {
-    // Each refusal stores the tokens anew, rounded, and so moves the time of the next by a grain.
+    // Each refusal stores the tokens rounded, and so moves the next admission by a grain.
     ...(exact && { hastens: true }),
     fresh: (madeMs) => ({ tokens: initial * parts, atMs: madeMs, goneMs: LAST_MS }),
     upgrade: (state: BucketState) => ({ ...state, tokens: state.tokens * parts }),
