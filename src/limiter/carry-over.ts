@@ -25,7 +25,6 @@ const FREE_PARAMETERS: Readonly<Record<string, readonly string[]>> = {
 
 export interface CarryOver {
   readonly resets: boolean;
-  /** A sentence about lost counts; undefined if all are kept. */
   readonly forgotten: string | undefined;
   /** For each window of the new plan, the index of the old window that it continues; -1 for none. */
   readonly sources: readonly number[];
@@ -51,7 +50,6 @@ export function carried(image: GateImage, { resets, sources }: CarryOver, after:
   return resets ? undefined : goingOn(image, after, sources);
 }
 
-/** Converts a rule state stored by 0.2. */
 export function upgradedImage<Image extends GateImage>(image: Image, { rule: planned }: Plan): Image {
   if (planned === undefined || image.rule?.isFormer !== true) return image;
   const { refused, atMs, state } = image.rule;
@@ -63,10 +61,7 @@ interface Instant {
   readonly ms: number;
 }
 
-/**
- * Fits a stored gate to a definition that may be newer; undefined starts it anew.
- * @param sources see `CarryOver`; default: each window continues its own @param from the earliest time of the result
- */
+/** Undefined starts the gate anew. @param sources see `CarryOver` @param from the earliest time of the result */
 export function goingOn(
   image: GateImage,
   after: Plan,

@@ -25,7 +25,6 @@ const StateDefinition = Type.Object(
   { additionalProperties: false },
 );
 
-/** The kind determines the other fields. */
 const TriggerDefinition = Type.Object(
   { kind: Type.String({ minLength: 1, maxLength: 64, description: 'The kind of trigger: on_aggregate.' }) },
   { additionalProperties: true },

@@ -72,7 +72,7 @@ interface ReadDefinition {
   drawnPath(path: string): string;
 }
 
-/** The caller checks the result like any definition. @throws Failure `invalid_definition` for parts without meaning in a contract */
+/** @throws Failure `invalid_definition` for parts that have no meaning in a contract */
 export function readDrawn(config: Readonly<Record<string, unknown>>): ReadDefinition {
   const faults = new Faults();
   const states = config['states'] as Readonly<Record<string, unknown>>;
@@ -121,7 +121,7 @@ function placeInEdge(field: string): string {
 }
 
 interface Read {
-  /** Index of the transition in a config made by Weir, where it has one edge for triggers and one for moves. */
+  /** Index of the transition in a config by Weir, which has one edge for triggers and one for moves. */
   readonly place: unknown;
   readonly isMove: boolean;
   readonly path: string;
@@ -193,7 +193,6 @@ function checkCall({ type, params }: Call, known: readonly (keyof typeof Params)
   }
 }
 
-/** Closed ranges [lo, hi] as a condition; hi is null for no upper end. */
 function conditionOf(ranges: unknown, name: string, path: string, faults: Faults): string {
   const fits = Array.isArray(ranges) && ranges.length > 0;
   if (!fits || !ranges.every((one) => Array.isArray(one) && one[0] !== null)) {

@@ -18,9 +18,7 @@ const LEAST = -(2 ** 31);
 export interface Figures {
   readonly requests: number;
   readonly limited: number;
-  /** The largest count of the first window after an event. */
   readonly peakCount: number;
-  /** First cycle with the peak; undefined before the first event. */
   readonly peakCycle: number | undefined;
 }
 
@@ -51,17 +49,13 @@ export class GateHead extends WindowCounts {
     super(within, cycle, take(within));
   }
 
-  /** Starts anew, empty, by another plan. The figures stay. */
   restart(plan: Plan, cycle: number): void {
     const { within, ring, ringAt } = new GateHead(plan, cycle);
     Object.assign(this, { within, ring, ringAt, inWindow: 0, slot: 0, offset: offsetOf(cycle) });
   }
 }
 
-/**
- * Counts and decides `n` events in a cycle, unless a transition can fire.
- * @returns how many were admitted; -1 if a transition can fire: then nothing was counted, and the gate has to decide
- */
+/** @returns how many were admitted; -1 if a transition can fire: then nothing was counted, and the gate has to decide */
 export function decideFast(head: GateHead, n: number, offset: number): number {
   if (offset >= head.calmUntil && offset > head.offset) return -1;
   const count = advanceToOffset(head, offset) + n;
@@ -73,7 +67,6 @@ export function decideFast(head: GateHead, n: number, offset: number): number {
   return admitted;
 }
 
-/** `count` is that of the first window, including these events. */
 export function addFigures(head: GateHead, n: number, admitted: number, count: number): void {
   head.requests += n;
   if (admitted !== n) head.limited += n - admitted;

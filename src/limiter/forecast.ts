@@ -9,15 +9,12 @@ import type { GaugePath } from './gauge.js';
 import { firingAt, type Plan } from './plan.js';
 import { NEVER } from './rule/rule.js';
 
-/**
- * The earliest time from now on, in unix ms, at which a request would be admitted; undefined for never.
- * @param kind index into `plan.kinds` @param cost of the request, all of which has to be admitted
- */
+/** In unix ms; undefined for never. @param kind index into `plan.kinds` @param cost of the request, admitted as a whole */
 export function admissionMs(gate: Gate, kind = 0, cost = 1): number | undefined {
   return timeOf(gate, gate.plan.kinds[kind]?.aggregates ?? [], cost);
 }
 
-/** The earliest time from now on, in unix ms, at which the state admits; undefined for never. */
+/** In unix ms; undefined for never. */
 export function restoresMs(gate: Gate): number | undefined {
   return timeOf(gate, []);
 }
@@ -32,7 +29,6 @@ export function restoresInCycles(gate: Gate): number | undefined {
   return gate.plan.states[gate.state]!.admits ? undefined : cyclesUntil(gate, restoresMs(gate));
 }
 
-/** Cycles until the first that begins at `ms` or later; 0 for a past time. */
 export function cyclesUntil({ cycle, cycleMs, nowMs }: Gate, ms: number | undefined): number | undefined {
   if (ms === undefined) return undefined;
   if (ms <= nowMs) return 0;
@@ -69,7 +65,6 @@ function timeOf(gate: Gate, fed: readonly number[], cost = 1): number | undefine
   return undefined;
 }
 
-/** The first time at which a trigger of the state may change, with or without a further request. */
 function nextFall(plan: Plan, state: number, paths: readonly GaugePath[], fed: readonly number[]): number {
   let first = NEVER;
   for (const { trigger } of plan.states[state]!.transitions) {

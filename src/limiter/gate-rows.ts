@@ -13,7 +13,6 @@ import { LIMITED, NEVER } from './rule/rule.js';
 import { type Records, SparseWindows, WINDOW_FIELDS } from './sparse-windows.js';
 import { ownCells } from './window.js';
 
-/** Nothing was counted: a gate has to decide. */
 const UNCOUNTED = -1;
 /** The event was counted, and a guard may hold now: see `Gate.decideCounted`. */
 export const UNEVALUATED = -2;
@@ -33,12 +32,10 @@ export class GateRows {
   delayMs = 0;
   readonly #plan: Plan;
   readonly #cycleMs: number;
-  /** One for each aggregate; none for a rule. */
   readonly #windows: readonly SparseWindows[];
   readonly #rules: (RuleRow | undefined)[] = [];
   readonly #aside = new Map<number, Aside>();
 
-  /** @param field first of the `rowFields` in `records` */
   constructor(plan: Plan, cycleMs: number, most: number, records: Records, field: number) {
     this.#plan = plan;
     this.#cycleMs = cycleMs;
@@ -53,7 +50,6 @@ export class GateRows {
     if (rule !== undefined) this.#rules[row] = { refused: 0, cost: 1, atMs: nowMs, state: rule.rule.fresh(nowMs) };
   }
 
-  /** Whether `n` events can be counted without any guard holding. False for a rule, which must be evaluated. */
   isQuiet(row: number, state: number, n: number, cycle: number, kind: number): boolean {
     const plan = this.#plan;
     if (this.#aside.has(row) || plan.rule !== undefined) return false;
@@ -67,7 +63,7 @@ export class GateRows {
     return true;
   }
 
-  /** Counts and decides `n` events. @returns how many were admitted; UNCOUNTED or UNEVALUATED if a guard may hold */
+  /** @returns how many were admitted; UNCOUNTED or UNEVALUATED if a guard may hold */
   decide(row: number, state: number, n: number, cycle: number, kind: number, ms: number, isOne: boolean): number {
     const { rule, kinds, states, isShadow } = this.#plan;
     const admitted = isShadow || states[state]!.admits ? n : 0;
@@ -92,12 +88,10 @@ export class GateRows {
     return band.lo <= own.refused && own.refused <= band.hi ? undefined : UNEVALUATED;
   }
 
-  /** The count of the first window; undefined for a rule: ask a gate. */
   count(row: number, cycle: number): number | undefined {
     return this.#plan.aggregates.length === 0 ? 0 : this.#windows[0]?.advance(row, cycle);
   }
 
-  /** The time at which the gate may fire by itself, in unix ms; Infinity for never. */
   wakeMs(row: number, state: number, cycle: number): number {
     const { heldUntilCycle = cycle } = this.#aside.get(row) ?? {};
     if (cycle < heldUntilCycle) return startOf(heldUntilCycle, this.#cycleMs);
@@ -122,7 +116,6 @@ export class GateRows {
     return !this.#aside.has(row);
   }
 
-  /** Whether a free row in the initial state remembers nothing. */
   isEmpty(row: number, cycle: number): boolean {
     const { rule } = this.#plan;
     if (rule === undefined) return this.#windows.every((windows) => windows.advance(row, cycle) === 0);
@@ -142,7 +135,6 @@ export class GateRows {
     };
   }
 
-  /** The rule at the beginning of a cycle, if not asked since. */
   #ruleAt(row: number, cycle: number): RuleImage | undefined {
     const own = this.#rules[row];
     if (own === undefined) return undefined;

@@ -24,7 +24,6 @@ import { advanceTo, cycleAt, offsetOf, WindowCounts, type WindowImage } from './
 export interface Due {
   readonly event: ContractEvent;
   readonly transition: CompiledTransition;
-  /** The count of the trigger's window, otherwise of the first one; 1 if the contract counts nothing. */
   readonly count: number;
 }
 
@@ -35,7 +34,6 @@ export interface GateOwner {
 export interface GateImage {
   readonly state: string;
   readonly heldUntilCycle: number;
-  /** Consecutive refusals by operators; default 0. */
   readonly refusals?: number | undefined;
   /** The first holds the cycle of the gate, even if the gate counts nothing. */
   readonly windows: readonly WindowImage[];
@@ -45,7 +43,6 @@ export interface GateImage {
 export interface GateOptions extends GateTime {
   readonly cycle: number;
   readonly owner?: GateOwner | undefined;
-  /** Default: the compiled machine of the plan. */
   readonly moves?: ((plan: Plan, image: GateImage) => Moves) | undefined;
   readonly image?: GateImage | undefined;
   readonly head?: GateHead | undefined;
@@ -60,7 +57,6 @@ export class Gate {
   state: number;
   heldUntilCycle: number;
   refusals: number;
-  /** The longest delay of an event of the last decision, in ms; 0 for none. */
   delayMs = 0;
   /** `count` after the last decision by a rule, or in which a guard could hold. */
   level = 0;
@@ -98,7 +94,6 @@ export class Gate {
     return cycleAt(this.#head.offset);
   }
 
-  /** The time of the last decision, in unix ms; for windows the beginning of its cycle. */
   get nowMs(): number {
     return Math.max(this.#nowMs, startOf(this.cycle, this.cycleMs));
   }
@@ -125,7 +120,6 @@ export class Gate {
     return this.gauges.map(({ value }) => value);
   }
 
-  /** Whether a new gate would decide the same. */
   get isAsNew(): boolean {
     const isFree = this.heldUntilCycle <= this.cycle && this.refusals === 0;
     return isFree && this.state === this.plan.initial && this.gauges.every(({ isAsNew }) => isAsNew);
@@ -140,7 +134,6 @@ export class Gate {
     return this.gauges[aggregate]!.remaining(this.plan.thresholds[aggregate]!);
   }
 
-  /** Cycles until the value of an aggregate is at most `most` if nothing arrives; 0 if it is. */
   cyclesUntilAtMost(most: number, aggregate: number): number {
     const path = this.gauges[aggregate]!.path();
     return path.value <= most ? 0 : cycleOf(path.fallsTo(most, -1), this.cycleMs) - this.cycle;
@@ -150,7 +143,6 @@ export class Gate {
     return this.#rule?.ask(question);
   }
 
-  /** Whether the last event may have brought the next wake-up forward. */
   get hastens(): boolean {
     return this.#rule?.hastens === true;
   }
@@ -161,13 +153,9 @@ export class Gate {
   }
 
   /**
-   * Advances to `cycle` and counts `n` events of one kind in it.
-   * @param n integer >= 0
-   * @param cycle not before `this.cycle`: the caller's clock never runs backwards
-   * @param kind index into `plan.kinds`
-   * @param atMs for a rule: the instant in that cycle, not before the last one. Default: the beginning of the cycle
+   * Advances to `cycle` and counts `n` events in it. Returns how many were admitted.
+   * @param cycle not before `this.cycle` @param kind index into `plan.kinds` @param atMs for a rule; default: the start of the cycle
    * @param holdMs for a rule: time in flight of each; Infinity: until `release`. Default: that of the definition
-   * @returns how many of the n events were admitted
    */
   decide(n: number, cycle: number, kind = 0, atMs?: number, holdMs?: number): number {
     const admitted = decideFast(this.#head, n, offsetOf(cycle));
@@ -184,7 +172,6 @@ export class Gate {
     return this.admits ? 1 : 0;
   }
 
-  /** As `decide`, for `n` as the cost of one request. @returns how many were admitted: by a rule all or none */
   decideOne(n: number, cycle: number, kind: number, atMs: number): number {
     if (this.#rule === undefined || n < 2) return this.decide(n, cycle, kind, atMs);
     const admitted = n * this.decideCost(n, cycle, kind, atMs);
@@ -192,10 +179,7 @@ export class Gate {
     return admitted;
   }
 
-  /**
-   * Corrects the charge of an admitted event, for windows and for rules that have `charge`.
-   * @param n integer, the additional charge; negative: a refund, as far as it still counts @param sinceMs time of the charge, unix ms
-   */
+  /** For windows and rules with `charge`. @param n additional charge, an integer; negative: a refund @param sinceMs time of the charge */
   charge(n: number, ms: number, sinceMs: number): void {
     this.reach(ms);
     for (const gauge of this.gauges) gauge.charge(n, sinceMs);
@@ -209,7 +193,7 @@ export class Gate {
     return counted ? this.#decideInSteps(n, happened, kind) : -1;
   }
 
-  /** Decides an event that its row has already counted: see gate-rows.ts. @returns 1: admitted, 0: limited */
+  /** For an event that its row has already counted: see gate-rows.ts. @returns 1: admitted, 0: limited */
   decideCounted(): number {
     this.#evaluateUnlessQuiet();
     return this.admits ? 1 : 0;
@@ -220,7 +204,6 @@ export class Gate {
     if (cycle > this.cycle) this.#reach(cycle, startOf(cycle, this.cycleMs));
   }
 
-  /** What is due on the way fires at its own time. */
   reach(ms: number): void {
     this.#reach(cycleOf(ms, this.cycleMs), ms);
   }
@@ -244,7 +227,6 @@ export class Gate {
     return first;
   }
 
-  /** A manual transition; `refused` by its operator. */
   move(event: MoveEvent): 'stayed' | 'moved' | 'refused' {
     return this.#send(event);
   }

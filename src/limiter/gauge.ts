@@ -12,7 +12,6 @@ import { advanceTo, cycleAt, RollingWindow, type WindowCounts, type WindowImage 
 
 export interface RuleImage {
   readonly refused: 0 | 1;
-  /** Of the refused request. Default: 1 */
   readonly cost?: number | undefined;
   readonly atMs: number;
   readonly state: unknown;
@@ -40,25 +39,20 @@ export interface Gauge {
   reach(n: number): number;
   /** Counts at most `reach(n)` events of a cycle that it reaches. @param cost of each. Default: 1 */
   add(n: number, happened: number, holdMs: number | undefined, cost?: number): void;
-  /** Advances, at most to the next fall below the band. */
   goTo(cycle: number, ms: number): void;
-  /** The first time, up to `lastMs`, at which the value is below the band without further events; NEVER for none. */
+  /** The first time, up to `lastMs`, at which the value is below the band without further events. */
   leavesBandMs(lastMs: number): number;
-  /** How many more simultaneous events would be admitted. @param threshold of the plan */
   remaining(threshold: number): number;
   levelAt(ms: number): number;
-  /** The first later time at which the level changes without further events; NEVER for none. */
   levelChangesAfter(ms: number): number;
   release(heldMs: number): void;
   charge(n: number, sinceMs: number): void;
-  /** Whether the last event may have brought the next fall forward. */
   readonly hastens: boolean;
   /** @param cost of a hypothetical request. Default: 1 */
   path(cost?: number): GaugePath;
   image(): WindowImage;
 }
 
-/** The future of a gauge, computed without changing it. */
 export interface GaugePath {
   readonly value: number;
   readonly valueWithOne: number;
@@ -187,7 +181,6 @@ class WindowPath implements GaugePath {
   }
 }
 
-/** The decision of a rule, which is charged in every state of the contract. */
 export class RuleGauge implements Gauge {
   lo = 0;
   hi = Number.POSITIVE_INFINITY;
@@ -203,7 +196,6 @@ export class RuleGauge implements Gauge {
   /** Of the refused request; 1 while none is. */
   #cost: number;
 
-  /** @param time a window of one cycle that holds the cycle of the gate */
   constructor(planned: PlannedRule, nowMs: number, time: WindowCounts, image?: RuleImage) {
     this.#planned = planned;
     this.#time = time;
@@ -267,7 +259,6 @@ export class RuleGauge implements Gauge {
     return Math.max(this.#admitsMs, this.#nowMs);
   }
 
-  /** @param sinceMs an upper bound of the time since when it has been limiting */
   #opensMs(sinceMs = this.#nowMs): number {
     this.#admitsMs = opensMs(this.#planned.rule, this.#state, this.#nowMs, this.#cost, sinceMs);
     return this.#admitsMs;

@@ -25,13 +25,10 @@ export interface MoveEvent {
   readonly cycle: number;
   readonly counts: readonly number[];
   readonly input: Readonly<Record<string, number>>;
-  /** Cycles for which no aggregate moves the contract afterwards; 0 for none. */
   readonly holdCycles: number;
-  /** Id of the API key of the caller. */
   readonly by?: string | undefined;
 }
 
-/** An operator refused a due transition: it is due again after the hold. */
 export interface RefusedEvent {
   readonly type: 'refused';
   readonly cycle: number;
@@ -51,11 +48,9 @@ export type CountIn = Looked & {
   readonly aggregate: number;
   readonly ranges: readonly (readonly [lo: number, hi: number | null])[];
 };
-/** The subject of a guard: the count of a window, or whether the rule refuses. */
 type Looked = { readonly event: string } & ({ readonly within: number } | { readonly refused: true });
 /** `fires_when`: the further condition as written; null for none. `aggregate`: the subject of its `count`. */
 export type AsksFor = { readonly to: string; readonly aggregate: number; readonly fires_when: string | null };
-/** `transition`: its index in the definition. */
 export type Fire = {
   readonly transition: number;
   readonly operator: string;
@@ -64,12 +59,10 @@ export type Fire = {
 };
 export type Emit = { readonly event: string; readonly aggregate: number };
 
-/** Guard `held`: no evaluation moves the contract before this cycle. */
 export function held(heldUntilCycle: number, { cycle }: ContractEvent): boolean {
   return cycle < heldUntilCycle;
 }
 
-/** Guard `countIn`. */
 export function countsOf({ ranges }: CountIn): IntegerSet {
   return ranges.map(([lo, hi]) => ({ lo, hi: hi ?? Number.POSITIVE_INFINITY }));
 }
@@ -90,15 +83,12 @@ export function asksFor(params: AsksFor, event: ContractEvent): boolean {
 
 export const INPUT = 'input.';
 
-/** Each condition is parsed once. */
 const conditions = new WeakMap<AsksFor, ReadCondition>();
 
-/** Action `hold`: the cycle from which evaluations move the contract again. */
 export function heldUntil(event: ContractEvent): number {
   return event.cycle + (event.type === 'aggregate' ? 0 : event.holdCycles);
 }
 
-/** Action `emit`: the count of a transition; 1 if the contract counts nothing. */
 export function countAt(event: ContractEvent, aggregate: number): number {
   return event.type === 'refused' ? 1 : (event.counts[aggregate] ?? 1);
 }

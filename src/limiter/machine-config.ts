@@ -137,7 +137,6 @@ const REFUSED: Vocabulary = { names: ['refused'] };
 
 class Conditions {
   readonly faults: Fault[] = [];
-  /** What triggers test, in order of first use; equal ones share an aggregate. */
   readonly #aggregates: string[] = [];
   readonly #looksAt: Vocabulary;
   readonly #withInput: Vocabulary;
@@ -148,7 +147,6 @@ class Conditions {
     this.#withInput = { names: counts ? this.#looksAt.names : [], prefixes: [INPUT] };
   }
 
-  /** The guard of a trigger; undefined without one. The further condition is checked in any case. */
   countIn(index: number, { trigger, fires_when: further }: TransitionDefinition): CountIn | undefined {
     const counts = (field: string, text: string) =>
       this.#read(`/transitions/${index}/${field}`, () => parseCondition(text, this.#looksAt).counts());

@@ -9,7 +9,6 @@ export interface Position {
 
 /** Replaces the compiled machine of a gate. It receives every event and every cycle. */
 export interface Moves {
-  /** Undefined for none. Nothing changes yet. */
   transitionAt(event: ContractEvent): CompiledTransition | undefined;
   after(event: ContractEvent): Position;
 }

@@ -15,7 +15,6 @@ export function finish<T>(steps: Steps<T>): T {
   }
 }
 
-/** The subject of a trigger: events of one kind in one rolling window, or whether the rule refuses. */
 export interface Aggregate {
   readonly event: string;
   /** In cycles; 1 for a rule, because decisions of earlier cycles are final. */
@@ -30,7 +29,6 @@ export interface CompiledTransition {
   readonly proofRequired: boolean;
   readonly inputs: Readonly<Record<string, number>>;
   readonly emits: readonly string[];
-  /** The aggregate and the counts at which it fires; undefined if it is only taken by hand. */
   readonly trigger: { readonly aggregate: number; readonly counts: IntegerSet } | undefined;
   readonly asksFor: AsksFor;
 }
@@ -39,7 +37,6 @@ export interface CompiledState {
   readonly name: string;
   readonly admits: boolean;
   readonly transitions: readonly CompiledTransition[];
-  /** For each aggregate: the counts at which no trigger of this state fires. */
   readonly quiet: readonly IntegerSet[];
 }
 
@@ -47,7 +44,6 @@ export interface CompiledMachine {
   readonly states: readonly CompiledState[];
   readonly transitions: readonly CompiledTransition[];
   readonly initial: number;
-  /** Every (event, within) of a trigger, in order of first use. */
   readonly aggregates: readonly Aggregate[];
   /** Kinds of events that the contract counts, in order of first use, with the aggregates that each feeds. */
   readonly kinds: readonly { readonly event: string; readonly aggregates: readonly number[] }[];
@@ -61,7 +57,6 @@ export interface Plan extends CompiledMachine {
   readonly isShadow: boolean;
 }
 
-/** The numbers that its windows (one a cycle) or its rule hold: its memory is proportional to them. */
 export function windowCycles({ aggregates, rule }: Plan): number {
   return rule?.cells ?? aggregates.reduce((sum, { within }) => sum + within, 0);
 }
@@ -72,7 +67,6 @@ export function spanCycles({ aggregates, rule }: Plan, cycleMs: number): number 
   return aggregates.reduce((longest, { within }) => Math.max(longest, within), 1);
 }
 
-/** The first transition of `state` whose trigger fires at these counts, one for each aggregate. */
 export function firingAt(
   { states }: CompiledMachine,
   state: number,
@@ -83,7 +77,6 @@ export function firingAt(
   );
 }
 
-/** The range around `count` in which nothing fires; undefined if something does. */
 export function quietBand(
   { states }: CompiledMachine,
   state: number,

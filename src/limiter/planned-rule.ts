@@ -6,20 +6,17 @@ import { checkRule, limitsFlight, type RuleDefinition, ruleOf, stateCellsOf } fr
 export interface PlannedRule {
   readonly definition: RuleDefinition;
   readonly rule: Rule;
-  /** Default time in flight of an admitted request. */
   readonly holdMs: number;
   /** Largest burst after a long silence; Infinity for no limit. */
   readonly most: number;
   /** Ms after such a burst until it behaves like a new one. */
   readonly spanMs: number;
   readonly cells: number;
-  /** Whether it limits requests in flight and the definition does not give their time in flight. */
   readonly lacksHold: boolean;
 }
 
 const LATER_MS = 2 ** 41;
 
-/** Upper bound of `spanMs`: two years. */
 const LONGEST_MS = 2 ** 36;
 
 const MOST_TRIED = 1_000;

@@ -12,9 +12,7 @@ import { type ContractDefinition, isOnAggregate } from './definition.js';
 import { type LimiterMove, transitionOn } from './rule-limiter.js';
 
 export interface RateLimiterParameters {
-  /** Request events that a window may hold, 1 .. 1e9. */
   readonly threshold: number;
-  /** Length of the rolling window in cycles, 1 .. 100,000. */
   readonly within: number;
   /** Share of the threshold at which the state nearing begins, 0.01 .. 0.99; absent: no such state. */
   readonly near_limit?: number | undefined;
@@ -61,7 +59,6 @@ export function rateLimiter(given: Partial<RateLimiterParameters> = {}): Contrac
   };
 }
 
-/** The parameters of a definition made here; undefined for any other. */
 export function limiterParameters({ states, transitions }: ContractDefinition): RateLimiterParameters | undefined {
   const [first, second] = transitions.map(({ trigger }) => (isOnAggregate(trigger) ? trigger : undefined));
   if (first === undefined || !('within' in first)) return undefined;
@@ -99,7 +96,6 @@ function plainMoves(threshold: number): LimiterMove[] {
   ];
 }
 
-/** The first transition that can fire does: a count below both bounds leads to allowing. */
 function nearMoves(threshold: number, share: number): LimiterMove[] {
   const near = nearOf(share, threshold);
   const far = Math.max(0, Math.floor(rounded((share - HYSTERESIS) * threshold)));

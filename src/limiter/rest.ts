@@ -60,7 +60,6 @@ function countsOf(stretches: readonly (readonly number[])[], combination: number
 
 /** The longest path on which every window passes its stretches in order. @param table next states by combination; acyclic */
 function* longestWay(table: readonly Int32Array[], sizes: readonly number[], states: number): Steps<number> {
-  // For each combination and state: the longest path to it.
   const most = table.map(() => new Int32Array(states));
   let longest = 0;
   for (const [combination, next] of table.entries()) {
@@ -98,7 +97,6 @@ function stretchStarts(plan: Plan, aggregate: number): number[] {
 }
 
 function findCircle(next: Int32Array): number[] | undefined {
-  // The start from which each state was first reached.
   const seenFrom = new Map<number, number>();
   for (let start = 0; start < next.length; start += 1) {
     let state = start;

@@ -8,7 +8,6 @@ export function templateOf({ primitive }: Pick<RuleDefinition, 'primitive'>): st
   return primitive.replaceAll('_', '-');
 }
 
-/** @param name for example that of a product; default: the primitive */
 export function ruleLimiter(rule: RuleDefinition, name: string = rule.primitive): ContractDefinition {
   return {
     id: templateOf(rule),

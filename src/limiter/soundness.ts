@@ -6,7 +6,6 @@ import type { Fault } from '../schema/failure.js';
 import type { ContractDefinition } from './definition.js';
 import type { CompiledTransition, Plan, Steps } from './plan.js';
 
-/** Operators that are unregistered, described wrongly, or lack the proof that physics operators need. */
 export function* operatorFaults(definition: ContractDefinition, findOperator: FindOperator): Steps<Fault[]> {
   const faults: Fault[] = [];
   for (const [index, { operator: id, proof_required, inputs = {} }] of definition.transitions.entries()) {
@@ -115,7 +114,6 @@ export function* triggerFaults({ transitions }: Plan): Steps<Fault[]> {
 
 /** A trigger fires its operator with the inputs of the definition: if none of them varies, one firing shows the result of all. */
 function whyNeverComputed({ operator, inputs, proofRequired }: CompiledTransition): string | undefined {
-  // Its input, the count, varies.
   if (operator.kind === 'substrate') return undefined;
   const needed = Object.entries(operator.inputs).filter(
     ([name, input]) => name !== 'cycle' && input.default === undefined && !Object.hasOwn(inputs, name),

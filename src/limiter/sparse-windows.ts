@@ -32,7 +32,6 @@ export class Records {
     this.#pages[id >>> this.#bits]![(id & this.#mask) * this.#fields + field] = value;
   }
 
-  /** An integer up to 2^53 in two fields. */
   getLong(id: number, field: number): number {
     const page = this.#pages[id >>> this.#bits]!;
     const at = (id & this.#mask) * this.#fields + field;
@@ -69,7 +68,6 @@ export class SparseWindows {
   #lastCell = 0;
   #freeCell = 0;
 
-  /** @param within length in cycles @param most windows at a time @param field first of the WINDOW_FIELDS in `records` */
   constructor(within: number, most: number, records: Records, field: number) {
     this.within = within;
     this.#windows = records;
@@ -79,7 +77,6 @@ export class SparseWindows {
     this.#cells = new Records(CELL_FIELDS, most * within);
   }
 
-  /** Drops the cycles that have left at `cycle`. @returns the count */
   advance(id: number, cycle: number): number {
     const windows = this.#windows;
     const cells = this.#cells;
@@ -98,7 +95,6 @@ export class SparseWindows {
     return count;
   }
 
-  /** @param n integer from 1 @param cycle not before that of an already counted event */
   add(id: number, n: number, cycle: number): void {
     const windows = this.#windows;
     const cells = this.#cells;
@@ -117,7 +113,6 @@ export class SparseWindows {
     windows.set(id, this.#newest, cell);
   }
 
-  /** The first cycle after `cycle` at which the count is below `least` if nothing arrives; Infinity for never. */
   fallsBelow(id: number, least: number, cycle: number): number {
     let count = this.advance(id, cycle);
     if (count < least) return cycle + 1;

@@ -22,9 +22,7 @@ const triggers = {
 } as const;
 
 /**
- * Makes a definition ready to run. Every fault that a stage finds is listed with its place.
- * @param input a definition, or the JSON of an XState machine: see drawn-definition.ts
- * @param options.isStored whether an earlier version has accepted it: then it runs without the newer checks
+ * @param input a definition, or the JSON of an XState machine: see drawn-definition.ts @param options.isStored skips newer checks
  * @throws Failure `invalid_definition` or `invalid_expression`: stage 1; `operator_not_registered` or `definition_unsound`: stage 2
  */
 export function planContract(

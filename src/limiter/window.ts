@@ -56,7 +56,6 @@ export class WindowCounts {
   readonly ring: Float64Array;
   readonly ringAt: number;
 
-  /** @param within length in cycles, from 1 @param cycle the first cycle @param cells `within` cells */
   constructor(within: number, cycle: number, { array, at }: Cells = cutCells(within)) {
     this.offset = offsetOf(cycle);
     this.within = within;
@@ -88,7 +87,6 @@ export function advanceTo(window: WindowCounts, cycle: number): number {
   return advanceToOffset(window, offsetOf(cycle));
 }
 
-/** @param offset a cycle as `offsetOf` returns it @returns the count */
 export function advanceToOffset(window: WindowCounts, offset: number): number {
   let count = window.inWindow;
   const gap = offset - window.offset;
@@ -151,10 +149,7 @@ export class RollingWindow {
     advanceTo(this.#counts, cycle);
   }
 
-  /**
-   * Advances from `after` to at most `last` cycles from now (0 <= after, last <= within), while fewer than `events` have left.
-   * @returns cycles from now, and the number of events that have left
-   */
+  /** Advances to at most `last` cycles from now (<= within), while fewer than `events` have left. @returns cycles, events left */
   whileFewerLeave(events: number, after: number, last: number): readonly [after: number, left: number] {
     if (after >= last) return [after, 0];
     const { ring, ringAt } = this.#counts;
@@ -170,7 +165,6 @@ export class RollingWindow {
     return [after, left];
   }
 
-  /** The smallest k >= 1 such that the count in k cycles is at most `most`, if nothing arrives. */
   cyclesUntilAtMost(most: number): number {
     const [after] = this.whileFewerLeave(this.count - most, 0, this.within - 1);
     return after + 1;
@@ -197,7 +191,6 @@ export class RollingWindow {
     return { cycle: this.cycle, counts };
   }
 
-  /** Sets the cycle, too. The window must be empty. */
   restore({ cycle, counts }: WindowImage): void {
     this.#counts.offset = offsetOf(cycle);
     for (let at = 0; at < counts.length; at += 2) this.addAt(cycle - counts[at]!, counts[at + 1]!);

@@ -21,7 +21,6 @@ import { ALL, complement, type IntegerSet, NONE, range, union } from './integer-
 type Scope = (name: string) => number | undefined;
 
 export interface ReadCondition {
-  /** In the order in which they are written. */
   readonly names: ReadonlySet<string>;
   /** A comparison with a missing number, or with NaN (0 / 0), is false. */
   holds(scope: Scope): boolean;
@@ -29,7 +28,6 @@ export interface ReadCondition {
   counts(): IntegerSet;
 }
 
-/** The first error in a condition, with its column (from 1). */
 export class ExpressionError extends Error {
   override readonly name = 'ExpressionError';
   constructor(
@@ -40,7 +38,6 @@ export class ExpressionError extends Error {
   }
 }
 
-/** Allowed names; a prefix such as `input.` allows every name that starts with it. */
 export interface Vocabulary {
   readonly names: readonly string[];
   readonly prefixes?: readonly string[];
@@ -63,7 +60,6 @@ interface Term {
   linear(): Linear;
 }
 
-/** A boolean part. */
 interface Truth extends Omit<ReadCondition, 'names'> {
   readonly kind: 'truth';
   readonly at: number;
@@ -113,9 +109,7 @@ const arithmetic: Readonly<Record<string, Arithmetic>> = {
 
 interface Comparison {
   holds(left: number, right: number): boolean;
-  /** The comparison with its sides exchanged. */
   readonly turned: string;
-  /** The counts that satisfy it with a bound on the right. */
   counts(bound: number): IntegerSet;
 }
 

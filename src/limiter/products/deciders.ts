@@ -30,7 +30,6 @@ const requestLine = compileSchema(RequestLine);
 export interface Decided {
   readonly admitted: boolean;
   readonly delay_ms: number;
-  /** Wait until the same request would be admitted, if nothing else arrives. */
   readonly retry_after_ms: number | null;
   readonly told_retry_after_ms?: number | null;
   readonly remaining: number | null;
@@ -53,14 +52,12 @@ export class Deciders {
   #madeMs: number | undefined;
   #sweepAt = FIRST_SWEEP;
 
-  /** @param madeMs creation time of the limiter; default: the first request */
   constructor(definition: RuleDefinition, madeMs?: number) {
     this.#rule = ruleOf(definition);
     this.#announces = definition.announces;
     this.#madeMs = madeMs;
   }
 
-  /** @throws Failure `limit_reached` with more than a million keys whose state matters */
   decideLine(text: string): Decided | Misread {
     let line: unknown;
     try {

@@ -7,7 +7,6 @@ import { definitionOf } from './products.js';
 
 export interface FamilyWindow {
   readonly limit: number;
-  /** In cycles. */
   readonly within: number;
   readonly cycleMs: number;
 }

@@ -20,10 +20,7 @@ type Limiter = Readonly<Fields>;
 
 const MOST_CHARACTERS = 20_000;
 
-/**
- * Parses a limiter as a scenario has it: `{ threshold, within }`, `{ like }`, `{ primitive, params }`, `{ paste }` or `{ and }`. Bounds are
- * left to `checkLimiter`. @throws Failure `invalid_definition`, with the place of the error
- */
+/** The limiter as a scenario has it; `checkLimiter` checks its bounds. @throws Failure `invalid_definition`, with the place */
 export function readLimit(given: string): Limiter {
   const text = given.trim();
   if (text === '') throw unreadable(text, undefined, 'it is empty');
@@ -98,7 +95,6 @@ interface Pace {
   readonly words: number;
 }
 
-/** A number, a unit, and a time of several words such as `1h 30 min`. */
 const MOST_PACE_WORDS = 8;
 const PACE = /^\+?(\d+(?:\.\d+)?)\s*(?:(requests?|tokens?|bytes?|units?)\s*)?(?:\/|\b(?:in|per)\b)\s*(\S.*)$/i;
 
@@ -121,7 +117,6 @@ function paceAt(text: string, words: readonly Word[], from: number): Pace {
   throw unreadable(text, words[from], why);
 }
 
-/** `hold_ms` and `counts` belong to every limiter with a rule. */
 const { primitive: _, params: __, ...outer } = propertiesOf(RuleDefinition);
 
 function likeIn(text: string, [first, ...words]: readonly Word[]): Limiter {
@@ -215,7 +210,6 @@ function readValue(text: string, word: Word, name: string, { type }: Kind): unkn
   return isTime ? msOf(text, word, value) : value;
 }
 
-/** @throws Failure for a time in cycles, which rules do not know */
 function msOf(text: string, word: Word, time: string): number {
   if (/^[\d.\s]*(cycles?)?$/i.test(time))
     throw unreadable(text, word, 'a rule takes a time with a unit, as 60s or 500ms');

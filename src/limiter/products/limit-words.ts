@@ -7,7 +7,6 @@ import { Failure } from '../../schema/failure.js';
 export interface Word {
   readonly name: string | undefined;
   readonly text: string;
-  /** Position of its first character, from 1. */
   readonly at: number;
 }
 
@@ -65,7 +64,6 @@ export function valueIn(text: string, word: Word): unknown {
 
 const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/;
 
-/** The shortest text that `valueIn` reads as this value. */
 function writtenValue(value: unknown): string {
   const isPlain = typeof value !== 'object' && /^[^\s"{[]\S*$/.test(String(value));
   const reads = isPlain && valueIn('', { name: undefined, text: String(value), at: 1 }) === value;

@@ -97,7 +97,6 @@ function propertiesOf(params: unknown): typeof RuleDefinition.properties {
   return (params as typeof RuleDefinition).properties;
 }
 
-/** Parameters of a product are checked only by its schema. */
 export type RuleLimiterSpec =
   | RuleDefinition
   | Static<typeof Paste>
@@ -111,7 +110,6 @@ export function followsRule(limiter: unknown): limiter is Readonly<Record<string
   return ['primitive', 'like', 'paste', 'and'].some((way) => way in limiter);
 }
 
-/** The window lengths as written, to choose a cycle that divides them. */
 export function windowsOf(limiter: unknown): (number | string | undefined)[] {
   const { and, within } = (limiter ?? {}) as { readonly and?: readonly unknown[]; readonly within?: number | string };
   if (Array.isArray(and)) return and.flatMap(windowsOf);

@@ -17,7 +17,6 @@ import {
 
 function perOf(rate: string): { readonly limit: number; readonly window_ms: number } {
   const [, amount = '', times = '1', unit = ''] = /^\s*(\d+)\s*(?:\/|per)\s*(\d+)?\s*([a-z]+)\s*$/i.exec(rate) ?? [];
-  // Fails with the words for a rate.
   if (amount === '') parseRate(rate, 1000);
   return { limit: Number(amount), window_ms: Number(times) * parseTimeMs(`1 ${unit}`, 1) };
 }

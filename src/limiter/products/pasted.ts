@@ -13,11 +13,9 @@ export function looksLikeStanza(text: string): boolean {
   );
 }
 
-/** The limits of one place of a configuration. */
 interface PastedLimiter {
   /** `location /api`, with its server if there are several; undefined for a stanza without places. */
   readonly name: string | undefined;
-  /** In order of application; a request has to pass all. */
   readonly limits: readonly Like[];
 }
 

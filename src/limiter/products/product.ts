@@ -6,12 +6,10 @@ import { strict } from '../rule/fields.js';
 import type { Announces, Primitive, RuleDefinition } from '../rule/rule-definition.js';
 
 export interface Product {
-  /** With the version that was read or run. */
   readonly product: string;
   readonly params: TSchema;
   readonly example: Readonly<Record<string, unknown>>;
   readonly refused: string;
-  /** @throws Failure `invalid_input` for a text that is not a rate or time */
   readonly rule: (given: Readonly<Record<string, unknown>>) => RuleDefinition;
 }
 
@@ -30,14 +28,12 @@ interface Declared<Of extends Params> {
   readonly product: string;
   readonly params: Of;
   readonly example: Readonly<Record<string, unknown>>;
-  /** Effect of a refused request. Default: none. */
   readonly refused?: string;
   /** Whether at least one parameter is needed, but none in particular. */
   readonly needsOne?: true;
   readonly rule: (given: Values<Of>) => RuleDefinition;
 }
 
-/** A row of a table of products. `rule` is called with parameters that fit the schema. */
 export function product<Of extends Params>(declared: Declared<Of>): Product {
   const { params, refused = 'nothing', needsOne = false, rule, ...words } = declared;
   const fields = Object.entries(params);
@@ -98,7 +94,6 @@ export const time = (description: string, unit: keyof typeof unitsMs): Param<num
   read: (given) => (typeof given === 'string' ? parseTimeMs(given, unitsMs[unit]) : (given as number) * unitsMs[unit]),
 });
 
-/** @param standard its default, as a person would write it */
 export function optional<Value>(of: Param<Value>): Param<Value | undefined>;
 export function optional<Value>(of: Param<Value>, standard: string | number): Param<Value>;
 export function optional<Value>(of: Param<Value>, standard?: string | number): Param<Value | undefined> {
@@ -111,7 +106,6 @@ export function optional<Value>(of: Param<Value>, standard?: string | number): P
 
 export const store = (a: string, b: string) => optional(oneOf([a, b], 'Where counts are kept.'), a);
 
-/** A fixed window that begins at the first request and counts refused ones. */
 export const windowed = (limit: number, window_ms: number, more: object = {}) => ({
   limit,
   window_ms,
@@ -120,7 +114,6 @@ export const windowed = (limit: number, window_ms: number, more: object = {}) =>
   ...more,
 });
 
-/** @param stepMs clock resolution; 0 for a continuous clock */
 export function rule(primitive: Primitive, params: object, announces?: Announces, stepMs = 1): RuleDefinition {
   return {
     primitive,

@@ -126,7 +126,6 @@ function pastedRule(stanza: string, location: unknown): RuleDefinition {
   return together(asked[0]!.limits.map(likeRule), 'and');
 }
 
-/** All must admit and are charged only then, but windows count every request. @throws Failure for windows mixed with rules */
 function allOf(limiters: readonly Readonly<Record<string, unknown>>[], cycleMs: number): RuleDefinition {
   const windows = limiters.filter((one) => 'threshold' in one || 'within' in one);
   if (windows.length > 0 && windows.length < limiters.length)

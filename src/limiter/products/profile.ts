@@ -13,14 +13,12 @@ export interface Profile {
   /** In the long run; undefined for limits on concurrency. */
   readonly perSecond: number | undefined;
   readonly firstBurst: { readonly sent: number; readonly atOnce: number; readonly delayed: number };
-  /** See `MostStarts`; null without a limit. */
   readonly mostInASecond: number | null;
   readonly mostIsExact: boolean;
   readonly atRate: Share;
   readonly atTwice: Share;
   /** Announced minus true wait in ms, over the refused requests of a burst and its tail; undefined without any. */
   readonly announcedLate: { readonly median: number; readonly least: number; readonly most: number } | undefined;
-  /** Median of the true waits of refused requests; undefined if none is refused. */
   readonly trueWaitMs: number | undefined;
 }
 

@@ -123,7 +123,6 @@ export function adaptive(params: Params): Rule<State> {
   const timeOf = (state: State, t: number, wanted: (room: number) => boolean) => {
     const then = copied(state);
     advance(then, t);
-    // A request that ends with `release` has no known end.
     while (then.ends.length > 0 && then.ends[0]! < NEVER) {
       const at = then.ends[0]!;
       advance(then, at);

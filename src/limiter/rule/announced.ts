@@ -14,7 +14,6 @@ const waitNamed = {
   backoff: 'backoff',
 } as const;
 
-// Tolerance for rounding errors.
 const secondsUp = (ms: number) => Math.ceil(ms / 1000 - 1e-7) * 1000;
 const secondsDown = (ms: number) => Math.floor(ms / 1000 + 1e-7) * 1000;
 

@@ -32,7 +32,6 @@ function windowEndOf(rule: Rule, state: unknown, t: number): number {
   return rule.waits?.windowEnd?.(state, t) ?? 0;
 }
 
-/** `refusedMs`: the latest window end among the rules that refused the last request. */
 interface All {
   members: unknown[];
   refusedMs: number;

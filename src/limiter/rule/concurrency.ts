@@ -77,7 +77,6 @@ export function concurrencyQueue({
   limit,
   max_wait_ms = NEVER,
 }: Static<typeof ConcurrencyQueueParams>): Rule<InFlight> {
-  /** The earliest time at which `n` servers are free. */
   const startOf = ({ ends }: InFlight, t: number, n: number) => {
     const busy = ends.length + n - limit;
     return busy <= 0 ? t : Math.max(t, ends[busy - 1]!);

@@ -13,7 +13,6 @@ export const wait = (description: string) => Type.Number({ minimum: 0, maximum: 
 export const count = (description: string, minimum = 1) =>
   Type.Integer({ minimum, maximum: 1_000_000_000_000, description });
 
-/** For counts that take a place each in the state. */
 export const places = (description: string) => Type.Integer({ minimum: 1, maximum: 1_000_000, description });
 
 export const amount = (description: string, minimum = 0) =>

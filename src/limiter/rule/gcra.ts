@@ -28,7 +28,6 @@ interface State {
 
 export function gcra({ T_ms: T, tau_ms: tau }: Static<typeof GcraParams>): Rule<State> {
   const most = Math.floor((tau + T + GRAIN_MS) / T);
-  /** TAT - t, from 0. */
   const ahead = ({ fromMs, turns }: State, t: number) => Math.max(fromMs - t + turns * T, 0);
   const excess = (state: State, t: number, n: number) => ahead(state, t) + n * T - (tau + T);
   const roomAt = (state: State, t: number) => Math.floor((tau + T + GRAIN_MS - ahead(state, t)) / T);

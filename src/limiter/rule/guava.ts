@@ -50,7 +50,6 @@ export const GuavaWarmupParams = Type.Object(
   strict,
 );
 
-/** Upper bound of the permits counted beyond the stored ones. */
 const MOST_ROOM = 10_000;
 
 interface State {
@@ -65,7 +64,6 @@ interface Kind {
   /** Ms without a request that store one more permit. */
   readonly coolMs: number;
   readonly longestMs: number;
-  /** What taking `n` of `stored` permits costs, in ms. */
   readonly cost: (stored: number, n: number) => number;
 }
 

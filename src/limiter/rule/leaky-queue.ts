@@ -72,7 +72,6 @@ export function leakyQueue(params: Static<typeof LeakyQueueParams>): Rule<Queue>
   };
 }
 
-/** The last start is `fromMs` + `turns` T; `fromMs` is -1 before the first. */
 interface Slack {
   fromMs: number;
   turns: number;

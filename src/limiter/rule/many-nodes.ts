@@ -71,7 +71,6 @@ interface Sent {
   n: number;
 }
 
-/** `turn`: the next node. `windows`: one for each node. `lost`: what a failover forgets, by cycle. */
 interface State {
   turn: number;
   readonly madeMs: number;
@@ -93,7 +92,6 @@ export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
   const begins = ({ madeMs }: State) => madeMs + (partition?.from_ms ?? NEVER);
   const ends = ({ madeMs }: State) => madeMs + (partition?.to_ms ?? 0);
   const isParted = (state: State, t: number) => t >= begins(state) && t < ends(state);
-  /** Whether a node cannot reach the counting one. */
   const isAway = (state: State, t: number, node: number) => design === 'exact' && node < cut && isParted(state, t);
   const fails = ({ madeMs }: State) => (failover === undefined ? NEVER : madeMs + failover.at_ms);
   const next = ({ turn }: State) => (spread === 'one' ? 0 : turn);
@@ -102,7 +100,6 @@ export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
     windows.map((window) => advanceTo(window, cycleAt(t)));
   const isUnknown = ({ node, cycle, atMs, acrossMs }: Sent, to: number, t: number) =>
     node !== to && cycle > cycleAt(t) - within && t < (node < cut === to < cut ? atMs : acrossMs);
-  /** The count of the window as a node knows it. */
   const known = (state: State, counts: readonly number[], node: number, t: number) => {
     if (design === 'local_share') return counts[node]!;
     const { sent } = state;
@@ -147,7 +144,6 @@ export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
     const offsets = group.map((node) => (node - state.turn + nodes) % nodes).sort((a, b) => a - b);
     return Math.floor(m / group.length) * nodes + offsets[m % group.length]!;
   };
-  /** Groups of nodes that know each other's counts at once. */
   const groups = (state: State, t: number): (readonly number[])[] => {
     if (design === 'exact') return [all.filter((node) => !isAway(state, t, node))];
     if (design === 'local_share' || syncMs > 0 || lagMs > 0) return all.map((node) => [node]);

@@ -54,7 +54,6 @@ interface Clocked<State> {
   inner: State;
 }
 
-/** @param stepMs undefined for continuous time */
 export function withClockStep<State>(rule: Rule<State>, stepMs: number | undefined): Rule<Clocked<State>> {
   // The tolerance keeps multiples of a fine step, because doubles near 2^41 have coarse steps.
   const read =

@@ -13,7 +13,6 @@ import { type RuleDefinition, ruleOf } from './rule-definition.js';
 export interface MostStarts {
   /** Infinity for a rule that admits any number at once, or only delays. */
   readonly starts: number;
-  /** Whether `starts` is the maximum; otherwise it is a lower bound. */
   readonly exact: boolean;
 }
 
@@ -21,7 +20,6 @@ export interface MostStarts {
 export const HOLD_MS = 100;
 /** Far from 1970: windows of the epoch begin at multiples of their length. */
 const ABOUT_MS = 1_700_000_000_000;
-/** Questions to the rule after which only the first attacks are tried. */
 const EFFORT = 20_000;
 /** For combined rules, and those whose delays depend on the whole order of requests. */
 const LARGE_EFFORT = 150_000;
@@ -51,7 +49,6 @@ export function mostStarts(definition: RuleDefinition, intervalMs: number): Most
 interface Step {
   readonly restMs: number;
   readonly take: number;
-  /** Further refused requests, which may end a block or a window early. */
   readonly refused: number;
 }
 
@@ -229,7 +226,6 @@ function restsFor(spans: readonly number[], intervalMs: number): number[] {
   return [...rests];
 }
 
-/** Lengths of time in the parameters, longest first: those in ms, and the fill times of buckets. */
 function spansOf(params: unknown): number[] {
   const spans: number[] = [];
   const look = (at: unknown) => {
@@ -254,7 +250,6 @@ function spansOf(params: unknown): number[] {
 
 const LONGEST_MS = 31_536_000_000;
 
-/** Undefined if no simple bound is known. */
 function upperBound({ primitive, params, hold_ms }: RuleDefinition, intervalMs: number): number | undefined {
   const given = params as Readonly<Record<string, number>>;
   const has = (...names: readonly string[]) => Object.keys(given).every((name) => names.includes(name));

@@ -31,7 +31,6 @@ import { bucketAndInterval, TokenBucketAndIntervalParams } from './token-bucket-
 import { intervalBucket } from './token-bucket-interval.js';
 import { truncatingBucket } from './token-bucket-trunc.js';
 
-/** A part of a combination. Its parameters are checked separately. */
 const Member = Type.Object(
   {
     primitive: Type.String({ minLength: 1, maxLength: 64, description: 'The rule.' }),
@@ -70,14 +69,11 @@ interface PrimitiveRow<Params extends TSchema> {
   readonly params: Params;
   /** @param grainMs step of the clock that the rule sees */
   make(params: Static<Params>, grainMs: number): Rule;
-  /** The rate in requests per ms; absent or undefined if the parameters have none. */
   ratePerMs?(params: Static<Params>): number | undefined;
   /** Upper bound of the numbers in its state. Default: 8, plus those of its members. */
   cells?(params: Static<Params>): number;
   readonly limitsFlight?: true;
-  /** For rules that can be set to a rate of n requests in `ms`. */
   readonly paced?: Paced<Partial<Static<Params>>>;
-  /** The rules that it combines, each with its place in the parameters. */
   members?(params: Static<Params>): readonly (readonly [place: string, member: unknown])[];
 }
 
@@ -281,7 +277,6 @@ export const RuleDefinition = Type.Object(
 );
 export type RuleDefinition = Static<typeof RuleDefinition>;
 
-/** A checked primitive with its parameters: a rule, or a member of one. */
 type Fitting = {
   readonly primitive: string;
   readonly params: unknown;
@@ -317,7 +312,6 @@ export function limitsFlight(rule: Fitting): boolean {
   );
 }
 
-/** @throws Failure `invalid_definition`, with every faulty place */
 export function ruleOf(input: unknown): Rule {
   return uncheckedRule(checkRule(input));
 }

@@ -23,7 +23,6 @@ export const NEVER = Number.POSITIVE_INFINITY;
 /** Closer instants are the same: the resolution of a continuous clock is two steps of a double near 2^41 ms, where Unix times lie. */
 export const GRAIN_MS = 2 ** -11;
 
-/** Later expiries are clamped to this. */
 export const LAST_MS = 2 ** 53;
 
 export interface Rule<State = unknown> {
@@ -33,32 +32,23 @@ export interface Rule<State = unknown> {
   readonly ownClock?: true;
   /** A refused request may bring the next admission forward; otherwise it can only postpone it. */
   readonly hastens?: true;
-  /** The state of a new key, in a limiter created at `madeMs`. */
   fresh(madeMs: number): State;
-  /**
-   * Decides and charges a request. Returns its delay in ms, or LIMITED.
-   * @param n cost, an integer >= 1
-   * @param holdMs time in flight after the start, for limits on concurrency; Infinity: until `release`, if the rule has it
-   */
+  /** @param n cost, from 1 @param holdMs time in flight after the start; Infinity: until `release`. @returns the delay in ms, or LIMITED */
   decide(state: State, tMs: number, n: number, holdMs: number): number;
   /** Ends a request admitted with an infinite `holdMs`. For limits on concurrency without a queue. */
   release?(state: State, tMs: number, heldMs: number): void;
-  /**
-   * Corrects the charge of an admitted request, regardless of the limit, if the rule supports it.
-   * @param n integer, the additional charge; negative: a refund, as far as it still counts @param sinceMs time of the charge
-   */
+  /** Corrects a charge, regardless of the limit. @param n integer; negative: a refund, as far as it still counts @param sinceMs of the charge */
   charge?(state: State, tMs: number, n: number, sinceMs: number): void;
-  /** The earliest time >= `tMs` at which `decide` would admit a request of cost `n`; NEVER if it would not. */
+  /** At `tMs` or later; NEVER if a request of cost `n` would never be admitted. */
   nextAdmission(state: State, tMs: number, n: number): number;
-  /** The earliest time > `tMs` at which `remaining` may change if nothing arrives; NEVER if it does not. */
+  /** After `tMs`; NEVER if `remaining` does not change without requests. */
   nextChange(state: State, tMs: number): number;
-  /** How many requests of cost 1 would be admitted now, with or without a delay; Infinity if all. */
+  /** Requests of cost 1 that would be admitted now, with or without a delay. */
   remaining(state: State, tMs: number): number;
   /** Converts a state of 0.2. Absent if the form is the same. */
   upgrade?(state: object): State;
   /** Whether a fresh state decides the same from now on. */
   forgettable(state: State, tMs: number): boolean;
-  /** Waits that products announce instead of the true one. */
   readonly waits?: Waits<State>;
 }
 
@@ -88,10 +78,7 @@ export function copyOf<T>(state: T): T {
   return next as T;
 }
 
-/**
- * Bisection: the first of `from`, `from + grainMs`, … up to `to` at which the monotonic `holds` is true; NEVER if it is not at the end.
- * @param near an estimate, near which the search starts
- */
+/** Bisection for the first `from + k * grainMs` up to `to` at which the monotonic `holds` is true. @param near an estimate of it */
 export function firstTime(
   from: number,
   to: number,

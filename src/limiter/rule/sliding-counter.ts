@@ -111,14 +111,12 @@ export function slidingCounter(params: Static<typeof SlidingCounterParams>, grai
     look(state, t);
     return Math.max(0, Math.floor(most - estimate(t, 0)));
   };
-  /** An estimate of when the previous window has faded enough to admit `n` more, without a block. */
   const fadedBy = (state: State, t: number, n: number) => {
     look(state, t);
     const { startMs, cur, prev } = view;
     const room = most - n + (integers || floorPrev || floorTotal ? 1 : 0);
     return cur < room ? startMs + span * (1 - (room - cur) / prev) : startMs + span * (2 - room / cur);
   };
-  /** The time after which nothing changes. */
   const settledBy = (state: State, t: number) =>
     Math.max(t, startOf(state, 2), state.untilMs + (blocksWindow ? grainMs : 0));
 

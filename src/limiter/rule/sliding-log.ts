@@ -56,7 +56,6 @@ function clear(log: Log): void {
   log.sum = 0;
 }
 
-/** Removes old entries, in amortized constant time. */
 function drop(log: Log, t: number, span: number, atEnd: boolean): void {
   const { times, costs } = log;
   while (log.head < times.length && (atEnd ? times[log.head]! + span <= t : times[log.head]! + span < t)) {
@@ -82,7 +81,6 @@ function add(log: Log, t: number, n: number): void {
   }
 }
 
-/** Subtracts `n` from the entry of `ms`, unless it has left. */
 function reduce(log: Log, ms: number, n: number): void {
   const at = log.times.indexOf(ms, log.head);
   if (at < 0) return;
@@ -99,7 +97,6 @@ function held(log: Log, t: number, span: number, atEnd: boolean): number {
   return sum;
 }
 
-/** The earliest time from `t` on at which at most `most` are held. */
 function timeOfAtMost(log: Log, most: number, t: number, span: number, lateMs: number): number {
   let { sum } = log;
   let at = t;
@@ -148,7 +145,6 @@ export function slidingLog(params: Static<typeof SlidingLogParams>, grainMs: num
   };
 }
 
-/** `untilMs` is -1 while there is no block. */
 interface BlockedLog {
   untilMs: number;
   log: Log;

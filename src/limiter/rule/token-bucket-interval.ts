@@ -10,10 +10,7 @@ import { multipleOf, periodsIn } from './periods.js';
 import { LAST_MS, LIMITED, NEVER, type Rule } from './rule.js';
 import type { TokenBucketParams } from './token-bucket.js';
 
-/**
- * `tick` is the last one seen, counted from `fromMs` (-1 until the first request, if that starts the grid). `base` is the tokens at
- * `baseTick` minus those taken since: no running sum accumulates rounding errors.
- */
+/** `tick` counts from `fromMs` (-1 before a first request starts the grid). `base`: tokens at `baseTick` minus those taken since. */
 export interface IntervalBucketState {
   fromMs: number;
   tick: number;
@@ -22,7 +19,6 @@ export interface IntervalBucketState {
   goneMs: number;
 }
 
-/** Smaller fractions of a token are rounding errors. */
 const ROUNDING = 1e-9;
 
 function withoutRounding(tokens: number): number {
@@ -45,7 +41,6 @@ export function intervalBucket(params: TokenBucketParams, grainMs: number): Rule
 
   const ticksFor = (tokens: number) => Math.ceil(withoutRounding(tokens / rate));
   const tickAt = (state: IntervalBucketState, t: number) => periodsIn(t - state.fromMs, per);
-  /** The last tick before `t`, or a later one. */
   const gridAt = (state: IntervalBucketState, t: number, later = 0) =>
     isNew(state, t) ? t + multipleOf(per, later) : state.fromMs + multipleOf(per, tickAt(state, t) + later);
   const tokensAt = ({ base, baseTick }: IntervalBucketState, tick: number) =>
@@ -72,7 +67,6 @@ export function intervalBucket(params: TokenBucketParams, grainMs: number): Rule
   const bringUpToDate = (state: IntervalBucketState, t: number) => {
     const tokens = level(state, t);
     const wasNew = isNew(state, t);
-    // A full or new bucket counts from here.
     const isFixed = wasNew || isGone(state, t) || tokens >= capacity;
     if (wasNew) state.fromMs = t;
     if (wasNew) state.tick = 0;

@@ -11,7 +11,6 @@
 import { LIMITED, NEVER, type Rule } from './rule.js';
 import type { TokenBucketParams } from './token-bucket.js';
 
-/** `untilMs` is -1 while there is no block. */
 interface State {
   tokens: number;
   atMs: number;

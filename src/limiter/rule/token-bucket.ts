@@ -73,7 +73,6 @@ export function continuousBucket(params: TokenBucketParams): Rule<BucketState> {
     t >= state.goneMs ? most : Math.min(most, state.tokens + (t - state.atMs) * perMs);
   const waitFor = (tokens: number, n: number) => (n * parts - tokens <= 0 ? 0 : (n * parts - tokens) / perMs);
   const tooMany = (n: number) => n > capacity && !overCapacity;
-  /** The first time from `ms` on at which `decide` would agree. */
   const settled = (state: BucketState, ms: number, n: number) => {
     let at = ms;
     for (let i = 0; i < MOST_GRAINS && waitFor(level(state, at), n) > maxWait + grain; i += 1) at += GRAIN_MS;
