@@ -38,7 +38,7 @@ interface ChangeParts {
   readonly store: Store;
 }
 
-/** The machine must stay idle meanwhile. @throws Failure `invalid_definition`, `no_candidate`, or that of a stopped contract */
+/** The machine must stay idle. @throws Failure `invalid_definition`, `no_candidate`, or that of a stopped contract */
 export function* changeContract(
   { plans, ledger, store }: ChangeParts,
   machine: Machine,
@@ -85,7 +85,7 @@ export function* changeContract(
   return { changes, forgotten: kept?.forgotten, resets };
 }
 
-/** Adopts a change made in another store, which decides for this contract. @returns the former plans, if anything changed */
+/** Adopts a change by another store, which decides for this contract. @returns the former plans, if it changed */
 export function relearn(
   plans: SharedPlans,
   machine: Machine,

@@ -60,7 +60,7 @@ export class Contract extends GateHead {
     this.keys = key === undefined ? this.makeKeys(image, plan, cycle) : undefined;
   }
 
-  /** Replaces the definition, under the same id. @param saved its gate; undefined to start anew @param keys from `makeKeys` */
+  /** Replaces the definition. @param saved its gate; undefined to start anew @param keys from `makeKeys` */
   become(image: ContractImage, plan: Plan, saved: GateImage | undefined, keys: Keys | undefined): void {
     const cycle = saved?.windows[0]?.cycle ?? this.cycle;
     this.keys?.stop();
@@ -152,7 +152,7 @@ export class Contract extends GateHead {
     return admitted;
   }
 
-  /** Counts late events in the cycle in which they happened. @throws Failure `event_too_old` after every window, and as `decide` */
+  /** Counts events in the earlier cycle `happened`. @throws Failure `event_too_old`, and as `decide` */
   decideLate(n: number, happened: number, cycle: number, kind = 0, name?: string): number {
     const admitted = this.#workByName(name, cycle, n, (gate) => gate.decideLate(n, happened, kind));
     if (admitted < 0) throw eventTooOld(this, happened);
@@ -160,7 +160,7 @@ export class Contract extends GateHead {
     return admitted;
   }
 
-  /** By its condition alone. @throws Failure `no_transition`, `condition_failed`, `{compute,prove,verify}_failed`, and as `decide` */
+  /** @throws Failure `no_transition`, `condition_failed`, `{compute,prove,verify}_failed`, and as `decide` */
   move({ to, input = {}, holdCycles = 0, by }: Move, cycle: number, name?: string): AuditRow {
     const { ledger } = this.#context;
     let from = this.gate.state;

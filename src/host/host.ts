@@ -33,7 +33,7 @@ export interface HostOptions {
   readonly store: Store;
   /** Operators that definitions may name. Default: the standard ones. */
   readonly findOperator?: FindOperator;
-  /** Called once, before any wake-up: the clock must not fall behind the newest stored cycle. Without it, a clock behind is a bug. */
+  /** Called once, before any wake-up; afterwards the clock must not be behind the newest stored cycle. */
   readonly holdClock?: (newestCycle: number) => void;
   /** Throws if there is no memory for another key. Default: never throws. */
   readonly claimMemory?: () => void;

@@ -55,7 +55,7 @@ export class KeyTable {
   #free = 0;
   #cycle: number;
 
-  /** @param span cycles after its last count for which a key is not idle, from 1 @param ownFields 32-bit fields of the owner per row */
+  /** @param span cycles without a count until a key is idle @param ownFields 32-bit fields of the owner per row */
   constructor(span: number, cycle: number, most: number, ownFields: number) {
     this.span = span;
     this.#cycle = cycle;

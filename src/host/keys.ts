@@ -106,7 +106,7 @@ export class Keys {
     return !this.#options.plan.states[this.#stateOf(key)]!.admits;
   }
 
-  /** The number of a known or new key; 0 if it shares the contract's gate. @throws Failure `too_many_keys`, and as `claimMemory` */
+  /** The number of a key; 0 if it shares the contract's gate. @throws Failure `too_many_keys`, and as `claimMemory` */
   place(name: string, n: number): number {
     const { table } = this;
     const { keyed, context } = this.#options;
@@ -209,7 +209,7 @@ export class Keys {
     }
   }
 
-  /** Restores the converted keys of `source`; the others start anew with their next event. @returns their numbers, with `isStored` */
+  /** Restores the converted keys of `source`; the others start anew. @returns numbers, with `isStored` */
   *takeFrom(source: Keys, convert: Convert): Steps<(readonly [key: number, isStored: boolean])[]> {
     const taken: (readonly [number, boolean])[] = [];
     for (const [{ id, key, ...gate }, isStored] of source.states()) {

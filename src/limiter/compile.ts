@@ -73,7 +73,7 @@ function quietCounts(transitions: readonly CompiledTransition[], aggregate: numb
   return complement(union(...counts));
 }
 
-/** Follows a rising count from the initial state through admitting states; from a limiting initial state, to the end of its band. */
+/** Follows a rising count from the initial state through admitting states to the end of the last band. */
 function admittedAtFirst(states: readonly CompiledState[], initial: number, aggregate: number): number {
   let state = states[initial]!;
   let count = 0;

@@ -9,7 +9,7 @@ import type { GaugePath } from './gauge.js';
 import { firingAt, type Plan } from './plan.js';
 import { NEVER } from './rule/rule.js';
 
-/** In unix ms; undefined for never. @param kind index into `plan.kinds` @param cost of the request, admitted as a whole */
+/** In unix ms; undefined for never. @param kind index into `plan.kinds` @param cost admitted as a whole */
 export function admissionMs(gate: Gate, kind = 0, cost = 1): number | undefined {
   return timeOf(gate, gate.plan.kinds[kind]?.aggregates ?? [], cost);
 }
@@ -36,7 +36,7 @@ export function cyclesUntil({ cycle, cycleMs, nowMs }: Gate, ms: number | undefi
   return Math.max(1, begun - cycle + (startOf(begun, cycleMs) < ms ? 1 : 0));
 }
 
-/** The first time at which the state admits. @param fed aggregates that count the request; none: only the state matters */
+/** The first time at which the state admits. @param fed aggregates that count the request, if there is one */
 function timeOf(gate: Gate, fed: readonly number[], cost = 1): number | undefined {
   const { plan, cycleMs } = gate;
   const paths = gate.gauges.map((gauge) => gauge.path(cost));

@@ -48,7 +48,7 @@ export interface GateOptions extends GateTime {
   readonly head?: GateHead | undefined;
 }
 
-/** Back-off of a refused trigger: 1, 2, 4 ... cycles, at most this many, because each try writes a row. A transition ends it. */
+/** Back-off of a refused trigger: 1, 2, 4 ... cycles up to this, as each try writes a row. A transition ends it. */
 const LONGEST_BACK_OFF = 1_024;
 
 export class Gate {
@@ -154,7 +154,7 @@ export class Gate {
 
   /**
    * Advances to `cycle` and counts `n` events in it. Returns how many were admitted.
-   * @param cycle not before `this.cycle` @param kind index into `plan.kinds` @param atMs for a rule; default: the start of the cycle
+   * @param cycle not before `this.cycle` @param kind index into `plan.kinds` @param atMs for a rule
    * @param holdMs for a rule: time in flight of each; Infinity: until `release`. Default: that of the definition
    */
   decide(n: number, cycle: number, kind = 0, atMs?: number, holdMs?: number): number {
@@ -164,7 +164,7 @@ export class Gate {
     return this.#decideInSteps(n, this.cycle, kind, holdMs);
   }
 
-  /** Counts one request of an integer cost >= 0: as many events of a window, or one charge of a rule. @returns 1: admitted, 0: limited */
+  /** Counts one request with an integer cost >= 0; a rule charges all of it or refuses. @returns 1: admitted, 0: limited */
   decideCost(cost: number, cycle: number, kind = 0, atMs?: number, holdMs?: number): number {
     this.#reach(cycle, atMs ?? startOf(cycle, this.cycleMs));
     this.#countInSteps(this.#rule === undefined ? cost : 1, this.cycle, kind, holdMs, cost);
@@ -179,14 +179,14 @@ export class Gate {
     return admitted;
   }
 
-  /** For windows and rules with `charge`. @param n additional charge, an integer; negative: a refund @param sinceMs time of the charge */
+  /** For windows and rules with `charge`. @param n integer; negative: a refund @param sinceMs time of the charge */
   charge(n: number, ms: number, sinceMs: number): void {
     this.reach(ms);
     for (const gauge of this.gauges) gauge.charge(n, sinceMs);
     this.#evaluateUnlessQuiet();
   }
 
-  /** Counts late events in their own cycle, not after `this.cycle`. @returns how many were admitted; -1 if older than every window */
+  /** Counts events in the earlier cycle `happened`. @returns how many were admitted; -1 if older than every window */
   decideLate(n: number, happened: number, kind = 0): number {
     const { aggregates } = this.plan.kinds[kind]!;
     const counted = aggregates.some((index) => this.gauges[index]!.reaches(happened));
@@ -214,7 +214,7 @@ export class Gate {
     this.#evaluateUnlessQuiet();
   }
 
-  /** The next time, up to `lastMs`, at which an evaluation may fire without events; later unless it `hastens`. Infinity for none. */
+  /** The next evaluation, up to `lastMs`, that may fire; events only postpone it unless it `hastens`. */
   wakeMs(lastMs = NEVER): number {
     const { cycle, cycleMs } = this;
     const nextCycleMs = startOf(cycle + 1, cycleMs);
@@ -297,7 +297,7 @@ export class Gate {
 
   /** How many of `n` events can be counted until the first that may move the contract, inclusive. */
   #reachOf(n: number, aggregates: readonly number[], isOne = false): number {
-    // If another window has left its band, the next event already moves the contract. A machine that hears all gets each event singly.
+    // Another window has left its band: the next event moves the contract. Or the machine must receive each event.
     if (isOne ? !this.gauges.every(isQuiet) : !this.#isQuiet()) return 1;
     let reach = n;
     for (const index of aggregates) reach = Math.min(reach, this.gauges[index]!.reach(n));

@@ -333,7 +333,7 @@ export function ruleImageOf(refused: 0 | 1, cost: number, atMs: number, state: u
   return refused === 1 && cost > 1 ? { refused, cost, atMs, state } : { refused, atMs, state };
 }
 
-/** When a rule would admit the refused request; if never at this cost, when it admits cost 1, from the whole ms after `sinceMs` on. */
+/** When a rule admits the refused request; if never at its cost, cost 1, from the whole ms after `sinceMs` on. */
 export function opensMs(rule: Rule, state: unknown, ms: number, cost: number, sinceMs = ms): number {
   const againMs = rule.nextAdmission(state, ms, cost);
   return againMs === NEVER && cost > 1 ? Math.max(Math.floor(sinceMs) + 1, rule.nextAdmission(state, ms, 1)) : againMs;

@@ -51,7 +51,7 @@ const needs = {
   run: "import { createActor } from 'xstate'; import { contractMachine } from '@weir/cli'; createActor(contractMachine(config)).start()",
 };
 
-/** Yields after each transition. `faults` are the unreadable conditions. @param findOperator says which operators always need a proof */
+/** `faults` are unreadable conditions. @param findOperator says which operators always need a proof */
 export function* configOf(
   definition: ContractDefinition,
   findOperator: FindOperator,

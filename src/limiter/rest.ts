@@ -58,7 +58,7 @@ function countsOf(stretches: readonly (readonly number[])[], combination: number
   });
 }
 
-/** The longest path on which every window passes its stretches in order. @param table next states by combination; acyclic */
+/** The longest path on which every window passes its stretches in order. @param table acyclic, by combination */
 function* longestWay(table: readonly Int32Array[], sizes: readonly number[], states: number): Steps<number> {
   const most = table.map(() => new Int32Array(states));
   let longest = 0;

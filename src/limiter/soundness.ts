@@ -112,7 +112,7 @@ export function* triggerFaults({ transitions }: Plan): Steps<Fault[]> {
   return faults;
 }
 
-/** A trigger fires its operator with the inputs of the definition: if none of them varies, one firing shows the result of all. */
+/** A trigger fires with the inputs of the definition: if none of them varies, one firing shows all results. */
 function whyNeverComputed({ operator, inputs, proofRequired }: CompiledTransition): string | undefined {
   if (operator.kind === 'substrate') return undefined;
   const needed = Object.entries(operator.inputs).filter(

@@ -22,8 +22,8 @@ const triggers = {
 } as const;
 
 /**
- * @param input a definition, or the JSON of an XState machine: see drawn-definition.ts @param options.isStored skips newer checks
- * @throws Failure `invalid_definition` or `invalid_expression`: stage 1; `operator_not_registered` or `definition_unsound`: stage 2
+ * @param input a definition, or the JSON of an XState machine @param options.isStored skips newer checks
+ * @throws Failure `invalid_definition`, `invalid_expression`: stage 1; `operator_not_registered`, `definition_unsound`: 2
  */
 export function planContract(
   input: unknown,

@@ -38,7 +38,7 @@ export function ownCells(length: number): Cells {
   return { array: new Float64Array(length), at: 0 };
 }
 
-/** Non-zero counts, youngest first, as one flat list: age in cycles, events, age, events … Pairs took twenty times as long to make. */
+/** Youngest first, as one flat list: age in cycles, events, age, events … Pairs took twenty times as long. */
 export interface WindowImage {
   readonly cycle: number;
   readonly counts: readonly number[];
@@ -149,7 +149,7 @@ export class RollingWindow {
     advanceTo(this.#counts, cycle);
   }
 
-  /** Advances to at most `last` cycles from now (<= within), while fewer than `events` have left. @returns cycles, events left */
+  /** Advances to at most `last` cycles from now, while fewer than `events` have left. @returns cycles, events left */
   whileFewerLeave(events: number, after: number, last: number): readonly [after: number, left: number] {
     if (after >= last) return [after, 0];
     const { ring, ringAt } = this.#counts;

@@ -32,7 +32,7 @@ interface Lost {
   readonly path: string;
 }
 
-/** The first value that JSON would change or drop. The path is built on the way back, because valid values are the common case. */
+/** The first value that JSON would change or drop. Its path is built on the way back: most values are valid. */
 function lostIn(value: unknown): Lost | undefined {
   switch (typeof value) {
     case 'string':

@@ -94,7 +94,7 @@ function entriesIn(schema: Schema): readonly Entry[] {
   return [...fields, ...inChoices].filter(({ name }) => !seen.has(name) && seen.add(name));
 }
 
-/** The constant by which an object differs from the others, or its first name; the name of the field if it allows many. */
+/** The constant by which an object differs, or its first name; the name of the field if it allows many. */
 function choiceName({ properties = {}, required = [] }: Schema): string | undefined {
   const constant = Object.entries(properties).find(
     ([name, one]) => one.const !== undefined || (one.enum !== undefined && required.includes(name)),

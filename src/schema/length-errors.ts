@@ -17,7 +17,7 @@ interface Shape {
   readonly maxProperties?: number;
 }
 
-/** Up to MOST_FAULTS errors; empty if nothing is too long. The work is bounded by the longest value that the schema allows. */
+/** Up to MOST_FAULTS errors. The work is bounded by the longest value that the schema allows. */
 export function lengthErrors(schema: TSchema, value: unknown): readonly SchemaError[] {
   const errors: SchemaError[] = [];
   look(schema, value, '#', '', errors);

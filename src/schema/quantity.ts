@@ -96,7 +96,7 @@ const HALF_SECOND = 500;
 
 export const MOST_WITHIN = 100_000;
 
-/** A warning for a window given in time that is not a whole number of cycles. @param cycles the window as `parseTime` read it */
+/** A warning for a window in time that is not a whole number of cycles. @param cycles as `parseTime` read it */
 export function nearestWindow(window: number | string | undefined, cycles: number, cycleMs: number) {
   if (typeof window !== 'string' || isInCycles(window.trim())) return undefined;
   const { over, under } = timeOf(window.trim(), cycleMs);

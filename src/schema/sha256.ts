@@ -19,7 +19,7 @@ export function hexOf(bytes: Uint8Array): string {
 
 const native = globalThis.process?.getBuiltinModule?.('node:crypto');
 
-/** The first 32 bits of the fractional parts of the roots of the first primes: square roots for BEGIN, cube roots for ADDED. */
+/** The first 32 bits of the fractional parts of square roots (BEGIN) and cube roots (ADDED) of the first primes. */
 function rootBits(root: (n: number) => number, count: number): Int32Array {
   const bits = new Int32Array(count);
   for (let [n, found] = [2, 0]; found < count; n += 1) {

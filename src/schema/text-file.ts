@@ -9,7 +9,7 @@ interface TextFileOptions {
   readonly what: string;
   readonly fix: string;
   readonly mostBytes?: number | undefined;
-  /** Named on the command line: it may be standard input, a pipe of the shell or a device. Otherwise only a regular file is read. */
+  /** Named on the command line: may be stdin, a pipe of the shell or a device. Otherwise only a regular file is read. */
   readonly isGiven?: boolean | undefined;
 }
 

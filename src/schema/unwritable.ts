@@ -15,7 +15,7 @@ const reasons: Readonly<Record<string, string>> = {
   EMFILE: 'Too many files are open.',
 };
 
-/** `unwritable_folder` for an error of the file system; any other error as it is. @param what a file or folder: `reports/burst` */
+/** `unwritable_folder` for an error of the file system; any other as it is. @param what for example `reports/burst` */
 export function unwritableFailure(what: string, error: unknown, fix: string): unknown {
   const { code = '', syscall, message } = error as NodeJS.ErrnoException;
   if (error instanceof Failure || syscall === undefined) return error;

@@ -42,6 +42,6 @@ export interface Credentials {
   putSession(session: Session): void;
   sessionByHash(hash: string): { readonly session: Session; readonly key: Key } | undefined;
   deleteSession(hash: string): void;
-  /** Deletes sessions and keys that expired at `nowMs` or before, and the sessions of such keys. @returns the number of both */
+  /** Deletes expired sessions and keys, and the sessions of such keys. @returns the number of both */
   purgeExpired(nowMs: number): number;
 }

@@ -24,7 +24,7 @@ export function readPrivate(path: string): string | undefined {
   }
 }
 
-/** Removes the permissions of others. @returns what changed, as a sentence @throws Failure `unsafe_permissions` for another owner */
+/** Removes the permissions of others. @returns the change as a sentence @throws Failure `unsafe_permissions` */
 export function makePrivate(path: string): string | undefined {
   if (process.platform === 'win32') return undefined;
   const stat = fs.statSync(path, { throwIfNoEntry: false });
@@ -47,7 +47,7 @@ export function makePrivate(path: string): string | undefined {
   return `other users of this machine could ${could} ${path}: its permissions are tightened now.`;
 }
 
-/** Writes a draft, syncs and renames it. Creates missing folders, for this user only. @throws Failure `unwritable_folder` */
+/** Writes a draft, syncs and renames it. Creates missing folders privately. @throws Failure `unwritable_folder` */
 export function writePrivate(path: string, text: string): void {
   const folder = dirname(path);
   const draft = `${path}.${randomUUID()}`;

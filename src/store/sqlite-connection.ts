@@ -88,7 +88,7 @@ export class SqliteConnection {
     return this.#file.lost;
   }
 
-  /** Also works after a failed commit: its rollback leaves the durable state. @throws Failure `store_damaged`, `store_failed` */
+  /** After a failed commit this reads the rolled back, durable state. @throws Failure `store_damaged`, `store_failed` */
   get<Row>(sql: string, ...values: Value[]): Row | undefined {
     return this.#read(() => this.#statement(sql).get(...values) as Row | undefined);
   }
@@ -101,7 +101,7 @@ export class SqliteConnection {
     return statement.readonly ? this.#read(work) : this.#write(work);
   }
 
-  /** With the next commit. @throws Failure `store_failed`, `disk_full`; Bug for a broken constraint: only this statement is undone */
+  /** @throws Failure `store_failed`, `disk_full`; Bug for a broken constraint: then only this statement is undone */
   run(sql: string, ...values: Value[]): number {
     return this.#write(() => this.#statement(sql).run(...values).changes);
   }
@@ -116,8 +116,8 @@ export class SqliteConnection {
   }
 
   /**
-   * SQLite checkpoint: moves the log into the database, so that the log restarts. Blocks, so call it when idle, before a commit has to
-   * do it. After an error the log keeps its content and grows. Returns false if it was not done, as while a commit is waiting.
+   * SQLite checkpoint: moves the log into the database, so that the log restarts. Blocks: call it when idle, before a
+   * commit has to do it. Returns false if it was not done: while a commit is waiting, or after an error (nothing is lost).
    */
   moveLog(): boolean {
     this.#checkOpen();
@@ -141,7 +141,7 @@ export class SqliteConnection {
     return true;
   }
 
-  /** Copies the database during writes, some pages per turn of the event loop, none in a transaction. @throws SqliteError */
+  /** Copies during writes, some pages per turn of the event loop, none while a transaction is open. @throws SqliteError */
   async backup(path: string, onPages: (left: number, all: number) => void): Promise<void> {
     this.#checkOpen();
     const progress = ({ totalPages, remainingPages }: BackupMetadata) => {
@@ -236,7 +236,7 @@ export class SqliteConnection {
     this.#transactions += 1;
   }
 
-  /** After a failed fsync the content of the disk is unknown: a retry would hide the failure. The scheduled flush settles commits. */
+  /** After a failed fsync the content of the disk is unknown: a retry would hide the failure. */
   #stop(failure: Failure): void {
     this.#failure = failure;
     this.#file.mark.forget();

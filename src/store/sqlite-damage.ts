@@ -22,7 +22,7 @@ export function checkPresent(dir: string, path: string): void {
     throw damaged(dir, 'The file weir.db is missing, its log weir.db-wal is there.');
 }
 
-/** @param database open, locked, not yet written @throws Failure `store_damaged`; SqliteError for damage that SQLite finds */
+/** @param database open, locked, not yet written @throws Failure `store_damaged`, or SqliteError for damage */
 export function checkIntact(database: Database, dir: string, path: string, smallBytes = SMALL_BYTES): void {
   if (database.pragma('application_id', { simple: true }) !== APPLICATION_ID) {
     throw damaged(dir, 'The file weir.db is a database of another program.');
@@ -60,7 +60,7 @@ export function walBytes(path: string): number {
   return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** SQLite would silently drop a log with an unknown header. Zeros are valid: power failed before the first sync, nothing was confirmed. */
+/** SQLite would silently drop a log with an unknown header. Zeros mean that no commit in it was confirmed. */
 function checkLog(dir: string, path: string): void {
   if (walBytes(path) === 0) return;
   const head = Buffer.alloc(4);

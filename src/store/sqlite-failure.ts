@@ -21,7 +21,7 @@ export function readingFailure(error: unknown, dir: string): unknown {
   );
 }
 
-/** A broken constraint is a Bug, and only its statement is undone. After `store_failed` or `disk_full` nothing can be written. */
+/** A broken constraint is a Bug: only its statement is undone. After any other failure nothing can be written. */
 export function writingFailure(error: unknown): unknown {
   return explained(error, (code, why) =>
     code.startsWith('SQLITE_CONSTRAINT')

@@ -39,7 +39,7 @@ const LOG_PAGES = 4_000;
 /** A log that one large commit made longer is truncated to this. */
 const LOG_LIMIT_BYTES = 64 * 2 ** 20;
 
-/** @param acceptLoss as `checkHeads` @throws Failure `unwritable_folder`, `store_{locked,damaged,too_new}`, `rows_missing` */
+/** @throws Failure `unwritable_folder`, `store_locked`, `store_damaged`, `store_too_new`, `rows_missing` */
 export function openSqliteFile(folder: string, lockWaitMs: number, acceptLoss = false): SqliteFile {
   const dir = resolve(folder);
   const path = join(dir, 'weir.db');

@@ -157,7 +157,7 @@ export const steps: readonly string[] = [
   `,
 ];
 
-/** Applies each missing step completely or not at all. @throws Failure `store_too_new` if a later version wrote the database */
+/** Applies each missing step completely or not at all. @throws Failure `store_too_new` */
 export function migrate(database: Database, path: string, known = steps): void {
   const version = database.pragma('user_version', { simple: true }) as number;
   if (version > known.length) {

@@ -118,7 +118,7 @@ export class SqliteRecords extends SqliteConnection implements RecordReader {
     return freed.length;
   }
 
-  /** Deletes up to `most` rows, oldest first, except the last; when these are gone, the rest of the record. @returns how many rows */
+  /** Deletes up to `most` rows, oldest first, except the last; once these are gone, the whole record. */
   protected removeRecord(machine: string, most: number): number {
     const changes = this.run(
       `DELETE FROM rows WHERE machine = ${ID} AND rowid IN (

@@ -23,7 +23,7 @@ export function seal(path: string, dir: string, sign: (text: string) => string):
   });
 }
 
-/** Removes the seal. @returns why it does not match, if so; `unsealed` without one @throws Failure `store_damaged`, … as `seal` */
+/** Removes the seal. @returns why it does not match, if so; `unsealed` without one @throws as `seal` */
 export function unseal(
   path: string,
   dir: string,

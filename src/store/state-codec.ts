@@ -93,7 +93,7 @@ export function stateFromText(owner: Owner, text: string): ContractState | undef
   return decodeState(owner, { state, held_until_cycle, refusals, windows: Buffer.from(bytes, 'base64') });
 }
 
-/** Until 0.2 a rule kept its windows (several for `many_nodes`) in one array: count, cycle, slot, within, and the ring of each. */
+/** Until 0.2 a rule kept its windows in one array: count, cycle, slot, within, and the ring of each. */
 export function countsFromCells(state: unknown): unknown {
   if (Array.isArray(state)) return state.map(countsFromCells);
   if (typeof state !== 'object' || state === null || ArrayBuffer.isView(state)) return state;

@@ -96,8 +96,8 @@ export interface Store extends RecordReader {
   /** Machines for which `sweep` has work. */
   unswept(): readonly string[];
   /**
-   * Removes a machine without contracts: its kept answers, then its record, oldest row first; the last call removes the last row and
-   * the machine. @returns the number of answers or rows removed: below `most` once all are gone
+   * Removes a machine without contracts: its kept answers, then its record, oldest row first; the last row and the machine
+   * go with the last call. @returns the number of answers or rows removed: below `most` once all are gone
    */
   removeMachine(slug: string, most: number): number;
   forgetKey(contractId: string, key: string): void;

@@ -24,7 +24,7 @@ export interface ReadCondition {
   readonly names: ReadonlySet<string>;
   /** A comparison with a missing number, or with NaN (0 / 0), is false. */
   holds(scope: Scope): boolean;
-  /** The counts, integers >= 0, for which it holds. @throws ExpressionError unless linear in the count (count * count, 100 / count) */
+  /** For integers >= 0. @throws ExpressionError unless linear in the count (count * count, 100 / count) */
   counts(): IntegerSet;
 }
 
@@ -46,7 +46,7 @@ export interface Vocabulary {
 const DEPTH = 64;
 const LENGTH = 500;
 
-/** Checks names and types, too: numbers are compared with numbers, truth is combined with truth. @throws ExpressionError */
+/** Numbers are compared with numbers, and truth is combined with truth. @throws ExpressionError */
 export function parseCondition(text: string, vocabulary: Vocabulary): ReadCondition {
   if (text.length > LENGTH) throw new ExpressionError(`the condition is longer than ${LENGTH} characters`, LENGTH + 1);
   return new Parser(tokenize(text), text.length + 1, vocabulary).whole();

@@ -20,7 +20,7 @@ type Limiter = Readonly<Fields>;
 
 const MOST_CHARACTERS = 20_000;
 
-/** The limiter as a scenario has it; `checkLimiter` checks its bounds. @throws Failure `invalid_definition`, with the place */
+/** `checkLimiter` checks the bounds. @throws Failure `invalid_definition`, with the place of the error */
 export function readLimit(given: string): Limiter {
   const text = given.trim();
   if (text === '') throw unreadable(text, undefined, 'it is empty');

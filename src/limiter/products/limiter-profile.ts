@@ -35,7 +35,7 @@ function waitWords(trueWaitMs: number | undefined, late: Profile['announcedLate'
 const LEVELS = ' ▁▂▃▄▅▆▇█';
 const COLUMNS = 50;
 
-/** Requests sent and started per 100 ms: a burst of twice the rate of a second, then twice the rate for 4 s. Two steps are the rate. */
+/** Sent and started per 100 ms: a burst of two seconds' requests, then twice the rate for 4 s. Two steps are the rate. */
 export function burstChart(definition: RuleDefinition, { perSecond = 10 }: Profile): string {
   const columnMs = perSecond >= 1 ? 100 : 100 / perSecond;
   const perColumn = (perSecond * columnMs) / 1000;

@@ -116,7 +116,7 @@ export function windowsOf(limiter: unknown): (number | string | undefined)[] {
   return followsRule(limiter) ? [] : [within];
 }
 
-/** @param place JSON pointer of the limiter, for failures @throws Failure `invalid_definition`, every fault with its place */
+/** @param place JSON pointer of the limiter @throws Failure `invalid_definition`, every fault with its place */
 export function checkLimiter(given: unknown, place = ''): Readonly<Record<string, unknown>> {
   const limiter = typeof given === 'string' ? readLimit(given) : given;
   const faults = limiterFaults(limiter, place);
@@ -147,7 +147,7 @@ export function ruleLimiterFaults(limiter: Readonly<Record<string, unknown>>, pl
   }
 }
 
-/** @param cycleMs length of a cycle in ms, for a window @throws Failure `invalid_definition`, `invalid_input`, with places */
+/** @param cycleMs for a window @throws Failure `invalid_definition`, `invalid_input`, with places */
 export function limiterDefinition(limiter: Readonly<Record<string, unknown>>, cycleMs: number): ContractDefinition {
   if (followsRule(limiter)) {
     const name = 'like' in limiter ? productOf(String(limiter['like'])).name : undefined;

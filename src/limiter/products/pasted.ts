@@ -24,7 +24,7 @@ export interface Pasted {
   readonly notes: readonly string[];
 }
 
-/** One limiter for each place of a configuration that has its own limits. @throws Failure `invalid_definition` without any */
+/** One limiter for each place with limits of its own. @throws Failure `invalid_definition` without any */
 export function readStanza(text: string): Pasted {
   const { places, notUnderstood, notApplied } = stanzaLimits(text);
   const notes = [...notUnderstood, ...notApplied]

@@ -79,7 +79,7 @@ export function productOf(name: string): { readonly name: string; readonly produ
   });
 }
 
-/** @param cycleMs for `threshold` and `within` @throws Failure `invalid_definition` or `invalid_input`, with the faulty places */
+/** @param cycleMs for `threshold` and `within` @throws Failure `invalid_definition`, `invalid_input`, with places */
 export function definitionOf(limiter: unknown, cycleMs: number): RuleDefinition {
   if (typeof limiter !== 'object' || limiter === null || Array.isArray(limiter)) {
     throw new Failure('invalid_definition', {

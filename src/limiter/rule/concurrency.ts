@@ -72,7 +72,7 @@ export function concurrency({ limit }: Static<typeof ConcurrencyParams>): Rule<I
   };
 }
 
-/** A request takes the first free server. Its start is known on arrival: the line is in order and every time in flight is known. */
+/** A request takes the first free server. Its start is known on arrival, as is every time in flight. */
 export function concurrencyQueue({
   limit,
   max_wait_ms = NEVER,

@@ -20,7 +20,7 @@ export const GcraParams = Type.Object(
   strict,
 );
 
-/** TAT is `fromMs` + `turns` T: a running sum near 2^41 ms would be rounded at every request, and drift for a fractional T. */
+/** TAT is `fromMs` + `turns` T: near 2^41 ms a running sum would be rounded each time, and drift for a fractional T. */
 interface State {
   fromMs: number;
   turns: number;

@@ -258,7 +258,7 @@ function upperBound({ primitive, params, hold_ms }: RuleDefinition, intervalMs: 
     case 'fixed_window_delay':
       return Number.POSITIVE_INFINITY;
     case 'fixed_window':
-      // An interval touches one window more than fit into it. If requests open windows, the opening one lies before the interval.
+      // An interval touches one window more than fit into it. A request that opens a window may precede the interval.
       if (!has('limit', 'window_ms', 'align', 'phase_ms', 'edge', 'count_refused', 'announce')) return undefined;
       return limit * (Math.ceil(intervalMs / span) + 1) - ((params as { align?: string }).align === 'epoch' ? 0 : 1);
     case 'sliding_log':

@@ -20,7 +20,7 @@ export const LIMITED = -1;
 
 export const NEVER = Number.POSITIVE_INFINITY;
 
-/** Closer instants are the same: the resolution of a continuous clock is two steps of a double near 2^41 ms, where Unix times lie. */
+/** Closer instants are the same. Two steps of a double near 2^41 ms, where Unix times lie. */
 export const GRAIN_MS = 2 ** -11;
 
 export const LAST_MS = 2 ** 53;
@@ -33,11 +33,11 @@ export interface Rule<State = unknown> {
   /** A refused request may bring the next admission forward; otherwise it can only postpone it. */
   readonly hastens?: true;
   fresh(madeMs: number): State;
-  /** @param n cost, from 1 @param holdMs time in flight after the start; Infinity: until `release`. @returns the delay in ms, or LIMITED */
+  /** @param holdMs time in flight after the start; Infinity: until `release` @returns the delay in ms, or LIMITED */
   decide(state: State, tMs: number, n: number, holdMs: number): number;
   /** Ends a request admitted with an infinite `holdMs`. For limits on concurrency without a queue. */
   release?(state: State, tMs: number, heldMs: number): void;
-  /** Corrects a charge, regardless of the limit. @param n integer; negative: a refund, as far as it still counts @param sinceMs of the charge */
+  /** Corrects a charge, regardless of the limit. @param n integer; negative: a refund @param sinceMs of the charge */
   charge?(state: State, tMs: number, n: number, sinceMs: number): void;
   /** At `tMs` or later; NEVER if a request of cost `n` would never be admitted. */
   nextAdmission(state: State, tMs: number, n: number): number;
@@ -78,7 +78,7 @@ export function copyOf<T>(state: T): T {
   return next as T;
 }
 
-/** Bisection for the first `from + k * grainMs` up to `to` at which the monotonic `holds` is true. @param near an estimate of it */
+/** Bisection for the first `from + k * grainMs` at which the monotonic `holds` is true. @param near an estimate */
 export function firstTime(
   from: number,
   to: number,

@@ -44,7 +44,7 @@ export const SlidingCounterParams = Type.Object(
   strict,
 );
 
-/** The window is `turns` windows after `fromMs` (-1 before the first). `untilMs`: end of a block. `goneMs`: expiry of the state. */
+/** The window is `turns` windows after `fromMs` (-1 before the first). `untilMs` ends a block, `goneMs` the state. */
 interface State {
   fromMs: number;
   turns: number;

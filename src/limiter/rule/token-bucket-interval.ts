@@ -10,7 +10,7 @@ import { multipleOf, periodsIn } from './periods.js';
 import { LAST_MS, LIMITED, NEVER, type Rule } from './rule.js';
 import type { TokenBucketParams } from './token-bucket.js';
 
-/** `tick` counts from `fromMs` (-1 before a first request starts the grid). `base`: tokens at `baseTick` minus those taken since. */
+/** `tick` counts from `fromMs` (-1: no grid yet). `base`: tokens at `baseTick` minus those taken since. */
 export interface IntervalBucketState {
   fromMs: number;
   tick: number;
@@ -52,7 +52,7 @@ export function intervalBucket(params: TokenBucketParams, grainMs: number): Rule
     if (stale && isFullAtLast(state)) return tokensAt(state, state.tick);
     return Math.min(capacity, tokensAt(state, tickAt(state, t)));
   };
-  /** How many requests of cost 1 are admitted now. With a stale tick, the first one lets the missed ticks refill the bucket. */
+  /** Requests of cost 1 admitted now. With a stale tick, the first one lets the missed ticks refill the bucket. */
   const within = (state: IntervalBucketState, t: number) => {
     const now = level(state, t);
     if (!stale || !isFullAtLast(state) || isNew(state, t) || isGone(state, t)) return now;

@@ -67,7 +67,7 @@ export class RedisConnection {
     this.#onError = onError;
   }
 
-  /** @throws Failure `store_away`, `store_unfit`; `wrong_usage` for a bad URL, or another cycle length than the network's */
+  /** @throws Failure `store_away`, `store_unfit`; `wrong_usage` for a bad URL or another cycle length than the network's */
   static async open({ url, cycleMs, onError = () => {}, deadlineMs }: RedisOptions): Promise<RedisConnection> {
     const place = redisPlace(url);
     let wire: Wire;

@@ -32,7 +32,7 @@ export class GateBytes {
   }
 
   /**
-   * The smallest k from `first` on such that, k cycles after `cycle` and without arrivals, the window holds at most `most`.
+   * The smallest k from `first` on such that, k cycles after `cycle` without arrivals, the window holds at most `most`.
    * @param cycle in which the window holds `count`; its past must be that of this gate
    */
   cyclesUntilAtMost(most: number, count: number, cycle: number, first: number): number {
