@@ -1,5 +1,5 @@
-// The step of action.yml that runs a command of Weir on each file: a report for each, all of them in the summary of the job, and an
-// annotation at the file for what does not hold or cannot be read.
+// The step of action.yml that runs a command of Weir on each file: writes reports, adds them to the job summary, and annotates files whose
+// expectations fail or that cannot be read.
 //
 //   scenarios/a.yaml ─► weir simulate ─► reports/1 ─► summary
 //                                     └► ::error file=scenarios/a.yaml,line=3,col=12::…
@@ -31,7 +31,7 @@ for (const [index, file] of files.entries()) worst = Math.max(worst, runOne(file
 if (WEIR_TOKEN && summaries.length > 0) await comment(summaries.join('\n\n'));
 process.exitCode = worst;
 
-/** What the change does to the limits: annotations at its lines come from the command. */
+/** The command itself annotates the changed lines. */
 function diff(file, out) {
   const words = ['diff', `git:${base}`, file, ...options, '--annotate', '--out', out];
   const { status, stdout } = weir(words, ['ignore', 'pipe', 'inherit']);
@@ -45,7 +45,7 @@ function diff(file, out) {
   return status ?? 70;
 }
 
-/** One comment on the pull request, found again by its first line. */
+/** Keeps one comment per pull request, identified by its first line. */
 async function comment(text) {
   const { GITHUB_API_URL = 'https://api.github.com', GITHUB_REPOSITORY, GITHUB_EVENT_PATH } = process.env;
   const { number } = JSON.parse(readFileSync(GITHUB_EVENT_PATH, 'utf8')).pull_request ?? {};
@@ -91,7 +91,6 @@ function answerOf(text) {
   }
 }
 
-/** What an outcome did not hold, or why there is none. */
 function faultsIn({ ok, what = '', why = '', fix = '', errors = [], expectations = [], comparison, verdict }, status) {
   if (ok === false && errors.length === 0)
     return [{ message: [what, why, fix].filter((text) => text !== '').join(' ') }];
@@ -108,7 +107,6 @@ function faultsIn({ ok, what = '', why = '', fix = '', errors = [], expectations
   return found.length > 0 || status === 0 ? found : [{ message: `weir ${command} ended with exit code ${status}.` }];
 }
 
-/** A workflow command, as runners read it from standard output. */
 function annotate(message, properties) {
   const escaped = (text) => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
   const value = (text) => escaped(text).replaceAll(':', '%3A').replaceAll(',', '%2C');

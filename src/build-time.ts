@@ -1,4 +1,4 @@
-// What the build itself needs of the sources: bundle.js, declarations.js and site.js load it from build/.
+// Sources used by the build itself: bundle.js, declarations.js and site.js load this from build/.
 import { Identification } from './identify/identification.js';
 import { Outcome } from './outcome/outcome-schema.js';
 import { Series } from './outcome/series.js';

@@ -1,21 +1,21 @@
-// The build: everything that is shipped, from the sources, by esbuild alone. What is bundled is no dependency of the package.
+// The build: bundles everything shipped, with esbuild. Bundled packages are not dependencies of the package.
 //
 //   dist/cli/main.js, chunk-*.js  the program `weir`
 //   dist/worker/*.js              its threads
-//   dist/lib/*.js                 what is imported: '@weir/cli', '@weir/cli/client', '@weir/cli/limit'. RxJS, XState and TypeBox are shared with
-//                                 who imports it; the program has its own copies, and starts sooner
+//   dist/lib/*.js                 the library: '@weir/cli', '@weir/cli/client', '@weir/cli/limit'. It shares RxJS, XState and TypeBox with
+//                                 its importer; the program has its own copies, and starts sooner
 //   dist/chart/canvas.js          chartjs-node-canvas and its own Chart.js, drawing by @napi-rs/canvas instead of the native `canvas`
 //   dist/web/node/home.*, …       the pages of a node, from src/web/node
 //   dist/web/node/verify.js       the verifier of records, for a browser
-//   dist/web/report.*, …          those of reports, from src/web
+//   dist/web/report.*, …          the pages of reports, from src/web
 //   dist/web/play.html            the playground: one file, with the core of the simulation and the shipped scenarios
-//   dist/web/watch.html           the page of a run while it goes on: one file
+//   dist/web/watch.html           the live page of a run: one file
 //   dist/schema/*.schema.json     the JSON Schemas of scenarios, outcomes, series and identifications
-//   dist/topics/*.md              the pages of `weir help`, wherever their texts are
+//   dist/topics/*.md              the pages of `weir help`
 //   dist/fonts/*.woff2            Inter, for charts
-//   dist/LICENSES.txt             the licences of the packages that were bundled; build/bundled.json lists them for `npm run sbom`
+//   dist/LICENSES.txt             licences of the bundled packages; build/bundled.json lists them for `npm run sbom`
 //
-// The declarations of types are made by `npm run types`, when the package is packed.
+// `npm run types` makes the type declarations when the package is packed.
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -35,7 +35,6 @@ await build({
 const { hashed, schemas, scriptJson, themeStyle, topics } = await import(pathToFileURL('build/build-time.js').href);
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
 
-/** For the pages. */
 const forBrowsers = {
   bundle: true,
   platform: 'browser',
@@ -47,7 +46,7 @@ const forBrowsers = {
   metafile: true,
 };
 
-/** TypeBox would try whether it may make functions of text: the policy of a page says no, aloud. */
+/** Keeps TypeBox from probing `Function`, which the page's policy forbids with an error message. */
 const withoutFunction = { 'globalThis.Function': 'undefined' };
 
 const pages = await build({
@@ -67,7 +66,7 @@ const pages = await build({
   loader: { '.html': 'copy', '.svg': 'copy' },
 });
 
-// All pages have one style, and the palette of charts.
+// All pages share one style and the chart palette.
 const style = themeStyle + readFileSync('dist/web/weir.css', 'utf8').trim();
 put('dist/web/weir.css', style);
 
@@ -85,7 +84,7 @@ const play = await build({
   ...forBrowsers,
   entryPoints: ['program.ts', 'unpack.ts', 'watch.tsx'].map((name) => `src/play/${name}`),
   outdir: 'dist/web/play',
-  // A page that was opened from the disk starts no worker that is a module.
+  // A page opened from disk cannot start module workers.
   format: 'iife',
   alias: { 'node:net': './src/play/node-in-page.ts' },
   inject: ['src/play/node-in-page.ts'],
@@ -115,10 +114,10 @@ put(
   }),
 );
 
-/** Native, or needed by few: installed beside the package, if at all. */
+/** Native or rarely needed packages, installed beside the package if at all. */
 const outside = Object.keys({ ...manifest.optionalDependencies, ...manifest.peerDependencies });
 
-/** Piscina changes the priority of its threads by it, if asked to. */
+/** Piscina uses it only to change thread priorities. */
 const neverUsed = ['@napi-rs/nice'];
 
 const forNode = {
@@ -134,7 +133,7 @@ const forNode = {
   write: false,
 };
 
-/** chartjs-node-canvas loads `canvas` by a computed name, which a bundler cannot see: here by a fixed one. */
+/** Replaces the computed name by which chartjs-node-canvas loads `canvas`, which a bundler cannot resolve. */
 const prebuiltCanvas = {
   name: 'prebuilt-canvas',
   setup({ onLoad }) {
@@ -144,7 +143,7 @@ const prebuiltCanvas = {
   },
 };
 
-/** Charts are bundled apart; and Piscina starts each thread by a file beside its own. */
+/** Bundles charts separately. Piscina starts threads from a file beside its own. */
 const apart = {
   name: 'apart',
   setup({ onResolve, onLoad }) {
@@ -162,7 +161,7 @@ const charts = await build({
   ...forNode,
   entryPoints: { 'chart/canvas': 'src/report/chart/canvas.ts' },
   external: outside,
-  // It removes every Chart.js from the module cache of the process and deletes a global `Image`: neither is its own here.
+  // It removes every Chart.js from the process's module cache and deletes a global `Image`: neither belongs to it here.
   define: { 'require.cache': '{}', global: '{}' },
   plugins: [prebuiltCanvas],
 });
@@ -201,7 +200,6 @@ const client = await build({
   mainFields: ['module', 'main'],
 });
 
-/** The one file of a bundle that asks for modules by `require`. */
 const asksForModules = 'var __require=';
 const requireHere = `import{createRequire as requireFrom}from'node:module';const require=requireFrom(import.meta.url);\n`;
 
@@ -243,7 +241,7 @@ function copy(from, to) {
   copyFileSync(from, to);
 }
 
-/** A page in one file. Its policy names its scripts and its style by their hashes. */
+/** A page in one file. Its policy names scripts and style by hash. */
 function page({ title, policy, body }) {
   return `<!doctype html>
 <html lang="en">

@@ -1,6 +1,6 @@
-// The last step of `npm run types`: of all declarations in build/types, those that '@weir/cli' and its entries lead to, into dist/types.
+// The last step of `npm run types`: copies the declarations reachable from the entries of '@weir/cli' from build/types to dist/types.
 //
-//   weir.d.ts ─► … ─► rxjs, typebox, xstate, node:…       what else is named has to be a dependency of the package, or is no type of ours
+//   weir.d.ts ─► … ─► rxjs, typebox, xstate, node:…       any other package must be a dependency, or its types must not be exposed
 import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 

@@ -1,10 +1,10 @@
-// `npm run sbom`: what is in the package and what comes with it, as CycloneDX. Packages that only build and test are left out.
+// `npm run sbom`: the contents and dependencies of the package, as CycloneDX, without packages for build and test only.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 const listed = execFileSync('npm', ['sbom', '--sbom-format', 'cyclonedx'], { encoding: 'utf8', maxBuffer: 2 ** 28 });
 const sbom = JSON.parse(listed);
-/** Written by bundle.js from what esbuild has read. */
+/** Written by bundle.js from esbuild's inputs. */
 const bundled = new Set(
   JSON.parse(readFileSync('build/bundled.json', 'utf8')).map((folder) => {
     const { name, version } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));

@@ -1,5 +1,5 @@
-// The script of the search page of the site: the sections in which all words occur, those with the words in their title first. It asks for
-// nothing: all sections are in the page.
+// Search page of the site: the sections that contain all words, matches in titles first. All sections are in the page, so it makes no
+// requests.
 const sections = JSON.parse(document.getElementById('sections').textContent);
 const field = document.querySelector('input');
 const list = document.querySelector('ol');

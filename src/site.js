@@ -1,10 +1,10 @@
-// `npm run site`: the README, the topics and the playground as pages, in build/site. Any web server can serve them, and a disk, too.
+// `npm run site`: the README, the topics and the playground as pages, in build/site, for any web server or from disk.
 //
 //   README.md ──► index.html          src/topics/limits.md ──► limits.html, limits.md          dist/web/play.html ──► playground.html
-//   the sections of all ──► search.html                         names of all ──► llms.txt
+//   all sections ──► search.html                                all names ──► llms.txt
 //
-// Links between the texts become links between the pages. Other files that they name (scenarios, pictures) are copied below files/.
-// The pages ask for nothing elsewhere. Only the search and the playground have scripts, each by its own policy.
+// Links between the texts become links between the pages. Other files they name (scenarios, pictures) are copied below files/.
+// Pages request nothing from elsewhere. Only the search and the playground have scripts, each with its own policy.
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { Marked } from 'marked';
@@ -69,14 +69,14 @@ function documentFor(page) {
     walkTokens(token) {
       if (token.type === 'link' || token.type === 'image') token.href = placeOf(token.href, file);
     },
-    // Addresses in texts are those of nodes on the reader's own machine.
+    // Addresses in texts refer to nodes on the reader's own machine.
     tokenizer: { url: () => undefined },
     renderer: {
       heading({ tokens, depth, text }) {
         const words = this.parser.parseInline(tokens);
         return `<h${depth} id="${idOf(text)}">${words}</h${depth}>\n`;
       },
-      // A wide table moves within itself, also by the keyboard.
+      // Wide tables scroll on their own, also by keyboard.
       table(token) {
         const cell = ({ tokens, text }, tag) =>
           `<${tag}>${text === '' ? '' : this.parser.parseInline(tokens)}</${tag}>`;
@@ -127,7 +127,6 @@ function idOf(heading) {
   return escaped(heading.toLowerCase().replace(/[^\w]+/g, '-'));
 }
 
-/** A text as it is searched: without the marks of Markdown. */
 function plain(text) {
   return text
     .replace(/\]\([^)]*\)/g, '')
@@ -137,18 +136,15 @@ function plain(text) {
     .trim();
 }
 
-/** A link of a text that lies on the site as a text. */
 function toText(href, from) {
   return placeOf(href, from).replace(/\.html(?=#|$)/, '.md');
 }
 
-/** The reference of all fields on one page, a section for each that has fields of its own. */
 function allFields() {
   const sections = fieldPaths(schemas.scenario).map((field) => fieldPage(schemas.scenario, field).replace('# ', '## '));
   return [fieldPage(schemas.scenario, ''), ...sections].join('\n\n');
 }
 
-/** Where a link of a text leads to on the site. */
 function placeOf(href, from) {
   if (/^(https?:|#)/.test(href)) return href;
   const [path, mark = ''] = href.split('#');
@@ -163,7 +159,7 @@ function placeOf(href, from) {
   return copy;
 }
 
-/** `escaped` makes dots of control characters, and so of line feeds. */
+/** `escaped` would turn line feeds into dots, as all control characters. */
 function escapedLines(text) {
   return text.split('\n').map(escaped).join('\n');
 }

@@ -1,4 +1,4 @@
-// What `import … from '@weir/cli'` offers. Importing it and calling it leaves the process as it is: no V8 flags, no global handlers.
+// The exports of '@weir/cli'. Importing and calling them does not change the process: no V8 flags, no global handlers.
 //
 //   const { outcome } = await simulate(await loadScenario('burst.yaml'));
 
@@ -96,7 +96,7 @@ export {
   retryAfterCycles,
 };
 
-/** Runs logs through a limiter: by default 100 requests in 60 cycles of 777 ms, one for the whole log. */
+/** Runs logs through a limiter; default: 100 requests in 60 cycles of 777 ms, one for the whole log. */
 export function replay(paths: readonly string[], options: Partial<ReplayOptions> = {}): Promise<Replay> {
   return replayWith(paths, {
     name: paths[0] ?? 'log',
@@ -108,17 +108,16 @@ export function replay(paths: readonly string[], options: Partial<ReplayOptions>
 }
 
 export interface NodeOptions {
-  /** Folder for all data of the node, created if missing. Default: in memory, lost when the node closes. */
+  /** Data folder of the node, created if missing. Default: in memory, lost when the node closes. */
   readonly data?: string;
   /** Address to listen on. Default: loopback. */
   readonly host?: string;
-  /** Default: 0, any free port. */
   readonly port?: number;
-  /** Length of a cycle in ms, a whole number from 1. Default: 777, or that of the data folder. */
+  /** Cycle length in ms, an integer from 1. Default: 777, or that of the data folder. */
   readonly cycleMs?: number;
-  /** Further names that requests may be for, as that of a proxy. Default: those of loopback; all if other machines reach the node. */
+  /** Further host names accepted in requests, for example a proxy's. Default: loopback only; all if other machines reach the node. */
   readonly hostNames?: readonly string[];
-  /** A port of their own for the figures of the node, on the same address. Default: they are closed. */
+  /** A separate port for metrics, on the same address. Default: no metrics. */
   readonly metricsPort?: number;
   /** Addresses or networks of proxies whose `X-Forwarded-*` headers are trusted. Default: none. */
   readonly trustProxy?: readonly string[];
@@ -127,20 +126,16 @@ export interface NodeOptions {
 }
 
 export interface StartedNode {
-  /** For example `http://127.0.0.1:7770`. */
   readonly url: string;
   /** Fingerprint of the key that signs its records, `SHA256:…`. */
   readonly fingerprint: string;
-  /** Finishes the requests under way, then closes the port and the store. */
+  /** Finishes requests in progress first. */
   close(): Promise<void>;
 }
 
-/**
- * Starts a node in this process; it answers once this resolves.
- * @throws Failure `port_in_use`, `store_locked`, `store_damaged`, `wrong_usage`
- */
+/** Resolves once the node answers requests. @throws Failure `port_in_use`, `store_locked`, `store_damaged`, `wrong_usage` */
 export async function startNode({ data, cycleMs, onError = warn, ...options }: NodeOptions = {}): Promise<StartedNode> {
-  // A program that simulates loads no server.
+  // Programs that only simulate load no server.
   const [{ openStorage }, { startNode: startNodeOn }] = await Promise.all([
     import('./node/node-storage.js'),
     import('./node/node.js'),

@@ -1,22 +1,17 @@
-// Checks of a scenario that a schema cannot express.
 import type { ClientPlan } from '../actor/client/client-plan.js';
 import { Failure, type Fault } from '../schema/failure.js';
 import type { ArrivalSpec } from '../traffic/arrival/arrival-schema.js';
 import type { CustomArrivalSpec } from '../traffic/arrival/custom.js';
 import type { LoadedScenario } from './loaded-scenario.js';
 
-/** Arrivals as written: one that cannot be read counts, too. */
 type Planned = Omit<LoadedScenario, 'at' | 'compared' | 'expectations' | 'arrivals'> & {
   readonly arrivals: readonly (ArrivalSpec | CustomArrivalSpec)[];
 };
 
-/** Virtual time counts ms in doubles, whose resolution up to here, 4,400 years from 1970, is at least 2^-5 ms. */
+/** Doubles up to here, 4,400 years from 1970, resolve at least 2^-5 ms. */
 const MOST_MS = 2 ** 47;
 
-/**
- * @param unmade faults of parts that cannot be made
- * @throws Failure `invalid_input`, every fault with its place
- */
+/** @param unmade faults of parts that cannot be made @throws Failure `invalid_input`, every fault with its place */
 export function checkParts(planned: Planned, unmade: readonly Fault[]): void {
   const faults = [
     ...timeFaults(planned),
@@ -76,7 +71,7 @@ function contractFaults({ independent, clients, service, faults, popularity }: P
   return [{ path: '/contracts/independent', message: `cannot be combined with ${others.join(' and ')}` }];
 }
 
-/** A request must end where it began, and its key may have got or lost a place meanwhile. */
+/** A request must end at the place where it began, but its key may gain or lose a place meanwhile. */
 function placeFaults({ contracts, keyed, plan, service }: Planned): Fault[] {
   if (keyed === undefined || contracts <= keyed.max_keys) return [];
   if (plan.rule?.rule.release === undefined || service === undefined) return [];
@@ -91,7 +86,7 @@ function slowFaults({ faults, service }: Planned): Fault[] {
   );
 }
 
-/** What a service announces as it fails a request has no effect where it fails none. */
+/** `retry_after` of a service has no effect if the service cannot fail requests. */
 function toldFaults({ service }: Planned): Fault[] {
   if (service?.retryAfter === undefined) return [];
   const mayFail = [service, ...service.tiers].some(

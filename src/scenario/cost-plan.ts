@@ -1,11 +1,11 @@
-// What requests cost, where it is not 1: tokens of a language model, bytes.
+// Costs of requests other than 1: tokens of a language model, bytes.
 //
-//   charged 0        | cost |          nothing when a request comes, all of it when it has been served
+//   charged 0        | cost |          nothing on arrival, everything after service
 //   charged 800      | 800 |+ or - |   an estimate, corrected
-//   charged 4096     | 4096 |---|      a reservation, of which the rest is given back
+//   charged 4096     | 4096 |---|      a reservation, with the rest returned
 //
-// With at most F requests in flight, of at most `most` each, admitted costs exceed what the limiter allows by at most
-// F * max(0, most - charged): the limiter does not yet know that much. A window counts that at its end.
+// With at most F requests in flight, each of at most `most`, admitted costs exceed the limit by at most F * max(0, most - charged),
+// which the limiter does not know yet. A window counts that at its end.
 import type { Static } from 'typebox';
 import type { Draws, RandomStream } from '../math/random.js';
 import { parseTimeLaw } from '../math/time-law.js';
@@ -69,20 +69,19 @@ type CostsSpec = Static<typeof CostsSpec>;
 
 export interface CostPlan {
   readonly unit: string;
-  /** Charged when a request comes; undefined: its cost. */
+  /** Charged on arrival; undefined: the cost. */
   readonly charged: number | undefined;
   draw(stream: RandomStream): number;
 }
 
-/** @throws Failure `invalid_input` with the place */
 export function planCosts({ unit = 'cost', each, most = MOST_COST, charged }: CostsSpec): CostPlan {
-  // A law of times, in which one cycle of 1 ms is a cost of 1.
+  // A law of times in which one cycle of 1 ms is a cost of 1.
   const costs = parseTimeLaw(each, 1, '/costs/each');
   const draw = (stream: RandomStream) => Math.min(most, Math.max(1, Math.round(costs.drawMs(stream))));
   return { unit, charged, draw };
 }
 
-/** The costs of a run, request by request; undefined where every request costs 1. */
+/** Draws the cost of each request; undefined if every request costs 1. */
 export function costsIn(draws: Draws, costs: CostPlan | undefined): (() => number) | undefined {
   const stream = draws('costs');
   return costs && (() => costs.draw(stream));

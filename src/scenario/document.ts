@@ -1,21 +1,17 @@
-// Parses the text of a scenario: its value, and the line of each place.
+// Parses a scenario text into a value, and the line of each place.
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, stringify } from 'yaml';
 import { Failure, type Fault } from '../schema/failure.js';
 
 export interface ScenarioDocument {
   readonly value: unknown;
-  /** Adds `line 3, column 7` before the JSON pointer. */
+  /** Prefixes JSON pointers with `line 3, column 7`. */
   located(faults: readonly Fault[]): Fault[];
 }
 
-/** References to values, nested ones included: more could turn a short text into a huge value. */
+/** Including nested aliases: more could turn a short text into a huge value. */
 const MOST_ALIASES = 100;
 
-/**
- * Reads YAML 1.2, which includes JSON.
- * @param name of the file, for failures
- * @throws Failure `invalid_yaml` with line and column
- */
+/** Reads YAML 1.2, which includes JSON. @param name of the file, for failures @throws Failure `invalid_yaml` with line and column */
 export function readDocument(text: string, name: string): ScenarioDocument {
   const lines = new LineCounter();
   const placeAt = (offset: number) => {
@@ -61,7 +57,7 @@ function parse(text: string, lineCounter: LineCounter, name: string): Document.P
   try {
     return parseDocument(text, { lineCounter, prettyErrors: false, logLevel: 'error' });
   } catch (error) {
-    // The parser is recursive: a text of brackets exhausts the stack.
+    // The parser is recursive: nested brackets can exhaust the stack.
     if (error instanceof RangeError) throw tooDeep(name);
     throw error;
   }
@@ -109,7 +105,7 @@ function brokenAlias(root: unknown): { readonly offset: number; readonly message
   return visit(root);
 }
 
-/** The start of the key or entry of a JSON pointer; for a missing one, of its parent. */
+/** The start of the key or entry of a JSON pointer; if it is missing, of its parent. */
 function offsetOf(document: Document.Parsed, pointer: string): number | undefined {
   const steps = pointer
     .split('/')
@@ -147,7 +143,6 @@ function firstSentence(message: string): string {
   return (message.split('\n')[0] ?? '').replace(/[.:]$/, '');
 }
 
-/** A value as YAML; ends with a line feed. */
 export function yamlText(value: unknown): string {
   return stringify(value);
 }

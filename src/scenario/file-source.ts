@@ -1,4 +1,3 @@
-// Reads the file of a scenario, and the files that it names.
 import { statSync } from 'node:fs';
 import { basename, dirname, extname, resolve } from 'node:path';
 import { Failure } from '../schema/failure.js';
@@ -8,7 +7,7 @@ import { readLog } from '../traffic/log/read.js';
 import type { RecordedLog, ScenarioSource } from './loaded-scenario.js';
 import { recordingOf } from './recording.js';
 
-/** Files are read from the folder of the scenario, whose own file need not exist. */
+/** Reads files from the folder of the scenario, whose own file need not exist. */
 export class FileSource implements ScenarioSource {
   constructor(readonly path: string) {}
 
@@ -36,7 +35,7 @@ async function readRecording(spec: LogSpec, folder: string, cycleMs: number): Pr
   return recordingOf(spec, cycleMs, (options, sink) => readLog(path, options, sink));
 }
 
-/** @throws Failure `unreadable_file` for a device or a pipe, which a scenario that is not trusted may name */
+/** @throws Failure `unreadable_file` for a device or pipe, which an untrusted scenario may name */
 function refuseEndless(path: string, file: string): void {
   const stat = statSync(path, { throwIfNoEntry: false });
   try {

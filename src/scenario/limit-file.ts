@@ -1,5 +1,5 @@
-// A limiter as a text, or in a file that the text names: a configuration of nginx or HAProxy, a limiter or a scenario in YAML or JSON, a
-// definition, the JSON of an XState machine.
+// A limiter as text, or in a file named by it: a configuration of nginx or HAProxy, a limiter or scenario in YAML or JSON, a definition,
+// or an XState machine in JSON.
 import { readLimit } from '../limiter/products/limit-text.js';
 import { Failure } from '../schema/failure.js';
 import { readDocument } from './document.js';
@@ -8,16 +8,16 @@ type Limiter = Readonly<Record<string, unknown>>;
 
 const FILE = /^(?:\.{0,2}\/|[A-Za-z]:[\\/]).*|.*\.(?:conf|cfg|ya?ml|json|tf)$|.*\bCaddyfile$/;
 
-/** Fields of a limiter, a scenario, a definition: a document without any is a file of a gateway. */
+/** Fields of a limiter, scenario or definition; a document without any is a gateway file. */
 const OWN =
   /^(?:threshold|within|near_limit|shadow|template|primitive|like|paste|and|definition|limiter|arrivals|question|states)$/;
 
-/** Reads the limiter of a gateway's file, the one at `location` where there are several. */
+/** Reads the limiter of a gateway file; `location` selects one of several. */
 type GatewayReader = (name: string, text: string, location: string | undefined) => Limiter;
 
 /**
- * The file that a text names, and which of its limiters: `nginx.conf at location /api`. Undefined for a text that is a limiter itself: a
- * file ends as one of a configuration, or begins with `./`, so that no file can take the place of a name.
+ * The file and location in a text such as `nginx.conf at location /api`; undefined if the text is itself a limiter. A file has a
+ * configuration's extension or begins with `./`, so no file can take the place of a name.
  */
 export function fileIn(text: string): { readonly file: string; readonly location: string | undefined } | undefined {
   const [, before, location] = /^(\S.*?)\s+at\s+(\S.*)$/.exec(text.trim()) ?? [];
@@ -26,9 +26,7 @@ export function fileIn(text: string): { readonly file: string; readonly location
 }
 
 /**
- * The limiter that a text says, as a scenario has it.
- * @param read the text of a file
- * @param gateway for files of other gateways than nginx, HAProxy and Caddy; without it they are refused
+ * @param gateway reads files of other gateways than nginx, HAProxy and Caddy; without it they are refused
  * @throws Failure `invalid_definition`, `invalid_yaml`, and those of `read`
  */
 export function limiterIn(text: string, read: (file: string) => string, gateway?: GatewayReader): Limiter {
@@ -72,7 +70,6 @@ function isOwn(file: string, content: string): boolean {
     const { value } = readDocument(content, file);
     return typeof value !== 'object' || value === null || Object.keys(value).some((name) => OWN.test(name));
   } catch {
-    // Terraform, or several documents of YAML.
     return false;
   }
 }

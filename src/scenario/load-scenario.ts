@@ -1,4 +1,3 @@
-// Loads a scenario from a file, a text or an object.
 import type { FindOperator } from '../operator/operator.js';
 import { Failure } from '../schema/failure.js';
 import { FileSource, NoFiles, readSource } from './file-source.js';
@@ -9,7 +8,7 @@ export type { LoadedScenario } from './loaded-scenario.js';
 export type { ScenarioObject } from './plan-scenario.js';
 
 /**
- * @param findOperator the operators that a definition may name; default: the standard ones
+ * @param findOperator operators for definitions; default: the standard ones
  * @throws Failure `unreadable_file`, `invalid_yaml`, `invalid_input` with line and column of every fault, or those of `planContract`
  */
 export async function loadScenario(path: string, findOperator?: FindOperator): Promise<LoadedScenario> {
@@ -17,9 +16,8 @@ export async function loadScenario(path: string, findOperator?: FindOperator): P
 }
 
 /**
- * @param source YAML or JSON text, or an object
  * @param path names the scenario in outcomes and failures; logs are read from its folder
- * @param findOperator the operators that a definition may name; default: the standard ones
+ * @param findOperator operators for definitions; default: the standard ones
  * @throws Failure `invalid_yaml`, `invalid_input` with the place of every fault, or those of `planContract`
  */
 export function parseScenario(
@@ -30,10 +28,7 @@ export function parseScenario(
   return planScenario(source, new FileSource(path), findOperator);
 }
 
-/**
- * An object that is not trusted: no file is read for it.
- * @throws Failure as `parseScenario`; `invalid_input` for what is not an object
- */
+/** For untrusted objects: reads no files. @throws Failure as `parseScenario`; `invalid_input` for any other value */
 export function parseSent(sent: unknown, path: string): LoadedScenario {
   if (typeof sent !== 'object' || sent === null)
     throw new Failure('invalid_input', {

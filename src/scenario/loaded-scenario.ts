@@ -1,4 +1,3 @@
-// A scenario that is ready to run.
 import type { ClientPlan } from '../actor/client/client-plan.js';
 import type { Plan } from '../limiter/plan.js';
 import type { Family } from '../limiter/products/families.js';
@@ -27,14 +26,12 @@ export interface RecordedLog {
   readonly whole: Recording;
   readonly byKey: readonly { readonly key: string; readonly recording: Recording }[] | undefined;
   readonly skippedLines: number;
-  /** Whether all its times are whole seconds, of a unit that has no ms. */
+  /** All times are whole seconds, in a unit without ms. */
   readonly isWholeSeconds: boolean;
 }
 
 export interface ScenarioSource {
-  /** In failures. */
   readonly path: string;
-  /** In outcomes, unless the scenario has a name. */
   readonly name: string;
   /** @throws Error whose message says why the file cannot be read */
   definition(file: string): string;
@@ -49,12 +46,12 @@ export interface LoadedScenario {
   readonly seed: Seed;
   readonly cycleMs: number;
   readonly startCycle: number;
-  /** Cycles in which requests arrive; undefined: as long as its logs. */
+  /** Cycles with arrivals; undefined: as long as the logs. */
   readonly duration: number | undefined;
   readonly drain: number;
   readonly warmUp: number;
   readonly plan: Plan;
-  /** Of the limiter's window, in cycles; a rule that is compared with a window has the length of that window. */
+  /** Window of the limiter, in cycles; for a compared rule, that of the window it replaces. */
   readonly within: number;
   readonly contracts: number;
   readonly popularity: PopularityPlan;
@@ -65,7 +62,7 @@ export interface LoadedScenario {
   readonly costs: CostPlan | undefined;
   readonly clients: readonly ClientPlan[];
   /**
-   * Who sends in a simulation: the clients, or clients that send each request once if a service or faults delay answers. Empty if nothing
+   * Senders in a simulation: the clients, or single-attempt clients if a service or faults delay answers. Empty if nothing
    * reacts to a decision: then requests are counted by cycle.
    */
   readonly senders: readonly ClientPlan[];
@@ -74,10 +71,7 @@ export interface LoadedScenario {
   readonly phases: Readonly<Record<string, Stretch>>;
   readonly target: Target | undefined;
   readonly notes: readonly string[];
-  /**
-   * The same scenario with rules fitted to the threshold and window of the limiter. The first is `weir`, which decides as the window does.
-   * Empty without `compare`.
-   */
+  /** Rules fitted to the limiter's threshold and window. The first is `weir`, equivalent to the window. Empty without `compare`. */
   readonly compared: readonly {
     readonly rule: Family;
     readonly definition: RuleDefinition;

@@ -1,4 +1,3 @@
-// Plans a scenario: parses and checks it, reads quantities, fills in defaults.
 import { type CustomClientSpec, planClients } from '../actor/client/client-plan.js';
 import { type ClientSpec, clientFaults } from '../actor/client/client-schema.js';
 import { type Plan, spanCycles } from '../limiter/plan.js';
@@ -35,18 +34,14 @@ import { planService } from './service-plan.js';
 
 const scenarioSchema = compileSchema(Scenario);
 
-/**
- * A scenario as a value, with the fields of a scenario file. An arrival may also be a function, and a client of kind `custom`, which a
- * function defines.
- */
+/** A scenario file as a value. Arrivals may also be functions, and clients of kind `custom` are defined by a function. */
 export type ScenarioObject = Omit<Scenario, 'arrivals' | 'clients'> & {
   readonly arrivals?: readonly (ArrivalSpec | ArrivalFunction)[] | undefined;
   readonly clients?: readonly (ClientSpec | CustomClientSpec)[] | undefined;
 };
 
 /**
- * @param given YAML or JSON text, or a value
- * @param findOperator the operators that a definition may name; default: the standard ones
+ * @param findOperator operators for definitions; default: the standard ones
  * @throws Failure `invalid_yaml`, `invalid_input` with the place of every fault, or those of `planContract`
  */
 export function planScenario(
@@ -100,7 +95,6 @@ function planned(
   }
 }
 
-/** The limiter may be a text. */
 function withLimiterRead(value: unknown, source: ScenarioSource): unknown {
   const { limiter } = (value ?? {}) as { readonly limiter?: unknown };
   if (typeof limiter !== 'string') return value;
@@ -108,7 +102,7 @@ function withLimiterRead(value: unknown, source: ScenarioSource): unknown {
   return { ...(value as object), limiter: placed('/limiter', () => limiterIn(limiter, read)) };
 }
 
-/** A limiter that was read from a text is said as it was understood. */
+/** Notes how a limiter given as text was understood. */
 function withLimiterSaid(loaded: LoadedScenario, limiter: object): LoadedScenario {
   const said: LoadedScenario = {
     ...loaded,
@@ -118,7 +112,7 @@ function withLimiterSaid(loaded: LoadedScenario, limiter: object): LoadedScenari
   return said;
 }
 
-/** The schema knows no functions. Such an arrival is checked as a model without requests, a custom client as an open one. */
+/** The schema has no functions: checks such an arrival as a model without requests, and a custom client as an open one. */
 function withoutFunctions(value: unknown): unknown {
   const { arrivals, clients } = (value ?? {}) as PlannedScenario;
   if (!Array.isArray(arrivals) && !Array.isArray(clients)) return value;
@@ -231,7 +225,6 @@ function plan(
     expectations: (scenario.expect ?? []).map((spec, index) => parseExpectation(spec, `/expect/${index}`, reading)),
     compared: comparedWith(scenario, within, cycleMs).map((one) => ({
       ...one,
-      // A rule may have another window, or none.
       scenario: plan({ ...alone, limiter: one.definition }, source, findOperator, cycleMs, within),
     })),
     at: (other) => (other === cycleMs ? loaded : plan(scenario, source, findOperator, other)),
@@ -243,7 +236,7 @@ const silence = { cycles: new Float64Array(0), counts: new Float64Array(0), orig
 
 type Setting = Pick<LoadedScenario, 'cycleMs' | 'within' | 'duration' | 'seed'>;
 
-/** Each model is made once for the seed, so that all faults are found before a run. */
+/** Makes each model once for the seed, so that all faults are found before a run. */
 function planTraffic(
   { arrivals = [], contracts: given = 1, service }: PlannedScenario,
   { cycleMs, within, duration = MAX_CYCLES, seed }: Setting,
@@ -263,7 +256,7 @@ function planTraffic(
   const plans = arrivals.flatMap((spec, index) =>
     made('', () => {
       const plan = planArrival(spec, { cycleMs, within, place: `/arrivals/${index}` });
-      // A function is called only when the run begins.
+      // Functions are called only when the run begins.
       if (!plan.isCustom) plan.make(run);
       return plan;
     }),
@@ -287,7 +280,7 @@ function windowOf({ limiter = {} }: PlannedScenario): number | string | undefine
   return followsRule(limiter) ? undefined : (limiter as { readonly within?: number | string }).within;
 }
 
-/** @throws Failure `invalid_input` if the limiter is no window with a threshold */
+/** @throws Failure `invalid_input` if the limiter is not a window with a threshold */
 function comparedWith({ limiter = {}, compare }: PlannedScenario, within: number, cycleMs: number) {
   if (compare === undefined) return [];
   const { definition, threshold = 100 } = limiter as { readonly definition?: unknown; readonly threshold?: number };
@@ -321,7 +314,6 @@ function planLimiter(
   return placed('/limiter/definition', () => planContract(written, findOperator));
 }
 
-/** The text of a file that the scenario names at a place. */
 function readBeside(file: string, source: ScenarioSource, place: string): string {
   try {
     return source.definition(file);

@@ -1,4 +1,4 @@
-// The requests of a log as a scenario replays them: counts by cycle, of all together and of each client.
+// The requests of a log for replay: counts by cycle, in total and by client.
 import { parseTimeMs } from '../schema/quantity.js';
 import type { LogSpec } from '../traffic/arrival/make.js';
 import type { RequestSink } from '../traffic/log/intake.js';
@@ -8,10 +8,6 @@ import { WholeSeconds } from '../traffic/log/whole-seconds.js';
 import { CycleTally } from '../traffic/tally.js';
 import type { RecordedLog } from './loaded-scenario.js';
 
-/**
- * @param read reads the log of the specification into a sink
- * @throws Failure of the reader
- */
 export async function recordingOf(
   spec: LogSpec,
   cycleMs: number,

@@ -1,4 +1,3 @@
-// The service of a scenario: its schema and its plan.
 import type { Static } from 'typebox';
 import { parseTimeLaw, type TimeLaw, TimeLawSpec } from '../math/time-law.js';
 import { flag, real, whole } from '../schema/fields.js';
@@ -78,41 +77,35 @@ export const ServiceSpec = Type.Object(
 
 export type ServiceSpec = Static<typeof ServiceSpec>;
 
-/** Servers with a queue, first come, first served. */
 export interface ServerPlan {
   readonly servers: number;
   readonly time: TimeLaw;
-  /** Places; Infinity for no limit, 0 for none: a request that finds all servers busy is refused. */
+  /** Capacity; Infinity: unlimited. 0: a request that finds all servers busy is refused. */
   readonly queue: number;
-  /** Whether a request leaves the queue when its client gives up. */
   readonly dropsAbandoned: boolean;
 }
 
 export interface ServicePlan extends ServerPlan {
   readonly order: (typeof orders)[number];
-  /** In ms. The queue lasts if it has not been empty for `intervalMs`. */
+  /** ms. A queue not empty for `intervalMs` is a standing queue. */
   readonly intervalMs: number;
-  /** The longest wait while the queue lasts, and else, in ms; undefined: any. */
+  /** Longest wait in a standing queue, and otherwise, in ms; undefined: unlimited. */
   readonly codelMs: number | undefined;
-  /** In ms; Infinity: none. */
+  /** ms; Infinity: none. */
   readonly deadlineMs: number;
   readonly fails: number;
   readonly perInFlightMs: number;
   readonly refusalMs: number;
-  /** The wait that an answer announces which failed; undefined: none. */
+  /** The wait announced by failed answers; undefined: none. */
   readonly retryAfter?: TimeLaw | undefined;
   readonly tiers: readonly TierPlan[];
 }
 
 export interface TierPlan extends ServicePlan {
-  /** How often the tier before calls it. */
   readonly attempts: number;
 }
 
-/**
- * @param place JSON pointer to the specification, for failures
- * @throws Failure `invalid_input` when a time cannot be read
- */
+/** @param place JSON pointer to the specification, for failures @throws Failure `invalid_input` for an invalid time */
 export function planService(spec: ServiceSpec, cycleMs: number, place = ''): ServicePlan {
   const ms = (value: number | string, path: string) => parseTimeMs(value, cycleMs, `${place}${path}`);
   const { servers = 1, time, queue = Number.POSITIVE_INFINITY, drop_abandoned: dropsAbandoned = false } = spec;

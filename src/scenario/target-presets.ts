@@ -1,16 +1,16 @@
-// How real limiters answer: which statuses mean limited, which header has the wait, and whether requests are held.
+// Answers of real limiters: statuses that mean limited, the header with the wait, and whether requests are held.
 //
 //   target: { preset: nginx, url: http://127.0.0.1:8080/ }         other fields override those of the preset
 export interface TargetPreset {
   readonly limited_status: readonly number[];
-  /** Headers with the wait, and its unit; the first that is present counts. Empty if the product sends none. */
+  /** Headers with the wait; the first one present counts. Empty if the product sends none. */
   readonly waits: readonly WaitHeader[];
   readonly words: string;
 }
 
 export interface WaitHeader {
   readonly name: string;
-  /** `s` seconds; `duration` as 99.5ms. */
+  /** `s`: seconds; `duration`: for example 99.5ms. */
   readonly unit: 's' | 'duration';
 }
 

@@ -1,8 +1,8 @@
-// The topics of `weir help`, in the order of reading. The pages of the site are the same texts.
+// The topics of `weir help`, in reading order. The site shows the same texts.
 
 interface Topic {
   readonly name: string;
-  /** From the folder of the package. None for the references of fields and commands, which are made from their schemas. */
+  /** Relative to the package. None for references of fields and commands, which are generated from schemas. */
   readonly path?: string;
   readonly about: string;
 }

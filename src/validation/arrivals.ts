@@ -1,4 +1,4 @@
-// Poisson arrivals at exact instants, for published systems without cycles. (The arrivals in traffic/ are counts per cycle.)
+// Poisson arrivals at exact instants, for published systems without cycles. (Arrivals in traffic/ are counts per cycle.)
 //
 //   |..  .   .. .    .   |     gap = -ln(1 - u) / rate
 
@@ -6,14 +6,9 @@ import type { RandomStream } from '../math/random.js';
 import type { Clock } from '../time/clock.js';
 import { Rank } from '../time/rank.js';
 
-/** The unit of time of the published systems. */
 export const UNIT_MS = 1_000;
 
-/**
- * Schedules a call of `arrive` for each arrival.
- * @param rate arrivals per unit of time
- * @param to the end, in units of time
- */
+/** Calls `arrive` for each arrival. @param rate arrivals per unit of time @param to the end, in units of time */
 export function poissonArrivals(
   clock: Clock,
   stream: RandomStream,

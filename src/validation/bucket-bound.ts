@@ -43,7 +43,7 @@ export const bucketBound: PublishedCheck = {
         },
       },
     });
-    // At 0 the bucket's worth and more at once, then whenever a token is there: the adversary of the bound.
+    // The worst case: a flood at 0, then a request whenever a token is there.
     for (let n = 0; n < 2 * BURST; n += 1) clock.agenda.at(0, Rank.arrival, () => population.arrive(0));
     for (let ms = 1; ms <= SECONDS * UNIT_MS; ms += 1) clock.agenda.at(ms, Rank.arrival, () => population.arrive(0));
     clock.run();

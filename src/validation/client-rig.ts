@@ -1,4 +1,3 @@
-// Clients of one kind in virtual time, for published systems: they send to what decides, or to a service.
 import type { Answer } from '../actor/client/behaviour.js';
 import type { SentAttempt, Transport } from '../actor/client/client.js';
 import { type CustomClientSpec, planClients } from '../actor/client/client-plan.js';
@@ -18,13 +17,11 @@ interface RigOptions {
   readonly spec: ClientSpec | CustomClientSpec;
   readonly seed: number;
   readonly purpose: string;
-  /** Refuses an attempt now, or lets it pass. */
   readonly decide?: (attempt: SentAttempt, nowMs: number) => Extract<Answer, { type: 'limited' }> | undefined;
-  /** Default: one server that drops nothing, with a queue without limit. */
   readonly service: Pick<ServerPlan, 'time'> & Partial<ServicePlan>;
   readonly speed?: (nowMs: number) => number;
   readonly watch?: ServiceWatch;
-  /** How long attempts and answers are on their way, each. Default: no time. */
+  /** Delay of each attempt and each answer. Default: none. */
   readonly network?: TimeLaw;
   readonly fromMs?: number;
 }
@@ -48,7 +45,7 @@ export function clientRig(options: RigOptions) {
     fromMs,
   });
   const modelled = new ModelledTransport({ service, decide: decide && ((attempt) => decide(attempt, clock.now())) });
-  // What is on its way when its client gives up arrives all the same.
+  // An attempt under way arrives even if its client gives up.
   const delayed: Transport = { send: (attempt) => later(() => modelled.send(attempt)), abandon: () => {} };
   const transport = network === undefined ? modelled : delayed;
   const plans = planClients([spec], CYCLE_MS);
@@ -58,12 +55,11 @@ export function clientRig(options: RigOptions) {
     clock,
     service,
     population,
-    /** Arrivals up to `toS`. */
     poisson(rate: number, toS: number, arrive: (draw: RandomStream) => void = () => population.arrive(0)): void {
       const draw = new RandomStream(seed, `${purpose}/arrivals`);
       poissonArrivals(clock, draw, rate, toS, () => arrive(draw));
     },
-    /** Share of the jobs between two instants that succeed there. */
+    /** Share of the jobs in the interval that succeed within it. */
     goodput(fromS: number, toS: number): number {
       clock.run({ untilMs: fromS * UNIT_MS });
       const before = population.counts;

@@ -1,4 +1,4 @@
-// Check 11: what a service accepts whose refusals cost it c of a request, where its clients throttle themselves.
+// Check 11: accepted load of a service whose refusals cost it c of a request, if its clients throttle themselves.
 //
 //   sent K x accepted, refused (K - 1) x accepted:  accepted (1 + c (K - 1)) = 1       without a throttle  a + c (load - a) = 1
 

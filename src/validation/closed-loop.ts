@@ -21,7 +21,6 @@ const CLIENTS = 10;
 const THINK = 9;
 const WARM_UP = 200;
 const MEASURED = 4_000;
-/** Time after the measurement, in which all measured requests are answered. */
 const DRAIN = 200;
 
 export const closedLoop: PublishedCheck = {

@@ -1,9 +1,9 @@
-// Check 16: a service that gets slower with what is in flight, a timeout and three tries, and a spike of five seconds.
+// Check 16: a service that slows down with requests in flight, a timeout and three tries, and a spike of five seconds.
 //
 //   arrivals/s   40 ___|‾80‾|______ 40        1 s + 10 ms for each in flight, network exp(0.1 s) each way; timeout 3 s, 3 tries
-//   seconds      0    20   25      80         again at once, or after 20 s x 2^n x U(0, 1)
+//   seconds      0    20   25      80         retries at once, or after 20 s x 2^n x U(0, 1)
 //
-//   stuck: in the last nine seconds fewer than half as many are served as come
+//   stuck: in the last nine seconds, fewer than half of the arrivals are served
 
 import { constant, exponential } from '../math/time-law.js';
 import { UNIT_MS } from './arrivals.js';
@@ -17,7 +17,7 @@ const ways = [
   { name: 'back-off with jitter', backoff: { policy: 'geometric', base: '20s', cap: '1h', shorten_by: 1 }, stuck: 0 },
 ] as const;
 
-/** Of the source's share, by its runs: A. Agresti and B. Coull (1998). */
+/** Standard error of the source's share, from its number of runs: A. Agresti and B. Coull (1998). */
 const RUNS = 20;
 const errorOf = (stuck: number) => {
   const p = (stuck + 2) / (RUNS + 4);

@@ -23,9 +23,8 @@ const network = normal(10, 2);
 
 interface Published {
   readonly policy: BackoffPlan['policy'];
-  /** Write requests, and their published standard error. */
   readonly calls: readonly [number, number];
-  /** Time until the last client is done, in ms, and its standard error. */
+  /** Time until the last client finishes, in ms, with its standard error. */
   readonly completion: readonly [number, number];
 }
 

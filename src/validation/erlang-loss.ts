@@ -1,4 +1,4 @@
-// Check 2: servers without a queue refuse arrivals while all are busy. The share does not depend on the law of the service time.
+// Check 2: servers without a queue refuse arrivals while all are busy. The refused share is independent of the service time's law.
 //
 //   B(0) = 1,  B(n) = a B(n - 1) / (n + a B(n - 1))          a erlang offered to n servers (A. K. Erlang, 1917)
 
@@ -16,7 +16,6 @@ const MEASURED = 600;
 
 const laws = { exponential: exponential(UNIT_MS), constant: constant(UNIT_MS) };
 
-/** Erlang offered, the published share refused, and the law of the service time. */
 const systems = [
   { offered: 10, expected: 0.214582, law: 'exponential' },
   { offered: 10, expected: 0.214582, law: 'constant' },
@@ -51,6 +50,6 @@ function refusedShare(offered: number, time: TimeLaw, seed: number, purpose: str
   const arrivals = new RandomStream(seed, `${purpose}/arrivals`);
   poissonArrivals(clock, arrivals, offered, WARM_UP + MEASURED, () => service.offer(undefined));
   clock.run();
-  // Divided by the expected number of arrivals, not the drawn one: the mean of a ratio of two random numbers is biased.
+  // Divided by the expected number of arrivals: a ratio of two random numbers has a biased mean.
   return service.counts.refused / (offered * MEASURED);
 }

@@ -1,4 +1,4 @@
-// Checks of the gate of the rate limiter.
+// Checks of the rate limiter's gate.
 //
 // Check 4: how much a fixed window admits of Poisson arrivals.
 //
@@ -6,12 +6,12 @@
 //
 // Check 7: the most that a limiter of 100 requests admits in any interval as long as its window.
 //
-//   fixed window     ........100|100........          each window keeps its 100; 60 cycles across the edge hold 200
+//   fixed window     ........100|100........          each window holds 100; 60 cycles across the edge hold 200
 //   rolling window   ........100|...limiting          every 60 cycles hold 100, because every 60 cycles are a window
 //
-// The adversary knows the limiter: it tries a burst at every phase of the window and random streams, and improves the best of them
-// by adding, moving and removing bursts. Time is counted in cycles, as the limiter counts it. An interval of 60 cycles that begins
-// inside a cycle touches 61 of them, so to the millisecond the guarantee is one cycle shorter: the last row.
+// The adversary knows the limiter: it tries bursts at every phase of the window and random streams, and improves the best one by adding,
+// moving and removing bursts. Time is in cycles. An interval of 60 cycles that begins inside a cycle touches 61, so to the millisecond
+// the guarantee is one cycle shorter: the last row.
 import { makeGate } from '../actor/create-limiter.js';
 import type { Gate } from '../limiter/gate.js';
 import { rateLimiter } from '../limiter/rate-limiter.js';
@@ -21,13 +21,9 @@ import { PoissonLaw } from '../math/random-law.js';
 import type { PublishedCheck } from './published-check.js';
 
 const THRESHOLD = 100;
-/** Windows that check 4 measures. */
 const WINDOWS = 2_000;
 
-/**
- * Makes gates that begin at cycle 0; the definition is compiled once.
- * @param within length of the window in cycles; 1 makes a fixed window, whose counts all expire when the next cycle begins
- */
+/** Gates from cycle 0. @param within window length in cycles; 1 makes a fixed window, whose counts all expire with the cycle */
 function limiters(threshold: number, within: number): () => Gate {
   const plan = planContract(rateLimiter({ threshold, within }));
   return () => makeGate(plan, 0);
@@ -48,20 +44,18 @@ export const fixedWindow: PublishedCheck = {
   },
 };
 
-/** Length of a window of check 7, in cycles. */
+/** Window length of check 7, in cycles. */
 const WINDOW = 60;
 /** Length of the adversary's streams in cycles: a lead of one window, then three. */
 const CYCLES = 4 * WINDOW;
-/** Random streams tried, and steps of improvement from the best of them. */
 const STREAMS = 10;
 const STEPS = 40;
 
-/** Requests in each half of a cycle: at the beginning of a cycle, at its end, at the beginning of the next, and so on. */
 type Stream = readonly number[];
 
 type Admit = (n: number, cycle: number) => number;
 
-/** The limiter's window is one of its cycles, which is as long as sixty cycles of the stream. */
+/** One cycle of the limiter is a window of 60 cycles of the stream. */
 function fixed(): () => Admit {
   const gates = limiters(THRESHOLD, 1);
   return () => {
@@ -121,17 +115,16 @@ function admittedOf(limiter: () => Admit, stream: Stream): Stream {
   return stream.map((n, half) => (n === 0 ? 0 : admit(n, half >> 1)));
 }
 
-/** The most in any `cycles` whole cycles in a row. */
 function mostInCycles(admitted: Stream, cycles: number): number {
   return most(admitted, 2 * cycles, 2);
 }
 
-/** The most in any interval as long as `cycles` cycles. It may begin inside a cycle. */
+/** The most in any interval of the length of `cycles` cycles, which may begin inside a cycle. */
 function mostInTime(admitted: Stream, cycles: number): number {
   return most(admitted, 2 * cycles, 1);
 }
 
-/** The largest sum of `length` counts in a row, over the runs that end at a multiple of `step`. */
+/** The largest sum of `length` consecutive counts that end at a multiple of `step`. */
 function most(counts: readonly number[], length: number, step: 1 | 2): number {
   let [sum, largest] = [0, 0];
   for (let next = 0; next < counts.length; next += 1) {
@@ -143,7 +136,7 @@ function most(counts: readonly number[], length: number, step: 1 | 2): number {
 
 const silence = (): number[] => new Array<number>(2 * CYCLES).fill(0);
 
-/** The threshold at the end of a cycle, at the beginning of the next, and once more a window later. */
+/** The threshold at the end of a cycle, at the start of the next, and again a window later. */
 function edgeBurst(cycle: number): Stream {
   const stream = silence();
   for (const half of [2 * cycle - 1, 2 * cycle, 2 * (cycle + WINDOW - 1)]) stream[half] = THRESHOLD;
@@ -160,7 +153,6 @@ function withBurst(stream: Stream, chance: RandomStream): Stream {
   return stream.with(chance.integer(0, stream.length - 1), chance.integer(1, 2 * THRESHOLD));
 }
 
-/** The stream with a burst added, with all bursts one cycle later, or with one half cycle emptied. */
 function changed(stream: Stream, chance: RandomStream): Stream {
   switch (chance.integer(0, 2)) {
     case 0:

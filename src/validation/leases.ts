@@ -1,9 +1,9 @@
-// Check 17: nodes that lease a limit of L in a window in batches of B admit up to L + N (B - 1) in the next window.
+// Check 17: N nodes that lease a limit of L per window in batches of B admit up to L + N (B - 1) in the next window.
 //
-//   window 0   |             x at each node|      each leases B and spends 1: B - 1 are left
+//   window 0   |             x at each node|      each leases B and spends 1, which leaves B - 1
 //   window 1   |x x x x x x x ...          |      L more are leased, and all are spent
 //
-// The bound is reached by that adversary. Others at random stay below it.
+// This adversary reaches the bound; random ones stay below it.
 import { LIMITED } from '../limiter/rule/rule.js';
 import { ruleOf } from '../limiter/rule/rule-definition.js';
 import { RandomStream } from '../math/random.js';
@@ -12,10 +12,9 @@ import type { PublishedCheck } from './published-check.js';
 
 const [LIMIT, NODES, BATCH] = [100, 4, 10];
 const BOUND = LIMIT + NODES * (BATCH - 1);
-/** Windows of an adversary at random, and the most requests that it sends in one. */
 const [WINDOWS, MOST] = [20, 2 * BOUND];
 
-/** Admits a request of a node in a window; `ends`: a batch ends with the window in which it was leased. */
+/** @param ends whether batches expire with their window */
 function leasing(ends: boolean): (node: number, window: number) => boolean {
   const rule = ruleOf({ primitive: 'fixed_window', params: { limit: LIMIT, window_ms: UNIT_MS } });
   const state = rule.fresh(0);

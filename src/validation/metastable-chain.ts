@@ -1,9 +1,9 @@
-// Check 15: a server with retries as a Markov chain, in which a full queue lasts for far longer than anybody measures.
+// Check 15: a server with retries as a Markov chain, in which a full queue lasts far longer than any measurement.
 //
-//   queue 0 .. 99, orbit 0 .. 19         lambda 9.5/s ─► mu 10/s         an arrival that will wait for longer than 3 s is also in orbit:
+//   queue 0 .. 99, orbit 0 .. 19         lambda 9.5/s ─► mu 10/s         an arrival with a wait above 3 s is also in orbit:
 //   orbit ── 4/15 each ─► queue          and ── 1/15 each ─► given up    a quarter of those above the bound of Chebyshev
 //
-// The chain is solved, and it is run: what is held there too is the mean queue of runs that begin with a full one.
+// The chain is solved, and also simulated: the mean queue of runs that begin with a full one must agree.
 import { meanTimes, type Rates, stationary } from '../math/chain.js';
 import { log } from '../math/elementary.js';
 import { RandomStream } from '../math/random.js';
@@ -15,13 +15,12 @@ const RUN_S = 400;
 
 const stateOf = (queue: number, orbit: number) => queue * ORBIT + orbit;
 
-/** The bound by which an arrival that finds `queue` others waits for longer than its timeout. */
+/** Chebyshev's bound on the probability that an arrival behind `queue` others exceeds its timeout. */
 function isLate(queue: number): number {
   const [mean, sd] = [queue / MU, Math.sqrt(queue) / MU];
   return TIMEOUT_S - mean > sd ? (sd / (TIMEOUT_S - mean)) ** 2 : 1;
 }
 
-/** @param retries of a request */
 function ratesOf(retries: number): Rates {
   const each = 1 / ((retries + 1) * TIMEOUT_S);
   return (state, to) => {
@@ -41,7 +40,6 @@ function ratesOf(retries: number): Rates {
 
 const STATES = QUEUE * ORBIT;
 const withRetries = ratesOf(RETRIES);
-/** Solved once: the same in all replications. */
 let known: readonly number[] | undefined;
 
 function solved(rates: Rates): readonly number[] {
@@ -79,7 +77,6 @@ export const metastableChain: PublishedCheck = {
   },
 };
 
-/** The second half of a run, by its jumps. */
 function meanQueueOfRun(rates: Rates, draw: RandomStream): number {
   let [state, nowS, area] = [stateOf(QUEUE - 1, 0), 0, 0];
   while (nowS < RUN_S) {

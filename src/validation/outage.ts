@@ -1,7 +1,7 @@
-// Check 12: a service of 300/s whose clients retry once stays down after an outage above half of its capacity, and recovers below.
+// Check 12: a service of 300/s whose clients retry once. Above half of its capacity it stays down after an outage; below, it recovers.
 //
-//   load < 150/s   stable: with one retry each, the load after the outage is below what is served
-//   150 .. 300     vulnerable: it never recovers by itself
+//   load < 150/s   stable: with one retry each, the load after the outage is below capacity
+//   150 .. 300     vulnerable: it never recovers on its own
 
 import { constant } from '../math/time-law.js';
 import { UNIT_MS } from './arrivals.js';
@@ -38,7 +38,7 @@ export const outage: PublishedCheck = {
         seed,
         purpose,
         service: { time: constant(UNIT_MS / CAPACITY) },
-        // What begins as the outage begins lasts as long as it.
+        // A request that begins with the outage lasts as long as it.
         speed: (nowMs) => (isOut(nowMs) ? 1 / (CAPACITY * (toS - fromS)) : 1),
       });
       poisson(load, 180);

@@ -1,19 +1,19 @@
-// A check of the self-test: a published result, a way to measure it, and the rule by which the two agree.
+// A check of the self-test: a published result, its measurement, and the rule for their agreement.
 //
 //   replication     1     2     3    ...    n            each a pure function of (seed, replication), on any core
-//   figures       [...] [...] [...]  ... [...]           one a row
+//   figures       [...] [...] [...]  ... [...]           one per row
 //                 mean and standard error s / sqrt(n)    held when |mean - expected| <= 3.3 sqrt(error^2 + published error^2)
 //
-// With 3.3 standard errors a correct simulator fails one row in a thousand. With few replications the standard error is itself
-// uncertain: Student's distribution then gives the factor of the same probability.
+// With 3.3 standard errors a correct simulator fails one row in a thousand. With few replications, Student's distribution gives the
+// factor of the same probability, because the standard error is itself uncertain.
 import { assert, unreachable } from '../schema/failure.js';
 
 export interface PublishedRow {
   readonly name: string;
   readonly expected: number;
-  /** Standard error of the published figure if it was measured or rounded; 0 for a closed form. */
+  /** Standard error of a published figure that was measured or rounded; 0 for a closed form. */
   readonly error?: number | undefined;
-  /** Default 'equal'. 'below': the mean must lie below `expected` by more than the tolerance. */
+  /** Default 'equal'. 'below': the mean is below `expected` by more than the tolerance. */
   readonly holds?: 'equal' | 'below' | undefined;
   readonly unit: string;
 }
@@ -22,14 +22,14 @@ export interface PublishedCheck {
   readonly id: string;
   readonly title: string;
   readonly source: string;
-  /** Why published figures have the errors of the rows; needed where a row has one. */
+  /** Reason for the published errors; required if a row has one. */
   readonly tolerance?: string | undefined;
-  /** What brings the result about; undefined for closed forms. */
+  /** Cause of the result; undefined for closed forms. */
   readonly mechanism?: string | undefined;
   readonly rows: readonly PublishedRow[];
   /**
-   * One figure for each row, in order. Pure: the result depends on the arguments only. `replication` counts from 0.
-   * @param without the model without its mechanism, which must not reproduce the result
+   * One figure per row. Pure: depends only on its arguments. `replication` counts from 0.
+   * @param without disables the mechanism; the model must then not reproduce the result
    */
   replicate(seed: number, replication: number, without?: boolean): readonly number[];
 }
@@ -52,7 +52,7 @@ export interface CheckResult {
 
 const WITHIN = 3.3;
 
-/** Combines replications, in any order. @param samples the figures of each replication; at least two */
+/** @param samples figures by replication; at least two */
 export function judgeSamples(
   { id, title, source, tolerance, rows }: PublishedCheck,
   samples: readonly (readonly number[])[],
@@ -83,7 +83,7 @@ function holds(
 }
 
 /**
- * The number of standard errors allowed for n replications: 3.3 from 100 on, 4.8 for 10, always with the same probability.
+ * Standard errors allowed for n replications at constant probability: 3.3 from 100 on, 4.8 for 10.
  * Student's quantile by the expansion in 1 / (n - 1) of E. A. Cornish and R. A. Fisher (1938).
  */
 function errorsAllowed(n: number): number {

@@ -1,6 +1,6 @@
-// Check 10: the share of failures at which the retry quota of AWS SDKs begins to drain.
+// Check 10: the failure share at which the retry quota of AWS SDKs begins to drain.
 //
-//   tokens per job   1 - p  for a first attempt that is served      less  c p^k  for each retry k = 2 .. N that fails
+//   tokens per job   1 - p  for a first attempt that succeeds      less  c p^k  for each retry k = 2 .. N that fails
 //   drift 0          1 - p = c (p^2 + ... + p^N)                     c 14, N 3: p = 0.2149;   c 5, N 3: 0.3207;   N 4: 0.2117, 0.3123
 import { retryQuota } from '../actor/client/retry-limits.js';
 import { RandomStream } from '../math/random.js';
@@ -14,7 +14,7 @@ const roots = [
 ] as const;
 
 const JOBS = 20_000;
-/** Neither end is reached. */
+/** Large enough never to be empty or full. */
 const CAPACITY = 1_000_000;
 
 export const quotaDrain: PublishedCheck = {

@@ -1,4 +1,4 @@
-// Check 13: the retrial queue M/M/1. A client that finds the server busy returns after an exponential time, for as long as it takes.
+// Check 13: the retrial queue M/M/1. A client that finds the server busy returns after an exponential time, without limit.
 //
 //   arrivals lambda ─► server mu, rho = lambda / mu         in orbit, on average:  rho (lambda + rho theta) / ((1 - rho) theta)
 //        ▲   └─ busy ─► orbit                               as theta grows without bound: the queue of M/M/1
@@ -44,7 +44,7 @@ export const retrialQueue: PublishedCheck = {
       });
       poisson(rho, TO);
       let area = 0;
-      // At each tenth of the unit: the mean over time of clients in orbit.
+      // Time average of clients in orbit, sampled every tenth of a unit.
       for (let tenths = FROM * 10; tenths < TO * 10; tenths += 1) {
         clock.run({ untilMs: (tenths * UNIT_MS) / 10 });
         const { jobs, succeeded, given_up } = population.counts;

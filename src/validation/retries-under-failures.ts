@@ -1,8 +1,8 @@
-// Check 9: what retries cost and gain where every attempt fails with probability p.
+// Check 9: cost and gain of retries if every attempt fails with probability p.
 //
-//   100 clients, 10/s each, 10 s         none; three tries more; a bucket of 5 tokens, 0.1 more at each start, a retry costs 1
+//   100 clients, 10/s each, 10 s         none; three more tries; a bucket of 5 tokens, 0.1 more per start, a retry costs 1
 //
-//   three tries more    success 1 - p^4    load 1 + p + p^2 + p^3
+//   three more tries    success 1 - p^4    load 1 + p + p^2 + p^3
 import type { ClientSpec } from '../actor/client/client-schema.js';
 import { constant } from '../math/time-law.js';
 import { Rank } from '../time/rank.js';
@@ -11,7 +11,7 @@ import type { PublishedCheck } from './published-check.js';
 
 type Way = 'none' | 'three more' | 'bucket';
 
-/** With standard errors: of 20 runs of 10,000 requests. */
+/** With standard errors over 20 runs of 10,000 requests. */
 const published: readonly (readonly [
   p: number,
   way: Way,

@@ -1,12 +1,12 @@
-// Check 6: a service stays down long after a burst, because it still works on attempts that clients have given up.
+// Check 6: a service stays down long after a burst, because it still processes attempts that clients have abandoned.
 //
 //   arrivals/s   9 ____|‾20‾|____9______7___5___3         evenly spaced; one server, 10/s, exponential; patience 0.5 s, 5 attempts
 //   seconds      0    20   30       60   75  90  100
 //
-//   an abandoned attempt costs the server as much as a wanted one, and its client joins the end of the queue again
+//   an abandoned attempt costs the server as much as a live one, and its client rejoins the end of the queue
 //
-// Two cures: do not retry, or do not serve abandoned attempts. An answer to an earlier attempt is a success if the client is still
-// trying, as in the program that produced the published figures.
+// Two cures: no retries, or dropping abandoned attempts. As in the program that produced the published figures, an answer to an earlier
+// attempt is a success if the client is still trying.
 import { exponential } from '../math/time-law.js';
 import { Rank } from '../time/rank.js';
 import { UNIT_MS } from './arrivals.js';
@@ -27,7 +27,6 @@ const SERVICE_MS = 100;
 const PATIENCE_MS = 500;
 const ATTEMPTS = 5;
 
-/** Intervals that are measured, in seconds. */
 const AFTER_BURST = [45, 60] as const;
 const AT_THE_END = [92, 100] as const;
 

@@ -1,6 +1,4 @@
-// The self-test: the list of checks, and running them. Each check has a file. The caller may spread replications over cores.
-
-// One turn of the event loop between two replications lets signals arrive.
+// A turn of the event loop between replications lets signals arrive.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
@@ -50,7 +48,6 @@ interface NotReproduced {
   readonly why: string;
 }
 
-/** Published results about clients and services that no check holds, and why. */
 export const notReproduced: readonly NotReproduced[] = [
   {
     title: 'CoDel as a lock: waits at twice the capacity (p50 963.6 ms without, 27.7 ms with)',
@@ -68,26 +65,22 @@ export const notReproduced: readonly NotReproduced[] = [
 const SEED = 7;
 const REPLICATIONS = 100;
 
-/** The figures of one replication of a check, one for each row: `replicate` of this file, here or on another core. */
 export type Replicate = (checkId: string, seed: number, replication: number) => Promise<readonly number[]>;
 
 interface SelfTestOptions {
   readonly seed?: number | undefined;
-  /** At least 2; default 100. With fewer the standard errors grow, and the tolerances with them. */
+  /** At least 2; default 100. Fewer widen the standard errors and so the tolerances. */
   readonly replications?: number | undefined;
-  /** Ids of the checks to run; default all. */
   readonly only?: readonly string[] | undefined;
   readonly onProgress?: ((progress: SelfTestProgress) => void) | undefined;
-  /** The most replications in progress at once, for a `replicate` that spreads them; default 1. */
+  /** Concurrent replications, for a `replicate` that distributes them; default 1. */
   readonly atATime?: number | undefined;
   readonly replicate?: Replicate | undefined;
-  /** Ends the test early, by throwing its reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
 interface SelfTestProgress {
   readonly check: string;
-  /** Replications done and planned, over all checks to run. */
   readonly done: number;
   readonly total: number;
 }
@@ -99,10 +92,7 @@ interface SelfTestResult {
   readonly held: boolean;
 }
 
-/**
- * Measures the published systems with the parts of this build. The result depends only on seed and replications.
- * @throws Failure `wrong_usage` if `only` names a check that does not exist
- */
+/** The result depends only on seed and replications. @throws Failure `wrong_usage` if `only` names an unknown check */
 export async function selfTest(options: SelfTestOptions = {}): Promise<SelfTestResult> {
   const { seed = SEED, replications = REPLICATIONS, only, onProgress, atATime = 1, replicate = here, signal } = options;
   const wanted = only === undefined ? checks : only.map(checkOf);

@@ -12,11 +12,10 @@ import { VirtualClock } from '../time/virtual.js';
 import { poissonArrivals, UNIT_MS } from './arrivals.js';
 import type { PublishedCheck } from './published-check.js';
 
-/** Units of time. A run that begins with an empty system needs some hundred units to become stationary. */
+/** Time units. From an empty system, a run needs some hundred units to become stationary. */
 const WARM_UP = 2_000;
-/** Length of the measurement in units, for each rho: a busier server needs longer. */
+/** Measured time units by rho: a busier server needs more. */
 const MEASURED = { 0.8: 15_000, 0.5: 4_000 } as const;
-/** For the last row, the effect of a missing warm-up: the number of first customers, and of pairs of runs. */
 const FIRST = 1_000;
 const PAIRS = 3;
 
@@ -72,7 +71,7 @@ function run(rho: keyof typeof MEASURED, seed: number, purpose: string) {
   poissonArrivals(clock, arrivals, rho, WARM_UP + MEASURED[rho], () => service.offer(clock.now()));
   clock.run({ untilMs: toMs });
   const { waitingMs, busyMs } = service.counts;
-  // Customers in the system are still served: leaving out the slow ones would bias the figures.
+  // Serves the customers still in the system: omitting slow ones would bias the figures.
   clock.run();
   const { served, wait_ms, response_ms } = service.figures();
   return {
@@ -85,16 +84,15 @@ function run(rho: keyof typeof MEASURED, seed: number, purpose: string) {
 }
 
 /**
- * How much faster the first customers are served if the system is empty before them: the difference between two runs with the
- * same customers, which has a far smaller variance than one between independent runs. Below 0.
+ * The mean response time of the first customers in an empty system, minus that in a stationary one; below 0. Both runs have the same
+ * customers, so the difference has a far smaller variance than between independent runs.
  */
 function gainFromEmpty(rho: number, seed: number, purpose: string): number {
-  // The number of customers in a stationary system:  P(n) = (1 - rho) rho^n. Without memory, their remaining times have the same law.
+  // The number of customers in a stationary system: P(n) = (1 - rho) rho^n. Remaining times are memoryless.
   const there = Math.floor(log(1 - new RandomStream(seed, `${purpose}/there`).uniform()) / log(rho));
   return responseOfFirst(rho, 0, seed, purpose) - responseOfFirst(rho, there, seed, purpose);
 }
 
-/** The mean response time of the first customers, who find `there` others in the system. */
 function responseOfFirst(rho: number, there: number, seed: number, purpose: string): number {
   const clock = new VirtualClock(0, CYCLE_MS);
   const [before, theirs] = [new RandomStream(seed, `${purpose}/before`), new RandomStream(seed, `${purpose}/service`)];
@@ -121,8 +119,8 @@ function responseOfFirst(rho: number, there: number, seed: number, purpose: stri
 }
 
 /**
- * The time that a share `p` of the responses exceeds, from the share `seen` that exceeds `t`, by the slope of the law at t
- * (R. R. Bahadur, 1966). Slow responses come in clusters, so the quantile of a single run is biased upwards; a share is not.
+ * The time exceeded by a share `p` of responses, from the share `seen` that exceeds `t`, by the slope of the law at t
+ * (R. R. Bahadur, 1966). Slow responses cluster, so the quantile of a single run is biased upwards; a share is not.
  */
 function quantileFrom(p: number, t: number, seen: number, rho: number): number {
   return t + (seen - p) / ((1 - rho) * p);

@@ -1,9 +1,9 @@
-// Check 17: a database with a part of its speed for some seconds, and clients that send five times. Whether it recovers is decided by little.
+// Check 17: a database slowed down for some seconds, and clients that send up to five times. Small changes decide whether it recovers.
 //
 //   10 s at 22 % of its speed   recovers           9 s at 20 %                        recovers
 //   10 s at 20 %                stays down        10 s at 20 %, and 25 % less load    recovers
 //
-// Stays down: the queue is longer than the timeout when the speed is back, so that all work is wasted and asked for five times.
+// Stays down: when the speed is back, the queue exceeds the timeout, so all work is wasted and requested five times.
 
 import { RandomStream } from '../math/random.js';
 import { constant } from '../math/time-law.js';
@@ -12,7 +12,7 @@ import { UNIT_MS } from './arrivals.js';
 import { clientRig } from './client-rig.js';
 import type { PublishedCheck } from './published-check.js';
 
-/** 13,333/s and 10,000/s in the source; the shape depends on their ratio to the capacity alone. */
+/** 13,333/s and 10,000/s in the source; only their ratio to the capacity matters. */
 const [LOAD, LESS] = [40, 30];
 const CAPACITY = 2.65 * LOAD;
 const BEGIN = 20;

@@ -1,6 +1,6 @@
-// Check 8: how long a limiter takes until everybody has passed who came at once, where each returns at a uniform time in [m, 2m), m doubled.
+// Check 8: the time until a limiter has admitted all of a simultaneous crowd. Each refused client returns at a uniform time in [m, 2m).
 //
-//   clients   |||||||  over 20 s          a bucket of 50/s ──► passed; refused: again after m (1 + u), m = 1 s, 2 s, 4 s, ..., 5 min
+//   clients   |||||||  over 20 s          a bucket of 50/s ──► admitted; refused: again after m (1 + u), m = 1 s, 2 s, 4 s, ..., 5 min
 import { LIMITED } from '../limiter/rule/rule.js';
 import { ruleOf } from '../limiter/rule/rule-definition.js';
 import { RandomStream } from '../math/random.js';

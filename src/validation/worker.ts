@@ -1,4 +1,3 @@
-// The worker thread of the self-test: runs one replication of one check.
 import { replicate } from './self-test.js';
 
 export default function run({
