@@ -47,7 +47,7 @@ export interface Move {
   readonly by?: string | undefined;
 }
 
-/** Why the transition to `to` was not taken. @param refused the row of an operator that refused */
+/** @param refused the row of an operator that refused */
 export function whyNoTransition({ states }: Plan, stateIndex: number, to: string, refused?: AuditRow): Failure {
   const { name: from, transitions } = states[stateIndex]!;
   if (refused !== undefined) {

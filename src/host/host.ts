@@ -169,7 +169,6 @@ export class Host {
     return changed;
   }
 
-  /** @param by the id of an API key; absent: the node itself */
   deleteContract(contract: Contract, by?: string): void {
     const machine = this.machine(contract.machine.slug);
     const cycle = Math.max(this.#reached(machine), contract.cycle);

@@ -212,7 +212,6 @@ export class KeyTable {
     return first;
   }
 
-  /** @returns the length of the name, or LONG */
   #pack(name: string): number {
     const { length } = name;
     if (length > 4 * NAME_WORDS) return this.#packLong(name);

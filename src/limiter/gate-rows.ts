@@ -111,7 +111,6 @@ export class GateRows {
     return startOf(first, this.#cycleMs);
   }
 
-  /** Neither held nor with refusals by operators. */
   isFree(row: number): boolean {
     return !this.#aside.has(row);
   }

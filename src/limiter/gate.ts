@@ -154,7 +154,7 @@ export class Gate {
 
   /**
    * Advances to `cycle` and counts `n` events in it. Returns how many were admitted.
-   * @param cycle not before `this.cycle` @param kind index into `plan.kinds` @param atMs for a rule
+   * @param cycle not before `this.cycle` @param kind index into `plan.kinds` @param atMs for a rule, not before the last
    * @param holdMs for a rule: time in flight of each; Infinity: until `release`. Default: that of the definition
    */
   decide(n: number, cycle: number, kind = 0, atMs?: number, holdMs?: number): number {
@@ -214,7 +214,7 @@ export class Gate {
     this.#evaluateUnlessQuiet();
   }
 
-  /** The next evaluation, up to `lastMs`, that may fire; events only postpone it unless it `hastens`. */
+  /** When an evaluation may next fire, up to `lastMs`; Infinity for never. Events postpone it, unless it `hastens`. */
   wakeMs(lastMs = NEVER): number {
     const { cycle, cycleMs } = this;
     const nextCycleMs = startOf(cycle + 1, cycleMs);

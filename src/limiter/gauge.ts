@@ -193,7 +193,6 @@ export class RuleGauge implements Gauge {
   #nowMs: number;
   /** The next admission; undefined if it must be computed again. */
   #admitsMs: number | undefined;
-  /** Of the refused request; 1 while none is. */
   #cost: number;
 
   constructor(planned: PlannedRule, nowMs: number, time: WindowCounts, image?: RuleImage) {

@@ -132,7 +132,6 @@ const NUMBER = '[+-]?\\d+(?:\\.\\d+)?(?:e[+-]?\\d{1,3}(?![\\d.]))?';
 const RATE = new RegExp(`^(${NUMBER})(?:\\s*(?:/|per(?![a-z]))\\s*(?=\\S)(${NUMBER})?\\s*(\\p{L}*))?$`, 'iu');
 const PART = new RegExp(`(${NUMBER})\\s*(\\p{L}*)\\s*`, 'iuy');
 
-/** Of either sign, not reduced; `under` is above 0. */
 interface Fraction {
   readonly over: bigint;
   readonly under: bigint;

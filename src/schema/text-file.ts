@@ -5,7 +5,6 @@ import { Failure } from './failure.js';
 const MOST_TEXT_BYTES = 16 * 1024 * 1024;
 
 interface TextFileOptions {
-  /** For example `The definition own.json`. */
   readonly what: string;
   readonly fix: string;
   readonly mostBytes?: number | undefined;

@@ -88,7 +88,6 @@ function leafFaults(schema: TSchema, value: unknown, place: string): Fault[] {
   return faultsOf(schema, schemaErrors(schema, value)).map((fault) => placed(fault, place));
 }
 
-/** The schema of an object with arbitrary values: only its property names are checked. */
 function shallow(schema: TSchema): TSchema {
   const { properties, patternProperties } = schema as Shape;
   return {

@@ -83,7 +83,6 @@ export class SqliteConnection {
     return this.#commits;
   }
 
-  /** Acknowledged rows that were missing at start-up. */
   get lost(): readonly MissingRows[] {
     return this.#file.lost;
   }

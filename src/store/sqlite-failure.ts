@@ -3,7 +3,7 @@ import { Bug, Failure } from '../schema/failure.js';
 import { type MissingRows, missingText } from './head-mark.js';
 import { isOfSqlite } from './sqlite-library.js';
 
-// For openingFailure and readingFailure: an error that is a bug is returned as it is.
+// In these three functions an error that is a bug is returned as it is.
 export function openingFailure(error: unknown, dir: string): unknown {
   return explained(error, (code, why) => (isDamage(code) ? damaged(dir, why, error) : unwritable(dir, why, error)));
 }

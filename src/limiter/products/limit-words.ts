@@ -70,7 +70,6 @@ function writtenValue(value: unknown): string {
   return reads ? String(value) : JSON.stringify(value);
 }
 
-/** For example `nginx rate=10r/s burst=5 nodelay`. */
 export function namedText(name: string, fields: Readonly<Record<string, unknown>>): string {
   const words = Object.entries(fields).flatMap(([field, value]) => {
     if (value === undefined) return [];

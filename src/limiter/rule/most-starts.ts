@@ -168,7 +168,7 @@ function* knownAttacks(rests: readonly number[], isAdaptive: boolean): Generator
       yield { steps: [opener, { restMs, take: ALL, refused: 0 }], loop: GREEDY };
     }
   for (const refused of [1, 2, 5, 0]) for (const restMs of rests) yield { steps: [], loop: { restMs, refused } };
-  // An adaptive limit grows while requests arrive and are answered.
+  // An adaptive limit grows only while requests are answered.
   if (isAdaptive)
     for (const restMs of [HOLD_MS + 1, HOLD_MS, HOLD_MS / 2, HOLD_MS / 10])
       for (const times of [10, 100, 400])

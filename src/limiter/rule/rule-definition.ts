@@ -91,7 +91,6 @@ const tokensOf = {
   burst: (capacity: number) => ({ capacity }),
 };
 const perTokens = ({ rate, per_ms }: { readonly rate: number; readonly per_ms: number }) => rate / per_ms;
-/** A time and a cost for each place. */
 const twoAPlace = ({ limit }: { readonly limit: number }) => 2 * limit;
 const inOrder = ({ of = [] }: { readonly of?: readonly unknown[] }) =>
   of.map((member, i) => [`of/${i}`, member] as const);

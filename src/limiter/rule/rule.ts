@@ -30,7 +30,7 @@ export interface Rule<State = unknown> {
   readonly shared?: true;
   /** The rule defines the resolution of its clock, and the effect of a step back. */
   readonly ownClock?: true;
-  /** A refused request may bring the next admission forward; otherwise it can only postpone it. */
+  /** A refused request may bring the next admission forward. Without this flag it can only postpone it. */
   readonly hastens?: true;
   fresh(madeMs: number): State;
   /** @param holdMs time in flight after the start; Infinity: until `release` @returns the delay in ms, or LIMITED */

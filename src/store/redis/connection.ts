@@ -150,7 +150,6 @@ export class RedisConnection {
     return this.#wire.subscribe(channels, listener);
   }
 
-  /** Updates the clock offset from the time in a fresh reply. */
   #heard(redisMs: number): void {
     const nowMs = this.#clock.monotonicMs();
     const offset = redisMs - nowMs;
