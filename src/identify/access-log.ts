@@ -1,21 +1,21 @@
-// The requests of an access log as evidence: those of one client, in one stretch, each with the instants between which it was decided.
+// The requests of one client in an access log as evidence, from one stretch of it, each with bounds for the instant of its decision.
 //
-//   logged at the end     T - took |-------------| T + 1 s        a time in whole seconds: the line was written within that second
+//   logged at the end     T - took |-------------| T + 1 s        with times in whole seconds: written within that second
 //   logged at the start          T |-------------| T + took + 1 s
-//   without a duration           T |-------------| T + 1 s        taken to be decided at once
+//   without a duration           T |-------------| T + 1 s        assumed to be decided at once
 //
-// Lines are written when requests end. So times that go back in the file are those of beginnings, and ends that would go back are none.
+// Lines are written when requests end. So times that go back in the file are start times; if computed ends go back, times are end times.
 import { counted } from '../report/words.js';
 import { Failure } from '../schema/failure.js';
 import { readLog } from '../traffic/log/read.js';
 import type { Seen } from './evidence.js';
 
 export interface AccessLogOptions {
-  /** Of the log, as for a replay; else recognised. */
+  /** As for a replay; default: detected. */
   readonly format?: string | undefined;
-  /** The field that says whose request it is; `none`: all are one client's. Default: `client`, where there is one. */
+  /** The field that identifies the client; `none`: one client. Default: `client` if there is one. */
   readonly key?: string | undefined;
-  /** The value of that field. Default: the one with most refusals. */
+  /** Value of that field. Default: the one with most refusals. */
   readonly client?: string | undefined;
   /** Default: 429 and 503. */
   readonly limitedStatus?: readonly number[] | undefined;
@@ -24,19 +24,17 @@ export interface AccessLogOptions {
 export interface AccessLog {
   readonly seen: readonly Seen[];
   readonly hasDurations: boolean;
-  /** The client sent nothing for so long before the first of the requests, as far as the log shows; in ms. */
+  /** Observed silence of the client before the first request. */
   readonly silenceMs: number;
-  /** Whether the first of them is the client's first in the log. */
+  /** Whether the stretch starts with the client's first request in the log. */
   readonly isStart: boolean;
   readonly remarks: readonly string[];
 }
 
 const LIMITED = [429, 503];
-/** Longer logs are to be cut first. */
 const MOST_LINES = 2_000_000;
-/** So many requests are looked at. */
 const MOST_REQUESTS = 500;
-/** After so many of the longest silences of a client a stretch may begin. */
+/** A stretch may begin after one of this many longest silences. */
 const MOST_SILENCES = 10;
 const DAY_MS = 86_400_000;
 
@@ -63,7 +61,7 @@ export async function readAccessLog(path: string, options: AccessLogOptions): Pr
     times,
     isLimited,
   );
-  // A whole number of days: edges of a clock stay where they are.
+  // A whole number of days keeps the edges of clocks in place.
   const originMs = Math.floor(times[chosen.own[0]!]! / DAY_MS) * DAY_MS;
   const seen = chosen.own.map((k): Seen => {
     const tookMs = durations.ms?.[k] ?? 0;
@@ -122,7 +120,6 @@ async function readField(path: string, field: string | undefined, format: string
   return { times, values, field: columns['key'] ?? '' };
 }
 
-/** The same, of a field that need not be there. */
 async function maybeField(path: string, field: string, format: string | undefined): Promise<FieldValues | undefined> {
   try {
     return await readField(path, field, format);
@@ -133,7 +130,7 @@ async function maybeField(path: string, field: string, format: string | undefine
 }
 
 interface Client {
-  /** Whose each request is; undefined where all are one client's. */
+  /** By request; undefined for a single client. */
   readonly keys: readonly string[] | undefined;
   readonly client: string;
   readonly name: string;
@@ -167,14 +164,13 @@ async function clientOf(
 }
 
 interface Durations {
-  /** Of each request; undefined where none are known. */
   readonly ms: readonly number[] | undefined;
   readonly roughMs: number;
   readonly field: string | undefined;
 }
 
 const unitsMs: Readonly<Record<string, number>> = { s: 1_000, ms: 1, us: 1e-3, ns: 1e-6 };
-/** What fields count whose names do not say it: those of nginx, and of loggers for Node.js. */
+/** Units of fields whose names do not state them: nginx, and loggers for Node.js. */
 const knownUnits: Readonly<Record<string, string>> = { request_time: 's', responseTime: 'ms' };
 
 async function durationsOf(path: string, format: string | undefined): Promise<Durations> {
@@ -184,7 +180,7 @@ async function durationsOf(path: string, format: string | undefined): Promise<Du
   const unit = /[_.\s(-](s|ms|us|ns)\)?$/.exec(field)?.[1] ?? knownUnits[field];
   const ms = values.map((value) => Number(value) * (unitsMs[unit ?? ''] ?? Number.NaN));
   if (ms.some((one) => !(one >= 0))) return { ms: undefined, roughMs: 0, field };
-  // As exact as it is written.
+  // The written precision.
   const decimals = values.reduce((most, value) => Math.max(most, value.split('.')[1]?.length ?? 0), 0);
   return { ms, roughMs: Math.max(1e-3, unitsMs[unit!]! / 10 ** decimals), field };
 }
@@ -200,14 +196,14 @@ function durationsInWords({ ms, field }: Durations, order: Order): string {
     : `What ${field} counts is not known, and it is not used: ${none}.`;
 }
 
-/** All times are multiples of it, in ms. */
+/** The common divisor of all times, in ms. */
 function resolutionOf(times: readonly number[]): number {
   return [60_000, 1_000, 100, 10].find((ms) => times.every((one) => one % ms === 0)) ?? 1;
 }
 
 type Order = 'end' | 'start' | 'unknown';
 
-/** Whether the times of a log are those of ends, or of beginnings: lines are written in the order of ends. */
+/** Whether times are those of ends or of starts: lines are in order of ends. */
 function orderOf(times: readonly number[], tookMs: readonly number[], roughMs: number): Order {
   const goesBack = (of: (k: number) => number, byMs: number) => times.some((_, k) => k > 0 && of(k) < of(k - 1) - byMs);
   const isNoEnd = goesBack((k) => times[k]!, 0);
@@ -218,11 +214,11 @@ function orderOf(times: readonly number[], tookMs: readonly number[], roughMs: n
 
 interface Stretch {
   readonly own: readonly number[];
-  /** The silence before it, in ms; undefined where it is the beginning. */
+  /** The silence before it; undefined at the beginning. */
   readonly afterMs: number | undefined;
 }
 
-/** What shows most: the lines in which decisions change most often, from the beginning on or after a long silence. */
+/** The most informative stretch: where decisions change most often, from the beginning or from a long silence on. */
 function stretchOf(own: readonly number[], times: readonly number[], isLimited: (k: number) => boolean): Stretch {
   const silences = own
     .map((k, place) => ({ place, ms: place === 0 ? Infinity : times[k]! - times[own[place - 1]!]! }))

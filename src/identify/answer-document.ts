@@ -1,4 +1,3 @@
-// An answer as a document. Pure.
 import { type Block, type ReportDocument, sentence } from '../report/block.js';
 import type { Answer, Rule } from './answer.js';
 import type { Telling } from './distinguishing-probe.js';
@@ -8,7 +7,7 @@ const MOST_RULES = 6;
 
 const units: Readonly<Record<string, string>> = { window_ms: 'ms', token_ms: 'ms', block_ms: 'ms', phase_ms: 'ms' };
 
-/** @param target that was asked, or the file that was read */
+/** @param target URL, or the file that was read */
 export function answerDocument(answer: Answer, target: string): ReportDocument {
   const { verdict, rules, remarks, telling, requests, seconds } = answer;
   const isExplained = rules.every(({ offMs }) => offMs === 0);
@@ -54,7 +53,6 @@ function short(value: number): string {
   return String(Number(value.toPrecision(6)));
 }
 
-/** What to send, and what each rule would make of it. */
 function tellingBlock({ restMs, volleys, counts, expected, tellsAll }: Telling): Block {
   const before = restMs === 0 ? 'with a new key' : `after ${s(restMs)} without a request`;
   const requests = volleys.reduce((sum, volley) => sum + volley.n, 0);
@@ -70,7 +68,7 @@ function tellingBlock({ restMs, volleys, counts, expected, tellsAll }: Telling):
   };
 }
 
-/** Volleys of as many requests at the same distance are said together. */
+/** Groups equally spaced volleys of equal size. */
 function volleysText(volleys: readonly Volley[]): string {
   const parts: string[] = [];
   for (let k = 0; k < volleys.length; k += 1) {

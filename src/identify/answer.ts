@@ -1,4 +1,4 @@
-// The answer of an investigation: the rule with its parameters, what cannot be told apart from it, and what follows. Pure.
+// The answer of an investigation: the rule with its parameters, the rules it cannot be distinguished from, and remarks. Pure.
 
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { checkRule } from '../limiter/rule/rule-definition.js';
@@ -18,7 +18,7 @@ import { type Range, rangeOf, spansOf } from './ranges.js';
 import { isByToken, type Parameters, type Structure } from './structure.js';
 import { BASE_MS, TOLERANCE_MS, violationOf } from './violation.js';
 
-/** A number of a rule, and all that it may be: in pieces that are apart, where not all between explain the answers. */
+/** A parameter and its range; `pieces` if only parts of the range explain the answers. */
 interface Parameter extends Range {
   readonly value: number;
   readonly pieces?: readonly Range[] | undefined;
@@ -28,12 +28,12 @@ export interface Rule {
   readonly structure: string;
   readonly family: string;
   readonly words: string;
-  /** Ready for a scenario; its numbers are the roundest of the ranges. */
+  /** Ready for a scenario; with the roundest numbers of the ranges. */
   readonly limiter: RuleDefinition;
   readonly parameters: Readonly<Record<string, Parameter>>;
-  /** Known as exactly as it was asked. */
+  /** Every parameter is known to the requested resolution. */
   readonly isExact: boolean;
-  /** By how much the answers are missed in the nearest order of counting that was found, in ms, where not every one was searched; 0: none is. */
+  /** Smallest timing error over the orders tried, in ms; 0 if an order explains every answer. */
   readonly offMs: number;
   readonly products: readonly string[];
 }
@@ -41,25 +41,22 @@ export interface Rule {
 export interface Answer {
   readonly verdict: 'one rule' | 'several' | 'nothing fits' | 'never limited' | 'undecided';
   readonly rules: readonly Rule[];
-  /** Sentences: what ended it, what remains, which headers are wrong. */
+  /** Sentences: why it ended, what remains, which headers are wrong. */
   readonly remarks: readonly string[];
-  /** Of several rules: the probe that would tell them apart; absent where none is sure to. */
+  /** For several rules: a probe that would distinguish them, if one is certain to. */
   readonly telling?: Telling | undefined;
-  /** Whether it counts keys apart; absent where nothing was sent. */
+  /** Whether keys are counted separately; absent if nothing was sent. */
   readonly keys?: Keys | 'not asked' | undefined;
   readonly requests: number;
   readonly seconds: number;
 }
 
-/** What so many rules explain says of none of them that it is the one. */
+/** If more rules explain the answers, none is named. */
 const MOST_RULES = 5;
 const MOST_FAMILIES = 2;
-/**
- * A late answer leaves open when its request was counted, and says little. The prompt ones decide: of the shortest time of a rule, what
- * half of the answers may take longer than the quickest.
- */
+/** Largest median lateness, as a share of a rule's shortest time: a late answer leaves open when its request was counted. */
 const MOST_UNREST = 0.2;
-/** Where a request may have been counted anywhere within more than this, in ms, that no rule was found says little. */
+/** If the instants of counting are less certain than this, finding no rule proves little. */
 const MOST_LATE_MS = 30;
 
 export function answerOf(investigated: Investigated, resolution: number, harm?: string | undefined): Answer {
@@ -98,7 +95,7 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
   const inFlight = alive.filter(({ best: { structure } }) => structure.isInFlight === true);
   const isHeldByRule = alive.some(({ best: { structure } }) => structure.holds === true);
   if (evidence.isHeld && !isHeldByRule && inFlight.length < alive.length) {
-    // What is in flight may be held by what is behind the limiter; the others leave it unexplained.
+    // With a limit on requests in flight, the service may cause the delays; other rules leave them unexplained.
     const remark = 'Admitted requests were held, and no rule that holds requests was found that explains the answers.';
     const verdict = inFlight.length === 0 ? 'nothing fits' : 'undecided';
     return { verdict, rules: [], remarks: [...stopped, remark, ...headers], ...common };
@@ -118,7 +115,7 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
   }
   const cellMs = Math.min(...alive.map(({ best }) => best.structure.period?.(best.parameters) ?? Infinity));
   if (!isLog && evidence.slowestMs > cellMs) {
-    // Counted in another cell, the same answers are those of another rule.
+    // Counted in another cell, the same answers could come from another rule.
     const remark = `Some answers came up to ${Math.round(evidence.slowestMs)} ms later than the quickest: longer than the ${Math.round(cellMs)} ms of a cell in which the nearest rule would count, and not all that this leaves open was searched.${again}`;
     return { verdict: 'undecided', rules: [], remarks: [...stopped, remark, ...headers], ...common };
   }
@@ -142,7 +139,6 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
   return { verdict: 'several', rules, remarks: [...remarks, ...headers], telling, ...common };
 }
 
-/** What ended the investigation before it was settled. */
 function cutInWords(ended: Investigated['ended']): string[] {
   if (ended === 'stopped') return ['Fewer probes were sent than were wanted.'];
   if (ended !== 'budget' && ended !== 'time') return [];
@@ -150,7 +146,7 @@ function cutInWords(ended: Investigated['ended']): string[] {
   return [`The next probe needs ${needed} than ${option} leaves: raise ${option}.`];
 }
 
-/** By how much half of the answers were later than the quickest, in ms: what a rule holds is not late. */
+/** Median lateness relative to the quickest answers, in ms, without delays by a rule. */
 function unrestOf({ seen, isHeld, admittedMs, limitedMs }: Evidence): number {
   const late = seen
     .filter(({ decision }) => decision === 'limited' || (decision === 'admitted' && !isHeld))
@@ -161,12 +157,12 @@ function unrestOf({ seen, isHeld, admittedMs, limitedMs }: Evidence): number {
 
 function ruleOf(found: Fitted, evidence: Evidence, unknownMs: number, resolution: number): Rule {
   const offMs = found.violationMs > TOLERANCE_MS ? found.violationMs : 0;
-  // A violation is a time, as the parameters are: where it is not 0, they are off by no less.
+  // A violation is a time, and a lower bound for the error of the parameters.
   const byMs = unknownMs + offMs;
   const { structure } = found.best;
   const spanByMs = isByToken(structure) ? byMs / found.best.parameters.limit : byMs;
   const { limit, spans } = atWidest(found, evidence, resolution);
-  // Each end was found with requests counted alike; what measures a time may differ by what they took longer than others.
+  // Both ends assume equal transport times; measured times may be off by their variation.
   const pieces = spans.map((one) => widened(one, spanByMs));
   const spanMs = { least: pieces[0]!.least, most: pieces.at(-1)!.most };
   const ranges = { ...found.ranges, limit, spanMs, otherMs: widened(found.ranges.otherMs, byMs) };
@@ -206,7 +202,7 @@ function ruleOf(found: Fitted, evidence: Evidence, unknownMs: number, resolution
   };
 }
 
-/** The roundest numbers of what was found about the best with which the rule gives the answers; those of the best where no rounder ones do. */
+/** The roundest numbers within the ranges with which the rule gives the answers, else the best fit. */
 function roundedOf(
   { best: { structure, parameters }, ranges }: Fitted,
   evidence: Evidence,
@@ -231,20 +227,19 @@ function roundedOf(
   return candidates.find(gives) ?? parameters;
 }
 
-/** With the phase that begins with the clock, in whole ms, and as it is. */
+/** With the phases 0, in whole ms, and unchanged. */
 function phasesNear(structure: Structure, parameters: Parameters): Parameters[] {
   if (structure.period === undefined) return [parameters];
   const phase = phaseOf(structure, parameters);
   return [...[0, Math.round(phase)].map((ms) => withEdgeAt(structure, parameters, ms)), parameters];
 }
 
-/** When an edge of its grid comes after the beginning of the clock, in ms. */
+/** Time from the start of the clock to an edge of the grid, in ms. */
 function phaseOf(structure: Structure, parameters: Parameters): number {
   const period = structure.period!(parameters);
   return modulo(-(BASE_MS + parameters.shiftMs), period);
 }
 
-/** The limits and the spans that explain the answers. */
 function atWidest(
   { best, ranges, violationMs }: Fitted,
   evidence: Evidence,
@@ -254,7 +249,7 @@ function atWidest(
   const mostMs = Math.max(TOLERANCE_MS, violationMs);
   const violation = (one: Parameters, most: number) =>
     violationOf({ structure, parameters: one }, evidence, { mostMs: most }).ms;
-  // On a grid, what explains the answers lies in pieces.
+  // On a grid, the parameters that explain the answers form separate pieces.
   const pieces = structure.period === undefined ? [] : lasting(structure, evidence, mostMs);
   const all = pieces.map((one) => one.parameters).filter((one) => violation(one, mostMs) <= mostMs);
   const limit = rangeOf([ranges.limit.least, ranges.limit.most, ...all.map((one) => one.limit)]);

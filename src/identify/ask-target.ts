@@ -1,8 +1,8 @@
-// Sends the probes of an investigation to a live target, and gives it what came of them.
+// Sends the probes of an investigation to a live target.
 //
-//   plan      first request of a probe |  volley |      volley |         each at its instant, whatever becomes of the others
-//   ends      when all are answered; further volleys are not sent once the answer that the probe waits for is there
-//   stops     at a status that is no decision, at a request without an answer, at answers that become slow
+//   plan      first request of a probe |  volley |      volley |         each at its instant, whatever happens to the others
+//   ends      when all are answered; the answer that the probe waits for cancels its further volleys
+//   stops     on a status that is no decision, an unanswered request, or slow answers
 import { remainingIn } from '../client/limit-fields.js';
 import { connectTo } from '../live/connection.js';
 import type { PoolAnswer } from '../live/http-pool.js';
@@ -17,32 +17,29 @@ export interface AskingOptions {
   readonly allowRemote?: boolean | undefined;
   readonly insecure?: boolean | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Each key goes into this header. */
+  /** The header for keys. */
   readonly keyHeader?: string | undefined;
-  /** Statuses that mean limited. Default: 429. */
+  /** Default: 429. */
   readonly limitedStatus?: readonly number[] | undefined;
-  /** How long an answer is waited for, in ms. Default: 10,000. */
+  /** Default: 10,000. */
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onAsk?: ((ask: Ask, sent: number) => void) | undefined;
 }
 
 export interface Asked {
-  /** Why it stopped early; undefined where it did not. */
+  /** Why it stopped early, if so. */
   readonly harm: string | undefined;
 }
 
 const TIMEOUT_MS = 10_000;
-/** From its plan to its first request a probe has so much time, in ms. */
+/** Time from planning a probe to its first request. */
 const RUN_UP_MS = 25;
-/** Refused requests are answered at once: when they take so long, the target is in trouble, in ms. */
+/** Refusals are fast: if one takes this long, the target is in trouble. */
 const SLOW_MS = 1_500;
 const CONNECTIONS = 256;
 
-/**
- * Plays an investigation against a URL to its end.
- * @throws Failure `wrong_usage`, `remote_not_allowed`, `insecure_connection`; `node_unreachable` where not one answer came
- */
+/** @throws Failure `wrong_usage`, `remote_not_allowed`, `insecure_connection`; `node_unreachable` without a single answer */
 export async function ask<Found extends Investigated>(
   url: string,
   investigation: Generator<Ask, Found, Answered>,

@@ -1,9 +1,9 @@
-// Which probe would tell the rules apart that are left. Pure.
+// Finds a probe that distinguishes the remaining rules. Pure.
 //
 //   silence, until nothing is remembered | volley |   volley that decides |      one rule admits 10 of it, another 1
 //
-// What a rule admits is looked at with all parameters that explain the answers, at all phases of its grid, and with requests that come
-// a little earlier or later: a probe tells two rules apart where no number is common to both.
+// Predictions cover all parameters that explain the answers, all phases of a grid, and slightly earlier or later requests: a probe
+// distinguishes two rules if their predicted numbers do not overlap.
 import type { Evidence } from './evidence.js';
 import type { Fitted } from './fit.js';
 import { lengthOf, type Probe, predicted, requestsOf, type Volley } from './probe.js';
@@ -12,18 +12,18 @@ import { type Hypothesis, windowMsOf } from './structure.js';
 import { TOLERANCE_MS, violationOf } from './violation.js';
 
 export interface Telling {
-  /** Silence before it, in ms; 0 where each probe may use a new key. */
+  /** Silence before it; 0 if each probe may use a new key. */
   readonly restMs: number;
-  /** The last of them decides. */
+  /** The last one decides. */
   readonly volleys: readonly Volley[];
-  /** What of the last is counted: those that are admitted, or those of them that are held. */
+  /** Which requests of the last volley count. */
   readonly counts: 'admitted' | 'held';
   readonly expected: readonly Expected[];
-  /** Whether it tells each of the rules from each other one. */
+  /** Whether it distinguishes every pair of rules. */
   readonly tellsAll: boolean;
 }
 
-/** How many requests of the last volley, by one rule. */
+/** Number of requests of the last volley that one rule predicts. */
 export interface Expected {
   readonly structure: string;
   readonly words: string;
@@ -34,14 +34,11 @@ export interface Expected {
 const MOST_RULES = 8;
 const MOST_SAMPLES = 5;
 const PHASES = 12;
-/** Costs as much as the whole time, or all requests. */
+/** Equal costs: this time, or this number of requests. */
 const MOST_MS = 300_000;
 const MOST_REQUESTS = 500;
 
-/**
- * The probe that tells most of the rules apart, the cheapest of those; undefined where none is sure to tell any.
- * @param left what it may cost, with the silence before it
- */
+/** The cheapest probe that distinguishes most pairs; undefined if none is certain to distinguish any. @param left budget */
 export function tellingProbe(
   all: readonly Fitted[],
   evidence: Evidence,
@@ -81,7 +78,6 @@ export function tellingProbe(
           return { structure: id, words, least: Math.min(...numbers), most: Math.max(...numbers) };
         });
         const told = toldOf(expected);
-        // What follows is not needed.
         const volleys = probe.volleys.slice(0, decides + 1);
         const cost = costOf({ ...probe, volleys });
         const isBetter = best === undefined ? told > 0 : told > best.told || (told === best.told && cost < best.cost);
@@ -98,7 +94,7 @@ function costOf(probe: Probe): number {
   return requestsOf(probe) / MOST_REQUESTS + lengthOf(probe) / MOST_MS;
 }
 
-/** After so long nothing is left of what was asked, in ms. */
+/** After this time nothing is remembered, in ms. */
 function longestMsOf(hypothesis: Hypothesis): number {
   const { structure, parameters } = hypothesis;
   return Math.max(windowMsOf(hypothesis), structure.has.includes('otherMs') ? parameters.otherMs : 0);
@@ -106,13 +102,13 @@ function longestMsOf(hypothesis: Hypothesis): number {
 
 const finite = (ms: number) => (Number.isFinite(ms) ? ms : 0);
 
-/** When it may begin, after the silence, in ms: anywhere on a grid. */
+/** Start times after the silence, in ms: spread over a grid's period. */
 function phasesOf({ structure, parameters }: Hypothesis): number[] {
   const period = structure.period?.(parameters);
   return period === undefined ? [0] : Array.from({ length: PHASES }, (_, k) => (k / PHASES) * period);
 }
 
-/** On their way, all that follows the first volley may come nearer to it, or farther from it. */
+/** Transport may move the later volleys towards the first, or away from it. */
 function variantsOf(probe: Probe, lateMs: number): Probe[] {
   return [0, -lateMs, lateMs].map((byMs) => ({
     ...probe,
@@ -120,7 +116,7 @@ function variantsOf(probe: Probe, lateMs: number): Probe[] {
   }));
 }
 
-/** How many pairs have no number in common. */
+/** Number of pairs whose ranges do not overlap. */
 function toldOf(expected: readonly Expected[]): number {
   const isApart = (one: Expected, other: Expected) => one.most < other.least || other.most < one.least;
   return expected.reduce((sum, one, k) => sum + expected.slice(k + 1).filter((other) => isApart(one, other)).length, 0);

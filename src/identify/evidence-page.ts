@@ -1,7 +1,7 @@
-// The page of an identification: the answers, request by request, with the model over them. Pure.
+// The page of an identification: the answers by request, and the model. Pure.
 //
 //   dots     admitted above, limited below, at the time of sending
-//   line     how many requests the model would still admit
+//   line     requests that the model would still admit
 import { uncheckedRule } from '../limiter/rule/rule-definition.js';
 import type { Block } from '../report/block.js';
 import { documentPage } from '../report/page/page.js';
@@ -12,7 +12,6 @@ import type { Seen } from './evidence.js';
 import type { Investigated } from './explanations.js';
 import { BASE_MS, violationOf } from './violation.js';
 
-/** A panel with this many requests ends at the next long pause. */
 const PANEL_REQUESTS = 60;
 const MOST_PANELS = 12;
 const MOST_ROWS = 2_000;
@@ -44,7 +43,7 @@ export function evidencePage(target: string, found: Investigated, answer: Answer
   return documentPage({ ...document, blocks: [...document.blocks, ...charts, requests] });
 }
 
-/** Requests that belong together: a panel ends at a pause once it has enough. */
+/** Starts a new panel at the first pause after a panel is full. */
 function panelsOf(seen: readonly Seen[]): Seen[][] {
   const panels: Seen[][] = [];
   for (const one of [...seen].sort((a, b) => a.sentMs - b.sentMs)) {
@@ -97,7 +96,6 @@ function panelChart(seen: readonly Seen[], index: number, found: Investigated): 
   };
 }
 
-/** What the model would still admit, after each request that it counted. */
 function modelPoints(fromMs: number, toMs: number, found: Investigated): (readonly [ms: number, left: number])[] {
   const best = found.alive[0]?.best;
   if (best === undefined) return [];

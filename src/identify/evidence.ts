@@ -1,31 +1,31 @@
-// What was asked and answered, as all of this room reads it. Pure.
+// Requests and answers, as this room uses them. Pure.
 //
 //   a request   sent |--- f ---|~~ e ~~|--------- answered     counted once, f + e after its sending
-//                        f      the shortest way there: the same for all, so no rule can tell it from a clock that is late
-//                          e    what this request took longer on its way there: at most what it took longer in all
+//                        f      the shortest time to the limiter: equal for all, so no rule can tell it from a late clock
+//                          e    the additional time of this request on its way: at most its additional time in total
 //
-// So an instant is known as exactly as its answer was prompt; a slow request may have been counted anywhere within what it took longer.
+// So an instant is known as exactly as its answer was prompt.
 //
-// Requests of one key and one answer are alike: if there is an order of counting, there is one in which the k-th counted of the admitted
-// comes after the k-th beginning and before the k-th end of any of them. So each key has two queues, of admitted and of limited ones.
+// Requests of one key and answer are interchangeable: if any order of counting explains them, one does in which the k-th counted admitted
+// request is counted between the k-th beginning and the k-th end. So each key has two queues, of admitted and of limited requests.
 import type { SeenRequest } from '../explain/seen-request.js';
 
 export interface Seen extends SeenRequest {
-  /** Requests of one key share a state; a key that was never used is fresh. */
+  /** Requests of one key share a state; an unused key is fresh. */
   readonly key: string;
   readonly status?: number | undefined;
-  /** What the answer says of the limit and of what is left: a hint. */
+  /** Limit and remainder announced by the answer: hints. */
   readonly toldLimit?: number | undefined;
   readonly toldRemaining?: number | undefined;
-  /** How much of the time between sending and answer is not known to be either, as a log tells times in whole seconds; in ms. Default: 0. */
+  /** Uncertainty of sending and answer together, as in a log with times in whole seconds. Default: 0. */
   readonly vagueMs?: number | undefined;
-  /** What an admitted request takes longer is not the limiter's: it is known to be worked on. */
+  /** Additional time of an admitted request is work of the service, not a delay by the limiter. */
   readonly isWork?: true | undefined;
 }
 
-/** Requests of one key with one answer, each column in order of time; all in ms. */
+/** Requests of one key and answer; each column ascending, in ms. */
 export interface Queue {
-  /** When a request can have been counted first, and last. */
+  /** Bounds for the instant of counting. */
   readonly first: Float64Array;
   readonly last: Float64Array;
   readonly sent: Float64Array;
@@ -41,34 +41,33 @@ export interface KeyEvidence {
 export interface Evidence {
   readonly seen: readonly Seen[];
   readonly keys: readonly KeyEvidence[];
-  /** The shortest and the longest time that a request and its answer are under way, where nothing holds it; in ms. */
+  /** Shortest and longest transport time of a request and its answer, without delays by the limiter. */
   readonly shortestMs: number;
   readonly longestMs: number;
-  /** How far the instants of counting are unknown at most, in ms. */
+  /** Largest uncertainty of an instant of counting. */
   readonly slowestMs: number;
-  /** Admitted requests took so much longer than others, that something held them. */
+  /** Admitted requests took so much longer than others that something held them. */
   readonly isHeld: boolean;
-  /** When requests were sent whose instants are known badly; the last of them. */
+  /** Sending times of requests with uncertain instants; the latest ones. */
   readonly slow: readonly number[];
-  /** What the quickest took, admitted and limited ones apart; in ms. */
+  /** The quickest admitted and limited answers. */
   readonly admittedMs: number;
   readonly limitedMs: number;
-  /** How much quicker a request could be than the quickest that was seen, and how far all instants are unknown alike, in ms. */
+  /** How much quicker than the quickest a request could be, plus `vagueMs`. */
   readonly slackMs: number;
-  /** How far all instants are unknown alike, in ms: 0 but for those of a log. */
+  /** Common uncertainty of all instants; above 0 only for logs. */
   readonly vagueMs: number;
-  /** What a request took longer on its way there at most, where admitted ones are held behind it; Infinity where they are not. */
+  /** Longest additional time on the way to the limiter, if it holds admitted requests; Infinity otherwise. */
   readonly mostMs: number;
 }
 
-/** An answer that takes longer than others by less than this is not held, in ms. */
+/** A smaller additional time is no hold. */
 const HELD_MS = 15;
-/** Admitted answers are held where so many are later than refused ones as happens by chance once in 700 times: in standard deviations. */
+/** In standard deviations: chance alone exceeds it once in 700 cases. */
 const BEYOND_CHANCE = 3;
-/** Fewer than this say nothing. */
 const FEW_HELD = 3;
 
-/** @param whole what these are a part of: how long requests are under way is known from all of them */
+/** @param whole the whole evidence, if `seen` is a part: transport times come from it */
 export function evidenceOf(seen: readonly Seen[], whole?: Evidence): Evidence {
   if (whole !== undefined) return { ...whole, seen, keys: keysOf(seen, whole) };
   const vagueMs = seen.reduce((most, one) => Math.max(most, one.vagueMs ?? 0), 0);
@@ -113,13 +112,13 @@ export function evidenceOf(seen: readonly Seen[], whole?: Evidence): Evidence {
 const USUAL = 0.95;
 const SLOW_MS = 6;
 const MOST_SLOW = 8;
-/** How much longer a request may take on its way there, if there are hardly any to compare it with, in ms. */
+/** Longest additional time on the way if there are hardly any requests to compare with. */
 const FEW_MS = 10;
 const SLACK_MS = 0.25;
-/** Requests that are sent within this time are sent together, in ms. */
+/** Requests sent within this time form a volley. */
 export const VOLLEY_MS = 3;
 
-/** Requests of one key that are sent together, each volley by itself. @param inOrder by when they were sent */
+/** @param inOrder by sending */
 export function volleysIn(inOrder: readonly Seen[]): Seen[][] {
   const volleys: Seen[][] = [];
   for (const one of inOrder) {
@@ -132,9 +131,8 @@ export function volleysIn(inOrder: readonly Seen[]): Seen[][] {
 }
 
 /**
- * What admitted requests took that were held; none where as large a share of the refused ones was as late. A slow machine is slow to all
- * that are sent together, so only those are looked at that came later than each refused one beside them.
- * @param admitted what admitted requests took, ascending @param limited the same of refused ones
+ * Response times of held admitted requests; empty if an equal share of the refused ones was as late. A slow machine delays a whole volley,
+ * so only requests later than every refused one of their volley count.
  */
 function laterThanRefused(
   seen: readonly Seen[],
@@ -160,13 +158,13 @@ function laterThanRefused(
   return from < 0 ? [] : late.slice(from);
 }
 
-/** Whether `a` of `n` is a larger share than `b` of `m`, beyond chance: the test of two proportions. */
+/** Whether `a` of `n` is a larger share than `b` of `m`, beyond chance: two-proportion test. */
 function isMoreOften(a: number, n: number, b: number, m: number): boolean {
   const both = (a + b) / (n + m);
   return a / n - b / m > BEYOND_CHANCE * Math.sqrt(both * (1 - both) * (1 / n + 1 / m));
 }
 
-/** The quickest that was seen is slower than the quickest that there could be: about as much as others are slower than it. */
+/** Estimates by how much the quickest observation exceeds the quickest possible one: about its distance to the others. */
 function sinceFirst(ascending: readonly number[]): number {
   return Math.min(quantile(ascending, 0.1) - (ascending[0] ?? 0), MOST_SLACK_MS);
 }
@@ -179,7 +177,6 @@ function quantile(ascending: readonly number[], share: number): number {
 
 type Times = Pick<Evidence, 'shortestMs' | 'admittedMs' | 'limitedMs' | 'mostMs' | 'slackMs'>;
 
-/** When a request can have been counted first, and last. */
 export function countedWithin(
   one: Seen,
   { shortestMs, admittedMs, limitedMs, mostMs, slackMs }: Times,

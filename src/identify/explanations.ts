@@ -1,4 +1,4 @@
-// The structures that explain what was seen. Pure.
+// The structures that explain the answers. Pure.
 import { type Evidence, evidenceOf, type Seen } from './evidence.js';
 import { featuresOf } from './features.js';
 import { type Fitted, fitted, fittedFrom } from './fit.js';
@@ -11,16 +11,16 @@ import { TOLERANCE_MS } from './violation.js';
 export interface Investigated {
   readonly evidence: Evidence;
   readonly alive: readonly Fitted[];
-  /** Those that came so near that every order of counting was searched: none explains the answers. */
+  /** Near misses of which every order of counting was searched: none explains the answers. */
   readonly refuted: readonly Fitted[];
-  /** The structure that comes nearest where none explains them. */
+  /** The nearest structure if none explains them. */
   readonly nearest: Fitted | undefined;
   readonly requests: number;
   readonly elapsedMs: number;
   readonly ended: 'settled' | 'budget' | 'time' | 'stopped' | 'never limited';
 }
 
-/** What requests that were seen earlier show, without another. */
+/** From recorded requests, without sending any. */
 export function investigated(seen: readonly Seen[]): Investigated {
   const evidence = evidenceOf(seen);
   const all = explanationsOf(evidence, [], structures);
@@ -44,7 +44,7 @@ export function investigated(seen: readonly Seen[]): Investigated {
   };
 }
 
-/** What becomes of those that no order of counting was found for, though they come near: all orders are searched. */
+/** Searches all orders of counting for near misses: structures that explain the answers after all, and refuted ones. */
 export function looked(
   doubtful: readonly Fitted[],
   evidence: Evidence,
@@ -60,9 +60,9 @@ export function looked(
 }
 
 /**
- * The structures, those first that explain what was seen.
- * @param before those that explained what was seen before: mended where they no longer do; the others are looked for
- * @param searched what was found from everywhere with the same evidence
+ * All structures, best first.
+ * @param before structures that explained earlier answers: refitted from there; others are searched globally
+ * @param searched cache of global searches for the same evidence
  */
 export function explanationsOf(
   evidence: Evidence,
@@ -86,20 +86,20 @@ export function explanationsOf(
   const possible = possibleOf(among, counts);
   const others = possible.filter(({ holds }) => holds === undefined);
   const holding = evidence.isHeld ? fittedAll(possible.filter(({ holds }) => holds)) : [];
-  // Beside a rule that explains delays, none is preferred that does not.
+  // If a rule explains the delays, rules that do not are excluded.
   const isExplained = holding.some(({ violationMs }) => violationMs <= TOLERANCE_MS);
   const all = isExplained ? holding : [...holding, ...fittedAll(others)];
   return all.sort((a, b) => a.violationMs - b.violationMs);
 }
 
-/** Without buckets of ticks that give back another number than ever came back. */
+/** Drops buckets of ticks whose refill differs from every observed return. */
 function possibleOf(among: readonly Structure[], counts: readonly number[]): Structure[] {
   return among.filter(
     ({ id, part = 1 }) => !id.startsWith('bucket-ticks') || counts.some((n) => Math.abs(n - part) <= 1),
   );
 }
 
-/** The structures that explain what was seen, looked for by how long they do: some of them the distance from it leads to nowhere. */
+/** Searches structures by how many answers in a row they explain: for some, following the violation leads nowhere. */
 export function lastingOf(evidence: Evidence, among: readonly Structure[]): Fitted[] {
   const held = among.filter(({ holds }) => evidence.isHeld || holds === undefined);
   return possibleOf(held, featuresOf(evidence).counts).flatMap((structure) => {
@@ -119,13 +119,13 @@ function spansOf({ parameters: { spanMs, limit }, structure }: Hypothesis): numb
 const ALIKE = 0.5;
 const SLOW_MS = 15;
 
-/** How much longer admitted requests take than limited ones, in ms: what is behind the limiter works on them. */
+/** Median additional time of admitted requests, in ms: the work of the service. */
 function workMsOf({ seen, limitedMs }: Evidence): number {
   const took = seen.filter(({ decision }) => decision === 'admitted').map((one) => one.answeredMs - one.sentMs);
   return (took.sort((a, b) => a - b)[took.length >> 1] ?? 0) - limitedMs;
 }
 
-/** Without those that differ from a simple one by what the answers can not show, and those that leave delays unexplained. */
+/** Drops variants that the answers cannot distinguish from a simpler structure, and structures that leave delays unexplained. */
 export function preferred(alive: readonly Fitted[], evidence: Evidence): Fitted[] {
   const ids = new Set(alive.map(({ best }) => best.structure.id));
   const bucket = alive.find(({ best }) => best.structure.id === 'bucket');
@@ -133,20 +133,20 @@ export function preferred(alive: readonly Fitted[], evidence: Evidence): Fitted[
   const inFlight = alive.find(({ best }) => best.structure.isInFlight);
   const workMs = inFlight === undefined ? 0 : workMsOf(evidence);
   return alive.filter(({ best, ranges, violationMs }) => {
-    // What is in flight comes back when it is answered: a window of about that length would be a coincidence.
+    // Slots in flight return on answers: a window of about that length would be a coincidence.
     if (workMs > SLOW_MS && !best.structure.isInFlight) {
       const windowMs = windowMsOf(best);
       if (Math.abs(windowMs - workMs) < ALIKE * workMs || violationMs > TOLERANCE_MS) return false;
     }
     if (holds && best.structure.holds === undefined) return false;
     if (bucket !== undefined && best.parameters.limit === 1 && ranges.limit.most === 1) {
-      // For a single one, a bucket is all of these.
+      // With a limit of 1, a bucket equals all of these.
       if (sameForOne.has(best.structure.id)) return false;
-      // Segments give one back up to a segment sooner, by their phase. What explains as much needs no phase, and no order of its own.
+      // Segments return a request up to a segment early, depending on phase: a bucket that explains as much needs no phase.
       const isFarther = violationMs > TOLERANCE_MS && bucket.violationMs <= TOLERANCE_MS;
       if (isFarther && best.structure.family === 'segmented window') return false;
     }
-    // A bucket that is filled up at each tick is a window.
+    // A bucket that each tick fills up is a window.
     if (best.structure.id.startsWith('bucket-ticks') && best.parameters.part >= best.parameters.limit) return false;
     const base = best.structure.extends;
     if (base === undefined || !ids.has(base)) return true;

@@ -1,28 +1,26 @@
-// What of the answers says where to look for parameters. Pure.
+// Features of the answers that suggest parameters. Pure.
 import { countedWithin, type Evidence, type Seen, VOLLEY_MS, volleysIn } from './evidence.js';
 
-/** From the first instant at which the last refused request can have been counted, to the last one of the next admitted; in ms. */
+/** A return of quota: from the earliest counting of the last refused request to the latest of the next admitted one. */
 export interface Return {
   readonly fromMs: number;
   readonly toMs: number;
-  /** So long all were refused before it, at least; in ms. */
+  /** All requests were refused for at least this long before it. */
   readonly refusedMs: number;
-  /** The same, if what was refused in the volley of the last admitted was counted after it; in ms. */
+  /** The same if refusals in the volley of the last admission were counted after it. */
   readonly mixedMs: number;
 }
 
-/** What of the answers says where to look. */
 export interface Features {
-  /** How many were admitted before a refusal, in a row or at once: the most frequent first. */
+  /** Number admitted before a refusal, in a row or at once; most frequent first. */
   readonly bursts: readonly number[];
   readonly counts: readonly number[];
-  /** Middles of what lies between a refusal and the next admission. */
+  /** Midpoints between a refusal and the next admission. */
   readonly recoveries: readonly number[];
   /** First refusals after an admission. */
   readonly refusals: readonly number[];
-  /** Within these times something came back: from a refusal to the next admission. */
   readonly returns: readonly Return[];
-  /** How far apart requests are answered that were sent together and held, in ms; undefined where none are. */
+  /** Distance between the answers of held requests of a volley; undefined if none are held. */
   readonly heldStepMs: number | undefined;
   readonly fromMs: number;
   readonly toMs: number;
@@ -31,7 +29,7 @@ export interface Features {
 export function featuresOf(evidence: Evidence): Features {
   const { seen } = evidence;
   const usualMs = usualOf(evidence);
-  // The way is the same for all: what is sent later by more than ways differ is counted later.
+  // Transport is equal for all: a request sent later by more than its variation is counted later.
   const apartMs = Math.max(VOLLEY_MS, usualMs - evidence.shortestMs);
   const returns: Return[] = [];
   const inOrder = seen.filter(({ decision }) => decision !== 'unknown').sort((a, b) => a.sentMs - b.sentMs);
@@ -43,7 +41,7 @@ export function featuresOf(evidence: Evidence): Features {
   const runs = new Map<string, number>();
   const times = new Map<number, number>();
   const note = (n: number) => void (n > 0 && times.set(n, (times.get(n) ?? 0) + 1));
-  // So many a window admits from one return to the next.
+  // Admitted from one return of quota to the next.
   let sinceReturn: number | undefined;
   let volley = { key: '', fromMs: -Infinity, admitted: 0, isLimited: false };
   for (const one of inOrder) {
@@ -99,7 +97,7 @@ export function featuresOf(evidence: Evidence): Features {
   };
 }
 
-/** What a queue holds is answered at the distance of its rate: the median of the later half of each volley. */
+/** A queue answers at the distance of its rate: the median over the later half of each volley. */
 function heldStepOf(inOrder: readonly Seen[]): number | undefined {
   const steps = volleysIn(inOrder.filter(({ decision }) => decision === 'admitted'))
     .filter(({ length }) => length > 2)
@@ -112,7 +110,7 @@ function heldStepOf(inOrder: readonly Seen[]): number | undefined {
   return steps[steps.length >> 1];
 }
 
-/** How long a request and its answer usually take, at most twice the half of them; in ms. */
+/** Usual response time, at most twice the median; in ms. */
 function usualOf({ seen, longestMs }: Evidence): number {
   const limited = seen
     .filter(({ decision }) => decision === 'limited')
@@ -123,13 +121,13 @@ function usualOf({ seen, longestMs }: Evidence): number {
 
 const MOST_BURSTS = 3;
 
-/** What came back while they were counted adds one or two. */
+/** Quota that returned during a burst adds one or two. */
 function limitsFrom(bursts: readonly number[], more: readonly number[]): number[] {
   const near = [...bursts, ...bursts.slice(0, 2).map((n) => n - 1), ...more];
   return [...new Set(near.filter((n) => n >= 1))];
 }
 
-/** What was admitted before the first refusal, and beside it. */
+/** Number admitted before the first refusal, or together with it. */
 function firstLimit(inOrder: readonly Seen[]): number[] {
   const first = inOrder.find(({ decision }) => decision === 'limited');
   if (first === undefined) return [];
@@ -139,7 +137,7 @@ function firstLimit(inOrder: readonly Seen[]): number[] {
   ];
 }
 
-/** Where some came back between the first bursts, the limit lies between what the last of them and what all had admitted. */
+/** If quota returned between the first bursts, the limit lies between the last burst's admissions and their total. */
 function quickLimits(inOrder: readonly Seen[]): number[] {
   const first = inOrder.findIndex(({ decision }) => decision === 'limited');
   if (first < 0) return [];

@@ -1,4 +1,4 @@
-// What an identification leaves in its folder, and what a later one reads from it.
+// The files that an identification writes, and that a later one reads.
 //
 //   evidence.ndjson   each request: key, sending, answer, decision      identify --from reads it
 //   answer.json       the answer
@@ -31,7 +31,7 @@ export async function writeFindings(
   try {
     makeFolder(path);
     await Promise.all([
-      // The requests of a log are known with it.
+      // The requests of a log are in the log.
       ...(found.evidence.vagueMs > 0 ? [] : [writeFile(join(path, EVIDENCE), `${lines.join('\n')}\n`)]),
       writeFile(
         join(path, 'answer.json'),
@@ -50,10 +50,7 @@ export async function writeFindings(
   return path;
 }
 
-/**
- * The requests of an earlier identification; undefined for a file that holds something else, as a log.
- * @throws Failure `invalid_input` for a folder that has none, and for lines that are none
- */
+/** Undefined for another kind of file. @throws Failure `invalid_input` for a folder without it, and for unreadable lines */
 export async function readEvidence(path: string): Promise<Seen[] | undefined> {
   const isFolder = await stat(path).then(
     (found) => found.isDirectory(),
@@ -88,7 +85,7 @@ export async function readEvidence(path: string): Promise<Seen[] | undefined> {
           ['admitted', 'limited', 'unknown'].includes(one.decision);
         if (isOne) return { ...one, answeredMs };
       } catch {
-        // Said below.
+        // The failure below says it.
       }
       throw invalid(`Line ${k + 1} is not a request with key, sentMs, answeredMs and decision.`);
     });

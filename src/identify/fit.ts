@@ -1,8 +1,8 @@
-// The parameters with which a structure explains the answers: the best, and how far each can be moved. Pure.
+// Fits the parameters of a structure to the answers: the best, and the range of each. Pure.
 //
-//   violation |\                /        a violation is a time, as the parameters are: where it is not 0, it says how far to go
+//   violation |\                /        a violation is a time, like the parameters: if it is not 0, it says how far to go
 //             | \    range     /
-//             |  \___|____|___/____ tolerance: what is not known of the instants at which requests were counted
+//             |  \___|____|___/____ tolerance: the uncertainty of the instants of counting
 //             +---------------------  span
 import type { Evidence } from './evidence.js';
 import { type Features, featuresOf } from './features.js';
@@ -17,30 +17,25 @@ import { NEVER_SO, TOLERANCE_MS, violationOf } from './violation.js';
 export interface Fitted {
   readonly best: Hypothesis;
   readonly violationMs: number;
-  /** What each parameter may be, as far as the answers show. */
   readonly ranges: Readonly<Record<Name, Range>>;
-  /** The best, and those at the ends of the ranges. */
+  /** The best fit, and those at the ends of the ranges. */
   readonly samples: readonly Hypothesis[];
 }
 
 const PATTERN_ROUNDS = 24;
 const MOST_STEPS = 4;
-/** Parameters that no longer explain the answers by less than this part of the span are looked for once more. */
+/** Parameters within this share of the span that no longer explain the answers are searched again. */
 const NEARLY = 0.05;
 const MOST_SPREAD = 4;
 const MOST_TOPS = 6;
 const PERIOD_WIDTHS = 4;
-/** As many spans are looked at to both sides of the best of a coarse grid, where a span is that of a token. */
+/** Spans tried on each side of the best of the coarse grid, if the span is the time of a token. */
 const FINE = 16;
 const SCATTERED = 120;
-/** Of what explained the answers so far, every order is searched before it is given up, within so many nodes. */
+/** Node limit of the search of all orders, before a former explanation is given up. */
 const MOST_NODES = 5_000;
 
-/**
- * The structure with the parameters that explain the answers best.
- * @param from parameters that explained what was seen before: they are mended; undefined: looked for from everywhere
- * @param near spans to look for, in ms
- */
+/** @param from an earlier fit to refine; undefined: global search @param near spans to search near, in ms */
 export function fitted(
   structure: Structure,
   evidence: Evidence,
@@ -56,7 +51,7 @@ export function fitted(
   return fitting.result();
 }
 
-/** The same, mended from some parameters: nothing else is looked for. */
+/** Refines given parameters only. */
 export function fittedFrom(samples: readonly Hypothesis[], structure: Structure, evidence: Evidence): Fitted {
   const fitting = new Fitting(structure, evidence);
   fitting.improve(samples);
@@ -73,7 +68,7 @@ class Fitting {
   readonly #evidence: Evidence;
   readonly #features: Features;
   readonly #before: Fitted | undefined;
-  /** On a finer grid than the instants are known, everything is explained. */
+  /** A grid finer than the uncertainty of the instants would explain everything. */
   readonly #leastPeriodMs: number;
   #best: Parameters | undefined;
   #bestMs = Infinity;
@@ -106,7 +101,7 @@ class Fitting {
     }
     near.sort((a, b) => a.ms - b.ms);
     for (const { parameters } of near) {
-      // One wrong order leads far away: others are tried, however far it is.
+      // One wrong order leads far away: others are tried at any distance.
       for (const countedAt of COUNTED_AT) {
         if (this.isExplained) return;
         const other = { ...parameters, countedAt };
@@ -140,7 +135,7 @@ class Fitting {
     this.#scatter();
   }
 
-  /** Steps along one parameter end where only two together help: from there, all at once, as far as the violation says, and nearer where it helps. */
+  /** Moves several parameters at once: tries points around the best, within its violation, and continues from improvements. */
   #scatter(): void {
     for (let k = 1; k <= SCATTERED && this.#best !== undefined && !this.isExplained; k += 1) {
       const from = this.#best;
@@ -159,7 +154,7 @@ class Fitting {
     if (best !== undefined && bestMs <= this.#bestMs) [this.#best, this.#bestMs] = [best, bestMs];
   }
 
-  /** The same span, with the phase moved by halves of halves to where it explains most. */
+  /** Refines the phase for a fixed span by bisection. */
   #atBestPhase(start: Parameters, firstMs: number): Top {
     let [ms, parameters] = [firstMs, start];
     if (!this.#structure.has.includes('shiftMs')) return { ms, parameters };
@@ -174,7 +169,7 @@ class Fitting {
     return { ms, parameters };
   }
 
-  /** The time of a token is known the better the more tokens there are: the coarse grid may step over what explains the answers. */
+  /** With many tokens the coarse grid may step over the time of a token. */
   #atBestSpan(start: Top): Top {
     if (!isByToken(this.#structure) || start.ms <= TOLERANCE_MS) return start;
     let best = start;
@@ -218,7 +213,7 @@ class Fitting {
 
   #take(given: Parameters, givenMs: number): boolean {
     let [ms, parameters] = [givenMs, given];
-    // Where requests were counted makes a difference to what is that near.
+    // This close, the instants of counting matter.
     const isWorth = ms <= this.#bestMs;
     if (isWorth && ms > TOLERANCE_MS && ms <= TOLERANCE_MS + this.#evidence.slowestMs) {
       for (const countedAt of COUNTED_AT) {
@@ -228,7 +223,7 @@ class Fitting {
       }
     }
     if (isWorth && ms > TOLERANCE_MS && ms <= TOLERANCE_MS + this.#evidence.slowestMs) {
-      // Slow requests are counted late, one after the other, where that explains more.
+      // Tries to count slow requests late, one after the other.
       for (const sentMs of this.#evidence.slow) {
         const { late = [] } = parameters;
         const other = {
@@ -268,7 +263,7 @@ class Fitting {
     return [recoveries[0] ?? fromMs, recoveries.at(-1) ?? toMs];
   }
 
-  /** Steps along each parameter, the shorter the less they help. */
+  /** Pattern search: steps along each parameter, halved when none improves. */
   #descend(): void {
     const structure = this.#structure;
     let step = Math.min(0.1, Math.max(1e-4, this.#bestMs / Math.max(1, this.#best?.spanMs ?? 1)));
@@ -276,7 +271,7 @@ class Fitting {
     let isBetter = true;
     for (let round = 0; round < PATTERN_ROUNDS && step > 1e-5 && !this.isExplained; round += 1) {
       const from = this.#best;
-      // A step moves an instant by no more than this part of all that was seen.
+      // A step moves an instant by at most this share of the observed time.
       if (from === undefined || this.#bestMs > MOST_STEPS * step * (toMs - fromMs)) return;
       const isMoved = isBetter;
       isBetter = false;

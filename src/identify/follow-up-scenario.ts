@@ -1,7 +1,7 @@
-// The scenario with which `weir load` checks a name: of a few loads, the cheapest that most of the nearest other rules answer otherwise. Pure.
+// The scenario with which `weir load` checks a named rule: the cheapest load that most of the nearest other rules answer differently. Pure.
 //
 //   the rule named         o o o x x x o o x x
-//   its window 2.5 % off   o o o x x x x o x x     each of them has to answer a few requests otherwise
+//   its window 2.5 % off   o o o x x x x o x x     each of them must differ in a few answers
 //   another structure      o o o x x o o x x o
 import { stringify } from 'yaml';
 import { LIMITED } from '../limiter/rule/rule.js';
@@ -17,7 +17,7 @@ export interface Sent {
   readonly keyHeader?: string | undefined;
 }
 
-/** A load: its rates as parts of what the limit allows, its times in cycles. */
+/** Rates as multiples of the limit's, times in cycles. */
 interface Load {
   readonly base: number;
   readonly burst: number;
@@ -28,23 +28,23 @@ interface Load {
 
 const CYCLES_OF_WINDOW = 20;
 const FIRST_BURST = 30;
-/** From a single burst to bursts of different lengths at different distances, the cheapest first. */
+/** From a single burst to bursts of different lengths at different distances; cheapest first. */
 const loads: readonly Load[] = [100, 200].flatMap((cycles) => [
   { base: 0.5, burst: 8, lasts: 5, every: undefined, cycles },
   { base: 0.9, burst: 8, lasts: 5, every: 27, cycles },
   { base: 0.5, burst: 4, lasts: 33, every: 47, cycles },
   { base: 1.1, burst: 8, lasts: 11, every: 29, cycles },
 ]);
-/** Parameters that are off by this part would show. */
+/** A parameter that is off by this share must show. */
 const OFF = 0.025;
-/** A rule that answers fewer requests otherwise may do so by the instants at which they come. */
+/** With fewer different answers, the instants of requests could be the cause. */
 const LEAST_DIFFERENT = 3;
-/** A delay that is longer or shorter by less does not show, in ms. */
+/** A smaller difference in delay does not show. */
 const HELD_MS = 50;
-/** Credentials are not written to a file. */
+/** Credentials are not written to files. */
 const SECRET = /^(authorization|proxy-authorization|cookie)$/i;
 
-/** A scenario with the rule in it, and a load that checks it; undefined without a rule. */
+/** Undefined without a rule. */
 export function followUpScenario(
   { rules: [rule] }: Answer,
   target: string,
@@ -94,7 +94,7 @@ function windowMsOf({ parameters: { limit, window_ms: window, token_ms: token } 
   return window?.value || (token?.value ?? 1_000) * limit!.value;
 }
 
-/** The first load that all of the nearest other rules answer otherwise; else the first that most of them do. */
+/** The first load that all nearest other rules answer differently, else the first that most do. */
 function checkingLoad(rule: Rule, perCycle: number, cycleMs: number): Load {
   const others = nearestTo(rule);
   let [best, most] = [loads[0]!, -1];
@@ -115,7 +115,7 @@ function isApart(one: number, other: number): boolean {
   return (one === LIMITED) !== (other === LIMITED) || Math.abs(one - other) > HELD_MS;
 }
 
-/** The rule with each of its numbers a little off, and other structures with its limit and its window. */
+/** The rule with each number a little off, and other structures with its limit and window. */
 export function nearestTo(rule: Rule): RuleDefinition[] {
   const params = rule.limiter.params as Readonly<Record<string, unknown>>;
   const off = Object.entries(params).flatMap(([name, value]) => {
@@ -135,7 +135,7 @@ export function nearestTo(rule: Rule): RuleDefinition[] {
   return [...off, ...structured];
 }
 
-/** When requests come, in ms. */
+/** Instants of the requests, in ms. */
 function instantsOf({ base, burst, lasts, every, cycles }: Load, perCycle: number, cycleMs: number): number[] {
   const instants: number[] = [];
   let carried = 0;
@@ -150,14 +150,14 @@ function instantsOf({ base, burst, lasts, every, cycles }: Load, perCycle: numbe
   return instants;
 }
 
-/** How long each request is held; LIMITED for those that are refused. */
+/** LIMITED for refused requests. */
 export function delaysOf(definition: RuleDefinition, instants: readonly number[]): number[] {
   const rule = uncheckedRule(definition);
   const state = rule.fresh(0);
   return instants.map((ms) => rule.decide(state, ms, 1, 0));
 }
 
-/** How the target says what it decided, as far as that is not what `weir load` takes it to be anyway. */
+/** Statuses of the target that differ from the defaults of `weir load`. */
 function statusesOf(seen: readonly Seen[]): {
   readonly limited_status?: number[];
   readonly admitted_status?: number[];

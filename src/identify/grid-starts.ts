@@ -1,4 +1,4 @@
-// Periods and phases of a grid for which each return has an edge in it. Pure.
+// Periods and phases of a grid that put an edge into each return of quota. Pure.
 //
 //   returns    |--|        |-----|     |---|      from the last refused request to the next admitted one
 //   edges   |     |     |     |     |     |       an edge in each
@@ -10,17 +10,14 @@ import type { Spans } from './window-spans.js';
 
 const PERIOD_STEP = 0.01;
 const LEAST_STEP = 2e-4;
-/** So many are looked at, and more where instants say how long a window can be. */
+/** Largest number of starts; more if instants bound the length of a window. */
 export const MOST_ON_EDGES = 120;
 const MOST_IN_CELLS = 240;
 const MOST_PHASES = 6;
-/** No period is longer than so many of the longest wait. */
+/** Longest period as a multiple of the longest wait. */
 const MOST_TIMES = 12;
 
-/**
- * What is counted in segments, or comes at ticks, comes back at their edges. So each return has an edge in it, and periods and phases are
- * those for which all have.
- */
+/** For rules that count in segments or refill at ticks: quota returns at their edges, so each return contains an edge. */
 export function startsOnEdges(
   structure: Structure,
   waits: readonly number[],
@@ -31,7 +28,7 @@ export function startsOnEdges(
   const cells = isCounted ? (structure.part ?? 1) : 1;
   const found: Parameters[] = [];
   const apart = returns.slice(1).map(({ toMs }, k) => toMs - returns[k]!.fromMs);
-  // While it is refused there is no edge of a window or a tick. The next return of a key has another edge.
+  // No edge of a window or tick lies within continuous refusals, and two returns of a key have different edges.
   const refusedMs = isCounted ? 0 : 0.9 * Math.max(SLACK_MS, ...returns.map((one) => one.refusedMs));
   const leastMs = Math.max(refusedMs, spans.leastMs / cells);
   const mostMs = isCounted
@@ -48,7 +45,7 @@ export function startsOnEdges(
     if (arc !== undefined) run.push({ period, ...arc });
     const isEnd = arc === undefined || run.length >= long || period * (1 + by) >= mostMs;
     if (!isEnd || run.length === 0) continue;
-    // Of neighbours the one in the middle; of a long arc several phases.
+    // Of adjacent periods, the middle one; for a long arc, several phases.
     const one = run[run.length >> 1]!;
     const phases = Math.max(1, Math.ceil((one.arcMs / one.period) * MOST_PHASES));
     for (let k = 0; k < phases; k += 1) {
@@ -62,7 +59,7 @@ export function startsOnEdges(
   return Array.from({ length: Math.min(found.length, most) }, (_, k) => found[Math.floor(k * step)]!);
 }
 
-/** Times of which each return has one in it that is a whole number of periods away; undefined where there are none. */
+/** The times within a whole number of periods of every return; undefined if there are none. */
 function arcWithin(
   returns: readonly Return[],
   period: number,
@@ -70,7 +67,7 @@ function arcWithin(
   const short = returns.filter(({ fromMs, toMs }) => toMs - fromMs < period);
   const isIn = (ms: number) =>
     short.every(({ fromMs, toMs }) => modulo(ms - fromMs + SLACK_MS, period) <= toMs - fromMs + 2 * SLACK_MS);
-  // The arc of all that are common begins where one of them begins, and ends where one ends.
+  // The common arc begins at the beginning of some return and ends at the end of one.
   const begin = short.map(({ fromMs }) => fromMs).find(isIn);
   const end = short.map(({ toMs }) => toMs).find(isIn);
   if (short.length === 0) return { fromMs: returns[0]?.fromMs ?? 0, arcMs: period };

@@ -1,4 +1,4 @@
-// The answer of `weir identify --json`: its schema, and how it is made of what was found. Pure.
+// The schema of `weir identify --json`, and the conversion to it. Pure.
 import type { Static } from 'typebox';
 import { Type } from '../schema/json-schema.js';
 import type { Answer, Rule } from './answer.js';
@@ -71,7 +71,7 @@ const verdicts: Readonly<Record<Answer['verdict'], Identification['verdict']>> =
   undecided: 'undecided',
 };
 
-/** @param url undefined for answers that were recorded without one */
+/** @param url undefined for recorded answers without one */
 export function identificationOf(answer: Answer, seen: readonly Seen[], url: string | undefined): Identification {
   const { verdict, rules, remarks, telling, keys, requests, seconds } = answer;
   const of = seen.filter(({ decision }) => decision !== 'unknown').length;

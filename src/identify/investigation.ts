@@ -1,5 +1,4 @@
-// Which probe is asked next, until one structure is left or nothing that is asked would tell more. Pure: a generator that asks, and is
-// given what was answered.
+// Chooses probe after probe until one structure is left or no probe would help. Pure: a generator that yields probes and receives answers.
 //
 //   burst, twice as large each time ─► polls, farther apart each time ─► what fits ─► the probe that splits it most for its cost ─┐
 //                                                                         ▲                                                      │
@@ -16,12 +15,12 @@ import { TOLERANCE_MS } from './violation.js';
 
 export interface Ask {
   readonly probe: Probe;
-  /** Silence before it, in ms. */
+  /** Silence before it. */
   readonly restMs: number;
   readonly key: string;
 }
 
-/** What came of it; `isOver` when nothing more may be asked. */
+/** `isOver`: no further probe is allowed. */
 export interface Answered {
   readonly seen: readonly Seen[];
   readonly nowMs: number;
@@ -38,13 +37,13 @@ export function* investigate(options: InvestigationOptions): Investigation {
   return yield* course.narrow();
 }
 
-/** A part of the budget that the first burst may use. */
+/** Share of the budget for the first bursts. */
 const BURST_SHARE = 0.5;
 const POLL_FACTOR = 1.25;
 const SOONER = 0.2;
 const MOST_ROUNDS = 40;
 const LATER = 4;
-/** So often all structures are looked at. */
+/** Largest number of fits over all structures. */
 const MOST_LOOKS = 3;
 
 class Course {
@@ -53,20 +52,20 @@ class Course {
   #fitted: Fitted[] = [];
   #alive: Fitted[] = [];
   #evidence: Evidence = evidenceOf([]);
-  /** What is still looked at; undefined for all. */
+  /** Structures still considered; undefined for all. */
   #candidates: readonly Structure[] | undefined;
   #nowMs = 0;
   #fromMs: number | undefined;
   #keys = 0;
-  /** So many were admitted before the first refusal. */
+  /** Number admitted before the first refusal. */
   #first = 0;
   isOver = false;
-  /** What was found from everywhere with this evidence. */
+  /** Cache of global searches for this evidence. */
   readonly #searched = new Map<string, Fitted>();
-  /** Those that explained the answers once, and then came near: another order of counting may explain them. */
+  /** Former explanations that are now near misses: another order of counting may explain the answers. */
   readonly #doubtful = new Map<string, Fitted>();
   readonly #choices: Choices;
-  /** After so many answers all were looked for by how long they explain them. */
+  /** Numbers of answers at which `lastingOf` searched all structures. */
   readonly #lasted: number[] = [];
   #isRepeated = false;
 
@@ -79,7 +78,7 @@ class Course {
     return this.#seen.some(({ decision }) => decision === 'limited');
   }
 
-  /** Bursts, each twice as large as the last, until one is refused. */
+  /** Doubles the burst until one is refused. */
   *findLimit(): Generator<Ask, void, Answered> {
     let sent = 0;
     for (let n = 1; !this.isOver && !this.isLimited; n = Math.min(2 * n, 512)) {
@@ -92,13 +91,13 @@ class Course {
     this.#first = this.#seen.filter(({ decision }) => decision === 'admitted').length;
   }
 
-  /** Polls at growing distances until one is admitted, then bursts again: what has come back. Twice: the second is a whole period of a grid. */
+  /** Polls at growing distances until one is admitted, then bursts. Twice: the second recovery takes a whole period. */
   *findRecovery(): Generator<Ask, void, Answered> {
     let recoveredMs = 0;
     for (let time = 0; time < 2 && !this.isOver; time += 1) {
       const { shortestMs } = evidenceOf(this.#seen);
       const volleys: Volley[] = [];
-      // What came back once comes back after about as long again, or sooner.
+      // The second recovery takes about as long as the first, or less.
       const first = Math.max(4, shortestMs / 2, SOONER * recoveredMs);
       const { length: before } = this.#seen;
       for (
@@ -111,7 +110,7 @@ class Course {
       yield* this.#ask({ words: 'polls, for when it admits again', volleys, until: 'admitted' }, 0);
       if (this.#seen.at(-1)?.decision === 'limited') return;
       recoveredMs = this.#seen.at(-1)!.sentMs - this.#seen[before]!.sentMs;
-      // A window gives all back at once: after a few, as many as it lacks, and one more.
+      // A window returns everything at once: after a few requests, one more than the rest of the limit.
       let since = 1;
       for (
         let n = 1;
@@ -125,7 +124,7 @@ class Course {
     }
   }
 
-  /** The simple structures first. Before an answer, all are held against all that was seen. */
+  /** Simple structures first; before an answer, all are fitted to all answers. */
   *narrow(): Generator<Ask, Investigated, Answered> {
     let among: readonly Structure[] = simple;
     let looked = 0;
@@ -140,7 +139,7 @@ class Course {
         continue;
       }
       if (isComplete || looked === MOST_LOOKS) {
-        // What is taken back is asked about again: it fell out by an order of counting that need not be the true one.
+        // Revived structures are probed again: the order of counting that excluded them may be wrong.
         isComplete = (!isComplete && this.#revive()) || this.#hasFoundMore();
         if (isComplete) continue;
         const last = this.#choices.telling(this.#standing) ?? this.#choices.confirming(this.#standing);
@@ -160,7 +159,7 @@ class Course {
     return this.result('settled');
   }
 
-  /** Asks once more, long after what was asked so far: a window may be longer than all of it. */
+  /** Repeats after a long silence: a window may be longer than everything so far. */
   *#repeat(): Generator<Ask, void, Answered> {
     this.#isRepeated = true;
     const { requests, timeMs } = this.#left();
@@ -170,7 +169,7 @@ class Course {
     yield* this.findRecovery();
   }
 
-  /** Looks for what explains the answers too, by how long it does: its distance from them led nowhere. */
+  /** Searches further explanations with `lastingOf`: following the violation found none. */
   #hasFoundMore(): boolean {
     const most = this.#alive.length === 0 ? MOST_LOOKS : 1;
     if (this.#lasted.length >= most || this.#lasted.at(-1) === this.#seen.length) return false;
@@ -190,7 +189,7 @@ class Course {
     return looked(doubtful, evidenceOf(this.#seen));
   }
 
-  /** Takes back what was given up though it explains the answers. @returns whether there was any */
+  /** Brings back excluded structures that explain the answers after all. @returns whether there were any */
   #revive(): boolean {
     const { revived } = this.#looked();
     for (const { best } of revived) this.#doubtful.delete(best.structure.id);
@@ -235,13 +234,13 @@ class Course {
     this.isOver ||= isOver;
   }
 
-  /** Those that explained what was seen before; all are looked at where none of them explains it now. */
+  /** Refits the former explanations; all structures if none of them explains the answers now. */
   #refit(among: readonly Structure[], isAnew = false): void {
     if (this.#evidence.seen.length !== this.#seen.length) {
       const { isHeld } = this.#evidence;
       this.#evidence = evidenceOf([...this.#seen]);
       this.#searched.clear();
-      // Rules that hold requests were not looked at, or were given up for too few of them.
+      // Rules that hold requests were not considered, or were given up because too few were held.
       if (this.#evidence.isHeld && !isHeld) this.#candidates = undefined;
     }
     const isAlive = ({ violationMs }: Fitted) => violationMs <= TOLERANCE_MS;
@@ -258,7 +257,7 @@ class Course {
     const alive = this.#candidates === undefined ? [] : attempt(this.#candidates);
     const found = alive.length > 0 ? alive : attempt(among);
     this.#alive = found;
-    // Then the others, a family at a time: what one of them explains is held against the rest before an answer.
+    // Then the others by family: the rest is compared before an answer.
     const others = among === structures ? [] : [...new Set(fine.map(({ family }) => family))];
     for (const family of others) {
       if (this.#alive.length > 0) break;

@@ -1,10 +1,11 @@
-// Whether a limiter counts each key on its own: asked as soon as one is at its limit, with at most six requests. Pure.
+// Checks whether a limiter counts each key separately, with at most six requests once a key is at its limit. Pure.
 //
 //   the key       x refused |    | x |     | x | x | x refused      a new key refused:         one count for all
 //   a new key               | o  |   |     |   |   |   admitted     all as drawn:              each on its own
 //   another                 |    |   | o   |   |   |
 //
-// A single new key that is admitted may have found what had just come back to all. Then so much comes back between the two new ones that
+// A single admitted new key may have used quota that had just returned to all. Then enough returns between the two new keys that one of
+// the three requests at the end is admitted, too.
 // one of the three at the end is admitted, too.
 
 import type { Investigated } from './explanations.js';
@@ -15,14 +16,14 @@ import type { InvestigationOptions } from './probe-choice.js';
 export type Keys = 'each on its own' | 'one count for all' | 'not known';
 
 export interface Keyed extends Investigated {
-  /** Undefined where no key came to its limit. */
+  /** Undefined if no key reached its limit. */
   readonly keys: Keys | undefined;
 }
 
-/** How often the key is asked again after each new one. */
+/** Repetitions of the key after each new one. */
 const AGAIN = [1, 3];
 
-/** An investigation in which each probe may use a new key, unless all keys turn out to have one count. */
+/** An investigation in which each probe may use a new key, unless all keys share one count. */
 export function* investigateKeyed(options: Omit<InvestigationOptions, 'hasKeys'>): Generator<Ask, Keyed, Answered> {
   let keys: Keys | undefined;
   const investigation = investigate({
@@ -44,7 +45,7 @@ export function* investigateKeyed(options: Omit<InvestigationOptions, 'hasKeys'>
 
 interface Checked {
   readonly keys: Keys;
-  /** What was answered before, and to the check. */
+  /** Earlier answers and those to the check. */
   readonly answered: Answered;
 }
 
@@ -68,7 +69,7 @@ function* check(key: string, before: Answered): Generator<Ask, Checked, Answered
 
 const probe: Probe = { words: 'a new key beside one at its limit', volleys: [{ atMs: 0, n: 1 }] };
 
-/** What is said of it. @param header in which the keys were sent */
+/** @param header that carried the keys */
 export function keysInWords(keys: Keys | undefined, header: string): string | undefined {
   switch (keys) {
     case 'each on its own':

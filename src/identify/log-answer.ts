@@ -1,4 +1,4 @@
-// What an access log shows of a limiter, and what it cannot show. Pure.
+// What an access log shows about a limiter, and what it cannot show. Pure.
 import type { AccessLog } from './access-log.js';
 import { type Answer, answerOf } from './answer.js';
 import type { Investigated } from './explanations.js';
@@ -6,11 +6,11 @@ import type { Fitted } from './fit.js';
 import { recorded } from './recorded.js';
 import { structures } from './structures.js';
 
-/** Of what a token takes: an admitted request that took less was not held for one. */
+/** A quicker admitted request was not held for a token; as a share of a token's time. */
 const HELD = 0.5;
-/** Where it is open by more than this when a request was decided, not every order of counting is searched; in ms. */
+/** Above this uncertainty of decisions, not every order of counting is searched. */
 const COARSE_MS = 30;
-/** A time is seen that is longer than so many of what is left open. */
+/** A time is visible if it is longer than this multiple of the uncertainty. */
 const GRAINS = 4;
 
 export function answerOfLog(
@@ -22,7 +22,7 @@ export function answerOfLog(
   const isExplained = first.alive.some(({ best: { structure } }) => structure.holds || structure.isInFlight);
   const isWorked = first.evidence.isHeld && !isExplained;
   const all = isWorked ? recorded(seen.map((one) => ({ ...one, isWork: true as const }))) : first;
-  // Without durations it is not known what was in flight.
+  // Without durations the number in flight is unknown.
   const visible = all.alive.filter(({ best }) => log.hasDurations || !best.structure.isInFlight);
   const found = { ...all, alive: visible.flatMap((one) => [one, ...unseenOf(one, log)]) };
   const answer = answerOf(found, resolution);
@@ -59,7 +59,7 @@ export function answerOfLog(
   return { found, answer: { ...answer, verdict: 'several', remarks } };
 }
 
-/** A bucket admits what a queue of its depth does, which holds what it admits: who does not see that sees no difference. */
+/** A queue as deep as a bucket admits the same requests, but holds them; without visible delays they are indistinguishable. */
 function unseenOf({ best, ...fitted }: Fitted, { hasDurations, seen }: AccessLog): Fitted[] {
   if (best.structure.id !== 'bucket' || best.parameters.limit < 2) return [];
   const tookMs = seen
@@ -71,7 +71,7 @@ function unseenOf({ best, ...fitted }: Fitted, { hasDurations, seen }: AccessLog
   return [{ ...fitted, best: { ...best, structure }, samples }];
 }
 
-/** After so long nothing is left of what was asked, in ms. */
+/** After this time nothing is remembered, in ms. */
 function memoryMsOf({ limit, window_ms, token_ms, block_ms }: Answer['rules'][number]['parameters']): number {
   const windowMs = window_ms?.most ?? (token_ms?.most ?? 0) * (limit?.value ?? 1);
   return Math.max(windowMs, block_ms?.most ?? 0);

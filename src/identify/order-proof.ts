@@ -1,8 +1,8 @@
-// What is certain of an explanation, and of there being none. Pure.
+// Whether an explanation, or its absence, is certain. Pure.
 //
-//   explained  there is an order of counting in which the rule answers as it was seen
-//   refuted    with these parameters, no order at all does: every one is searched
-//   unknown    the search takes too long, or what decides is not seen from outside
+//   explained  some order of counting gives the observed answers
+//   refuted    with these parameters, no order does: all were searched
+//   unknown    the search takes too long, or the answers depend on something not visible from outside
 import { LONG_AGO_MS } from '../explain/counting.js';
 import { countingOf } from '../explain/counting-of.js';
 import { queuesOf } from '../explain/queues.js';
@@ -11,13 +11,12 @@ import { countedWithin, type Evidence, type Seen } from './evidence.js';
 import type { Hypothesis, Structure } from './structure.js';
 import { BASE_MS } from './violation.js';
 
-/** A search of all orders takes long: it is given so many nodes. */
+/** Node limit of the search of all orders. */
 const MOST_NODES = 20_000;
 const SLACK_MS = 1.05;
 
 export type Proof = 'explained' | 'refuted' | 'unknown';
 
-/** Whether some order of counting explains the answers: all are searched. */
 export function proofOf(hypothesis: Hypothesis, evidence: Evidence, mostNodes = MOST_NODES): Proof {
   const { structure, parameters } = hypothesis;
   const counting = structure.isInFlight ? undefined : countingOf(structure.definition(parameters));
@@ -44,7 +43,7 @@ function within(one: Seen, { holds }: Structure, evidence: Evidence): Seen {
   return { ...one, sentMs, answeredMs: holds ? Math.max(lastMs, one.answeredMs) : lastMs };
 }
 
-/** The grids of these begin when the limiter is made, those of others where its time does. */
+/** The grids of these begin when the limiter is made, other grids when its clock does. */
 function beginsWhenMade({ id, family }: Structure): boolean {
   return family === 'segmented window' || id.startsWith('bucket-ticks/');
 }

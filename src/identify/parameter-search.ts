@@ -1,11 +1,11 @@
-// Parameters found by how long they explain the answers. Pure.
+// Finds parameters by the number of answers in a row that they explain. Pure.
 //
-//   span 2,790   ────────────x              the further the first answer lies that is not explained, the nearer the parameters
+//   span 2,790   ────────────x              the later the first unexplained answer, the nearer the parameters
 //   span 2,812   ─────────────────────────►
 //   span 2,830   ───────────────x
 //
-// Where refused requests count, or what comes back early is spent at once, one answer that is explained wrongly makes all that follow
-// wrong: how far an answer lies from a rule says nothing of how far its parameters are off. How many come before it does.
+// Where refused requests count, or early quota is spent at once, one wrong answer makes all later ones wrong: the violation then says
+// nothing about the error of the parameters. The number of answers before it does.
 import type { Evidence } from './evidence.js';
 import { featuresOf } from './features.js';
 import { isNear, scatteredFrom } from './parameter-steps.js';
@@ -15,23 +15,23 @@ import { TOLERANCE_MS, violationOf } from './violation.js';
 
 interface Lasting {
   readonly parameters: Parameters;
-  /** When the first request was sent that is not explained, in ms; Infinity where all are. */
+  /** Sending time of the first unexplained request; Infinity if all are explained. */
   readonly untilMs: number;
-  /** How far that request is from the rule, in ms. */
+  /** Violation of that request. */
   readonly ms: number;
 }
 
-/** So many are kept of each round, and no more of them with spans of about one length: what explains few answers more may end there. */
+/** Candidates kept per round, and of these with similar spans: one that explains a few answers more may be a dead end. */
 const KEPT = 48;
 const KEPT_NEAR = 3;
 const SCATTERED = 16;
-/** How far is looked about those that are kept, as a part of the span: half as far in each round. */
+/** Width of the search around candidates, as a share of the span: halved each round. */
 const FIRST_WIDTH = 0.04;
 const LAST_WIDTH = 2e-4;
-/** Those that are nearer to one another are one, as a part of what is looked about. */
+/** Candidates nearer than this share of the width are merged. */
 const ALIKE = 0.1;
 
-/** The parameters of a structure that explain all answers; those that explain more of them than others do, where none explains all. */
+/** Parameters that explain all answers, or if none do, those that explain most. */
 export function lasting(structure: Structure, evidence: Evidence, mostMs = TOLERANCE_MS): Hypothesis[] {
   const features = featuresOf(evidence);
   const [anchorMs = features.fromMs] = features.recoveries;

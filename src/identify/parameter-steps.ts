@@ -1,15 +1,15 @@
-// How parameters are made, and moved in a search. Pure.
+// Changes of parameters during a search. Pure.
 import { modulo } from '../math/modulo.js';
 import type { Name, Parameters, Structure } from './structure.js';
 import { BASE_MS } from './violation.js';
 
-/** With an edge of the grid at a time. */
+/** Puts an edge of the grid at `ms`. */
 export function withEdgeAt(structure: Structure, parameters: Parameters, ms: number): Parameters {
   const period = structure.period?.(parameters) ?? parameters.spanMs;
   return { ...parameters, shiftMs: modulo(-(ms + BASE_MS), period) };
 }
 
-/** Moves one parameter; what lies on a grid keeps the edge that is nearest to `anchorMs`. */
+/** On a grid, the edge nearest to `anchorMs` stays in place. */
 export function moved(structure: Structure, from: Parameters, name: Name, value: number, anchorMs: number): Parameters {
   const to = { ...from, [name]: value };
   const { period } = structure;
@@ -21,7 +21,7 @@ export function moved(structure: Structure, from: Parameters, name: Name, value:
   return withEdgeAt(structure, to, edgeMs);
 }
 
-/** One step along each parameter, up and down. @param hasLimits also along the limit, alone and with the span that makes up for it */
+/** One step along each parameter, up and down. @param hasLimits also the limit, alone and with a compensating span */
 export function neighboursOf(
   structure: Structure,
   from: Parameters,
@@ -48,7 +48,7 @@ export function neighboursOf(
   return near;
 }
 
-/** Times that differ by no more than this factor are about one. */
+/** Largest ratio of similar times. */
 const APART = 1.3;
 
 export function isNear(one: Parameters, other: Parameters): boolean {
@@ -58,7 +58,7 @@ export function isNear(one: Parameters, other: Parameters): boolean {
 
 const GOLDEN = 0.618_033_988_749_895;
 
-/** The k-th of points that lie evenly about parameters. @param width how far, as a part of the span */
+/** The k-th of points spread evenly around `from`. @param width as a share of the span */
 export function scatteredFrom(
   structure: Structure,
   from: Parameters,

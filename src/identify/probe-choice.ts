@@ -1,4 +1,3 @@
-// Which probe is asked next. Pure.
 
 import { tellingProbe } from './distinguishing-probe.js';
 import type { Evidence } from './evidence.js';
@@ -14,41 +13,40 @@ export interface Choice {
   readonly isFresh: boolean;
 }
 
-/** What is left, and what may still be asked. */
+/** The present state of an investigation. */
 export interface Standing {
   readonly alive: readonly Fitted[];
   readonly evidence: Evidence;
   readonly left: { readonly requests: number; readonly timeMs: number };
   readonly nowMs: number;
-  /** The key of the probes so far. */
+  /** The key used so far. */
   readonly key: string;
 }
 
 export interface InvestigationOptions {
   readonly budget: number;
-  /** The most time, in ms. */
   readonly timeMs: number;
-  /** Each probe may use a key that was never used. */
+  /** Each probe may use an unused key. */
   readonly hasKeys: boolean;
-  /** How exact spans are wanted, as a part of their length. */
+  /** Required precision of spans, as a share of their length. */
   readonly resolution: number;
 }
 
-/** So many structures and samples of each are looked at. */
+/** Structures considered, and samples of each. */
 const MOST_LOOKED = 8;
 const MOST_SAMPLES = 6;
 
-/** So many probes in a row may leave the same structures. */
+/** Number of probes in a row that may leave the same structures. */
 const PATIENCE = 2;
 const MOST_TOLD = 4;
-/** What fewer answers show is asked for again, so often, before it is named. */
+/** An explanation of fewer answers is confirmed by this many more probes before it is named. */
 const FEW_ANSWERS = 150;
 const MOST_CONFIRMED = 3;
 
 export class Choices {
   readonly #options: InvestigationOptions;
   readonly #asked = new Map<string, number>();
-  /** So many more probes may leave the structures of `#last`. */
+  /** Remaining probes that may leave the structures of `#last`. */
   #patience = PATIENCE;
   #last = '';
   #told = 0;
@@ -58,7 +56,7 @@ export class Choices {
     this.#options = options;
   }
 
-  /** The probe that separates what is left most for its cost; which limit is in the way of a further one, or undefined where none separates. */
+  /** The probe that separates most for its cost; the resource that prevents one; undefined if no probe separates. */
   next(standing: Standing): Choice | 'budget' | 'time' | undefined {
     const ids = standing.alive.map(({ best }) => best.structure.id).sort();
     this.#patience = ids.join() === this.#last ? this.#patience - 1 : PATIENCE;
@@ -71,7 +69,7 @@ export class Choices {
     return chosen;
   }
 
-  /** What is expected, asked for once more: few answers show little, and of several rules only one follows from whatever is asked. */
+  /** Repeats expected results: a few answers prove little, and of several rules only one predicts all further answers. */
   confirming({ alive, evidence, left }: Standing): Choice | undefined {
     const isEnough = alive.length === 1 && evidence.seen.length >= FEW_ANSWERS;
     if (alive.length === 0 || isEnough || this.#confirmed >= MOST_CONFIRMED) return undefined;
@@ -81,7 +79,7 @@ export class Choices {
     return fits ? { probe, restMs, isFresh: this.#options.hasKeys } : undefined;
   }
 
-  /** The probe that is sure to tell what is left, or some of it: the others were not, as parameters gave way. */
+  /** A probe that is certain to distinguish some structures; earlier ones failed because parameters adapted. */
   telling({ alive, evidence, left }: Standing): Choice | undefined {
     this.#patience = PATIENCE;
     const telling = this.#told < MOST_TOLD ? tellingProbe(alive, evidence, left) : undefined;
@@ -123,7 +121,7 @@ function nextProbe(
     if (gain <= 0) continue;
     const repeats = asked.get(probe.words) ?? 0;
     const cost = 0.02 + requests / budget + timeMs / mostMs;
-    // What takes most of what is left leaves nothing for another.
+    // A probe that uses up the rest leaves nothing for another.
     const share = Math.max(requests / left.requests, timeMs / left.timeMs);
     const score = (gain * (1 - share)) / cost / (1 + repeats);
     if (best === undefined || score > best.score) best = { score, probe, restMs, isFresh };
@@ -132,7 +130,7 @@ function nextProbe(
   return best;
 }
 
-/** How many pairs of structures a probe separates, and how far it narrows parameters that are not known well enough. */
+/** Separated pairs of structures, and the narrowing of parameters that are still imprecise. */
 function gainOf(outcomes: readonly (readonly string[])[], alive: readonly Fitted[], resolution: number): number {
   let [separated, pairs] = [0, 0];
   for (let a = 0; a < outcomes.length; a += 1) {
@@ -149,7 +147,7 @@ function gainOf(outcomes: readonly (readonly string[])[], alive: readonly Fitted
     const { best, samples } = alive[k]!;
     if (!isOpen(alive[k]!, resolution)) return;
     open += 1;
-    // What differs by less than is wanted is known well enough.
+    // Smaller differences are precise enough.
     const others = all.filter((_, j) => isApart(best, samples[j]!, resolution));
     narrowed +=
       others.filter((one, j) => one !== all[0] && others.indexOf(one) === j).length / Math.max(1, others.length);

@@ -1,7 +1,7 @@
-// What can be asked next, and what each hypothesis expects of it. Pure.
+// Probes, and what each hypothesis predicts for them. Pure.
 //
-//   burst, silence, burst     ████        ██████          how much has come back
-//   burst, then polls         ████    | | | |             when the first comes back
+//   burst, silence, burst     ████        ██████          how much has returned
+//   burst, then polls         ████    | | | |             when the first returns
 //   split burst               ██     ██       ████        what a window remembers
 //   hammer                    ████ | | | | | | | | |      whether refused requests count
 
@@ -11,17 +11,17 @@ import type { Evidence } from './evidence.js';
 import type { Hypothesis } from './structure.js';
 import { BASE_MS } from './violation.js';
 
-/** Requests that go out together, `atMs` after the beginning of the probe. */
+/** Simultaneous requests, `atMs` after the beginning of the probe. */
 export interface Volley {
   readonly atMs: number;
   readonly n: number;
 }
 
 export interface Probe {
-  /** What it is for, in words. */
+  /** Its purpose. */
   readonly words: string;
   readonly volleys: readonly Volley[];
-  /** No further request is sent once one was answered so. */
+  /** The first such answer cancels further requests. */
   readonly until?: 'admitted' | 'limited' | undefined;
 }
 
@@ -35,15 +35,11 @@ export function lengthOf({ volleys }: Probe): number {
 
 export interface Outcome {
   readonly admitted: number;
-  /** Of those that are admitted. */
+  /** How many of the admitted ones. */
   readonly held: number;
 }
 
-/**
- * What a limiter would make of each volley.
- * @param state after all that was seen; undefined for a key that was never used
- * @param startMs when the probe begins
- */
+/** @param state after all previous requests; undefined for an unused key */
 export function predicted(
   { structure, parameters }: Hypothesis,
   state: unknown,
@@ -62,7 +58,7 @@ export function predicted(
     const isPlain = structure.holds === undefined && structure.isInFlight === undefined;
     if (isPlain) {
       admitted = Math.min(n, rule.remaining(now, t));
-      // All at one instant: as two requests of their cost.
+      // At one instant, n requests equal one of cost n.
       for (const cost of [admitted, n - admitted]) if (cost > 0) rule.decide(now, t, cost, 0);
     }
     for (let k = 0; k < n && !isPlain; k += 1) {

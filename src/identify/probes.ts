@@ -1,4 +1,4 @@
-// The probes that could tell apart what is left: the library of section 7 of what is known of limiters, at the times of the hypotheses.
+// The library of probes, applied at the times of the remaining hypotheses.
 import type { Evidence } from './evidence.js';
 import type { Fitted } from './fit.js';
 import type { Probe, Volley } from './probe.js';
@@ -9,14 +9,14 @@ export interface Planned {
   readonly restMs: number;
 }
 
-/** Times of a hypothesis that differ by less are one, as a part of their length. */
+/** Times of a hypothesis closer than this share of their length are merged. */
 const ALIKE = 0.07;
 const MOST_TIMES = 4;
 const FEW = 3;
-/** So many times the longest window nothing is asked before. */
+/** Length of a rest, as a multiple of the longest window. */
 export const RESTED = 2.15;
 
-/** Each pattern at the times of what is left, after a pause or a silence in which all is forgotten; then those that cut a range. */
+/** Each pattern at the times of the remaining structures, after a gap or a full rest; then probes that halve a range. */
 export function* probesFor(
   alive: readonly Fitted[],
   evidence: Evidence,
@@ -28,7 +28,7 @@ export function* probesFor(
   const { most, all } = counts;
   const times = timesOf(alive, evidence);
   const gapMs = Math.max(2 * evidence.longestMs, 2);
-  // At other phases of a grid, if one is left.
+  // For a grid, at other phases too once few structures are left.
   const isGrid = alive.length <= FEW && alive.some(({ best }) => best.structure.period !== undefined);
   const rested = RESTED * Math.max(...times);
   const phases = isGrid ? [0.3 * times.at(-1)!, 0.7 * times.at(-1)!] : [];
@@ -45,12 +45,12 @@ export function* probesFor(
 }
 
 const at = (atMs: number, n = 1): Volley => ({ atMs, n });
-/** n requests, one after each step. */
+/** n volleys, one after each step. */
 const polls = (n: number, stepMs: number, each = 1) => Array.from({ length: n }, (_, k) => at((k + 1) * stepMs, each));
 
 type Pattern = readonly [words: string, volleys: readonly Volley[]];
 
-/** @param counts one more than each limit, and as many as all of them admit */
+/** @param counts `most` exceeds every limit by at least one, `all` is the smallest limit */
 function* patternsAt(
   time: number,
   { most, all }: { readonly most: number; readonly all: number },
@@ -65,13 +65,13 @@ function* patternsAt(
   const half = Math.ceil(all / 2);
   const splits = [0.4, 0.8].flatMap((x) => [1.05, 1.3].map((y) => [x * time, y * time] as const));
   for (const [x, y] of splits) yield ['a split burst', [at(0, half), at(x, all - half + 1), at(y, most)]];
-  // What a refusal would start hides nothing here.
+  // Without a refusal, its effects cannot hide anything.
   if (all >= 2)
     for (const [x, y] of splits) yield ['a split burst, nothing refused', [at(0), at(x, all - 1), at(y, 2)]];
   yield ['one request, then a burst', [at(0), at(0.8 * time, most), at(1.1 * time, most)]];
   yield ['a burst, then polls', [at(0, most), ...polls(10, time / 8)]];
   yield ['a burst, then polls', [at(0, most), ...polls(16, time / 6)]];
-  // A log gives back what it counted a window ago, segments at an edge, up to a segment before.
+  // A log returns requests a window after their counting, segments at an edge, up to a segment earlier.
   const end = Array.from({ length: 9 }, (_, k) => at((0.88 + 0.02 * k) * time));
   yield ['a burst, then polls at the end of a window', [at(0, all), ...end]];
   const slow = (time / all) * 1.01;
@@ -81,8 +81,8 @@ function* patternsAt(
 }
 
 /**
- * When to send the rest of a limit, and then two more, so that any window that there may be has let go of the first request and of nothing
- * else; in ms. Undefined where that is not known well enough.
+ * When to send the rest of a limit, and then two more, in ms: by then every possible window has released the first request only. Undefined
+ * if the windows are not known well enough.
  */
 function splitFor(alive: readonly Fitted[]): readonly [number, number] | undefined {
   const spans = alive.flatMap(({ best: { structure }, ranges }) =>
@@ -98,7 +98,7 @@ function splitFor(alive: readonly Fitted[]): readonly [number, number] | undefin
 const SOONER = 0.9;
 const LATER = 1.05;
 
-/** Probes that cut the range of a span. */
+/** Probes that halve the range of a span. */
 function* exact(
   { best, ranges }: Fitted,
   most: number,
@@ -140,7 +140,7 @@ function planned(words: string, volleys: readonly Volley[], restMs: number): Pla
   return { probe: { words, volleys }, restMs };
 }
 
-/** Times after which something happens, longest first. */
+/** Characteristic times, longest first. */
 function timesOf(alive: readonly Fitted[], { admittedMs }: Evidence): number[] {
   const times: number[] = [];
   for (const { best } of alive) {
@@ -155,14 +155,14 @@ function timesOf(alive: readonly Fitted[], { admittedMs }: Evidence): number[] {
   return times.sort((a, b) => b - a).slice(0, MOST_TIMES);
 }
 
-/** Whether a parameter is not yet known as exactly as it is wanted. */
+/** Whether a parameter is not yet as precise as required. */
 export function isOpen({ ranges, best }: Fitted, resolution: number): boolean {
   const isWide = (name: 'spanMs' | 'otherMs') =>
     ranges[name].most - ranges[name].least > Math.max(2 * resolution * best.parameters[name], 1);
   return isWide('spanMs') || isWide('otherMs') || ranges.limit.most > ranges.limit.least;
 }
 
-/** What a rule that only happens to explain few answers fails at: bursts and single requests at several times, each time at another phase. */
+/** Exposes a chance fit of few answers: bursts and single requests at several times, at another phase each time. */
 export function confirming({ best }: Fitted, before: number): Planned {
   const { limit, otherMs } = best.parameters;
   const time = before % 2 === 1 && best.structure.has.includes('otherMs') ? otherMs : windowMsOf(best);

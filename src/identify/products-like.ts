@@ -1,4 +1,4 @@
-// Products that behave as a structure, with their own words for its parameters where they have them. Section 3 of what is known.
+// Products that behave like a structure, with their own parameter names where they have them. Section 3 of OTHER-LIMITERS.
 import type { Parameters, Structure } from './structure.js';
 
 const s = (ms: number) => Number((ms / 1000).toPrecision(6));

@@ -1,4 +1,4 @@
-// How far one parameter of an explanation can be moved so that it still explains the answers. Pure.
+// How far a parameter can move while the rule still explains the answers. Pure.
 import { moved } from './parameter-steps.js';
 import type { Hypothesis, Name, Parameters, Structure } from './structure.js';
 import { TOLERANCE_MS } from './violation.js';
@@ -12,23 +12,22 @@ export function rangeOf(values: readonly number[]): Range {
   return { least: Math.min(...values), most: Math.max(...values) };
 }
 
-/** Where requests may have been counted, as parts of the time between sending and answer. */
+/** Instants of counting, as shares of the uncertainty. */
 export const COUNTED_AT = [0, 0.3, 0.7, 1];
 
 interface Given {
   readonly explains: (parameters: Parameters) => boolean;
-  /** Where an edge of a grid may be held while its period is changed, in ms. */
+  /** Edges of a grid that may stay in place while its period changes. */
   readonly anchors: readonly number[];
-  /** The end that was found with fewer answers: it only comes nearer. */
+  /** The end found with fewer answers: the range can only shrink. */
   readonly known: number | undefined;
-  /** No span is longer, in ms. */
   readonly longestMs: number;
 }
 
 const MOST_DOUBLINGS = 20;
 const HALVINGS = 6;
 
-/** The parameters at one end of the range of `name`, the others as they are or along with the grid. */
+/** The parameters at one end of the range of `name`; the others stay, or move along with the grid. */
 export function endOf(
   { structure, parameters: best }: Hypothesis,
   name: Name,
@@ -41,7 +40,7 @@ export function endOf(
   const at = (value: number): Parameters | undefined =>
     anchors.map((anchorMs) => moved(structure, inside, name, value, anchorMs)).find(explains);
   let outside: number | undefined;
-  // What was outside stays so: ranges only become narrower.
+  // Ranges only shrink: what was outside stays outside.
   if (known !== undefined && !isInteger && direction * (known - best[name]) > 0) {
     const found = at(known);
     if (found !== undefined) return found;
@@ -76,27 +75,27 @@ export function endOf(
   return inside;
 }
 
-/** Steps beyond an end, each a part of the resolution; beyond the last that explains the answers a whole resolution explains nothing. */
+/** Steps beyond an end per resolution; the search ends after a whole resolution without an explanation. */
 const STEPS_OF_RESOLUTION = { onGrid: 10, other: 50 };
 const MOST_RESOLUTIONS = 6;
-/** Beyond the farthest that was found, for what lies between two steps or is counted in another order. */
+/** Margin beyond the farthest explanation, for spans between steps and other orders of counting. */
 const STEPS_MORE = 2;
 const PHASES = 96;
 const MOST_NEAR = 4;
 const REFINED = 5;
 
-/** Spans that are longer or shorter by up to this factor are looked at, each as a part of the resolution longer than the last. */
+/** Spans elsewhere: up to this factor longer or shorter, in steps of this share of the resolution. */
 const FARTHEST = 2;
 const STEP_ELSEWHERE = 0.5;
-/** So many parts of a request are tried. */
+/** Number of fractions of a request tried. */
 const PARTS = 60;
 
 /**
- * All spans that explain the answers, in ranges that are ascending and apart. With requests counted at other parts of their times they may
- * lie beyond the ends that `endOf` found; and elsewhere, on a grid with edges at other instants, other spans may explain the answers too.
- * @param range the ends that were found, in ms
- * @param violation by how much the answers are missed, in ms; at least `mostMs` where it is more than that
- * @param resolution as a part of the span
+ * All spans that explain the answers, as ascending disjoint ranges. With other instants of counting they may lie beyond the ends from
+ * `endOf`; with other phases of a grid, distant spans may explain the answers, too.
+ * @param range the ends found so far
+ * @param violation may return any value >= `mostMs` for larger violations
+ * @param resolution as a share of the span
  */
 export function spansOf(
   { structure, parameters }: Hypothesis,
@@ -107,7 +106,7 @@ export function spansOf(
 ): readonly Range[] {
   const parts = structure.period === undefined ? STEPS_OF_RESOLUTION.other : STEPS_OF_RESOLUTION.onGrid;
   const stepMs = (resolution / parts) * parameters.spanMs;
-  // With another span, another part of a request is left over.
+  // Each span leaves another fraction of a request.
   const shares = structure.capacity === undefined ? [] : Array.from({ length: PARTS }, (_, k) => (k + 0.5) / PARTS);
   const explains = (spanMs: number) =>
     [parameters.otherMs, ...shares.map((part) => part * spanMs)].some((otherMs) =>
@@ -141,7 +140,7 @@ export function spansOf(
   return apart;
 }
 
-/** Whether the answers are explained with some phase of the grid: of a few over the whole period, and nearer and nearer about the best. */
+/** Whether some phase of the grid explains the answers: tries a few over the period, then refines around the best. */
 function explainsAnywhere(
   structure: Structure,
   from: Parameters,
@@ -153,9 +152,9 @@ function explainsAnywhere(
     ...moved(structure, from, 'shiftMs', shiftMs, 0),
     countedAt,
   });
-  // Without a grid, only where requests are counted makes a difference.
+  // Without a grid, only the instants of counting matter.
   const [phases, rounds] = structure.period === undefined ? [1, 1] : [PHASES, REFINED];
-  // A phase that explains the answers is no farther than a step from one that is looked at.
+  // An explaining phase is within a step of one that is tried.
   const mostMs = phases === 1 ? Infinity : period / phases + toleranceMs;
   const near: { readonly shiftMs: number; readonly ms: number }[] = [];
   const look = (shiftMs: number) => {
@@ -168,7 +167,7 @@ function explainsAnywhere(
   if (near[0]!.ms > mostMs) return false;
   for (let k = 1, step = period / phases / 2; k <= rounds; k += 1, step /= 2) {
     if (near[0]!.ms <= toleranceMs) return true;
-    // Where a request was counted makes a difference to what is that near.
+    // This close, the instants of counting matter.
     for (const { shiftMs, ms } of near)
       if (COUNTED_AT.some((countedAt) => violation(at(shiftMs, countedAt), ms) <= toleranceMs)) return true;
     if (k === rounds) break;

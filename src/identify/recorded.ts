@@ -1,8 +1,8 @@
-// What requests show that were recorded earlier, without another. Pure.
+// Identifies a limiter from recorded requests, without sending any. Pure.
 //
-//   all at once     every structure is looked for from everywhere
-//   in stages       40 ─► 80 ─► 160 ─► all: what explains the first of them is mended, as each further answer would be taken in
-//   at last         every structure is looked for near the times of those that explain them
+//   all at once     global search over every structure
+//   in stages       40 ─► 80 ─► 160 ─► all: explanations of the first requests are refined with each further part
+//   at last         every structure is searched near the times of those explanations
 import { type Evidence, evidenceOf, type Seen } from './evidence.js';
 import { explanationsOf, type Investigated, investigated, looked, preferred } from './explanations.js';
 import type { Fitted } from './fit.js';

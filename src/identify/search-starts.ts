@@ -1,4 +1,4 @@
-// Where the search for parameters begins. Pure.
+// Starting points of the search for parameters. Pure.
 
 import { log } from '../math/elementary.js';
 import type { Evidence } from './evidence.js';
@@ -8,30 +8,28 @@ import { parametersOf, withEdgeAt } from './parameter-steps.js';
 import { isByToken, isInCells, type Name, type Parameters, type Structure } from './structure.js';
 import { type Spans, windowSpansOf } from './window-spans.js';
 
-/** Neighbours of the spans that are looked at differ by this factor. */
+/** Ratio of adjacent spans. */
 export const GRID = 1.12;
-/** Spans that are looked at, as parts of the times in which something came back. */
+/** Range of spans, relative to the times in which quota returned. */
 const SHORTEST_PART = 0.3;
 const LONGEST_PART = 2.3;
-/** Buckets get single tokens back, and windows on a grid may have come back early. */
+/** The same upper end for buckets, which return single tokens, and for windows on a grid, which may return early. */
 const MANY_TIMES = 12;
-/** So many phases of a grid are tried. */
 export const PHASES = 4;
-/** No span is longer than this part of what was seen. */
+/** Longest span, as a multiple of the observed time. */
 export const LONGEST = 4;
-/** As many periods are looked at between the first and the last recovery. */
+/** Number of periods tried between the first and the last recovery. */
 const MOST_PERIODS = 24;
 
 export interface Where {
-  /** Only with spans of about these lengths in ms. */
+  /** Only spans near these. */
   readonly near?: readonly number[] | undefined;
-  /** What `otherMs` is about. */
+  /** An estimate of `otherMs`. */
   readonly known?: number | undefined;
-  /** Also where a single request came back long before a whole window does. Default: no. */
+  /** Includes spans much longer than the return of a single request. Default: no. */
   readonly isWide?: boolean | undefined;
 }
 
-/** Where the search for the parameters of a structure begins. */
 export function* startsOf(
   structure: Structure,
   evidence: Evidence,
@@ -47,21 +45,21 @@ export function* startsOf(
       .slice(-1)
       .map((at) => ms - at),
   );
-  // Where refused requests put it off, what counts is the time since the last of them.
+  // If refused requests delay the return, the time since the last of them counts.
   const gaps = returns.slice(0, 6).map((one) => one.toMs - one.fromMs);
-  // A block begins with a refusal after which nothing is admitted, or with the last one; so long it can be at most.
+  // A block begins with a refusal that no admission follows, at the latest with the last one: this bounds its length.
   const blocks = blocksFrom(returns, structure.isPutOff === true);
   const spans: number[] = [];
   const times = near ?? [...[...new Set(waits)].slice(-3), ...(structure.isPutOff ? gaps : [])];
   const isGrid = structure.period !== undefined;
   const isWhole = isGrid && (structure.part === undefined || structure.family === 'token bucket');
   const [shortest, longest] = [Math.max(1, shortestMs / 8), LONGEST * (toMs - fromMs)];
-  // What comes back while requests are under way is not seen to come back.
+  // A return while requests are in flight is not visible.
   const isQuick = near === undefined && Math.min(longest, ...times) < 6 * longestMs;
   const least =
     isQuick || times.length === 0 ? shortest : Math.max(shortest, SHORTEST_PART * Math.min(longest, ...times));
   const many = isWhole || has('otherMs') ? MANY_TIMES : LONGEST_PART;
-  // An estimate turns at other instants with a span that is hardly another, and gives back one after the other.
+  // An estimate returns requests one by one, at instants that change with the slightest change of span.
   const isEstimate = structure.family === 'sliding counter';
   const mostTimes = isWide && isEstimate ? Math.max(...bursts) : many;
   const most =
@@ -88,10 +86,10 @@ export function* startsOf(
     if (isOnEdges && (isCounted || isEnough)) {
       const onEdges = startsOnEdges(structure, waits, features, structure.window === undefined ? within : own);
       for (const start of onEdges) yield { ...start, limit };
-      // There is no other period for which each return has an edge in it. Where there are many, these are some of them.
+      // No other period puts an edge into each return, unless the search hit its maximum of starts.
       if (isCounted || onEdges.length < MOST_ON_EDGES) continue;
     }
-    // An estimate is looked for on a coarse grid, whose next span may lie outside.
+    // An estimate is searched on a coarse grid, whose nearest span may lie outside.
     const by = isEstimate ? GRID : 1;
     const isWithin = (ms: number) => ms > within.leastMs / by && ms < within.mostMs * by;
     const ownSpans =
@@ -118,10 +116,10 @@ export function* startsOf(
   }
 }
 
-/** Parts of a request that a bucket may hold beyond whole ones. */
+/** Fractions of a request that a bucket may hold beyond its limit. */
 const PARTS = Array.from({ length: 20 }, (_, k) => (k + 0.5) / 20);
 
-/** How long a block is at most, and what lies between that and the longest time in which all were refused; in ms. */
+/** Lengths of a block to try: midway between the longest time of refusals and each upper bound; in ms. */
 function blocksFrom(returns: readonly Return[], isPutOff: boolean): number[] {
   if (returns.length === 0) return [];
   const refusedMs = isPutOff ? 0 : Math.max(...returns.map((one) => one.refusedMs));
@@ -131,7 +129,7 @@ function blocksFrom(returns: readonly Return[], isPutOff: boolean): number[] {
   return [...new Set(mosts.map((ms) => (refusedMs < ms ? (refusedMs + ms) / 2 : ms)))];
 }
 
-/** Spans of a range, evenly by their logarithm. */
+/** Spans of a range, equally spaced on a logarithmic scale. */
 function spansWithin({ leastMs, mostMs }: Spans, factor: number): number[] {
   const n = Math.max(2, Math.ceil(log(mostMs / leastMs) / log(factor)));
   const at = (part: number) => leastMs * (mostMs / leastMs) ** part;
@@ -140,10 +138,10 @@ function spansWithin({ leastMs, mostMs }: Spans, factor: number): number[] {
     : [...Array.from({ length: n }, (_, k) => at((k + 0.5) / n)), at(0.5 / n ** 2), at(1 - 0.5 / n ** 2)];
 }
 
-/** A block hides what would say how far a window is from the answers. */
+/** A block hides how far a window is from the answers. */
 const FINE_GRID = 1.04;
 
-/** Spans of which there is a whole number between recoveries. */
+/** Spans that divide the time between recoveries. */
 function latticeOf(structure: Structure, recoveries: readonly number[], least: number): number[] {
   const [first, last] = [recoveries[0], recoveries.at(-1)];
   if (first === undefined || last === undefined) return [];
@@ -155,17 +153,13 @@ const FEW_RETURNS = 2;
 const HELD_STEPS = 10;
 const HELD_STEP = 0.01;
 
-/** A start that is further from the answers, as a part of its span, leads nowhere. */
+/** A start with a larger violation, as a share of its span, leads nowhere. */
 const NEAR = 0.12;
 const NEAR_ON_GRID = 0.3;
-/**
- * A bucket with one token too many is as far from the answers as the time of that token; so is one that is off by a part of its rate, once
- * for each such part of its tokens.
- */
+/** A bucket with one token too many is off by the time of that token; one with a wrong rate, by that share of every token. */
 const NEAR_BY_TOKEN = 1.2;
 const TOKENS_OFF = 0.12;
 
-/** How far from the answers a start may be, as a part of its span. */
 export function nearPartOf(structure: Structure, { limit }: Parameters): number {
   if (isByToken(structure)) return Math.max(NEAR_BY_TOKEN, TOKENS_OFF * limit);
   return structure.period === undefined ? NEAR : NEAR_ON_GRID;

@@ -1,23 +1,23 @@
-// The rules that a limiter may follow, each with the parameters that answers have to show. Pure.
+// The rules that a limiter may follow, with the parameters that the answers must reveal. Pure.
 //
 //   structure    a primitive with its modifiers: "a fixed window from the first request, which a refused request restarts"
-//   parameters   limit, part (a second count), span and other (times in ms), shift (where a grid of the limiter's own lies)
+//   parameters   limit, part (a second count), span and other (times in ms), shift (the phase of the limiter's own grid)
 //
-// A structure that decides as another one for a single cost and a single key stands here once: a bucket of B tokens, a GCRA, nginx with
-// nodelay and Guava's bursty limiter are one; a bucket that is filled up at each tick is a fixed window on a grid.
+// Structures that decide alike for one cost and one key appear once: a bucket of B tokens, a GCRA, nginx with nodelay and Guava's bursty
+// limiter are one; a bucket that each tick fills up is a fixed window on a grid.
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 
 export interface Parameters {
   readonly limit: number;
-  /** Segments, tokens of a tick, or how many are not held. */
+  /** Number of segments, tokens per tick, or requests that are not held. */
   readonly part: number;
   readonly spanMs: number;
   readonly otherMs: number;
-  /** How much later than ours the clock of the limiter is, in ms, at least 0. */
+  /** How far the limiter's clock is ahead of ours, at least 0. */
   readonly shiftMs: number;
-  /** Where requests are counted, as a part of the time between sending and answer. */
+  /** Instant of counting, as a share of its uncertainty. */
   readonly countedAt: number;
-  /** Slow requests, by their sending, that were counted at the end of their time. */
+  /** Sending times of slow requests that were counted at the latest instant. */
   readonly late?: readonly number[] | undefined;
 }
 
@@ -28,32 +28,31 @@ export interface Structure {
   readonly words: string;
   readonly family: string;
   readonly definition: (parameters: Parameters) => RuleDefinition;
-  /** The parameters that it has, beside `limit` and `spanMs`. */
+  /** Parameters beside `limit` and `spanMs`. */
   readonly has: readonly Name[];
-  /** How many requests it admits at once, where `otherMs` is the time of a part of one. Default: the limit. */
+  /** Most simultaneous admissions, if `otherMs` is the time of a fraction of a request. Default: the limit. */
   readonly capacity?: ((parameters: Parameters) => number) | undefined;
-  /** The period of its own grid in ms; undefined without one. */
+  /** Period of its own grid in ms. */
   readonly period?: ((parameters: Parameters) => number) | undefined;
-  /** How far its instants may be off by the steps in which it counts, in ms. Default: 0. */
+  /** Error of its instants by the steps in which it counts, in ms. Default: 0. */
   readonly grainMs?: ((parameters: Parameters) => number) | undefined;
-  /** It counts single requests in windows: all or the admitted ones, in windows that open anew, with a block after a refusal, or by an estimate. */
+  /** Counts requests in windows: all or admitted ones; successive windows; with a block after a refusal; or an estimate. */
   readonly window?: {
     readonly isAll?: true;
     readonly isFixed?: true;
     readonly isBlocked?: true;
     readonly isEstimate?: true;
   };
-  /** Each refused request puts off when something comes back. */
+  /** Each refused request delays the return of quota. */
   readonly isPutOff?: true;
-  /** Admitted requests are held. */
   readonly holds?: true;
-  /** What is in flight counts. */
+  /** Counts requests in flight. */
   readonly isInFlight?: true;
-  /** The one value of `part`, for a structure that is listed with each of several. Default: 1. */
+  /** Fixed value of `part`, for a structure listed once per value. Default: 1. */
   readonly part?: number;
-  /** Looked at only once the simple ones were: there are many, and they may come close to a simple one. */
+  /** Tried after the simple ones: there are many, and they may come close to a simple one. */
   readonly isFine?: true;
-  /** The structure that it is where its additional parameter is small, or large. */
+  /** The structure that it equals when its additional parameter is small, or large. */
   readonly extends?: string;
 }
 
@@ -62,17 +61,17 @@ export interface Hypothesis {
   readonly parameters: Parameters;
 }
 
-/** The time in which the whole limit comes back, in ms. */
+/** The time in which the whole limit returns. */
 export function windowMsOf({ structure, parameters: { spanMs, limit } }: Hypothesis): number {
   return isByToken(structure) ? spanMs * limit : spanMs;
 }
 
-/** Whether it counts in cells, the segments or cycles of a window. */
+/** Whether it counts in segments or cycles of a window. */
 export function isInCells({ family }: Structure): boolean {
   return family === 'segmented window' || family === 'rolling count';
 }
 
-/** Whether its span is the time of a token, and not that of a window. */
+/** Whether its span is the time of one token. */
 export function isByToken({ family }: Structure): boolean {
   return family === 'token bucket' || family === 'queue';
 }

@@ -1,4 +1,4 @@
-// The structures that there are: every rule of OTHER-LIMITERS that shows from outside. Pure.
+// The list of structures: every rule of OTHER-LIMITERS with a visible effect. Pure.
 import type { Primitive, RuleDefinition } from '../limiter/rule/rule-definition.js';
 import type { Parameters, Structure } from './structure.js';
 
@@ -21,10 +21,10 @@ const structure = (id: string, family: string, words: string, { rule: definition
   ...spec,
 });
 
-/** Each with a value of `part` of its own. */
+/** One structure per value of `part`. */
 const each = (parts: readonly number[], one: (part: number) => Structure): Structure[] => parts.map(one);
 
-/** Spans on a grid are compared as doubles: they have to be exact. */
+/** Spans on a grid are compared as doubles, so they must be exact. */
 const exactly = (ms: number) => Math.max(1 / 16, Math.round(ms * 16) / 16);
 
 const evenly = (ms: number) => Math.max(2, 2 * Math.round(ms / 2));
@@ -39,7 +39,7 @@ const counter = (more: object) => (p: Parameters) =>
 const onGrid = { has: ['shiftMs'], period: span } as const;
 
 const SEGMENTS = [2, 3, 4, 5, 6, 8, 10, 60];
-/** A window of so many segments is hardly distinguished from a log. */
+/** A window with this many segments is hardly distinguishable from a log. */
 const MANY = 12;
 const TICKS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 50, 100];
 
@@ -136,7 +136,7 @@ const counters = [
     'a sliding counter from the first request in which refused requests count',
     {
       window: { isAll: true, ...estimate },
-      // As HAProxy counts: in ms, and its windows begin at even ones.
+      // HAProxy counts in ms, and its windows begin at even ones.
       rule: (p) => ({
         ...counter({ count_refused: true, even_ms: true })({ ...p, spanMs: evenly(p.spanMs) }),
         clock_resolution_ms: 1,
@@ -191,11 +191,11 @@ const counters = [
 const bucket = (more: object) => (p: Parameters) =>
   rule('token_bucket', { rate: 1, per_ms: p.spanMs, capacity: p.limit, ...more });
 
-/** A part of a request beyond the whole ones, as the time in which it comes back. */
+/** `otherMs` is the time in which a fraction of a request beyond the limit returns. */
 const capacity = ({ limit, otherMs, spanMs }: Parameters) => limit + Math.min(MOST_PART, otherMs / spanMs);
 const MOST_PART = 0.999;
 
-/** In thousandths of a request: at low rates, what is cut off adds up. */
+/** In thousandths of a request: at low rates the truncation adds up. */
 const nginx = ({ limit, spanMs }: Parameters, more: object) =>
   rule('nginx_limit_req', { rate_1000: Math.max(1, Math.round(1e6 / spanMs)), burst: limit - 1, ...more });
 const thousandth = ({ spanMs }: Parameters) => spanMs / 500;

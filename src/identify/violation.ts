@@ -1,43 +1,43 @@
-// How far the answers are from what a rule would have given. Pure.
+// How far the answers are from those of a rule. Pure.
 //
-//   0      each request can be counted within the time that is known of it (evidence.ts), so that the rule answers as it was seen
-//   v > 0  some request would have to be counted v ms before that time, or after it
+//   0      each request can be counted within its bounds (evidence.ts) so that the rule gives the observed answers
+//   v > 0  some request would have to be counted v ms before its bounds, or after them
 //
 //   admitted, though the rule refuses      first |--------| last
 //                                                         |<-- v -->| the rule would admit from here on
 //   limited, though the rule admits        |<-- v -->| first
 //                                          the rule refuses up to here
 //
-// A request is counted at a fixed part of its time, and earlier or later where the rule answers as seen only then. That is one order of
-// counting: 0 is a proof that there is one; above 0 there may still be another.
+// Each request is counted at a fixed share of its bounds, or earlier or later if the rule gives the observed answer only then. That is one
+// order of counting: 0 proves that one exists; above 0 there may still be another.
 
 import { LIMITED, NEVER, type Rule } from '../limiter/rule/rule.js';
 import { uncheckedRule } from '../limiter/rule/rule-definition.js';
 import type { Evidence, KeyEvidence, Queue } from './evidence.js';
 import type { Hypothesis } from './structure.js';
 
-/** Where time begins for a limiter: edges lie at multiples of their period from 0. */
+/** Start of a limiter's time: edges lie at multiples of their period from 0. */
 export const BASE_MS = 2 ** 31;
 
-/** How far the instants of a rule may be off by the steps of its clock and of ours, in ms. */
+/** Error of a rule's instants by the steps of its clock and ours. */
 export const TOLERANCE_MS = 1.05;
 
-/** The violation of a request that the rule would never have answered so, in ms. */
+/** The violation of a request to which the rule never gives the observed answer. */
 export const NEVER_SO = 1e9;
 
 interface Violation {
   readonly ms: number;
-  /** When the request was sent that is furthest from the rule; -1 where none is. */
+  /** Sending time of the request with the largest violation; -1 if none. */
   readonly sentMs: number;
   readonly states: ReadonlyMap<string, unknown>;
 }
 
 interface ViolationOptions {
-  /** Where a request is counted, as a part of the time between sending and answer. Default: that of the hypothesis. */
+  /** Instant of counting, as a share of its uncertainty. Default: that of the hypothesis. */
   readonly part?: number | undefined;
-  /** The search ends at a violation above this, in ms. Default: never. */
+  /** Aborts at a larger violation. Default: never. */
   readonly mostMs?: number | undefined;
-  /** Called with each request that is counted. */
+  /** Called for each request, when it is counted. */
   readonly onCounted?: ((tMs: number, admitted: boolean, state: unknown) => void) | undefined;
 }
 
@@ -70,10 +70,10 @@ class Replay {
   #nowMs = 0;
   #ms = 0;
   #sentMs = -1;
-  /** How many the rule would admit at least, and until when it admits none. */
+  /** Lower bounds: how many the rule would admit, and until when it admits none. */
   #room = 0;
   #notBefore = -Infinity;
-  /** Requests that the rule never answers so add up. */
+  /** Number of requests with `NEVER_SO`: their violations add up. */
   #never = 0;
 
   constructor(rule: Rule, hypothesis: Hypothesis, evidence: Evidence, one: KeyEvidence, options: ViolationOptions) {
@@ -148,7 +148,7 @@ class Replay {
     return { ms: this.#ms, sentMs: this.#sentMs, state: this.#state };
   }
 
-  /** Where a refused request puts off the next admission by a whole window, those that can be admitted before it were. */
+  /** If a refused request delays admissions by a whole window, admissions that can precede it do. */
   #admissionBefore(t: number, i: number, j: number): number | undefined {
     const { admitted, limited } = this.#one;
     if (admitted.first[i]! - STEP_MS > limited.last[j]!) return undefined;
@@ -156,7 +156,7 @@ class Replay {
     return at - STEP_MS <= Math.min(admitted.last[i]!, limited.last[j]!) ? at : undefined;
   }
 
-  /** Asks the rule only where its last answer does not say: room does not shrink by itself, and a refusal brings nothing forward. */
+  /** Asks the rule only if its last answer leaves it open: room never shrinks by itself, and refusals hasten nothing. */
   #admits(t: number): boolean {
     if (this.#room >= 1) return true;
     if (t < this.#notBefore) return false;
@@ -166,7 +166,7 @@ class Replay {
     return false;
   }
 
-  /** The same before the time that was looked at last. */
+  /** As `#admits`, before the latest instant evaluated. */
   #admittedAt(t: number): boolean {
     return this.#rule.remaining(this.#state, t + this.#shiftMs) >= 1;
   }
@@ -189,27 +189,26 @@ class Replay {
     if (isHeld && this.#holds) this.#violates(answered[k]! - t - delay - longestMs - this.#lateMs(), sent[k]!);
   }
 
-  /** How much later than others an answer may come that was held: rules that hold differ by whole steps. */
+  /** How late a held answer may be: rules that hold differ by whole steps. */
   #lateMs(): number {
     const { structure, parameters } = this.#hypothesis;
     return Math.max(HELD_SLACK_MS, HELD_PART * (structure.family === 'delay' ? parameters.otherMs : parameters.spanMs));
   }
 
   #limit(t: number): void {
-    // The rule would admit it: that is the violation, and the state stays.
+    // If the rule would admit it, that is the violation, and the state stays.
     if (this.#rule.decide(this.#state, t + this.#shiftMs, 1, 0) !== LIMITED) this.#room -= 1;
     else this.#room = 0;
     this.#nowMs = t;
     this.#options.onCounted?.(t, false, this.#state);
   }
 
-  /** How much earlier than `early` the rule would have refused. */
   #tooLate(early: number): number {
     const at = this.#nextAdmission(this.#nowMs);
     if (at > this.#nowMs) return at === NEVER ? 0 : Math.max(0, early - at);
-    // It admits as soon as the last request is counted: by how much, says a look back in time, without the clock that stands still.
+    // The rule admits as soon as the last request is counted. A view of the state at earlier instants tells by how much.
     const inner = (this.#state as { inner?: unknown }).inner;
-    // What is counted in cells has no look back.
+    // Counts in cells have no such view.
     if (
       inner === undefined ||
       this.#hypothesis.structure.family.endsWith('count') ||
@@ -218,7 +217,7 @@ class Replay {
       return this.#sinceEdge(early);
     const view = { atMs: 0, inner };
     const refusedBefore = (ms: number) => this.#rule.remaining({ ...view }, this.#nowMs + this.#shiftMs - ms) < 1;
-    // How much it is does not matter where it is no more than the violation so far, or more than the most.
+    // The exact value is irrelevant below the violation so far, and above the maximum.
     const lateMs = early - this.#nowMs;
     if (this.#ms > lateMs && refusedBefore(this.#ms - lateMs)) return 0;
     const mostMs = (this.#options.mostMs ?? Infinity) - lateMs;
@@ -237,7 +236,7 @@ class Replay {
     return early - this.#nowMs + back;
   }
 
-  /** Where a rule cannot look back, the last edge of its grid would have to come later by this. */
+  /** For rules without such a view: how much later the last edge of the grid would have to be. */
   #sinceEdge(t: number): number {
     const { structure, parameters } = this.#hypothesis;
     const period = structure.period?.(parameters);
@@ -255,11 +254,11 @@ class Replay {
 
 const HELD_SLACK_MS = 10;
 const HELD_PART = 0.3;
-/** Many clocks of limiters go in steps, in ms. */
+/** Many limiters' clocks tick in steps of this. */
 const STEP_MS = 1;
 /** On a finer grid an edge is always near. */
 const SHORTEST_PERIOD_MS = 20;
 const NONE: readonly number[] = [];
-/** A request that may have been counted later than this is taken to be counted early, in ms. */
+/** The fixed share applies to at most this part of the bounds. */
 const PROMPT_MS = 20;
 const LOOK_BACK_MS = 1_000_000;

@@ -1,28 +1,26 @@
-// How long a window can be, for what counts requests in windows: the instants of its answers say it. Pure.
+// Bounds on the length of a window, from the instants of the answers. Pure.
 //
-//   limit 3     1 2 3   x                       refused: three lie within a window before it, so it is as long as this at least
+//   limit 3     1 2 3   x                       refused: three lie within a window before it, so it is at least this long
 //               |<----->|
-//   limit 3     1 2 3           4               admitted: the first of the last three has left, so it is no longer than this
+//   limit 3     1 2 3           4               admitted: the first of the last three has left, so it is at most this long
 //               |<------------->|
 //
-// In cells it leaves up to a cell early; a window that opens anew may hold as many at its end and as many at the beginning of the next.
-// An estimate remembers two windows, and fades from one into the next: in d ms it admits at most the limit, a part d / window of it, and one.
+// In cells a request leaves up to a cell early; successive windows may hold a limit at the end of one and at the beginning of the next.
+// An estimate remembers two windows and fades from one to the next: in d ms it admits at most limit + limit d / window + 1.
 import type { Evidence, KeyEvidence, Queue } from './evidence.js';
 import { isInCells, type Structure } from './structure.js';
 
-/** From the shortest to the longest that a span can be, in ms. */
 export interface Spans {
   readonly leastMs: number;
   readonly mostMs: number;
 }
 
-/** How far clocks go in steps, in ms. */
+/** Steps of clocks. */
 const SLACK_MS = 2;
 
-/** When the k-th counted can have been counted, in ms. */
 type Counted = Pick<Queue, 'first' | 'last'>;
 
-/** The spans in ms for which the answers can be those of a limit; undefined where there are none. */
+/** Possible spans for a limit; undefined if there are none. */
 export function windowSpansOf(structure: Structure, limit: number, { keys }: Evidence): Spans | undefined {
   const { window, part = 1 } = structure;
   if (window === undefined) return { leastMs: 0, mostMs: Infinity };
@@ -46,7 +44,7 @@ function endsOf(
   let [leastMs, mostMs] = [0, Infinity];
   limited.first.forEach((first, j) => {
     if (isBlocked && !isFirst(admitted, limited, j)) return;
-    // The limit before it, and itself where it counts.
+    // `limit` requests before it, and itself if refused requests count.
     const place = upTo(counted.first, limited.last[j]!) - limit - (isAll ? 1 : 0);
     leastMs = Math.max(leastMs, place < 0 ? Infinity : (first - counted.last[place]!) / (isEstimate ? 2 : 1));
   });
@@ -69,14 +67,14 @@ function endsOf(
   return { leastMs, mostMs };
 }
 
-/** Whether something was admitted for certain between the refusal before it and this one: no block is in the way. */
+/** Whether an admission certainly lies between the previous refusal and this one, so that no block interferes. */
 function isFirst(admitted: Queue, limited: Queue, j: number): boolean {
   if (j === 0) return true;
   const before = upTo(admitted.first, limited.last[j - 1]!);
   return before < admitted.first.length && admitted.last[before]! <= limited.first[j]!;
 }
 
-/** How many of ascending times are no later. */
+/** Number of ascending values <= `ms`. */
 function upTo(ascending: Float64Array, ms: number): number {
   let [low, high] = [0, ascending.length];
   while (low < high) {

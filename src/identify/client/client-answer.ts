@@ -1,4 +1,4 @@
-// The answer of `weir identify --client`: a verdict, its numbers, and the client as a scenario has it. Pure.
+// The answer of `weir identify --client`: a verdict, its numbers, and the client for a scenario. Pure.
 import type { ClientSpec } from '../../actor/client/client-schema.js';
 import { clientEntry, ms } from './client-entry.js';
 import { explainsCalls, librariesLike } from './client-replay.js';
@@ -9,7 +9,7 @@ import { HIDDEN, type Interval, type WaitFit } from './wait-fit.js';
 import { type WaitStructure, waitLaw } from './wait-law.js';
 
 type Jitter = 'none' | 'full' | 'equal' | 'subtractive' | 'proportional' | 'additive' | 'decorrelated';
-/** From the least to the most; null where nothing was seen that bounds it. */
+/** Lower and upper bound; null: unbounded by what was seen. */
 type Ends = readonly [number, number | null];
 
 interface WaitAnswer {
@@ -17,12 +17,12 @@ interface WaitAnswer {
   readonly growth: 'none' | 'fixed' | 'linear' | 'exponential';
   readonly jitter: Jitter;
   readonly words: string;
-  /** Times in ms; `jitter` as a share of the wait. */
+  /** In ms; `jitter` as a share of the wait. */
   readonly parameters: Readonly<Record<string, number>>;
   readonly intervals: Readonly<Record<string, Ends>>;
 }
 
-/** What `weir identify --client --json` prints. */
+/** The output of `weir identify --client --json`. */
 export interface ClientAnswer {
   readonly program: string;
   readonly verdict: 'identified' | 'ambiguous' | 'none' | 'undecided';
@@ -30,19 +30,19 @@ export interface ClientAnswer {
   readonly requests: number;
   readonly seconds: number;
   readonly methods: readonly string[];
-  /** An entry of a scenario's `clients`; null where none explains all calls. */
+  /** An entry of a scenario's `clients`; null if none explains all calls. */
   readonly client: ClientSpec | null;
-  /** Of `max_attempts`, `timeout_ms`, `deadline_ms`, the retries that the calls of one process share, and the parameters of its first law of waits. */
+  /** Of `max_attempts`, `timeout_ms`, `deadline_ms`, the shared retry quota, and the parameters of the first law of waits. */
   readonly intervals: Readonly<Record<string, Ends>>;
   /** Statuses; `reset`, `timeout`, or a status with `Retry-After`. */
   readonly retries_on: readonly (number | string)[];
   readonly not_retried: readonly (number | string)[];
-  /** Null where no announcement was followed by an attempt, or none of the known ways explains what followed. */
+  /** Null if no attempt followed an announcement, or no known way explains what followed. */
   readonly retry_after: 'obeyed' | 'capped' | 'floor' | 'ignored' | null;
-  /** Null where no call was seen to its end. */
+  /** Null if no call was observed to its end. */
   readonly max_attempts: number | null;
   readonly waits: readonly (WaitAnswer & { readonly others: readonly string[] })[];
-  /** All ways that explain what followed `Retry-After`, after which setbacks, and whether a date is obeyed. */
+  /** All ways that explain the waits after `Retry-After`, the setbacks they apply to, and whether dates are obeyed. */
   readonly announced: {
     readonly ways: readonly AdviceTaken[];
     readonly after: readonly SetbackGroup[];
@@ -112,7 +112,7 @@ function adviceOf(advice: AdviceTaken | undefined): ClientAnswer['retry_after'] 
   return advice.way === 'ignored' || advice.way === 'floor' ? advice.way : 'obeyed';
 }
 
-/** Those of which a wait that was seen has other edges. */
+/** Drops fits whose waits have the same edges as a better one's, for all retries seen. */
 function distinct({ fits, gaps }: Backoff): WaitFit[] {
   const retries = [...new Set(gaps.map(({ k }) => k))];
   const edges = ({ structure, parameters }: WaitFit) =>
@@ -131,7 +131,7 @@ function waitAnswer(after: readonly SetbackGroup[], { structure, parameters, int
   const { growth, skipsFirst } = structure;
   const { baseMs, factor, low, plusMs, capMs } = parameters;
   if (growth === 'none') return { after, growth, jitter: 'none', words: 'at once', parameters: {}, intervals: {} };
-  // U(l, 1) w is U(1, 1 / l) l w: the rounder of the two.
+  // U(l, 1) w is U(1, 1 / l) l w: the rounder form is used.
   const longer = 1 / low - 1;
   const isLonger = low > 0 && low < 1 && low !== 0.5 && digits(longer) < digits(1 - low);
   const scale = isLonger ? low : 1;
@@ -182,7 +182,7 @@ function jitterOf({ jitter }: WaitStructure, low: number, isLonger: boolean): Ji
   return low === 1 ? 'none' : low === 0 ? 'full' : low === 0.5 ? 'equal' : 'subtractive';
 }
 
-/** What was not rounded has as many digits as mean something. */
+/** Significant digits of a value that was not rounded. */
 function exact(value: number): number {
   return Number(value.toPrecision(4));
 }

@@ -1,4 +1,4 @@
-// What is found about a client, as a document. Pure.
+// The findings about a client, as a document. Pure.
 import { stringify } from 'yaml';
 import { type ReportDocument, sentence } from '../../report/block.js';
 import type { ClientAnswer } from './client-answer.js';

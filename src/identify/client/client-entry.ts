@@ -1,4 +1,4 @@
-// The policy that was found as a client of a scenario.
+// A retry policy as a client of a scenario.
 import type { ClientSpec } from '../../actor/client/client-schema.js';
 import type { BackoffSpec, RetryAfterSpec, RetrySpec } from '../../actor/client/retry-schema.js';
 import { type Backoff, backoffFor, type RetryPolicy } from './retry-policy.js';
@@ -45,12 +45,12 @@ export function clientEntry(policy: RetryPolicy): ClientSpec {
   };
 }
 
-/** Tokens of which a retry after the setback that leaves most of them costs one. What a success gives back was not seen. */
+/** One token per retry after the setback with the larger quota. Refunds by successes are not observed. */
 function retryQuota({ quota }: RetryPolicy): Pick<RetrySpec, 'retry_quota'> {
   const { limited, failed } = quota;
   const capacity = Math.max(limited?.least ?? 0, failed?.least ?? 0);
   if (capacity === 0) return {};
-  // Half a retry is left over.
+  // On average half a retry is left over.
   const cost = (one: Interval | undefined) =>
     one === undefined || one.least === capacity ? 1 : rounded(capacity / (one.least + 0.5));
   const others = cost(failed);
@@ -71,10 +71,10 @@ function retryAfter({ advice: [way] }: RetryPolicy, isOnlyAdvised: boolean): Ret
   return Object.keys(spec).length === 1 ? spec.policy : spec;
 }
 
-/** The longest pause that a scenario has without `cap`. */
+/** Longest wait of a scenario's client without `cap`. */
 const USUAL_CAP_MS = 20_000;
 
-/** @param lengthens whether the jitter is written as what a wait is longer */
+/** @param lengthens whether the jitter is written as an extension of the wait */
 function backoffSpec({ fits: [fit] }: Backoff, attempts: number, lengthens: boolean): BackoffSpec {
   const { structure, parameters } = fit!;
   if (structure.growth === 'none') return { policy: 'none' };

@@ -1,4 +1,4 @@
-// Which scripts are played next, until what they can show is known. Pure: a generator that yields scripts and is given the calls they made.
+// Chooses the scripts to play next, until further ones would show nothing new. Pure: a generator that yields scripts and receives calls.
 //
 //   one call that is served ─► each answer once, waits announced, calls that always fail ─► long waits announced ─┐
 //                                   ▲                                                                              │
@@ -17,11 +17,9 @@ import { waitLaw } from './wait-law.js';
 
 export interface Played {
   readonly calls: readonly Call[];
-  /** Left of the time for all, in ms. */
   readonly leftMs: number;
-  /** How late the timers of this machine were on average, in ms. */
+  /** Average delay of this machine's timers. */
   readonly lateMs: number;
-  /** Whether the investigation is to end. */
   readonly isOver?: boolean | undefined;
 }
 
@@ -29,20 +27,20 @@ export type ClientInvestigation = Generator<readonly Script[], RetryPolicy, Play
 
 const surveyed: readonly Reply['status'][] = [500, 502, 504, 408, 400, 'reset'];
 const status: Readonly<Record<SetbackGroup, number>> = { limited: 429, failed: 503 };
-/** Seconds that are announced first, and later. */
+/** Announced seconds: first, and later. */
 const SHORT = [0, 1, 2, 5];
 const LONG = [15, 32, 65, 130, 300, 900, 3600];
 /** Calls that always fail, per round. */
 const SAMPLE = 8;
 const ENOUGH_GAPS = 160;
-/** A client that waits longer before its first retry, or hangs up later, is not watched to the end. */
+/** A longer first wait, or time until it hangs up, is not observed to its end. */
 const PATIENCE_MS = 12_000;
 const CAP_PATIENCE_MS = 62_000;
-/** A client that is silent for so much longer than its own wait obeys, in ms. */
+/** Silence beyond the client's own wait that counts as obeying. */
 const SHORT_PATIENCE_MS = 7_000;
-/** How long an answer is held to see whether the program hangs up. */
+/** Delay of an answer that tests whether the program hangs up. */
 const HELD_MS = 15_000;
-/** How long each answer is held to see whether the time in all is bounded. */
+/** Delay of each answer that tests for a deadline. */
 const SLOW_MS = 4_000;
 const MOST_ROUNDS = 6;
 
@@ -94,7 +92,7 @@ function survey(): Script[] {
   ];
 }
 
-/** What tells most: where the policy is still open. */
+/** Scripts for what is still open in the policy. */
 function further(policy: RetryPolicy, calls: readonly Call[]): Script[] {
   const played = (name: string) => calls.some(({ script }) => script.name === name);
   const longest = Math.max(0, ...policy.backoffs.map(longestFirstWait));
@@ -105,7 +103,7 @@ function further(policy: RetryPolicy, calls: readonly Call[]): Script[] {
     if (setback !== policy.advisedAfter[0]) return [advised(setback, 1), advised(setback, 32, soonMs)];
     if (way.way === 'ignored') return [advised(setback, 65, soonMs)];
     const long = LONG.map((seconds) => advised(setback, seconds, seconds === 65 ? CAP_PATIENCE_MS : soonMs));
-    // What is random beyond the announcement has an edge to be found.
+    // Randomness beyond the announcement has an edge to locate.
     const more = way.way === 'later' ? times(4 * SAMPLE, () => ({ ...advised(setback, 1), name: 'more' })) : [];
     const short = SHORT.slice(1).map((seconds) => advised(setback, seconds));
     return [
@@ -123,7 +121,7 @@ function further(policy: RetryPolicy, calls: readonly Call[]): Script[] {
     const reply = setback === undefined ? other : `${status[setback]}`;
     if (reply === undefined) return [];
     const told = { form: 'seconds', seconds: 1 } as const;
-    // A wait that is known shows how late all others are.
+    // A known wait shows the lateness of all others.
     const calibrating = policy.advice[0]?.way === 'obeyed' && backoff.fits.length > 1 ? SAMPLE : 0;
     return [
       ...times(2 * SAMPLE, () => always({ status: reply === 'reset' ? reply : Number(reply) })),
@@ -141,7 +139,7 @@ function further(policy: RetryPolicy, calls: readonly Call[]): Script[] {
   ];
 }
 
-/** An announcement that is shorter than the wait of its own, where there is one, tells a floor from obedience. */
+/** An announcement below the client's own wait distinguishes a floor from obedience. */
 function whileItWaits(setback: SetbackGroup, { backoffs, attempts }: RetryPolicy): Script[] {
   const [fit] = backoffFor(setback, backoffs)?.fits ?? [];
   if (fit === undefined) return [];
@@ -156,13 +154,13 @@ function whileItWaits(setback: SetbackGroup, { backoffs, attempts }: RetryPolicy
   return [{ name: `late ${status[setback]} seconds 1`, replies, patienceMs: PATIENCE_MS }];
 }
 
-/** Answers that come so late that a bound on the time in all shows. */
+/** Answers late enough to reveal a deadline. */
 function slowly({ backoffs }: RetryPolicy): Script {
   const reply = { status: status[backoffs[0]?.after.at(-1) ?? 'failed'], heldMs: SLOW_MS };
   return { name: 'slowly 503', replies: [reply], patienceMs: PATIENCE_MS };
 }
 
-/** One answer each that comes so late that the next wait would end before or after a deadline. */
+/** Answers so late that the next wait would end before or after a deadline. */
 function aroundDeadline({ backoffs, deadline }: RetryPolicy): Script[] {
   if (deadline === undefined || backoffs[0] === undefined) return [];
   const waitMs = longestFirstWait(backoffs[0]);
@@ -175,7 +173,7 @@ function aroundDeadline({ backoffs, deadline }: RetryPolicy): Script[] {
   });
 }
 
-/** A limit lies between two announcements: round numbers of seconds between them. */
+/** Round numbers of seconds between the two announcements that enclose a limit. */
 function between(
   end: { readonly above: string; readonly leastMs: number; readonly mostMs: number } | undefined,
 ): number[] {

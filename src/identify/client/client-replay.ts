@@ -1,4 +1,4 @@
-// Replays the calls that were seen through a client of a scenario: whether it could have made each of them.
+// Replays observed calls through a client of a scenario: whether it could have made each of them.
 import type { Behaviour, ClientState, Effect, Job, Wait } from '../../actor/client/behaviour.js';
 import { planClients } from '../../actor/client/client-plan.js';
 import type { ClientSpec } from '../../actor/client/client-schema.js';
@@ -11,7 +11,7 @@ import { areStalls, latestMs } from './wait-law.js';
 
 const job: Job = { number: 1, contract: 0, bornMs: 0 };
 
-/** The shortest and the longest wait before each retry that follows these replies; undefined where the job is given up. */
+/** Shortest and longest wait before each retry after these replies; undefined if the job is given up. */
 function waitsOf(
   { initial, on }: Behaviour<ClientState>,
   replies: readonly Reply[],
@@ -39,7 +39,7 @@ function drawn(wait: Wait, uniform: number): number {
   return typeof wait === 'number' ? wait : wait.drawMs({ uniform: () => uniform } as RandomStream);
 }
 
-/** Of each edge of a wait, or in ms for short ones. */
+/** Tolerance for each edge of a wait: a share, or ms for short ones. */
 const CLOSE = { share: 0.06, ms: 3 };
 type Waited = ReturnType<typeof waitsOf>[number];
 
@@ -49,15 +49,15 @@ function isAlike(a: Waited, b: Waited): boolean {
   return isClose(a[0], b[0]) && isClose(a[1], b[1]);
 }
 
-/** What a client of a scenario knows of answers. */
+/** Whether a client of a scenario knows this kind of answer. */
 function isDescribed({ status, told, heldMs }: Reply): boolean {
   const isKnown = status === 429 || (status === 503 && told === undefined);
   return isKnown && heldMs === undefined && told?.form !== 'date' && told?.seconds !== 0;
 }
 
 /**
- * Whether a client explains each call that a scenario can describe: of limited and failed answers, and waits that limiters announce.
- * @param policy for how late this machine was
+ * Whether a client explains each call that a scenario can describe: limited and failed answers, and waits announced by limiters.
+ * @param policy for the lateness of this machine
  */
 export function explainsCalls(spec: ClientSpec, calls: readonly Call[], policy: RetryPolicy): boolean {
   const { behaviour } = planClients([spec], CYCLE_MS)[0]!;
@@ -90,7 +90,7 @@ export function explainsCalls(spec: ClientSpec, calls: readonly Call[], policy: 
 
 const MOST_REPLIES = 12;
 
-/** Libraries that wait as the client that was found, where the answers of the scripts tell. */
+/** Libraries whose waits equal those of the client, for all answers of the scripts. */
 export function librariesLike(found: ClientSpec, calls: readonly Call[]): LibraryName[] {
   const scripts = new Map(calls.map(({ script }) => [script.name, script]));
   const answered = [...scripts.values()]

@@ -1,4 +1,4 @@
-// Between which lengths the gaps before a retry lie: where chains that look for a law begin.
+// Estimated range of the gaps before a retry: starting points for the chains that search a law.
 import type { RandomStream } from '../../math/random.js';
 import type { Gap, WaitStructure } from './wait-law.js';
 
@@ -8,11 +8,11 @@ export interface Edges {
   readonly mostMs: number;
 }
 
-/** About the shortest and the longest gap before a retry that is drawn, but for those of a machine that stalled. */
+/** Approximate shortest and longest gap before a randomly drawn retry, without stalls of the machine. */
 export function edgesBy(gaps: readonly Gap[], { skipsFirst }: WaitStructure): (draw: RandomStream) => Edges {
   const all = gaps.filter(({ knownMs }) => knownMs === undefined);
   const later = all.filter(({ k }) => !skipsFirst || k > 1);
-  // Of the gaps that are looked at, none may be a later one.
+  // If the first retry is skipped, later gaps are needed.
   const own = later.length > 0 ? later : all;
   const sortedBy = new Map<number, readonly number[]>();
   return (draw) => {

@@ -1,7 +1,7 @@
-// Plays the scripts of an investigation to a program: one that is started again and again, or whatever calls a port.
+// Plays the scripts of an investigation to a program that is started repeatedly, or to whatever calls a port.
 //
 //   start k ─► http://127.0.0.1:PORT/weir-k/…      its calls are those below its path; several starts run at once
-//   a start ends with its process, once its calls are served, or after a silence
+//   a start ends with its process, when its calls are served, or after a silence
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Failure } from '../../schema/failure.js';
 import { WallClock } from '../../time/wall.js';
@@ -12,9 +12,9 @@ import { type OpenCall, ScriptedServer, seenCall } from './scripted-server.js';
 
 interface PlayOptions {
   readonly port: number;
-  /** Program and arguments, `{url}` in them replaced; undefined to wait for calls. */
+  /** Program and arguments; `{url}` is replaced. Undefined: waits for calls. */
   readonly command: readonly string[] | undefined;
-  /** For the whole investigation, in ms. */
+  /** For the whole investigation. */
   readonly timeMs: number;
   readonly signal: AbortSignal;
   readonly onReady: (url: string) => void;
@@ -25,22 +25,22 @@ interface PlayedPolicy {
   readonly policy: RetryPolicy;
   readonly calls: readonly Call[];
   readonly seconds: number;
-  /** Whether calls of one path overlapped, so that their attempts could not be told apart. */
+  /** Whether calls of one path overlapped, so that attempts could not be assigned to calls. */
   readonly isMixed: boolean;
 }
 
-/** Starts that run at once; each waits most of its time. */
+/** Starts that run at once; each mostly waits. */
 const MOST_STARTS = 16;
 const TICK_MS = 50;
-/** Timers that are later than this, in ms, are those of a machine that stalls. */
+/** A longer delay of a timer is a stall of the machine. */
 const STALL_MS = 200;
-/** Starts in a row in which a program that has called before makes no request, until it is given up. */
+/** Starts in a row without a request before a program that has called before is given up. */
 const MOST_IDLE = 3;
-/** A round is not watched for longer, in ms. */
+/** Longest observation of a round. */
 const ROUND_MS = 70_000;
-/** A program whose calls are all served has this long to end or to call again, in ms. */
+/** Time for a program to end or to call again after all its calls were served. */
 const GRACE_MS = 1_500;
-/** A program that has not called after this long is given up, in ms. */
+/** Time for the first call, before a program is given up. */
 const START_MS = 30_000;
 
 interface Start {
@@ -50,15 +50,13 @@ interface Start {
   readonly child: ChildProcess | undefined;
   readonly calls: OpenCall[];
   stderr: string;
-  /** Whether the program has ended by itself. */
+  /** Whether the program ended by itself. */
   hasEnded: boolean;
-  /** Until when it was watched, if it was stopped. */
+  /** End of the observation, if it was stopped. */
   untilMs?: number;
 }
 
-/**
- * @throws Failure `port_in_use`; `wrong_usage` for a command that cannot be started; `answer_unreadable` where it makes no request
- */
+/** @throws Failure `port_in_use`; `wrong_usage` if the command cannot be started; `answer_unreadable` if it makes no request */
 export async function playScripts(investigation: ClientInvestigation, options: PlayOptions): Promise<PlayedPolicy> {
   const clock = new WallClock(1_000, {
     onError: (error) => {
@@ -105,7 +103,7 @@ class Player {
   #started = 0;
   #waiting: Script[] = [];
   #running: Start[] = [];
-  /** Whether the program calls below the path that it is given: else calls are recognised by the only start that runs. */
+  /** Whether the program uses the path of its URL; otherwise only one start runs at a time. */
   #keepsPath = true;
 
   constructor(clock: WallClock, options: PlayOptions) {
@@ -119,7 +117,7 @@ class Player {
     };
   }
 
-  /** How late the timers of this machine were on average, in ms; how long it stalled is no part of it. */
+  /** Average delay of this machine's timers, without stalls. */
   get lateMs(): number {
     return (
       this.#ticks.reduce((sum, { lateMs }) => sum + Math.min(lateMs, STALL_MS), 0) / Math.max(1, this.#ticks.length)
@@ -148,7 +146,7 @@ class Player {
     const { signal, command } = this.#options;
     while (this.#waiting.length + this.#running.length > 0 && !signal.aborted) {
       const nowMs = this.#clock.monotonicMs();
-      // A program that nobody starts may take its time for the first call.
+      // The first call of a program started by someone else may take any time.
       if (nowMs > untilMs && (command !== undefined || this.#running.length > 0 || done.length > 0)) break;
       if (command !== undefined) this.#startNext();
       await this.#clock.sleep(TICK_MS, signal);
@@ -168,14 +166,14 @@ class Player {
     );
   }
 
-  /** A machine that stalls may stop a program before it calls. */
+  /** A stall of the machine may end the observation before the program calls. */
   #startAgain({ script, stderr }: Start): void {
     this.#idle += 1;
     if (!this.#hasCalled || this.#idle >= MOST_IDLE) throw noRequest(stderr);
     this.#waiting.push(script);
   }
 
-  /** How long a call has been silent while this process ran: the program may have stood still with it. */
+  /** Silence of a call, without stalls of this process: the program may have stalled with it. */
   #silentMs({ attempts }: OpenCall, untilMs: number): number {
     const { endedMs } = attempts.at(-1)!;
     return untilMs - endedMs - this.#stalledMs(endedMs, untilMs);
@@ -186,7 +184,7 @@ class Player {
     return stalls.reduce((sum, { lateMs }) => sum + lateMs, 0);
   }
 
-  /** What was seen of it, gaps during which this machine stalled marked. */
+  /** Marks gaps during which this machine stalled. */
   #seen(call: OpenCall, { hasEnded, untilMs }: Start): Call {
     const attempts = call.attempts.map((one, i) => {
       const last = call.attempts[i - 1];
@@ -195,7 +193,7 @@ class Player {
     return seenCall({ ...call, attempts }, hasEnded ? Infinity : this.#silentMs(call, untilMs!));
   }
 
-  /** One at a time: a program that starts takes a core, and would make the others late. */
+  /** One start at a time: a starting program takes a core, and would delay the others. */
   #startNext(): void {
     const isStarting = this.#running.some(({ calls }) => calls.length === 0);
     const most = this.#keepsPath ? MOST_STARTS : 1;
@@ -206,7 +204,7 @@ class Player {
     const child = spawn(
       file!,
       rest.map((word) => word.replaceAll('{url}', url)),
-      // A group of its own: what it starts ends with it.
+      // Its own process group, so that its children end with it.
       { detached: true, stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, WEIR_URL: url } },
     );
     const start = this.#begin(this.#waiting.shift()!, number, child);
@@ -275,7 +273,7 @@ function end({ child, hasEnded }: Start): void {
   try {
     process.kill(-child.pid, 'SIGKILL');
   } catch {
-    // It has ended by itself.
+    // It has already ended.
   }
 }
 

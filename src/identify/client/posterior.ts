@@ -1,28 +1,28 @@
-// PosteriorSamples of a posterior: chains that propose along the differences of others. C. ter Braak, "A Markov chain Monte Carlo version of the genetic
-// algorithm differential evolution" (2006). It needs no gradient, and edges of a likelihood do not stop it.
+// Samples of a posterior distribution by chains that propose along differences of other chains: C. ter Braak, "A Markov chain Monte Carlo
+// version of the genetic algorithm differential evolution" (2006). Needs no gradient; edges of the likelihood do not stop it.
 //
-//   proposal of chain i = x_i + g (x_a - x_b) + noise,   g = 2.38 / sqrt(2 d), or 1: a leap to where another chain is
+//   proposal of chain i = x_i + g (x_a - x_b) + noise,   g = 2.38 / sqrt(2 d), or 1: a jump to another mode
 import { log } from '../../math/elementary.js';
 import type { RandomStream } from '../../math/random.js';
 
 const CHAINS = 32;
 const LEAP_EVERY = 8;
 const NOISE = 1e-5;
-/** While the chains come together, the worst quarter is replaced by the best this often. */
+/** During burn-in, the best quarter replaces the worst this often, in steps. */
 const SELECT_EVERY = 10;
 
 export interface PosteriorSamples {
   readonly best: readonly number[];
   readonly bestLogL: number;
-  /** Of the second half of all steps. */
+  /** From the second half of the steps. */
   readonly samples: readonly (readonly number[])[];
 }
 
 /**
- * @param steps the first half is for the chains to come together
- * @param starts starting points for each chain: the best are taken
- * @param first a starting point of a chain
- * @param logL logarithm of prior times likelihood; -Infinity outside of the prior
+ * @param steps the first half is burn-in
+ * @param starts candidates per chain for its starting point: the best is taken
+ * @param first draws a starting point
+ * @param logL log of prior times likelihood; -Infinity outside of the prior
  */
 export function posterior(
   first: () => number[],

@@ -1,9 +1,9 @@
-// What a client makes of Retry-After: which of the ways below explains every wait that followed one.
+// How a client uses Retry-After: which of these ways explains every wait after one.
 //
-//   told t         ignored   own wait             own: the wait that it would take without
+//   told t         ignored   own wait             own: the wait without an announcement
 //                  obeyed    t
 //                  floor     max(t, own)
-//                  later     t and up to some time, by chance
+//                  later     t plus a random time up to a maximum
 //                  scaled    t x the jitter of its own waits
 //                  near      max(t, own), at most own + some time
 //   beyond an end  capped at it; or own wait; or no further attempt
@@ -11,15 +11,15 @@ import { log } from '../../math/elementary.js';
 import { HIDDEN, roundNear } from './wait-fit.js';
 import { areStalls, cut, densityOf, type Lateness, latestMs, type Piece } from './wait-law.js';
 
-/** One call that was given a wait. */
+/** A call with an announced wait. */
 export interface Advised {
   readonly toldMs: number;
   /** Undefined if no attempt followed. */
   readonly gapMs: number | undefined;
-  /** How long that was watched, in ms; Infinity if the program had ended. */
+  /** Length of the observation; Infinity if the program had ended. */
   readonly watchedMs: number;
   readonly late: Lateness;
-  /** The wait that the client would take without. */
+  /** The wait without an announcement. */
   readonly own: readonly Piece[];
 }
 
@@ -27,9 +27,9 @@ export const ways = ['ignored', 'obeyed', 'floor', 'later', 'scaled', 'near'] as
 
 export interface AdviceTaken {
   readonly way: (typeof ways)[number];
-  /** Of `near`: how far beyond its own wait; of `later`: beyond what was announced. */
+  /** `near`: maximum beyond its own wait; `later`: beyond the announced one. */
   readonly reachMs?: number | undefined;
-  /** Whether 0 counts as no announcement. */
+  /** 0 counts as no announcement. */
   readonly ignoresZero?: boolean | undefined;
   readonly end?:
     | {
@@ -42,18 +42,15 @@ export interface AdviceTaken {
     | undefined;
 }
 
-/** A gap may be shorter by this than it should be, in ms. */
+/** Tolerance for gaps that are too short. */
 const EARLY_MS = 2;
-/** Beyond what doubles lose. */
+/** Above the rounding errors of doubles. */
 const GRAIN_MS = 1e-6;
 
-/** Logarithm of the likelihood that a further parameter has to gain. */
+/** Minimum gain in log-likelihood for an additional parameter. */
 const PARAMETER = 3;
 
-/**
- * The ways that explain all of it, the most likely first; none if nothing does.
- * @param scale the jitter of its own waits, as parts of the shortest; 1 for none
- */
+/** All ways that explain the waits, most likely first. @param scale longest over shortest wait by its own jitter; 1 for none */
 export function adviceTaken(seen: readonly Advised[], scale: number): AdviceTaken[] {
   const scored = ways
     .filter((way) => way !== 'scaled' || scale > 1)
@@ -67,7 +64,7 @@ export function adviceTaken(seen: readonly Advised[], scale: number): AdviceTake
   return near.filter((one, i) => near.findIndex(({ way }) => way === one.way) === i);
 }
 
-/** Whether a wait is the one without an announcement, as with a cap below all waits. */
+/** Whether a wait equals the one without an announcement, as with a cap below all waits. */
 function isOwn(pieces: readonly Piece[], own: readonly Piece[]): boolean {
   const isClose = (a: number | undefined, b: number) => Math.abs((a ?? Infinity) - b) < 5 + 0.02 * b;
   return isClose(pieces[0]?.fromMs, own[0]!.fromMs) && isClose(pieces.at(-1)?.toMs, own.at(-1)!.toMs);
@@ -106,18 +103,18 @@ function withEnds(way: AdviceTaken['way'], seen: readonly Advised[]): AdviceTake
   const beyond = gaps
     .filter(({ gapMs, toldMs }) => toldMs > 0 && gapMs > toldMs)
     .map(({ gapMs, toldMs }) => gapMs - toldMs);
-  // What is less may be lateness.
+  // A smaller width may be lateness.
   const hidden =
     way === 'later' && Math.max(0, ...beyond) < HIDDEN * Math.max(...seen.map(({ late }) => late.spreadMs));
   if (hidden) return [];
-  // The width of a uniform law by its range: what all are late drops out.
+  // Width of a uniform law from its range; common lateness cancels.
   const n = Math.max(2, beyond.length);
   const widthMs = ((Math.max(...beyond) - Math.min(...beyond)) * (n + 1)) / (n - 1);
   const reachMs = way === 'later' ? widthMs : undefined;
   return ends.map((end) => ({ way, end, reachMs }));
 }
 
-/** @returns -Infinity where something is not explained */
+/** @returns -Infinity if a wait is not explained */
 function scoreOf(advice: AdviceTaken, seen: readonly Advised[], scale: number): number {
   let score =
     -PARAMETER *
@@ -127,7 +124,7 @@ function scoreOf(advice: AdviceTaken, seen: readonly Advised[], scale: number): 
     const { toldMs, gapMs, watchedMs, late } = one;
     const pieces = waitAfter(advice, one, scale);
     if (gapMs === undefined) {
-      // Silence may be a wait that was not watched to its end; a program that has ended has given up.
+      // Silence may be a wait beyond the end of the observation; a program that has ended has given up.
       if (!(pieces.length === 0 ? watchedMs > toldMs : pieces.at(-1)!.toMs + latestMs(late) > watchedMs))
         return -Infinity;
       continue;
@@ -135,14 +132,14 @@ function scoreOf(advice: AdviceTaken, seen: readonly Advised[], scale: number): 
     const [first, last] = [pieces[0], pieces.at(-1)];
     if (first === undefined || gapMs < first.fromMs - EARLY_MS) return -Infinity;
     if (gapMs > last!.toMs * 1.01 + latestMs(late)) stalls += 1;
-    // How late all gaps are is itself known to a ms or two.
+    // The common offset is only known to a ms or two.
     const dueMs = first.fromMs + late.offsetMs + GRAIN_MS;
     score += log(densityOf(pieces, gapMs > dueMs - EARLY_MS ? Math.max(gapMs, dueMs) : gapMs, late));
   }
   return areStalls(stalls, seen.length) ? score : -Infinity;
 }
 
-/** The wait after an announcement; no piece if there is no further attempt. */
+/** No piece: no further attempt. */
 function waitAfter(
   { way, reachMs = 0, end, ignoresZero }: AdviceTaken,
   { toldMs, own }: Advised,

@@ -1,4 +1,4 @@
-// What the calls that were seen say about the retry policy of a program: pure, `(calls) -> policy`.
+// The retry policy of a program from its observed calls: pure, `(calls) -> policy`.
 import type { RandomStream } from '../../math/random.js';
 import { type AdviceTaken, type Advised, adviceTaken } from './retry-after.js';
 import {
@@ -14,7 +14,7 @@ import {
 import { fitWaits, type Interval, type WaitFit } from './wait-fit.js';
 import { areStalls, type Gap, latestMs, waitLaw } from './wait-law.js';
 
-/** Answers with a back-off of their own: limited, and all else. */
+/** Answers with separate back-offs: limited, and all others. */
 export const setbacks = ['limited', 'failed'] as const;
 export type SetbackGroup = (typeof setbacks)[number];
 
@@ -22,69 +22,69 @@ export function setbackOf({ status }: Reply): SetbackGroup {
   return status === 429 ? 'limited' : 'failed';
 }
 
-/** Answers that were tried, by what came of them. */
+/** Tested answers by outcome. */
 export interface Retried {
   readonly always: readonly string[];
   readonly never: readonly string[];
-  /** Some calls went on and others did not: a quota, or chance. */
+  /** Only some calls continued: a quota, or chance. */
   readonly sometimes: readonly string[];
 }
 
 export interface Backoff {
   readonly after: readonly SetbackGroup[];
-  /** The most likely first; the others are not clearly less so. */
+  /** Most likely first; the others are not clearly less likely. */
   readonly fits: readonly WaitFit[];
   readonly gaps: readonly Gap[];
-  /** Gaps that the first of them does not explain. */
+  /** Gaps that the first fit does not explain. */
   readonly unexplained: readonly Gap[];
-  /** Whether waits are spread over their law evenly, as far as can be seen. */
+  /** Whether waits are evenly distributed over their law, as far as visible. */
   readonly isEven: boolean;
 }
 
 export interface RetryPolicy {
   readonly methods: readonly string[];
   readonly calls: number;
-  /** With their first answers: 429, 503, reset, 429 Retry-After. */
+  /** By first answer: 429, 503, reset, 429 Retry-After. */
   readonly retried: Retried;
-  /** Attempts of a call that always fails; `most` is Infinity if no call was seen to its end. */
+  /** Attempts of a call that always fails; `most` is Infinity if no call was observed to its end. */
   readonly attempts: Interval;
   readonly backoffs: readonly Backoff[];
-  /** Ways that explain what followed `Retry-After` in seconds, the most likely first; empty if none does, or no attempt followed. */
+  /** Ways that explain the waits after `Retry-After` in seconds, most likely first; may be empty. */
   readonly advice: readonly AdviceTaken[];
-  /** Setbacks after which it is so. */
+  /** Setbacks to which `advice` applies. */
   readonly advisedAfter: readonly SetbackGroup[];
-  /** Whether a date is obeyed; undefined where it was not seen. */
+  /** Undefined if not observed. */
   readonly obeysDate: boolean | undefined;
-  /** How long an answer is waited for, in ms; `most` is Infinity if it was never given up. */
+  /** For an answer, in ms; `most` is Infinity if it never gave up. */
   readonly timeout: Interval | undefined;
-  /** Gives up after this time in all, in ms, whatever the attempts. */
+  /** Total time after which it gives up, in ms, whatever the attempts. */
   readonly deadline: Interval | undefined;
-  /** Retries that all calls of one process may make together, before each call has one attempt only. */
+  /** Retries shared by all calls of one process; then each call has one attempt only. */
   readonly quota: Readonly<Partial<Record<SetbackGroup, Interval>>>;
 }
 
-/** Where a wait is longer than the spread by this factor, how evenly it is drawn can be seen. */
+/** The distribution of a wait is visible if it is wider than the lateness by this factor. */
 const WIDE = 20;
 const EARLY_MS = 2;
-/** How much longer than it seems a program waited for an answer. */
+/** Tolerance: the program's wait begins before its request arrives. */
 const TIMEOUT = { share: 1.01, ms: 30 };
-/** A wait that is announced to be no longer says that an answer is retried. */
+/** An announced wait up to this shows that an answer is retried. */
 const SOON_S = 2;
 /** Kolmogorov's limit for 1 in 1,000. */
 const UNEVEN = 1.95;
-/** By how much more the lateness of a busy machine makes it uneven. */
+/** Additional unevenness by the lateness of a busy machine. */
 const LOADED = 0.1;
 const FEW = 8;
-/** Announced waits that were all exceeded, half of them by no more than this beyond the least, were obeyed. */
+/** Announced waits were obeyed if all were exceeded, half of them by no more than this beyond the minimum. */
 const OBEYED_MS = 60;
 
-/** @param lateMs how late timers of this machine were */
+/** @param lateMs average delay of this machine's timers */
 export function retryPolicyOf(calls: readonly Call[], draw: RandomStream, lateMs = 0): RetryPolicy {
   const backoffs = backoffsOf(calls, draw, lateMs);
   const retried = retriedOf(calls);
   const seen = attemptsOf(calls);
   const deadline = deadlineOf(calls, backoffs, { retried, attempts: seen });
-  // What a deadline stops says nothing about an announcement.
+  // A stop at the deadline says nothing about an announcement.
   const isFree = ({ gapMs, toldMs }: Advised) => gapMs !== undefined || toldMs < (deadline?.least ?? Infinity);
   const advised = setbacks.map((one) => advisedOf(calls, one, 'seconds', backoffs).filter(isFree));
   return {
@@ -111,7 +111,7 @@ function retriedOf(calls: readonly Call[]): Retried {
     const { reply, hungUp } = call.attempts[0]!;
     const isRetried = call.attempts.length > 1;
     const isSetback = reply.status !== 200 || hungUp;
-    // What a limit, a quota or a deadline stops is for others to say.
+    // Stops by a limit, quota or deadline are analyzed elsewhere.
     const isSlow = reply.heldMs !== undefined && !hungUp;
     const isAside = (reply.told?.seconds ?? 0) > SOON_S || call.place > 0 || isSlow;
     if (!isSetback || isAside || !(isRetried || hasGivenUp(call))) continue;
@@ -142,7 +142,7 @@ function isQuick(script: Script): boolean {
 
 // ---- back-off ------------------------------------------------------------------------------------------------------------
 
-/** Gaps after answers that announce nothing; after one that does, a client may count anew. */
+/** Gaps after answers without an announcement; after an announced wait, a client may restart its count. */
 export function gapsOf(calls: readonly Call[], setback?: SetbackGroup): Gap[] {
   return calls.flatMap(({ attempts, isFresh }) => {
     const gaps: Gap[] = [];
@@ -159,11 +159,11 @@ export function gapsOf(calls: readonly Call[], setback?: SetbackGroup): Gap[] {
   });
 }
 
-/** Waits of whole seconds that were obeyed at once show how late gaps are. */
+/** Obeyed announcements of whole seconds show the lateness of gaps. */
 function known(calls: readonly Call[]): Gap[] {
   const first = calls.flatMap(({ attempts, isFresh }): Gap[] => {
     const [one, two] = attempts;
-    // Longer ones may be beyond what is obeyed.
+    // Longer waits may not be obeyed.
     if (
       two === undefined ||
       two.isStalled === true ||
@@ -194,7 +194,7 @@ function backoffsOf(calls: readonly Call[], draw: RandomStream, lateMs: number):
   return differ(limited!, failed!) ? seen.map((setback) => of([setback])) : [of(seen)];
 }
 
-/** Whether gaps before the same retry are of two laws: Kolmogorov and Smirnov, and by more than lateness would make of one law. */
+/** Whether gaps before the same retry follow two laws: Kolmogorov-Smirnov, and more than lateness explains. */
 function differ(some: readonly Gap[], others: readonly Gap[]): boolean {
   return [1, 2].some((retry) => {
     const [a, b] = [some, others].map((gaps) =>
@@ -220,7 +220,7 @@ function explained(gaps: readonly Gap[], fit: WaitFit): Pick<Backoff, 'unexplain
     const late = gap.isFirst ? fit.first : fit.later;
     const { offsetMs, spreadMs } = late;
     const [fromMs, toMs] = [pieces[0]!.fromMs, pieces.at(-1)!.toMs];
-    // A rounded edge may lie within what a millisecond, or a hundredth of a wait, makes of it.
+    // A rounded edge may be off by this.
     const by = EARLY_MS + 0.01 * toMs;
     if (pieces.length === 1 && toMs - fromMs > WIDE * spreadMs)
       places.push(Math.min(1, Math.max(0, (gap.ms - offsetMs - spreadMs - fromMs) / (toMs - fromMs))));
@@ -248,7 +248,7 @@ function advisedOf(
     const at = attempts.findIndex(({ reply }) => reply.told?.form === form && setbackOf(reply) === setback);
     if (at < 0) return [];
     const [one, two] = [attempts[at]!, attempts[at + 1]];
-    // A later call of a process may have found its quota used up.
+    // A later call of a process may have found the quota used up.
     if (two?.isStalled === true || (two === undefined && call.place > 0)) return [];
     const late = fit === undefined ? { offsetMs: 0, spreadMs: 20 } : isFresh && at === 0 ? fit.first : fit.later;
     const k = at + 1;
@@ -270,7 +270,7 @@ export function backoffFor(setback: SetbackGroup, backoffs: readonly Backoff[]):
   return backoffs.find(({ after }) => after.includes(setback)) ?? backoffs[0];
 }
 
-/** Of both setbacks alike, or else of limited answers. */
+/** For both setbacks together, else for limited answers. */
 function adviceFor(
   advised: readonly (readonly Advised[])[],
   backoffs: readonly Backoff[],
@@ -289,7 +289,7 @@ function adviceFor(
 function obeysAll(seen: readonly Advised[]): boolean | undefined {
   const answered = seen.filter(({ gapMs, watchedMs }) => gapMs !== undefined || watchedMs === Infinity);
   if (answered.length === 0) return undefined;
-  // A date is cut to its second.
+  // A date is truncated to its second.
   return answered.every(
     ({ gapMs, toldMs, late }) =>
       gapMs !== undefined && gapMs >= toldMs - 1000 && gapMs <= 1.3 * toldMs + latestMs(late),
@@ -309,7 +309,7 @@ function timeoutOf(calls: readonly Call[]): Interval | undefined {
   return { least: Math.max(waited, Math.min(...gone)), most: Math.max(...gone) * TIMEOUT.share + TIMEOUT.ms };
 }
 
-/** A call that went on shows that its time was not over; one that ended before its attempts were used up, that the next wait was too long. */
+/** A call that continued was within the deadline; for one that ended with attempts left, the next wait was too long. */
 function deadlineOf(
   calls: readonly Call[],
   backoffs: readonly Backoff[],
@@ -333,7 +333,7 @@ function deadlineOf(
   return found.least < found.most && found.most < Infinity ? found : undefined;
 }
 
-/** In a process whose calls all fail, later calls have fewer attempts and at last one. */
+/** If all calls of a process fail, later calls have fewer attempts, and finally one. */
 function quotaOf(calls: readonly Call[], setback: SetbackGroup): Interval | undefined {
   const starts = new Map<number, Call[]>();
   for (const call of calls)

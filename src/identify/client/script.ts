@@ -1,4 +1,4 @@
-// What a program under test is answered, and what was seen of it. Times are ms of a clock that never steps.
+// The answers to a program under test, and its observed calls. Times are ms of a monotonic clock.
 
 export interface Told {
   readonly form: 'seconds' | 'date';
@@ -9,40 +9,40 @@ export interface Reply {
   readonly status: number | 'reset';
   /** `Retry-After`. */
   readonly told?: Told | undefined;
-  /** How long the answer is held back, in ms. */
+  /** Delay of the answer, in ms. */
   readonly heldMs?: number | undefined;
 }
 
-/** The answers to one call, in their order; the last one is given to all further attempts. */
+/** The answers to one call, in order; the last one repeats. */
 export interface Script {
-  /** Scripts of one name are alike. */
+  /** Scripts of one name are equal. */
   readonly name: string;
   readonly replies: readonly Reply[];
-  /** How long a silence is watched until the call counts as given up, in ms. */
+  /** Silence after which a call counts as given up. */
   readonly patienceMs: number;
 }
 
 export interface SeenAttempt {
   readonly arrivedMs: number;
-  /** When the answer was sent, or the program hung up. */
+  /** Time of the answer, or of the program's disconnection. */
   readonly endedMs: number;
   readonly reply: Reply;
-  /** Whether the program hung up before the answer. */
+  /** Whether the program disconnected before the answer. */
   readonly hungUp: boolean;
-  /** Whether this machine stalled before it, so that the gap says nothing. */
+  /** Whether this machine stalled in the preceding gap, which makes it useless. */
   readonly isStalled?: boolean | undefined;
 }
 
 export interface Call {
   readonly script: Script;
   readonly method: string;
-  /** Which start of the program made it, and as which call of it; from 0. */
+  /** Index of the program start, and of the call within it. */
   readonly start: number;
   readonly place: number;
-  /** Whether its process has made no other: what it compiles and connects is still to come. */
+  /** The first call of its process, slowed by compiling and connecting. */
   readonly isFresh: boolean;
   readonly attempts: readonly SeenAttempt[];
-  /** Served; given up, as the program has ended or called anew; or not known: it was silent when the watch ended. */
+  /** 'given up': the program ended or made a new call. 'silent': unknown, the observation ended. */
   readonly ending: 'served' | 'given up' | 'silent';
   readonly silentMs: number;
 }
@@ -55,7 +55,7 @@ export function failsAlways({ replies }: Script): boolean {
   return replies.at(-1)!.status !== 200;
 }
 
-/** A silence counts as the end of a call if it is longer than this, in ms, and than the gap before it by the factor. */
+/** A silence ends a call if it is longer than `leastMs`, and than `factor` times the preceding gap. */
 export const SILENCE = { leastMs: 10_000, factor: 4 };
 
 export function lastGapMs({ attempts }: Pick<Call, 'attempts'>): number {

@@ -1,4 +1,4 @@
-// The limiter and the service that a program under test meets: each of its calls is answered by a script.
+// The server that a program under test calls: a script answers each of its calls.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Failure } from '../../schema/failure.js';
@@ -6,7 +6,7 @@ import { Rank } from '../../time/rank.js';
 import { type WallClock, wallNowMs } from '../../time/wall.js';
 import { type Call, type Reply, replyAt, type Script, type SeenAttempt } from './script.js';
 
-/** A call while it is answered. */
+/** A call in progress. */
 export interface OpenCall {
   readonly script: Script;
   readonly method: string;
@@ -14,16 +14,15 @@ export interface OpenCall {
   readonly place: number;
   readonly isFresh: boolean;
   readonly attempts: SeenAttempt[];
-  /** Attempts without an answer yet. */
   waiting: number;
 }
 
-/** The script of a new call, and whose it is; undefined to serve it and forget it. */
+/** The script and identity of a new call; undefined: serves it without recording. */
 type Assign = (segment: string) => Pick<OpenCall, 'script' | 'start' | 'place' | 'isFresh'> | undefined;
 
-/** Headers by which libraries name a call, the same in each attempt. */
+/** Headers with the id of a call, equal in each attempt. */
 const callIds = ['amz-sdk-invocation-id', 'idempotency-key'];
-/** Headers that count the attempts of a call, as they are in the first. */
+/** Headers that count attempts, with their value in the first one. */
 const firstAttempt: readonly (readonly [string, RegExp])[] = [
   ['x-stainless-retry-count', /^0$/],
   ['amz-sdk-request', /\battempt=1\b/],
@@ -34,14 +33,14 @@ export class ScriptedServer {
   readonly #server: Server;
   readonly #assign: Assign;
   readonly #open = new Map<string, OpenCall>();
-  /** Whether two attempts of one path were in progress at once, without a header that says which call they are of. */
+  /** Two attempts of one path overlapped without a header that identifies their calls. */
   isMixed = false;
 
   constructor(clock: WallClock, assign: Assign) {
     this.#clock = clock;
     this.#assign = assign;
     this.#server = createServer((request, response) => this.#receive(request, response));
-    // A connection that is closed while a program waits would be one more setback.
+    // Closing a connection while a program waits would be another setback.
     this.#server.keepAliveTimeout = 3_600_000;
   }
 
@@ -88,7 +87,7 @@ export class ScriptedServer {
     this.#play(call, arrivedMs, request, response);
   }
 
-  /** What comes for it from now on is a new call. */
+  /** Its further attempts start a new call. */
   forget(call: OpenCall): void {
     for (const [key, one] of this.#open) if (one === call) this.#open.delete(key);
   }
@@ -137,7 +136,7 @@ function dateIn(seconds: number): string {
   return new Date(wallNowMs() + seconds * 1000).toUTCString();
 }
 
-/** @param silentMs how long it was watched after its last attempt; Infinity if the program itself has ended */
+/** @param silentMs observed silence after its last attempt; Infinity if the program has ended */
 export function seenCall({ waiting: _, ...call }: OpenCall, silentMs: number): Call {
   const last = call.attempts.at(-1)!;
   const isServed = last.reply.status === 200 && !last.hungUp;

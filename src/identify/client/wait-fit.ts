@@ -1,4 +1,4 @@
-// Which law of waits explains the gaps, and with which parameters: every structure is fitted, the simplest that loses nothing is kept.
+// Fits laws of waits to gaps: every structure is fitted, and the simplest one without a loss in likelihood is kept.
 import { exp, log } from '../../math/elementary.js';
 import type { RandomStream } from '../../math/random.js';
 import { roundest } from '../../math/roundest.js';
@@ -22,13 +22,13 @@ export interface WaitFit {
   readonly structure: WaitStructure;
   /** Each the roundest number that explains the gaps as well. */
   readonly parameters: WaitParameters;
-  /** Meant to hold the true value in 95 of 100 runs. */
+  /** Nominal coverage: 95 %. */
   readonly intervals: Readonly<Record<keyof WaitParameters, Interval>>;
-  /** If those that were looked for before have the values that are named. */
+  /** Given the rounded values of the parameters fixed before. */
   readonly narrower: Readonly<Record<keyof WaitParameters, Interval>>;
   readonly first: Lateness;
   readonly later: Lateness;
-  /** Logarithm of the likelihood, less the logarithm of the number of gaps for each parameter that is not as usual. */
+  /** Log-likelihood, minus log(number of gaps) for each unusual parameter. */
   readonly score: number;
 }
 
@@ -47,24 +47,23 @@ const structures: readonly WaitStructure[] = [
   { ...plain, jitter: 'decorrelated' },
 ];
 
-/** A law that is less likely by e to this power is given up. */
+/** A law is rejected if its log-likelihood is lower by this. */
 const CLEARLY = 5;
-/** Of the chains: to see whether a structure may be it, for its intervals, near a point that is known; by how much the first may be off. */
+/** Steps of the chains: screening, fitting, and near a known point; `doubt` multiplies the tolerance of the screening. */
 const STEPS = { look: 80, fit: 200, near: 80, doubt: 2 };
-/** Starting points for each chain: far from and near to a point that is known. */
+/** Starting points per chain: without and with a known point. */
 const STARTS = { far: 16, near: 4 };
-/** What rounder numbers may lose of the logarithm of the likelihood: the half of chi-squared, 1 %, for one and each further one;
- *  and by how much a factor or a jitter that is usual is more likely before anything is seen. */
+/** Log-likelihood that round numbers may lose: half of chi-squared at 1 %, for one and each further. `usual`: prior of a usual value. */
 const ROUNDING = { one: 3, further: 1.5, usual: 4 };
 
-/** A share of a wait that lateness cannot be separated from. */
+/** A share of a wait that is indistinguishable from lateness. */
 const NEGLIGIBLE = 0.03;
-/** A clock may be off by this share of a wait. */
+/** Clocks may be off by this share of a wait. */
 const CLOCK = 0.01;
-/** Of the spread of lateness: what is random by less may be lateness. */
+/** Randomness up to this multiple of the spread of lateness may be lateness. */
 export const HIDDEN = 2;
 
-/** In the order in which they are rounded. */
+/** Order of rounding. */
 const order = ['capMs', 'factor', 'low', 'baseMs', 'plusMs', 'capMs'] as const;
 type Name = (typeof order)[number];
 const usual: WaitParameters = { baseMs: 0, factor: 2, low: 1, plusMs: 0, capMs: Infinity };
@@ -75,7 +74,7 @@ type Values = Readonly<Record<Variable, number>>;
 const scales: ReadonlySet<Variable> = new Set(['baseMs', 'plusMs', 'capMs', 'spreadMs', 'firstSpreadMs']);
 const isScale = (name: Variable) => scales.has(name);
 
-/** Where each variable is looked for. */
+/** Search range of each variable. */
 const room: Readonly<Record<Variable, readonly [least: number, most: number]>> = {
   baseMs: [2, 3.6e6],
   factor: [1, 12],
@@ -88,7 +87,7 @@ const room: Readonly<Record<Variable, readonly [least: number, most: number]>> =
   firstSpreadMs: [0.3, 2_000],
 };
 
-/** Logarithm of the prior of how late a machine is: a few ms more than its timers, at first tens of ms. */
+/** Log-prior of lateness: a few ms beyond the delay of timers, for the first gap tens of ms. */
 function logPrior({ offsetMs, spreadMs, firstOffsetMs, firstSpreadMs }: Values, lateMs: number): number {
   const decades = (ms: number, usualMs: number) => log(ms / usualMs) ** 2 / 2;
   const [usualMs, firstMs] = [3 + lateMs, 15 + lateMs];
@@ -97,10 +96,7 @@ function logPrior({ offsetMs, spreadMs, firstOffsetMs, firstSpreadMs }: Values, 
   );
 }
 
-/**
- * @param lateMs how late timers of this machine are
- * @returns the best first; those that follow are not clearly worse
- */
+/** @param lateMs average delay of this machine's timers @returns the best first; the others are not clearly worse */
 export function fitWaits(all: readonly Gap[], lateMs: number, draw: RandomStream): WaitFit[] {
   const gaps = thinned(all, ENOUGH);
   const sampled = sampledFrom(gaps, lateMs, draw);
@@ -108,7 +104,7 @@ export function fitWaits(all: readonly Gap[], lateMs: number, draw: RandomStream
   const lastK = Math.max(...own.map(({ k }) => k));
   const possible = structures.filter(
     ({ growth, skipsFirst, jitter }) =>
-      // What needs more retries than were seen to differ from the usual is left out.
+      // Structures that differ only in retries that were not observed are left out.
       (growth !== 'linear' || lastK > 2) && (!skipsFirst || lastK > 1) && (jitter !== 'decorrelated' || lastK > 1),
   );
   const farthest = CLEARLY + 3 * log(gaps.length);
@@ -122,18 +118,18 @@ export function fitWaits(all: readonly Gap[], lateMs: number, draw: RandomStream
   const rounded = near.flatMap((one) => {
     const found = simplest(gaps.length, one, sampled);
     const { jitter, capsJitter } = one.structure;
-    // Without a cap it is the law that caps w alone.
+    // Without a cap both variants are the same law.
     if (capsJitter && found.parameters.capMs === Infinity) return [];
     if (jitter !== 'plus' || found.parameters.capMs === Infinity) return [found];
     return [found, simplest(gaps.length, sampled({ ...one.structure, capsJitter: true }, {}, STEPS.fit), sampled)];
   });
   const sorted = rounded.sort((a, b) => b.score - a.score);
-  // A jitter that lateness may be all of is not named first, and not ruled out.
+  // A fit whose jitter may be lateness is not named first, but not excluded.
   const [hidden, visible] = [true, false].map((is) => sorted.filter((fit) => isHidden(fit, own) === is));
   return [...visible!, ...hidden!].filter(({ score }) => score > visible![0]!.score - CLEARLY);
 }
 
-/** Gaps that are looked at, of however many. */
+/** Largest number of gaps used. */
 const ENOUGH = 200;
 const ENOUGH_TO_LOOK = 70;
 
@@ -142,7 +138,7 @@ function thinned(gaps: readonly Gap[], n: number): readonly Gap[] {
   return gaps.length <= n ? gaps : gaps.filter((_, i) => place(i) !== place(i - 1));
 }
 
-/** Whether its jitter is so small that lateness may be all of it. */
+/** Whether lateness may be all of its jitter. */
 function isHidden({ structure, parameters, later }: WaitFit, own: readonly Gap[]): boolean {
   if (structure.jitter === 'none') return false;
   return own.every((gap) => {
@@ -152,7 +148,7 @@ function isHidden({ structure, parameters, later }: WaitFit, own: readonly Gap[]
   });
 }
 
-/** And all without jitter: another may be hidden in lateness. */
+/** Keeps fits without jitter: their jitter may be hidden in lateness. */
 function atMost(far: number, fitted: readonly Fitted[]): Fitted[] {
   const best = Math.max(...fitted.map(({ bestLogL }) => bestLogL));
   return fitted.filter(({ bestLogL, structure }) => bestLogL > best - far || structure.jitter === 'none');
@@ -230,7 +226,7 @@ const sampledFrom =
     };
   };
 
-/** A starting point: near one that is known, or by two gaps of different retries. */
+/** A starting point: near a known one, or from two gaps of different retries. */
 function guessed(
   edges: (draw: RandomStream) => Edges,
   { skipsFirst, growth, jitter }: WaitStructure,
@@ -268,7 +264,7 @@ function guessed(
   };
 }
 
-/** Fixes one parameter after the other at the roundest number that explains the gaps as well. */
+/** Fixes parameter after parameter at the roundest number that explains the gaps as well. */
 function simplest(gaps: number, free: Fitted, sampled: Sampled): WaitFit {
   const { structure } = free;
   let at = free;
@@ -279,7 +275,7 @@ function simplest(gaps: number, free: Fitted, sampled: Sampled): WaitFit {
     const range = intervalOf(at, name);
     const prior = name === 'factor' || name === 'low' ? ROUNDING.usual : 0;
     const leastLogL = likeliest - ROUNDING.one - ROUNDING.further * Object.keys(at.fixed).length;
-    // Those that follow are looked for with what is known by then.
+    // Later parameters use the values fixed so far.
     if (step > 0) ranges[name] ??= range;
     const values = valuesOf(at.variables, at.best, at.fixed);
     for (const value of roundestOf(step === 0 ? 'noCap' : name, range, values[name])) {
@@ -341,13 +337,13 @@ function intervalOf({ variables, samples, fixed }: Fitted, name: Name): Interval
   return isScale(name) ? wide({ least: exp(least), most: exp(most) }, TIMER_MS) : wide({ least, most }, 0);
 }
 
-/** Of the samples, at each end. The law of lateness is not quite that of any machine, so intervals are wider than the samples alone would make them. */
+/** Quantile of the samples at each end. Wide, because the model of lateness is not exact for any machine. */
 const OUTER = 0.005;
 const TIMER_MS = 2;
 const roundShares = [0, 0.5];
-/** Shares, and what is longer by shares, as parts of the longest. */
+/** Shares, and extensions by shares, relative to the longest wait. */
 const lessRound = [0.25, 0.6, 0.7, 0.75, 0.8, 0.9, 1 / 1.1, 1 / 1.2, 1 / 1.25, 1 / 1.3, 1 / 1.5];
-/** A factor or a share outside of its interval by so much is tried, too. */
+/** Round factors and shares this far outside their interval are tried, too. */
 const NEAR = 0.1;
 const roundFactors = [2, 1, 1.5, 3];
 
@@ -363,12 +359,11 @@ function roundestOf(name: Name | 'noCap', { least, most }: Interval, value: numb
   return [roundNear(least, most, value)];
 }
 
-/** A number must not be farther away for being rounder. */
+/** Largest relative distance of a rounder number. */
 const ROUND = 0.02;
 
-/** The number with the fewest digits in an interval, near to the value. */
 export function roundNear(least: number, most: number, value: number): number {
-  // A millisecond is the step of most timers.
+  // Most timers have steps of a millisecond.
   const by = Math.max(1, ROUND * value);
   const [from, to] = [
     Math.max(Math.min(least, value - 1), value - by),

@@ -1,6 +1,6 @@
-// How long a client waits before a retry, as a law with parameters, and how likely a gap is under it.
+// The law of a client's waits before retries, and the likelihood of a gap under it.
 //
-//   w(k) = base * factor^(k - 1)  or  base * k, at most cap       k: retries so far and this one
+//   w(k) = base * factor^(k - 1)  or  base * k, at most cap       k: number of the retry
 //
 //   none                 w |
 //   share          low w |~~~~~~~~~| w               low 0.5: equal, 0: full, else subtractive
@@ -10,28 +10,28 @@
 //   gap = wait + late,   P(late > offset + x spreads) = (1 + x)^-3 of one half, and 1 / (1 + x^3) of the other
 //                        of a few gaps P(late > x) = 1 / (1 + x / stall)
 //
-// Late timers and a busy machine only lengthen a gap; a machine that stalls makes a few of them seconds longer. The first gap of a process
-// carries what it compiles and connects, and has its own offset.
+// Late timers and a busy machine only lengthen a gap; a stall of the machine adds seconds to a few. The first gap of a process includes
+// compiling and connecting, and has its own offset.
 import { log } from '../../math/elementary.js';
 
 export interface Gap {
-  /** Which retry comes after it: 1 for the first. */
+  /** Number of the retry after it, from 1. */
   readonly k: number;
   readonly ms: number;
-  /** The gap before it in its job, 0 for none. */
+  /** The preceding gap of its job; 0 if none. */
   readonly lastMs: number;
-  /** Whether its process retries for the first time. */
+  /** The first retry of its process. */
   readonly isFirst: boolean;
-  /** Of a wait that was announced and is known to be obeyed. */
+  /** An announced wait that is known to be obeyed. */
   readonly knownMs?: number | undefined;
 }
 
 export interface WaitStructure {
   readonly growth: 'none' | 'exponential' | 'linear';
-  /** Whether the first retry comes at once, and the law begins with the second. */
+  /** The first retry comes at once, and the law begins with the second. */
   readonly skipsFirst: boolean;
   readonly jitter: 'none' | 'share' | 'plus' | 'decorrelated';
-  /** Whether the cap holds for the wait with its jitter, or for w alone. */
+  /** The cap applies to the wait with its jitter, instead of to w. */
   readonly capsJitter: boolean;
 }
 
@@ -40,7 +40,7 @@ export interface WaitParameters {
   readonly factor: number;
   readonly low: number;
   readonly plusMs: number;
-  /** Infinity for none. */
+  /** Infinity: none. */
   readonly capMs: number;
 }
 
@@ -49,7 +49,7 @@ export interface Lateness {
   readonly spreadMs: number;
 }
 
-/** A wait: uniform in each piece, which has a part of the probability. */
+/** A wait is uniform within each piece; `share` is the probability of the piece. */
 export interface Piece {
   readonly share: number;
   readonly fromMs: number;
@@ -74,7 +74,7 @@ export function waitLaw(
   return cut(fromMs, toMs, [p.capMs], (ms) => Math.min(ms, p.capMs));
 }
 
-/** A uniform wait as a function of it, which rises and is straight between the given instants. */
+/** Maps a uniform wait by a function that is ascending, and linear between the given instants. */
 export function cut(fromMs: number, toMs: number, at: readonly number[], of: (ms: number) => number): Piece[] {
   if (toMs <= fromMs) return [{ share: 1, fromMs: of(fromMs), toMs: of(fromMs) }];
   const ends = [fromMs, ...at.filter((ms) => ms > fromMs && ms < toMs).sort((a, b) => a - b), toMs];
@@ -89,33 +89,33 @@ function power(x: number, n: number): number {
   return product;
 }
 
-/** Parts of the spread within which nearly all lateness is: (1 + 30)^-3 is 1 in 30,000. */
+/** Nearly all lateness is within this many spreads: (1 + 30)^-3 is 1 in 30,000. */
 const LATEST = 30;
 
 export function latestMs({ offsetMs, spreadMs }: Lateness): number {
   return offsetMs + LATEST * spreadMs;
 }
 
-/** The share of gaps during which the machine stalls, and about how long, in ms. */
+/** Share of gaps with a stall of the machine, and its approximate length. */
 const STALL = { share: 0.02, ms: 500 };
 
-/** Whether the gaps that are later than lateness explains are few enough to be those of a machine that stalls. */
+/** Whether few enough gaps exceed all lateness for stalls to explain them. */
 export function areStalls(n: number, gaps: number): boolean {
   return n <= 1 + 4 * STALL.share * gaps;
 }
 
-/** A gap shorter than the law allows: nearly impossible, the more so the shorter it is. */
+/** Density of a gap shorter than the law allows: nearly impossible, the more so the shorter it is. */
 const EARLY = 1e-12;
 const NARROW_MS = 1e-6;
 
-/** Probability that lateness is beyond x spreads: half of it is nearly none, half about a spread. */
+/** Probability that lateness exceeds x spreads: a mixture of two halves. */
 function beyond(x: number): number {
   if (x <= 0) return 1;
   const u = 1 / (1 + x);
   return (u * u * u + 1 / (1 + x * x * x)) / 2;
 }
 
-/** The density of lateness at x spreads. */
+/** Density of lateness at x spreads. */
 function lateAt(x: number): number {
   const [u, v] = [1 / (1 + x), 1 / (1 + x * x * x)];
   return 1.5 * (u * u * u * u + x * x * v * v);
