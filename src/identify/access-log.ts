@@ -11,11 +11,9 @@ import { readLog } from '../traffic/log/read.js';
 import type { Seen } from './evidence.js';
 
 export interface AccessLogOptions {
-  /** As for a replay; default: detected. */
   readonly format?: string | undefined;
   /** The field that identifies the client; `none`: one client. Default: `client` if there is one. */
   readonly key?: string | undefined;
-  /** Value of that field. Default: the one with most refusals. */
   readonly client?: string | undefined;
   /** Default: 429 and 503. */
   readonly limitedStatus?: readonly number[] | undefined;
@@ -130,7 +128,6 @@ async function maybeField(path: string, field: string, format: string | undefine
 }
 
 interface Client {
-  /** By request; undefined for a single client. */
   readonly keys: readonly string[] | undefined;
   readonly client: string;
   readonly name: string;
@@ -180,7 +177,6 @@ async function durationsOf(path: string, format: string | undefined): Promise<Du
   const unit = /[_.\s(-](s|ms|us|ns)\)?$/.exec(field)?.[1] ?? knownUnits[field];
   const ms = values.map((value) => Number(value) * (unitsMs[unit ?? ''] ?? Number.NaN));
   if (ms.some((one) => !(one >= 0))) return { ms: undefined, roughMs: 0, field };
-  // The written precision.
   const decimals = values.reduce((most, value) => Math.max(most, value.split('.')[1]?.length ?? 0), 0);
   return { ms, roughMs: Math.max(1e-3, unitsMs[unit!]! / 10 ** decimals), field };
 }
@@ -214,7 +210,6 @@ function orderOf(times: readonly number[], tookMs: readonly number[], roughMs: n
 
 interface Stretch {
   readonly own: readonly number[];
-  /** The silence before it; undefined at the beginning. */
   readonly afterMs: number | undefined;
 }
 

@@ -7,7 +7,6 @@ const MOST_RULES = 6;
 
 const units: Readonly<Record<string, string>> = { window_ms: 'ms', token_ms: 'ms', block_ms: 'ms', phase_ms: 'ms' };
 
-/** @param target URL, or the file that was read */
 export function answerDocument(answer: Answer, target: string): ReportDocument {
   const { verdict, rules, remarks, telling, requests, seconds } = answer;
   const isExplained = rules.every(({ offMs }) => offMs === 0);

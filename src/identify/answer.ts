@@ -41,7 +41,7 @@ export interface Rule {
 export interface Answer {
   readonly verdict: 'one rule' | 'several' | 'nothing fits' | 'never limited' | 'undecided';
   readonly rules: readonly Rule[];
-  /** Sentences: why it ended, what remains, which headers are wrong. */
+  /** Sentences. */
   readonly remarks: readonly string[];
   /** For several rules: a probe that would distinguish them, if one is certain to. */
   readonly telling?: Telling | undefined;
@@ -106,7 +106,6 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
   const timed = alive.filter(({ best }) => !best.structure.isInFlight);
   const shortest = Math.min(...timed.map(({ best }) => best.parameters.spanMs));
   if (openMs > MOST_UNREST * shortest) {
-    // A wrong name is worse than none.
     const unknown = isLog
       ? `The log leaves open by ${Math.round(openMs)} ms when a request was decided`
       : `Half of the answers took more than ${Math.round(unrestMs)} ms longer than the quickest`;

@@ -17,7 +17,6 @@ export interface AskingOptions {
   readonly allowRemote?: boolean | undefined;
   readonly insecure?: boolean | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** The header for keys. */
   readonly keyHeader?: string | undefined;
   /** Default: 429. */
   readonly limitedStatus?: readonly number[] | undefined;
@@ -28,12 +27,10 @@ export interface AskingOptions {
 }
 
 export interface Asked {
-  /** Why it stopped early, if so. */
   readonly harm: string | undefined;
 }
 
 const TIMEOUT_MS = 10_000;
-/** Time from planning a probe to its first request. */
 const RUN_UP_MS = 25;
 /** Refusals are fast: if one takes this long, the target is in trouble. */
 const SLOW_MS = 1_500;

@@ -16,10 +16,8 @@ export interface Telling {
   readonly restMs: number;
   /** The last one decides. */
   readonly volleys: readonly Volley[];
-  /** Which requests of the last volley count. */
   readonly counts: 'admitted' | 'held';
   readonly expected: readonly Expected[];
-  /** Whether it distinguishes every pair of rules. */
   readonly tellsAll: boolean;
 }
 
@@ -102,7 +100,6 @@ function longestMsOf(hypothesis: Hypothesis): number {
 
 const finite = (ms: number) => (Number.isFinite(ms) ? ms : 0);
 
-/** Start times after the silence, in ms: spread over a grid's period. */
 function phasesOf({ structure, parameters }: Hypothesis): number[] {
   const period = structure.period?.(parameters);
   return period === undefined ? [0] : Array.from({ length: PHASES }, (_, k) => (k / PHASES) * period);
@@ -116,7 +113,6 @@ function variantsOf(probe: Probe, lateMs: number): Probe[] {
   }));
 }
 
-/** Number of pairs whose ranges do not overlap. */
 function toldOf(expected: readonly Expected[]): number {
   const isApart = (one: Expected, other: Expected) => one.most < other.least || other.most < one.least;
   return expected.reduce((sum, one, k) => sum + expected.slice(k + 1).filter((other) => isApart(one, other)).length, 0);

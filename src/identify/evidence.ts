@@ -44,13 +44,11 @@ export interface Evidence {
   /** Shortest and longest transport time of a request and its answer, without delays by the limiter. */
   readonly shortestMs: number;
   readonly longestMs: number;
-  /** Largest uncertainty of an instant of counting. */
   readonly slowestMs: number;
   /** Admitted requests took so much longer than others that something held them. */
   readonly isHeld: boolean;
   /** Sending times of requests with uncertain instants; the latest ones. */
   readonly slow: readonly number[];
-  /** The quickest admitted and limited answers. */
   readonly admittedMs: number;
   readonly limitedMs: number;
   /** How much quicker than the quickest a request could be, plus `vagueMs`. */
@@ -118,7 +116,6 @@ const SLACK_MS = 0.25;
 /** Requests sent within this time form a volley. */
 export const VOLLEY_MS = 3;
 
-/** @param inOrder by sending */
 export function volleysIn(inOrder: readonly Seen[]): Seen[][] {
   const volleys: Seen[][] = [];
   for (const one of inOrder) {

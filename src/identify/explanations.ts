@@ -13,14 +13,12 @@ export interface Investigated {
   readonly alive: readonly Fitted[];
   /** Near misses of which every order of counting was searched: none explains the answers. */
   readonly refuted: readonly Fitted[];
-  /** The nearest structure if none explains them. */
   readonly nearest: Fitted | undefined;
   readonly requests: number;
   readonly elapsedMs: number;
   readonly ended: 'settled' | 'budget' | 'time' | 'stopped' | 'never limited';
 }
 
-/** From recorded requests, without sending any. */
 export function investigated(seen: readonly Seen[]): Investigated {
   const evidence = evidenceOf(seen);
   const all = explanationsOf(evidence, [], structures);
@@ -119,7 +117,6 @@ function spansOf({ parameters: { spanMs, limit }, structure }: Hypothesis): numb
 const ALIKE = 0.5;
 const SLOW_MS = 15;
 
-/** Median additional time of admitted requests, in ms: the work of the service. */
 function workMsOf({ seen, limitedMs }: Evidence): number {
   const took = seen.filter(({ decision }) => decision === 'admitted').map((one) => one.answeredMs - one.sentMs);
   return (took.sort((a, b) => a - b)[took.length >> 1] ?? 0) - limitedMs;
@@ -146,7 +143,6 @@ export function preferred(alive: readonly Fitted[], evidence: Evidence): Fitted[
       const isFarther = violationMs > TOLERANCE_MS && bucket.violationMs <= TOLERANCE_MS;
       if (isFarther && best.structure.family === 'segmented window') return false;
     }
-    // A bucket that each tick fills up is a window.
     if (best.structure.id.startsWith('bucket-ticks') && best.parameters.part >= best.parameters.limit) return false;
     const base = best.structure.extends;
     if (base === undefined || !ids.has(base)) return true;

@@ -17,7 +17,6 @@ export interface Features {
   readonly counts: readonly number[];
   /** Midpoints between a refusal and the next admission. */
   readonly recoveries: readonly number[];
-  /** First refusals after an admission. */
   readonly refusals: readonly number[];
   readonly returns: readonly Return[];
   /** Distance between the answers of held requests of a volley; undefined if none are held. */
@@ -41,7 +40,6 @@ export function featuresOf(evidence: Evidence): Features {
   const runs = new Map<string, number>();
   const times = new Map<number, number>();
   const note = (n: number) => void (n > 0 && times.set(n, (times.get(n) ?? 0) + 1));
-  // Admitted from one return of quota to the next.
   let sinceReturn: number | undefined;
   let volley = { key: '', fromMs: -Infinity, admitted: 0, isLimited: false };
   for (const one of inOrder) {
@@ -110,7 +108,6 @@ function heldStepOf(inOrder: readonly Seen[]): number | undefined {
   return steps[steps.length >> 1];
 }
 
-/** Usual response time, at most twice the median; in ms. */
 function usualOf({ seen, longestMs }: Evidence): number {
   const limited = seen
     .filter(({ decision }) => decision === 'limited')
@@ -127,7 +124,6 @@ function limitsFrom(bursts: readonly number[], more: readonly number[]): number[
   return [...new Set(near.filter((n) => n >= 1))];
 }
 
-/** Number admitted before the first refusal, or together with it. */
 function firstLimit(inOrder: readonly Seen[]): number[] {
   const first = inOrder.find(({ decision }) => decision === 'limited');
   if (first === undefined) return [];

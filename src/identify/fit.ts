@@ -18,7 +18,6 @@ export interface Fitted {
   readonly best: Hypothesis;
   readonly violationMs: number;
   readonly ranges: Readonly<Record<Name, Range>>;
-  /** The best fit, and those at the ends of the ranges. */
   readonly samples: readonly Hypothesis[];
 }
 
@@ -154,7 +153,6 @@ class Fitting {
     if (best !== undefined && bestMs <= this.#bestMs) [this.#best, this.#bestMs] = [best, bestMs];
   }
 
-  /** Refines the phase for a fixed span by bisection. */
   #atBestPhase(start: Parameters, firstMs: number): Top {
     let [ms, parameters] = [firstMs, start];
     if (!this.#structure.has.includes('shiftMs')) return { ms, parameters };

@@ -41,10 +41,8 @@ const OFF = 0.025;
 const LEAST_DIFFERENT = 3;
 /** A smaller difference in delay does not show. */
 const HELD_MS = 50;
-/** Credentials are not written to files. */
 const SECRET = /^(authorization|proxy-authorization|cookie)$/i;
 
-/** Undefined without a rule. */
 export function followUpScenario(
   { rules: [rule] }: Answer,
   target: string,
@@ -135,7 +133,6 @@ export function nearestTo(rule: Rule): RuleDefinition[] {
   return [...off, ...structured];
 }
 
-/** Instants of the requests, in ms. */
 function instantsOf({ base, burst, lasts, every, cycles }: Load, perCycle: number, cycleMs: number): number[] {
   const instants: number[] = [];
   let carried = 0;

@@ -14,7 +14,6 @@ const LEAST_STEP = 2e-4;
 export const MOST_ON_EDGES = 120;
 const MOST_IN_CELLS = 240;
 const MOST_PHASES = 6;
-/** Longest period as a multiple of the longest wait. */
 const MOST_TIMES = 12;
 
 /** For rules that count in segments or refill at ticks: quota returns at their edges, so each return contains an edge. */

@@ -71,7 +71,6 @@ const verdicts: Readonly<Record<Answer['verdict'], Identification['verdict']>> =
   undecided: 'undecided',
 };
 
-/** @param url undefined for recorded answers without one */
 export function identificationOf(answer: Answer, seen: readonly Seen[], url: string | undefined): Identification {
   const { verdict, rules, remarks, telling, keys, requests, seconds } = answer;
   const of = seen.filter(({ decision }) => decision !== 'unknown').length;

@@ -15,7 +15,6 @@ import { TOLERANCE_MS } from './violation.js';
 
 export interface Ask {
   readonly probe: Probe;
-  /** Silence before it. */
   readonly restMs: number;
   readonly key: string;
 }
@@ -52,12 +51,10 @@ class Course {
   #fitted: Fitted[] = [];
   #alive: Fitted[] = [];
   #evidence: Evidence = evidenceOf([]);
-  /** Structures still considered; undefined for all. */
   #candidates: readonly Structure[] | undefined;
   #nowMs = 0;
   #fromMs: number | undefined;
   #keys = 0;
-  /** Number admitted before the first refusal. */
   #first = 0;
   isOver = false;
   /** Cache of global searches for this evidence. */
@@ -78,7 +75,6 @@ class Course {
     return this.#seen.some(({ decision }) => decision === 'limited');
   }
 
-  /** Doubles the burst until one is refused. */
   *findLimit(): Generator<Ask, void, Answered> {
     let sent = 0;
     for (let n = 1; !this.isOver && !this.isLimited; n = Math.min(2 * n, 512)) {
@@ -159,7 +155,6 @@ class Course {
     return this.result('settled');
   }
 
-  /** Repeats after a long silence: a window may be longer than everything so far. */
   *#repeat(): Generator<Ask, void, Answered> {
     this.#isRepeated = true;
     const { requests, timeMs } = this.#left();

@@ -20,7 +20,6 @@ export interface Keyed extends Investigated {
   readonly keys: Keys | undefined;
 }
 
-/** Repetitions of the key after each new one. */
 const AGAIN = [1, 3];
 
 /** An investigation in which each probe may use a new key, unless all keys share one count. */
@@ -45,7 +44,6 @@ export function* investigateKeyed(options: Omit<InvestigationOptions, 'hasKeys'>
 
 interface Checked {
   readonly keys: Keys;
-  /** Earlier answers and those to the check. */
   readonly answered: Answered;
 }
 
@@ -69,7 +67,6 @@ function* check(key: string, before: Answered): Generator<Ask, Checked, Answered
 
 const probe: Probe = { words: 'a new key beside one at its limit', volleys: [{ atMs: 0, n: 1 }] };
 
-/** @param header that carried the keys */
 export function keysInWords(keys: Keys | undefined, header: string): string | undefined {
   switch (keys) {
     case 'each on its own':

@@ -22,7 +22,6 @@ export function answerOfLog(
   const isExplained = first.alive.some(({ best: { structure } }) => structure.holds || structure.isInFlight);
   const isWorked = first.evidence.isHeld && !isExplained;
   const all = isWorked ? recorded(seen.map((one) => ({ ...one, isWork: true as const }))) : first;
-  // Without durations the number in flight is unknown.
   const visible = all.alive.filter(({ best }) => log.hasDurations || !best.structure.isInFlight);
   const found = { ...all, alive: visible.flatMap((one) => [one, ...unseenOf(one, log)]) };
   const answer = answerOf(found, resolution);
@@ -71,7 +70,6 @@ function unseenOf({ best, ...fitted }: Fitted, { hasDurations, seen }: AccessLog
   return [{ ...fitted, best: { ...best, structure }, samples }];
 }
 
-/** After this time nothing is remembered, in ms. */
 function memoryMsOf({ limit, window_ms, token_ms, block_ms }: Answer['rules'][number]['parameters']): number {
   const windowMs = window_ms?.most ?? (token_ms?.most ?? 0) * (limit?.value ?? 1);
   return Math.max(windowMs, block_ms?.most ?? 0);

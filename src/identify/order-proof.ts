@@ -11,7 +11,6 @@ import { countedWithin, type Evidence, type Seen } from './evidence.js';
 import type { Hypothesis, Structure } from './structure.js';
 import { BASE_MS } from './violation.js';
 
-/** Node limit of the search of all orders. */
 const MOST_NODES = 20_000;
 const SLACK_MS = 1.05;
 

@@ -17,7 +17,6 @@ interface Lasting {
   readonly parameters: Parameters;
   /** Sending time of the first unexplained request; Infinity if all are explained. */
   readonly untilMs: number;
-  /** Violation of that request. */
   readonly ms: number;
 }
 

@@ -1,9 +1,7 @@
-// Changes of parameters during a search. Pure.
 import { modulo } from '../math/modulo.js';
 import type { Name, Parameters, Structure } from './structure.js';
 import { BASE_MS } from './violation.js';
 
-/** Puts an edge of the grid at `ms`. */
 export function withEdgeAt(structure: Structure, parameters: Parameters, ms: number): Parameters {
   const period = structure.period?.(parameters) ?? parameters.spanMs;
   return { ...parameters, shiftMs: modulo(-(ms + BASE_MS), period) };
@@ -48,7 +46,6 @@ export function neighboursOf(
   return near;
 }
 
-/** Largest ratio of similar times. */
 const APART = 1.3;
 
 export function isNear(one: Parameters, other: Parameters): boolean {

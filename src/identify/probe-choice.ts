@@ -1,4 +1,3 @@
-
 import { tellingProbe } from './distinguishing-probe.js';
 import type { Evidence } from './evidence.js';
 import type { Fitted } from './fit.js';
@@ -13,13 +12,11 @@ export interface Choice {
   readonly isFresh: boolean;
 }
 
-/** The present state of an investigation. */
 export interface Standing {
   readonly alive: readonly Fitted[];
   readonly evidence: Evidence;
   readonly left: { readonly requests: number; readonly timeMs: number };
   readonly nowMs: number;
-  /** The key used so far. */
   readonly key: string;
 }
 
@@ -28,11 +25,9 @@ export interface InvestigationOptions {
   readonly timeMs: number;
   /** Each probe may use an unused key. */
   readonly hasKeys: boolean;
-  /** Required precision of spans, as a share of their length. */
   readonly resolution: number;
 }
 
-/** Structures considered, and samples of each. */
 const MOST_LOOKED = 8;
 const MOST_SAMPLES = 6;
 
@@ -147,7 +142,6 @@ function gainOf(outcomes: readonly (readonly string[])[], alive: readonly Fitted
     const { best, samples } = alive[k]!;
     if (!isOpen(alive[k]!, resolution)) return;
     open += 1;
-    // Smaller differences are precise enough.
     const others = all.filter((_, j) => isApart(best, samples[j]!, resolution));
     narrowed +=
       others.filter((one, j) => one !== all[0] && others.indexOf(one) === j).length / Math.max(1, others.length);

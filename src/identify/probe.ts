@@ -18,7 +18,6 @@ export interface Volley {
 }
 
 export interface Probe {
-  /** Its purpose. */
   readonly words: string;
   readonly volleys: readonly Volley[];
   /** The first such answer cancels further requests. */
@@ -35,7 +34,6 @@ export function lengthOf({ volleys }: Probe): number {
 
 export interface Outcome {
   readonly admitted: number;
-  /** How many of the admitted ones. */
   readonly held: number;
 }
 

@@ -45,7 +45,6 @@ export function* probesFor(
 }
 
 const at = (atMs: number, n = 1): Volley => ({ atMs, n });
-/** n volleys, one after each step. */
 const polls = (n: number, stepMs: number, each = 1) => Array.from({ length: n }, (_, k) => at((k + 1) * stepMs, each));
 
 type Pattern = readonly [words: string, volleys: readonly Volley[]];
@@ -80,10 +79,7 @@ function* patternsAt(
     yield ['half a burst, then steady requests', [at(0, half), ...polls(2 * all, slow * part)]];
 }
 
-/**
- * When to send the rest of a limit, and then two more, in ms: by then every possible window has released the first request only. Undefined
- * if the windows are not known well enough.
- */
+/** When to send the rest of a limit, and then two more: every possible window has then released the first request only. */
 function splitFor(alive: readonly Fitted[]): readonly [number, number] | undefined {
   const spans = alive.flatMap(({ best: { structure }, ranges }) =>
     isByToken(structure) || structure.isInFlight === true ? [] : [ranges.spanMs],
@@ -98,7 +94,6 @@ function splitFor(alive: readonly Fitted[]): readonly [number, number] | undefin
 const SOONER = 0.9;
 const LATER = 1.05;
 
-/** Probes that halve the range of a span. */
 function* exact(
   { best, ranges }: Fitted,
   most: number,
@@ -140,7 +135,6 @@ function planned(words: string, volleys: readonly Volley[], restMs: number): Pla
   return { probe: { words, volleys }, restMs };
 }
 
-/** Characteristic times, longest first. */
 function timesOf(alive: readonly Fitted[], { admittedMs }: Evidence): number[] {
   const times: number[] = [];
   for (const { best } of alive) {
@@ -155,7 +149,6 @@ function timesOf(alive: readonly Fitted[], { admittedMs }: Evidence): number[] {
   return times.sort((a, b) => b - a).slice(0, MOST_TIMES);
 }
 
-/** Whether a parameter is not yet as precise as required. */
 export function isOpen({ ranges, best }: Fitted, resolution: number): boolean {
   const isWide = (name: 'spanMs' | 'otherMs') =>
     ranges[name].most - ranges[name].least > Math.max(2 * resolution * best.parameters[name], 1);

@@ -87,7 +87,6 @@ const REFINED = 5;
 /** Spans elsewhere: up to this factor longer or shorter, in steps of this share of the resolution. */
 const FARTHEST = 2;
 const STEP_ELSEWHERE = 0.5;
-/** Number of fractions of a request tried. */
 const PARTS = 60;
 
 /**

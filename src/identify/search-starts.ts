@@ -1,5 +1,3 @@
-// Starting points of the search for parameters. Pure.
-
 import { log } from '../math/elementary.js';
 import type { Evidence } from './evidence.js';
 import type { Features, Return } from './features.js';
@@ -8,7 +6,6 @@ import { parametersOf, withEdgeAt } from './parameter-steps.js';
 import { isByToken, isInCells, type Name, type Parameters, type Structure } from './structure.js';
 import { type Spans, windowSpansOf } from './window-spans.js';
 
-/** Ratio of adjacent spans. */
 export const GRID = 1.12;
 /** Range of spans, relative to the times in which quota returned. */
 const SHORTEST_PART = 0.3;
@@ -22,9 +19,7 @@ export const LONGEST = 4;
 const MOST_PERIODS = 24;
 
 export interface Where {
-  /** Only spans near these. */
   readonly near?: readonly number[] | undefined;
-  /** An estimate of `otherMs`. */
   readonly known?: number | undefined;
   /** Includes spans much longer than the return of a single request. Default: no. */
   readonly isWide?: boolean | undefined;
@@ -116,7 +111,6 @@ export function* startsOf(
   }
 }
 
-/** Fractions of a request that a bucket may hold beyond its limit. */
 const PARTS = Array.from({ length: 20 }, (_, k) => (k + 0.5) / 20);
 
 /** Lengths of a block to try: midway between the longest time of refusals and each upper bound; in ms. */
@@ -129,7 +123,6 @@ function blocksFrom(returns: readonly Return[], isPutOff: boolean): number[] {
   return [...new Set(mosts.map((ms) => (refusedMs < ms ? (refusedMs + ms) / 2 : ms)))];
 }
 
-/** Spans of a range, equally spaced on a logarithmic scale. */
 function spansWithin({ leastMs, mostMs }: Spans, factor: number): number[] {
   const n = Math.max(2, Math.ceil(log(mostMs / leastMs) / log(factor)));
   const at = (part: number) => leastMs * (mostMs / leastMs) ** part;

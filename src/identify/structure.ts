@@ -28,11 +28,9 @@ export interface Structure {
   readonly words: string;
   readonly family: string;
   readonly definition: (parameters: Parameters) => RuleDefinition;
-  /** Parameters beside `limit` and `spanMs`. */
   readonly has: readonly Name[];
   /** Most simultaneous admissions, if `otherMs` is the time of a fraction of a request. Default: the limit. */
   readonly capacity?: ((parameters: Parameters) => number) | undefined;
-  /** Period of its own grid in ms. */
   readonly period?: ((parameters: Parameters) => number) | undefined;
   /** Error of its instants by the steps in which it counts, in ms. Default: 0. */
   readonly grainMs?: ((parameters: Parameters) => number) | undefined;
@@ -46,7 +44,6 @@ export interface Structure {
   /** Each refused request delays the return of quota. */
   readonly isPutOff?: true;
   readonly holds?: true;
-  /** Counts requests in flight. */
   readonly isInFlight?: true;
   /** Fixed value of `part`, for a structure listed once per value. Default: 1. */
   readonly part?: number;
@@ -61,17 +58,14 @@ export interface Hypothesis {
   readonly parameters: Parameters;
 }
 
-/** The time in which the whole limit returns. */
 export function windowMsOf({ structure, parameters: { spanMs, limit } }: Hypothesis): number {
   return isByToken(structure) ? spanMs * limit : spanMs;
 }
 
-/** Whether it counts in segments or cycles of a window. */
 export function isInCells({ family }: Structure): boolean {
   return family === 'segmented window' || family === 'rolling count';
 }
 
-/** Whether its span is the time of one token. */
 export function isByToken({ family }: Structure): boolean {
   return family === 'token bucket' || family === 'queue';
 }

@@ -21,7 +21,6 @@ const structure = (id: string, family: string, words: string, { rule: definition
   ...spec,
 });
 
-/** One structure per value of `part`. */
 const each = (parts: readonly number[], one: (part: number) => Structure): Structure[] => parts.map(one);
 
 /** Spans on a grid are compared as doubles, so they must be exact. */

@@ -22,7 +22,6 @@ export const BASE_MS = 2 ** 31;
 /** Error of a rule's instants by the steps of its clock and ours. */
 export const TOLERANCE_MS = 1.05;
 
-/** The violation of a request to which the rule never gives the observed answer. */
 export const NEVER_SO = 1e9;
 
 interface Violation {
@@ -37,7 +36,6 @@ interface ViolationOptions {
   readonly part?: number | undefined;
   /** Aborts at a larger violation. Default: never. */
   readonly mostMs?: number | undefined;
-  /** Called for each request, when it is counted. */
   readonly onCounted?: ((tMs: number, admitted: boolean, state: unknown) => void) | undefined;
 }
 

@@ -20,7 +20,6 @@ const SLACK_MS = 2;
 
 type Counted = Pick<Queue, 'first' | 'last'>;
 
-/** Possible spans for a limit; undefined if there are none. */
 export function windowSpansOf(structure: Structure, limit: number, { keys }: Evidence): Spans | undefined {
   const { window, part = 1 } = structure;
   if (window === undefined) return { leastMs: 0, mostMs: Infinity };
@@ -74,7 +73,6 @@ function isFirst(admitted: Queue, limited: Queue, j: number): boolean {
   return before < admitted.first.length && admitted.last[before]! <= limited.first[j]!;
 }
 
-/** Number of ascending values <= `ms`. */
 function upTo(ascending: Float64Array, ms: number): number {
   let [low, high] = [0, ascending.length];
   while (low < high) {

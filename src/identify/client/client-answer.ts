@@ -22,7 +22,6 @@ interface WaitAnswer {
   readonly intervals: Readonly<Record<string, Ends>>;
 }
 
-/** The output of `weir identify --client --json`. */
 export interface ClientAnswer {
   readonly program: string;
   readonly verdict: 'identified' | 'ambiguous' | 'none' | 'undecided';
@@ -34,7 +33,6 @@ export interface ClientAnswer {
   readonly client: ClientSpec | null;
   /** Of `max_attempts`, `timeout_ms`, `deadline_ms`, the shared retry quota, and the parameters of the first law of waits. */
   readonly intervals: Readonly<Record<string, Ends>>;
-  /** Statuses; `reset`, `timeout`, or a status with `Retry-After`. */
   readonly retries_on: readonly (number | string)[];
   readonly not_retried: readonly (number | string)[];
   /** Null if no attempt followed an announcement, or no known way explains what followed. */
@@ -182,7 +180,6 @@ function jitterOf({ jitter }: WaitStructure, low: number, isLonger: boolean): Ji
   return low === 1 ? 'none' : low === 0 ? 'full' : low === 0.5 ? 'equal' : 'subtractive';
 }
 
-/** Significant digits of a value that was not rounded. */
 function exact(value: number): number {
   return Number(value.toPrecision(4));
 }

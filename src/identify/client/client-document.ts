@@ -1,4 +1,3 @@
-// The findings about a client, as a document. Pure.
 import { stringify } from 'yaml';
 import { type ReportDocument, sentence } from '../../report/block.js';
 import type { ClientAnswer } from './client-answer.js';

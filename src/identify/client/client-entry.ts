@@ -1,4 +1,3 @@
-// A retry policy as a client of a scenario.
 import type { ClientSpec } from '../../actor/client/client-schema.js';
 import type { BackoffSpec, RetryAfterSpec, RetrySpec } from '../../actor/client/retry-schema.js';
 import { type Backoff, backoffFor, type RetryPolicy } from './retry-policy.js';
@@ -71,7 +70,6 @@ function retryAfter({ advice: [way] }: RetryPolicy, isOnlyAdvised: boolean): Ret
   return Object.keys(spec).length === 1 ? spec.policy : spec;
 }
 
-/** Longest wait of a scenario's client without `cap`. */
 const USUAL_CAP_MS = 20_000;
 
 /** @param lengthens whether the jitter is written as an extension of the wait */

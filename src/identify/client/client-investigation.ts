@@ -30,7 +30,6 @@ const status: Readonly<Record<SetbackGroup, number>> = { limited: 429, failed: 5
 /** Announced seconds: first, and later. */
 const SHORT = [0, 1, 2, 5];
 const LONG = [15, 32, 65, 130, 300, 900, 3600];
-/** Calls that always fail, per round. */
 const SAMPLE = 8;
 const ENOUGH_GAPS = 160;
 /** A longer first wait, or time until it hangs up, is not observed to its end. */
@@ -92,7 +91,6 @@ function survey(): Script[] {
   ];
 }
 
-/** Scripts for what is still open in the policy. */
 function further(policy: RetryPolicy, calls: readonly Call[]): Script[] {
   const played = (name: string) => calls.some(({ script }) => script.name === name);
   const longest = Math.max(0, ...policy.backoffs.map(longestFirstWait));

@@ -49,16 +49,12 @@ function isAlike(a: Waited, b: Waited): boolean {
   return isClose(a[0], b[0]) && isClose(a[1], b[1]);
 }
 
-/** Whether a client of a scenario knows this kind of answer. */
 function isDescribed({ status, told, heldMs }: Reply): boolean {
   const isKnown = status === 429 || (status === 503 && told === undefined);
   return isKnown && heldMs === undefined && told?.form !== 'date' && told?.seconds !== 0;
 }
 
-/**
- * Whether a client explains each call that a scenario can describe: limited and failed answers, and waits announced by limiters.
- * @param policy for the lateness of this machine
- */
+/** Checks each call that a scenario can describe: limited and failed answers, and waits announced by limiters. */
 export function explainsCalls(spec: ClientSpec, calls: readonly Call[], policy: RetryPolicy): boolean {
   const { behaviour } = planClients([spec], CYCLE_MS)[0]!;
   let [gapsSeen, stalls] = [0, 0];

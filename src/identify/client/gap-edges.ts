@@ -12,7 +12,7 @@ export interface Edges {
 export function edgesBy(gaps: readonly Gap[], { skipsFirst }: WaitStructure): (draw: RandomStream) => Edges {
   const all = gaps.filter(({ knownMs }) => knownMs === undefined);
   const later = all.filter(({ k }) => !skipsFirst || k > 1);
-  // If the first retry is skipped, later gaps are needed.
+  // There may be no later gap.
   const own = later.length > 0 ? later : all;
   const sortedBy = new Map<number, readonly number[]>();
   return (draw) => {

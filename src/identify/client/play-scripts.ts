@@ -14,7 +14,6 @@ interface PlayOptions {
   readonly port: number;
   /** Program and arguments; `{url}` is replaced. Undefined: waits for calls. */
   readonly command: readonly string[] | undefined;
-  /** For the whole investigation. */
   readonly timeMs: number;
   readonly signal: AbortSignal;
   readonly onReady: (url: string) => void;
@@ -36,7 +35,6 @@ const TICK_MS = 50;
 const STALL_MS = 200;
 /** Starts in a row without a request before a program that has called before is given up. */
 const MOST_IDLE = 3;
-/** Longest observation of a round. */
 const ROUND_MS = 70_000;
 /** Time for a program to end or to call again after all its calls were served. */
 const GRACE_MS = 1_500;
@@ -50,7 +48,6 @@ interface Start {
   readonly child: ChildProcess | undefined;
   readonly calls: OpenCall[];
   stderr: string;
-  /** Whether the program ended by itself. */
   hasEnded: boolean;
   /** End of the observation, if it was stopped. */
   untilMs?: number;
@@ -117,7 +114,6 @@ class Player {
     };
   }
 
-  /** Average delay of this machine's timers, without stalls. */
   get lateMs(): number {
     return (
       this.#ticks.reduce((sum, { lateMs }) => sum + Math.min(lateMs, STALL_MS), 0) / Math.max(1, this.#ticks.length)

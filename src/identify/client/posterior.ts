@@ -14,16 +14,11 @@ const SELECT_EVERY = 10;
 export interface PosteriorSamples {
   readonly best: readonly number[];
   readonly bestLogL: number;
-  /** From the second half of the steps. */
+  /** From the second half of the steps; the first is burn-in. */
   readonly samples: readonly (readonly number[])[];
 }
 
-/**
- * @param steps the first half is burn-in
- * @param starts candidates per chain for its starting point: the best is taken
- * @param first draws a starting point
- * @param logL log of prior times likelihood; -Infinity outside of the prior
- */
+/** @param starts candidates for each chain's start @param logL log of prior times likelihood; -Infinity outside of the prior */
 export function posterior(
   first: () => number[],
   logL: (x: readonly number[]) => number,

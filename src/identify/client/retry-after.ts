@@ -11,7 +11,6 @@ import { log } from '../../math/elementary.js';
 import { HIDDEN, roundNear } from './wait-fit.js';
 import { areStalls, cut, densityOf, type Lateness, latestMs, type Piece } from './wait-law.js';
 
-/** A call with an announced wait. */
 export interface Advised {
   readonly toldMs: number;
   /** Undefined if no attempt followed. */
@@ -103,7 +102,6 @@ function withEnds(way: AdviceTaken['way'], seen: readonly Advised[]): AdviceTake
   const beyond = gaps
     .filter(({ gapMs, toldMs }) => toldMs > 0 && gapMs > toldMs)
     .map(({ gapMs, toldMs }) => gapMs - toldMs);
-  // A smaller width may be lateness.
   const hidden =
     way === 'later' && Math.max(0, ...beyond) < HIDDEN * Math.max(...seen.map(({ late }) => late.spreadMs));
   if (hidden) return [];
@@ -139,7 +137,6 @@ function scoreOf(advice: AdviceTaken, seen: readonly Advised[], scale: number): 
   return areStalls(stalls, seen.length) ? score : -Infinity;
 }
 
-/** No piece: no further attempt. */
 function waitAfter(
   { way, reachMs = 0, end, ignoresZero }: AdviceTaken,
   { toldMs, own }: Advised,

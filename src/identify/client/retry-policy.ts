@@ -22,7 +22,6 @@ export function setbackOf({ status }: Reply): SetbackGroup {
   return status === 429 ? 'limited' : 'failed';
 }
 
-/** Tested answers by outcome. */
 export interface Retried {
   readonly always: readonly string[];
   readonly never: readonly string[];
@@ -53,7 +52,6 @@ export interface RetryPolicy {
   readonly advice: readonly AdviceTaken[];
   /** Setbacks to which `advice` applies. */
   readonly advisedAfter: readonly SetbackGroup[];
-  /** Undefined if not observed. */
   readonly obeysDate: boolean | undefined;
   /** For an answer, in ms; `most` is Infinity if it never gave up. */
   readonly timeout: Interval | undefined;
@@ -78,7 +76,6 @@ const FEW = 8;
 /** Announced waits were obeyed if all were exceeded, half of them by no more than this beyond the minimum. */
 const OBEYED_MS = 60;
 
-/** @param lateMs average delay of this machine's timers */
 export function retryPolicyOf(calls: readonly Call[], draw: RandomStream, lateMs = 0): RetryPolicy {
   const backoffs = backoffsOf(calls, draw, lateMs);
   const retried = retriedOf(calls);
@@ -220,7 +217,6 @@ function explained(gaps: readonly Gap[], fit: WaitFit): Pick<Backoff, 'unexplain
     const late = gap.isFirst ? fit.first : fit.later;
     const { offsetMs, spreadMs } = late;
     const [fromMs, toMs] = [pieces[0]!.fromMs, pieces.at(-1)!.toMs];
-    // A rounded edge may be off by this.
     const by = EARLY_MS + 0.01 * toMs;
     if (pieces.length === 1 && toMs - fromMs > WIDE * spreadMs)
       places.push(Math.min(1, Math.max(0, (gap.ms - offsetMs - spreadMs - fromMs) / (toMs - fromMs))));

@@ -9,7 +9,6 @@ export interface Reply {
   readonly status: number | 'reset';
   /** `Retry-After`. */
   readonly told?: Told | undefined;
-  /** Delay of the answer, in ms. */
   readonly heldMs?: number | undefined;
 }
 
@@ -27,7 +26,6 @@ export interface SeenAttempt {
   /** Time of the answer, or of the program's disconnection. */
   readonly endedMs: number;
   readonly reply: Reply;
-  /** Whether the program disconnected before the answer. */
   readonly hungUp: boolean;
   /** Whether this machine stalled in the preceding gap, which makes it useless. */
   readonly isStalled?: boolean | undefined;

@@ -6,7 +6,6 @@ import { Rank } from '../../time/rank.js';
 import { type WallClock, wallNowMs } from '../../time/wall.js';
 import { type Call, type Reply, replyAt, type Script, type SeenAttempt } from './script.js';
 
-/** A call in progress. */
 export interface OpenCall {
   readonly script: Script;
   readonly method: string;

@@ -63,7 +63,6 @@ const CLOCK = 0.01;
 /** Randomness up to this multiple of the spread of lateness may be lateness. */
 export const HIDDEN = 2;
 
-/** Order of rounding. */
 const order = ['capMs', 'factor', 'low', 'baseMs', 'plusMs', 'capMs'] as const;
 type Name = (typeof order)[number];
 const usual: WaitParameters = { baseMs: 0, factor: 2, low: 1, plusMs: 0, capMs: Infinity };
@@ -74,7 +73,6 @@ type Values = Readonly<Record<Variable, number>>;
 const scales: ReadonlySet<Variable> = new Set(['baseMs', 'plusMs', 'capMs', 'spreadMs', 'firstSpreadMs']);
 const isScale = (name: Variable) => scales.has(name);
 
-/** Search range of each variable. */
 const room: Readonly<Record<Variable, readonly [least: number, most: number]>> = {
   baseMs: [2, 3.6e6],
   factor: [1, 12],
@@ -129,7 +127,6 @@ export function fitWaits(all: readonly Gap[], lateMs: number, draw: RandomStream
   return [...visible!, ...hidden!].filter(({ score }) => score > visible![0]!.score - CLEARLY);
 }
 
-/** Largest number of gaps used. */
 const ENOUGH = 200;
 const ENOUGH_TO_LOOK = 70;
 
@@ -138,7 +135,6 @@ function thinned(gaps: readonly Gap[], n: number): readonly Gap[] {
   return gaps.length <= n ? gaps : gaps.filter((_, i) => place(i) !== place(i - 1));
 }
 
-/** Whether lateness may be all of its jitter. */
 function isHidden({ structure, parameters, later }: WaitFit, own: readonly Gap[]): boolean {
   if (structure.jitter === 'none') return false;
   return own.every((gap) => {
@@ -226,7 +222,6 @@ const sampledFrom =
     };
   };
 
-/** A starting point: near a known one, or from two gaps of different retries. */
 function guessed(
   edges: (draw: RandomStream) => Edges,
   { skipsFirst, growth, jitter }: WaitStructure,

@@ -40,7 +40,6 @@ export interface WaitParameters {
   readonly factor: number;
   readonly low: number;
   readonly plusMs: number;
-  /** Infinity: none. */
   readonly capMs: number;
 }
 
