@@ -4,7 +4,7 @@
 //   rule      1 from a refused request until it would be admitted     falls at any ms
 //
 //   band   lo ............ hi         while the value lies in the band of the state, no guard can hold
-//   value        ^ room = hi - value
+//   value        ^ hi - value more events stay in it
 import { cycleOf, startOf } from '../time/cycle.js';
 import type { PlannedRule } from './planned-rule.js';
 import { LIMITED, NEVER, type Rule } from './rule/rule.js';
