@@ -85,6 +85,7 @@ export async function readEvidence(path: string): Promise<Seen[] | undefined> {
           ['admitted', 'limited', 'unknown'].includes(one.decision);
         if (isOne) return { ...one, answeredMs };
       } catch {
+        // Reported below.
       }
       throw invalid(`Line ${k + 1} is not a request with key, sentMs, answeredMs and decision.`);
     });
