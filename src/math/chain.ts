@@ -10,7 +10,6 @@ import { exp } from './elementary.js';
 /** Calls `to` for each transition from `state` to another state; `rate` is above 0. */
 export type Rates = (state: number, to: (next: number, rate: number) => void) => void;
 
-/** Of an irreducible chain. */
 export function stationary(states: number, rates: Rates): Float64Array {
   const { into } = eliminated(states, rates, 1);
   const share = new Float64Array(states);

@@ -25,7 +25,6 @@ const US_PER_MS = 1_000;
 
 /** Memory grows with the logarithm of the longest duration: 9 KB, 100 KB for hours. */
 export class Durations {
-  /** 0 before the first. */
   maxMs = 0;
   #count = 0;
   #sumMs = 0;
@@ -35,7 +34,6 @@ export class Durations {
     return this.#count;
   }
 
-  /** 0 before the first. */
   get meanMs(): number {
     return this.#count === 0 ? 0 : this.#sumMs / this.#count;
   }

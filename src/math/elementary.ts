@@ -234,10 +234,7 @@ function toQuadrant(x: number): number {
 const REDUCTION_BITS = 1216n;
 let quarterTurn = 0n;
 
-/**
- * The quadrant (0 .. 3) of x radians, x > 1/2. A double may be as large as 2^1024 and as close as 2^-62 to a multiple of pi/2, so
- * pi is needed to some 1200 bits; with whole numbers this is one division.
- */
+/** The quadrant (0 .. 3) of x radians, x > 1/2. A double may be 2^1024 large and 2^-62 close to a multiple of pi/2: pi needs 1200 bits. */
 function radiansToQuadrant(x: number): number {
   if (quarterTurn === 0n) quarterTurn = pi(REDUCTION_BITS) / 2n;
   const fixed = x < TWO_TO_54 ? BigInt(x * TWO_TO_54) << (REDUCTION_BITS - 54n) : BigInt(x) << REDUCTION_BITS;

@@ -42,10 +42,7 @@ const FEWEST_RESAMPLED = 5;
  */
 const ZEROS_END = 9.3;
 
-/**
- * @param values one per run, at least two
- * @param most for counts: the most one run can reach, 1 for a share; undefined for other figures
- */
+/** @param values one per run, at least two @param most for counts: the most one run can reach, 1 for a share */
 export function meanInterval(values: readonly number[], most?: number): MeanInterval {
   const mean = meanOf(values);
   const [low, high, interval] = endsOf(values, mean, most);

@@ -42,11 +42,9 @@ export class Agenda {
   #vacant = false;
   readonly #onEarlier: ((due: number) => void) | undefined;
 
-  // By place in the heap.
   #dues = new Float64Array(FIRST_CAPACITY);
   #orders = new Float64Array(FIRST_CAPACITY);
   #slots = Int32Array.from({ length: FIRST_CAPACITY }, (_, slot) => slot);
-  // By slot.
   #places = new Int32Array(FIRST_CAPACITY);
   #generations = new Uint32Array(FIRST_CAPACITY).fill(1);
   readonly #tasks: Task[] = new Array<Task>(FIRST_CAPACITY).fill(nothing);
@@ -74,10 +72,7 @@ export class Agenda {
     return this.#size === 0 ? Infinity : this.#dues[0]!;
   }
 
-  /**
-   * Runs `task` at `due`, after tasks of the same instant with a lower rank, or of the same rank and added earlier.
-   * @param due unix ms, may have a fraction; before `now` means now; NaN and Infinity are bugs
-   */
+  /** Ties run by rank, then in order of adding. @param due unix ms, may have a fraction; before `now` means now; NaN and Infinity are bugs */
   at(due: number, rank: Rank, task: Task): Ticket {
     if (!(due < Infinity)) throw new Bug(`a task cannot be due at ${due}`);
     if (!(rank >= 0 && rank < RANKS)) throw new Bug(`there is no rank ${rank}`);
@@ -159,7 +154,6 @@ export class Agenda {
     slots[last] = this.#generations[slot] === GENERATIONS ? slots[--this.#room]! : slot;
   }
 
-  /** Moves an entry up from `from` and returns its place. */
   #rise(from: number, due: number, order: number, slot: number): number {
     const dues = this.#dues;
     const orders = this.#orders;
@@ -175,7 +169,6 @@ export class Agenda {
     return place;
   }
 
-  /** Moves an entry down from `from` and returns its place. */
   #sink(from: number, due: number, order: number, slot: number): number {
     const dues = this.#dues;
     const orders = this.#orders;

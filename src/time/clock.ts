@@ -8,6 +8,5 @@ export interface Clock {
   readonly agenda: Agenda;
   /** Unix ms, may have a fraction. */
   now(): number;
-  /** `cycleOf(now(), cycleMs)`. */
   cycle(): number;
 }

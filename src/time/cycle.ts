@@ -9,11 +9,7 @@
 /** Default length; a node can be started with another. 60 cycles = 46.62 s. */
 export const CYCLE_MS = 777;
 
-/**
- * `floor(unixMs / cycleMs)`.
- * @param unixMs may be negative or have a fraction; |unixMs| <= 2^53
- * @param cycleMs an integer >= 1
- */
+/** @param unixMs may be negative or have a fraction; |unixMs| <= 2^53 @param cycleMs an integer >= 1 */
 export function cycleOf(unixMs: number, cycleMs: number): number {
   // Subtracting the exact remainder first keeps the division exact: floor(a / b) rounds up just below large multiples.
   const whole = Math.floor(unixMs);
@@ -29,7 +25,7 @@ export function startOf(cycle: number, cycleMs: number): number {
 const EDGE_MS = 0.01;
 const EDGE_SHARE = 2 ** -52;
 
-/** The last instant of a cycle, just before the next one begins, in unix ms. */
+/** Just before the next cycle begins, in unix ms. */
 export function lastInstantOf(cycle: number, cycleMs: number): number {
   const next = startOf(cycle + 1, cycleMs);
   return next - Math.max(EDGE_MS, Math.abs(next) * EDGE_SHARE);
@@ -50,7 +46,6 @@ export function instantIn(cycle: number, nowMs: number, cycleMs: number): string
   return instantText(cycleOf(nowMs, cycleMs) === cycle ? Math.floor(nowMs) : startOf(cycle, cycleMs));
 }
 
-/** ISO 8601; outside its range, the number of ms. */
 export function instantText(ms: number): string {
   return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : `${ms}`;
 }

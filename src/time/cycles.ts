@@ -12,7 +12,7 @@ import { Rank } from './rank.js';
 
 export interface CycleTick {
   readonly cycle: number;
-  /** Cycles since the last tick that were not emitted, because the process could not run. */
+  /** Cycles without a tick since the last one: the process could not run. */
   readonly missed: number;
 }
 

@@ -9,7 +9,6 @@ export const Rank = {
   /** The previous cycle is complete, and the next has no events yet. */
   close: 0,
   advance: 1,
-  /** Ticks of `cycles`. */
   cycle: 2,
   arrival: 3,
   service: 4,

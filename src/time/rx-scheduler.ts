@@ -5,10 +5,7 @@ import type { Rank } from './rank.js';
 
 type Work<State> = (this: SchedulerAction<State>, state: State) => void;
 
-/**
- * The agenda as an RxJS scheduler: `interval`, `delay`, `debounceTime` and the like use the clock's time. An error is thrown to the
- * clock's driver and ends only its own action.
- */
+/** `interval`, `delay`, `debounceTime` and the like in the clock's time. An error goes to the clock's driver and ends only its own action. */
 export class AgendaScheduler implements SchedulerLike {
   readonly #clock: Clock;
   readonly #rank: Rank;
@@ -26,10 +23,7 @@ export class AgendaScheduler implements SchedulerLike {
     return this.#clock.now();
   }
 
-  /**
-   * @param delay ms from now; below 0 means 0, and Infinity never
-   * @returns the action: unsubscribing cancels it and its repeats
-   */
+  /** @param delay ms; below 0 means 0, Infinity never @returns the action: unsubscribing cancels it and its repeats */
   schedule<State>(work: Work<State>, delay?: number, state?: State): Subscription {
     return new AgendaAction(this.#clock, this.#rank, work).schedule(state, delay);
   }
@@ -69,10 +63,7 @@ class AgendaAction<State> extends Subscription implements SchedulerAction<State>
     super.unsubscribe();
   }
 
-  /**
-   * The same delay again is an interval: it counts from the previous due, so that lateness does not accumulate. After a blockage it
-   * continues from now; lost ticks are skipped, as with RxJS's own timers.
-   */
+  /** An interval counts from the previous due, so that lateness does not accumulate; after a blockage, lost ticks are skipped as in RxJS. */
   #dueAfter(delay: number): number {
     const now = this.#clock.now();
     if (this.#runningMs !== undefined && delay === this.#delayMs) {

@@ -24,7 +24,6 @@ export class VirtualClock implements Clock {
   #running = false;
   #stopping = false;
 
-  /** @param startMs unix ms */
   constructor(
     startMs: number,
     readonly cycleMs: number,
@@ -55,7 +54,6 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** As `run`, with turns of the event loop between the steps. */
   async runAsync({ untilMs = Infinity, signal, stepsPerTurn = 1_000 }: AsyncRunOptions = {}): Promise<Ending> {
     assert(stepsPerTurn >= 1, `a turn of ${stepsPerTurn} steps does not come to an end`);
     this.#begin(untilMs);

@@ -80,8 +80,7 @@ export class WallClock implements Clock {
   }
 
   now(): number {
-    // In this order: a halt between the two readings makes the wall time too old, which changes nothing. In the other order it would put the
-    // clock ahead permanently.
+    // In this order: a halt in between makes the wall time too old, which is harmless. The other order would put the clock ahead permanently.
     const wallMs = this.#source.wallMs();
     const monotonicMs = this.#source.monotonicMs();
     if (wallMs > this.#originMs + monotonicMs) this.#originMs = wallMs - monotonicMs;
@@ -94,7 +93,6 @@ export class WallClock implements Clock {
     return cycleOf(this.now(), this.cycleMs);
   }
 
-  /** Moves `now()` ahead to `unixMs` if it is earlier, as after a backward step. */
   notBefore(unixMs: number): void {
     const aheadMs = unixMs - this.now();
     if (aheadMs <= 0) return;
@@ -138,10 +136,7 @@ export class WallClock implements Clock {
     return this.sleepUntil(this.now() + ms, signal);
   }
 
-  /**
-   * Never resolves before `unixMs`, and on an idle loop 0 to 2 ms after it: timers count whole milliseconds. Resolves early when the signal
-   * is aborted; does not resolve while the clock is stopped.
-   */
+  /** Never early; 0 to 2 ms late on an idle loop. Resolves early on abort, and not while the clock is stopped. */
   sleepUntil(unixMs: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       if (signal?.aborted) return resolve();
@@ -188,8 +183,8 @@ export class WallClock implements Clock {
   }
 
   /**
-   * Runs the tasks that are due, for one slice, and sets the alarm for the rest. Tasks that become due meanwhile wait for the next turn, so
-   * that a task that reschedules itself at once does not starve other events.
+   * Runs due tasks for one slice. Tasks that become due meanwhile wait for the next turn: one that reschedules itself at once does not starve
+   * other events.
    */
   readonly #wake = (): void => {
     this.#waking = true;
