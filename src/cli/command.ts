@@ -19,7 +19,6 @@ export interface CommandLine {
 
 export interface Command<Known extends Options = Options> {
   readonly options: Known;
-  /** Words after `weir`, with descriptions. */
   readonly examples: readonly (readonly [words: string, about: string])[];
   readonly more?: string;
   readonly run: (given: GivenTo<Known>, line: CommandLine) => Promise<void> | void;
@@ -29,7 +28,6 @@ export interface Command<Known extends Options = Options> {
 interface About {
   readonly default?: string | number;
   readonly required?: true;
-  /** A positional argument. */
   readonly place?: true;
   /** Collects all words after `--`. It is the last option. */
   readonly rest?: true;

@@ -12,7 +12,6 @@ const commands: Readonly<Record<string, string>> = {
 
 const LIMIT = "It is --limit since 0.3: --limit 'nginx 10r/s burst=5', or --limit with a file.";
 
-/** Replacements by option name; if commands differ, by command name. */
 const options: Readonly<Record<string, string | Readonly<Record<string, string>>>> = {
   'accept-lost-rows': 'It is --allow lost-rows since 0.3.',
   across: 'It is the first --set with --map since 0.3.',

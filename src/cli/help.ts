@@ -117,7 +117,6 @@ function paragraph(text: string, width: number): string {
   return filled(text.split(' '), ' ', width).join('\n');
 }
 
-/** Two columns, names and wrapped descriptions. A name that is too long has its own line. */
 function columns(rows: Rows, width: number, most = 30): string {
   const left = Math.min(most, Math.max(...rows.map(([name]) => name.length))) + 2;
   return rows

@@ -7,7 +7,6 @@ const exits: Partial<Record<NodeJS.Signals, number>> = { SIGINT: 130, SIGTERM: 1
 let stoppedBy: NodeJS.Signals | undefined;
 let controller: AbortController | undefined;
 
-/** Applies to any partial result; undefined if the command was not stopped. */
 export function exitOfStop(): number | undefined {
   return stoppedBy === undefined ? undefined : exits[stoppedBy];
 }
@@ -22,7 +21,6 @@ export function stopSignal(): AbortSignal {
   return controller.signal;
 }
 
-/** For the end of a command: Ctrl-C ends the process again. */
 export function releaseStop(): void {
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, stop);
   controller = undefined;

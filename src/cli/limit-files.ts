@@ -70,7 +70,6 @@ function tooMany(path: string): Failure {
   });
 }
 
-/** `main`, `main:deploy`: files of a revision, under their present names. */
 async function filesAt(given: string, other: string): Promise<Source[]> {
   const [, revision = '', own] = /^([^:]+)(?::(.*))?$/.exec(given) ?? [];
   const isOption = revision === '' || revision.startsWith('-');

@@ -138,7 +138,6 @@ function rowOf(title: string, primitive: string, profile: Profile, refused = '-'
 
 const MOST_SHOWN = 60;
 
-/** Each product and rule with an example of ten requests a second, measured by simulation. */
 async function list(json: boolean): Promise<void> {
   const [{ products }, { profileOf }, { templates }, { limitText }] = await Promise.all([
     import('../limiter/products/products.js'),

@@ -32,7 +32,6 @@ export function moreAfter(next: string | undefined): string | undefined {
 export function nodeCommand<Known extends Options>(parts: {
   readonly options: Known;
   readonly examples: Command['examples'];
-  /** Anyone may call it, so no key is sent. */
   readonly isPublic?: boolean;
   /** Returns undefined if it has printed everything itself. */
   readonly run: (node: NodeClient, given: GivenTo<Known> & { readonly json: boolean }) => Promise<Printed | undefined>;

@@ -92,7 +92,6 @@ export const follow = nodeCommand({
   },
 });
 
-/** `2026-11-20T23:24:00.000Z  cycle 2345678901  rate_limited  0123456789abcdef  limiting  count 101` */
 function lineOf({ event, data: text, envelope }: StreamMessage): string {
   if (envelope === undefined) return `${event}  ${text}`;
   const { cycle, contract_id, key, from, to, state, count, cause, removed_to_seq: removed } = envelope.data;

@@ -17,7 +17,6 @@ export const seed = value(
   'instead of the seed of the scenario: a whole number, or one that a run has named, such as 77/2',
 );
 
-/** @param usual the default folder */
 export const outFor = (usual: string) => text(`folder for the report, or none (default: ${usual})`, { local: true });
 export const out = outFor('reports/<scenario>/<seed>');
 
@@ -65,7 +64,6 @@ function timeFailure<T>(option: string, text: string, read: () => T): T {
   }
 }
 
-/** A share, 0 to 1: `0.1%`, `0.001`. */
 export function readShare(text: string): number | undefined {
   const [, number = '', sign = ''] = /^(\d+(?:\.\d+)?|\.\d+)\s*(%?)$/.exec(text) ?? [];
   // The exponent avoids a rounding error of division: 0.1% is 0.001.
@@ -177,7 +175,6 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** Permissions that must be given explicitly. @param kinds names with descriptions */
 export function allow<const Kind extends string>(kinds: Readonly<Record<Kind, string>>) {
   const names = Object.keys(kinds) as Kind[];
   return value(

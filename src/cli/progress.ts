@@ -28,7 +28,6 @@ export class Progress {
   readonly #out: Output;
   readonly #nowMs: () => number;
 
-  /** @param nowMs monotonic ms */
   constructor(what: string, out: Output = process.stderr, nowMs = monotonicMs()) {
     this.#what = what;
     this.#out = out;

@@ -77,7 +77,6 @@ interface Asked {
   readonly given: Given;
   readonly line: CommandLine;
   readonly cycleMs: number;
-  /** Window length in cycles, for families. */
   readonly within: number;
   readonly log: LogOptions;
   readonly notes: readonly string[];

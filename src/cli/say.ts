@@ -2,7 +2,6 @@
 
 /** Colours of reports: see report/terminal-text.ts. */
 const COLOUR = '\\u001b\\[(?:1|2|22|31|32|39)m';
-/** Control characters, direction marks and invisible characters. */
 const UNSEEN = new RegExp(`(${COLOUR})|[^\\P{C}\\n\\t]|[\\u2028\\u2029]`, 'gu');
 
 /** Escapes characters that a terminal interprets or does not show. JSON keeps its value. */
@@ -17,7 +16,6 @@ function escapedOf(character: string): string {
 
 let erase: (() => void) | undefined;
 
-/** Sets how to erase the progress line before other output; undefined once it is gone. */
 export function onScreen(erasing: (() => void) | undefined): void {
   erase = erasing;
 }

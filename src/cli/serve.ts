@@ -154,7 +154,6 @@ export const serve = command({
   },
 });
 
-/** @throws Failure `unreadable_file`, and for invalid limits */
 async function grpcOptions(port: number, files: readonly string[] = [], cycleMs: number) {
   const [{ readDescriptorLimits }, { readSource }] = await Promise.all([
     import('../node/envoy/limits-file.js'),

@@ -76,7 +76,6 @@ export const simulate = command({
   },
 });
 
-/** @returns whether --log is the only output */
 async function writeLog({ scenario: paths, seed }: Given, log: string): Promise<boolean> {
   const [path, ...others] = paths;
   if (others.length > 0) throw usageFailure('--log takes one scenario at a time.', 'Name one scenario.');

@@ -27,7 +27,6 @@ export function table(heads: readonly string[], rows: readonly (readonly TableCe
   return alignedTable(columns, cells, width).join('\n');
 }
 
-/** Indented lines `name  value`. Entries without a value are omitted. */
 export function facts(entries: readonly (readonly [name: string, value: TableCell])[]): string {
   const given = entries.filter(([, value]) => value !== undefined);
   const width = Math.max(0, ...given.map(([name]) => name.length));

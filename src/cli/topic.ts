@@ -17,7 +17,6 @@ export async function showPage(page: string): Promise<void> {
   say(terminal.unicode ? text : asciiOnly(text));
 }
 
-/** @param word the field of a scenario, for the topic `fields` */
 export async function showTopic(name: string, word = ''): Promise<void> {
   if (name === 'fields') return showPage(await fieldText(word));
   if (word !== '') throw usageFailure(`The topic ${name} takes no further word.`, `See \`weir help ${name}\`.`);

@@ -16,7 +16,6 @@ export class TraceFile {
   readonly #stately = new StatelyTrace((line) => this.#statelyLines.add(line));
   readonly #lines: Lines;
   readonly #statelyLines: Lines;
-  /** First messages, and first messages that changed a state; at most as many as a diagram shows. */
   readonly #first: TracedMessage[] = [];
   readonly #changes: TracedMessage[] = [];
   #messages = 0;

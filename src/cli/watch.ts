@@ -80,7 +80,6 @@ export class WatchServer {
     this.#screen?.close();
     if (this.#screen !== undefined) return;
     this.changed(true);
-    // The page opens the report and then needs no server.
     if (this.#readers.size > 0 && page !== undefined) await pause(REPORT_WAIT_MS, this.#shownReport.signal);
     await this.#pages?.close();
   }

@@ -14,7 +14,6 @@ import { firstView, sweepCharts } from '../web/chart/sweep-charts.js';
 import type { SweepScreen as Sent } from '../web/watched.js';
 import { progressLine, type Shown } from './watch-screen.js';
 
-/** Limits the size of each update of the page. */
 const MOST_NUMBERS = 30_000;
 
 export class WatchedSweep implements Shown {

@@ -151,7 +151,6 @@ function limitOf(name: (typeof PLUGINS)[number], config: TreeEntry, found: Found
   return { like: 'apisix-limit-req', rate, burst, ...(textAt(config, 'nodelay') === 'true' && { nodelay: true }) };
 }
 
-/** An empty key falls back to the address. */
 function keyOf(config: TreeEntry): LimitKey {
   const [key = 'remote_addr', type = 'var'] = [textAt(config, 'key'), textAt(config, 'key_type')];
   if (type === 'constant') return { ...everyone, text: `constant ${key}` };

@@ -7,7 +7,6 @@ export interface TreeEntry {
   readonly line: number;
   /** Undefined for fields and items, and for an `expression`. */
   readonly value: string | number | boolean | undefined;
-  /** Requires evaluation: `var.limit`. */
   readonly expression: string | undefined;
   readonly fields: ReadonlyMap<string, TreeEntry>;
   readonly items: readonly TreeEntry[];
@@ -75,7 +74,6 @@ export function numbersAt<Name extends string>(
   return Object.fromEntries(given) as { [name in Name]?: number };
 }
 
-/** Refuses conditions of a route besides hosts and paths. */
 export function sayConditions(route: TreeEntry, names: readonly string[], found: FoundLimits): void {
   for (const name of names)
     if (isGiven(at(route, name)))
@@ -101,7 +99,6 @@ function tooDeepAt(text: string): number | undefined {
   return undefined;
 }
 
-/** The documents of a YAML or JSON file; none, with a note, if it is invalid. */
 export function documentsOf({ name: file, text }: Source, say: Say): TreeEntry[] {
   const deep = tooDeepAt(text);
   if (deep !== undefined) {

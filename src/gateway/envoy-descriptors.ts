@@ -46,7 +46,6 @@ export class Domains {
   readonly #roots: readonly TreeEntry[];
   readonly #asked = new Set<string>();
   readonly #read = new Map<TreeEntry, FoundLimiter[]>();
-  /** A log does not show which requests match these. */
   readonly #unclear = new Set<TreeEntry>();
 
   constructor(
@@ -177,7 +176,6 @@ const parts: Readonly<Record<string, KeyPart>> = {
   ':authority': 'host',
 };
 
-/** Entries with a value are constants. */
 export function keyOfEntries(trail: readonly Part[]): LimitKey {
   const open = trail.filter(({ value, isOpen }) => value === undefined || isOpen === true).map(({ name }) => name);
   const known = open.map((name) => parts[name.toLowerCase()]);

@@ -56,7 +56,6 @@ export function readEnvoy(roots: readonly TreeEntry[], found: FoundLimits): void
 
 interface Context extends Pick<FoundLimiter, 'hosts' | 'paths'> {
   readonly where: string;
-  /** Descriptors sent anywhere in the document. */
   readonly sends: readonly TreeEntry[];
   readonly domain: string | undefined;
 }

@@ -53,7 +53,6 @@ export interface FoundLimiter {
   /** Response status of a refusal; undefined if the connection is closed. */
   readonly status: number | undefined;
   readonly isDryRun: boolean;
-  /** Limits with the same counter share their counts. */
   readonly counter: string;
 }
 
@@ -63,7 +62,6 @@ interface NotApplied extends Noted {
   readonly limit?: Like | undefined;
 }
 
-/** Requests of a route meet its limits only. */
 interface LimitedRoute extends Pick<FoundLimiter, 'hosts' | 'paths'> {
   readonly limiters: readonly FoundLimiter[];
 }
@@ -93,7 +91,6 @@ export const keyNamed = (parts: Readonly<Record<string, readonly KeyPart[]>>, te
   parts: Object.hasOwn(parts, text) ? parts[text] : undefined,
 });
 
-/** A key that access logs do not contain. */
 export const unknownKey = (text: string): LimitKey => ({ text, parts: undefined });
 
 export type Written = Pick<Noted, 'file' | 'line'>;
@@ -107,7 +104,6 @@ export class FoundLimits {
   /** For formats in which a request meets the limits of exactly one place. */
   readonly places: LimitedPlace[] = [];
   readonly routes: LimitRoute[] = [];
-  /** Files read without a limit of their own. */
   readonly read = new Set<string>();
   readonly routed = new Set<FoundLimiter>();
 
@@ -155,7 +151,6 @@ export class FoundLimits {
     });
   }
 
-  /** A limiter, unless turned off. @param off the reason */
   unless(off: string | undefined, at: Written, found: Described): readonly FoundLimiter[] {
     if (off === undefined) return [this.limiter(at, found)];
     const { name, key, limit } = found;

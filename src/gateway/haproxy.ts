@@ -42,7 +42,6 @@ interface Comparison {
   readonly table: string | undefined;
   readonly over: 'gt' | 'ge';
   readonly figure: string;
-  /** Reads the entry that tracks this request. */
   readonly isTracked: boolean;
 }
 
@@ -218,7 +217,6 @@ class SectionReader {
       if (!isTracked) return this.#refuse(line, what);
       return this.found.unused(line, { name: table.name || 'stick-table', what });
     }
-    // A request counted before the rule is in the count.
     const isBefore = /^gpc\d_rate$/.test(counter);
     const limit = Number(figure) + (over === 'gt' ? (isBefore ? 1 : 0) : isBefore ? 0 : -1);
     const like = likeOf(counter, limit, period, table.expire);
@@ -358,7 +356,6 @@ function likeOf(counter: string, limit: number, period: string | undefined, expi
   };
 }
 
-/** HAProxy's default unit is ms. */
 function inUnits(time: string): string | number {
   return /^\d+$/.test(time) ? Number(time) : time;
 }

@@ -186,7 +186,6 @@ class HclReader {
     return entryOf(this.file, line, { fields });
   }
 
-  /** Ends at the line end, or at the bracket that closes the enclosing list or object. */
   #expression(): TreeEntry {
     const first = this.#token;
     let depth = 0;

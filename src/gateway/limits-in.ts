@@ -28,7 +28,6 @@ export function limitersInFiles(files: readonly Source[]): GatewayLimits {
   const sources = files.flatMap(pieces);
   const whole = sources.filter((source) => /\.(?:md|tf|ya?ml|json)$/.test(source.name) || !isTemplate(source, found));
   const documents = whole.filter(isDocument).flatMap((source) => documentsIn(source, found));
-  // Embedded files: the texts of a ConfigMap are fields.
   const inner = documents.flatMap((root) => [...textsIn(root)]).filter((source) => !isTemplate(source, found));
   const all = [
     ...whole.filter((source) => !isDocument(source)),

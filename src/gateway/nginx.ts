@@ -31,7 +31,6 @@ interface Level {
 
 const SETTINGS = ['limit_req_status', 'limit_conn_status', 'limit_req_dry_run', 'limit_conn_dry_run'];
 
-/** Standard files of nginx without limits. */
 const HARMLESS = /(?:^|\/)(?:mime\.types|(?:fastcgi|proxy|uwsgi|scgi)_params|fastcgi\.conf|koi-\w+|win-utf)$/;
 
 export function readNginx(sources: readonly Source[], found: FoundLimits): void {
@@ -43,7 +42,6 @@ class Configuration {
   readonly #files: readonly { readonly name: string; readonly directives: readonly Directive[] }[];
   readonly #included = new Set<string>();
   readonly #zones = new Map<string, Zone>();
-  /** One limiter per directive, and per status or dry run with which a place applies it. */
   readonly #limiters = new Map<string, FoundLimiter | undefined>();
   readonly #numbers = new Map<Directive, number>();
   readonly #used = new Set<Zone>();
@@ -387,7 +385,6 @@ function isIncluded(pattern: string, name: string): boolean {
   return !pattern.includes('*') || parts.length < 2 || names.length < 2 || names.at(-2) === parts.at(-2);
 }
 
-/** 32k, 10m; 0 for any other text. */
 function bytesOf(size: string): number {
   const [, figure, unit = ''] = /^(\d+)([km]?)$/i.exec(size) ?? ['', '0'];
   return Number(figure) * { '': 1, k: 1024, m: 1_048_576 }[unit.toLowerCase()]!;

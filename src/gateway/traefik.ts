@@ -154,7 +154,6 @@ function readMiddleware(
   if (isGiven(at(config, 'sourceCriterion', 'ipStrategy', 'excludedIPs')))
     found.refuse(config, 'excludedIPs is not read: the address of the client is the key here');
   const names = new Set([name]);
-  // A chain may contain chains.
   for (const _ of all)
     for (const one of all)
       if (

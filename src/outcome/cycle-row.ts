@@ -32,7 +32,6 @@ export interface RowTransition {
   readonly lastRequest: number | undefined;
 }
 
-/** The single decisions of a rule in a cycle, by time. */
 export interface Decisions {
   readonly contracts: readonly number[];
   readonly atMs: readonly number[];
@@ -177,7 +176,6 @@ export class RowBuilder<Run extends RunShape = RunShape> {
     const bare = { requests: sum, admitted: admittedSum, limited: sum - admittedSum, limiting: this.#limiting };
     const delaysMs = this.run.rule === undefined ? NONE : this.#delaysMs;
     const totals = this.run.rule === undefined ? bare : { ...bare, delayed: delaysMs.length };
-    // Most rows have none and share one list.
     const transitions = this.#transitions.length === 0 ? NO_TRANSITIONS : this.#transitions;
     const row = new Row(
       cycle,

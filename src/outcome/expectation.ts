@@ -58,7 +58,6 @@ export interface Expectation {
   readonly text: string;
   readonly condition: ReadCondition;
   readonly at: Stretch | undefined;
-  /** Length of the intervals in which it must hold. */
   readonly inAny: number | undefined;
   readonly contract: string | undefined;
   /** Share of replications in which it must hold; undefined: all. */
@@ -84,7 +83,6 @@ export interface Reading {
   readonly clients: readonly string[];
 }
 
-/** @throws Failure `invalid_input` with the place */
 export function parseExpectation(spec: ExpectationSpec, place: string, reading: Reading): Expectation {
   const given = typeof spec === 'string' ? { that: spec } : spec;
   const at = stretchOf(given, place, reading);

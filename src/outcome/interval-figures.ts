@@ -127,7 +127,6 @@ function onePerCycle(cycles: readonly number[]): Points {
   return cycles.toSorted((a, b) => a - b).map((cycle) => [cycle, 1] as const);
 }
 
-/** The number of limiting contracts, in each cycle with any. */
 function* limitingPerCycle(
   stretches: readonly (readonly [entry: number, restore: number])[],
 ): Generator<readonly [number, number]> {
@@ -143,7 +142,6 @@ function* limitingPerCycle(
   }
 }
 
-/** The largest count over the contracts, at every change. */
 function* largestCounts(timeline: Timeline, contract: string | undefined): Generator<readonly [number, number]> {
   const counts = new Map<string, number>();
   let cycle: number | undefined;

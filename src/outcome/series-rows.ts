@@ -41,7 +41,6 @@ export class SeriesRows {
   }
 }
 
-/** Indexes of a column's minimum and maximum; none without values. */
 function extremes(rows: readonly SeriesRow[], column: number): number[] {
   let least: number | undefined;
   let most: number | undefined;

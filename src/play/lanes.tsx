@@ -13,7 +13,6 @@ const calm = matchMedia('(prefers-reduced-motion: reduce)');
 
 /** Visible flight of a request, in ms of screen time. */
 const FLIGHT_MS = 600;
-/** More marks per second of screen time are drawn as streams. */
 const MOST_PER_SECOND = 2_000;
 /** Seconds of screen time for the whole run; 0: real time. */
 const paces = { 'real time': 0, 'the run in 2 min': 120, 'the run in 30 s': 30, 'the run in 10 s': 10 } as const;

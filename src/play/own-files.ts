@@ -83,7 +83,6 @@ export function withLog(text: string, file: string): string {
   return document.toString({ lineWidth: 0 });
 }
 
-/** Drops comparisons and expectations. */
 export function withLimit(text: string, limit: Readonly<Record<string, unknown>>): string {
   const document = parseDocument(text, { logLevel: 'error' });
   const node = document.createNode(limit);

@@ -42,7 +42,6 @@ export interface Picture {
   /** Of the most limited contract; undefined for a fleet without records by contract. */
   readonly window: Window | undefined;
   readonly rules: readonly RuleColumns[];
-  /** Those of the report, and the refusals of each compared rule. */
   readonly charts: readonly ChartSpec[];
 }
 
@@ -52,7 +51,6 @@ export interface RuleColumns {
   readonly admitted: readonly number[];
 }
 
-/** The state machine of the most limited contract, with its transitions. */
 export interface MachineRun {
   readonly states: readonly { readonly name: string; readonly admits: boolean }[];
   readonly arrows: readonly { readonly from: string; readonly to: string; readonly words: readonly string[] }[];
@@ -69,7 +67,6 @@ interface Window {
 }
 
 const MOST_COLUMNS = 1_200;
-/** Sent from the worker to the page with each picture. */
 const MOST_JOURNEYS = 60_000;
 
 const MOST_CONTRACTS = 20_000;

@@ -311,7 +311,6 @@ function slugOf(file: string): string {
   );
 }
 
-/** Shipped scenarios come from the package; others are written to a file first. */
 function liveCommand(text: string, name: string): string {
   if (shipped[name] === text) return `weir init ${name}.yaml --from ${name}\nweir load ${name}.yaml`;
   const body = text.endsWith('\n') ? text : `${text}\n`;

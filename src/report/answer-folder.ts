@@ -26,7 +26,6 @@ export async function openAnswerFolder(
   return { path, kind };
 }
 
-/** @returns the page @throws Failure `unwritable_folder` */
 export function writeAnswer(
   { path, kind }: AnswerFolder,
   answer: object,

@@ -26,7 +26,6 @@ export interface VerdictMark {
 
 export type Block = Sentence | Figures | CheckList | Table | Chart | Code;
 
-/** Documents are Markdown and pages. */
 export type Medium = 'terminal' | 'documents' | 'junit';
 
 interface Common {
@@ -72,7 +71,6 @@ export interface Table extends Common {
   readonly columns: readonly TableColumn[];
   readonly rows: readonly (readonly Cell[])[];
   readonly brief?: number;
-  /** Number of all rows, if `rows` holds fewer. */
   readonly total?: number;
   /** Name of the rows left out: `and 5 more differences`. */
   readonly more?: string;

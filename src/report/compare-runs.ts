@@ -29,7 +29,6 @@ interface Change {
   readonly baseline: number;
   readonly delta: number;
   readonly share: number | undefined;
-  /** `same` or `other` for a figure that is neither good nor bad. */
   readonly verdict: 'same' | 'better' | 'worse' | 'other';
 }
 

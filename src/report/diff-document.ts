@@ -234,7 +234,6 @@ interface ShownSide {
   readonly not_applied: GatewayLimits['notApplied'];
 }
 
-/** diff.json, and the output of `weir diff --json`. */
 export function diffAnswer({ names, changes, traffic, below, log, top, ...sides }: LimitsDiff) {
   const shown = (side: GatewayLimits): ShownSide => ({
     limiters: side.limiters,

@@ -4,7 +4,6 @@ import { capital, latency, number, spanWords } from './words.js';
 
 export type FigureUnit = 'count' | 'cycles' | 'ms' | 'number';
 
-/** 'neither' for a figure that belongs to the question, not to the answer. */
 type Worse = 'more' | 'less' | 'neither';
 
 export interface Figure {

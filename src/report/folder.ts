@@ -20,7 +20,6 @@ import { runDocument } from './run-document.js';
 interface FolderOptions {
   readonly out?: string;
   readonly scenario: string;
-  /** The seed, or the time for runs without one. */
   readonly run: string | number;
   readonly base?: string;
 }

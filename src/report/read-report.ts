@@ -38,7 +38,6 @@ export async function readRun(path: string): Promise<Reported> {
     : { ...shared, timeline, totals: totalsOf(timeline, limitingStates(outcome)) };
 }
 
-/** Sums all contracts, as the run itself would have. */
 export function totalsOf(timeline: Timeline, limiting: ReadonlySet<string>): Timeline {
   const names = timeline.contracts;
   const states = [true, false].map((admits) => ({ name: admits ? 'allowing' : 'limiting', admits }));
@@ -106,7 +105,6 @@ async function readTimeline(path: string, { first_cycle, last_cycle }: Outcome):
       const row = rowOf(text);
       if (row === undefined) throw notReport(path, [{ path: `line ${line}`, message: 'is not a row of a timeline' }]);
       const { cycle, contract, requests, admitted, count, state } = row;
-      // Charts rely on rows within the cycles of the run.
       if (cycle < earliest || cycle > (last_cycle ?? Number.NEGATIVE_INFINITY))
         throw notReport(path, [{ path: `line ${line}`, message: 'is out of order, or not in a cycle of the run' }]);
       earliest = cycle;

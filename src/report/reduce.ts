@@ -55,7 +55,6 @@ export function reduceIntervals(
   return joined;
 }
 
-/** Keeps the first mark of each column: others would be drawn over it. */
 export function reduceMarks(marks: readonly number[], from: number, to: number, columns: number): number[] {
   if (marks.length <= columns) return [...marks];
   const seen = new Set<number>();
@@ -70,7 +69,6 @@ export interface Bins {
   readonly size: number;
   readonly starts: readonly number[];
   readonly sums: readonly (readonly number[])[];
-  /** By bin: the largest first value of a row. */
   readonly peaks: readonly number[];
 }
 

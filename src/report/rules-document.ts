@@ -52,7 +52,6 @@ const columns: readonly (readonly [head: string, of: (one: ComparedRule) => stri
   ['served late', ({ served_in_vain }) => served_in_vain],
 ];
 
-/** Shows the number of requests only if it depends on the rule. */
 export function rulesBlocks(rules: readonly ComparedRule[], title?: string): Block[] {
   const differ = rules.some(({ requests }) => requests !== rules[0]?.requests);
   const shown = columns.filter(

@@ -171,7 +171,6 @@ function entryBlocks(outcome: Outcome): Table[] {
     )
     .sort((a, b) => a.cycle - b.cycle);
   if (entries.length === 0) return [];
-  // The count of a rule only says that it refused.
   const hasCounts = entries.every(({ contract: { rule } }) => rule === undefined);
   const isSeveral = contracts > 1;
   return [

@@ -145,7 +145,6 @@ function networkSentences({ networks, requests: all }: Advice): string[] {
 function keySentences({ suspects, curves, cycle_ms }: Advice): string[] {
   if (suspects.length === 0) return [];
   const names = suspects.slice(0, 5).map(({ key, requests, share, peaks, withins }) => {
-    // The first requested window in which the key is an outlier.
     const window = curves.findIndex(({ within }) => within === withins[0]);
     const only =
       withins.length === curves.length

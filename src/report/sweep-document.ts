@@ -26,7 +26,6 @@ const MOST_ROWS = 1_000;
 const MOST_BRIEF = 60;
 const MOST_FIGURES = 4;
 
-/** Figures that add little to the others. */
 const SAID_BY_OTHERS = new Set(['requests', 'admitted', 'contracts_limited', 'restores', 'clients.attempts']);
 
 /** Default: the first figures that vary between cells. @throws Failure `wrong_usage` for a figure that no cell has */
@@ -244,7 +243,6 @@ interface Swept {
   readonly figures: readonly string[];
   readonly border?: number | undefined;
   readonly says?: readonly Block[] | undefined;
-  /** In a terminal, `says` replaces the table of cells. */
   readonly isMatrix?: boolean | undefined;
 }
 

@@ -4,7 +4,6 @@ import { plain } from './words.js';
 export interface Terminal {
   readonly columns: number;
   readonly color: boolean;
-  /** Nothing is cut or split, as in a pipe. */
   readonly uncut?: boolean;
   /** False if block characters and arrows cannot be shown. */
   readonly unicode: boolean;
@@ -24,7 +23,6 @@ export function hued(text: string, hue: Hue, { color }: Terminal): string {
   return color ? `\u001b[${on}m${text}\u001b[${off}m` : text;
 }
 
-/** A foreign name on one line, without control characters. */
 export function shownName(name: string, longest = 200): string {
   const characters = [...plain(name)];
   return characters.length > longest ? `${characters.slice(0, longest - 1).join('')}…` : characters.join('');

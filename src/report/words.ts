@@ -26,7 +26,6 @@ export function duration(ms: number): string {
   return `${short(s / 86_400)} d`;
 }
 
-/** `46.6 s (60 cycles)` */
 export function spanWords(cycles: number, cycleMs: number): string {
   return `${duration(cycles * cycleMs)} (${counted(cycles, 'cycle')})`;
 }
@@ -179,7 +178,6 @@ function replicationsSentence(expectations: Outcome['expectations'], replication
 
 const MOST_DIGITS = 7;
 
-/** With replications: the number of runs in which it held. */
 export function foundWords(expectation: Outcome['expectations'][number], { replications }: Outcome): string {
   const { actual, held_in, share = 1 } = expectation;
   const found = typeof actual === 'number' ? Number(actual.toPrecision(MOST_DIGITS)) : (actual ?? 'nothing');

@@ -75,7 +75,6 @@ export interface CostPlan {
 }
 
 export function planCosts({ unit = 'cost', each, most = MOST_COST, charged }: CostsSpec): CostPlan {
-  // A law of times in which one cycle of 1 ms is a cost of 1.
   const costs = parseTimeLaw(each, 1, '/costs/each');
   const draw = (stream: RandomStream) => Math.min(most, Math.max(1, Math.round(costs.drawMs(stream))));
   return { unit, charged, draw };

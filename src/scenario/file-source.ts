@@ -7,7 +7,6 @@ import { readLog } from '../traffic/log/read.js';
 import type { RecordedLog, ScenarioSource } from './loaded-scenario.js';
 import { recordingOf } from './recording.js';
 
-/** Reads files from the folder of the scenario, whose own file need not exist. */
 export class FileSource implements ScenarioSource {
   constructor(readonly path: string) {}
 

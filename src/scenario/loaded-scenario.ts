@@ -58,7 +58,6 @@ export interface LoadedScenario {
   readonly independent: boolean;
   readonly keyed: KeyedSpec | undefined;
   readonly arrivals: readonly ArrivalPlan[];
-  /** Undefined: every request costs 1. */
   readonly costs: CostPlan | undefined;
   readonly clients: readonly ClientPlan[];
   /**

@@ -91,12 +91,10 @@ export interface ServicePlan extends ServerPlan {
   readonly intervalMs: number;
   /** Longest wait in a standing queue, and otherwise, in ms; undefined: unlimited. */
   readonly codelMs: number | undefined;
-  /** ms; Infinity: none. */
   readonly deadlineMs: number;
   readonly fails: number;
   readonly perInFlightMs: number;
   readonly refusalMs: number;
-  /** The wait announced by failed answers; undefined: none. */
   readonly retryAfter?: TimeLaw | undefined;
   readonly tiers: readonly TierPlan[];
 }

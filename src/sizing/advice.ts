@@ -50,7 +50,6 @@ export interface Suspect {
   readonly requests: number;
   readonly share: number;
   readonly peaks: readonly number[];
-  /** The windows, in cycles, whose limits are chosen without this key. */
   readonly withins: readonly number[];
 }
 
@@ -79,7 +78,6 @@ export interface AdviceOptions {
   /** False: all requests share one key, so no clients are listed. */
   readonly isKeyed: boolean;
   readonly excluded?: readonly string[] | undefined;
-  /** Unit of request costs. Default: each request counts as 1. */
   readonly unit?: string | undefined;
   /** Default: 20. */
   readonly top?: number | undefined;

@@ -12,7 +12,6 @@ import type { Candidate } from './key-effects.js';
 import { type ChangedKey, SideBySide } from './side-by-side.js';
 
 export interface LogComparison extends ComparedRules {
-  /** By key: where the second rule decides differently from the first. */
   readonly changed: readonly ChangedKey[];
   readonly readings: readonly LogReading[];
   readonly warnings: readonly Warning[];

@@ -15,7 +15,6 @@ export class Curve {
   readonly #from: Float64Array;
   /** Requests with each count from `#from[i]` up to the next. */
   readonly #each: Float64Array;
-  /** Requests with a count of at least `#from[i]`. */
   readonly #above: Float64Array;
 
   constructor(counts: Counted, window: number, keys: Iterable<number>) {

@@ -36,7 +36,6 @@ function finite(starts: number): number | null {
 
 /** A limit chosen from the first part of the requests, tested on the rest, for the same keys. */
 export interface HeldOutFigures {
-  /** The first part, as a share of all requests. */
   readonly chosen_from: number;
   readonly from_at: string;
   readonly requests: number;
@@ -64,7 +63,6 @@ export interface FittedRule extends Fit {
   /** False: the bursts are lower bounds. */
   readonly bursts_exact: boolean;
   readonly definition: RuleDefinition;
-  /** Null also if no value kept the share in the first part. */
   readonly held_out: ({ readonly value: number | string } & HeldOutFigures) | null;
 }
 

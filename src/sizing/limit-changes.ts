@@ -18,7 +18,6 @@ export interface LimitChange {
   /** In the new files; in the old ones if the limit was removed. */
   readonly file: string;
   readonly line: number;
-  /** Undefined if the limit was added; `new` if it was removed. */
   readonly old: string | undefined;
   readonly new: string | undefined;
   readonly differs: readonly string[];
@@ -124,7 +123,6 @@ function passed(rule: RuleDefinition, sent: number): number {
   ).filter((delay) => delay !== LIMITED).length;
 }
 
-/** Without limits whose parameters are out of bounds; those become notes. */
 export function fittingLimits(gateway: GatewayLimits): GatewayLimits {
   const faults = gateway.limiters.flatMap((limiter) => {
     try {

@@ -162,7 +162,6 @@ class Traffic {
     this.columns = ['client', 'host', 'path', ...optional];
   }
 
-  /** Takes the texts of `columns`; called before each request. */
   meet([client = '', host = '', url = '', ...others]: readonly string[]): void {
     const method = this.#uses.has('method') ? others[0]! : '';
     this.#client = client;

@@ -18,9 +18,7 @@ export interface Requester {
   readonly method: string;
 }
 
-/** States of one counter, by key. */
 interface States {
-  /** By client index, if the client is the whole key. */
   readonly byClient: unknown[];
   readonly byText: Map<string, unknown>;
 }
@@ -88,7 +86,6 @@ export class LimitSide {
     return this.placeOf('', '').limits.length < this.#limits.size;
   }
 
-  /** @param host '' if unknown */
   placeOf(host: string, path: string): LimitPlace {
     const limits = this.#route(host === '' ? undefined : host, path).flatMap((one) => this.#limits.get(one) ?? []);
     if (limits.length === 0) return NOWHERE;

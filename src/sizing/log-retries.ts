@@ -26,7 +26,6 @@ export interface RetryCost {
 }
 
 interface Refused {
-  /** Undefined if the gateway closes the connection. */
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
 }
@@ -77,7 +76,6 @@ export class LogRetries {
     return { clock, population };
   }
 
-  /** Makes all remaining attempts. @param requests in the log */
   end(requests: number): RetryCost {
     this.passTo(Infinity);
     const figures = this.#world?.population.figures()[0];

@@ -54,7 +54,6 @@ async function readOnce(paths: readonly string[], options: LogAdviceOptions, mos
       );
   };
   const isKeyed = log.keyColumn !== undefined;
-  // Other rules decide by the ms, Weir's window by the cycle.
   const order = new LogOrder({
     cycleMs: isTimed ? 1 : cycleMs,
     mostRows,
@@ -111,7 +110,6 @@ function bunchedWords({ fitted }: Advice, values: readonly (number | string | nu
   return `${limits.join('; ')} if all of a second came at its beginning.${others}`;
 }
 
-/** Collects a cycle's requests by key, so that windows count them as without other rules. Those then decide, ms by ms. */
 class TimedCycles {
   readonly sizing: Sizing;
   readonly #cycleMs: number;
@@ -199,7 +197,6 @@ export interface RecommendOptions extends Omit<CountOptions, 'withInstants'> {
   readonly compare?: readonly string[] | undefined;
   readonly fit?:
     | {
-        /** As in a scenario, for example `{ like: 'nginx', burst: 20 }`. */
         readonly limiter: Readonly<Record<string, unknown>>;
         /** The parameter, with values from strict to loose: `rate=1r/s..50r/s:1r/s`. */
         readonly values: string;

@@ -36,7 +36,6 @@ const MOST_LIMIT = 100_000;
 const FIRST_LIMITS = 40;
 const STEP = 0.05;
 
-/** @param within cycles */
 export function familyLadder(name: Family, within: number, cycleMs: number): LadderPlan {
   const rungs: Rung[] = [];
   for (let limit = 1; limit <= MOST_LIMIT; limit += limit < FIRST_LIMITS ? 1 : Math.floor(STEP * limit))
@@ -74,7 +73,6 @@ export function fitLadder(limiter: unknown, fit: string, cycleMs: number): Ladde
 interface Spell {
   lastMs: number;
   requests: number;
-  /** Times of the requests, kept until every rung has a state. */
   times: number[];
   /** Of the strictest rungs only. */
   states: unknown[];
@@ -89,7 +87,6 @@ export class RuleLadder {
   readonly plan: LadderPlan;
   readonly #rules: readonly Rule[];
   readonly #spells: Spell[] = [];
-  /** Refused requests by key, for the strictest rungs only. */
   readonly #limited: number[][] = [];
   readonly #isShared: boolean;
 

@@ -16,7 +16,6 @@ const NEXT_CHECKPOINT = 1.25;
 /** The most recent checkpoints; the oldest of them lies before two thirds of the requests. */
 const KEPT_CHECKPOINTS = 3;
 const CHOSEN_SHARE = 2 / 3;
-/** No window has this length. */
 const NO_WINDOW = 0;
 
 export interface Tuning {
@@ -96,7 +95,6 @@ export class Sizing {
     return { suspects, curves, thresholds, ladders };
   }
 
-  /** By window, then share; undefined with too few requests. */
   heldOut({
     suspects,
     curves,

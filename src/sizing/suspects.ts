@@ -43,7 +43,6 @@ function networkIn(name: string): string | undefined {
   return address === name ? undefined : address;
 }
 
-/** With fewer keys there are no outliers. */
 const LEAST_KEYS = 8;
 const LEAST_QUOTIENT = Math.SQRT2;
 const GAP = 2;

@@ -11,7 +11,6 @@
 
 const NONE = -1;
 
-/** Higher counts are kept in a map, which bounds the arrays. */
 const DENSE = 1 << 20;
 
 /** Place i belongs to count i + 1. */
@@ -24,10 +23,8 @@ export class WindowCounts {
   requests = 0;
   #room = 0;
   #keys = 0;
-  // By key.
   #requestsOf = new Float64Array(0);
   #newest = new Int32Array(0);
-  // By key and window.
   #oldest = new Int32Array(0);
   #count = new Float64Array(0);
   #peak = new Float64Array(0);
@@ -187,7 +184,6 @@ export class WindowCounts {
     this.#differences[this.#at[i]! + place]! += difference;
   }
 
-  /** Moves the differences to a block that contains `place`. */
   #enlarge(i: number, place: number): void {
     const before = this.#size[i]!;
     const from = this.#at[i]!;

@@ -44,7 +44,6 @@ export const fixedWindow: PublishedCheck = {
   },
 };
 
-/** Window length of check 7, in cycles. */
 const WINDOW = 60;
 /** Length of the adversary's streams in cycles: a lead of one window, then three. */
 const CYCLES = 4 * WINDOW;
@@ -136,7 +135,6 @@ function most(counts: readonly number[], length: number, step: 1 | 2): number {
 
 const silence = (): number[] => new Array<number>(2 * CYCLES).fill(0);
 
-/** The threshold at the end of a cycle, at the start of the next, and again a window later. */
 function edgeBurst(cycle: number): Stream {
   const stream = silence();
   for (const half of [2 * cycle - 1, 2 * cycle, 2 * (cycle + WINDOW - 1)]) stream[half] = THRESHOLD;

@@ -22,7 +22,6 @@ export interface PublishedCheck {
   readonly id: string;
   readonly title: string;
   readonly source: string;
-  /** Reason for the published errors; required if a row has one. */
   readonly tolerance?: string | undefined;
   /** Cause of the result; undefined for closed forms. */
   readonly mechanism?: string | undefined;

@@ -14,7 +14,6 @@ const roots = [
 ] as const;
 
 const JOBS = 20_000;
-/** Large enough never to be empty or full. */
 const CAPACITY = 1_000_000;
 
 export const quotaDrain: PublishedCheck = {

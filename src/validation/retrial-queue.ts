@@ -44,7 +44,6 @@ export const retrialQueue: PublishedCheck = {
       });
       poisson(rho, TO);
       let area = 0;
-      // Time average of clients in orbit, sampled every tenth of a unit.
       for (let tenths = FROM * 10; tenths < TO * 10; tenths += 1) {
         clock.run({ untilMs: (tenths * UNIT_MS) / 10 });
         const { jobs, succeeded, given_up } = population.counts;

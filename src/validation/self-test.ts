@@ -73,7 +73,6 @@ interface SelfTestOptions {
   readonly replications?: number | undefined;
   readonly only?: readonly string[] | undefined;
   readonly onProgress?: ((progress: SelfTestProgress) => void) | undefined;
-  /** Concurrent replications, for a `replicate` that distributes them; default 1. */
   readonly atATime?: number | undefined;
   readonly replicate?: Replicate | undefined;
   readonly signal?: AbortSignal | undefined;

@@ -160,7 +160,6 @@ function make(place: HTMLElement, { threshold, unit, inView, cycleMs }: LiveAxes
           scale: 'requests',
           size: 40,
           grid: { show: false },
-          // The bars use only the lower part: no numbers above it.
           splits: (u) => {
             const most = Math.max(1, (u.scales['requests']!.max ?? BARS) / BARS);
             return most < 2 ? [0, 1] : [0, Math.floor(most / 2), Math.floor(most)];
@@ -202,7 +201,6 @@ function onPlot(u: uPlot, draw: (surface: Surface) => void): void {
   ctx.restore();
 }
 
-/** Extends to the edges of the cycles. */
 function edges([from, to]: Stretch): Stretch {
   return [from - 0.5, to + 0.5];
 }
@@ -228,7 +226,6 @@ interface TicksBack {
   readonly ticks: readonly { readonly cycles: number; readonly words: string }[];
 }
 
-/** Whole seconds, minutes or hours before now; cycles if their length is unknown. */
 function ticksBack(inView: number, cycleMs: number | undefined): TicksBack {
   const spanMs = inView * (cycleMs ?? 1);
   const unitMs =

@@ -132,7 +132,6 @@ function sentences(): [short: string, long: string] {
 
 let pending = 0;
 
-/** Screen readers hear the result once the slider rests. */
 function choose(at: number): void {
   const one = shown();
   chosen.at = Math.max(0, Math.min(one.thresholds.length - 1, at));

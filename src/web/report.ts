@@ -45,7 +45,6 @@ function cell(text: string, isNumber = false, ...below: readonly HTMLElement[]):
   return td;
 }
 
-/** Time since the start and, on wide screens, the date if there is one. */
 function timesOf(cycle: number): HTMLElement[] {
   return stopwatchText(data, cycle)
     .split(', ')

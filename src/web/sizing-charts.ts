@@ -8,7 +8,6 @@ const WIDE = 100;
 
 const common = { title: '', about: '', shades: [], marks: [], height: 320 } as const;
 
-/** @param at index of the chosen threshold @param unit of the threshold */
 export function curveChart(one: SizedWindow, at: number, unit = 'requests'): ChartSpec {
   const { thresholds, limited, suspectsLimited, requests, suspects } = one;
   const all = requests + suspects.reduce((sum, each) => sum + each.requests, 0);

@@ -6,14 +6,12 @@ export interface SizingData {
   readonly isKeyed: boolean;
   /** What thresholds count, for example tokens. Absent: requests. */
   readonly unit?: string;
-  /** Keys used in rows, and their requests. */
   readonly keys: readonly string[];
   readonly requestsOf: readonly number[];
   readonly windows: readonly SizedWindow[];
 }
 
 export interface SizedWindow {
-  /** `60 cycles (46.6 s)`. */
   readonly name: string;
   /** Without suspects, as `keysLimited`. */
   readonly requests: number;
@@ -26,7 +24,6 @@ export interface SizedWindow {
   readonly burst1s: number;
   readonly burst1min: number;
   readonly recommended: readonly { readonly share: string; readonly threshold: number }[];
-  /** The first suspects, with limited requests by threshold. */
   readonly suspects: readonly {
     readonly key: string;
     readonly requests: number;

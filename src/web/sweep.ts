@@ -40,7 +40,6 @@ function take(next: SweepData): void {
     fill(across, names, first.x);
     fill(by, names, first.by);
     kind.value = first.kind;
-    // Sampled cells, or a single axis, have only one view.
     by.disabled = next.drawn || next.axes.length < 2;
     kind.disabled = by.disabled;
     for (const { parentElement } of [by, kind]) parentElement!.hidden = by.disabled;

@@ -1,7 +1,6 @@
 // State sent to the page of a running run or sweep, complete each time, so that a lost connection leaves no gap.
 import type { SweepData } from './chart/sweep-charts.js';
 
-/** Columns of whole cycles from the start, up to the present. */
 export interface WatchedArm {
   readonly requests: readonly number[];
   readonly admitted: readonly number[];

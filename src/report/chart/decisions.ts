@@ -81,7 +81,6 @@ function plannedRows(
   return series?.planned?.map((planned, index) => [series.cycle[index]! - axis.firstCycle, planned]);
 }
 
-/** Bars as one stepped line, which falls to 0 between bins that do not touch. */
 function barSteps({ starts, size }: Bins, { from, to }: CycleAxis, height: (bin: number) => number) {
   const xs: number[] = [];
   const ys: number[] = [];

@@ -24,7 +24,6 @@ export function chartPng(spec: ChartSpec, theme: Theme, width = PNG_WIDTH): Buff
   };
   const options = {
     ...configuration.options,
-    // Same space above the plot as on a page, filled by the title.
     layout: { padding: { top: 4, right: 18, left: 4, bottom: 2 } },
     plugins: { ...configuration.options?.plugins, title },
     devicePixelRatio: PIXEL_RATIO,

@@ -163,7 +163,6 @@ const looks: readonly (readonly [Tone, NonNullable<Line['dots']>])[] = [
   ['observed', 'star'],
 ];
 
-/** Most important measurement first; undefined if nothing was measured. */
 export function percentilesChart({ outcome }: Reported): ChartSpec | undefined {
   const curves = timedIn(outcome).slice(0, looks.length);
   if (curves.length === 0) return undefined;

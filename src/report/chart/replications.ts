@@ -62,7 +62,6 @@ export function spreadChart({ outcome }: Reported): ChartSpec | undefined {
     })
     .slice(0, MOST_FIGURES);
   if (rows.length === 0) return undefined;
-  // With few runs the interval extends beyond them.
   const reach = rows.reduce((most, { row }) => Math.max(most, -row.min, -row.low, row.high, row.max), 1) * 1.05;
   return {
     id: 'replications',

@@ -13,7 +13,6 @@ import { chartFigure } from './blocks.js';
 import { type Html, html } from './html.js';
 import { documentPage } from './page.js';
 
-/** Over all windows, to keep the page small. */
 const MOST_ROWS = 30_000;
 const MOST_ROWS_OF_WINDOW = 10_000;
 const MOST_THRESHOLDS = 1000;

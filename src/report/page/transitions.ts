@@ -17,7 +17,6 @@ export function transitionRows({ by_contract, first_cycle }: Outcome): Transitio
         contract,
         cycle - start,
         states.indexOf(to),
-        // The count of a rule only says whether it refused.
         rule === undefined ? count : null,
         next === undefined ? null : next.cycle - cycle,
       ] as const;

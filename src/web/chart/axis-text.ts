@@ -30,7 +30,6 @@ function axisInstant({ firstCycle, cycleMs }: CalendarAxis, cycle: number): stri
   return `${new Date((firstCycle + cycle) * cycleMs).toISOString().slice(0, 19)}Z`;
 }
 
-/** The start of the first cycle; undefined for a run without a date. */
 export function startInstant(x: CycleAxis): string | undefined {
   return isCalendar(x) ? axisInstant(x, 0) : undefined;
 }
@@ -47,7 +46,6 @@ export function stopwatchText(at: CalendarAxis, cycle: number): string {
   return `${stopwatch(cycle * at.cycleMs)}${isCalendar(at) ? `, ${axisInstant(at, cycle)}` : ''}`;
 }
 
-/** 3 d 04:05:06.7 */
 function stopwatch(ms: number): string {
   const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
   const s = ms / 1000;

@@ -68,7 +68,6 @@ export function legendItems(chart: Chart, { lines }: ChartSpec, palette: Palette
   });
 }
 
-/** Empty data sets that give shades and marks a legend entry, with which they can be hidden. */
 export function signDatasets(
   { shades, marks, lanes, states = lanes?.states[0] ?? [] }: ChartSpec,
   palette: Palette,

@@ -49,7 +49,6 @@ export function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line',
           min: spec.x.kind === 'percentiles' ? 0.15 : spec.x.from,
           max: spec.x.kind === 'percentiles' ? spec.x.max : spec.x.to,
           title: title(xTitle(spec)),
-          // On a long map the top is seen first.
           ...(spec.leastWidth === undefined ? {} : { position: 'top' as const }),
           grid,
           border: { color: palette.muted },

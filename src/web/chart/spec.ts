@@ -45,7 +45,6 @@ export interface Line {
   /** The value holds until the next x; otherwise straight lines join the points. */
   readonly stepped: boolean;
   readonly width?: number;
-  /** Fills the area down to zero, or to the previous line. */
   readonly area?: 'zero' | 'previous';
   readonly hatched?: boolean;
   /** Tooltip values other than `ys`: in stacked areas, each line's own value. */
@@ -82,9 +81,7 @@ interface ValueAxis {
   readonly title: string;
   readonly from: number;
   readonly to: number;
-  /** Logarithmic; `from` is above 0. */
   readonly log?: boolean;
-  /** Names of the places 0, 1, 2, … */
   readonly names?: readonly string[];
 }
 
@@ -119,7 +116,6 @@ interface Ranges {
 
 export interface Heat {
   readonly names: readonly string[];
-  /** By y, then x; null for none. */
   readonly values: readonly (readonly (number | null)[])[];
   /** Values of the lightest and the strongest colour. */
   readonly low: number;
@@ -136,7 +132,6 @@ export interface ChartSpec {
   readonly x: CycleAxis | PercentileAxis | PercentAxis | ValueAxis;
   readonly yTitle: string;
   readonly rightTitle?: string;
-  /** Logarithmic; every value is above 0. */
   readonly yLog?: boolean;
   readonly yWhole?: boolean;
   /** Smallest end of the axis; gives charts side by side the same scale. */

@@ -38,7 +38,6 @@ export interface SweepData {
 export interface SweepView {
   readonly figure: number;
   readonly x: number;
-  /** The axis with a line, or a row, per value. */
   readonly by: number | undefined;
   readonly kind: 'lines' | 'heat' | 'dots';
 }
@@ -53,7 +52,6 @@ const looks: readonly (readonly [Tone, Line['dots']])[] = [
   ['observed', 'star'],
 ];
 export const MOST_LINES = looks.length;
-/** px, of a name beside a row, and below a column. */
 const NAME_HEIGHT = 18;
 const COLUMN_WIDTH = 28;
 const NAMES_WIDTH = 200;
@@ -120,7 +118,6 @@ function about(data: SweepData, what: string): string {
   return `${what} (${runs}).`;
 }
 
-/** Axis positions: the values themselves, or 0, 1, 2, … for names. */
 function places({ isNumeric, values }: SweepAxis): (index: number) => number {
   return isNumeric ? (index) => values[index] as number : (index) => index;
 }

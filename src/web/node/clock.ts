@@ -44,7 +44,6 @@ export function useEvery(ms: number, work: () => Promise<void>, ...depends: read
   }, [ms, ...depends]);
 }
 
-/** Polls the node. @returns the latest answer, and the latest error in words */
 export function useAnswer<Answer>(
   ms: number,
   ask: () => Promise<Answer>,

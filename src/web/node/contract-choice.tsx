@@ -8,7 +8,6 @@ export interface OwnerProps {
 
 interface ChoiceProps {
   readonly contracts: readonly ShownContract[];
-  /** Label of the empty choice; without it, a choice is required. */
   readonly all?: string;
   readonly onChoose?: (id: string) => void;
 }

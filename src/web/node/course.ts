@@ -84,7 +84,6 @@ export class Course {
     return this.#where('count', (value) => value === null);
   }
 
-  /** Each state with the intervals of cycles that ended in it, both ends included. */
   statesSeen(): readonly StateSeen[] {
     return [...this.#seen].map(([name, { admits }]) => ({
       name,

@@ -87,7 +87,6 @@ interface BrowserSession {
   readonly change: () => void;
 }
 
-/** Whether the page has a session; `change` asks again. */
 export function useSession(): BrowserSession {
   const [isIn, setIsIn] = useState<boolean>();
   const [asked, setAsked] = useState(0);

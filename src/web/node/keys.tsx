@@ -26,7 +26,6 @@ function KeyList({ contract: { machine: slug, id: contract_id } }: { readonly co
     return weir.call('listContractKeys', { params: { slug, contract_id }, query });
   };
   const ask = async (): Promise<readonly KeyLine[]> => {
-    // Limited keys matter most, then the highest counts of a page.
     const found = [...(await find(true)).keys, ...(await find(false)).keys];
     const byKey = new Map(found.map((line) => [line.key, line]));
     return [...byKey.values()].sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1));

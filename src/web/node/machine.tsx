@@ -16,7 +16,6 @@ import { Verify } from './verify.js';
 
 type Machine = AnswerOf<Endpoints['getMachine']>['machine'];
 
-/** Contracts per page; the stream carries counts of this many. */
 const SHOWN = 20;
 
 const FEW = 4;

@@ -62,7 +62,6 @@ export function createHash(_algorithm: 'sha256') {
   return hash;
 }
 
-/** An Ed25519 key by its 32 bytes, base64url. */
 interface PublicKey {
   readonly asymmetricKeyType: 'ed25519';
   export(): { readonly x: string };

@@ -39,7 +39,6 @@ export class RecordPages {
     if (this.#pages.size > KEPT) this.#pages.delete(eldest!);
   }
 
-  /** Requests the pages of unknown rows. @returns whether any rows arrived */
   async load(from: number, to: number): Promise<boolean> {
     let isNew = false;
     for (let page = pageOf(from); page <= pageOf(to); page += 1) {
