@@ -55,7 +55,6 @@ interface ClockParams {
   readonly refill?: string;
 }
 
-/** Members read the clock of the whole rule. */
 function countingOn(definition: RuleDefinition, clock: RuleClock, hasCosts: boolean): Counting<never> {
   const found =
     clock.resolutionMs > 1 || !isBounded(definition, hasCosts)

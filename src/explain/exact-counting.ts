@@ -33,7 +33,6 @@ export function exactCounting(definition: RuleDefinition, clock: RuleClock): Cou
     definition.primitive === 'token_bucket_and_interval'
       ? bucketText(definition.params as ParamsOf<'token_bucket_and_interval'>)
       : plainText;
-  /** The same text for states with equal decisions from `tMs` on. */
   const keyOf = (state: unknown, tMs: number) => (rule.forgettable(state, tMs) ? 'fresh' : textOf(inner(state)));
   const searchStepMs = stepMs || CONTINUOUS_STEP_MS;
   const earlyMs = stepMs === 1 ? 0 : CONTINUOUS_STEP_MS;

@@ -51,7 +51,6 @@ const NODES_OF_REQUEST = 200;
 const PHASES_SHARE = 4;
 const RANGES = 32;
 const LOOKED = 16;
-/** From this undecided share of the sample on, the answers say too little. */
 const TOO_UNCERTAIN = 0.5;
 
 /** @param requests all of one key @param rules at least one; a refutation is about the first */
@@ -110,7 +109,6 @@ function explainFor(
 }
 
 interface Impossible extends Omit<Refuted, 'settled'> {
-  /** Sending time of the last request that the search reached. */
   readonly nearMs: number;
 }
 
@@ -120,7 +118,6 @@ type ByRule =
   | Extract<Explanation, { type: 'unknown' }>
   | Impossible;
 
-/** The first rule that explains the answers, else one that is unknown, else the refutation of the first. */
 function byAnyRule(requests: readonly SeenRequest[], rules: readonly RuleDefinition[], options: Given): ByRule {
   const found: ByRule[] = [];
   for (const rule of rules) {

@@ -27,7 +27,6 @@ export function logCounting({ primitive, params }: RuleDefinition, clock: RuleCl
       return countingBy(params as LogParams, clock);
     case 'rolling_count': {
       const { threshold: limit = 100, within = 60, cycle_ms = 777 } = params as ParamsOf<'rolling_count'>;
-      // The phase of cycles is searched in whole ms.
       const cycles: RuleClock = { stepMs: 1, resolutionMs: cycle_ms };
       return countingBy({ limit, window_ms: within * cycle_ms, count_refused: true }, cycles);
     }
@@ -43,7 +42,6 @@ function countingBy(params: LogParams, clock: RuleClock): Counting<Entries> | un
   const staysMs = edge === 'expires_after_end' ? window_ms + (tickOf(clock) || grainMs) : window_ms;
   const isBlocked = ({ until }: Entries) => until.most > Number.NEGATIVE_INFINITY;
 
-  /** Number of oldest entries that must leave before cost n is admitted. */
   const tooMany = ({ total }: Entries, n: number) => Math.max(0, total + n - limit);
 
   const added = (entries: Entries, at: Span, n: number): Entries =>
@@ -121,7 +119,6 @@ function firstOf(entries: Entries, place: number): boolean {
   return place <= entries.total && runOf(entries, place) !== runOf(entries, place - 1);
 }
 
-/** Appends `count` entries; the bounds stay ascending. */
 function withLast({ total, n, least, most }: Entries, { from, to }: Span, count: number): Entries {
   const last = n.length - 1;
   const first = last < 0 ? from : Math.max(from, least[last]!);

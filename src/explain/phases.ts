@@ -60,7 +60,6 @@ export function phasesOf(
   return starts.map((ms) => startingAt(ms, longest));
 }
 
-/** `ms` after an edge of every period. */
 function startingAt(ms: number, longest: number): Phase {
   const longAgoMs = Math.ceil(LONG_AGO_MS / longest) * longest;
   return { startMs: 2 * longAgoMs + ms, longAgoMs };

@@ -31,7 +31,6 @@ export interface Queue extends Columns {
   readonly costs: Float64Array | undefined;
   /** Number of requests with the other answer that were answered before it was sent. */
   readonly after: Float64Array;
-  /** In order of answers. */
   readonly requests: readonly SeenRequest[];
 }
 
@@ -50,7 +49,6 @@ export function queuesOf(requests: readonly SeenRequest[], stepMs: 0 | 1, option
   const atMost = (ms: number) => (stepMs === 1 ? Math.floor(ms) + 1 : ms);
   const earliest = (ms: number) => atLeast(ms - behindMs(pauses, ms) - fromMs);
   const latest = (ms: number) => atMost(ms - fromMs);
-  // A request without an answer can be counted at any time.
   const dueOf = ({ sentMs, answeredMs }: SeenRequest) =>
     answeredMs === Number.POSITIVE_INFINITY ? answeredMs : latest(Math.min(answeredMs, sentMs + transportMs) + slackMs);
   const areAlike = !hasCosts(requests);

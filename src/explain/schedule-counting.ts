@@ -31,7 +31,6 @@ interface Schedule {
   readonly beginsWithNothing?: true;
 }
 
-/** -Infinity: earlier requests no longer matter. */
 interface Turn extends Bounds {
   readonly isNew: boolean;
 }

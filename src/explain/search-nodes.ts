@@ -62,7 +62,6 @@ export class Layer {
     return [...this.#places.values()].flat();
   }
 
-  /** Undefined if `other` adds nothing to `one`. */
   #join(one: SearchNode, other: SearchNode): SearchNode | undefined {
     const state = this.#counting.join(one.state, other.state);
     const soonest = earlier(one.soonest, other.soonest);

@@ -30,7 +30,6 @@ interface Explained {
   readonly type: 'explained';
   readonly nodes: number;
   readonly queues: Queues;
-  /** A sample of the diagonals, in order. */
   readonly diagonals: readonly Diagonal[];
 }
 
@@ -59,7 +58,6 @@ interface Next {
 /** Approximate number of nodes visited per node kept. */
 const NODES_OF_STEP = 3;
 
-/** Number of nodes of one place and key that stay separate; more are merged. */
 const MOST_APART = 12;
 /** Number of diagonals kept for similar searches. */
 const MOST_DIAGONALS = 64;
@@ -205,7 +203,6 @@ class Search {
     });
   }
 
-  /** Drops requests without an answer that can no longer be counted. */
   #withoutPast(given: SearchNode): SearchNode {
     const { due, costs } = this.#unknown;
     const left = costs === undefined ? NONE : given.passed.unknown.filter((place) => due[place]! >= given.nowMs);
@@ -217,7 +214,6 @@ class Search {
     return unknown === node.unknown ? node : { ...node, unknown };
   }
 
-  /** When the next admitted request can be counted; overdue requests come first. */
   #spanOfAdmitted(node: SearchNode, place = node.admitted): Span | undefined {
     const { n, sent, after } = this.#admitted;
     if (place >= n || after[place]! > node.limited) return undefined;
@@ -265,7 +261,6 @@ class Search {
     return latest.some((release, k) => first[released + k]! > release);
   }
 
-  /** Whether all requests answered before now are counted and released. */
   #isInTime(node: SearchNode): boolean {
     const { admitted, soonest, nowMs } = node;
     if (this.#nextDue(node) < nowMs) return false;
@@ -290,7 +285,6 @@ class Search {
     return next === Infinity ? nowMs : Math.max(nowMs, next);
   }
 
-  /** The request that the furthest node could not count, or release, in time. */
   #contradictionOf(nodes: readonly SearchNode[]): Contradiction {
     const furthest = nodes.reduce((best, one) => (one.nowMs > best.nowMs ? one : best));
     const { admitted, limited } = furthest;

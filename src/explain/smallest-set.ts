@@ -12,7 +12,6 @@ export interface Settled {
   readonly set: readonly SeenRequest[] | undefined;
 }
 
-/** With more answers, no smaller set is looked for. */
 const MOST_ANSWERS = 200;
 
 /** Limits of the search for the set: trials, and nodes of each. Large sets are reduced as far as that allows. */
@@ -35,7 +34,6 @@ export function settledOf(
         one.answeredMs <= answeredMs ? one : { ...one, decision: 'unknown' as const, answeredMs: Infinity },
       );
   let [open, settled] = [-1, answered.length - 1];
-  // Galloping search outwards from `nearMs`.
   let place = answered.findIndex(({ sentMs }) => sentMs >= nearMs);
   for (let step = 1; place > open && place < settled; step *= 2) {
     const isSettled = isRefuted(upTo(answered[place]!));

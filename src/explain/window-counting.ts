@@ -158,7 +158,6 @@ class WindowCounting implements Counting<Window> {
     return { least: from + window_ms, most: to + window_ms };
   }
 
-  /** Possible windows of a request in the span, after one that ended at `end`. */
   #windowsIn(span: Span, end: Bounds): { readonly at: Span; readonly end: Bounds }[] {
     const { align = 'first', phase_ms = 0, window_ms } = this.#params;
     if (align === 'first') return [{ at: span, end: this.#windowFrom(span) }];

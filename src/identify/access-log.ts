@@ -15,7 +15,6 @@ export interface AccessLogOptions {
   /** The field that identifies the client; `none`: one client. Default: `client` if there is one. */
   readonly key?: string | undefined;
   readonly client?: string | undefined;
-  /** Default: 429 and 503. */
   readonly limitedStatus?: readonly number[] | undefined;
 }
 
@@ -32,7 +31,6 @@ export interface AccessLog {
 const LIMITED = [429, 503];
 const MOST_LINES = 2_000_000;
 const MOST_REQUESTS = 500;
-/** A stretch may begin after one of this many longest silences. */
 const MOST_SILENCES = 10;
 const DAY_MS = 86_400_000;
 
@@ -192,7 +190,6 @@ function durationsInWords({ ms, field }: Durations, order: Order): string {
     : `What ${field} counts is not known, and it is not used: ${none}.`;
 }
 
-/** The common divisor of all times, in ms. */
 function resolutionOf(times: readonly number[]): number {
   return [60_000, 1_000, 100, 10].find((ms) => times.every((one) => one % ms === 0)) ?? 1;
 }

@@ -67,7 +67,6 @@ function tellingBlock({ restMs, volleys, counts, expected, tellsAll }: Telling):
   };
 }
 
-/** Groups equally spaced volleys of equal size. */
 function volleysText(volleys: readonly Volley[]): string {
   const parts: string[] = [];
   for (let k = 0; k < volleys.length; k += 1) {

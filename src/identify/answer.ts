@@ -41,7 +41,6 @@ export interface Rule {
 export interface Answer {
   readonly verdict: 'one rule' | 'several' | 'nothing fits' | 'never limited' | 'undecided';
   readonly rules: readonly Rule[];
-  /** Sentences. */
   readonly remarks: readonly string[];
   /** For several rules: a probe that would distinguish them, if one is certain to. */
   readonly telling?: Telling | undefined;
@@ -145,7 +144,6 @@ function cutInWords(ended: Investigated['ended']): string[] {
   return [`The next probe needs ${needed} than ${option} leaves: raise ${option}.`];
 }
 
-/** Median lateness relative to the quickest answers, in ms, without delays by a rule. */
 function unrestOf({ seen, isHeld, admittedMs, limitedMs }: Evidence): number {
   const late = seen
     .filter(({ decision }) => decision === 'limited' || (decision === 'admitted' && !isHeld))
@@ -226,14 +224,12 @@ function roundedOf(
   return candidates.find(gives) ?? parameters;
 }
 
-/** With the phases 0, in whole ms, and unchanged. */
 function phasesNear(structure: Structure, parameters: Parameters): Parameters[] {
   if (structure.period === undefined) return [parameters];
   const phase = phaseOf(structure, parameters);
   return [...[0, Math.round(phase)].map((ms) => withEdgeAt(structure, parameters, ms)), parameters];
 }
 
-/** Time from the start of the clock to an edge of the grid, in ms. */
 function phaseOf(structure: Structure, parameters: Parameters): number {
   const period = structure.period!(parameters);
   return modulo(-(BASE_MS + parameters.shiftMs), period);
@@ -248,7 +244,6 @@ function atWidest(
   const mostMs = Math.max(TOLERANCE_MS, violationMs);
   const violation = (one: Parameters, most: number) =>
     violationOf({ structure, parameters: one }, evidence, { mostMs: most }).ms;
-  // On a grid, the parameters that explain the answers form separate pieces.
   const pieces = structure.period === undefined ? [] : lasting(structure, evidence, mostMs);
   const all = pieces.map((one) => one.parameters).filter((one) => violation(one, mostMs) <= mostMs);
   const limit = rangeOf([ranges.limit.least, ranges.limit.most, ...all.map((one) => one.limit)]);

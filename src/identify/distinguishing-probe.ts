@@ -12,7 +12,6 @@ import { type Hypothesis, windowMsOf } from './structure.js';
 import { TOLERANCE_MS, violationOf } from './violation.js';
 
 export interface Telling {
-  /** Silence before it; 0 if each probe may use a new key. */
   readonly restMs: number;
   /** The last one decides. */
   readonly volleys: readonly Volley[];
@@ -92,7 +91,6 @@ function costOf(probe: Probe): number {
   return requestsOf(probe) / MOST_REQUESTS + lengthOf(probe) / MOST_MS;
 }
 
-/** After this time nothing is remembered, in ms. */
 function longestMsOf(hypothesis: Hypothesis): number {
   const { structure, parameters } = hypothesis;
   return Math.max(windowMsOf(hypothesis), structure.has.includes('otherMs') ? parameters.otherMs : 0);

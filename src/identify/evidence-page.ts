@@ -43,7 +43,6 @@ export function evidencePage(target: string, found: Investigated, answer: Answer
   return documentPage({ ...document, blocks: [...document.blocks, ...charts, requests] });
 }
 
-/** Starts a new panel at the first pause after a panel is full. */
 function panelsOf(seen: readonly Seen[]): Seen[][] {
   const panels: Seen[][] = [];
   for (const one of [...seen].sort((a, b) => a.sentMs - b.sentMs)) {

@@ -45,7 +45,6 @@ export interface Evidence {
   readonly shortestMs: number;
   readonly longestMs: number;
   readonly slowestMs: number;
-  /** Admitted requests took so much longer than others that something held them. */
   readonly isHeld: boolean;
   /** Sending times of requests with uncertain instants; the latest ones. */
   readonly slow: readonly number[];
@@ -53,13 +52,11 @@ export interface Evidence {
   readonly limitedMs: number;
   /** How much quicker than the quickest a request could be, plus `vagueMs`. */
   readonly slackMs: number;
-  /** Common uncertainty of all instants; above 0 only for logs. */
   readonly vagueMs: number;
   /** Longest additional time on the way to the limiter, if it holds admitted requests; Infinity otherwise. */
   readonly mostMs: number;
 }
 
-/** A smaller additional time is no hold. */
 const HELD_MS = 15;
 /** In standard deviations: chance alone exceeds it once in 700 cases. */
 const BEYOND_CHANCE = 3;
@@ -113,7 +110,6 @@ const MOST_SLOW = 8;
 /** Longest additional time on the way if there are hardly any requests to compare with. */
 const FEW_MS = 10;
 const SLACK_MS = 0.25;
-/** Requests sent within this time form a volley. */
 export const VOLLEY_MS = 3;
 
 export function volleysIn(inOrder: readonly Seen[]): Seen[][] {
@@ -127,10 +123,7 @@ export function volleysIn(inOrder: readonly Seen[]): Seen[][] {
   return volleys;
 }
 
-/**
- * Response times of held admitted requests; empty if an equal share of the refused ones was as late. A slow machine delays a whole volley,
- * so only requests later than every refused one of their volley count.
- */
+/** Empty if an equal share of refused requests was as late. A slow machine delays whole volleys: only comparisons within one count. */
 function laterThanRefused(
   seen: readonly Seen[],
   admitted: readonly number[],

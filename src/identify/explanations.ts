@@ -57,11 +57,7 @@ export function looked(
   return { revived, refuted };
 }
 
-/**
- * All structures, best first.
- * @param before structures that explained earlier answers: refitted from there; others are searched globally
- * @param searched cache of global searches for the same evidence
- */
+/** Best first. @param before earlier explanations, refitted first @param searched cache of global searches for the same evidence */
 export function explanationsOf(
   evidence: Evidence,
   before: readonly Fitted[] = [],
@@ -137,7 +133,6 @@ export function preferred(alive: readonly Fitted[], evidence: Evidence): Fitted[
     }
     if (holds && best.structure.holds === undefined) return false;
     if (bucket !== undefined && best.parameters.limit === 1 && ranges.limit.most === 1) {
-      // With a limit of 1, a bucket equals all of these.
       if (sameForOne.has(best.structure.id)) return false;
       // Segments return a request up to a segment early, depending on phase: a bucket that explains as much needs no phase.
       const isFarther = violationMs > TOLERANCE_MS && bucket.violationMs <= TOLERANCE_MS;

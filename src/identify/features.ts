@@ -5,7 +5,6 @@ import { countedWithin, type Evidence, type Seen, VOLLEY_MS, volleysIn } from '.
 export interface Return {
   readonly fromMs: number;
   readonly toMs: number;
-  /** All requests were refused for at least this long before it. */
   readonly refusedMs: number;
   /** The same if refusals in the volley of the last admission were counted after it. */
   readonly mixedMs: number;
@@ -15,7 +14,6 @@ export interface Features {
   /** Number admitted before a refusal, in a row or at once; most frequent first. */
   readonly bursts: readonly number[];
   readonly counts: readonly number[];
-  /** Midpoints between a refusal and the next admission. */
   readonly recoveries: readonly number[];
   readonly refusals: readonly number[];
   readonly returns: readonly Return[];
@@ -118,7 +116,6 @@ function usualOf({ seen, longestMs }: Evidence): number {
 
 const MOST_BURSTS = 3;
 
-/** Quota that returned during a burst adds one or two. */
 function limitsFrom(bursts: readonly number[], more: readonly number[]): number[] {
   const near = [...bursts, ...bursts.slice(0, 2).map((n) => n - 1), ...more];
   return [...new Set(near.filter((n) => n >= 1))];

@@ -31,7 +31,6 @@ export async function writeFindings(
   try {
     makeFolder(path);
     await Promise.all([
-      // The requests of a log are in the log.
       ...(found.evidence.vagueMs > 0 ? [] : [writeFile(join(path, EVIDENCE), `${lines.join('\n')}\n`)]),
       writeFile(
         join(path, 'answer.json'),

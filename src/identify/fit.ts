@@ -31,7 +31,6 @@ const PERIOD_WIDTHS = 4;
 /** Spans tried on each side of the best of the coarse grid, if the span is the time of a token. */
 const FINE = 16;
 const SCATTERED = 120;
-/** Node limit of the search of all orders, before a former explanation is given up. */
 const MOST_NODES = 5_000;
 
 /** @param from an earlier fit to refine; undefined: global search @param near spans to search near, in ms */
@@ -50,7 +49,6 @@ export function fitted(
   return fitting.result();
 }
 
-/** Refines given parameters only. */
 export function fittedFrom(samples: readonly Hypothesis[], structure: Structure, evidence: Evidence): Fitted {
   const fitting = new Fitting(structure, evidence);
   fitting.improve(samples);
@@ -221,7 +219,6 @@ class Fitting {
       }
     }
     if (isWorth && ms > TOLERANCE_MS && ms <= TOLERANCE_MS + this.#evidence.slowestMs) {
-      // Tries to count slow requests late, one after the other.
       for (const sentMs of this.#evidence.slow) {
         const { late = [] } = parameters;
         const other = {

@@ -39,7 +39,6 @@ const loads: readonly Load[] = [100, 200].flatMap((cycles) => [
 const OFF = 0.025;
 /** With fewer different answers, the instants of requests could be the cause. */
 const LEAST_DIFFERENT = 3;
-/** A smaller difference in delay does not show. */
 const HELD_MS = 50;
 const SECRET = /^(authorization|proxy-authorization|cookie)$/i;
 
@@ -92,7 +91,6 @@ function windowMsOf({ parameters: { limit, window_ms: window, token_ms: token } 
   return window?.value || (token?.value ?? 1_000) * limit!.value;
 }
 
-/** The first load that all nearest other rules answer differently, else the first that most do. */
 function checkingLoad(rule: Rule, perCycle: number, cycleMs: number): Load {
   const others = nearestTo(rule);
   let [best, most] = [loads[0]!, -1];
@@ -147,14 +145,12 @@ function instantsOf({ base, burst, lasts, every, cycles }: Load, perCycle: numbe
   return instants;
 }
 
-/** LIMITED for refused requests. */
 export function delaysOf(definition: RuleDefinition, instants: readonly number[]): number[] {
   const rule = uncheckedRule(definition);
   const state = rule.fresh(0);
   return instants.map((ms) => rule.decide(state, ms, 1, 0));
 }
 
-/** Statuses of the target that differ from the defaults of `weir load`. */
 function statusesOf(seen: readonly Seen[]): {
   readonly limited_status?: number[];
   readonly admitted_status?: number[];

@@ -33,7 +33,6 @@ export function startsOnEdges(
   const mostMs = isCounted
     ? spans.mostMs / cells
     : Math.min(spans.mostMs, 1.1 * Math.min(MOST_TIMES * Math.max(...waits), ...apart.filter((ms) => ms > leastMs)));
-  // Over many periods a small step moves an edge past a return.
   const narrowest = returns.reduce((ms, one) => Math.min(ms, one.toMs - one.fromMs), Infinity);
   const seenMs = (returns.at(-1)?.toMs ?? 0) - (returns[0]?.fromMs ?? 0);
   const by = Math.min(PERIOD_STEP, Math.max(LEAST_STEP, narrowest / 2 / Math.max(1, seenMs)));
@@ -44,7 +43,6 @@ export function startsOnEdges(
     if (arc !== undefined) run.push({ period, ...arc });
     const isEnd = arc === undefined || run.length >= long || period * (1 + by) >= mostMs;
     if (!isEnd || run.length === 0) continue;
-    // Of adjacent periods, the middle one; for a long arc, several phases.
     const one = run[run.length >> 1]!;
     const phases = Math.max(1, Math.ceil((one.arcMs / one.period) * MOST_PHASES));
     for (let k = 0; k < phases; k += 1) {

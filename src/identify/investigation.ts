@@ -36,13 +36,11 @@ export function* investigate(options: InvestigationOptions): Investigation {
   return yield* course.narrow();
 }
 
-/** Share of the budget for the first bursts. */
 const BURST_SHARE = 0.5;
 const POLL_FACTOR = 1.25;
 const SOONER = 0.2;
 const MOST_ROUNDS = 40;
 const LATER = 4;
-/** Largest number of fits over all structures. */
 const MOST_LOOKS = 3;
 
 class Course {
@@ -57,7 +55,6 @@ class Course {
   #keys = 0;
   #first = 0;
   isOver = false;
-  /** Cache of global searches for this evidence. */
   readonly #searched = new Map<string, Fitted>();
   /** Former explanations that are now near misses: another order of counting may explain the answers. */
   readonly #doubtful = new Map<string, Fitted>();
@@ -184,7 +181,6 @@ class Course {
     return looked(doubtful, evidenceOf(this.#seen));
   }
 
-  /** Brings back excluded structures that explain the answers after all. @returns whether there were any */
   #revive(): boolean {
     const { revived } = this.#looked();
     for (const { best } of revived) this.#doubtful.delete(best.structure.id);
@@ -252,7 +248,6 @@ class Course {
     const alive = this.#candidates === undefined ? [] : attempt(this.#candidates);
     const found = alive.length > 0 ? alive : attempt(among);
     this.#alive = found;
-    // Then the others by family: the rest is compared before an answer.
     const others = among === structures ? [] : [...new Set(fine.map(({ family }) => family))];
     for (const family of others) {
       if (this.#alive.length > 0) break;

@@ -16,7 +16,6 @@ import type { InvestigationOptions } from './probe-choice.js';
 export type Keys = 'each on its own' | 'one count for all' | 'not known';
 
 export interface Keyed extends Investigated {
-  /** Undefined if no key reached its limit. */
   readonly keys: Keys | undefined;
 }
 

@@ -27,10 +27,8 @@ const SCATTERED = 16;
 /** Width of the search around candidates, as a share of the span: halved each round. */
 const FIRST_WIDTH = 0.04;
 const LAST_WIDTH = 2e-4;
-/** Candidates nearer than this share of the width are merged. */
 const ALIKE = 0.1;
 
-/** Parameters that explain all answers, or if none do, those that explain most. */
 export function lasting(structure: Structure, evidence: Evidence, mostMs = TOLERANCE_MS): Hypothesis[] {
   const features = featuresOf(evidence);
   const [anchorMs = features.fromMs] = features.recoveries;

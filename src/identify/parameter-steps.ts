@@ -55,7 +55,6 @@ export function isNear(one: Parameters, other: Parameters): boolean {
 
 const GOLDEN = 0.618_033_988_749_895;
 
-/** The k-th of points spread evenly around `from`. @param width as a share of the span */
 export function scatteredFrom(
   structure: Structure,
   from: Parameters,

@@ -23,7 +23,6 @@ export interface Standing {
 export interface InvestigationOptions {
   readonly budget: number;
   readonly timeMs: number;
-  /** Each probe may use an unused key. */
   readonly hasKeys: boolean;
   readonly resolution: number;
 }
@@ -41,7 +40,6 @@ const MOST_CONFIRMED = 3;
 export class Choices {
   readonly #options: InvestigationOptions;
   readonly #asked = new Map<string, number>();
-  /** Remaining probes that may leave the structures of `#last`. */
   #patience = PATIENCE;
   #last = '';
   #told = 0;
@@ -116,7 +114,6 @@ function nextProbe(
     if (gain <= 0) continue;
     const repeats = asked.get(probe.words) ?? 0;
     const cost = 0.02 + requests / budget + timeMs / mostMs;
-    // A probe that uses up the rest leaves nothing for another.
     const share = Math.max(requests / left.requests, timeMs / left.timeMs);
     const score = (gain * (1 - share)) / cost / (1 + repeats);
     if (best === undefined || score > best.score) best = { score, probe, restMs, isFresh };

@@ -56,7 +56,6 @@ export function predicted(
     const isPlain = structure.holds === undefined && structure.isInFlight === undefined;
     if (isPlain) {
       admitted = Math.min(n, rule.remaining(now, t));
-      // At one instant, n requests equal one of cost n.
       for (const cost of [admitted, n - admitted]) if (cost > 0) rule.decide(now, t, cost, 0);
     }
     for (let k = 0; k < n && !isPlain; k += 1) {

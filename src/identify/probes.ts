@@ -9,7 +9,6 @@ export interface Planned {
   readonly restMs: number;
 }
 
-/** Times of a hypothesis closer than this share of their length are merged. */
 const ALIKE = 0.07;
 const MOST_TIMES = 4;
 const FEW = 3;
@@ -28,7 +27,6 @@ export function* probesFor(
   const { most, all } = counts;
   const times = timesOf(alive, evidence);
   const gapMs = Math.max(2 * evidence.longestMs, 2);
-  // For a grid, at other phases too once few structures are left.
   const isGrid = alive.length <= FEW && alive.some(({ best }) => best.structure.period !== undefined);
   const rested = RESTED * Math.max(...times);
   const phases = isGrid ? [0.3 * times.at(-1)!, 0.7 * times.at(-1)!] : [];

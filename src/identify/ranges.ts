@@ -19,7 +19,6 @@ interface Given {
   readonly explains: (parameters: Parameters) => boolean;
   /** Edges of a grid that may stay in place while its period changes. */
   readonly anchors: readonly number[];
-  /** The end found with fewer answers: the range can only shrink. */
   readonly known: number | undefined;
   readonly longestMs: number;
 }
@@ -91,10 +90,7 @@ const PARTS = 60;
 
 /**
  * All spans that explain the answers, as ascending disjoint ranges. With other instants of counting they may lie beyond the ends from
- * `endOf`; with other phases of a grid, distant spans may explain the answers, too.
- * @param range the ends found so far
- * @param violation may return any value >= `mostMs` for larger violations
- * @param resolution as a share of the span
+ * `endOf`; with other phases of a grid, distant spans may explain the answers, too. @param resolution as a share of the span
  */
 export function spansOf(
   { structure, parameters }: Hypothesis,
@@ -105,7 +101,6 @@ export function spansOf(
 ): readonly Range[] {
   const parts = structure.period === undefined ? STEPS_OF_RESOLUTION.other : STEPS_OF_RESOLUTION.onGrid;
   const stepMs = (resolution / parts) * parameters.spanMs;
-  // Each span leaves another fraction of a request.
   const shares = structure.capacity === undefined ? [] : Array.from({ length: PARTS }, (_, k) => (k + 0.5) / PARTS);
   const explains = (spanMs: number) =>
     [parameters.otherMs, ...shares.map((part) => part * spanMs)].some((otherMs) =>
@@ -151,9 +146,7 @@ function explainsAnywhere(
     ...moved(structure, from, 'shiftMs', shiftMs, 0),
     countedAt,
   });
-  // Without a grid, only the instants of counting matter.
   const [phases, rounds] = structure.period === undefined ? [1, 1] : [PHASES, REFINED];
-  // An explaining phase is within a step of one that is tried.
   const mostMs = phases === 1 ? Infinity : period / phases + toleranceMs;
   const near: { readonly shiftMs: number; readonly ms: number }[] = [];
   const look = (shiftMs: number) => {

@@ -13,9 +13,7 @@ const LONGEST_PART = 2.3;
 /** The same upper end for buckets, which return single tokens, and for windows on a grid, which may return early. */
 const MANY_TIMES = 12;
 export const PHASES = 4;
-/** Longest span, as a multiple of the observed time. */
 export const LONGEST = 4;
-/** Number of periods tried between the first and the last recovery. */
 const MOST_PERIODS = 24;
 
 export interface Where {
@@ -49,7 +47,6 @@ export function* startsOf(
   const isGrid = structure.period !== undefined;
   const isWhole = isGrid && (structure.part === undefined || structure.family === 'token bucket');
   const [shortest, longest] = [Math.max(1, shortestMs / 8), LONGEST * (toMs - fromMs)];
-  // A return while requests are in flight is not visible.
   const isQuick = near === undefined && Math.min(longest, ...times) < 6 * longestMs;
   const least =
     isQuick || times.length === 0 ? shortest : Math.max(shortest, SHORTEST_PART * Math.min(longest, ...times));
@@ -84,7 +81,6 @@ export function* startsOf(
       // No other period puts an edge into each return, unless the search hit its maximum of starts.
       if (isCounted || onEdges.length < MOST_ON_EDGES) continue;
     }
-    // An estimate is searched on a coarse grid, whose nearest span may lie outside.
     const by = isEstimate ? GRID : 1;
     const isWithin = (ms: number) => ms > within.leastMs / by && ms < within.mostMs * by;
     const ownSpans =
@@ -131,10 +127,8 @@ function spansWithin({ leastMs, mostMs }: Spans, factor: number): number[] {
     : [...Array.from({ length: n }, (_, k) => at((k + 0.5) / n)), at(0.5 / n ** 2), at(1 - 0.5 / n ** 2)];
 }
 
-/** A block hides how far a window is from the answers. */
 const FINE_GRID = 1.04;
 
-/** Spans that divide the time between recoveries. */
 function latticeOf(structure: Structure, recoveries: readonly number[], least: number): number[] {
   const [first, last] = [recoveries[0], recoveries.at(-1)];
   if (first === undefined || last === undefined) return [];

@@ -41,7 +41,6 @@ export interface Structure {
     readonly isBlocked?: true;
     readonly isEstimate?: true;
   };
-  /** Each refused request delays the return of quota. */
   readonly isPutOff?: true;
   readonly holds?: true;
   readonly isInFlight?: true;
@@ -49,7 +48,6 @@ export interface Structure {
   readonly part?: number;
   /** Tried after the simple ones: there are many, and they may come close to a simple one. */
   readonly isFine?: true;
-  /** The structure that it equals when its additional parameter is small, or large. */
   readonly extends?: string;
 }
 

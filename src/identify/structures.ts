@@ -38,7 +38,6 @@ const counter = (more: object) => (p: Parameters) =>
 const onGrid = { has: ['shiftMs'], period: span } as const;
 
 const SEGMENTS = [2, 3, 4, 5, 6, 8, 10, 60];
-/** A window with this many segments is hardly distinguishable from a log. */
 const MANY = 12;
 const TICKS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 50, 100];
 
@@ -199,7 +198,6 @@ const nginx = ({ limit, spanMs }: Parameters, more: object) =>
   rule('nginx_limit_req', { rate_1000: Math.max(1, Math.round(1e6 / spanMs)), burst: limit - 1, ...more });
 const thousandth = ({ spanMs }: Parameters) => spanMs / 500;
 
-/** `spanMs` is the time of one token. */
 const buckets = [
   structure('bucket', 'token bucket', 'a token bucket (GCRA, a meter)', { rule: bucket({}) }),
   structure('bucket-thousandths', 'token bucket', 'a meter in thousandths of a request, which cuts off less', {

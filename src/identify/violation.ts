@@ -26,7 +26,6 @@ export const NEVER_SO = 1e9;
 
 interface Violation {
   readonly ms: number;
-  /** Sending time of the request with the largest violation; -1 if none. */
   readonly sentMs: number;
   readonly states: ReadonlyMap<string, unknown>;
 }
@@ -71,7 +70,6 @@ class Replay {
   /** Lower bounds: how many the rule would admit, and until when it admits none. */
   #room = 0;
   #notBefore = -Infinity;
-  /** Number of requests with `NEVER_SO`: their violations add up. */
   #never = 0;
 
   constructor(rule: Rule, hypothesis: Hypothesis, evidence: Evidence, one: KeyEvidence, options: ViolationOptions) {
@@ -164,7 +162,6 @@ class Replay {
     return false;
   }
 
-  /** As `#admits`, before the latest instant evaluated. */
   #admittedAt(t: number): boolean {
     return this.#rule.remaining(this.#state, t + this.#shiftMs) >= 1;
   }
@@ -206,7 +203,6 @@ class Replay {
     if (at > this.#nowMs) return at === NEVER ? 0 : Math.max(0, early - at);
     // The rule admits as soon as the last request is counted. A view of the state at earlier instants tells by how much.
     const inner = (this.#state as { inner?: unknown }).inner;
-    // Counts in cells have no such view.
     if (
       inner === undefined ||
       this.#hypothesis.structure.family.endsWith('count') ||
@@ -254,7 +250,6 @@ const HELD_SLACK_MS = 10;
 const HELD_PART = 0.3;
 /** Many limiters' clocks tick in steps of this. */
 const STEP_MS = 1;
-/** On a finer grid an edge is always near. */
 const SHORTEST_PERIOD_MS = 20;
 const NONE: readonly number[] = [];
 /** The fixed share applies to at most this part of the bounds. */

@@ -15,7 +15,6 @@ export interface Spans {
   readonly mostMs: number;
 }
 
-/** Steps of clocks. */
 const SLACK_MS = 2;
 
 type Counted = Pick<Queue, 'first' | 'last'>;

@@ -50,7 +50,6 @@ function compareCell(
   { model }: Models,
 ): Difference[] {
   const modelled = model.answers(cycle, index);
-  // This many of the model's answers are for requests without an answer.
   const spare = Math.max(0, modelled.length - answers.length);
   const found: Difference[] = [];
   const say = (figure: string, predicted: Difference['predicted'], observed: Difference['observed'], note?: string) =>

@@ -18,7 +18,6 @@ export interface Health {
   readonly streamLost: boolean;
   readonly lagMsP90: number;
   readonly cycleMs: number;
-  /** Whether a schedule determines the cycle of each request; clients send when they want. */
   readonly isScheduled: boolean;
   readonly isPartial: boolean;
   readonly gone: string | undefined;
@@ -31,7 +30,6 @@ export interface Judged {
   readonly health: Health;
   readonly comparedCycles: number;
   readonly tolerance: string;
-  /** Why answers that fit prove little. */
   readonly tooUncertain: string | undefined;
   readonly remark?: string | undefined;
 }

@@ -24,7 +24,6 @@ export interface ConnectionOptions {
   readonly also?: readonly string[] | undefined;
   /** Allows credentials over plain http to another machine. Default: false. */
   readonly insecure?: boolean | undefined;
-  /** For a target that is no node. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** At least 1. Default: 128. */
   readonly connections?: number | undefined;
@@ -112,7 +111,6 @@ function waiting({ timeoutMs = TIMEOUT_MS, signal }: Waiting): CallOptions {
 }
 
 export interface Endpoint {
-  /** For example `http://127.0.0.1:8777`. */
   readonly origin: string;
   /** Prefix of every path of a node, without a trailing slash: `` or `/weir`. */
   readonly basePath: string;
@@ -187,7 +185,6 @@ export function movedMs(before: Omit<NodeTime, 'cycleMs'>, after: Omit<NodeTime,
   return Math.max(0, apartMs - before.uncertaintyMs - after.uncertaintyMs);
 }
 
-/** Warm-up: simultaneous requests, rounds, and the longest duration. */
 const AT_ONCE = 32;
 const ROUNDS = 60;
 const LONGEST_MS = 600;

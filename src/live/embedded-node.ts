@@ -43,7 +43,6 @@ export async function startEmbeddedNode(cycleMs: number): Promise<EmbeddedNode> 
   });
   const task: EmbeddedNodeTask = { cycleMs, dir };
   const worker = new Worker(packageFile('dist/worker/node.js'), { workerData: task });
-  // A second Ctrl-C ends the process without a close.
   const remove = () => rmSync(dir, { recursive: true, force: true });
   process.once('exit', remove);
   const removeNow = () => {

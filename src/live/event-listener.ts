@@ -5,7 +5,6 @@ import { Failure } from '../schema/failure.js';
 import { Rank } from '../time/rank.js';
 import type { WallClock } from '../time/wall.js';
 
-/** A recorded transition, or an event emitted by one. */
 export interface Heard {
   readonly event: string;
   readonly cycle: number;
@@ -13,7 +12,6 @@ export interface Heard {
   readonly key?: string | undefined;
   readonly to: string;
   readonly count: number | undefined;
-  /** Time of arrival by the clock of the run. */
   readonly atMs: number;
 }
 

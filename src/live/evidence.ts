@@ -11,7 +11,6 @@ import type { Reading } from './target.js';
 
 export type Decided = Extract<Reading, { type: 'decided' }>;
 
-/** All in unix ms by the clock of the run. */
 export interface SentRequest {
   readonly contract: number;
   readonly cost: number | undefined;

@@ -75,7 +75,6 @@ function lostCycles({ requestLog, lastCycle }: LiveSeen): Map<number, number[]> 
   return lost;
 }
 
-/** The first cycle with possibly incomplete reports: the target went away, or the stream was lost. */
 function toldBefore({ requestLog, gone, lastCycle, toldBefore: told }: LiveSeen): number {
   if (gone === undefined) return told;
   return Math.min(told, requestLog.faults.reduce((least, { cycle }) => Math.min(least, cycle), lastCycle) - 1);

@@ -16,13 +16,11 @@ const TOLERANCE =
   'each request may count at any moment between being sent and answered, in any order that this allows (whether the answers are ' +
   'linearisable), and the clock of the limiter may have any phase, at the edges of cycles too; each key counts as unused for long before the run';
 
-/** Rules that the target may follow, and whether all contracts share one state. */
 export interface Followed {
   readonly rules: readonly RuleDefinition[];
   readonly isShared: boolean;
 }
 
-/** A count over whole cycles, or the same in ms. */
 export function windowRules({ thresholds, aggregates }: Plan, cycleMs: number): Followed {
   const [threshold = Number.POSITIVE_INFINITY] = thresholds;
   const within = aggregates[0]?.within ?? 1;

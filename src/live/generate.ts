@@ -35,7 +35,6 @@ import { ForeignTarget, type Target } from './target.js';
 import { warmUpSender } from './warm-up.js';
 import { WeirTarget } from './weir-target.js';
 
-/** Intervals for sending rows, and for polling. */
 const BEAT_MS = 250;
 const LOOK_MS = 50;
 /** Unread messages of a generator expire after this. */

@@ -43,12 +43,10 @@ import type { MadeOnNode } from './weir-target.js';
 /** Polling interval, and messages per read. */
 const LOOK_MS = 100;
 const MOST_READ = 200;
-/** Time for generators to get ready, in polls. */
 const MOST_READY_LOOKS = 30_000 / LOOK_MS;
 
 interface Generator {
   name: string;
-  /** Of its reading of Redis's clock; undefined before it is ready. */
   uncertaintyMs: number | undefined;
   silent: number;
   readonly rows: Row[];

@@ -11,13 +11,11 @@ export interface PoolRequest {
   readonly body?: string;
 }
 
-/** By lower-case name. */
 export type Fields = Readonly<Record<string, string | string[] | undefined>>;
 
 export interface PoolAnswer {
   readonly status: number;
   readonly fields: Fields;
-  /** Truncated after `MOST_BODY` bytes. */
   readonly body: string;
   readonly bytes: number;
 }

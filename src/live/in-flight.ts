@@ -42,7 +42,6 @@ export class RequestsInFlight {
     request.start();
   }
 
-  /** Resolves when nothing is in flight; timeouts bound it. */
   landed(): Promise<void> {
     return this.#all.length === 0 ? Promise.resolve() : new Promise((resolve) => (this.#whenEmpty = resolve));
   }
@@ -67,7 +66,6 @@ class RequestInFlight implements SentRequest {
   readonly intendedMs: number;
   readonly #onEnd: (end: End) => void;
   place = -1;
-  /** NaN before it is sent. */
   sentMs = Number.NaN;
   #timeout: Ticket | undefined;
   #cancel: (() => void) | undefined;

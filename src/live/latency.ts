@@ -41,7 +41,6 @@ export class Latency {
     under(this.#byCycle, cycle, () => []).push(ms);
   }
 
-  /** @param from start of the latency, in words */
   figures(
     from: string,
   ): Pick<LiveFigures, 'send_lag_ms' | 'latency_ms' | 'raw_latency_ms' | 'by_decision' | 'by_phase'> {

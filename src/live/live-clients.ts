@@ -103,7 +103,6 @@ class HttpTransport implements Transport {
     this.#onSend = onSend;
   }
 
-  /** Drops further requests of the clients, without an answer. */
   stop(): void {
     this.#stopped = true;
   }

@@ -24,7 +24,6 @@ import { FeedSchedule } from './schedule.js';
 
 export interface LiveReplayOptions extends LiveOptions {
   readonly name: string;
-  /** Length of a cycle of the log. */
   readonly cycleMs: number;
   /** The limiter with a window of `within` cycles of the log. @param within undefined: unchanged */
   readonly planAt: (within: number | undefined) => Plan;
@@ -34,7 +33,6 @@ export interface LiveReplayOptions extends LiveOptions {
   readonly expectations?: readonly Expectation[];
   /** Interpretations of input that cannot run as written. */
   readonly notes?: readonly string[] | undefined;
-  /** Progress of reading, in bytes; `total` if known. */
   readonly onRead?: (done: number, total: number | undefined) => void;
 }
 

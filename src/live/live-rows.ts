@@ -8,7 +8,6 @@ import type { LiveRun } from './live-run.js';
 import type { LoadResult } from './result.js';
 
 export interface LoadRun<Result extends LoadResult = LoadResult> extends LiveRun {
-  /** Set when the rows complete. */
   result?: Result;
 }
 
@@ -19,7 +18,6 @@ export function rowsOfLive<Result extends LoadResult>(
 ): Observable<CycleRow<LoadRun<Result>>> {
   return new Observable((subscriber) => {
     const stopping = new AbortController();
-    // Every request in progress adds a listener: no leak.
     setMaxListeners(0, stopping.signal);
     const stop = () => stopping.abort();
     if (signal?.aborted === true) stop();

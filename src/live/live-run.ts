@@ -48,7 +48,6 @@ export interface LiveRunOptions {
   /** Set if the names are the keys of one contract. */
   readonly keyed?: KeyedSpec | undefined;
   readonly phases: Readonly<Record<string, Stretch>>;
-  /** Number of cycles with requests, and of cycles to observe afterwards. */
   readonly cycles: number;
   readonly drain: number;
   readonly foreign: TargetSpec | undefined;
@@ -64,7 +63,6 @@ export interface LiveSeen extends Merged {
   readonly firstCycle: number;
   readonly lastCycle: number;
   readonly answers: AnswerTally | undefined;
-  /** By contract; undefined if the target has no events. */
   readonly heard: readonly (readonly Heard[])[] | undefined;
   /** All events of earlier cycles have arrived; Infinity without a listener. */
   readonly toldBefore: number;
@@ -82,9 +80,7 @@ export interface LiveSeen extends Merged {
 
 const ROUNDING_MS = 2;
 const RUN_UP_MS = 40;
-/** Longest wait of a stopped run for requests in flight. */
 export const LAST_WAIT_MS = 1_000;
-/** Longest lag of the event stream at the end. */
 const GRACE_MS = 1_500;
 /** Generators start later by this, and their rows arrive later by this. */
 const ELSEWHERE_MS = 1_000;
@@ -240,7 +236,6 @@ class LiveSession {
     await Promise.race([opened, this.#clock.sleepUntil(startOf(this.#firstCycle, this.#clock.cycleMs))]);
   }
 
-  /** Resolves at the end of the last cycle, or when the run is stopped or the target is gone. */
   async run(): Promise<void> {
     const clock = this.#clock;
     const { signal } = this.#options;
@@ -291,7 +286,6 @@ class LiveSession {
     return 1 + Math.ceil(DISK_MS / this.#clock.cycleMs);
   }
 
-  /** The node's time once more; the earlier reading if there is no node, or it is gone. */
   async timeAfter(node: Reached | undefined): Promise<NodeTime> {
     const { clock, timeoutMs, time } = this.#connection;
     if (node === undefined || this.#gone !== undefined) return time;

@@ -61,7 +61,6 @@ export interface ShareEnd {
 
 export const keysOf = (run: string) => ({ said: `weir:load:${run}:said`, heard: `weir:load:${run}:heard` });
 
-/** Longest silence of either side. */
 export const MOST_SILENT_MS = 3_000;
 
 /** @throws Error if there is no answer in time */

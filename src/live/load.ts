@@ -39,7 +39,6 @@ export interface LiveOptions {
   readonly cycleMs?: number;
   /** A key of the node; default: a new one is minted. */
   readonly key?: string;
-  /** Allows another machine as the target. */
   readonly allowRemote?: boolean;
   /** Allows credentials over plain http to another machine. Default: false. */
   readonly insecure?: boolean;
@@ -47,7 +46,6 @@ export interface LiveOptions {
   readonly pacing?: Pacing;
   /** Default: 5000. */
   readonly timeoutMs?: number;
-  /** At most. Default: 128. */
   readonly connections?: number;
   /** Number of contracts listed in the outcomes. Default: 100. */
   readonly top?: number;
@@ -56,14 +54,12 @@ export interface LiveOptions {
 }
 
 export interface LoadWorkers {
-  /** For example `redis://127.0.0.1:6379`. */
   readonly redis: string;
   /** As a value: workers read it themselves. */
   readonly scenario: unknown;
 }
 
 export interface LoadOptions extends LiveOptions {
-  /** Replaces the seed of the scenario. */
   readonly seed?: Seed;
   /** Replaces the arrivals of the scenario by a closed loop with this many requests in flight. */
   readonly closedLoop?: number;
@@ -73,8 +69,8 @@ export interface LoadOptions extends LiveOptions {
 }
 
 /**
- * Sends the requests of a scenario to a target at their instants: a row for each closed cycle. Each subscription is a separate run.
- * The signal or unsubscribing ends it early; after the signal, `toResult()` gives the result so far.
+ * A row for each closed cycle; each subscription is a separate run. The signal or unsubscribing ends it early; after the signal,
+ * `toResult()` gives the result so far.
  * Errors: Failure `invalid_input` for a scenario that cannot run live, `node_unreachable`, `answer_unreadable`, `remote_not_allowed`,
  *   `insecure_connection`, `key_unproved`, `wrong_usage`, and any refusal of the node
  */
@@ -146,7 +142,6 @@ export function mintKey(options: LiveOptions): Promise<string> {
   );
 }
 
-/** Connects to the target, or to a node started for the run; closes both at the end. */
 export async function connected<T>(
   { cycleMs: ownCycleMs, target }: Pick<LoadedScenario, 'cycleMs' | 'target'>,
   options: LiveOptions,
@@ -253,7 +248,6 @@ function refuseOtherCycle(cycleMs: number | undefined, { time, endpoint }: Conne
   });
 }
 
-/** Services and faults are models; a live target has its own. */
 function refuseWhatCannotRun({ service, costs, faults, target, contracts, keyed, plan }: LoadedScenario): void {
   if (costs !== undefined) refuseCosts(costs, plan, target);
   if (service !== undefined) cannotRun('/service', 'is a model, and a live target has its own');

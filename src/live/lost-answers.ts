@@ -17,16 +17,12 @@ export interface LostAnswers {
 interface World {
   readonly counted: readonly (number | undefined)[];
   readonly differences: readonly Difference[];
-  /** Infinity without a difference. */
   readonly first: number;
 }
 
 const MOST_WORLDS = 300;
 
-/**
- * The differences in the world that agrees with the model for longest; none if one agrees. Undefined if there are too many worlds.
- * @param options for a model of this contract alone
- */
+/** The differences in the world that agrees with the model for longest; undefined if there are too many worlds. */
 export async function explainLost(
   { cells, lost }: LostAnswers,
   options: ModelOptions,

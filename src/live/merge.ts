@@ -71,7 +71,6 @@ function unsound({ rows, end }: Share, { cycleMs }: Whole): string | undefined {
   return `had a clock that moved against that of Redis by ${end.movedMs.toFixed(1)} ms during the run.`;
 }
 
-/** By the criterion for a single generator. */
 function behind({ rows, end }: Share, { cycleMs, decidesByMs }: Whole): string | undefined {
   const lagMs = end?.lagMs.p90 ?? 0;
   if (isSaturated(lagMs, cycleMs)) return `fell behind: one task in ten began ${lagMs.toFixed(0)} ms late or more.`;

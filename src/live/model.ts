@@ -33,7 +33,6 @@ export interface ModelOptions {
 }
 
 export interface Modelled {
-  /** In order of counting. */
   answers(cycle: number, contract: number): readonly SeenAnswer[];
   readonly transitions: readonly (readonly TransitionSeen[])[];
 }

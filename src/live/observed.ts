@@ -12,7 +12,6 @@ interface Observed {
   readonly plan: Plan;
   /** Whether the target reports transitions; otherwise they are derived from its decisions. */
   readonly reports: boolean;
-  /** By contract and cycle, instead of counts over windows. */
   readonly levels?: readonly (ReadonlyMap<number, number> | undefined)[] | undefined;
   readonly costs?: { readonly unit: string; readonly cycleMs: number } | undefined;
 }
@@ -95,7 +94,6 @@ export class ObservedRows<About extends object = object> {
     }
   }
 
-  /** Derives the transitions of a target that reports none. */
   #movesIn({ contract, answers }: Cell): string[] {
     const { states, initial } = this.#observed.plan;
     const open = states[initial]!.name;
@@ -179,7 +177,6 @@ export interface EventHeard {
 export interface Reacted {
   readonly name: string;
   readonly transitions: readonly TransitionSeen[];
-  /** By the model: when the window first held too much. */
   readonly modelled: readonly TransitionSeen[];
   readonly cells: readonly Cell[];
   readonly events: readonly EventHeard[];
@@ -187,7 +184,6 @@ export interface Reacted {
   readonly cycleMs: number;
 }
 
-/** One per observed entry of a contract, in order of cycle. */
 export function reactionsOf(reacted: Reacted): Reaction[] {
   const { transitions, admits } = reacted;
   const reactions: Reaction[] = [];
@@ -230,7 +226,6 @@ function reactionOf(reacted: Reacted, seenCycle: number, restoreCycle: number | 
   };
 }
 
-/** The latest entry of the model at or before this one. */
 function entryFor({ modelled, admits }: Reacted, seenCycle: number): number {
   const entry = modelled.findLast(({ cycle, to }) => !admits(to) && cycle <= seenCycle);
   return entry?.cycle ?? seenCycle;

@@ -120,7 +120,6 @@ class PacedSender implements Sending {
     evidence.plan(firstCycle + cycle, kept);
   }
 
-  /** The most requests of the planned cycle that are in flight together. */
   #mostAtOnce(): number {
     let most = 0;
     let from = 0;
@@ -165,7 +164,6 @@ const HEAD_MS = 1;
 const TAIL_SHARE = 0.1;
 const LEAST_TAIL_MS = 20;
 
-/** @param n requests of the cycle @param uncertaintyMs largest error of the target's clock */
 export function sendWindow(pacing: Pacing, n: number, cycleMs: number, uncertaintyMs: number): SendWindow {
   if (pacing === 'steady' || pacing === 'instant') return { fromMs: 0, lengthMs: cycleMs };
   const fromMs = Math.min(HEAD_MS + uncertaintyMs, cycleMs / 4);

@@ -14,7 +14,6 @@ import { alignedClock, type NodeTime } from './connection.js';
 const BEAT_MS = 20;
 /** A shorter pause stops no known limiter's clock. */
 export const PAUSE_MS = 100;
-/** Beyond this number, the last pause is extended. */
 const MOST_PAUSES = 1_000;
 
 /** Uses a clock of its own, so that its beats are no tasks of the run. */

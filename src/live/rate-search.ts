@@ -16,7 +16,6 @@ export interface Trial {
 
 export interface RateSearch {
   readonly p99Ms: number;
-  /** 0 if none held. */
   readonly ratePerSecond: number;
   readonly boundBy: 'node' | 'generator' | 'nothing';
   readonly trials: readonly Trial[];
@@ -88,7 +87,6 @@ function judged({ requestLog, latency }: LiveSeen, ratePerSecond: number, p99Ms:
   return { ratePerSecond, latencyMsP99, sendLagMsP99, outcome };
 }
 
-/** Constant rate: whole requests per cycle; the remainder carries over. */
 class SteadySchedule implements Schedule {
   readonly #perCycle: number;
   #carried = 0;

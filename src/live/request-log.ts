@@ -7,7 +7,6 @@
 import type { SeenRequest } from '../explain/seen-request.js';
 import type { Stretch } from '../outcome/stretch.js';
 
-/** `count` and `state` if the target reports them. */
 export interface SeenAnswer {
   readonly admitted: boolean;
   readonly count: number | undefined;
@@ -66,7 +65,6 @@ export class RequestLog {
   timedOut = 0;
   failed = 0;
   late = 0;
-  /** Sent in time, but counted in another cycle. */
   astray = 0;
   readonly #cells = new Map<number, Map<number, Cell>>();
 

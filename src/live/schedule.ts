@@ -16,7 +16,6 @@ export interface Schedule {
   readonly drawCost?: (() => number) | undefined;
 }
 
-/** Requests for these contracts, equally spaced over the cycle. */
 export function evenly(contracts: Uint32Array): PlannedCycle {
   const n = contracts.length;
   return { n, fractions: Float64Array.from(contracts, (_, k) => (k + 0.5) / n), contracts };
@@ -36,7 +35,6 @@ export function scheduleOf(
 export class FeedSchedule implements Schedule {
   readonly #feed: Feed;
   readonly #firstCycle: number;
-  /** @param firstCycle the feed's cycle that corresponds to cycle 0 of the run */
   constructor(
     feed: Feed,
     readonly cycles: number,

@@ -6,7 +6,6 @@ import type { RequestsInFlight } from './in-flight.js';
 
 /** The sender of a run: a schedule, clients, or generators elsewhere. */
 export interface Sending {
-  /** Call before the first cycle begins. */
   start(): void;
   stop(): void;
   readonly rateLimited?: (contract: number) => void;
@@ -25,7 +24,6 @@ export interface Stage {
   readonly inFlight: RequestsInFlight;
   readonly evidence: Evidence;
   readonly uncertaintyMs: number;
-  /** Opens connections; undefined for a target at which every request counts. */
   readonly warm: ((connections: number) => void) | undefined;
   /** Call when the target refuses connections, or all senders are gone. */
   readonly left: (words: string) => void;

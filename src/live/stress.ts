@@ -40,7 +40,6 @@ export interface RouteFigures {
   readonly requestsPerSecond: number;
   /** More than requests if a request carries many. */
   readonly eventsPerSecond: number;
-  /** Of the slowest of several nodes. */
   readonly latencyMsP50: number;
   readonly latencyMsP99: number;
   /** Over all rounds: requests without an answer, and answers that are neither admitted nor limited. */
@@ -65,7 +64,6 @@ export interface StressResult {
 }
 
 const BULK = 1_000;
-/** An event loop with a higher utilization has no capacity left. */
 const SATURATED = 0.95;
 const CYCLE_MS = 777;
 
@@ -139,7 +137,6 @@ class Saturation {
     const isStopped = () => signal?.aborted === true;
     for (let round = 0; round <= rounds && !isStopped(); round += 1) {
       const seen = await this.#round(route, round === 0 ? 1 : this.#rounds.seconds);
-      // The first round warms up; an aborted one does not count.
       if (round > 0 && !isStopped()) done.push(seen);
     }
     if (done.length === 0) return undefined;

@@ -12,10 +12,8 @@ export type Reading =
       readonly type: 'decided';
       readonly admitted: boolean;
       readonly cycle?: number | undefined;
-      /** After the request; undefined if not reported. */
       readonly state?: string | undefined;
       readonly count?: number | undefined;
-      /** Announced wait of a limited client. */
       readonly retryAfterMs?: number | undefined;
       /** How long the client must hold an admitted request. Default: 0, or the target has held it. */
       readonly delayMs?: number | undefined;
@@ -41,7 +39,6 @@ export function quoted(text: string): string {
 
 export class ForeignTarget implements Target {
   readonly description: string;
-  /** Longest transport time of a request and its answer, if configured. */
   readonly transportMs: number | undefined;
   readonly #requests: readonly PoolRequest[];
   readonly #limited: ReadonlySet<number>;

@@ -13,7 +13,6 @@ interface Wait {
 
 const MOST_LOOKED = 2_000;
 
-/** A sentence for the user; undefined if no wait was announced, or all were correct. */
 export function waitsInWords(seen: readonly SeenRequest[]): string | undefined {
   const answered = seen.filter(({ decision }) => decision !== 'unknown').sort((a, b) => a.sentMs - b.sentMs);
   const inOrder = answered.slice(0, MOST_LOOKED);

@@ -16,7 +16,6 @@ export interface UrlLoad {
   /** `30s`, `5m`; a plain number is seconds. */
   readonly duration: string;
   readonly method?: PoolRequest['method'] | undefined;
-  /** Each `Name: value`. */
   readonly headers: readonly string[];
   readonly body?: string | undefined;
   readonly limited?: readonly number[] | undefined;
@@ -62,7 +61,6 @@ export function scenarioOfUrl(asked: UrlLoad): ScenarioObject {
   };
 }
 
-/** @throws Failure `wrong_usage` if unreadable or 0 */
 function checked(what: string, example: string, read: () => number): void {
   let why = 'Nothing would be sent.';
   try {
@@ -74,7 +72,6 @@ function checked(what: string, example: string, read: () => number): void {
   throw new Failure('wrong_usage', { what, why, fix: `For example ${example}.` });
 }
 
-/** As a scenario name: `127.0.0.1:8080` is `127-0-0-1-8080`. */
 function hostIn(url: string): string {
   const host = URL.canParse(url) ? new URL(url).host : 'url';
   return (

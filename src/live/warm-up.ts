@@ -64,7 +64,6 @@ export async function startLoopbackServer(): Promise<LoopbackServer> {
   };
 }
 
-/** Sends an answer per request head; requests must have no body. */
 function answer(socket: Socket): void {
   socket.setNoDelay(true);
   socket.on('error', () => {});

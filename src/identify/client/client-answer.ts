@@ -9,7 +9,6 @@ import { HIDDEN, type Interval, type WaitFit } from './wait-fit.js';
 import { type WaitStructure, waitLaw } from './wait-law.js';
 
 type Jitter = 'none' | 'full' | 'equal' | 'subtractive' | 'proportional' | 'additive' | 'decorrelated';
-/** Lower and upper bound; null: unbounded by what was seen. */
 type Ends = readonly [number, number | null];
 
 interface WaitAnswer {
@@ -37,7 +36,6 @@ export interface ClientAnswer {
   readonly not_retried: readonly (number | string)[];
   /** Null if no attempt followed an announcement, or no known way explains what followed. */
   readonly retry_after: 'obeyed' | 'capped' | 'floor' | 'ignored' | null;
-  /** Null if no call was observed to its end. */
   readonly max_attempts: number | null;
   readonly waits: readonly (WaitAnswer & { readonly others: readonly string[] })[];
   /** All ways that explain the waits after `Retry-After`, the setbacks they apply to, and whether dates are obeyed. */
@@ -110,7 +108,6 @@ function adviceOf(advice: AdviceTaken | undefined): ClientAnswer['retry_after'] 
   return advice.way === 'ignored' || advice.way === 'floor' ? advice.way : 'obeyed';
 }
 
-/** Drops fits whose waits have the same edges as a better one's, for all retries seen. */
 function distinct({ fits, gaps }: Backoff): WaitFit[] {
   const retries = [...new Set(gaps.map(({ k }) => k))];
   const edges = ({ structure, parameters }: WaitFit) =>

@@ -49,7 +49,6 @@ function retryQuota({ quota }: RetryPolicy): Pick<RetrySpec, 'retry_quota'> {
   const { limited, failed } = quota;
   const capacity = Math.max(limited?.least ?? 0, failed?.least ?? 0);
   if (capacity === 0) return {};
-  // On average half a retry is left over.
   const cost = (one: Interval | undefined) =>
     one === undefined || one.least === capacity ? 1 : rounded(capacity / (one.least + 0.5));
   const others = cost(failed);
@@ -103,7 +102,6 @@ function rounded(share: number): number {
   return Number(share.toPrecision(3));
 }
 
-/** 500ms, 30s, 1.5s */
 export function ms(value: number): string {
   const whole = Math.max(0, Math.round(value));
   return whole >= 1000 && whole % 100 === 0 ? `${whole / 1000}s` : `${whole}ms`;

@@ -27,7 +27,6 @@ export type ClientInvestigation = Generator<readonly Script[], RetryPolicy, Play
 
 const surveyed: readonly Reply['status'][] = [500, 502, 504, 408, 400, 'reset'];
 const status: Readonly<Record<SetbackGroup, number>> = { limited: 429, failed: 503 };
-/** Announced seconds: first, and later. */
 const SHORT = [0, 1, 2, 5];
 const LONG = [15, 32, 65, 130, 300, 900, 3600];
 const SAMPLE = 8;
@@ -119,7 +118,6 @@ function further(policy: RetryPolicy, calls: readonly Call[]): Script[] {
     const reply = setback === undefined ? other : `${status[setback]}`;
     if (reply === undefined) return [];
     const told = { form: 'seconds', seconds: 1 } as const;
-    // A known wait shows the lateness of all others.
     const calibrating = policy.advice[0]?.way === 'obeyed' && backoff.fits.length > 1 ? SAMPLE : 0;
     return [
       ...times(2 * SAMPLE, () => always({ status: reply === 'reset' ? reply : Number(reply) })),
@@ -152,7 +150,6 @@ function whileItWaits(setback: SetbackGroup, { backoffs, attempts }: RetryPolicy
   return [{ name: `late ${status[setback]} seconds 1`, replies, patienceMs: PATIENCE_MS }];
 }
 
-/** Answers late enough to reveal a deadline. */
 function slowly({ backoffs }: RetryPolicy): Script {
   const reply = { status: status[backoffs[0]?.after.at(-1) ?? 'failed'], heldMs: SLOW_MS };
   return { name: 'slowly 503', replies: [reply], patienceMs: PATIENCE_MS };
@@ -171,7 +168,6 @@ function aroundDeadline({ backoffs, deadline }: RetryPolicy): Script[] {
   });
 }
 
-/** Round numbers of seconds between the two announcements that enclose a limit. */
 function between(
   end: { readonly above: string; readonly leastMs: number; readonly mostMs: number } | undefined,
 ): number[] {

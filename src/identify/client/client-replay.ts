@@ -11,7 +11,6 @@ import { areStalls, latestMs } from './wait-law.js';
 
 const job: Job = { number: 1, contract: 0, bornMs: 0 };
 
-/** Shortest and longest wait before each retry after these replies; undefined if the job is given up. */
 function waitsOf(
   { initial, on }: Behaviour<ClientState>,
   replies: readonly Reply[],
@@ -54,7 +53,6 @@ function isDescribed({ status, told, heldMs }: Reply): boolean {
   return isKnown && heldMs === undefined && told?.form !== 'date' && told?.seconds !== 0;
 }
 
-/** Checks each call that a scenario can describe: limited and failed answers, and waits announced by limiters. */
 export function explainsCalls(spec: ClientSpec, calls: readonly Call[], policy: RetryPolicy): boolean {
   const { behaviour } = planClients([spec], CYCLE_MS)[0]!;
   let [gapsSeen, stalls] = [0, 0];
@@ -86,7 +84,6 @@ export function explainsCalls(spec: ClientSpec, calls: readonly Call[], policy: 
 
 const MOST_REPLIES = 12;
 
-/** Libraries whose waits equal those of the client, for all answers of the scripts. */
 export function librariesLike(found: ClientSpec, calls: readonly Call[]): LibraryName[] {
   const scripts = new Map(calls.map(({ script }) => [script.name, script]));
   const answered = [...scripts.values()]

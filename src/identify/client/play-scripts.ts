@@ -28,7 +28,6 @@ interface PlayedPolicy {
   readonly isMixed: boolean;
 }
 
-/** Starts that run at once; each mostly waits. */
 const MOST_STARTS = 16;
 const TICK_MS = 50;
 /** A longer delay of a timer is a stall of the machine. */
@@ -49,7 +48,6 @@ interface Start {
   readonly calls: OpenCall[];
   stderr: string;
   hasEnded: boolean;
-  /** End of the observation, if it was stopped. */
   untilMs?: number;
 }
 
@@ -180,7 +178,6 @@ class Player {
     return stalls.reduce((sum, { lateMs }) => sum + lateMs, 0);
   }
 
-  /** Marks gaps during which this machine stalled. */
   #seen(call: OpenCall, { hasEnded, untilMs }: Start): Call {
     const attempts = call.attempts.map((one, i) => {
       const last = call.attempts[i - 1];

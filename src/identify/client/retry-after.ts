@@ -13,12 +13,10 @@ import { areStalls, cut, densityOf, type Lateness, latestMs, type Piece } from '
 
 export interface Advised {
   readonly toldMs: number;
-  /** Undefined if no attempt followed. */
   readonly gapMs: number | undefined;
   /** Length of the observation; Infinity if the program had ended. */
   readonly watchedMs: number;
   readonly late: Lateness;
-  /** The wait without an announcement. */
   readonly own: readonly Piece[];
 }
 
@@ -41,9 +39,7 @@ export interface AdviceTaken {
     | undefined;
 }
 
-/** Tolerance for gaps that are too short. */
 const EARLY_MS = 2;
-/** Above the rounding errors of doubles. */
 const GRAIN_MS = 1e-6;
 
 /** Minimum gain in log-likelihood for an additional parameter. */
@@ -63,7 +59,6 @@ export function adviceTaken(seen: readonly Advised[], scale: number): AdviceTake
   return near.filter((one, i) => near.findIndex(({ way }) => way === one.way) === i);
 }
 
-/** Whether a wait equals the one without an announcement, as with a cap below all waits. */
 function isOwn(pieces: readonly Piece[], own: readonly Piece[]): boolean {
   const isClose = (a: number | undefined, b: number) => Math.abs((a ?? Infinity) - b) < 5 + 0.02 * b;
   return isClose(pieces[0]?.fromMs, own[0]!.fromMs) && isClose(pieces.at(-1)?.toMs, own.at(-1)!.toMs);

@@ -34,7 +34,6 @@ export interface Backoff {
   /** Most likely first; the others are not clearly less likely. */
   readonly fits: readonly WaitFit[];
   readonly gaps: readonly Gap[];
-  /** Gaps that the first fit does not explain. */
   readonly unexplained: readonly Gap[];
   /** Whether waits are evenly distributed over their law, as far as visible. */
   readonly isEven: boolean;
@@ -43,14 +42,12 @@ export interface Backoff {
 export interface RetryPolicy {
   readonly methods: readonly string[];
   readonly calls: number;
-  /** By first answer: 429, 503, reset, 429 Retry-After. */
   readonly retried: Retried;
   /** Attempts of a call that always fails; `most` is Infinity if no call was observed to its end. */
   readonly attempts: Interval;
   readonly backoffs: readonly Backoff[];
   /** Ways that explain the waits after `Retry-After` in seconds, most likely first; may be empty. */
   readonly advice: readonly AdviceTaken[];
-  /** Setbacks to which `advice` applies. */
   readonly advisedAfter: readonly SetbackGroup[];
   readonly obeysDate: boolean | undefined;
   /** For an answer, in ms; `most` is Infinity if it never gave up. */
@@ -160,7 +157,6 @@ export function gapsOf(calls: readonly Call[], setback?: SetbackGroup): Gap[] {
 function known(calls: readonly Call[]): Gap[] {
   const first = calls.flatMap(({ attempts, isFresh }): Gap[] => {
     const [one, two] = attempts;
-    // Longer waits may not be obeyed.
     if (
       two === undefined ||
       two.isStalled === true ||
@@ -244,7 +240,6 @@ function advisedOf(
     const at = attempts.findIndex(({ reply }) => reply.told?.form === form && setbackOf(reply) === setback);
     if (at < 0) return [];
     const [one, two] = [attempts[at]!, attempts[at + 1]];
-    // A later call of a process may have found the quota used up.
     if (two?.isStalled === true || (two === undefined && call.place > 0)) return [];
     const late = fit === undefined ? { offsetMs: 0, spreadMs: 20 } : isFresh && at === 0 ? fit.first : fit.later;
     const k = at + 1;

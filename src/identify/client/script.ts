@@ -14,16 +14,13 @@ export interface Reply {
 
 /** The answers to one call, in order; the last one repeats. */
 export interface Script {
-  /** Scripts of one name are equal. */
   readonly name: string;
   readonly replies: readonly Reply[];
-  /** Silence after which a call counts as given up. */
   readonly patienceMs: number;
 }
 
 export interface SeenAttempt {
   readonly arrivedMs: number;
-  /** Time of the answer, or of the program's disconnection. */
   readonly endedMs: number;
   readonly reply: Reply;
   readonly hungUp: boolean;

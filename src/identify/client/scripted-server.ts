@@ -19,7 +19,6 @@ export interface OpenCall {
 /** The script and identity of a new call; undefined: serves it without recording. */
 type Assign = (segment: string) => Pick<OpenCall, 'script' | 'start' | 'place' | 'isFresh'> | undefined;
 
-/** Headers with the id of a call, equal in each attempt. */
 const callIds = ['amz-sdk-invocation-id', 'idempotency-key'];
 /** Headers that count attempts, with their value in the first one. */
 const firstAttempt: readonly (readonly [string, RegExp])[] = [
@@ -86,7 +85,6 @@ export class ScriptedServer {
     this.#play(call, arrivedMs, request, response);
   }
 
-  /** Its further attempts start a new call. */
   forget(call: OpenCall): void {
     for (const [key, one] of this.#open) if (one === call) this.#open.delete(key);
   }

@@ -51,7 +51,6 @@ const structures: readonly WaitStructure[] = [
 const CLEARLY = 5;
 /** Steps of the chains: screening, fitting, and near a known point; `doubt` multiplies the tolerance of the screening. */
 const STEPS = { look: 80, fit: 200, near: 80, doubt: 2 };
-/** Starting points per chain: without and with a known point. */
 const STARTS = { far: 16, near: 4 };
 /** Log-likelihood that round numbers may lose: half of chi-squared at 1 %, for one and each further. `usual`: prior of a usual value. */
 const ROUNDING = { one: 3, further: 1.5, usual: 4 };
@@ -259,7 +258,6 @@ function guessed(
   };
 }
 
-/** Fixes parameter after parameter at the roundest number that explains the gaps as well. */
 function simplest(gaps: number, free: Fitted, sampled: Sampled): WaitFit {
   const { structure } = free;
   let at = free;
@@ -270,7 +268,6 @@ function simplest(gaps: number, free: Fitted, sampled: Sampled): WaitFit {
     const range = intervalOf(at, name);
     const prior = name === 'factor' || name === 'low' ? ROUNDING.usual : 0;
     const leastLogL = likeliest - ROUNDING.one - ROUNDING.further * Object.keys(at.fixed).length;
-    // Later parameters use the values fixed so far.
     if (step > 0) ranges[name] ??= range;
     const values = valuesOf(at.variables, at.best, at.fixed);
     for (const value of roundestOf(step === 0 ? 'noCap' : name, range, values[name])) {
@@ -354,7 +351,6 @@ function roundestOf(name: Name | 'noCap', { least, most }: Interval, value: numb
   return [roundNear(least, most, value)];
 }
 
-/** Largest relative distance of a rounder number. */
 const ROUND = 0.02;
 
 export function roundNear(least: number, most: number, value: number): number {

@@ -107,14 +107,12 @@ export function areStalls(n: number, gaps: number): boolean {
 const EARLY = 1e-12;
 const NARROW_MS = 1e-6;
 
-/** Probability that lateness exceeds x spreads: a mixture of two halves. */
 function beyond(x: number): number {
   if (x <= 0) return 1;
   const u = 1 / (1 + x);
   return (u * u * u + 1 / (1 + x * x * x)) / 2;
 }
 
-/** Density of lateness at x spreads. */
 function lateAt(x: number): number {
   const [u, v] = [1 / (1 + x), 1 / (1 + x * x * x)];
   return 1.5 * (u * u * u * u + x * x * v * v);
