@@ -135,10 +135,7 @@ function expOfSum(x: number, y: number): number {
 
 // ---- pow ----------------------------------------------------------------------------------------------------------------
 
-/**
- * Error <= 0.52 ulp, so whole powers that fit a double are exact. NaN for a negative x unless y is whole. As with `Math.pow`, y = 0 gives
- * 1 for every x, and 1 to an infinite power is NaN.
- */
+/** Error <= 0.52 ulp, so whole powers that fit are exact. Otherwise as `Math.pow`: NaN for x < 0 unless y is whole. */
 export function pow(x: number, y: number): number {
   if (y === 0) return 1;
   if (!(Math.abs(y) < Infinity) || !(Math.abs(x) < Infinity) || x === 0) return powOfSpecial(x, y);

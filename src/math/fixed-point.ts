@@ -3,10 +3,7 @@
 // A real number x >= 0 is the bigint floor(x * 2^bits). A product or a quotient loses less than one unit, so a series of n terms is
 // correct to about bits - log2(n) bits.
 
-/**
- * `ln(larger / smaller)` by `2 artanh z = 2 (z + z^3/3 + z^5/5 + ...)`, `z = (l - s) / (l + s)`.
- * Meant for quotients from 1 to 2, where every term adds more than 3 bits.
- */
+/** `2 artanh z = 2 (z + z^3/3 + ...)`, `z = (l - s) / (l + s)`. For quotients from 1 to 2: more than 3 bits per term. */
 export function logOfQuotient(larger: bigint, smaller: bigint, bits: bigint): bigint {
   const z = ((larger - smaller) << bits) / (larger + smaller);
   const square = (z * z) >> bits;
@@ -44,10 +41,7 @@ export function nearestDouble(fixed: bigint, bits: bigint): number {
   return Number(fixed) / Number(1n << bits);
 }
 
-/**
- * The sum of two doubles, for either sign. The first is a multiple of `2^-kept`, so that its products with small whole numbers are exact;
- * the second holds the next 53 bits.
- */
+/** A sum for either sign: a multiple of `2^-kept`, whose products with small whole numbers are exact, and the next 53 bits. */
 export function twoDoubles(fixed: bigint, bits: bigint, kept: bigint): [upper: number, lower: number] {
   const upper = (fixed >> (bits - kept)) << (bits - kept);
   return [nearestDouble(upper, bits), nearestDouble(fixed - upper, bits)];

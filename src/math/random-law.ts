@@ -27,11 +27,9 @@ export class PoissonLaw {
 /** Slots of the guide: a search starts at most a step or two before its result. */
 const GUIDE = 1024;
 
-/**
- * Inversion with a guide (Chen and Asau, 1974): one uniform u, looked up in the cumulative distribution.
- *
- *   F(k) = e^-m sum_{i <= k} m^i / i!          the count is the first k with F(k) > u
- */
+// Inversion with a guide (Chen and Asau, 1974): one uniform u, looked up in the cumulative distribution.
+//
+//   F(k) = e^-m sum_{i <= k} m^i / i!          the count is the first k with F(k) > u
 class PoissonTable {
   readonly #cumulative: Float64Array;
   readonly #guide = new Uint16Array(GUIDE);
@@ -72,7 +70,7 @@ export function drawPoisson(mean: number, stream: RandomStream): number {
   return mean < REJECTION_MEAN ? drawSmall(mean, stream) : drawLarge(mean, stream);
 }
 
-/** Inversion without a guide. */
+/** Inversion by counting up. */
 function drawSmall(mean: number, stream: RandomStream): number {
   const u = stream.uniform();
   let k = 0;
@@ -85,10 +83,8 @@ function drawSmall(mean: number, stream: RandomStream): number {
   return k;
 }
 
-/**
- * Transformed rejection, PTRS of W. Hoermann, "The transformed rejection method for generating Poisson random variables" (1993):
- * (2 a / us + b) u + mean, u uniform, is so close to the law that comparing v and us accepts most draws.
- */
+// Transformed rejection, PTRS of W. Hoermann, "The transformed rejection method for generating Poisson random variables" (1993):
+// (2 a / us + b) u + mean, u uniform, is so close to the law that comparing v and us accepts most draws.
 function drawLarge(mean: number, stream: RandomStream): number {
   const b = 0.931 + 2.53 * Math.sqrt(mean);
   const a = -0.059 + 0.02483 * b;
@@ -120,10 +116,8 @@ export function logProbability(k: number, mean: number): number {
 const SMALL_FACTORIALS = [1];
 for (let k = 1; k < 16; k += 1) SMALL_FACTORIALS.push(k * SMALL_FACTORIALS[k - 1]!);
 
-/**
- * `k ln(k / m) + m - k`. Near m, a small difference of large numbers, so by a series: with `z = (k - m) / (k + m)`,
- * `ln(k / m) = 2 (z + z^3/3 + z^5/5 + ...)`, so it is `(k - m) z + 2 k (z^3/3 + z^5/5 + ...)`.
- */
+// `k ln(k / m) + m - k`. Near m, a small difference of large numbers, so by a series: with `z = (k - m) / (k + m)`,
+// `ln(k / m) = 2 (z + z^3/3 + z^5/5 + ...)`, so it is `(k - m) z + 2 k (z^3/3 + z^5/5 + ...)`.
 function deviance(k: number, mean: number): number {
   const difference = k - mean;
   const z = difference / (k + mean);

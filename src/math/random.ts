@@ -90,7 +90,6 @@ export class RandomStream {
   }
 }
 
-/** The random streams of one run. */
 export type Draws = (purpose: string) => RandomStream;
 
 export function drawsOf(seed: Seed): Draws {

@@ -1,7 +1,4 @@
-/**
- * The number in `least` .. `most` with the fewest digits, and the nearest to `value` of these; half a digit counts as round, too.
- * Only numbers above 0 count; `value` if there is none.
- */
+/** The number above 0 in the range with the fewest digits (a half counts as round), nearest to `value`; `value` if there is none. */
 export function roundest(least: number, most: number, value: number): number {
   if (!(most > 0)) return value;
   let scale = 1e15;

@@ -34,7 +34,6 @@ export interface JudgedRun {
   readonly hasEvent: boolean;
 }
 
-/** Undefined if stopped. */
 type Make = (run: LevelRun) => Promise<JudgedRun | undefined>;
 
 /** Mean of the repetitions, and its 95 % interval. */
@@ -43,7 +42,6 @@ export interface RareEvent {
   readonly low: number;
   readonly high: number;
   readonly levels: readonly number[];
-  /** In total. */
   readonly runs: number;
 }
 
