@@ -1,4 +1,4 @@
-// The endpoints that change a contract in place: its name, its numbers, its rule, and the candidate that is checked beside it.
+// The endpoints that change a contract in place: its name, numbers and rule, and the candidate compared with it.
 import { ContractDefinition, Shadow } from '../limiter/definition.js';
 import { Type } from '../schema/json-schema.js';
 import { LimiterField, LimitText } from './contracts.js';

@@ -33,7 +33,7 @@ const OfTemplate = Type.Object({
   template_id: Type.String({ pattern: '^[a-z0-9-]{1,64}$', description: 'Id of the template.' }),
 });
 
-/** A limiter as a scenario has it. Which fields belong together, the node says when it reads it. */
+/** A limiter as in a scenario. The node checks which fields belong together. */
 export const LimiterField = Type.Object(
   {},
   {
@@ -58,7 +58,7 @@ const further = {
   gate: Type.Optional(GatewayDefinition),
 };
 
-/** Beside a definition, whose name is its own. */
+/** Fields beside a definition, which has its own name. */
 const beside = { keyed: Type.Optional(Keyed), contract_name: Type.Optional(ContractName) };
 
 const Deployed = { contract: ContractView, template_id: Type.String() };

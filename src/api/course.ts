@@ -1,4 +1,4 @@
-// The course of a contract: what a stream says of each cycle. Without schemas: pages show it, too.
+// What a stream reports of a contract for each cycle. Without schemas, because pages import it too.
 
 export const COURSE_CYCLES = 600;
 

@@ -1,8 +1,8 @@
-// The description of one endpoint of the node's API: method, path, and the schemas of request and answers.
-// The node adds authorization and the handler (node/route.ts); the client takes its types from here (client/api-client.ts).
+// One endpoint of the API: method, path, and the schemas of request and answers. The node adds authorization and the handler
+// (node/route.ts); the client derives its types (client/api-client.ts).
 import type { TObject, TSchema } from 'typebox';
 
-/** The schemas of a request. Without a schema, a query or body with any field is refused. */
+/** Without a schema, a query or body with any field is refused. */
 export interface Shapes {
   readonly params?: TObject;
   readonly querystring?: TObject;
@@ -21,7 +21,7 @@ export interface Endpoint {
   /** Parameters are in braces: `/api/chain/{slug}/event`. */
   readonly path: string;
   readonly shapes?: Shapes;
-  /** Whether a body may be as long as a definition, or as a thousand requests; else it is short: see node/limits.ts. */
+  /** Whether the body may be as long as a definition or a thousand requests: see node/limits.ts. */
   readonly takesLongBody?: boolean;
   /** By status. Problems are not listed. */
   readonly answers: Readonly<Record<number, DescribedAnswer>>;

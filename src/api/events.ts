@@ -105,9 +105,9 @@ const gateParts = {
   },
 } as const;
 
-/** GET counts as well: a gateway asks with every request. */
+/** GET counts too: a gateway asks with every request. */
 export const gate = { ...gateParts, method: 'GET' } as const satisfies Endpoint;
-/** For a gateway that puts a path of its own in front of that of its client. */
+/** For a gateway that puts its own path before the client's. */
 export const gateBelow = {
   ...gateParts,
   method: 'GET',

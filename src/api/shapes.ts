@@ -4,7 +4,7 @@ import { Type } from '../schema/json-schema.js';
 
 export const closed = { additionalProperties: false } as const;
 
-/** Items of a page at most: one is made and written in one go, in some milliseconds. */
+/** One page is built and written in one turn, in some milliseconds. */
 export const LONGEST_PAGE = 250;
 
 export function limitOf(what: string, most = LONGEST_PAGE) {
@@ -15,7 +15,6 @@ export function pageOf(what: string, after: string) {
   return { after: Type.Optional(Type.String({ maxLength: 64, description: after })), limit: limitOf(what) };
 }
 
-/** An object with these fields and no other. */
 export function exact<Fields extends Readonly<Record<string, TSchema>>>(fields: Fields) {
   return Type.Object(fields, closed);
 }
@@ -24,12 +23,10 @@ export const Nothing = exact({});
 
 export const Ok = Type.Literal(true);
 
-/** The one answer of an endpoint: status 200, `ok` and these fields. */
 export function ok<Fields extends Readonly<Record<string, TSchema>>>(description: string, fields: Fields) {
   return { 200: { description, schema: Type.Object({ ok: Ok, ...fields }) } } as const;
 }
 
-/** As `ok`, with status 201. */
 export function created<Fields extends Readonly<Record<string, TSchema>>>(description: string, fields: Fields) {
   return { 201: { description, schema: Type.Object({ ok: Ok, ...fields }) } } as const;
 }
@@ -38,7 +35,7 @@ export const Slug = Type.String({ pattern: '^[a-z0-9-]{1,64}$', description: 'Sl
 
 export const ContractId = Type.String({ minLength: 1, maxLength: 64, description: 'Id or name of the contract.' });
 
-/** Never that of an id: 16 hexadecimal digits. */
+/** Never the form of an id, 16 hexadecimal digits. */
 export const ContractName = Type.String({
   pattern: '^(?![0-9a-f]{16}$)[A-Za-z][A-Za-z0-9_.-]{0,63}$',
   description:
@@ -79,7 +76,7 @@ export const Key = Type.String({
   description: 'The key it is counted under, by a contract with keys: any text of up to 256 characters.',
 });
 
-/** Beside a definition, and no part of it: contracts of one definition may keep their keys in different ways. */
+/** Not part of the definition: contracts of one definition may keep keys differently. */
 export const Keyed = Type.Object(
   {
     max_keys: Type.Integer({

@@ -1,5 +1,4 @@
-// A typed client of the node's API on `fetch`: Node, Deno, Bun, workers and browsers. Requests and answers have the types of the endpoint's
-// schemas (src/api/).
+// A typed client of the node's API on `fetch`, for Node, Deno, Bun, workers and browsers. The types come from the schemas in src/api/.
 //
 //   const { machine } = await client.call(getMachine, { params: { slug: 'edge-gateway' } });
 //
@@ -9,8 +8,7 @@
 //   attempt ─► no answer, or 408, 429, 502, 503, 504 ─► wait ─► attempt ─► …          if the request may be sent again
 //   wait     = Retry-After + random · min(MOST, FIRST · 2^attempt)                    full jitter: 0 to all of it
 //
-// Full jitter: Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. With a Retry-After above `longestWaitMs` the
-// answer is final: the caller decides.
+// Full jitter: Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. No retry if Retry-After > `longestWaitMs`.
 import type { Static, TSchema } from 'typebox';
 import type { Endpoint, Shapes } from '../api/endpoint.js';
 import { pause } from '../time/wall.js';
@@ -54,7 +52,7 @@ export type CallOf<E extends Endpoint, Options = CallOptions> =
 
 type Answers<E extends Endpoint> = E['answers'][keyof E['answers']];
 
-/** The answer of an endpoint: the union over the statuses that it declares. */
+/** The union of the bodies over the statuses that the endpoint declares. */
 export type AnswerOf<E extends Endpoint> =
   Answers<E> extends infer A ? (A extends { readonly schema: infer S extends TSchema } ? Static<S> : undefined) : never;
 
@@ -62,39 +60,36 @@ export interface AnyAsk {
   readonly params?: Readonly<Record<string, unknown>>;
   /** Undefined fields are not sent. */
   readonly query?: Readonly<Record<string, unknown>>;
-  /** Sent as JSON, and a text as it is. */
+  /** A string is sent as it is, anything else as JSON. */
   readonly body?: unknown;
 }
 
 export type RouteAddress = Pick<Endpoint, 'method' | 'path'>;
 
-/** How answers are read, and what is thrown. */
+/** Reads responses and makes the errors to throw. */
 export interface Answering {
-  /** The body, if the status is one that the endpoint declares. Throws what the answer is otherwise. */
+  /** Returns the body if the endpoint declares the status, otherwise throws. */
   read(route: RouteAddress, answer: HttpAnswer, url: string): unknown;
   /** The error for an empty path parameter, `.` and `..`. */
   wrongName(name: string): Error;
   unreachable(url: string, why: string, cause: unknown): Error;
   unreadable(url: string, why: string): Error;
-  /** For an answer with any other status, where a stream was asked for. */
+  /** The error for a stream request with a status other than 200. */
   refused(url: string, answer: HttpAnswer): Error;
 }
 
 export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  /** Ends the request; it rejects with the reason of the signal. */
+  /** Aborts the request, which rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /**
-   * When it is sent again. `refused`: the node is overloaded, has done nothing, and says when; `unanswered`: also without an answer, and
-   * after answers that pass. Default: `refused`.
-   */
+  /** `refused`: resend if overloaded. `unanswered`: also after no answer or a transient error. Default: `refused`. */
   readonly resend?: 'never' | 'refused' | 'unanswered' | undefined;
-  /** Longest wait for the whole answer, in ms. Default: that of the client. */
+  /** Time limit for the whole answer, in ms. Default: the client's. */
   readonly timeoutMs?: number | undefined;
 }
 
 interface ClientOptions extends FetchOptions {
-  /** Asked for before each request; what it throws, the request throws. */
+  /** Called before each request; the request rejects with what it throws. */
   readonly credentials?: () => CredentialHeaders;
 }
 
@@ -103,7 +98,6 @@ const LONGEST_ANSWER = 64 << 20;
 
 const passing = new Set([408, 429, 502, 503, 504]);
 
-/** An answer whose text is not yet parsed. */
 type RawAnswer = Omit<HttpAnswer, 'body'> & { readonly text: string };
 
 export class ApiClient {
@@ -126,15 +120,13 @@ export class ApiClient {
   }
 
   /**
-   * Calls an endpoint and reads its answer. Every status that the endpoint declares is an answer, also 429 of a gate.
-   * @returns the body; a later version of the node may send fields that its type does not have
-   * @throws what `Answering` makes of the refusal of the node, and of no answer; the reason of the signal if it is aborted
+   * Every status that the endpoint declares is an answer, also 429. A newer node may send fields that the type lacks.
+   * @throws what `Answering` makes of a refusal or of no answer; the signal's reason if aborted
    */
   async call<E extends Endpoint>(endpoint: E, ...ask: CallOf<E>): Promise<AnswerOf<E>> {
     return (await this.exchange(endpoint, ...ask)).body;
   }
 
-  /** Like `call`, with the headers of the answer. */
   async exchange<E extends Endpoint>(
     endpoint: E,
     ...[ask, options]: CallOf<E>
@@ -143,7 +135,7 @@ export class ApiClient {
     return { body: body as AnswerOf<E>, headers };
   }
 
-  /** Goes through the pages of a list: `next` of each is `after` of the one behind it. An answer without `next` is the only page. @throws as `call` */
+  /** Pages of a list: `next` of one is `after` of the following; without `next` it is the last. @throws as `call` */
   async *pages<Page>(route: RouteAddress, ask: AnyAsk = {}, options?: CallOptions): AsyncGenerator<Page, void> {
     for (let { query } = ask; ; ) {
       const { body } = await this.send(route, { ...ask, ...(query === undefined ? {} : { query }) }, options);
@@ -154,7 +146,7 @@ export class ApiClient {
     }
   }
 
-  /** Like `exchange`, for a route whose types the caller knows. */
+  /** `exchange` without the types. */
   async send(route: RouteAddress, ask: AnyAsk = {}, options: CallOptions = {}) {
     const { signal, resend = 'refused', timeoutMs = this.#options.timeoutMs } = options;
     const { retries, longestWaitMs } = this.#options;
@@ -178,9 +170,8 @@ export class ApiClient {
   }
 
   /**
-   * Opens an endpoint whose answer is a stream of bytes. The iteration throws if the connection breaks.
+   * Opens a stream of bytes. The iteration throws if the connection breaks.
    * @param type media type to request, which the answer must have
-   * @param signal closes the stream
    * @throws as `call`
    */
   async open(route: RouteAddress, ask: AnyAsk, type: string, signal?: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
@@ -201,7 +192,7 @@ export class ApiClient {
     return this.#answering.unreadable(this.url, why);
   }
 
-  /** What sends a request, once or again. */
+  /** Returns a function that sends the request and may be called again. */
   #request(
     { method, path }: RouteAddress,
     { params = {}, query = {}, body }: AnyAsk,
@@ -221,14 +212,14 @@ export class ApiClient {
         ...headers,
       },
       body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
-      // A node never redirects, and a key is for the address that it was given for.
+      // A node never redirects, and the key must not reach another address.
       redirect: 'manual',
     } as const;
     return (late) =>
       this.#options.fetch(url.href, { ...sent, signal: signal === undefined ? late : AbortSignal.any([signal, late]) });
   }
 
-  /** One segment of a path. `.` and `..` are refused: they would name another path, even when encoded. */
+  /** One path segment. `.` and `..` are refused: they name another path even when encoded. */
   #pathPart(name: string): string {
     if (/^\.{0,2}$/.test(name)) throw this.#answering.wrongName(name);
     return encodeURIComponent(name);

@@ -5,9 +5,7 @@ import { Failure } from '../schema/failure.js';
 export const DEFAULT_URL = 'http://127.0.0.1:7770';
 
 /**
- * Normalizes the base address of a node.
- * @param given for example `http://127.0.0.1:7770`, or `https://example.org/weir` for a node behind a path
- * @returns the same without a trailing slash
+ * Normalizes the base address of a node: `https://example.org/weir/` becomes `https://example.org/weir`.
  * @throws Failure `wrong_usage`
  */
 export function baseUrlFrom(given: string): string {
@@ -21,7 +19,7 @@ export function baseUrlFrom(given: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
-/** Whether everybody on the way can read what is sent there: plain HTTP to another machine. @param url as `baseUrlFrom` returns it */
+/** Whether others can read the traffic: plain HTTP to another machine. @param url normalized by `baseUrlFrom` */
 export function isReadable(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return protocol === 'http:' && !isLoopback(hostname);

@@ -1,5 +1,4 @@
-// The client of the command line and of programs of Node: answers are checked against the schemas of the API, and what goes wrong is a
-// Failure.
+// The client of the command line and of Node programs: it checks answers against the API schemas and throws Failure.
 import type { TSchema } from 'typebox';
 import { Agent, fetch as undiciFetch } from 'undici';
 import type { Endpoint } from '../api/endpoint.js';
@@ -23,11 +22,7 @@ export class NodeConnection {
 
   constructor(readonly url: string) {}
 
-  /**
-   * A client whose calls throw Failure: `node_unreachable`, `answer_unreadable`, `wrong_usage` for an empty path parameter, or the refusal
-   * of the node.
-   * @param credentials asked for before each request; what it throws, the request throws
-   */
+  /** Calls throw Failure `node_unreachable`, `answer_unreadable`, `wrong_usage` (empty path name), or the refusal. */
   client(credentials: () => CredentialHeaders = () => ({})): ApiClient {
     return new ApiClient(this.url, checked, {
       fetch: (input, init) => undiciFetch(input, { ...init, dispatcher: this.#agent }),
@@ -62,7 +57,7 @@ const checked: Answering = {
   refused: refusalFrom,
   unreadable,
   unreachable(url, why, error) {
-    // `fetch` of Node says why in the cause.
+    // Node's `fetch` gives the reason in the cause.
     const { cause = error } = error as Error;
     const { name, code, message } = cause as NodeJS.ErrnoException;
     if (name === 'HTTPParserError') return unreadable(url, 'It is not HTTP.');
@@ -98,7 +93,7 @@ function reasonOf(code: string | undefined, message: string): string {
 
 const open = new WeakMap<TSchema, TSchema>();
 
-/** The schema that also fits further fields: a later version of a node may send more than this one knows. */
+/** The schema with unknown fields allowed: a newer node may send more. */
 function openOf(schema: TSchema): TSchema {
   const known = open.get(schema) ?? withUnknownFields(schema);
   open.set(schema, known);
@@ -128,7 +123,7 @@ const readProblem = reader(
   }),
 );
 
-/** A failure that a node answered with. Its exit code distinguishes errors of the caller from errors of the node. */
+/** A refusal by the node. Its exit code separates errors of the caller (4xx) from errors of the node (5xx). */
 class Refusal extends Failure {
   constructor(
     code: FailureCode,
@@ -167,10 +162,7 @@ function unreadable(url: string, why: string): Failure {
   });
 }
 
-/**
- * Splits a detail into what happened, why, and what to do. Of three or more sentences the first is the what and the last the fix;
- * fewer are not split, because their roles are not known.
- */
+/** Splits a detail of three or more sentences into what, why and fix. The roles in shorter ones are unknown. */
 function partsOf(detail: string): { readonly what: string; readonly why?: string; readonly fix?: string } {
   const sentences = detail.split(/(?<=[.?!]) (?=[A-Z`"])/);
   if (sentences.length < 3) return { what: detail };

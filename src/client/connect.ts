@@ -1,9 +1,9 @@
-// Connects to a node. Before any credential is sent the node has to sign a nonce with the key that it shows: an address that replays
-// the public key of another node gets nothing.
+// Connects to a node. Before any credential is sent, the node must sign a nonce with the key that it shows: replaying the public key of
+// another node gains nothing.
 //
 //   GET /api/updates/pubkey ─► key ─► as pinned? ─► GET /api/updates/proof?nonce=… ─► signed by that key? ─► credential
 //
-// Who passes on every message between client and node is not found out by this: that takes TLS.
+// This does not detect a man in the middle who relays every message; that takes TLS.
 import { randomBytes } from 'node:crypto';
 import { proveKey, publicKey } from '../api/node.js';
 import { KeyRing } from '../record/key-ring.js';
@@ -21,14 +21,14 @@ export interface ShownKey {
   readonly successions: readonly Succession[];
 }
 
-/** A node that was reached, and has shown a key. Nothing was sent to it. */
+/** A node that has shown its key. No credential was sent. */
 export interface Reached {
   readonly url: string;
   readonly shown: ShownKey;
   readonly anyone: ApiClient;
-  /** Calls with credentials. They throw `insecure_connection` where these could be read on the way. */
+  /** A client with credentials. Calls throw `insecure_connection` if these could be read on the way. */
   as(credentials: CredentialHeaders): ApiClient;
-  /** @throws Failure `insecure_connection` for what must not be sent or received in clear */
+  /** @throws Failure `insecure_connection` for plain HTTP to another machine, unless allowed */
   refuseInsecure(): void;
   /** @throws Failure `key_unproved` */
   prove(): Promise<void>;
@@ -97,12 +97,9 @@ export function bearer(key: string): CredentialHeaders {
 }
 
 export interface ConnectOptions {
-  /** A key of the API. Without one, only what anyone may ask is answered. */
+  /** API key. Default: public routes only. */
   readonly credential?: string | undefined;
-  /**
-   * The key of the node: PEM, its 32 bytes in base64, or a fingerprint (`SHA256:…`). A successor that it has signed is accepted. Without
-   * it, any node is accepted that proves the key it shows.
-   */
+  /** The node's key: PEM, base64 or `SHA256:…`. Signed successors are accepted. Default: any key the node proves. */
   readonly pin?: string | undefined;
   /** Whether the credential may be sent by plain http to another machine. Default: false. */
   readonly insecure?: boolean | undefined;
@@ -111,26 +108,24 @@ export interface ConnectOptions {
 export interface FollowOptions {
   /** The last known row of the record. Default: 0, everything. */
   readonly afterSeq?: number;
-  /** Ends the stream. */
   readonly signal?: AbortSignal;
 }
 
 export interface ConnectedNode {
   readonly url: string;
-  /** `SHA256:…` of the key that the node has proved. */
+  /** `SHA256:…` of the proven key. */
   readonly fingerprint: string;
-  /** Calls an endpoint: `node.call(endpoints.countOne, { params: { slug }, body: { type: 'request' } })`. Throws the refusal of the node. */
+  /** Example: `node.call(endpoints.countOne, { params: { slug }, body: { type: 'request' } })`. */
   readonly call: ApiClient['call'];
-  /** The messages of a machine, each once; reconnects where the connection breaks. */
+  /** Every message of a machine exactly once, across reconnects. */
   follow(slug: string, options?: FollowOptions): AsyncGenerator<StreamMessage>;
   close(): Promise<void>;
 }
 
 /**
  * A client of a node. It reads and writes no file.
- * @param url for example `http://127.0.0.1:7770`
- * @throws Failure `wrong_usage`, `node_unreachable`, `answer_unreadable`, `key_unproved`, `key_changed` for another key than the pinned
- * one, `insecure_connection`, `invalid_input` for a pin that cannot be read
+ * @throws Failure `wrong_usage`, `node_unreachable`, `answer_unreadable`, `key_unproved`, `insecure_connection`,
+ * `key_changed` (another key than the pin), `invalid_input` (unreadable pin)
  */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<ConnectedNode> {
   const { credential, pin, insecure: isInsecure } = options;

@@ -1,11 +1,10 @@
-// A bounded buffer of events between a program and a machine. It sends while the contracts admit, and waits while they limit.
+// A bounded buffer of events for a machine. It sends while the contracts admit and waits while they limit.
 //
 //   add ─► buffer ─► POST …/events ─► room left ─► no more than that next
 //            ^             └─► none left, limiting ─► wait: retry_after, or rate_restored of the stream ─► one event, then as above
 //            └─ full: the new event is rejected, or the oldest dropped; both are counted
 //
-// A chunk keeps its idempotency key until it is answered, so what is sent again counts once. An event that the contracts limit was counted
-// as limited, and is not sent again.
+// A chunk keeps its idempotency key until it is answered, so a resent chunk counts once. A limited event was counted and is not resent.
 import type { Static } from 'typebox';
 import type { countMany, EventShape } from '../api/events.js';
 import { pause } from '../time/wall.js';
@@ -14,7 +13,7 @@ import type { StreamMessage } from './event-stream.js';
 import { jitter, newIdempotencyKey } from './http-transport.js';
 import { WeirError } from './weir-error.js';
 
-/** An event: `type`, and optionally `count` (1 to 1e9), `cycle`, `contract_id` and what else the route takes. */
+/** `type`, and optionally `count` (1 to 1e9), `cycle`, `contract_id` and the other fields of the route. */
 export type WeirEvent = Static<typeof EventShape>;
 
 interface BatchTarget {
@@ -27,35 +26,35 @@ interface BatchTarget {
 }
 
 export interface BatchOptions {
-  /** Events that one request has at most, 1 to 1,000. Default: 500. */
+  /** Maximum events per request, 1 to 1,000. Default: 500. */
   readonly size?: number | undefined;
   /** How long an event waits for others, in ms, from 0. Default: 100. */
   readonly lingerMs?: number | undefined;
-  /** Events that wait at most, from 1. Default: 10,000. */
+  /** Buffer size in events, from 1. Default: 10,000. */
   readonly capacity?: number | undefined;
-  /** What becomes of an event for which there is no room: the new one is rejected, or the oldest dropped. Default: `reject`. */
+  /** What a full buffer discards: the new event or the oldest. Default: `reject`. */
   readonly whenFull?: 'reject' | 'drop_oldest' | undefined;
-  /** Whether the stream of the machine is read, to go on at the moment at which it is restored. Default: false, the wait of the answer. */
+  /** Also follows the machine's event stream, to resume as soon as the rate is restored. Default: false. */
   readonly follow?: boolean | undefined;
-  /** Receives the error of a chunk that was not counted. */
+  /** Receives the error of every failed request. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 export interface BatchFigures {
-  /** Events in the buffer, with those on their way. */
+  /** Events in the buffer and in flight. */
   readonly waiting: number;
-  /** Events of answered chunks, by what became of them. `refused`: not counted, for example of a wrong type. */
+  /** Answered events by result. `refused`: not counted, for example because of a wrong type. */
   readonly admitted: number;
   readonly limited: number;
   readonly refused: number;
-  /** Events that did not come into the full buffer, and that were dropped from it. */
+  /** `rejected`: the buffer was full. `dropped`: removed from the buffer. */
   readonly rejected: number;
   readonly dropped: number;
-  /** Whether it waits until the contracts admit. */
+  /** Whether sending is paused because a contract limits. */
   readonly isHeld: boolean;
 }
 
-/** Longest wait, in ms, after an error that passes (the first is a second), and for a contract that says no wait. */
+/** Longest backoff in ms (the first is 1 s), and the wait for a contract that states none. */
 const LONGEST_WAIT_MS = 30_000;
 
 export class EventBatch {
@@ -87,9 +86,8 @@ export class EventBatch {
   }
 
   /**
-   * Takes an event to be sent.
-   * @returns false if the buffer is full and rejects it
-   * @throws the error that ended the batch: a refusal of the node that no repetition changes, or `wrong_usage` after `close`
+   * @returns false if the full buffer rejects the event
+   * @throws the error that ended the batch: a permanent refusal of the node, or `wrong_usage` after `close`
    */
   add(event: WeirEvent): boolean {
     if (this.#failure !== undefined) throw this.#failure;
@@ -114,7 +112,7 @@ export class EventBatch {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** Sends what waits, and takes no more. @param signal ends the sending: what still waits then is dropped, and counted as such */
+  /** Sends the backlog, then accepts no more. @param signal stops sending; the rest counts as dropped */
   async close(signal?: AbortSignal): Promise<BatchFigures> {
     const stop = () => this.#ended.abort();
     signal?.addEventListener('abort', stop);
@@ -139,7 +137,7 @@ export class EventBatch {
     if (this.#work !== undefined || this.#waiting.length === 0 || this.#isEnded) return;
     this.#work = this.#run().finally(() => {
       this.#work = undefined;
-      // What was added after the last look at the buffer.
+      // Events may have arrived after the loop ended.
       this.#start();
     });
   }
@@ -155,7 +153,7 @@ export class EventBatch {
     }
   }
 
-  /** Sends a chunk until it is answered. @returns whether the batch goes on */
+  /** Resends the chunk until it is answered. @returns whether the batch continues */
   async #send(idempotencyKey: string): Promise<boolean> {
     const { onError } = this.#options;
     for (let waitMs = 1_000; ; waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2)) {
@@ -193,16 +191,16 @@ export class EventBatch {
     this.#room = Math.min(Number.POSITIVE_INFINITY, ...room);
     let waitMs = 0;
     for (const { state, retry_after_cycles: cycles, retry_after_ms: ms } of answer.contracts) {
-      // A contract with keys has no state of its own, and holds nobody.
+      // A contract with keys has no state of its own and pauses nothing.
       if (state === undefined) continue;
-      // Neither: waiting does not help, and only another event can find out whether somebody moved the contract.
+      // No wait is given: waiting does not help, and only another event can detect that someone moved the contract.
       const thisMs = ms ?? (cycles === undefined ? LONGEST_WAIT_MS : cycles * (await this.#lengthOfCycle()));
       waitMs = Math.max(waitMs, thisMs);
     }
     if (waitMs > 0) this.#held = this.#holdFor(waitMs);
   }
 
-  /** Waits until a request is admitted; then one event finds out how much room there is. */
+  /** Waits until a request should be admitted; then a single event probes the room. */
   async #holdFor(waitMs: number): Promise<void> {
     this.#hold = new AbortController();
     await pause(waitMs, AbortSignal.any([this.#hold.signal, this.#ended.signal]));
@@ -221,7 +219,7 @@ export class EventBatch {
     try {
       for await (const { event } of this.#target.follow(signal)) if (event === 'rate_restored') this.#hold?.abort();
     } catch (error) {
-      // Without the stream the wait of the answer holds.
+      // Without the stream, the wait from the answer applies.
       this.#options.onError(error);
     }
   }

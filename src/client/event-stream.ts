@@ -1,8 +1,8 @@
-// Reads the event stream of a machine, and resumes it after an interruption: every message exactly once.
+// Reads the event stream of a machine and resumes it after an interruption: every message exactly once.
 //
 //   12 transition, 12/0 rate_limited ✂   resumed after 11:  12 transition (dropped), 12/0 rate_limited, 13 …
 //
-// A row can be several messages, and a connection may break between two of them. So the stream is resumed one row earlier.
+// One row can be several messages, and the connection may break between them. So the stream resumes one row earlier.
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { openStream } from '../api/events.js';
 import { pause } from '../time/wall.js';
@@ -18,16 +18,16 @@ interface FollowOptions {
   /** The last known row of the record, 0 for none. Default: from now on. */
   readonly afterSeq?: number | undefined;
   readonly signal: AbortSignal;
-  /** Called before the stream is opened again: another program may answer at the address. */
+  /** Called before each reconnect: another program may now answer at the address. */
   readonly prove?: (() => Promise<void>) | undefined;
   readonly onOpen?: (() => void) | undefined;
   /** Called when the connection is lost. */
   readonly onPause?: ((waitMs: number, afterSeq: number | undefined) => void) | undefined;
-  /** Waits until the stream is opened again. Default: by the timer of the runtime. */
+  /** Default: the runtime's timer. */
   readonly sleep?: ((ms: number) => Promise<void>) | undefined;
-  /** Whose counts the stream is to have, too; each time it is opened, those of the cycles after `afterCycle`. Default: nobody's. */
+  /** Contracts whose counts are streamed too, on each connection from `afterCycle` on. Default: none. */
   readonly counts?: CountsOption | undefined;
-  /** Multiplies a wait that the node did not ask for: clients that lost the same node do not come back together. Default: 1. */
+  /** Factor on the backoff, so that clients that lost the same node do not return together. Default: 1. */
   readonly jitter?: (() => number) | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface StreamMessage {
   readonly event: string;
   /** The CloudEvents envelope as it was sent. */
   readonly data: string;
-  /** The same, parsed; undefined if it is not an envelope. */
+  /** `data` parsed; undefined if it is not an envelope. */
   readonly envelope: EventEnvelope | undefined;
 }
 
@@ -69,8 +69,8 @@ const LONGEST_WAIT_MS = 30_000;
 const LONGEST_MESSAGE = 4 << 20;
 
 /**
- * Yields every message once, until the signal is aborted. Only later connections are retried, not the first one.
- * @throws what the client throws for the first connection, and for a later one the refusal of a node that is up
+ * Yields every message once until the signal is aborted. The first connection is not retried.
+ * @throws what the client throws for the first connection; later the refusal of a node that is up
  */
 export async function* follow(api: ApiClient, slug: string, options: FollowOptions): AsyncGenerator<StreamMessage> {
   const { afterSeq, signal, prove, onOpen, onPause, counts, jitter = () => 1 } = options;
@@ -146,7 +146,6 @@ class Seen {
     this.#seq = afterSeq;
   }
 
-  /** The row after which to resume so that nothing is missed. */
   get resumeAfter(): number | undefined {
     return this.#ofLast.size === 0 || this.#seq === undefined ? this.#seq : Math.max(0, this.#seq - 1);
   }

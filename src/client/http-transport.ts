@@ -1,4 +1,4 @@
-// What a client of a node needs of HTTP beside `fetch`: waits with jitter, pieces of a body within a time, foreign text.
+// HTTP beside `fetch` for the clients of a node: jitter, bodies read piece by piece within a time, untrusted text.
 import { pause } from '../time/wall.js';
 
 export interface HttpAnswer {
@@ -8,7 +8,6 @@ export interface HttpAnswer {
   readonly body: unknown;
 }
 
-/** What `fetch` is given. */
 interface FetchInit {
   readonly method: string;
   readonly headers: Record<string, string>;
@@ -18,20 +17,20 @@ interface FetchInit {
 }
 
 export interface FetchOptions {
-  /** Sends a request. Default: the `fetch` of the runtime. */
+  /** Default: the runtime's `fetch`. */
   readonly fetch?: ((url: string, init: FetchInit) => Promise<Response>) | undefined;
   /** Longest wait for an answer, in ms, from 1. Default: 10,000. */
   readonly timeoutMs?: number | undefined;
   /** How often a safe request is sent again, a whole number from 0. Default: 3. */
   readonly retries?: number | undefined;
-  /** Longest wait between two attempts, in ms. A node that asks for more is not asked again. Default: 10,000. */
+  /** Longest wait between two attempts, in ms; a longer Retry-After ends the retries. Default: 10,000. */
   readonly longestWaitMs?: number | undefined;
 }
 
-/** A pause of a stream after which its connection is lost; the node sends a comment every 10 s. */
+/** Silence after which a connection counts as lost; the node sends a comment every 10 s. */
 export const SILENCE_MS = 30_000;
 
-/** Uniform in [0, 1): jitter needs no seed, and nothing that is decided depends on it. */
+/** Uniform in [0, 1). Unseeded: no decision depends on it. */
 export function jitter(): number {
   return crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32;
 }
@@ -71,7 +70,7 @@ export async function within<T>(ms: number, promise: Promise<T>, late: AbortCont
   }
 }
 
-/** Foreign text on one line, without control characters. */
+/** Untrusted text on one line, control characters replaced. */
 export function readable(text: string): string {
   return text.replace(/[\p{C}\u2028\u2029]/gu, '\u00b7');
 }

@@ -1,5 +1,5 @@
-// What the fields of an answer say of a limit. RFC 9110 (Retry-After, dates), RFC 9651 (structured fields), and
-// draft-ietf-httpapi-ratelimit-headers: its newer form of items, its older one of a dictionary. A malformed field is ignored whole.
+// Reads limits from response headers: RFC 9110 (Retry-After, dates), RFC 9651 (structured fields), and draft-ietf-httpapi-ratelimit-headers
+// in its newer form (list of items) and its older one (dictionary). A malformed field is ignored as a whole.
 //
 //   Retry-After: 120                                   Retry-After: Sun, 06 Nov 1994 08:49:37 GMT
 //   RateLimit: "day";r=100;t=36000, "hour";r=0;t=120   refused by "hour": 120 s
@@ -8,10 +8,10 @@ import { wallNowMs } from '../time/wall.js';
 
 type AnswerFields = Readonly<Record<string, unknown>>;
 
-/** A policy of `RateLimit` or `RateLimit-Policy`: the number that it must have, and the one that it may have. */
+/** A member of `RateLimit` or `RateLimit-Policy`: its required and its optional number. */
 type Policy = readonly [must: number, may: number | undefined];
 
-/** `Retry-After` in ms, at least 0; undefined without it. A date counts from the `Date` of the answer, without one from now. */
+/** `Retry-After` in ms, at least 0; undefined if absent. A date counts from the response's `Date`, else from now. */
 export function retryAfterMsIn(fields: AnswerFields): number | undefined {
   const text = textOf(fields, 'retry-after');
   if (/^\d{1,12}$/.test(text)) return Number(text) * 1000;
@@ -21,8 +21,8 @@ export function retryAfterMsIn(fields: AnswerFields): number | undefined {
 }
 
 /**
- * The `t` of the policy of `RateLimit` that refused, in ms; of several with `r=0` the longest. Undefined if none says so: a single policy
- * is believed whatever its `r`, for a request may cost more.
+ * `t` of the policy that refused, in ms; the longest of several with `r=0`; undefined without one.
+ * A single policy is used whatever its `r`, because a request may cost more than 1.
  */
 export function rateLimitMsIn(fields: AnswerFields): number | undefined {
   const policies = rateLimitIn(fields);
@@ -37,7 +37,7 @@ export function remainingIn(fields: AnswerFields): number | undefined {
   return all.length === 0 ? olderIn(fields).remaining : Math.min(...all);
 }
 
-/** What `RateLimit` says as older drafts have it; nothing for a newer one. */
+/** `RateLimit` in the older form; empty for the newer one. */
 export function olderIn(fields: AnswerFields): { limit?: number; remaining?: number; reset?: number } {
   const text = textOf(fields, 'ratelimit');
   if (!/^[a-z]+=\d{1,15}(?:[ \t]*,[ \t]*[a-z]+=\d{1,15})*$/.test(text)) return {};
@@ -54,15 +54,14 @@ function rateLimitIn(fields: AnswerFields): readonly Policy[] {
   return policiesIn(textOf(fields, 'ratelimit'), 'r', 't') ?? [];
 }
 
-// Of structured fields only what these two have: a list of strings with parameters, and a dictionary of whole numbers. A library that parses
-// all of them would be half of the client in a browser.
+// Parses only the structured fields used here: a full parser would be half of the browser client.
 const STRING = /"(?:[ !#-[\]-~]|\\["\\])*"/.source;
 const OTHER = /-?\d{1,15}(?:\.\d{1,3})?|[A-Za-z*][\w!#$%&'*+.^`|~:/-]*|:[A-Za-z0-9+/=]*:|\?[01]|@-?\d{1,15}/.source;
 const PARAMETER = `; *([a-z*][a-z0-9_.*-]*)(?:=(%?${STRING}|${OTHER}))?`;
 const ITEM = new RegExp(`${STRING}((?:${PARAMETER})*)(?:[ \\t]*,[ \\t]*(?!$)|$)`, 'y');
 const PARAMETERS = new RegExp(PARAMETER, 'g');
 
-/** Undefined for a list that is malformed, or that has a member which is no policy. */
+/** Undefined for a malformed list or a member that is not a policy. */
 function policiesIn(text: string, must: string, may: string): Policy[] | undefined {
   const policies: Policy[] = [];
   ITEM.lastIndex = 0;
@@ -83,7 +82,7 @@ function policiesIn(text: string, must: string, may: string): Policy[] | undefin
 }
 
 /**
- * A date of HTTP, in each of its three forms; undefined for any other text. A year of two digits is never more than 50 years ahead.
+ * An HTTP date in any of its three forms, in ms; undefined for other text. A two-digit year is at most 50 years ahead.
  *
  *   Sun, 06 Nov 1994 08:49:37 GMT     Sunday, 06-Nov-94 08:49:37 GMT     Sun Nov  6 08:49:37 1994
  */
@@ -98,7 +97,7 @@ export function httpDateMs(text: string): number | undefined {
   return new Date(ms).getUTCDate() === Number(day) ? ms : undefined;
 }
 
-/** Several lines of a field are one; empty without any. */
+/** Joins the lines of a field; empty if absent. */
 function textOf(fields: AnswerFields, name: string): string {
   const value = fields[name] ?? '';
   return (Array.isArray(value) ? value.join(', ') : String(value)).trim();

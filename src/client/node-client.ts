@@ -1,4 +1,4 @@
-// Connects to a node: compares its key with the one in the user's folder, and uses the credentials that are stored there.
+// Connects to a node with the pinned key and the credentials in the user's folder.
 import { CYCLE_MS } from '../time/cycle.js';
 import { WallClock } from '../time/wall.js';
 import type { ApiClient, CredentialHeaders } from './api-client.js';
@@ -9,7 +9,7 @@ import { shortOf, type Trust, trust } from './pin.js';
 
 export interface NodeClient extends Omit<Reached, 'shown' | 'as'> {
   readonly api: ApiClient;
-  /** The same with the stored session, even if a key is stored, too. */
+  /** Uses the stored session even if a key is stored. */
   readonly withSession: ApiClient;
   readonly folder: NodeFolder;
   readonly trusted: Trust;
@@ -17,10 +17,7 @@ export interface NodeClient extends Omit<Reached, 'shown' | 'as'> {
   readonly notes: readonly string[];
 }
 
-/**
- * @param given the address and the key as the user typed them; without a key the stored one is used
- * @throws Failure `wrong_usage`, `node_unreachable`, `key_changed`, `key_unproved`
- */
+/** Default key: the stored one. @throws Failure `wrong_usage`, `node_unreachable`, `key_changed`, `key_unproved` */
 export async function connectFromFolder({
   url: givenUrl,
   key,
@@ -46,7 +43,7 @@ export async function connectFromFolder({
   }
 }
 
-/** A note for the user about the key of the node; undefined if the key is unchanged. */
+/** A note for the user about a new key; undefined if the key is unchanged. */
 export function trustNote({ trusted, url, folder }: NodeClient): string | undefined {
   const { pin } = trusted;
   switch (trusted.kind) {

@@ -1,10 +1,10 @@
 // The user's configuration folder: for each address of a node, the pinned key and the stored credentials.
 //
 //   ~/.config/weir/                          $WEIR_CONFIG, else $XDG_CONFIG_HOME/weir
-//     127.0.0.1_7770-0f1e2d3c/               one folder for each address, so that files of two nodes never mix
+//     127.0.0.1_7770-0f1e2d3c/               one folder per address, so that files of two nodes never mix
 //       pin.json                             the first public key of the node, and its successions
 //       key.json                             the API key that is sent
-//       key-<id>.json                        API keys minted earlier
+//       key-<id>.json                        previous API keys
 //       session.json                         the session that is sent if there is no key
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
@@ -58,16 +58,13 @@ export class NodeFolder {
     this.session = new KeptFile(join(this.path, 'session.json'), KeptSession);
   }
 
-  /** Takes from other users what they may do with the folder and its files. @returns sentences about what was changed */
+  /** Removes the permissions of other users. @returns sentences about what was changed */
   makePrivate(): string[] {
     const files = existsSync(this.path) ? readdirSync(this.path).map((name) => join(this.path, name)) : [];
     return [dirname(this.path), this.path, ...files].flatMap((path) => makePrivate(path) ?? []);
   }
 
-  /**
-   * Stores a key as the current one. The previous key moves to a file of its own: its machines open with no other key.
-   * @returns the path of that file; undefined without a previous key
-   */
+  /** Stores the current key. The previous one, which alone opens its machines, moves to the returned path. */
   replaceKey(key: KeptKey): string | undefined {
     const before = this.key.read();
     const aside = before && new KeptFile(join(this.path, `key-${before.key_id}.json`), KeptKey);

@@ -16,11 +16,7 @@ export type Trust =
   | { readonly kind: 'first'; readonly pin: Pin }
   | { readonly kind: 'succeeded'; readonly pin: Pin; readonly previous: string };
 
-/**
- * Compares the key that a node shows with the pinned one: what is to be pinned from now on.
- * @param now ISO 8601
- * @throws Failure `key_changed`
- */
+/** Compares the shown key with the pinned one. @param now ISO 8601 @throws Failure `key_changed` */
 export function trust(url: string, shown: ShownKey, kept: NodeFolder['pin'], now: string): Trust {
   const pin = kept.read();
   if (pin === undefined) {

@@ -1,5 +1,4 @@
-// Method and path of every endpoint of `endpoints`, without its schemas: what WeirClient sends needs no more. The compiler compares each
-// with its declaration in src/api.
+// Method and path of every endpoint without its schemas, which WeirClient does not need. The compiler checks them against src/api.
 import type { RouteAddress } from './api-client.js';
 import type { endpoints } from './endpoints.js';
 

@@ -1,4 +1,4 @@
-// What `import … from '@weir/cli/client'` offers: a client of a node on `fetch` alone, for any runtime, typed by the routes of the node.
+// `@weir/cli/client`: a client of a node on `fetch` alone, for any runtime, typed by the node's routes.
 //
 //   const weir = new WeirClient({ url: 'http://127.0.0.1:7770', key });
 //   const { isAdmitted, retryAfterMs } = await weir.gate('edge-gateway', contractId);
@@ -21,7 +21,7 @@ export { WeirError, type WeirProblem } from './weir-error.js';
 export interface WeirClientOptions extends FetchOptions {
   /** Base address of the node, for example `https://example.org/weir`. */
   readonly url: string;
-  /** A key of the API. Without one, the session of the page or what anyone may ask. */
+  /** API key. Default: the session of the page, or public routes only. */
   readonly key?: string | undefined;
   /** Whether the key may be sent by plain http to another machine. Default: false. */
   readonly insecure?: boolean | undefined;
@@ -30,27 +30,26 @@ export interface WeirClientOptions extends FetchOptions {
 type GateQuery = Static<typeof gate.shapes.querystring>;
 
 export interface RequestOptions {
-  /** Ends the call; it rejects with the reason of the signal. */
+  /** Aborts the call, which rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Longest wait for each attempt, in ms. Default: that of the client. */
+  /** Time limit of each attempt, in ms. Default: the client's. */
   readonly timeoutMs?: number | undefined;
 }
 
 export type GateOptions = RequestOptions & { readonly [Name in keyof GateQuery]?: GateQuery[Name] | undefined };
 
-/** The answer of a gate, and what a program wants to know of it. */
 export type GateDecision = AnswerOf<typeof gate> & {
   readonly isAdmitted: boolean;
   /** Ms until a request is admitted if no other arrives; 0 for now, undefined for never. */
   readonly retryAfterMs: number | undefined;
-  /** Length of its window in ms; undefined for a contract without one. */
+  /** Undefined for a contract without a window. */
   readonly windowMs: number | undefined;
 };
 
 export interface EventOptions extends RequestOptions {
   /**
-   * 1 to 128 printable ASCII characters without quotes. The node counts what bears it once, for as long as the window of the contract reaches. Default: random,
-   * for this call alone.
+   * 1 to 128 printable ASCII characters without quotes. Calls with the same key count once within the contract's window.
+   * Default: random, for this call only.
    */
   readonly idempotencyKey?: string | undefined;
 }
@@ -58,23 +57,19 @@ export interface EventOptions extends RequestOptions {
 export interface WeirFollowOptions {
   /** The last known row of the record. Default: 0, everything. */
   readonly afterSeq?: number | undefined;
-  /** Ends the stream. */
   readonly signal?: AbortSignal | undefined;
-  /** Contracts whose counts the stream is to have, cycle by cycle, in messages `counts`. Default: none. */
+  /** Contracts whose counts are streamed cycle by cycle, as messages `counts`. Default: none. */
   readonly counts?: CountsOption | undefined;
-  /** Called when the connection is lost, with the wait until it is opened again. */
+  /** Called when the connection is lost. */
   readonly onPause?: ((waitMs: number) => void) | undefined;
 }
 
-/**
- * A client of one node. Every method throws `WeirError`. GETs, and events (which bear an idempotency key), are sent again where no answer
- * came; a gate counts what it is asked, so it is asked once.
- */
+/** Methods throw `WeirError`. Unanswered GETs and events are resent; gate requests are not, because each one counts. */
 export class WeirClient {
   readonly #api: ApiClient;
   readonly events: WeirEvents;
 
-  /** @throws WeirError `wrong_usage` for an address or a key that is none */
+  /** @throws WeirError `wrong_usage` for an invalid address or key */
   constructor({ url, key, insecure = false, ...options }: WeirClientOptions) {
     if (!URL.canParse(url) || !/^https?:\/\//.test(url)) throw wrongUsage(`"${url}" is not the address of a node.`);
     if (key !== undefined && !/^[\x21-\x7e]+$/.test(key)) throw wrongUsage('A key is one word of printable ASCII.');
@@ -89,10 +84,9 @@ export class WeirClient {
   }
 
   /**
-   * Asks the gate of a contract: counts one request and decides it. With `peek` it counts nothing.
-   * @param machine slug of the machine
-   * @param contract id of the contract
-   * @throws WeirError; a limited request is an answer and no error
+   * Counts one request at a gate and decides it; `peek` counts nothing. A limited request is an answer, not an error.
+   * @param machine its slug @param contract its id
+   * @throws WeirError
    */
   async gate(machine: string, contract: string, options: GateOptions = {}): Promise<GateDecision> {
     const { signal, timeoutMs, ...query } = options;
@@ -107,18 +101,15 @@ export class WeirClient {
     return { ...decision, isAdmitted: decision.decision === 'admitted', retryAfterMs, windowMs };
   }
 
-  /**
-   * Counts one event in the contracts of a machine that listen to its type, or in one of them.
-   * @throws WeirError, for example `unknown_event_type`
-   */
+  /** Counts one event in one contract or in all that listen to its type. @throws WeirError, e.g. `unknown_event_type` */
   async event(machine: string, event: WeirEvent, options: EventOptions = {}): Promise<AnswerOf<Endpoints['countOne']>> {
     const ask = { params: { slug: machine }, body: event };
     return (await this.#api.send(routeOf('countOne'), ask, onceOnly(options))).body as AnswerOf<Endpoints['countOne']>;
   }
 
   /**
-   * Yields every message of a machine once, and resumes the stream where its connection breaks, with growing, random waits.
-   * @throws WeirError for the first connection, and for the refusal of a node that is up
+   * Yields every message of a machine once, and reconnects with random, growing waits.
+   * @throws WeirError if the first connection fails or a node that is up refuses
    */
   follow(
     machine: string,
@@ -147,9 +138,8 @@ export class WeirClient {
   }
 
   /**
-   * Goes through the pages of a list, one request each, from the page after `query.after` on:
-   * `for await (const { contracts } of weir.pages('listContracts', { params: { slug } })) …`.
-   * @throws WeirError
+   * Yields the pages of a list, one request each, from the page after `query.after`. @throws WeirError
+   * `for await (const { contracts } of weir.pages('listContracts', { params: { slug } })) …`
    */
   pages<Name extends PagedName>(
     name: Name,
@@ -172,16 +162,13 @@ class WeirEvents {
     this.#api = api;
   }
 
-  /**
-   * Counts events in one request, which should have no more than 1,000: each is counted or refused by itself, `outcomes` says which.
-   * @throws WeirError
-   */
+  /** Counts up to 1,000 events in one request; `outcomes` says which were refused. @throws WeirError */
   async send(
     machine: string,
     events: readonly WeirEvent[],
     options: EventOptions = {},
   ): Promise<AnswerOf<Endpoints['countMany']>> {
-    // One event a line: an array is parsed by the node in one go, and may not be as long.
+    // One event per line: the node parses an array at once and allows only shorter ones.
     const ask = { params: { slug: machine }, body: events.map((event) => JSON.stringify(event)).join('\n') };
     const { headers, ...once } = onceOnly(options);
     const sent = { ...once, headers: { ...headers, 'content-type': 'application/x-ndjson' } };

@@ -1,10 +1,9 @@
-// What a call of WeirClient throws: a problem of the node (RFC 9457), or the reason why there is no answer.
+// The error of WeirClient: a problem document of the node (RFC 9457), or the reason why there is no answer.
 
 import type { FailureCode, Fault } from '../schema/failure.js';
 import type { HttpAnswer } from './http-transport.js';
 import { retryAfterMsIn } from './limit-fields.js';
 
-/** The problem document of a node, as far as it was readable. */
 export interface WeirProblem {
   /** Stable code, one of `FailureCode`; a later version of the node may have more. */
   readonly code: string;
@@ -19,9 +18,9 @@ export interface WeirProblem {
 }
 
 /**
- * A refused or failed call. `code` is that of the node (`machine_not_found`, `credential_invalid`, …), or one of the client itself:
- * `node_unreachable` (no answer in time), `answer_unreadable` (something else answered), `insecure_connection` (the key was not sent) and
- * `wrong_usage`. An aborted call rejects with the reason of its signal instead.
+ * `code` is the node's (`machine_not_found`, …) or the client's: `node_unreachable` (no answer in time), `wrong_usage`,
+ * `answer_unreadable` (something else answered), `insecure_connection` (no key was sent).
+ * An aborted call rejects with its signal's reason instead.
  */
 export class WeirError extends Error implements WeirProblem {
   override readonly name = 'WeirError';
@@ -30,7 +29,7 @@ export class WeirError extends Error implements WeirProblem {
   readonly title: string;
   readonly detail: string;
   readonly errors: readonly Fault[];
-  /** The wait that `Retry-After` asks for, in ms; undefined without that header. */
+  /** `Retry-After` in ms; undefined without that header. */
   readonly retryAfterMs: number | undefined;
 
   constructor(

@@ -1,7 +1,7 @@
-// The same limit as each framework wants it. Their types are stated here as far as they are used: none has to be installed.
+// The same limit for each framework. The types of the frameworks are declared here as far as needed, so none has to be installed.
 import type { CounterAnswer } from './counters.js';
 
-/** What is known of a counted request: `request.rateLimit` in Express and Fastify. */
+/** A counted request: `request.rateLimit` in Express and Fastify. */
 export interface RateLimitInfo extends Omit<CounterAnswer, 'undo' | 'isAdmitted' | 'resetMs'> {
   readonly key: string;
   /** When the window ends, or a request would be admitted; undefined for never. */
@@ -12,7 +12,7 @@ interface Verdict {
   readonly isAdmitted: boolean;
   readonly info: RateLimitInfo;
   readonly headers: readonly [string, string][];
-  /** Called once with the status of the answer, 0 if the client went away; undefined if that changes nothing. */
+  /** Called once with the response status, 0 if the client disconnected; undefined if nothing depends on it. */
   readonly settle: ((statusCode: number) => void) | undefined;
 }
 
@@ -66,11 +66,11 @@ interface HonoContext {
 type FetchHandler<Rest extends unknown[]> = (request: Request, ...rest: Rest) => Response | Promise<Response>;
 
 export interface Adapters {
-  /** Middleware: `app.use(limiter.express)`. `request.rateLimit` has what was counted. */
+  /** `app.use(limiter.express)`. Sets `request.rateLimit`. */
   readonly express: (request: ExpressRequest, response: ExpressResponse, next: (error?: unknown) => void) => void;
-  /** A plugin: `app.register(limiter.fastify)`. It limits the routes beside it, and those below. */
+  /** `app.register(limiter.fastify)`. Limits the routes beside it and below. */
   readonly fastify: (app: FastifyInstance) => Promise<void>;
-  /** Middleware: `app.use(limiter.hono)`. */
+  /** `app.use(limiter.hono)`. */
   readonly hono: (context: HonoContext, next: () => Promise<void>) => Promise<Response | undefined>;
   /** Wraps a handler. */
   readonly fetch: <Rest extends unknown[]>(handler: FetchHandler<Rest>) => FetchHandler<Rest>;
@@ -112,7 +112,7 @@ function fastify(limit: Limit): Adapters['fastify'] {
       return reply;
     });
   };
-  // As fastify-plugin does: its hooks are those of the instance on which it is registered.
+  // As fastify-plugin does: the hooks apply to the instance that registers the plugin.
   return Object.assign(plugin, { [Symbol.for('skip-override')]: true });
 }
 
@@ -151,7 +151,7 @@ function fetchHandler(limit: Limit): Adapters['fetch'] {
           ? await handler(request, ...rest)
           : await limitedResponse(limit, request, () => {}, verdict.info);
         verdict.settle?.(response.status);
-        // The headers of an answer of `fetch` cannot be changed.
+        // The headers of a response of `fetch` are immutable.
         const { status, statusText, body } = response;
         const headers = new Headers(response.headers);
         for (const [name, value] of verdict.headers) headers.set(name, value);
@@ -176,7 +176,7 @@ async function limitedResponse(
   return typeof message === 'string' ? new Response(message, { status }) : Response.json(message, { status });
 }
 
-/** Leaves what was counted at the request, and waits for the end of the answer. */
+/** Sets `request.rateLimit`, and settles when the response ends. */
 function note(request: object, { info, settle }: Verdict, response: NodeResponse): void {
   (request as { rateLimit?: RateLimitInfo }).rateLimit = info;
   if (settle !== undefined) response.once('close', () => settle(response.writableEnded ? response.statusCode : 0));

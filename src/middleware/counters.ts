@@ -1,19 +1,19 @@
-// What counts the requests of each key: a fixed window, any other rule of Weir, or a node. All have one shape.
+// Counters per key: a fixed window, any other rule of Weir, or a node.
 import { type LimiterOptions, limiterMaker } from '../actor/create-limiter.js';
 import type { GateOptions, WeirClient } from '../client/weir-client.js';
 
 export interface CounterAnswer {
   readonly isAdmitted: boolean;
-  /** Requests of a window; undefined for a rule without such a number. */
+  /** Undefined for a rule without a fixed number. */
   readonly limit: number | undefined;
-  /** Requests of the running window, this one included. */
+  /** Requests in the window, including this one. */
   readonly used: number | undefined;
   readonly remaining: number;
-  /** Length of the window in ms; undefined for a rule without one. */
+  /** Undefined for a rule without a window. */
   readonly windowMs: number | undefined;
-  /** Until the window ends, or until a request would be admitted, in ms. Infinity: never. */
+  /** Ms until the window ends or a request would be admitted. Infinity: never. */
   readonly resetMs: number;
-  /** Takes the request back, as if it had not come. Absent where that cannot be done. */
+  /** Takes the request back. Absent where that is impossible. */
   readonly undo?: (nowMs: number) => void;
 }
 
@@ -24,13 +24,13 @@ export interface Counter {
 
 interface KeyBounds {
   readonly maxKeys: number;
-  /** What becomes of a further key while all others have counts: it is refused, or all such keys share one count. */
+  /** What a new key gets when the table is full: refusal, or one count shared by all such keys. */
   readonly overflow: 'refuse' | 'share';
 }
 
 const SHARED = '\u0000shared';
 
-/** Values by key, of bounded number; the one that was put in first is the first to go, if it may. @returns undefined if there is no room */
+/** A bounded map. The oldest entry is evicted first, if it is idle. */
 class Keys<Value> {
   readonly #values = new Map<string, Value>();
   readonly #bounds: KeyBounds;
@@ -49,13 +49,13 @@ class Keys<Value> {
     this.#values.delete(key);
   }
 
-  /** Puts a value at the end. @returns the key under which it is now; undefined if there is no room */
+  /** Inserts at the end. @returns the key used, perhaps the shared one; undefined if there is no room */
   put(key: string, value: Value, nowMs: number): string | undefined {
     if (this.#values.delete(key)) {
       this.#values.set(key, value);
       return key;
     }
-    // Two at a time: the idle ones go faster than new ones come.
+    // Two per insertion: idle keys go faster than new ones arrive.
     for (let left = 2; left > 0; left -= 1) {
       const [first] = this.#values;
       if (first === undefined || !this.#isIdle(first[1], nowMs)) break;
@@ -120,7 +120,7 @@ export function windowCounter(windowMs: number, limit: number, bounds: KeyBounds
   };
 }
 
-/** Any limiter of Weir, one for each key. @throws Failure `invalid_input`, `invalid_definition` */
+/** One limiter of Weir per key. @throws Failure `invalid_input`, `invalid_definition` */
 export function ruleCounter(options: LimiterOptions, bounds: KeyBounds): Counter {
   const { make, spanMs } = limiterMaker(options);
   const keys = new Keys<{ readonly limiter: ReturnType<typeof make>; usedMs: number }>(
@@ -145,11 +145,9 @@ export function ruleCounter(options: LimiterOptions, bounds: KeyBounds): Counter
 /** A contract on a node, which counts for many processes. */
 export interface NodeTarget {
   readonly client: WeirClient;
-  /** Slug of the machine. */
   readonly machine: string;
-  /** Id of the contract. */
   readonly contract: string;
-  /** Whether the contract has keys, and counts each for itself. Default: false, one count for all. */
+  /** Whether the contract counts each key separately. Default: false. */
   readonly keyed?: boolean | undefined;
 }
 

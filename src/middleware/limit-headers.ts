@@ -1,4 +1,4 @@
-// The header fields of a limited service, as express-rate-limit 8 writes them.
+// Rate limit headers as express-rate-limit 8 writes them.
 //
 //   legacy    X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset (unix s), Date
 //   draft-6   RateLimit-Policy: 5;w=60   RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset (s)
@@ -14,7 +14,7 @@ export type StandardHeaders = boolean | 'draft-6' | 'draft-7' | 'draft-8';
 interface HeaderOptions {
   readonly standardHeaders: StandardHeaders;
   readonly legacyHeaders: boolean;
-  /** The name of the policy in draft-8. Undefined: for example `5-in-1min`. */
+  /** Policy name in draft-8. Default: for example `5-in-1min`. */
   readonly identifier: string | undefined;
 }
 
@@ -68,7 +68,7 @@ export function headersOf(
   return headers;
 }
 
-/** As express-rate-limit names a policy: `30sec`, `1min`, `2hrs`, `1day`. */
+/** Policy names as in express-rate-limit: `30sec`, `1min`, `2hrs`, `1day`. */
 function words(ms: number): string {
   const [seconds, minutes, hours, days] = [ms / 1e3, ms / 60e3, ms / 3_600e3, ms / 86_400e3];
   if (seconds < 60) return `${seconds}sec`;

@@ -1,4 +1,4 @@
-// What `import … from '@weir/cli/limit'` offers: a rate limit in front of handlers, with the options of express-rate-limit.
+// `@weir/cli/limit`: a rate limit in front of handlers, with the options of express-rate-limit.
 //
 //   const limiter = limit({ windowMs: 60_000, limit: 100, standardHeaders: 'draft-8' });
 //   app.use(limiter.express);            app.use(limiter.hono);
@@ -24,59 +24,55 @@ export type { RateLimitInfo } from './adapters.js';
 
 type Awaitable<T> = T | Promise<T>;
 
-/** `Req` is the request of the framework: that of Express or Fastify, the context of Hono, a `Request`; `Res` its response or reply. */
+/** `Req` and `Res` are the framework's request and response: in Hono the context, in fetch handlers a `Request`. */
 export interface LimitOptions<Req = unknown, Res = unknown> {
   /** Length of the window in ms, from 1. Default: 60,000. */
   readonly windowMs?: number | undefined;
   /** Requests of a window, from 0. Default: 5. */
   readonly limit?: number | undefined;
-  /** Another limiter of Weir in place of the window: `{ threshold, within }`, `{ like: 'nginx', … }`, `{ primitive, params }`. */
+  /** A limiter in place of the window: `{ threshold, within }`, `{ like: 'nginx', … }`, `{ primitive, params }`. */
   readonly rule?: LimiterOptions | undefined;
-  /** Where a node counts, in place of this process. */
+  /** Counts on a node instead of in this process. */
   readonly node?: NodeTarget | undefined;
-  /** Whom a request is counted for. Default: its address, in IPv6 the network of 56 bits. A fetch handler has no address. */
+  /** The key to count by. Default: the address, for IPv6 its /56 network. A fetch handler has no address. */
   readonly keyGenerator?: ((request: Req) => Awaitable<string>) | undefined;
-  /** Whether a request is not counted at all. Default: none. */
+  /** Whether not to count a request. Default: false. */
   readonly skip?: ((request: Req) => Awaitable<boolean>) | undefined;
-  /** The body of a limited answer: a text, or an object, sent as JSON. Default: `Too many requests, please try again later.` */
+  /** Body of a limited response; objects become JSON. Default: `Too many requests, please try again later.` */
   readonly message?: string | object | ((request: Req) => Awaitable<string | object>) | undefined;
-  /** Status of a limited answer. Default: 429. */
+  /** Status of a limited response. Default: 429. */
   readonly statusCode?: number | undefined;
-  /**
-   * Answers a limited request itself: in Express by the response, in Fastify by the reply (both are `response`), in Hono and fetch handlers by the
-   * `Response` that it returns.
-   */
+  /** Answers a limited request: by `response` in Express and Fastify; Hono and fetch handlers return a `Response`. */
   readonly handler?: ((request: Req, response: Res, next: () => void, info: RateLimitInfo) => unknown) | undefined;
-  /** Which RateLimit fields are sent; true: those of draft-6. Default: false. */
+  /** The RateLimit fields to send; true: draft-6. Default: false. */
   readonly standardHeaders?: StandardHeaders | undefined;
   /** Whether X-RateLimit fields are sent. Default: true. */
   readonly legacyHeaders?: boolean | undefined;
   /** Name of the policy in draft-8. Default: for example `5-in-1min`. */
   readonly identifier?: string | undefined;
-  /** Whether requests are admitted while the node cannot be asked. Default: false, the error goes to the framework. */
+  /** Whether to admit while the node cannot be reached. Default: false: the framework gets the error. */
   readonly passOnStoreError?: boolean | undefined;
-  /** Whether requests that failed are taken back once they are answered; only for the window in this process. Default: false. */
+  /** Whether failed requests are taken back after the response; only for windows in this process. Default: false. */
   readonly skipFailedRequests?: boolean | undefined;
-  /** The same for those that did not fail. Default: false. */
+  /** The same for successful requests. Default: false. */
   readonly skipSuccessfulRequests?: boolean | undefined;
   /** Default: a status below 400. */
   readonly requestWasSuccessful?:
     | ((request: Req, response: { readonly statusCode: number }) => Awaitable<boolean>)
     | undefined;
-  /** Keys that are kept in this process at most, from 1. Default: 100,000. */
+  /** Maximum number of keys in this process, from 1. Default: 100,000. */
   readonly maxKeys?: number | undefined;
-  /** What becomes of a further key while all others have counts: it is refused, or all such keys share one count. Default: `refuse`. */
+  /** What a new key gets when the table is full: refusal, or a count shared by all such keys. Default: `refuse`. */
   readonly overflow?: 'refuse' | 'share' | undefined;
 }
 
 export interface Limiter extends Adapters {
-  /** Forgets the count of a key in this process. */
   resetKey(key: string): void;
 }
 
 /**
- * A rate limit for Express, Fastify, Hono and fetch handlers; all of one limiter share its counts.
- * @throws Failure `invalid_input` for options that are out of range or exclude each other, `invalid_definition` for a rule that does not fit
+ * A rate limit for Express, Fastify, Hono and fetch handlers; those of one limiter share its counts.
+ * @throws Failure `invalid_input` (options out of range or exclusive), `invalid_definition` (the rule is not valid)
  */
 export function limit<Req = unknown, Res = unknown>(options: LimitOptions<Req, Res> = {}): Limiter {
   const counter = counterOf(options as LimitOptions);
@@ -123,7 +119,7 @@ function coreOf(options: LimitOptions, counter: Counter): Limit {
         isAdmitted,
         info: { ...figures, key, resetTime: Number.isFinite(resetMs) ? new Date(nowMs + resetMs) : undefined },
         headers: headersOf(counted, key, nowMs, { standardHeaders, legacyHeaders, identifier }),
-        // What `requestWasSuccessful` throws leaves the request counted.
+        // If `requestWasSuccessful` throws, the request stays counted.
         settle: isTakenBack ? (status) => void settle(status).catch(() => {}) : undefined,
       };
     },

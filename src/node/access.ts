@@ -1,4 +1,4 @@
-// Authentication: which key or session a request carries, and whether it is still valid. Whose machine it is: see ownership.ts.
+// Authentication: which key or session a request carries, and whether it is valid. Ownership: see ownership.ts.
 //
 //   Authorization: Bearer weir_…   ──► hash ──► key ─────────► caller        looked up once, then cached by the header
 //   Cookie: weir_session=…         ──► hash ──► session, key ─► caller        accepted only from pages of this node
@@ -12,7 +12,7 @@ import { sessionTokenOf } from './session-cookie.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set before the body is read; undefined for anyone. */
+    /** Set before the body is read; undefined without a credential. */
     caller: Caller | undefined;
   }
 }
@@ -20,10 +20,7 @@ declare module 'fastify' {
 /** A key as it is sent: `Bearer <key>`, the password of `Basic <user:password>`, or bare. */
 const SENT_KEY = /^(?:(bearer|basic) +)?(\S+)$/i;
 
-/**
- * Characters of a header that is remembered: `Bearer` and a key have 55, and a user with a long name and a key, in base64, some 200. One key
- * can be written with any number of blanks, and each way of writing it would be another entry.
- */
+// Longest cached header: `Bearer` and a key take 55 characters, Basic some 200. Blanks allow endless forms of one key.
 const LONGEST_REMEMBERED = 256;
 
 const REMEMBERED = 4_096;
@@ -31,9 +28,9 @@ const REMEMBERED = 4_096;
 export class Access {
   readonly #credentials: Credentials;
   readonly #byHeader = new RecentlyUsed<Caller>(REMEMBERED);
-  /** Apart again: here a key may be written in other ways. */
+  /** Separate: this header accepts more forms of a key. */
   readonly #byGatewayHeader = new RecentlyUsed<Caller>(REMEMBERED);
-  /** Apart from the headers: the hash of a session is no credential. */
+  /** Separate: the hash of a session is no credential. */
   readonly #bySessionHash = new RecentlyUsed<Caller>(REMEMBERED);
 
   constructor(credentials: Credentials) {
@@ -41,10 +38,9 @@ export class Access {
   }
 
   /**
-   * Who is asking; undefined for somebody without a credential where the route lets them in.
-   * @param changes whether the route changes something
-   * @throws Failure `credential_missing`, `credential_invalid`, `cross_site_refused`, `not_owner` (a session of another owner),
-   * `scope_missing`
+   * @returns undefined without a credential, if the route allows that
+   * @throws Failure `credential_missing`, `credential_invalid`, `cross_site_refused`, `scope_missing`,
+   * `not_owner` (a session of another owner)
    */
   callerOf(request: FastifyRequest, needed: Permission, changes: boolean, nowMs: number): Caller | undefined {
     const caller = this.#callerBy(request, needed.auth, changes, nowMs);
@@ -52,10 +48,7 @@ export class Access {
     return caller;
   }
 
-  /**
-   * Who is asking by a key in a header of a gateway: `Bearer <key>`, the password of `Basic`, or the key alone.
-   * @returns undefined where it holds no valid key
-   */
+  /** The caller by a gateway's header: `Bearer <key>`, the password of `Basic`, or the key. Undefined if invalid. */
   gatewayOf(header: string | undefined, nowMs: number): Caller | undefined {
     if (header === undefined) return undefined;
     const known = this.#byGatewayHeader.get(header);
@@ -74,7 +67,7 @@ export class Access {
 
   #callerBy(request: FastifyRequest, auth: Auth, changes: boolean, nowMs: number): Caller | undefined {
     if (auth === 'public') {
-      // What anyone may do by themselves, a page of another site must not make their browser do: their address is limited for it.
+      // A page of another site must not use up the limit of a visitor's address.
       if (changes) refuseOtherSites(request);
       return undefined;
     }
@@ -86,11 +79,7 @@ export class Access {
     return auth === 'public_or_owner' ? session : needed(caller ?? session, auth);
   }
 
-  /**
-   * Who is asking by a key alone, where no request of HTTP carries it.
-   * @param header as of `Authorization`
-   * @throws Failure `credential_missing`, `credential_invalid`, `scope_missing`
-   */
+  /** @param header as `Authorization` @throws Failure `credential_missing`, `credential_invalid`, `scope_missing` */
   callerByKey(header: string | undefined, scope: Scope, nowMs: number): Caller {
     const caller = needed(this.#byKey(header, nowMs), 'key');
     refuseBeyondScope(caller, { auth: 'key', scope });
@@ -104,12 +93,12 @@ export class Access {
     return stored !== undefined && !stored.isRevoked && nowMs < stored.expiresAtMs;
   }
 
-  /** For a request that takes its time. @throws Failure `credential_invalid` once its key or session has ended */
+  /** For long requests. @throws Failure `credential_invalid` once the key or session has ended */
   refuseEnded(caller: Caller | undefined, nowMs: number): void {
     if (caller !== undefined && !this.holdsAt(caller, nowMs)) throw invalid('key');
   }
 
-  /** A key was revoked, or expires sooner: those who were let in by it are asked again. */
+  /** Drops cached callers of a key that was revoked or expires sooner. */
   forget(keyId: string): void {
     for (const callers of [this.#byHeader, this.#byGatewayHeader, this.#bySessionHash])
       callers.drop(({ key }) => key.id === keyId);
@@ -158,9 +147,8 @@ export class Access {
 }
 
 /**
- * A browser sends the cookie with requests of any site; a page of another site must change nothing in its owner's
- * name. SameSite=Lax stops most of it, but not a link to GET …/gate and not another port of the same host.
- * @throws Failure `cross_site_refused`
+ * A browser sends the cookie with requests of any site, and another site must change nothing with it. SameSite=Lax does
+ * not stop a link to GET …/gate or another port of the same host. @throws Failure `cross_site_refused`
  */
 function refuseOtherSites(request: FastifyRequest): void {
   const { origin, 'sec-fetch-site': site } = request.raw.headers;

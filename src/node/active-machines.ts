@@ -1,7 +1,6 @@
-// The ranking of public machines by recent transitions, counted as rows become durable; then those that are limiting without one. Private
-// machines are never counted.
+// Ranks public machines by recent transitions, counted as rows become durable, then by limiting contracts. Private ones are not counted.
 //
-//   one machine   cycle   100  103  104          the transitions of cycles a .. b are a difference of two sums:
+//   one machine   cycle   100  103  104          transitions of cycles a .. b = difference of two sums:
 //                 sum      1    4    6           a look-up costs O(log cycles), a transition O(1)
 import type { Static } from 'typebox';
 import { type listActive, STRETCHES } from '../api/machines.js';
@@ -17,16 +16,16 @@ export type ActiveMachine = Frozen<Static<(typeof listActive.answers)[200]['sche
 
 const PAGE = 500;
 
-/** Machines that may be asked for. */
+/** Most machines that a request may ask for. */
 const MOST = 100;
 
 export class ActiveMachines {
   readonly #host: Host;
   readonly #knowsStates: boolean;
   readonly #activity = new Map<Machine, Activity>();
-  /** Of each contract that limits, by durable rows: in how many places, itself or its keys. */
+  /** By contract: in how many places it limits, itself or its keys, by durable rows. */
   readonly #limiting = new Map<Machine, Map<string, number>>();
-  /** The first `MOST` of the cycle that was asked about last, by length of the window. */
+  /** By window length: the first `MOST` machines of `#rankedCycle`. */
   readonly #rankings = new Map<number, readonly ActiveMachine[]>();
   #rankedCycle = Number.NaN;
 
@@ -39,7 +38,7 @@ export class ActiveMachines {
     });
   }
 
-  /** Takes what the store remembers of the last cycles; rows that are not durable yet will be handed in. Reads few more than it takes. */
+  /** Counts the stored rows of the last cycles, reading few others; rows that are not durable yet come by `take`. */
   load(store: Store, cycle: number): void {
     const fromCycle = cycle - LONGEST_WINDOW + 1;
     for (const machine of this.#host.machines.values()) {
@@ -76,7 +75,7 @@ export class ActiveMachines {
     const limits = (name: string | undefined) =>
       states.find((state) => state.name === name)?.admits === false ? 1 : 0;
     const left = kind === 'transition' ? limits(from) : 0;
-    // Idempotent for a contract without keys; of one with keys each key is counted.
+    // Idempotent for a contract without keys; with keys, each key counts.
     const isOne = this.#host.contracts.get(id)?.image.keyed === undefined;
     this.#limits(machine, id, (before) => (isOne ? limits(to) : Math.max(0, before + limits(to) - left)));
   }
@@ -109,8 +108,7 @@ export class ActiveMachines {
   }
 
   /**
-   * The busiest machines of the cycles `cycle - within + 1 .. cycle`, most transitions first, then those with the most limiting contracts,
-   * then by slug. Machines without either are left out.
+   * The busiest machines of cycles `cycle - within + 1 .. cycle`: by transitions, then limiting contracts, then slug.
    * @param within cycles, 1 .. LONGEST_WINDOW
    */
   top(cycle: number, within: number, limit: number): readonly ActiveMachine[] {
@@ -172,7 +170,7 @@ function viewOf({ machine, activity, transitions, limiting }: Ranked, cycle: num
 /** Transitions of one machine by cycle, oldest first, as running sums. */
 class Activity {
   #cycles: number[] = [];
-  /** `#sums[i]`: transitions up to and with `#cycles[i]`, since the machine was first seen. */
+  /** `#sums[i]`: transitions up to and including `#cycles[i]`. */
   #sums: number[] = [];
   #forgotten = 0;
 
@@ -180,7 +178,7 @@ class Activity {
     return this.#cycles.at(-1) ?? Number.NaN;
   }
 
-  /** A row may speak of a cycle before the last one: a contract that was woken late. It is counted in the last one then. */
+  /** A row of an earlier cycle, from a contract woken late, counts in the last cycle. */
   add(cycle: number): void {
     const last = this.#cycles.length - 1;
     if (last >= 0 && this.#cycles[last]! >= cycle) {

@@ -1,8 +1,8 @@
-// A line in the log for each thing that an admin did: who, what, when, and to what, by ids.
+// Logs each admin action: who, what, when, and the ids concerned.
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
 import type { Route } from './route.js';
 
-/** What the request and the answer of an admin action may say of machines, contracts and keys. Nothing else of them is logged: it may be secret. */
+/** The only fields of an admin request and answer that are logged: others may be secret. */
 interface Named {
   readonly slug?: string;
   readonly contract_id?: string;

@@ -1,5 +1,5 @@
-// Gates, which a gateway asks by the method and the path of its client: to the routes all of it is GET. Below a gate, path and query are those of
-// the client: the gateway has put a path of its own in front of them. They are not looked at, so that no client chooses what is counted.
+// Routes every method of a gate as GET: a gateway asks with its client's method and path. The part below the gate is the client's path and
+// query; it is ignored, so that no client chooses what is counted.
 //
 //   PROPFIND /api/chain/edge/contracts/c1/gate/orders/7?peek=1   ──►   GET /api/chain/edge/contracts/c1/gate/-
 import type { IncomingMessage } from 'node:http';
@@ -10,7 +10,7 @@ export interface GateRequest extends IncomingMessage {
 
 const GATE = /^(\/api\/chain\/[^/?]*\/contracts\/[^/?]*\/gate)(?:(\/)|\?|$)/;
 
-/** Has the request of a gate routed as GET, without what a client has put behind it. Node has read its method, so HEAD has no body. */
+/** Routes a gate request as GET without the client's path. Node has already read the method, so HEAD has no body. */
 export function asGate(request: GateRequest): void {
   const { url = '', method } = request;
   if (!url.includes(method === 'GET' ? '/gate/' : '/gate')) return;

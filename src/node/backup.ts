@@ -1,4 +1,4 @@
-// Backups of a data folder: made while the node runs or not, verified, and brought back into an empty folder.
+// Backups of a data folder: made with or without a running node, verified, and restored into an empty folder.
 //
 //   node, or the command itself ─► DIR/weir.copy-x/weir.db ─► chains, operators, signatures verified ─► signed as a whole ─► FILE
 //   FILE, node.json ─► an empty folder ─► the whole, then each record verified ─► left there, or removed as a whole
@@ -25,17 +25,13 @@ export interface Kept {
   readonly fingerprint: string;
 }
 
-/** How the folder of a copy begins; six random characters follow. */
+/** Prefix of a copy's folder; six random characters follow. */
 const COPY = 'weir.copy-';
 
-/** Room beside the copy, so that making one never fills the disk of a node. */
+/** Free space to leave, so that a backup never fills the node's disk. */
 const SPARE_BYTES = 64 * 2 ** 20;
 
-/**
- * Copies an open database into a new folder within its own.
- * @returns the folder; it is the caller's to remove
- * @throws Failure `disk_full`, `unwritable_folder`
- */
+/** Copies a database into a new subfolder, which the caller removes. @throws Failure `disk_full`, `unwritable_folder` */
 export async function copyInFolder(store: SqliteStore, onProgress: OnProgress): Promise<string> {
   const { dir } = store;
   refuseWithoutRoom(dir);
@@ -76,10 +72,8 @@ function refuseWithoutRoom(dir: string): void {
 }
 
 /**
- * Verifies a copy, and moves it to its file.
- * @param folder as `copyInFolder` gave it; it is gone afterwards, however this ends
- * @param dir the data folder, whose key has signed
- * @param withKey whether the key of the node is put beside the file, as `FILE.node.json`
+ * Verifies a copy and moves it to its file. The copy's folder is removed in any case.
+ * @param withKey whether the node's key is put beside the file, as `FILE.node.json`
  * @throws Failure `record_broken`, `store_damaged`, `unwritable_folder`
  */
 export function keepCopy(
@@ -110,7 +104,7 @@ export function keepCopy(
   }
 }
 
-/** Signs the head of every record of the copy: whoever restores it with another key, or without its last rows, is refused. */
+/** Signs the head of every record, so that a restore with another key or without the last rows is refused. */
 function signHeads(store: SqliteStore, { signer, successions }: Identity): void {
   const keySince = successions.at(-1)?.cycle ?? 0;
   for (const { machine, head, last } of [...store.machines()]) {
@@ -131,15 +125,15 @@ interface RestoreOptions {
   readonly file: string;
   readonly dir: string;
   readonly keyFile: string;
-  /** The `weir.heads` of the folder that was lost: rows that it names and the backup lacks are known to be lost. */
+  /** `weir.heads` of the lost folder, which names rows that the backup may lack. */
   readonly heads?: string | undefined;
-  /** Whether a backup may be one that is not signed as a whole: of 0.2 or earlier. Its keys and counts can then be those of anyone. */
+  /** Accepts a backup of 0.2 or earlier, not signed as a whole: its keys and counts may be forged. */
   readonly allowUnsigned?: boolean | undefined;
 }
 
 /**
- * Makes a data folder from a backup. A folder that does not verify is removed again.
- * @throws Failure `wrong_usage` for a folder that is not empty, `unreadable_file`, `unwritable_folder`, `record_broken`, `store_damaged`
+ * Makes a data folder from a backup, and removes it if it does not verify.
+ * @throws Failure `wrong_usage` (not empty), `unreadable_file`, `unwritable_folder`, `record_broken`, `store_damaged`
  */
 export function restore(
   { file, dir: given, keyFile, heads, allowUnsigned = false }: RestoreOptions,
@@ -160,7 +154,7 @@ export function restore(
       return { ...kept, isUnsigned, lost: heads === undefined ? [] : lostBy(store, heads) };
     } finally {
       store.close();
-      // The folder was opened without it: it had been taken for that of the backup.
+      // Only now: when the store opened, it would have been taken for the backup's own.
       if (heads !== undefined) takeHeads(dir, heads, store.commits);
     }
   } catch (error) {
@@ -170,7 +164,7 @@ export function restore(
   }
 }
 
-/** @returns whether it is signed. @throws Failure `record_broken` for a copy that is not as the node signed it, or, unless allowed, not signed */
+/** @returns whether it is signed. @throws Failure `record_broken` for a wrong signature or, unless allowed, for none */
 function checkWhole(dir: string, { signer, successions }: Identity, allowUnsigned: boolean): boolean {
   const keys = [signer.publicKey, ...successions.map(({ previous }) => previous)];
   const why = unseal(join(dir, 'weir.db'), dir, (contents, signature) =>
@@ -225,7 +219,7 @@ function lostBy(store: SqliteStore, heads: string): readonly MissingRows[] {
 
 const PAGE = 500;
 
-/** Walks every record of a store. @throws Failure `record_broken` at the first that does not hold */
+/** Verifies every record. @throws Failure `record_broken` at the first invalid one */
 function verified(store: SqliteStore, { signer, successions }: Identity, onProgress: OnProgress): Kept {
   const keys = keysOf(signer, successions);
   const all = [...store.machines()].map(({ machine: { slug }, head, last }) => ({ slug, head, last }));
@@ -248,9 +242,9 @@ function verified(store: SqliteStore, { signer, successions }: Identity, onProgr
   return { machines: all.length, rows, newest: newest || undefined, fingerprint: signer.fingerprint };
 }
 
-/** Copies a file for this user alone, synced, under its name only when it is complete. */
+/** Copies a file with mode 0600 and fsync; it gets its name only when complete. */
 function copied(from: string, to: string): void {
-  // A name that nobody can guess, and a new file: another user of the folder may have planted a link under a known one.
+  // An unguessable new name: another user of the folder may have planted a link under a known one.
   const draft = `${to}.${randomUUID()}`;
   try {
     copyInto(draft, from);
@@ -269,7 +263,7 @@ function copied(from: string, to: string): void {
 }
 
 function copyInto(draft: string, from: string): void {
-  // A named pipe would be waited for.
+  // A named pipe would block.
   if (!fs.statSync(from).isFile()) throw new Error(`${from} is not a regular file`);
   fs.copyFileSync(from, draft, fs.constants.COPYFILE_EXCL);
   fs.chmodSync(draft, 0o600);

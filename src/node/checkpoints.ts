@@ -1,4 +1,4 @@
-// When the node signs the heads of records: some cycles after they grew, and before it closes.
+// Signs the heads of records: some cycles after they grew, and when the node closes.
 
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
@@ -6,10 +6,10 @@ import type { AuditRow } from '../record/row.js';
 import { type Signer, signCheckpoint } from '../record/signing.js';
 import type { Store } from '../store/store.js';
 
-/** How often heads are signed, in cycles. What was appended since is linked, but could be cut off unseen. */
+/** Interval in cycles. Rows appended since are chained, but could be cut off unnoticed. */
 const EVERY_CYCLES = 4;
 
-/** Signed in one go; a signature takes some 50 µs, and the loop has other things to do. The others follow a cycle later. */
+/** Signatures per turn: one takes some 50 µs. The rest follows a cycle later. */
 const AT_ONCE = 100;
 
 const REVIEWED_AT_ONCE = 500;
@@ -34,7 +34,7 @@ export class Checkpoints {
     if (machine !== undefined) this.#grown.add(machine);
   }
 
-  /** Signs what is due in this cycle; durable with the next commit, and so are the rows it speaks of. */
+  /** Signs what is due. Becomes durable with the next commit, together with the rows it covers. */
   sign(cycle: number): void {
     if (cycle < this.#nextCycle) return;
     this.#review();

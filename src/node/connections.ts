@@ -1,11 +1,11 @@
-// The connections of the port of a node: counted, and cut when they are too slow. Time in which the process itself did not run is not the client's.
+// The connections of a node's port: counted, and closed when too slow. Time while the process was stopped does not count against a client.
 //
 //   client   sends ─────────────┐ waits                                 answered
 //   node     ── stopped ───────────────────┤ timers, then bytes that wait ├──►
 //                                             └ a timeout is judged after these were read, and anew after a stop
 //
-// Node runs timers before it reads: after a stop every idle connection, and every request that was under way, has expired although
-// what it waited for has been in the buffers of the system all the while.
+// Node runs timers before it reads: after a stop every idle connection and every pending request has expired, although its bytes have been
+// in the system's buffers all along.
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError } from 'fastify';
@@ -26,7 +26,7 @@ interface ConnectionParts {
 interface WatchedSocket extends Socket {
   /** The newest request whose head has been read. */
   newest?: IncomingMessage;
-  /** Where it was given its time anew after a stop: the bytes that had moved by then. */
+  /** Bytes moved when a stop last extended its time. */
   sparedBytes?: number;
 }
 
@@ -62,9 +62,9 @@ export class Connections {
   }
 
   #watch(server: Server): void {
-    // Before the listener of the server, which would begin to read.
+    // Before the server's own listener, which starts reading.
     server.prependListener('connection', (socket) => this.#sockets.admit(socket));
-    // With a listener, Node leaves it to us what happens to a connection on which nothing has moved.
+    // With a listener, Node leaves idle connections to us.
     server.on('timeout', (socket) => this.#cutIdle(socket));
   }
 
@@ -77,7 +77,7 @@ export class Connections {
     const { bytesRead } = socket;
     this.#afterReading(() => {
       if (socket.bytesRead !== bytesRead) return;
-      // Once: where a machine stops again and again, what does not move at all would never be cut.
+      // One extension unless bytes move: otherwise repeated stops would keep an idle connection forever.
       const moved = bytesRead + socket.bytesWritten - socket.writableLength;
       if (this.#hasStalled() && socket.sparedBytes !== moved) {
         socket.sparedBytes = moved;
@@ -86,7 +86,7 @@ export class Connections {
     });
   }
 
-  /** Node looks at a request that was late once and never again: after a stop it gets the whole time anew, here. */
+  /** Node checks a late request only once, so after a stop it gets its whole time again here. */
   #refuseLate(error: FastifyError, socket: WatchedSocket): void {
     const { newest: before } = socket;
     const wasWhole = before?.complete ?? true;
@@ -111,12 +111,12 @@ export class Connections {
     refuseBrokenRequest(error, socket, this.#clock);
   }
 
-  /** Due now is after the sockets were read that have something to read: Node runs timers, sockets, then what is due at once. */
+  /** Node runs timers, then sockets, then what is due at once: work due now follows all pending reads. */
   #afterReading(work: () => void): void {
     this.#clock.agenda.at(this.#clock.now(), Rank.report, work);
   }
 
-  /** Slow connections are looked for every so often: one that expired during a stop is found within that time after it. */
+  /** What expired during a stop is found within one interval of the periodic check. */
   #hasStalled(): boolean {
     return this.#clock.sinceStallMs < 2 * this.#limits.connectionsCheckMs;
   }

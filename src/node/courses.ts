@@ -1,11 +1,11 @@
-// The recent history of contracts: what each counted, cycle by cycle, kept in memory for the cycles that a page shows.
+// The recent history of contracts: what each counted per cycle, in memory for as many cycles as a page shows.
 //
 //   cycle         7          8          9
 //             .x..x..x|   x       |xxxx
 //                     ▲           ▲           taken when the cycle is over: see counting/samples.ts
 //
-// A course begins with its contract, or with the node, so that a page has a past when it is first opened. All courses together are bounded:
-// a contract in a stream takes the place of one that is in none; a new contract takes that of one without requests in its course.
+// A course starts with its contract or with the node, so that a page opened later has a past. Their number is bounded: a contract in a stream
+// replaces one that is in none; a new contract replaces one without requests in its course.
 import { COURSE_CYCLES, type Column, columns } from '../api/course.js';
 import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
@@ -14,12 +14,12 @@ import type { Sampled, Samples } from './counting/samples.js';
 import type { Limits } from './limits.js';
 import { Shares } from './shares.js';
 
-/** Columns that grow for as long as the contract lives: of a cycle, it is said by how much. */
+/** Columns that only grow: a row has the increase in its cycle. */
 const growing: ReadonlySet<Column> = new Set(['admitted', 'limited', 'entries', 'restores', 'would_limit']);
 
 const WIDTH = 1 + columns.length;
 const FEW_ROWS = 4;
-/** All cycles of a course, and some that it goes back no more: those are dropped many at once. */
+/** All cycles of a course and some spare rows, so that old rows are dropped in bulk. */
 const MOST_ROWS = COURSE_CYCLES + 40;
 
 export interface Watched {
@@ -33,7 +33,7 @@ export class Courses {
   readonly #samples: Samples;
   readonly #limits: Pick<Limits, 'courses' | 'coursesPerStream'>;
   readonly #byContract = new Map<string, Course>();
-  /** Courses that are watched, by the pool that was the first, and all. */
+  /** Number of watched courses, each in the pool that watched it first. */
   readonly #byPool = new Shares();
 
   constructor(host: Host, samples: Samples, limits: Pick<Limits, 'courses' | 'coursesPerStream'>) {
@@ -57,7 +57,7 @@ export class Courses {
 
   /**
    * Watches contracts until `leave`.
-   * @throws Failure `invalid_input` for more than a stream may watch, `node_overloaded` when all courses are watched, or as many as the pool may
+   * @throws Failure `invalid_input` above the limit of a stream, `node_overloaded` if the node or the pool has no room
    */
   watch(contracts: readonly Contract[], afterCycle: number | undefined, pool = ''): Watched {
     const { courses: most, coursesPerStream } = this.#limits;
@@ -81,7 +81,7 @@ export class Courses {
     return watched;
   }
 
-  /** Whether a pool may watch these, too: half of what others leave, since all who look at a node may be in one network. */
+  /** A pool may watch half of what others leave, since all readers of a node may be in one network. */
   #hasRoom(contracts: readonly Contract[], pool: string): boolean {
     const { courses: onNode } = this.#limits;
     const more = contracts.filter(({ id }) => (this.#byContract.get(id)?.watchers.size ?? 0) === 0).length;
@@ -111,7 +111,7 @@ export class Courses {
     }
   }
 
-  /** The cycles that a watcher does not have yet, as JSON; undefined where there are none. The watcher has them from now on. */
+  /** The cycles that a watcher lacks, as JSON; undefined for none. Marks them as sent. */
   news(watched: Watched): string | undefined {
     const texts: string[] = [];
     let newest = watched.cycle;
@@ -126,7 +126,7 @@ export class Courses {
     return texts.length === 0 ? undefined : `[${texts.join()}]`;
   }
 
-  /** Drops the oldest course that nobody watches and that fits. @returns whether there was one */
+  /** Drops the oldest unwatched course that fits. @returns whether there was one */
   #dropOne(fits: (course: Course) => boolean): boolean {
     for (const [id, course] of this.#byContract) {
       if (course.watchers.size > 0 || !fits(course)) continue;
@@ -149,14 +149,14 @@ class Course implements Sampled {
   readonly contract: Contract;
   readonly watchers = new Set<Watched>();
   pool = '';
-  /** The last cycle with a request, or that in which it began. */
+  /** The last cycle with a request, or the first cycle. */
   #usedCycle: number;
-  /** The cycles that are there; none while `last < first`. */
+  /** Range of the stored cycles; empty while `last < first`. */
   first: number;
   last: number;
   readonly #rows = new Rows();
   #before: readonly number[] = [];
-  /** The last cycle as text: most watchers lack nothing else. */
+  /** The last cycle as text: most watchers lack only that one. */
   #text = '';
 
   constructor(contract: Contract, cycle: number) {
@@ -179,11 +179,11 @@ class Course implements Sampled {
     if (cycle !== this.last + 1) this.first = cycle;
     const row = columns.map((name, index) => {
       const grown = figures[index]! - this.#before[index]!;
-      // A new candidate begins with 0.
+      // A new candidate starts at 0.
       return growing.has(name) ? Math.max(0, grown) : figures[index]!;
     });
     this.#rows.add(cycle, row, this.first);
-    // The second column and the third: requests, admitted and limited.
+    // Columns 1 and 2: admitted and limited.
     if (figures[1] !== this.#before[1] || figures[2] !== this.#before[2]) this.#usedCycle = cycle;
     this.#before = figures;
     this.last = cycle;
@@ -210,13 +210,13 @@ class Course implements Sampled {
   }
 }
 
-/** A row of figures for each cycle, kept once for cycles in which they are the same: most contracts have a request now and then. */
+/** Figures by cycle; equal rows in a row are stored once, since most contracts have few requests. */
 class Rows {
-  /** Each: the first cycle of a row, and its figures. */
+  /** Per row: its first cycle, then its figures. */
   #cells = new Float64Array(FEW_ROWS * WIDTH);
   #rows = 0;
 
-  /** @param first the cycles before this one are not asked for again */
+  /** @param first earlier cycles may be dropped */
   add(cycle: number, figures: readonly number[], first: number): void {
     if (this.#rows > 0 && this.#figures(this.#rows - 1).every((value, index) => Object.is(value, figures[index])))
       return;
@@ -244,7 +244,7 @@ class Rows {
     this.#rows = kept.length / WIDTH;
   }
 
-  /** The row of a cycle; the first one for cycles before it. */
+  /** The row of a cycle; the first row for earlier cycles. */
   #rowOf(cycle: number): number {
     let row = this.#rows - 1;
     while (row > 0 && this.#cycle(row) > cycle) row -= 1;

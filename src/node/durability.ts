@@ -1,13 +1,12 @@
-// An answer waits here until what it says is on disk.
+// Holds an answer until what it states is on disk.
 //
-//   cycle   counts are written once a cycle. An answer waits only if the record has rows that are not durable yet, or, at the
-//           beginning of a cycle, until the counts of earlier cycles are: no more than the running cycle can be lost. It waits
-//           for the write that is under way: its own count is none of those, and asks for no further one
+//   cycle   counts are written once a cycle. An answer waits for rows that are not durable and, at the start of a cycle, for the counts of
+//           earlier cycles: at most the running cycle can be lost. It joins the write in progress and requests no other
 //   strict  the answer to an event also waits for its count; all events of one turn of the event loop share one write
 //
 //   event ─ event ─ event ─ (turn ends) ─► counts written ─► commit ─► on disk ─► answer, answer, answer
 //
-// Counts are written in slices, and an answer waits for those of its own machine alone.
+// Counts are written in slices; an answer waits only for those of its own machine.
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
 import { Failure } from '../schema/failure.js';
@@ -20,9 +19,9 @@ export type DurabilityMode = 'cycle' | 'strict';
 type Settled = (failure?: Failure) => void;
 
 interface Saving {
-  /** Counts that are still to be written. */
+  /** Number of unwritten counts. */
   left: number;
-  /** Those who wait for the commit of these, and of those that were written last. */
+  /** Callbacks for the next commit, and for the one in progress. */
   waiting: Settled[];
   committing: Settled[];
 }
@@ -34,17 +33,14 @@ export class Durability {
   readonly #onCommit: (tookMs: number) => void;
   readonly #monotonicMs: () => number;
   readonly #saving = new Map<Machine, Saving>();
-  /** Those of them with counts to write, in the order of their turns: first those for which an answer waits. */
+  /** Machines with unsaved counts, in order of their turns; `#asked`, which a pending answer needs, go first. */
   readonly #asked = new Set<Machine>();
   readonly #others = new Set<Machine>();
   #isWriting = false;
-  /** The counts of all cycles before this one are durable on all other machines. */
+  /** Counts of cycles before this one are durable on all other machines. */
   #savedCycle: number;
 
-  /**
-   * @param monotonicMs a clock to measure commits by, in ms
-   * @param onCommit called with the duration of each commit that was asked for here
-   */
+  /** @param monotonicMs clock that measures commits, in ms @param onCommit gets the duration of each commit made here */
   constructor(
     host: Host,
     clock: Clock,
@@ -60,15 +56,12 @@ export class Durability {
     this.#savedCycle = clock.cycle();
   }
 
-  /**
-   * Before an answer that shows the state of a machine: undefined when it may go at once.
-   * The promise fails with `store_failed` when it may never go.
-   */
+  /** For an answer that shows a machine's state: undefined if it may go at once. Rejects with `store_failed`. */
   ofRows(machine: Machine): Promise<void> | undefined {
     return machine.durableSeq === machine.head.seq ? undefined : this.commit();
   }
 
-  /** Before the answer to events that a machine counted in the running cycle: as `ofRows`, and by the mode for the counts. */
+  /** For an answer to events counted in the running cycle: as `ofRows`, and by the mode for the counts. */
   ofCounts(machine: Machine, cycle: number): Promise<void> | undefined {
     switch (this.#mode) {
       case 'cycle': {
@@ -91,7 +84,7 @@ export class Durability {
     this.#savedCycle = this.#clock.cycle();
   }
 
-  /** Resolves once everything that a machine has counted so far is durable: one write for all who ask in the same turn of the loop. */
+  /** Resolves once all counts of a machine are durable; callers in one turn of the loop share a write. */
   #counts(machine: Machine): Promise<void> {
     const { waiting } = this.#begin(machine);
     this.#others.delete(machine);
@@ -99,7 +92,7 @@ export class Durability {
     return whenSettled((settled) => waiting.push(settled));
   }
 
-  /** Resolves once what is being written of a machine is durable. */
+  /** Resolves once the write in progress is durable. */
   #earlier(machine: Machine, saving: Saving): Promise<void> {
     const waiting = this.#isDue(machine) ? saving.waiting : saving.committing;
     if (this.#others.delete(machine)) this.#asked.add(machine);
@@ -118,7 +111,7 @@ export class Durability {
     return saving;
   }
 
-  /** Whether counts of a machine are still to be written. */
+  /** Whether a machine has unwritten counts. */
   #isDue(machine: Machine): boolean {
     return this.#asked.has(machine) || this.#others.has(machine);
   }
@@ -153,7 +146,7 @@ export class Durability {
         error as Failure,
         written.flatMap(({ waiting }) => waiting),
       );
-      // A failure of the store is known: who waits has it, and the heartbeat says it.
+      // A failure of the store is reported already: waiting answers reject, and the heartbeat logs it.
       if (!(error instanceof Failure)) throw error;
       return;
     }
@@ -161,7 +154,7 @@ export class Durability {
     if (written.length === 0) return;
     this.#commit((failure) => {
       for (const { machine, waiting } of written) {
-        // It may have been asked for again meanwhile.
+        // It may have been requested again meanwhile.
         if (this.#saving.get(machine)?.committing === waiting && !this.#isDue(machine)) this.#saving.delete(machine);
         for (const settled of waiting) settled(failure);
       }
@@ -185,7 +178,6 @@ export class Durability {
   }
 }
 
-/** @param add takes what is to be called once it is settled */
 function whenSettled(add: (settled: Settled) => void): Promise<void> {
   return new Promise((resolve, reject) => add((failure) => (failure === undefined ? resolve() : reject(failure))));
 }

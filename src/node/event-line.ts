@@ -1,4 +1,4 @@
-// Reads one event from the bytes of one line: the common spellings by hand, everything else by JSON.parse and the schema.
+// Parses one event from the bytes of a line: common forms by hand, all others by JSON.parse and the schema.
 //
 //   {"type":"request"}   {"type":"request","count":3,"cycle":2345678901,"contract_id":"0123456789abcdef"}
 import { EventShape } from '../api/events.js';
@@ -8,7 +8,7 @@ import { refusal } from './problem.js';
 
 const compiled = compileSchema(EventShape);
 
-/** Holds the last event that was read: nothing is made for an event but the texts it brings that the one before did not. */
+/** Holds the last event. A string is made only if it differs from that of the event before. */
 export class EventLine {
   type = '';
   count = 1;
@@ -16,7 +16,7 @@ export class EventLine {
   cycle: number | undefined;
   contractId: string | undefined;
   key: string | undefined;
-  /** The type that was last read by hand: without escapes, so that the same bytes are the same type. */
+  /** The last type parsed by hand: it has no escapes, so equal bytes are the same type. */
   #plainType = '';
 
   /** @throws Failure `invalid_json`, `invalid_input` */
@@ -24,7 +24,7 @@ export class EventLine {
     if (!this.#readCommon(bytes, from, to)) this.take(parse(bytes.toString('utf8', from, to)));
   }
 
-  /** Takes an event that was parsed already. @throws Failure `invalid_input` */
+  /** @throws Failure `invalid_input` */
   take(value: unknown): void {
     if (!compiled.fits(value)) throw refusal('body', EventShape, compiled.errors(value));
     this.type = value.type;
@@ -34,7 +34,7 @@ export class EventLine {
     this.key = value.key;
   }
 
-  /** Reads `{"name":value,…}` with plain strings and whole numbers; false for any other spelling, and for any value out of range. */
+  /** Parses `{"name":value,…}` with plain strings and integers; false for any other form or a value out of range. */
   #readCommon(bytes: Buffer, from: number, to: number): boolean {
     let hasType = false;
     this.count = 1;
@@ -108,7 +108,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The one name that a string that opens at `at` may have; see `isQuoted`. */
+/** The only name that the string at `at` can be; `isQuoted` checks it. */
 function nameAt(bytes: Buffer, at: number): string {
   switch (bytes[at + 1]) {
     case LETTER_T:
@@ -120,13 +120,13 @@ function nameAt(bytes: Buffer, at: number): string {
   }
 }
 
-/** Whether a string opens at `at` that has this text, written without escapes. */
+/** Whether the string at `at` is this text without escapes. */
 function isQuoted(bytes: Buffer, at: number, to: number, text: string): boolean {
   const end = at + 1 + text.length;
   return end < to && bytes[at] === QUOTE && bytes[end] === QUOTE && isText(bytes, at + 1, end, text);
 }
 
-/** Where the string that opens at `at` closes; -1 when it does not, or holds an escape, a control or anything but ASCII. */
+/** Index of the closing quote of the string at `at`; -1 without one, or for escapes, controls and non-ASCII. */
 function plainStringEnd(bytes: Buffer, at: number, to: number): number {
   if (at >= to || bytes[at] !== QUOTE) return -1;
   for (let end = at + 1; end < to; end += 1) {
@@ -137,7 +137,7 @@ function plainStringEnd(bytes: Buffer, at: number, to: number): number {
   return -1;
 }
 
-/** Where the digits end that begin at `at`; -1 unless there are 1 to 15 of them, without a leading zero. */
+/** Index after the digits at `at`; -1 unless there are 1 to 15 without a leading zero. */
 function digitsEnd(bytes: Buffer, at: number, to: number): number {
   let end = at;
   while (end < to && bytes[end]! >= ZERO && bytes[end]! <= NINE) end += 1;

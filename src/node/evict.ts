@@ -1,4 +1,3 @@
-// Ends an owner, for the operator.
 import type { Host } from '../host/host.js';
 import { Failure } from '../schema/failure.js';
 import type { Credentials } from '../store/credential-store.js';
@@ -20,7 +19,7 @@ export interface Evicted {
 }
 
 /**
- * Ends an owner, for the operator: revokes their keys, with sessions and streams, and deletes their machines.
+ * Revokes an owner's keys, with sessions and streams, and deletes the owner's machines.
  * @param named the owner, the id of one of their keys, or the slug of one of their machines
  * @throws Failure `owner_not_found`, `store_away`
  */
@@ -31,7 +30,7 @@ export async function evict(parts: EvictionParts, named: string): Promise<Evicte
   const keys = credentials.keysOf(owner, '', Number.MAX_SAFE_INTEGER).filter(({ isRevoked }) => !isRevoked);
   const machines = [...ownership.machinesOf(owner)];
   if (keys.length === 0 && machines.length === 0) throw ownerNotFound(named);
-  // Before: a machine whose owner has no key any more may be deleted by the node meanwhile.
+  // Counted before: the node may delete machines of an owner without keys meanwhile.
   const contracts = machines.reduce((sum, machine) => sum + machine.contracts.length, 0);
   await registry.changeKeys({ changed: keys.map((key) => ({ ...key, isRevoked: true })) });
   for (const machine of machines) await registry.deleteMachine(machine);

@@ -1,4 +1,4 @@
-// The answer of a gate: the decision as a body, and the header fields by which clients and gateways learn of it.
+// The answer of a gate: the decision as a body, and the header fields for clients and gateways.
 import type { FastifyReply } from 'fastify';
 import { secondsIn, secondsUntil } from '../time/cycle.js';
 import type { Decided } from './counting/counting.js';
@@ -11,13 +11,13 @@ const SHADOW = 'weir-shadow';
 
 const AWAY = 'weir-away';
 
-/** The problem type that is registered for this (RFC 9457, draft-ietf-httpapi-ratelimit-headers). */
+/** Registered problem type (RFC 9457, draft-ietf-httpapi-ratelimit-headers). */
 const QUOTA_EXCEEDED = 'https://iana.org/assignments/http-problem-types#quota-exceeded';
 
 const VIOLATED = ['default'];
 
-// Written out field by field, twice: with rest and spread, this took longer than counting and deciding together.
-/** @param deny the status for limited */
+// Field by field, twice: rest and spread took longer than counting and deciding together.
+/** @param deny status for limited */
 export function answer(reply: FastifyReply, asked: Asked, { decision, cycle, nowMs }: Decided, deny: number): unknown {
   if (decision.away) return answerUncounted(reply, decision, cycle);
   const { policy, rateLimit, retryAfter } = fieldsOf(asked, decision, cycle, nowMs);
@@ -71,7 +71,7 @@ export function markAway(reply: FastifyReply): void {
   reply.header(AWAY, 'open');
 }
 
-/** The answer of a gate that is open while the store cannot be asked. Of a quota it says nothing. */
+/** For a gate that admits while the store is unreachable: its quota is unknown. */
 function answerUncounted(reply: FastifyReply, { id, key, retry_after_cycles, away }: Uncounted, cycle: number) {
   markAway(reply);
   return { ok: true, cycle, decision: 'admitted', id, key, retry_after_cycles, away };
@@ -94,12 +94,12 @@ function wordsFor(
 interface RateLimitFields {
   readonly policy: string | undefined;
   readonly rateLimit: string | undefined;
-  /** Seconds, rounded up: who waits this long and is alone is admitted. 0 for now, undefined for never. */
+  /** Seconds, rounded up: a client that waits this long and is alone is admitted. 0 for now, undefined for never. */
   readonly retryAfter: number | undefined;
 }
 
 /**
- * The fields by which a client learns how much it may send, and when again (draft-ietf-httpapi-ratelimit-headers).
+ * Fields of draft-ietf-httpapi-ratelimit-headers: how much a client may send, and when again.
  *
  *   RateLimit-Policy: "default";q=100;w=47     quota of a window, and its length in seconds
  *   RateLimit: "default";r=12;t=0              what remains, and in how many seconds one more would be admitted
@@ -134,7 +134,7 @@ export function policyField(name: string, quota: number, windowSeconds: number):
   return `"${name}";q=${quota};w=${windowSeconds}`;
 }
 
-/** The field RateLimit. @param seconds until one more is admitted, a whole number; undefined for never */
+/** @param seconds until one more is admitted, a whole number; undefined for never */
 export function limitField(name: string, remaining: number, seconds: number | undefined): string {
   return `"${name}";r=${remaining}${seconds === undefined ? '' : `;t=${seconds}`}`;
 }

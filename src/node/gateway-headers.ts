@@ -1,7 +1,7 @@
-// What a gateway says to a gate by headers: its own key, the key of the client, the cost. Which headers, the definition of the contract
-// says. A header that is missing or cannot be read is answered with 403, since gateways pass on 401 and 403 and turn others into 500.
+// Reads what a gateway sends in headers: its own key, the client's key, the cost. The contract's definition names the headers. A missing or
+// unreadable header is answered with 403, since gateways pass on 401 and 403 and turn others into 500.
 //
-//   X-Forwarded-For: 10.0.0.1, 203.0.113.7, 198.51.100.2       whatever a client sends stands at the left
+//   X-Forwarded-For: 10.0.0.1, 203.0.113.7, 198.51.100.2       what a client sends is on the left
 //                    hops 3    hops 2       hops 1 ─ added by the gateway itself
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
@@ -16,7 +16,7 @@ type Headed = Pick<IncomingMessage, 'headers' | 'rawHeaders'>;
 const FORWARDED_FOR = 'x-forwarded-for';
 const MOST_COST = 100;
 
-/** Whose request it is. @throws Failure `gate_header_unusable` */
+/** The client's key. @throws Failure `gate_header_unusable` */
 export function keyIn(request: Headed, source: KeySource): string {
   const { name, value } = readKey(request, source);
   if (value !== undefined && value !== '' && value.length <= LONGEST_KEY) return value;
@@ -33,7 +33,7 @@ function readKey(request: Headed, source: KeySource): { name: string; value: str
   if ('header' in source) {
     const name = source.header;
     const value = singleIn(request, name)?.trim();
-    // Gateways and Node.js join the lines of a header with commas: a second line would make a new key of each request.
+    // Gateways and Node.js join header lines with commas: a second line would make a new key for each request.
     if (value?.includes(',')) throw unusable(name, 'holds several values', 'Send one, without a comma.');
     return { name, value };
   }
@@ -48,7 +48,7 @@ function readKey(request: Headed, source: KeySource): { name: string; value: str
   return unreachable(source);
 }
 
-/** @throws Failure `gate_header_unusable` where it is sent several times */
+/** @throws Failure `gate_header_unusable` if the header is repeated */
 function singleIn({ headers, rawHeaders }: Headed, name: string): string | undefined {
   const value = headerIn(headers, name);
   if (value === undefined) return undefined;
@@ -59,7 +59,7 @@ function singleIn({ headers, rawHeaders }: Headed, name: string): string | undef
   return value;
 }
 
-/** The address that the outermost trusted proxy has added; '' for what is none, undefined where the list is shorter. */
+/** The address that the outermost trusted proxy added; '' if it is invalid, undefined if the list is shorter. */
 function addressIn(list: string | undefined, hops: number): string | undefined {
   if (list === undefined) return undefined;
   let end = list.length;
@@ -75,7 +75,7 @@ function addressIn(list: string | undefined, hops: number): string | undefined {
 }
 
 /**
- * The path of a target or of a URI without its query, in one spelling of all that servers take for the same resource; long ones are cut.
+ * The path of a target or URI without its query, in one spelling of all that servers treat as equal; long paths are cut.
  *
  *   //api   /./api   /x/../api   /%61pi   /api/   /api?a=b        are all /api        RFC 3986, 6.2.2, and as nginx reads it
  */
@@ -98,7 +98,7 @@ function inOneSpelling(path: string): string {
   return decoded.replace(/[^!-~]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
 }
 
-/** How many requests it counts as, at least 1. @throws Failure `gate_header_unusable` */
+/** The cost in requests, at least 1. @throws Failure `gate_header_unusable` */
 export function costIn(
   headers: IncomingHttpHeaders,
   { header, max = MOST_COST }: NonNullable<GatewayDefinition['cost']>,
@@ -110,7 +110,7 @@ export function costIn(
   throw unusable(header, 'holds no cost', `Send a whole number from 1 to ${max} in it, or leave it out.`);
 }
 
-/** One that is sent several times is one list; see `http.IncomingMessage.headers`. */
+/** Joins a repeated header to one list; see `http.IncomingMessage.headers`. */
 export function headerIn(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name.toLowerCase()];
   return Array.isArray(value) ? value.join(', ') : value;

@@ -1,5 +1,4 @@
-// What a node does by itself: at every cycle it writes counts, signs heads and sends the cycle to readers; every second it looks after its store;
-// every minute it deletes expired keys and sessions.
+// Periodic work. Each cycle: write counts, sign heads, notify readers. Each second: check the store. Each minute: purge expired keys, sessions.
 import { interval, Subscription } from 'rxjs';
 import type { Happening } from '../host/ledger.js';
 import { Failure } from '../schema/failure.js';
@@ -10,7 +9,7 @@ import type { Parts } from './parts.js';
 
 const PURGE_MS = 60_000;
 
-/** How often a node looks whether its store is still in its place, and, where its disk is full, whether there is room, in ms. */
+/** Interval of the check whether the store is in place and, after `disk_full`, whether there is room. */
 const LOOK_MS = 1_000;
 
 export function startHeartbeat(parts: Parts, log: (error: unknown) => void): Subscription {
@@ -25,7 +24,7 @@ export function startHeartbeat(parts: Parts, log: (error: unknown) => void): Sub
     if (isOfStore(error)) host.commit(sayFailure);
     else log(error);
   };
-  // What an observer throws would end the process. Here it is logged, and the others go on.
+  // An exception in an observer would end the process: it is logged, and the others go on.
   const guarded =
     <T>(work: (value: T) => void) =>
     (value: T) => {
@@ -41,7 +40,7 @@ export function startHeartbeat(parts: Parts, log: (error: unknown) => void): Sub
   all.add(interval(limits.heartbeatMs, scheduler).subscribe(guarded(() => streams.beat())));
   const look = () => {
     if (host.failure !== undefined) parts.recover();
-    // A commit of nothing: it fails where the files are gone.
+    // An empty commit fails if the files are gone.
     else host.commit();
     sayFailure();
   };
@@ -56,7 +55,7 @@ function isOfStore(error: unknown): boolean {
 
 function take(happening: Happening, { counts, active, streams, registry }: Parts): void {
   if (happening.kind === 'contract_failed') counts.failedContracts += 1;
-  // What a row emitted, streams make from the row.
+  // Streams derive what a row emitted from the row.
   if (happening.kind !== 'row') return;
   const { row } = happening;
   if (row.kind === 'transition') counts.transitions += 1;

@@ -1,11 +1,11 @@
-// A clock that was ahead when the node ran last is behind what is stored. The node then begins at the newest stored cycle, and its
-// cycles go on at the rate of the monotonic clock until the wall clock has caught up: as after a backward step while it runs.
+// If the clock was ahead in the last run, stored data is ahead of the clock now. The node then starts at the newest stored cycle, and cycles
+// follow the monotonic clock until the wall clock has caught up, as after a backward step at run time.
 import { Failure } from '../schema/failure.js';
 import type { Store } from '../store/store.js';
 import { startOf } from '../time/cycle.js';
 import type { WallClock } from '../time/wall.js';
 
-/** How far the stored data may be ahead of the clock: more is no glitch, but another time. */
+/** How far stored data may be ahead: more is not a glitch of the clock. */
 const MOST_AHEAD_MS = 24 * 3_600_000;
 
 /** @throws Failure `clock_behind` if the stored data is more than a day ahead */

@@ -1,6 +1,5 @@
-// The names under which a node answers. A page of another site can give its own name the address of this machine (DNS rebinding): for the
-// browser it is then the same site as the node. The name in the field Host shows it. What no public DNS server can answer for needs no
-// check: an address, and a name without a dot, as machines and containers have them on their own network.
+// The names under which a node answers. In DNS rebinding, a page of another site points its own name at this machine, and the browser takes
+// the node for that site; the Host field has the name. Addresses and names without a dot need no check: public DNS cannot answer for them.
 //
 //                      127.0.0.1:7770   10.0.0.7   weir:7770   api.example.org        others
 //   on loopback             yes            -           -        --host-name            421
@@ -13,13 +12,13 @@ export type HostCheck = (host: string | undefined) => void;
 
 const REMEMBERED = 64;
 
-/** @param address that the node listens on @param names besides, without a port */
+/** @param address on which the node listens @param names further ones, without a port */
 export function hostCheck(address: string, names: readonly string[]): HostCheck {
   const isLocal = isLoopback(address);
   const allowed = new Set([address, ...names].map((name) => name.toLowerCase()));
   const known = new Set<string>();
   return (host) => {
-    // Only programs send none: HTTP/1.0.
+    // Only programs omit it: HTTP/1.0.
     if (host === undefined || known.has(host)) return;
     const name = /^(\[[^\]]*\]|[^:]*)(?::\d{0,5})?$/.exec(host)?.[1]?.toLowerCase() ?? '';
     const isKnown = isLoopback(name) || allowed.has(name) || (!isLocal && isOfNetwork(name));
@@ -32,11 +31,7 @@ function isOfNetwork(name: string): boolean {
   return isIP(name.replace(/^\[(.*)\]$/, '$1')) > 0 || /^[a-z0-9_-]+$/.test(name);
 }
 
-/**
- * What stands before the node may have read the other one.
- * @param rawHeaders names and values in turn, as they were sent
- * @throws Failure `malformed_request` for two lines `Host`
- */
+/** A proxy may have used the other one. @param rawHeaders names and values in turn @throws Failure `malformed_request` */
 export function refuseTwoHosts(rawHeaders: readonly string[]): void {
   let lines = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -1,11 +1,10 @@
-// The identity of a node: the key it signs with, how that followed from earlier keys, and the length of its cycles. One file in the
-// data folder, made on the first start.
+// The identity of a node: its signing key, the successions from earlier keys, and the cycle length. One file in the data folder, made on the
+// first start.
 //
 //   node.json   {"cycle_ms":777,"private_key":"-----BEGIN PRIVATE KEY-----…","successions":[…],"checksum":"6f1c…"}
 //
-// The checksum is the SHA-256 of the canonical JSON of the other fields: a bit that flips on the disk would be another key, another
-// length of cycles, or another past, and nobody would notice. A file without one is from an earlier version and gets one.
-// Key and successions share one file because they change together: with only one of the two a node cannot start.
+// The checksum is the SHA-256 of the canonical JSON of the other fields: a flipped bit would silently change the key, the cycle length or the
+// past. Files of earlier versions get one. Key and successions share a file because a node cannot start with only one of them updated.
 import { join } from 'node:path';
 import { type Succession, SuccessionShape } from '../record/row.js';
 import { reader } from '../record/shape.js';
@@ -36,11 +35,10 @@ const readIdentity = reader(
 );
 
 /**
- * The identity in a data folder; a new one for a folder without data.
+ * Loads the identity in a data folder, or creates it in a folder without data.
  * @param dir a folder that this process has locked
- * @param hasData whether the folder holds records already
- * @param cycleMs of a new one, and what an old one has to have where it is given
- * @throws Failure `unreadable_file`, `unwritable_folder`, `wrong_usage` for another length of cycles
+ * @param cycleMs for a new identity; an existing one must have the same, if given
+ * @throws Failure `unreadable_file`, `unwritable_folder`, `wrong_usage` for another cycle length
  */
 export function identityIn(
   dir: string,
@@ -61,16 +59,14 @@ export function identityIn(
 }
 
 /**
- * Gives the node a new key, named by the present one.
- * @param dir a folder that this process has locked
- * @param cycleNow the running cycle
+ * Gives the node a new key, signed by the present one. @param dir a folder that this process has locked
  * @throws Failure `unreadable_file`, `unwritable_folder`
  */
 export function rotateKey(dir: string, identity: Identity, cycleNow: number): Identity {
   const { signer: previous, successions, cycleMs } = identity;
   const pem = newPrivateKeyPem();
   const signer = signerFromPem(pem);
-  // Not before the last change: successions are in the order of their cycles even if the wall clock was set back.
+  // Not before the last change: successions stay in cycle order even if the wall clock was set back.
   const cycle = Math.max(cycleNow, successions.at(-1)?.cycle ?? 0);
   const next = { cycleMs, successions: [...successions, signSuccession(previous, signer.publicKey, cycle)] };
   save(dir, pem, next);
@@ -123,7 +119,7 @@ function unreadable(path: string, why: string, cause?: unknown): Failure {
   });
 }
 
-/** With a new key every record of the folder would fail its verification. */
+/** With a new key, every record in the folder would fail its verification. */
 function missing(path: string): Failure {
   return new Failure('unreadable_file', {
     what: `The key of the node, ${path}, is missing.`,

@@ -1,7 +1,7 @@
-// Reads the JSON of a body in one go. What would take long to parse, or its value long to walk, is refused before it is parsed.
+// Parses a JSON body in one go. Refuses in advance what would take long to parse or to walk.
 import { Failure } from '../schema/failure.js';
 
-/** @throws Failure `invalid_json`; `invalid_input` for anything else than what is wanted */
+/** @throws Failure `invalid_json`; `invalid_input` for anything else than `wanted` */
 export function parseBody(text: string, wanted: 'object' | 'array'): object {
   const fix =
     wanted === 'object'
@@ -28,15 +28,15 @@ export function parseBody(text: string, wanted: 'object' | 'array'): object {
   });
 }
 
-/** Levels of nested objects and arrays. What walks a value calls itself for each of them, and the stack ends somewhere. */
+/** Levels of nested objects and arrays: walks of a value are recursive, and the stack is finite. */
 const DEEPEST = 64;
 
 /** Fields of one object: V8 takes milliseconds for thousands, and no route takes more than 64. */
 const MOST_FIELDS = 256;
 
-/** What makes a text long to parse, or its value to walk; looked for without parsing it. */
+/** Finds excessive nesting or fields without parsing. */
 function shapeFault(text: string): string | undefined {
-  /** Colons of the objects that are open, by their depth. */
+  /** Colons of the open objects, by depth. */
   const fields = [0];
   let isInString = false;
   for (let at = 0; at < text.length; at += 1) {

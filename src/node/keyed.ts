@@ -1,4 +1,4 @@
-// Keys as callers give them: how a contract is to keep its own, and whether an event may have one.
+// The keys of a contract: how it keeps them, and whether an event may have one.
 import { randomBytes } from 'node:crypto';
 import type { Static } from 'typebox';
 import { ContractName, Keyed } from '../api/shapes.js';
@@ -16,7 +16,7 @@ export type KeyedFields = Static<typeof Keyed>;
 const Beside = Type.Object({ keyed: Type.Optional(Keyed), contract_name: Type.Optional(ContractName) });
 const compiled = compileSchema(Beside);
 
-/** What stands beside a definition in a body. @throws Failure `invalid_input` */
+/** Separates a definition from the fields beside it. @throws Failure `invalid_input` */
 export function splitBody(body: unknown): {
   readonly definition: unknown;
   readonly keyed?: KeyedFields | undefined;
@@ -35,7 +35,7 @@ export function splitBody(body: unknown): {
   return { definition, keyed: beside.keyed, name: beside.contract_name };
 }
 
-/** What a definition and its keys do not say together. @throws Failure `invalid_input` */
+/** Refuses a definition and keys that contradict each other. @throws Failure `invalid_input` */
 export function refuseUnfit(
   { definition, isShadow }: Plan,
   keyed: Pick<KeyedFields, 'overflow'> | undefined,
@@ -57,7 +57,7 @@ export function refuseUnfit(
   });
 }
 
-/** Each contract has a secret of its own: what one record says of a client cannot be found in another. */
+/** Each contract has its own secret, so that hashed keys of two records cannot be linked. */
 export function keyedImage({
   max_keys: maxKeys,
   idle_cycles: idleCycles = 60,
@@ -68,7 +68,7 @@ export function keyedImage({
   return store_keys === 'plain' ? image : { ...image, secret: randomBytes(32).toString('base64url') };
 }
 
-/** Whether these contracts can count an event with this key, or without one. @throws Failure `key_missing`, `invalid_input` */
+/** Refuses a missing key, and one that these contracts cannot use. @throws Failure `key_missing`, `invalid_input` */
 export function checkKey(listeners: readonly { readonly contract: Contract }[], key: string | undefined): void {
   const keyed = listeners.find(({ contract }) => contract.keys !== undefined);
   if (key === undefined) {
@@ -101,22 +101,19 @@ function keyMissing({ id }: Contract): Failure {
   });
 }
 
-/** As `checkKey` and `nameOf`, for one contract whatever it counts. @throws Failure `key_missing`, `invalid_input` */
+/** As `checkKey` and `nameOf`, for any one contract. @throws Failure `key_missing`, `invalid_input` */
 export function keyNameOf(contract: Contract, key: string | undefined): string | undefined {
   if (key === undefined && contract.keys === undefined) return undefined;
   checkKey([{ contract }], key);
   return nameOf(contract, key);
 }
 
-/** What a contract calls the key of an event; undefined for one without keys. See `checkKey`. */
+/** The contract's name for a key; undefined for one without keys. See `checkKey`. */
 export function nameOf(contract: Contract, key: string | undefined): string | undefined {
   return key === undefined ? undefined : contract.nameOf(key);
 }
 
-/**
- * Where several contracts count an event, each has a place for the key before the first counts: none counts what another refuses.
- * @throws Failure `too_many_keys`
- */
+/** Reserves the key in all contracts before the first one counts: all count or none. @throws Failure `too_many_keys` */
 export function claimPlaces(
   listeners: readonly { readonly contract: Contract }[],
   key: string | undefined,

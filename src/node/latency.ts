@@ -1,4 +1,4 @@
-// A histogram that costs next to nothing to feed: fixed bounds, plain numbers, shown as a metric of prom-client only when asked for.
+// A cheap histogram: fixed bounds and plain numbers, shown as a metric of prom-client on demand.
 import type { Metric } from 'prom-client';
 
 const BOUNDS = [
@@ -6,25 +6,24 @@ const BOUNDS = [
 ] as const;
 
 export class Latency {
-  /** Answers up to each bound and beyond the one before it; the last is for those beyond all bounds. */
+  /** Values between one bound and the next; the last entry is beyond all bounds. */
   readonly #counts = new Float64Array(BOUNDS.length + 1);
   #sum = 0;
 
   take(seconds: number): void {
     let bucket = 0;
-    // Most are in one of the first: a loop is faster than a search.
+    // Most values are in the first buckets: a loop is faster than a search.
     while (bucket < BOUNDS.length && seconds > BOUNDS[bucket]!) bucket += 1;
     this.#counts[bucket]! += 1;
     this.#sum += seconds;
   }
 
-  /** As a metric to be registered, with the same labels on all its values. */
   asMetric(name: string, help: string, labels: Readonly<Record<string, string>> = {}): Metric {
     const metric = {
       name,
       get: () => ({ name, help, type: 'histogram', aggregator: 'sum', values: this.#values(name, labels) }),
     };
-    // Prom-client asks a metric for no more than its name and its values.
+    // Prom-client reads only the name and the values of a metric.
     return metric as unknown as Metric;
   }
 

@@ -1,5 +1,4 @@
-// Bounds of GET /api/limits as an operator sets them, by the names they have there: `rows=20000000` for an owner, `rows.on_node=200000000`
-// for all owners together.
+// Operator settings for the bounds of GET /api/limits, by the same names: `rows=20000000` per owner, `rows.on_node=200000000` for all.
 import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
 import { defaultLimits, type Limits } from './limits.js';
@@ -23,13 +22,13 @@ const rates = {
 
 const names = ['mint', ...[...Object.keys(rooms), ...Object.keys(rates)].flatMap((name) => [name, `${name}.on_node`])];
 
-/** The greatest value: of rows, some TB. */
+/** The greatest value; as rows, some TB. */
 const MOST = 1_000_000_000;
 const MOST_MINTED = 999_999;
 
 /**
- * @param settings each `name=value`, a whole number from 1 to MOST; the last of a name holds
- * @throws Failure `wrong_usage`: no such bound, no such number, more for an owner than the node has room for
+ * @param settings each `name=value`, a whole number from 1 to MOST; the last of a name applies
+ * @throws Failure `wrong_usage`: unknown bound, invalid number, more for an owner than the node has room for
  */
 export function limitsFrom(settings: readonly string[]): Partial<Limits> {
   const values = new Map(settings.map(read));
@@ -37,7 +36,7 @@ export function limitsFrom(settings: readonly string[]): Partial<Limits> {
   for (const [name, key] of Object.entries(rooms)) {
     const { perOwner, onNode } = defaultLimits[key];
     const room = { perOwner: values.get(name) ?? perOwner, onNode: values.get(`${name}.on_node`) ?? onNode };
-    // What one owner has is not free for it any more.
+    // An owner may have at most what is still free, so never more than half.
     if (2 * room.perOwner > room.onNode) throw tooMuch(name, room.perOwner, 2 * room.perOwner, room.onNode);
     limits[key] = room;
   }

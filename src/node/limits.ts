@@ -9,7 +9,7 @@ export interface SharedRate extends Rate {
   readonly onNode: number;
 }
 
-/** How many of a thing an owner may have, and all together. An owner may have as many as are still free, so that a few never take all. */
+/** Owners may have at most `perOwner`, and at most as many as are still free, so that a few never take all. */
 export interface Room {
   readonly perOwner: number;
   readonly onNode: number;
@@ -20,96 +20,85 @@ const HOUR = 3_600 * SECOND;
 const MIB = 1 << 20;
 
 export const defaultLimits = {
-  /** Bytes of events, one a line, with an idempotency key: they are read as a whole. */
+  /** Bytes of events, one per line, with an idempotency key: they are read as a whole. */
   bodyBytes: MIB,
-  /**
-   * Bytes of any other body, which is parsed in one go: of a definition, of an array of events or of many requests, of what has a few
-   * fields, and where a route takes no field.
-   */
+  /** Bytes of bodies that are parsed at once: definitions and arrays; a few fields; no field. */
   longBodyBytes: 128 << 10,
   shortBodyBytes: 16 << 10,
   emptyBodyBytes: 1 << 10,
-  /** Bytes of a body of POST …/events, which is read as it comes. */
+  /** Bytes of a streamed body of POST …/events. */
   eventsBytes: 64 * MIB,
-  /** Bytes of the request line and all headers together. */
+  /** Bytes of the request line and all headers. */
   headerBytes: 16 << 10,
-  /** Until the headers, and until the whole request, in ms. */
   headersTimeoutMs: 10 * SECOND,
   requestTimeoutMs: 15 * SECOND,
-  /**
-   * How long a connection waits for its next request, in ms. The gateway has to be the one that closes it: a request sent while the
-   * node closes is lost. nginx keeps a connection for 60 s, Go and Traefik for 90 s, Caddy for 120 s.
-   */
+  // The gateway must close an idle connection first: a request sent while the node closes it is lost.
+  // nginx keeps a connection for 60 s, Go and Traefik for 90 s, Caddy for 120 s.
   keepAliveTimeoutMs: 130 * SECOND,
-  /** A connection on which nothing moves for this long is cut, whichever side is to blame. */
+  /** A connection without traffic for this long is closed. */
   idleTimeoutMs: 30 * SECOND,
-  /** How often slow connections are looked for, in ms. */
+  /** Interval of the check for slow connections. */
   connectionsCheckMs: 2 * SECOND,
-  /** Connections over all ports; `perOwner`: of an address. */
+  /** Connections over all ports; `perOwner`: per address. */
   sockets: { perOwner: 1_024, onNode: 10_000 },
-  /**
-   * Once the event loop has not waited for anything for `afterMs`, a turn of it answers gates and events for `gateTurnMs` and other
-   * requests for `otherTurnMs`, and refuses the rest. Time in which the machine stood still counts for none of them.
-   */
+  // Once the event loop has been busy for `afterMs`, one turn answers gates and events for `gateTurnMs`, other requests
+  // for `otherTurnMs`, and refuses the rest. Time while the machine was stopped does not count.
   overload: { afterMs: 1_000, gateTurnMs: 200, otherTurnMs: 50 },
-  /** Requests, beside gates and events, of one owner, or of one address without a credential, that may wait for their turn. */
+  /** Queued requests, beside gates and events, per owner, or per address without a credential. */
   waitingPerCaller: 256,
   machines: { perOwner: 1_000, onNode: 100_000 },
-  /** Machines that were deleted, and whose records are still read. */
+  /** Deleted machines whose records are still readable. */
   deletedMachines: { perOwner: 1_000, onNode: 100_000 },
   contracts: { perOwner: 10_000, onNode: 100_000 },
-  /** Cycles of all windows together: each is 8 bytes, for as long as the contract is there, and is written every cycle in which it changes. */
+  /** Cycles of all windows: 8 bytes each while the contract exists, written in every cycle in which they change. */
   windowCycles: { perOwner: 2_000_000, onNode: 50_000_000 },
-  /** Cells of 8 bytes that the keys of all contracts with keys may take if all count in every cycle, and have the longest names. */
+  /** Cells of 8 bytes for the keys, in the worst case: all count in every cycle and have the longest names. */
   keyCells: { perOwner: 128_000_000, onNode: 1_024_000_000 },
-  /** Bytes of the texts of definitions; those of an owner that are equal count once. */
+  /** Bytes of definition texts; equal texts of an owner count once. */
   definitionBytes: { perOwner: 8 * MIB, onNode: 256 * MIB },
-  /**
-   * Rows of records, and their KiB: they are kept for ever where the operator sets no number to keep. Beyond it nothing is asked of the
-   * machines of an owner any more.
-   */
+  /** Rows of records, and their KiB. At the bound the owner's machines only take deletions: see ownership.ts. */
   rows: { perOwner: 10_000_000, onNode: 100_000_000 },
   recordKib: { perOwner: 8 << 20, onNode: 64 << 20 },
-  /** Readers of event streams, all together, those of one machine, and those of one owner, or of one address without a credential. */
+  /** Readers of event streams: in total, per machine, and per owner or per address without a credential. */
   readers: 8_192,
   readersPerMachine: 2_048,
   readersPerCaller: 256,
-  /** Contracts whose counts streams give cycle by cycle: of one stream, and of all together. Each takes some 40 kB. */
+  /** Contracts whose counts are streamed: per stream, and in total. Each takes some 40 kB. */
   coursesPerStream: 24,
   courses: 1_024,
-  /** Bytes that wait for one reader; beyond that it gets the rest from the store, as fast as it reads. */
+  /** Bytes buffered for one reader; the rest it gets from the store, as fast as it reads. */
   readerBytes: 256 << 10,
-  /** How often a quiet stream shows that it lives, in ms: well within the time after which proxies cut what does not move. */
+  /** How often a quiet stream sends a comment: well within the idle timeout of proxies. */
   heartbeatMs: 10 * SECOND,
-  /** Walks of records that may wait for their turn: one is made at a time. */
+  /** Queued walks of records; one runs at a time. */
   verifications: 16,
-  /** How many keys one address may mint in how many cycles, 0 for none at all, and how many addresses have a count of their own at a time. */
+  /** Keys per address, 0 for none at all; `addresses`: how many have a count of their own at a time. */
   mint: { threshold: 10, within: 60, addresses: 1_000 },
-  /** Sessions that may be opened, machines that may be created, KiB of definitions that may be checked. */
+  /** Sessions opened, machines created, KiB of definitions checked. */
   sessions: { threshold: 30, within: 3_600, onNode: 3_000 },
   newMachines: { threshold: 1_000, within: 3_600, onNode: 10_000 },
   definitionKib: { threshold: 2_048, within: 60, onNode: 16_384 },
-  /** KiB of answers that are kept under idempotency keys, of an owner and of the node. */
+  /** KiB of answers kept under idempotency keys. */
   answersKibPerOwner: 16 << 10,
   answersKib: 256 << 10,
   keyLifetimeMs: 30 * 24 * HOUR,
-  /** Keys of an owner, revoked ones too until they expire. */
+  /** Keys of an owner, including revoked ones until they expire. */
   keysPerOwner: 1_000,
-  /** How long the record of a deleted machine is read; its slug is free after that. */
+  /** How long the record of a deleted machine is readable; then its slug is free. */
   retentionMs: 30 * 24 * HOUR,
   sessionLifetimeMs: 12 * HOUR,
-  /** How long a closing node still takes requests while /readyz says no, so that balancers turn away first; in ms. */
+  /** How long a closing node accepts requests while /readyz says no, so that balancers turn away first. */
   noticeMs: 0,
-  /** How long a closing node waits for requests that are under way, in ms. */
+  /** How long a closing node waits for requests in progress. */
   drainMs: 10 * SECOND,
 };
 
 export type Limits = Readonly<typeof defaultLimits>;
 
-/** The part of what others leave that owners of one network of addresses may have together. */
+/** Share of what others leave that owners of one network may have together. */
 const POOL = 1 / 8;
 
-/** How many they may have together, given what others have: more than that part where two owners could not have their bounds in it. */
+/** The room of one network, given what others have: above `POOL` if two owners would not fit into it. */
 export function poolOf({ perOwner, onNode }: Room, others: number): number {
   return Math.min(1, Math.max(POOL, (2 * perOwner) / onNode)) * (onNode - others);
 }

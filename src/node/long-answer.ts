@@ -1,12 +1,12 @@
-// The JSON of an answer whose lists follow the number of contracts, in steps: in one go, that of an event of 10,000 contracts would take 20 ms.
-// Lists in pages are written in one go: see `limitOf`.
+// Serializes answers whose lists grow with the number of contracts, in steps: at once, that of an event of 10,000 contracts takes 20 ms.
+// Paged lists are written at once: see `limitOf`.
 import type { Steps } from '../limiter/plan.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
 const AT_ONCE = 50;
 
-/** As bytes outside the heap: texts that wait for the end of an answer would be copied by each collection meanwhile. */
+/** Buffers are outside the heap: pending strings would be copied by each garbage collection. */
 export function* jsonInSteps(answer: object): Steps<Buffer> {
   const pieces: Buffer[] = [];
   for (const [name, value] of Object.entries(answer)) {

@@ -1,11 +1,11 @@
-// What is done on the machines: one thing at a time on each, in the order of arrival, and in slices.
+// Runs the work on each machine one thing at a time, in order of arrival, and in slices.
 //
 //   machine a   event of 10,000 contracts  |slice|     |slice|     |slice| gate |          owners take turns: see fair-queue.ts
 //   machine b                                    |gate|      |gate|
 //
-// The rule: everything happens as if it took no time. An event has the instant of its arrival, and the cycle of that, however many turns it
-// takes; until it is counted, the time of its machine stands still, and whatever comes to the same machine waits, its wakes included. So no decision
-// depends on how the work is cut. Other machines do not wait.
+// The rule: everything happens as if it took no time. An event keeps the instant and the cycle of its arrival, however many turns it takes.
+// Until it is counted, its machine's time stands still, and other work on that machine waits, wakes included; other machines go on.
+// So no decision depends on how the work is cut.
 import type { Machine } from '../host/machine.js';
 import type { Steps } from '../limiter/plan.js';
 import { cycleOf } from '../time/cycle.js';
@@ -14,22 +14,19 @@ import { ofOwner } from './request-source.js';
 
 export class MachineWork {
   readonly #turns: Turns;
-  /** The last of what waits on each machine. */
+  /** The last queued work of each machine. */
   readonly #last = new Map<Machine, Promise<unknown>>();
 
   constructor(turns: Turns) {
     this.#turns = turns;
   }
 
-  /** Whether something that costs little can be done on a machine at once. */
+  /** Whether cheap work can be done at once. */
   isFree(machine: Machine, nowMs: number): boolean {
     return !this.#last.has(machine) && !machine.parts.wakes.isDue(nowMs);
   }
 
-  /**
-   * Does work on a machine when its turn comes; the first slice at once if nothing waits.
-   * @returns what the work gives, or a promise of it if it takes more than a slice; throws or rejects with what it throws
-   */
+  /** Runs work in the machine's turn: returns its result if one slice at once is enough, otherwise a promise. */
   of<T>(machine: Machine, work: (cycle: number) => Steps<T>): T | Promise<T> {
     const { clock } = machine.parts;
     const ms = clock.now();
@@ -48,7 +45,7 @@ export class MachineWork {
     return done;
   }
 
-  /** As `of`, for work that is one step. */
+  /** As `of`, for a single step. */
   once<T>(machine: Machine, work: (cycle: number) => T): T | Promise<T> {
     return this.of(machine, function* (cycle): Steps<T> {
       yield;
@@ -78,7 +75,7 @@ export class MachineWork {
   }
 }
 
-/** What is due up to `ms` wakes first. */
+/** Runs what is due up to `ms` first. */
 function* withWakes<T>(machine: Machine, ms: number, work: (cycle: number) => Steps<T>): Steps<T> {
   const { wakes, clock } = machine.parts;
   while (wakes.isDue(ms)) {

@@ -1,4 +1,4 @@
-// Whether the heap has room for more: what is made, and kept, is refused well before V8 ends the process.
+// Whether the heap has room: new things to keep are refused well before V8 ends the process.
 //
 //   0 ─────────────── 0.7 ───── 0.85 ──── 1     of the heap that the process may have (--max-old-space-size)
 //     taken             │          └ refused, garbage or not
@@ -7,11 +7,11 @@ import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf
 import { getHeapStatistics } from 'node:v8';
 import { Failure } from '../schema/failure.js';
 
-/** Shares of the heap, of what the last full collection has left, and of what is used with garbage. */
+/** Shares of the heap: what the last full collection left, and what is used including garbage. */
 const MOST_KEPT = 0.7;
 const MOST_USED = 0.85;
 
-/** Looks between two readings of V8's figures: each takes some microseconds, and what is made between them is small. */
+/** Calls between two readings of V8's figures: a reading takes some microseconds. */
 const LOOKS = 16;
 
 export interface Heap {
@@ -37,7 +37,7 @@ export class MemoryGuard {
     return { close: () => observer.disconnect() };
   }
 
-  /** There has been a full collection: what is used now is kept. */
+  /** After a full collection: what is used now is kept. */
   collected(): void {
     this.#isKept = this.#share() >= MOST_KEPT;
     this.#looks = 0;
@@ -63,10 +63,10 @@ export class MemoryGuard {
   }
 }
 
-/** What V8 adds to its limit for what is new: three halves of its young generation. What is kept gets none of it. */
+/** V8 adds three halves of its young generation to its limit. None of that is for what is kept. */
 const YOUNG_BYTES = 48 << 20;
 
-/** Bytes of the heap that are used, and that what is kept may have: `--max-old-space-size`. */
+/** Bytes used, and the bound of what is kept: `--max-old-space-size`. */
 export function heapOfProcess(): Heap {
   const { used_heap_size: usedBytes, heap_size_limit: all } = getHeapStatistics();
   return { usedBytes, limitBytes: Math.max(all - YOUNG_BYTES, all / 2) };

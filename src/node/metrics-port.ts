@@ -12,7 +12,7 @@ interface MetricsPort {
   close(): void;
 }
 
-/** Listens; fails with the error of `listen`. */
+/** Rejects with the error of `listen`. */
 export async function openMetricsPort(
   metrics: Metrics,
   host: string,

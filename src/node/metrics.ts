@@ -1,5 +1,5 @@
-// The metrics of a node: plain numbers, so that counting costs next to nothing; shown as Prometheus text only when asked for. Those of
-// the node as a whole are for its operator and bear no name of a machine; those of a machine are for its owner.
+// The metrics of a node: plain numbers, cheap to count, shown as Prometheus text on demand. Those of the whole node are for its operator and
+// name no machine; those of a machine are for its owner.
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { Host } from '../host/host.js';
@@ -15,39 +15,38 @@ interface RouteName {
   readonly path: string;
 }
 
-/** Statuses have three digits: one number each. */
+/** Index: the status of an answer. */
 const STATUSES = 600;
 
 export class Counts {
   admitted = 0;
   limited = 0;
-  /** Admitted at the gate of a shadow that would have limited them. */
+  /** Admitted by a shadow that would have limited them. */
   shadowed = 0;
-  /** Admitted uncounted, since the store could not be asked. */
+  /** Admitted uncounted, because the store was unreachable. */
   away = 0;
-  /** Rows of the record that are durable, by what they say. */
+  /** From durable rows. */
   transitions = 0;
   refusedTransitions = 0;
   failedContracts = 0;
   laggingReaders = 0;
-  /** Requests that were no HTTP, or came too slowly: they reached no route. */
+  /** Requests that were not HTTP or too slow: they reached no route. */
   malformedRequests = 0;
-  /** Cycles at whose beginning nothing could run. */
+  /** Cycles that were skipped because nothing could run. */
   missedCycles = 0;
   readonly commitSeconds = new Latency();
   readonly gateSeconds = new Latency();
-  /** Of each machine whose gates were asked: no more than there are machines. */
   readonly #gateSecondsOf = new Map<string, Latency>();
   readonly #requests = new Map<RouteName | undefined, Float64Array>();
 
-  /** Contracts have admitted so many of `n` requests. @param isShadow whether a shadow did, which would have limited them */
+  /** Counts `n` requests, of which `admitted` were admitted. @param isShadow whether a shadow would have limited those */
   decided(n: number, admitted: number, isShadow = false): void {
     if (isShadow) this.shadowed += admitted;
     else this.admitted += admitted;
     this.limited += n - admitted;
   }
 
-  /** As `decided`, what is said of `n` requests. */
+  /** As `decided`, for a decision on `n` requests. */
   took(n: number, decision: Decision | Uncounted): void {
     if (decision.away) this.away += n;
     else this.decided(n, decision.admitted, decision.would_limit);
@@ -68,7 +67,7 @@ export class Counts {
     return this.#gateSecondsOf.get(slug) ?? new Latency();
   }
 
-  /** The number of answers of a route, by status; those of no route where it is undefined. */
+  /** Answers of a route by status; undefined: requests without a route. */
   answersOf(route: RouteName | undefined): Float64Array {
     let answers = this.#requests.get(route);
     if (answers === undefined) {
@@ -88,7 +87,7 @@ export class Counts {
 type Labels = Readonly<Record<string, string | number>>;
 type Labelled = readonly [labels: Labels, value: number];
 
-/** A metric, and how it is read when somebody asks: one value, or one for each set of labels. */
+/** A metric and its reader: one value, or one for each set of labels. */
 type Figure = readonly [
   kind: 'counter' | 'gauge',
   name: string,
@@ -114,7 +113,6 @@ function show(registry: Registry, figures: readonly Figure[]): void {
   }
 }
 
-/** A value for each value of one label. */
 function by(label: string, values: Readonly<Record<string, number>>): Labelled[] {
   return Object.entries(values).map(([name, value]) => [{ [label]: name }, value]);
 }
@@ -221,7 +219,7 @@ function figuresOf({ counts, host, clock, sockets, readers }: MetricsSources): F
   ];
 }
 
-/** Since the last time that somebody asked. The sampling interval itself is not a delay. */
+/** Since the last call. The sampling interval itself is not a delay. */
 function lateness(delay: IntervalHistogram): Labelled[] {
   const late = (ns: number) => Math.max(0, ns * NS - SAMPLE_MS * MS);
   const seen = by('quantile', {
@@ -233,10 +231,9 @@ function lateness(delay: IntervalHistogram): Labelled[] {
   return seen;
 }
 
-/** Contracts with a name that have figures of their own: a label for each. */
+/** Named contracts with a label of their own. */
 const MOST_NAMED = 1_000;
 
-/** As Prometheus text. */
 export function metricsOfMachine({ slug: machine, contracts, head }: Machine, counts: Counts): Promise<string> {
   const registry = new Registry();
   const sumOf = (figure: (contract: Machine['contracts'][number]) => number) =>

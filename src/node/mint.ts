@@ -1,10 +1,9 @@
-// How many keys are minted for an address, and for a network of addresses: two rate limiters with keys, on a private machine of the node's own.
-// They are made by the first node that is asked. Their record has addresses as their keyed hash.
+// Limits the keys minted per address and per network of addresses: two rate limiters with keys on a private machine of the node, made when
+// first needed. Their record has addresses as keyed hashes.
 //
 //   asked ─► network of addresses full? ─► counted for the address ─ admitted ─► counted for its network
 //
-// So refused requests of an address count for that address alone, and a network of addresses takes no more than its part of the addresses that
-// are counted at a time.
+// So refused requests count only for their address, and a network takes no more than its share of the addresses tracked at a time.
 import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
@@ -38,7 +37,7 @@ interface Limiters {
 
 export class Mint {
   readonly #parts: MintParts;
-  /** Keys for a network of addresses: a part of the addresses that are counted, and never fewer than for an address. */
+  /** Keys per network: a share of the tracked addresses, and at least as many as for one address. */
   readonly #ofPool: number;
   #making: Promise<Limiters> | undefined;
 
@@ -49,8 +48,7 @@ export class Mint {
   }
 
   /**
-   * Counts a request of an address.
-   * @returns 0 if it is admitted; otherwise the cycles after which one is admitted if nothing else arrives
+   * Counts a request. @returns 0 if it is admitted, else the cycles until one is admitted if no other arrives
    * @throws Failure `store_failed`, `store_away`
    */
   async retryAfterCycles(address: string): Promise<number> {
@@ -71,12 +69,12 @@ export class Mint {
       const { limited, retry_after_cycles: after = limits.within } = outcome.decision;
       return limited === 0 ? 0 : Math.max(1, after);
     }
-    // A new one waits until the window of another is empty.
+    // A new address waits until another one's window is empty.
     if (outcome.code === 'too_many_keys') return limits.within;
     throw outcome;
   }
 
-  /** The first that there are, so that all nodes have the same, also where two made them at once. */
+  /** Takes the first ones, so that all nodes have the same, even if two make them at once. */
   #limiters(): Promise<Limiters> {
     this.#making ??= this.#make().finally(() => {
       this.#making = undefined;
@@ -96,7 +94,7 @@ export class Mint {
       const plan = planContract({ ...rateLimiter({ threshold, within }), name });
       await registry.createContract(machine, plan, { templateId: TEMPLATE_ID, keyed });
     }
-    // A version before this one had one contract for each address.
+    // Earlier versions had one contract per address.
     const former = machine.contracts.filter(({ keys }) => keys === undefined);
     void Promise.all(former.map((contract) => registry.deleteContract(contract))).catch(() => {});
     return this.#found()!;
@@ -120,7 +118,7 @@ export class Mint {
     ];
   }
 
-  /** A node that was started with other limits before has contracts that speak of those. */
+  /** A former node with other limits may have left contracts with those. */
   #contractOf(name: string, threshold: number): Contract | undefined {
     const { host, limits } = this.#parts;
     return host.machines.get(MINT_MACHINE)?.contracts.find(({ plan, keys, failure }) => {

@@ -1,4 +1,4 @@
-// What a node stands on: its store, clock and key, in memory or in a data folder.
+// Opens the store, clock and key of a node, in memory or in a data folder.
 import { join } from 'node:path';
 import { generateSigner } from '../record/signing.js';
 import type { MissingRows } from '../store/head-mark.js';
@@ -14,29 +14,28 @@ import { type Identity, identityIn, rotateKey as withNewKey } from './identity.j
 import type { NodeOptions } from './node.js';
 
 interface StorageOptions {
-  /** The data folder; undefined: everything is kept in memory and gone when the node ends. */
+  /** The data folder; undefined: in memory, lost when the node ends. */
   readonly dir?: string | undefined;
-  /** Length of a cycle in ms, a whole number from 1; default 777, or that of the data folder. */
+  /** Cycle length in ms, a whole number from 1. Default: that of the data folder, else 777. */
   readonly cycleMs?: number | undefined;
-  /** Whether the node of an existing data folder gets a new key. */
   readonly rotateKey?: boolean | undefined;
-  /** Whether to go on where acknowledged rows are missing from the data folder. Default false: refused. */
+  /** Whether to start although acknowledged rows are missing. Default: false. */
   readonly acceptLoss?: boolean | undefined;
   readonly onError: (error: unknown) => void;
 }
 
 export interface NodeStorage extends Pick<NodeOptions, 'store' | 'credentials' | 'clock'> {
   readonly identity: Identity;
-  /** Absolute path of the data folder, and its store; undefined in memory. */
+  /** Absolute path of the data folder; undefined in memory, like `stored`. */
   readonly dir: string | undefined;
   readonly stored: SqliteStore | undefined;
-  /** Acknowledged rows that are missing from the data folder. */
+  /** Acknowledged rows that are missing. */
   readonly lost: readonly MissingRows[];
   /** Sentences about permissions that were tightened. */
   readonly notes: readonly string[];
 }
 
-/** @throws Failure `store_locked`, `store_damaged`, `unsafe_permissions`, `rows_missing`, `unreadable_file`, `wrong_usage` for another length of cycles */
+/** @throws Failure `store_locked`, `store_damaged`, `unsafe_permissions`, `rows_missing`, `unreadable_file`, `wrong_usage` */
 export function openStorage({
   dir,
   cycleMs,
@@ -58,7 +57,7 @@ export function openStorage({
       notes: [],
     };
   }
-  // All that one turn of the event loop writes is one commit. The store is opened before there is a clock to flush it.
+  // One turn of the event loop is one commit. The store is opened before there is a clock to flush it.
   let clock: WallClock | undefined;
   const store = openSqliteStore({
     dir,
@@ -73,7 +72,7 @@ export function openStorage({
     const identity = identityIn(store.dir, hasData, cycleMs, CYCLE_MS);
     clock = new WallClock(identity.cycleMs, { onError });
     const isRotated = rotateKey && !identity.isNew;
-    // From the running cycle on, which is not before the newest stored one.
+    // The new key holds from the running cycle on, which must not be before the newest stored one.
     if (isRotated) holdClock(clock, newestCycleOf(store));
     return {
       store,

@@ -1,4 +1,4 @@
-// A node from start to end: it opens its port, and closes everything in order.
+// Starts a node, opens its ports, and closes everything in order.
 //
 //   close:   not ready ─► (notice) ─► streams end ─► no new connections ─► requests finish ─► counts, signed heads ─► store closed
 import { isIP } from 'node:net';
@@ -28,20 +28,20 @@ import { routes } from './route-list.js';
 import { showMetrics } from './routes/metrics.js';
 import { createServer } from './server.js';
 
-/** The node takes over the store, the credentials and the clock: it starts the clock and closes all three. */
+/** The node owns the store, the credentials and the clock: it starts the clock and closes all three. */
 export interface NodeOptions extends PartsOptions {
-  /** Acknowledged rows that the store lacks: each machine that is still there gets a row that says so. */
+  /** Acknowledged rows that the store lacks: each remaining machine's record gets a row about them. */
   readonly lost?: readonly MissingRows[];
   readonly host?: string;
-  /** 0, or absent: any that is free. */
+  /** Default: 0, any free port. */
   readonly port?: number;
-  /** A port of their own for the figures, on the same address. Without it, and without `openMetrics`, nobody sees them. */
+  /** A port for metrics alone, on the same address. Without it and `openMetrics` they are not served. */
   readonly metricsPort?: number;
-  /** Whether GET /metrics is served beside the API, to anyone; not with a port of their own. Default: false. */
+  /** Whether the API's port serves GET /metrics to anyone; ignored with `metricsPort`. Default: false. */
   readonly openMetrics?: boolean;
-  /** Envoy's rate limit service on a port of its own, on the same address. */
+  /** Envoy's rate limit service, on its own port at the same address. */
   readonly grpc?: Omit<RateLimitServiceOptions, 'host'>;
-  /** Further names that requests may be for, beside those of loopback. */
+  /** Further names to answer to, beside those of loopback. */
   readonly hostNames?: readonly string[];
   readonly log?: NodeLogOptions;
 }
@@ -49,13 +49,13 @@ export interface NodeOptions extends PartsOptions {
 export interface RunningNode {
   readonly url: string;
   readonly metricsUrl: string | undefined;
-  /** Where Envoy's rate limit service is, for example `127.0.0.1:8081`; undefined without one. */
+  /** Of Envoy's rate limit service, for example `127.0.0.1:8081`. */
   readonly grpcAddress: string | undefined;
   readonly host: Host;
-  /** What counts here: another object after a full disk. */
+  /** Another object after a full disk. */
   readonly counting: Counting;
   evict(named: string): Promise<Evicted>;
-  /** Takes no new requests, finishes those under way, and closes everything. A second call waits for the first. */
+  /** Takes no new requests, finishes pending ones, and closes everything. A second call waits for the first. */
   close(): Promise<void>;
 }
 
@@ -66,9 +66,8 @@ const withoutMetrics = routes.filter((route) => route !== showMetrics);
 const SWEEP_MS = 50;
 
 /**
- * Starts a node; it answers once this resolves.
- * @throws Failure `port_in_use`, `wrong_usage` (keys that do not follow from each other, a proxy that is no address), and what
- * the store throws
+ * Starts a node; it answers once this resolves. @throws Failure `port_in_use`, what the store throws, and
+ * `wrong_usage` (keys that do not follow from each other, a proxy that is no address)
  */
 export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const { clock, host: address = '127.0.0.1', hostNames = [], trustProxy = [], log: logOptions = quiet } = options;
@@ -145,7 +144,7 @@ async function begin(parts: Parts, { clock, lost = [] }: NodeOptions, onError: (
   return end;
 }
 
-/** Opens the port of the API, and those of figures and of Envoy where they are wanted: all, or none. */
+/** Opens the ports of the API, of metrics and of Envoy: all or none. */
 async function openPorts(
   parts: Parts,
   app: FastifyInstance,
@@ -157,7 +156,7 @@ async function openPorts(
   const { registry, metrics, sockets, limits } = parts;
   let service: RateLimitService | undefined;
   try {
-    // What came to life, or was made now, is durable before anyone can ask for it.
+    // What was loaded or made is durable before anyone can ask for it.
     await registry.settled();
     const url = await app.listen({ host, port });
     await registry.come(isLoopback(host) ? url : undefined);
@@ -182,17 +181,17 @@ async function openPorts(
   }
 }
 
-/** Free keys are for those on this machine, unless they are asked for. */
+/** By default only nodes on loopback mint free keys. */
 function withMint(limits: Partial<Limits> = {}, address: string): Partial<Limits> {
   if (limits.mint !== undefined || isLoopback(address)) return limits;
   return { ...limits, mint: { ...defaultLimits.mint, threshold: 0 } };
 }
 
-/** Closes the port; connections end with the request they are at, and after `drainMs` whatever they are at. */
+/** Closes the port; connections end after their current request, at the latest after `drainMs`. */
 async function drain(app: FastifyInstance, clock: WallClock, drainMs: number): Promise<void> {
   const drained = new AbortController();
   void clock.sleep(drainMs, drained.signal).then(() => app.server.closeAllConnections());
-  // Closing the port ends those that are idle at that moment; others become so later.
+  // Closing the port ends connections that are idle now; others become idle later.
   const sweep = interval(SWEEP_MS, new AgendaScheduler(clock, Rank.report));
   const sweeping = sweep.subscribe(() => app.server.closeIdleConnections());
   await app.close();
@@ -227,7 +226,7 @@ interface NodeLogOptions {
   readonly destination?: DestinationStream;
 }
 
-/** What is said of a request: no header, and no query, since people put secrets there. */
+/** What is logged of a request: no header and no query, because they may hold secrets. */
 interface RequestLine {
   readonly method: string;
   readonly url: string;

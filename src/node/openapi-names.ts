@@ -1,7 +1,7 @@
-// Names for the OpenAPI document: of operations, and of the schemas that it would repeat. Generated clients take theirs from here.
+// Names of operations and shared schemas in the OpenAPI document; generated clients use them.
 //
-//   operation   the name of its endpoint in src/api: countOne, getContract; of pages and figures by method and path: getHealthz
-//   schema      one of `shapes` if it is the same; else CountManyAnswer and CountManyBody, by its first operation
+//   operation   the name of its endpoint in src/api: countOne, getContract; otherwise by method and path: getHealthz
+//   schema      its name in `shapes`; otherwise by its first operation: CountManyAnswer, CountManyBody
 import * as events from '../api/events.js';
 import * as views from '../api/views.js';
 import { endpoints } from '../client/endpoints.js';
@@ -43,7 +43,7 @@ const shapes: Readonly<Record<string, object>> = {
   GateLimited: events.gate.answers[429].schema,
 };
 
-/** Puts schemas that have a name under `components`, each once, and references in their places. */
+/** Moves named schemas to `components`, each once, and leaves references. */
 export class SchemaNames {
   readonly schemas: Record<string, unknown> = {};
   readonly #names = new Map(Object.entries(shapes).map(([name, schema]) => [JSON.stringify(schema), name]));
@@ -70,7 +70,7 @@ export class SchemaNames {
   #made(value: object): unknown {
     const name = 'type' in value && value.type === 'object' ? this.#names.get(JSON.stringify(value)) : undefined;
     if (name === undefined) return this.#inside(value);
-    // First its place, so that the names stand in the order in which the document uses them.
+    // Reserves the place first, so that the names are in the order of their use.
     if (!(name in this.schemas)) {
       this.schemas[name] = {};
       this.schemas[name] = this.#inside(value);
@@ -78,7 +78,7 @@ export class SchemaNames {
     return { $ref: `#/components/schemas/${name}` };
   }
 
-  /** Generators of clients know a map by `additionalProperties`, and not by a pattern of its names. */
+  /** Generators of clients recognize a map by `additionalProperties`, not by a pattern of names. */
   #inside(value: object): object {
     const { patternProperties, ...rest } = value as { readonly patternProperties?: object };
     const [each] = Object.values(patternProperties ?? {});

@@ -1,5 +1,4 @@
-// The OpenAPI 3.1 document, made of the registry of routes: its schemas are JSON Schema as they are. Beside each route stands what it does not
-// repeat: the problems that its failures become, the credentials it needs, its example.
+// Makes the OpenAPI 3.1 document from the registry of routes. Adds to each route its problems, credentials and example.
 import type { TObject, TSchema } from 'typebox';
 import type { DescribedAnswer } from '../api/endpoint.js';
 import { Problem } from '../api/views.js';
@@ -11,7 +10,7 @@ import type { Route } from './route.js';
 
 const documents = new WeakMap<object, Buffer>();
 
-/** Each alternative, and what it takes together. */
+/** Each alternative, with the credentials that it needs together. */
 const security: Readonly<Record<Auth, readonly Readonly<Record<string, readonly string[]>>[]>> = {
   public: [],
   public_or_owner: [{}, { key: [] }, { session: [] }],
@@ -59,7 +58,7 @@ function made(routes: readonly Route[]): object {
   };
 }
 
-/** What is sent and answered as a whole has the name of its operation, where it has no other. */
+/** Bodies and answers without a name get that of their operation. */
 function nameBodies(names: SchemaNames, route: Route): void {
   const name = operationName(route);
   names.take(route.shapes?.body, `${name}Body`);
@@ -106,7 +105,7 @@ function bodyOf(schema: TSchema, example: unknown, isStream: boolean): object {
   return { content: { 'application/x-ndjson': { schema: lines, example }, 'application/json': { schema } } };
 }
 
-/** Codes with which a route can fail: its own, and those of its credentials, its body, its query and the store. */
+/** Codes with which a route can fail: its own, and those of credentials, body, query and store. */
 export function errorsOf({
   auth,
   scope,
@@ -117,7 +116,7 @@ export function errorsOf({
   errors = [],
 }: Route): FailureCode[] {
   const touchesStore = auth !== 'public' || path === '/api/demo-key/mint';
-  // What is made, and kept; events may bring new keys.
+  // Makes something to keep; events may bring new keys.
   const keepsMore = method === 'POST' && auth !== 'session' && path !== '/api/core/shift';
   const codes: FailureCode[] = [
     ...errors,
@@ -149,7 +148,7 @@ function answersOf({ answers }: Route): Record<string, Response> {
   return Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, documented(answer)]));
 }
 
-/** A status that is an answer and a failure, such as 429 of a gate, may be either. */
+/** A status can be both an answer and a failure, such as 429 of a gate. */
 function joined(
   answers: Readonly<Record<string, Response>>,
   problems: Readonly<Record<string, Response>>,

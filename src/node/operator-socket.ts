@@ -1,4 +1,4 @@
-// What only the operator of a running node may ask for: by a socket in the data folder, which nobody else may open. It is on no port.
+// Operator commands to a running node, by a socket in the data folder that only its user can open. It is on no port.
 //
 //   weir node backup ─► DIR/weir.sock ─► POST /backup ─► {"done":640,"all":9000} … {"folder":"/…/weir.copy-x"}
 //   weir node evict  ─► DIR/weir.sock ─► POST /evict?named=owner_x ─► {"evicted":{"owner":"owner_x","keys":1,"machines":3,"contracts":9}}
@@ -13,12 +13,12 @@ import type { SqliteStore } from '../store/sqlite.js';
 import { copyInFolder, type OnProgress, removeLeftCopies } from './backup.js';
 import type { Evicted } from './evict.js';
 
-/** The path of a socket has at most so many bytes: 108 with its end on Linux, 104 on macOS. */
+/** Longest path of a socket in bytes: 108 with its end on Linux, 104 on macOS. */
 const LONGEST_PATH = 103;
 
 type Evict = (named: string) => Promise<Evicted>;
 
-/** A line of an answer: how far a copy is, and then what came of it. */
+/** A line of an answer: progress of a copy, then the result. */
 interface Said {
   readonly done?: number;
   readonly all?: number;
@@ -37,9 +37,8 @@ interface OperatorSocket {
 }
 
 /**
- * Opens the door of a data folder.
- * @param stored the database in it; a node of a network has none, and is not copied
- * @returns undefined, with a line in the log, where there can be none
+ * @param stored the database; undefined for a node of a network, which is not copied
+ * @returns undefined, with a line in the log, if there can be no socket
  */
 export async function openOperatorSocket(
   dir: string,
@@ -88,7 +87,7 @@ export async function openOperatorSocket(
     };
     answerTo(asked, write).then(answered).catch(failed);
   });
-  // The folder is locked, so the socket of an earlier process is nobody's.
+  // The folder is locked, so an existing socket is a leftover.
   fs.rmSync(path, { force: true });
   try {
     await once(server.listen({ path }), 'listening');
@@ -120,8 +119,7 @@ function busy(): Failure {
 }
 
 /**
- * Has the node that runs on a data folder copy its database.
- * @returns the folder of the copy; undefined where no node with a database listens
+ * Makes the node on a data folder copy its database. @returns the copy's folder; undefined if no such node listens
  * @throws Failure what the node answers; `node_unreachable` if it ends meanwhile
  */
 export async function askForCopy(dir: string, onProgress: OnProgress): Promise<string | undefined> {
@@ -129,11 +127,7 @@ export async function askForCopy(dir: string, onProgress: OnProgress): Promise<s
   return said?.folder;
 }
 
-/**
- * Has the node that runs on a data folder evict an owner.
- * @param named as of `evict`
- * @throws Failure `node_unreachable` where no node listens, and what the node answers
- */
+/** Makes the node on a data folder evict an owner. @throws Failure `node_unreachable`, and what the node answers */
 export async function askToEvict(dir: string, named: string): Promise<Evicted> {
   const said = await askAt(dir, `/evict?${new URLSearchParams({ named })}`);
   if (said?.evicted !== undefined) return said.evicted;
@@ -144,7 +138,7 @@ export async function askToEvict(dir: string, named: string): Promise<Evicted> {
   });
 }
 
-/** The answer of the node on a data folder; undefined where none listens, or it has no such answer. */
+/** The node's answer; undefined if none listens or it does not know the target. */
 async function askAt(dir: string, target: string, onSaid: (said: Said) => void = () => {}): Promise<Said | undefined> {
   const response = await responseOf(socketIn(dir), target);
   if (response === undefined || response.statusCode === 404) return undefined;
@@ -164,7 +158,7 @@ function responseOf(socketPath: string, path: string): Promise<IncomingMessage |
   if (!fs.existsSync(socketPath)) return Promise.resolve(undefined);
   return new Promise((resolve, reject) => {
     const asked = request({ socketPath, method: 'POST', path }, resolve);
-    // Left by a process that ended without closing it.
+    // Left by a process that did not close it.
     asked.on('error', (error: NodeJS.ErrnoException) =>
       error.code === 'ECONNREFUSED' ? resolve(undefined) : reject(error),
     );

@@ -1,4 +1,4 @@
-// Minted owners whose keys have all ended: nobody can ask for what they have left. Others have no key that could end: the operator has named them.
+// Finds minted owners without a valid key: nobody can use what they left. Owners named by the operator have no key that could end.
 import type { Credentials } from '../store/credential-store.js';
 import type { Ownership } from './ownership.js';
 import { isMinted } from './secret.js';

@@ -1,17 +1,15 @@
-// Refuses requests while there are more than the node can answer: early, at little cost, and before anything has happened.
+// Refuses requests beyond what the node can answer: early, at little cost, and before anything has happened.
 //
-//   turn of the loop   cycle ticks │ a b c d e f g h i j k │ 503 503 503 503        first come, first served, for so long;
-//                                  0 ms              200 ms                         the others may come again later
+//   turn of the loop   cycle ticks │ a b c d e f g h i j k │ 503 503 503 503        first come, first served;
+//                                  0 ms              200 ms                         after that: retry later
 //
-// A request waits for one turn of the loop and is answered in the next: bounding a turn bounds the wait. A machine that stood
-// still is no reason to refuse: between two requests no more counts than one can take, see loop-turn.ts. The bound holds only once the
-// loop has not waited for anything for a while: a burst after an idle moment is answered as a whole. Gates and events are refused
-// much later than other requests, so they go on while those are refused. Whether a node is alive can be asked at any time.
+// A request waits for one turn of the loop and is answered in the next: bounding a turn bounds the wait. A stopped machine is no reason to
+// refuse: between two requests no more time counts than one can take, see loop-turn.ts. The bound applies only after the loop has been busy
+// for a while: a burst after an idle moment is answered as a whole. Gates and events are refused much later than others, health checks never.
 //
-// To refuse costs most of what it costs to answer a gate: reading and writing a socket. Against clients that do not wait as long as
-// they are asked to, a node could be busy refusing; so each turn answers for as long as the one before refused. And connections on
-// which anything but gates and events is refused are closed: a loop accepts one connection a turn (libuv does since 1.45), so those who
-// come again at once wait in the queue of the system, where they cost nothing.
+// A refusal costs most of what a gate costs: reading and writing a socket. Clients that ignore Retry-After could keep a node busy refusing, so
+// each turn answers for as long as the one before refused. Connections on which anything but gates and events is refused are closed: a loop
+// accepts one connection a turn (libuv since 1.45), so clients that return at once wait in the system's queue, at no cost.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { Failure } from '../schema/failure.js';
 import { LoopTurn } from '../time/loop-turn.js';
@@ -20,11 +18,11 @@ import type { Limits } from './limits.js';
 import type { Counts } from './metrics.js';
 import { PROBLEM_TYPE, problemOf } from './problem.js';
 
-/** The paths of those that decide, and of those that supervisors ask. */
+/** Paths of gates and events, and of health checks. */
 const DECIDES = /\/(?:gates?|events?)(?:\?|$)|\/contracts\/[^/?]+\/gate\//;
 const SUPERVISES = /^\/(?:healthz|readyz|metrics)(?:\?|$)/;
 
-/** Those refused come again after one of these many seconds, in turn, and so not all at once. */
+/** Values of Retry-After in turn, so that refused clients do not all return at once. */
 const COME_AGAIN_SECONDS = ['1', '2', '3'];
 
 export class Overload {
@@ -33,7 +31,7 @@ export class Overload {
   readonly #counts: Counts;
   readonly #limits: Limits['overload'];
   #lastRefusedMs = Number.NEGATIVE_INFINITY;
-  /** When the present turn refused first and last, in ms since it began, and for how long the one before it did. */
+  /** When this turn refused first and last, in ms since it began, and for how long the previous one did. */
   #firstInTurnMs = Number.POSITIVE_INFINITY;
   #lastInTurnMs = 0;
   #refusedBeforeMs = 0;
@@ -45,7 +43,7 @@ export class Overload {
     this.#limits = limits;
   }
 
-  /** Whether requests were refused within the last second. */
+  /** Whether a request was refused within the last second. */
   get isNow(): boolean {
     return this.#clock.monotonicMs() - this.#lastRefusedMs < 1_000;
   }
@@ -75,7 +73,7 @@ export class Overload {
     this.#lastInTurnMs = 0;
   }
 
-  /** @param isLast whether its connection is closed, whatever it asks for */
+  /** @param isLast whether to close the connection in any case */
   refuse({ method, url = '' }: IncomingMessage, response: ServerResponse, isLast = false): void {
     const answers = this.#counts.answersOf(undefined);
     answers[503]! += 1;

@@ -9,10 +9,10 @@ import { Shares } from './shares.js';
 export class Ownership {
   readonly #host: Host;
   readonly #byOwner = new Map<string, Machine[]>();
-  /** Deleted machines whose records are still read, by owner. */
+  /** Deleted machines with readable records. */
   readonly deleted = new Shares();
   readonly #slugs: string[];
-  /** Owners whose records may not grow by what is asked for any more, with what they have; see usage.ts. */
+  /** Owners at the limit of their records, with what they have; see usage.ts. */
   readonly full = new Map<string, string>();
 
   constructor(host: Host) {
@@ -54,7 +54,7 @@ export class Ownership {
     return this.#byOwner.keys();
   }
 
-  /** Those that the node keeps itself count for nobody. */
+  /** The node's own machines count for no owner. */
   #own(machine: Machine): void {
     if (machine.deletedMs !== undefined) this.deleted.add(machine.image.owner, 1);
     if (isReserved(machine.slug) || machine.deletedMs !== undefined) return;
@@ -68,9 +68,8 @@ export class Ownership {
   }
 
   /**
-   * The machine, for its owner alone.
-   * @throws Failure `store_failed`, `machine_not_found` (as for a private one of another owner), `not_owner`, `scope_missing`,
-   * `limit_reached` once the records of the owner are as long as they may be
+   * The machine, for its owner. @throws Failure `store_failed`, `not_owner`, `scope_missing`, `machine_not_found` (also for
+   * a private one of another owner), `limit_reached` if the owner's records are full
    */
   owned(slug: string, caller: Caller | undefined): Machine {
     const machine = this.toDelete(slug, caller);
@@ -79,7 +78,7 @@ export class Ownership {
     return machine;
   }
 
-  /** As `owned`, also where the records of the owner are full: it makes room. */
+  /** As `owned`, even if the records are full: deleting makes room. */
   toDelete(slug: string, caller: Caller | undefined): Machine {
     assert(caller !== undefined, 'a route for owners wants a credential');
     if (this.#host.failure !== undefined) throw this.#host.failure;
@@ -98,10 +97,7 @@ export class Ownership {
     });
   }
 
-  /**
-   * The machine, for every caller that may see it. A node that cannot store any more still shows what it has stored.
-   * @throws Failure `machine_not_found` (as for a private one of another owner), `scope_missing`
-   */
+  /** For callers that may see it, even after the store failed. @throws Failure `machine_not_found`, `scope_missing` */
   visible(slug: string, caller: Caller | undefined): Machine {
     const machine = this.#host.machines.get(slug);
     if (machine !== undefined && isVisible(machine, caller)) return machine;
@@ -109,10 +105,7 @@ export class Ownership {
     throw notFound(slug);
   }
 
-  /**
-   * Goes through the machines by slug, after a slug, and looks at so many.
-   * @returns those that the caller may see, and the slug to go on after; undefined at the end
-   */
+  /** Scans `looks` slugs behind `after`. @returns the visible ones, and where to continue; undefined at the end */
   look(caller: Caller | undefined, after: string, looks: number): { seen: Machine[]; last: string | undefined } {
     const slugs = this.#slugs;
     const first = firstIndex(slugs.length, (index) => slugs[index]! > after);
@@ -123,7 +116,6 @@ export class Ownership {
   }
 }
 
-/** @throws Failure `contract_not_found` unless it is one of the machine's */
 export function contractOf(host: Host, machine: Machine, id: string): Contract {
   const contract = host.contracts.get(id) ?? machine.named.get(id);
   if (contract !== undefined && contract.machine === machine) return contract;
@@ -141,12 +133,12 @@ function opens({ key }: Caller, slug: string): boolean {
   return key.machine === undefined || key.machine === slug;
 }
 
-/** The same for every other slug, so that nothing is learnt about it. @throws Failure `scope_missing` */
+/** The same for every other slug, so that nothing is revealed. @throws Failure `scope_missing` */
 function refuseOtherMachine(slug: string, caller: Caller): void {
   if (!opens(caller, slug)) throw beyondMachine(caller.key.machine ?? '');
 }
 
-/** Slugs that would hide other routes below /api/chain, or that the node keeps for itself. */
+/** Slugs that would hide routes below /api/chain, or that are the node's own. */
 export function isReserved(slug: string): boolean {
   return slug === 'active' || slug === 'state-machines' || slug.startsWith('weir-');
 }
@@ -174,7 +166,7 @@ function notFound(slug: string): Failure {
   });
 }
 
-/** The first index of `0 .. length - 1` for which the condition holds, given that it holds for all behind it too; else `length`. */
+/** Binary search for the first index that holds, if all behind it hold too; else `length`. */
 export function firstIndex(length: number, holds: (index: number) => boolean): number {
   let low = 0;
   let high = length;

@@ -1,4 +1,4 @@
-// The parts of a node, each made here and handed what it needs. Handlers of routes get all of them. Port, start and close are in node.ts.
+// Makes the parts of a node and gives each what it needs. Handlers of routes get all of them. Port, start and close are in node.ts.
 import { Host } from '../host/host.js';
 import { type OperatorRegistry, standardOperators } from '../operator/registry.js';
 import { KeyRing } from '../record/key-ring.js';
@@ -59,22 +59,22 @@ export interface PartsOptions {
   readonly credentials: Credentials;
   readonly clock: WallClock;
   readonly signer: Signer;
-  /** How the present key followed from earlier ones, oldest first. */
+  /** From earlier keys to the present one, oldest first. */
   readonly successions?: readonly Succession[];
-  /** Rows of each record that are kept; older ones are removed, and a signed cut stands in their place. All when absent. */
+  /** Rows kept per record; a signed cut replaces older ones. Default: all. */
   readonly keepRows?: number | undefined;
   readonly durability?: DurabilityMode;
   readonly operators?: OperatorRegistry;
-  /** Of a node of many over one Redis; the store is then one in memory, in which nothing counts. */
+  /** For one of many nodes over one Redis; its store is then in memory, and nothing counts in it. */
   readonly network?: Pick<NetworkOptions, 'connection' | 'directory' | 'mark'>;
-  /** Addresses or networks of proxies whose `X-Forwarded-*` is believed; none when absent. */
+  /** Addresses or networks of proxies whose `X-Forwarded-*` is trusted. Default: none. */
   readonly trustProxy?: readonly string[];
   readonly onError?: (error: unknown) => void;
   readonly memoryGuard?: MemoryGuard;
   readonly limits?: Partial<Limits>;
 }
 
-/** @throws Failure `wrong_usage` when the successions do not lead to the key of the signer, and what the store throws */
+/** @throws Failure `wrong_usage` if the successions do not lead to the signer's key, and what the store throws */
 export function assemble(options: PartsOptions, surface: Surface) {
   const base = baseOf(options);
   const { clock, host, limits, network, record, access, turns, counts, sockets } = base;
@@ -104,7 +104,7 @@ export function assemble(options: PartsOptions, surface: Surface) {
     overload: new Overload(clock, counts, limits.overload),
     metrics: new Metrics({ counts, host, clock, sockets, readers: () => streams.size, version: VERSION }),
     ...made,
-    /** Goes on after the disk was full, if it has room again. Every part has to be taken from here anew after that. */
+    /** Resumes after a full disk, if there is room. Every part must then be read from here again. */
     recover(): boolean {
       if (!host.recover()) return false;
       made = keeping(base, streams);
@@ -115,7 +115,7 @@ export function assemble(options: PartsOptions, surface: Surface) {
   return parts;
 }
 
-/** What stays as it is while the node runs. */
+/** Parts that live as long as the node. */
 function baseOf(options: PartsOptions) {
   const { clock, store, credentials, signer, onError = () => {} } = options;
   const set = { ...defaultLimits, ...options.limits };
@@ -144,7 +144,7 @@ function baseOf(options: PartsOptions) {
   };
 }
 
-/** What knows the machines of the host: anew, when these are. */
+/** Parts that know the host's machines: made anew with those. */
 function keeping(base: ReturnType<typeof baseOf>, streams: Streams) {
   const { clock, host, store, credentials, limits, network, access, turns } = base;
   const active = new ActiveMachines(host, network === undefined);
@@ -169,13 +169,13 @@ function keeping(base: ReturnType<typeof baseOf>, streams: Streams) {
     network === undefined ? new LocalCounting({ ...base, idempotency }) : new NetworkCounting(network, host, turns);
   return {
     ...{ active, ownership, registry, counting },
-    /** Undefined where nobody mints keys. */
+    /** Undefined if no keys are minted. */
     mint: limits.mint.threshold === 0 ? undefined : new Mint({ host, registry, counting, limits: limits.mint }),
     courses: new Courses(host, counting.samples, limits),
   };
 }
 
-/** Of the heap, what records may take that are kept in it; their rows take a few times the bytes of their text. */
+/** Share of the heap for records in memory; rows take a few times the bytes of their text. */
 const HEAP_OF_RECORDS = 1 / 8;
 
 function withinHeap(limits: Limits): Limits {
@@ -186,7 +186,7 @@ function withinHeap(limits: Limits): Limits {
 
 export type Parts = Readonly<ReturnType<typeof assemble>>;
 
-/** @throws Failure `wrong_usage` when the successions do not lead to the key of the signer */
+/** @throws Failure `wrong_usage` if the successions do not lead to the signer's key */
 export function keysOf(signer: Signer, successions: readonly Succession[]): KeyRing {
   const read = KeyRing.read({ named: signer.publicKey, successions });
   if ('ring' in read) return read.ring;

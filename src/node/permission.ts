@@ -1,33 +1,29 @@
-// For whom a route is, and what a caller may do.
+// Who may use a route, and what a caller may do.
 import { Failure } from '../schema/failure.js';
 import type { Key, Scope } from '../store/credential-store.js';
 
 export type Auth =
-  /** Anyone; credentials are not looked at. */
+  /** Anyone; credentials are ignored. */
   | 'public'
-  /** Anyone where the machine is public, its owner alone where it is private. */
+  /** Anyone for public machines, the owner for private ones. */
   | 'public_or_owner'
   | 'key'
   | 'session'
   | 'key_or_session'
-  /** A key; a session that comes along has to be good, too, and of the same owner. */
+  /** A key; a session sent along must be valid, too, and of the same owner. */
   | 'key_and_session';
 
-/**
- * For whom a route is. `scope`: what a credential must be allowed to do. `ofOwner`: it is about the owner as a whole, so that a key of
- * one machine is not enough.
- */
+/** `scope`: what a credential must allow. `ofOwner`: about the owner as a whole, so a key of one machine is not enough. */
 export type Permission =
   | { readonly auth: 'public'; readonly scope?: undefined; readonly ofOwner?: undefined }
   | { readonly auth: Exclude<Auth, 'public'>; readonly scope: RouteScope; readonly ofOwner?: boolean };
 
 type RouteScope = Scope | 'any';
 
-/** Who is asking, by a credential that holds until `expiresAtMs`. */
 export interface Caller {
   readonly owner: string;
   readonly key: Key;
-  /** There when the caller came with a session: what it is kept under. */
+  /** Set if the caller uses a session. */
   readonly sessionHash?: string;
   /** Unix ms. */
   readonly expiresAtMs: number;

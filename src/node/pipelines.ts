@@ -1,14 +1,13 @@
-// Requests that a client sends on one connection without waiting for answers: some of each connection in a turn of the loop, so that nobody
-// waits for all that one client has sent at once.
+// Pipelined requests: a few of each connection per turn of the loop, so that others do not wait for all that one client sends at once.
 //
-//   connection a   a1 a2 … a8 │ a9 … a16 │ a17 …       64 KB that come together are 400 gates: some 40 ms in one go
+//   connection a   a1 a2 … a8 │ a9 … a16 │ a17 …       64 KB at once are 400 gates: some 40 ms in one go
 //   connection b   b1         │ b2       │
 //                    turn         turn
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { LoopTurn } from '../time/loop-turn.js';
 
-/** Requests of one connection that are handled in one turn. */
+/** Requests of one connection per turn. */
 const AT_ONCE = 8;
 
 interface Pipeline {
@@ -18,7 +17,7 @@ interface Pipeline {
   isRefused: boolean;
 }
 
-/** Kept on the connection itself: it is looked up for every request. */
+/** On the socket itself: every request looks it up. */
 interface PipelinedSocket extends Socket {
   pipeline?: Pipeline;
 }
@@ -29,7 +28,7 @@ export class Pipelines {
   readonly #refuse: (request: IncomingMessage, response: ServerResponse) => void;
   readonly #behind = new Map<Socket, Pipeline>();
 
-  /** @param mostWaiting requests of a connection; one more is the last of it @param refuse answers that one, and closes the connection */
+  /** @param mostWaiting requests per connection @param refuse answers the next one, and closes the connection */
   constructor(
     turn: LoopTurn,
     mostWaiting: number,

@@ -1,5 +1,4 @@
-// Failures as HTTP answers: one shape (RFC 9457) for ours, for Fastify's, for requests that reach no route, and for internal errors. The
-// status of each code is in the catalogue of schema/failure.ts.
+// Failures as HTTP answers in one shape (RFC 9457): ours, Fastify's, unrouted requests, internal errors. Statuses: schema/failure.ts.
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
@@ -19,12 +18,12 @@ export function problemOf(failure: Failure): Problem {
   return faults.length === 0 ? problem : { ...problem, errors: faults.slice(0, MOST_FAULTS) };
 }
 
-/** How long to wait before one tries again, in seconds; undefined where the failure does not say it. */
+/** Seconds until a retry; undefined if unknown. */
 export function retryAfterOf({ againCycle }: Failure, clock: Pick<WallClock, 'now' | 'cycleMs'>): number | undefined {
   return againCycle === undefined ? undefined : secondsUntil(againCycle, clock.now(), clock.cycleMs);
 }
 
-/** Answers with a problem. @param retryAfterS the seconds of `Retry-After`; undefined where they are not known */
+/** @param retryAfterS seconds of `Retry-After`; undefined if unknown */
 export function sendProblem(reply: FastifyReply, problem: Problem, retryAfterS?: number): FastifyReply {
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer realm="weir"');
   if (retryAfterS !== undefined) reply.header('retry-after', retryAfterS);
@@ -88,7 +87,7 @@ export function refusal(part: 'body' | 'query', schema: TSchema, errors: Paramet
   });
 }
 
-/** Why no route takes a request; `allow` where the path is known and the method is not. */
+/** Why no route matches; `allow` if the path is known, but not with this method. */
 export interface Unrouted {
   readonly failure: Failure;
   readonly allow?: string;
@@ -120,7 +119,7 @@ export function undecodable(): Unrouted {
   return { failure: noSuchRoute('The path cannot be decoded, or a part of it is longer than any name here.') };
 }
 
-/** For what is no HTTP, or does not come: there is neither a request nor a reply, only a socket. */
+/** For requests that are not HTTP, or too slow: there is only a socket. */
 export function refuseBrokenRequest(error: FastifyError, socket: Socket, clock: WallClock): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   if (!socket.writable) {
@@ -135,7 +134,7 @@ export function refuseBrokenRequest(error: FastifyError, socket: Socket, clock: 
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
   ];
-  // A socket that is closed with unread input is reset, and the client may lose the answer: the input is read and dropped for a while.
+  // Closing a socket with unread input resets it, and the client may lose the answer: input is read and dropped for a while.
   socket.removeAllListeners('data').on('data', () => {});
   const closed = new AbortController();
   socket.once('close', () => closed.abort());
@@ -143,7 +142,7 @@ export function refuseBrokenRequest(error: FastifyError, socket: Socket, clock: 
   void clock.sleep(LINGER_MS, closed.signal).then(() => socket.destroy());
 }
 
-/** How long a client that was refused may go on sending before its connection is cut, in ms. */
+/** How long a refused client may go on sending, in ms. */
 const LINGER_MS = 500;
 
 function brokenRequest(code: string): Failure {

@@ -1,7 +1,5 @@
-// A map that keeps what was asked for recently.
-
 /**
- * A map of bounded size that drops what was not asked for recently. One look-up where the entry is fresh: there is no list to relink.
+ * A bounded map that drops what was not used recently. A fresh hit takes one look-up: there is no list to relink.
  *
  *   get ─► young ─ miss ─► old ─ hit ─► moved to young          young full: it becomes old, and the old one is dropped
  */
@@ -10,7 +8,7 @@ export class RecentlyUsed<Value> {
   #young = new Map<string, Value>();
   #old = new Map<string, Value>();
 
-  /** @param size entries that are kept at least; never more than twice as many */
+  /** @param size minimum number of entries kept; never more than twice as many */
   constructor(size: number) {
     this.#size = size;
   }

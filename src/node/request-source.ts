@@ -1,4 +1,4 @@
-// What a request is counted by, and takes turns by: its owner, or the network of its address.
+// What requests are counted by and queued by: the owner, or the network of the address.
 
 import { isIPv4 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
@@ -17,12 +17,12 @@ export function sourceOf({ caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>):
   return caller === undefined ? ofAddress(ip) : ofOwner(caller.owner);
 }
 
-/** The pool of who asks: that of the address for which the key was minted, or of the address itself. */
+/** The network for which the key was minted, else that of the address. */
 export function poolOfCaller(caller: Caller | undefined, ip: string): string {
   return caller?.key.network ?? addressPool(ip);
 }
 
-/** The network in which owners share what there is room for: that of a provider's customer. */
+/** The network in which owners share room: that of a provider's customer. */
 export function addressPool(ip: string): string {
   const network = networkOf(ip, 48);
   return isIPv4(network) ? network.replace(/\.\d+$/, '.0/24') : network;
