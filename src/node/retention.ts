@@ -1,11 +1,9 @@
-// Removes what is kept no longer: old rows of records, where the operator keeps a number of them, with a signed cut in their place; and the
-// records of deleted machines after their retention.
+// Removes rows beyond the number that the operator keeps, leaving a signed cut, and the records of deleted machines after their retention.
 //
 //   |········ 900|901 ················ 1,900|       kept: 1,000 rows, and up to a tenth more
 //      removed   └ cut: "rows 1 to 900 were removed at …", signed with the hash of row 900
 //
-// Rows are gone for readers with the commit of the cut; their room in the database is freed afterwards, in small steps. A node that dies
-// meanwhile goes on with that when it starts.
+// Readers lose the rows with the commit of the cut; the database frees their room later, in small steps, and after a restart too.
 import type { Host, HostChange } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
 import type { AuditRow } from '../record/row.js';
@@ -16,12 +14,12 @@ import type { Clock } from '../time/clock.js';
 import { instantText } from '../time/cycle.js';
 import { NODE, type Turns } from './fair-queue.js';
 
-/** Records that are cut in one go, each with a signature; the others follow a cycle later. */
+/** Records cut per cycle: each takes a signature. */
 const AT_ONCE = 100;
 
 const REVIEWED_AT_ONCE = 500;
 
-/** Rows whose room is freed in one turn: some ms. */
+/** Rows freed per turn: some ms. */
 const SWEPT_AT_ONCE = 200;
 
 interface RetentionSources {
@@ -32,7 +30,6 @@ interface RetentionSources {
   readonly turns: Turns;
   readonly keepRows: number | undefined;
   readonly retentionMs: number;
-  /** Rows of a record were removed, and bytes of rows were freed. */
   readonly onRemoved: (machine: Machine, rows: number, bytes: number) => void;
 }
 
@@ -95,11 +92,11 @@ export class Retention {
     }
   }
 
-  /** @returns whether the record is short enough now; otherwise its newer rows are not durable, or not signed, yet */
+  /** @returns whether the record is short enough; if not, its newer rows are not durable or not signed yet */
   #cut(machine: Machine, cycle: number): boolean {
     const { slug, durableSeq, head } = machine;
     const { store, signer, clock, keepRows = Number.POSITIVE_INFINITY, onRemoved } = this.#sources;
-    // Only what was signed is removed: the newest checkpoint is never one of a removed row.
+    // Only signed rows are removed, so the newest checkpoint never belongs to a removed row.
     const toSeq = Math.min(durableSeq - keepRows, store.checkpoint(slug)?.seq ?? 0);
     const removed = this.#removedOf(slug);
     const [last] = toSeq > removed ? store.rows(slug, { afterSeq: toSeq - 1, limit: 1 }) : [];
@@ -112,7 +109,7 @@ export class Retention {
     return head.seq - toSeq <= this.#most;
   }
 
-  /** What an earlier process left: records that are too long, rows without a reader, cuts by a key that has retired. */
+  /** Finds what an earlier process left: long records, unswept rows, cuts by a retired key. */
   #review(cycle: number): void {
     const { store, signer } = this.#sources;
     for (let left = REVIEWED_AT_ONCE; left > 0; left -= 1) {
@@ -135,7 +132,7 @@ export class Retention {
       try {
         this.#sweepSome();
       } catch (error) {
-        // A failure of the store is known, and said by the heartbeat.
+        // The heartbeat reports failures of the store.
         if (!(error instanceof Failure)) throw error;
       }
       host.commit();

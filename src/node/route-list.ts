@@ -1,5 +1,4 @@
-// The list of every route of the node. Routing, validation, GET /api/endpoints, the OpenAPI document and the authorization tests all
-// come from it.
+// All routes. Routing, validation, GET /api/endpoints, the OpenAPI document and the authorization tests derive from this list.
 import type { Route } from './route.js';
 import { changeContract, promoteCandidate, showCandidate } from './routes/changes.js';
 import { createContract, deleteContract, getContract, listContracts, showStateMachine } from './routes/contracts.js';

@@ -1,4 +1,4 @@
-// What one route of the node is, declared once: where, for whom, what goes in and comes out, an example, and the handler.
+// The declaration of a route: where, for whom, its schemas, an example, and the handler.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type {
   FastifyReply,
@@ -28,15 +28,12 @@ type RouteDomain =
   | 'node'
   | 'home';
 
-/**
- * A request and the status of its answer on a node where the machine `edge-gateway` belongs to the caller and has one contract
- * made from the template. In `params`, the contract id is written as `{contract_id}`.
- */
+/** For a node where the caller owns `edge-gateway` with one template contract, whose id is written `{contract_id}`. */
 export interface Example {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** Media type of a body that is given as text. */
+  /** Media type of a text body. */
   readonly type?: string;
   readonly status: number;
 }
@@ -56,43 +53,37 @@ interface Served<S extends Shapes> extends Endpoint {
   readonly domain: RouteDomain;
   readonly summary: string;
   readonly shapes?: S;
-  /** Codes that are this route's own; those of its credentials, its body and the store are added by errorsOf. */
+  /** The route's own codes; `errorsOf` adds those of credentials, body and store. */
   readonly errors?: readonly FailureCode[];
   readonly example: Example;
-  /** False where asking by HEAD would make no sense: a GET that never ends. */
+  /** False for a GET that never ends. */
   readonly hasHead?: boolean;
-  /** Whether it is answered as it comes, and not when the turn of who asks comes: what decides cuts its work itself. */
+  /** Answered on arrival, not in the caller's turn: the route slices its work itself. */
   readonly isAtOnce?: boolean;
-  /** A gate: it counts, whatever method it is asked by, and its body is not read; how long its decisions take is measured. */
+  /** Counts with any method, ignores the body, and has the time of its decisions measured. */
   readonly isGate?: boolean;
-  /**
-   * Who is asking, by a key in a header. A program sends it and no browser, so that a gateway may pass on the name of the host that its
-   * client asked for. Undefined: as on every other route.
-   */
+  /** The caller by a key in a gateway's header. Browsers do not send it, so Host may be the client's. Default: none. */
   readonly gatewayOf?: (parts: Parts, request: FastifyRequest) => Caller | undefined;
-  /** The handler checks the body itself, with more precise words; the schema is documentation. */
+  /** The handler checks the body with more precise messages; the schema is documentation. */
   readonly checksBody?: boolean;
-  /** The body is handed over as the stream it is. */
   readonly takesStream?: boolean;
-  /** Answers, or a promise of it; the status is that of `reply`, 200 unless set. What it throws becomes a problem. */
+  /** The status is that of `reply`, 200 unless set. Exceptions become problems. */
   readonly handle: (parts: Parts, request: Asked<S>, reply: FastifyReply) => unknown;
 }
 
-/** A route of any shapes, as those see it who do not call its handler with shapes of their own. */
 export type Route = Declaration<Shapes>;
 
-/** Declares a route: the types of params, query and body follow from its schemas. */
+/** Infers the types of params, query and body from the schemas. */
 export function route<const S extends Shapes>(declared: Declaration<S>): Route {
   return declared as unknown as Route;
 }
 
-/** Whom routes are for, as most of them are. */
 export const forAnyone = { auth: 'public', tier: 'public' } as const;
 export const forReaders = { auth: 'public_or_owner', scope: 'read', tier: 'public' } as const;
 export const forOwners = { auth: 'key_or_session', scope: 'read', tier: 'machine' } as const;
 export const forAdmins = { auth: 'key_or_session', scope: 'admin', tier: 'machine' } as const;
 
-/** Whether asking changes something, which another site must not make a browser do. */
+/** If so, another site must not make a browser send it. */
 export function changesState({ method, isGate = false }: Route): boolean {
   return isGate || method !== 'GET';
 }

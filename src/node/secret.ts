@@ -1,15 +1,15 @@
-// The secrets of keys and sessions, and the names of keys and owners: random, and the node keeps only hashes of the secrets.
+// Random secrets of keys and sessions, and names of keys and owners. The node stores only hashes of the secrets.
 import { randomBytes } from 'node:crypto';
 import { sha256Hex } from '../schema/canonical.js';
 
 export interface Secret {
-  /** What its owner is given and nobody keeps. */
+  /** For the owner; never stored. */
   readonly text: string;
-  /** What is kept: SHA-256, lower-case hex. */
+  /** SHA-256, lower-case hex. */
   readonly hash: string;
 }
 
-/** A machine key, `weir_` and 43 characters; a session is 43 characters without more. 256 random bits each. */
+/** `weir_` and 43 characters, 256 random bits. */
 export function newKey(): Secret {
   return secretOf(`weir_${randomText(32)}`);
 }

@@ -1,4 +1,4 @@
-// The HTTP server of a node: Fastify with the limits of the node, the routes of the registry, and the check of what comes in.
+// The HTTP server of a node: Fastify with the node's limits, the routes of the registry, and the checks of requests.
 //
 //   request ─► who is asking ─► body parsed, checked ─► handler ─► answer counted
 //                  └────────────────┴──────────────────────┴──► failure ─► problem.ts
@@ -39,18 +39,17 @@ import { readWhole } from './whole-body.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What answers it, known before its body is read. */
+    /** Known before the body is read. */
     route: Route;
-    /** Characters of its body, where that is JSON. */
+    /** Characters of a JSON body. */
     bodyLength: number;
   }
 }
 
 interface ServerOptions {
   readonly log: FastifyBaseLogger;
-  /** Whether every request is logged; it costs speed. */
   readonly logRequests: boolean;
-  /** Addresses of proxies whose `X-Forwarded-*` is believed; none when empty. */
+  /** Proxies whose `X-Forwarded-*` is trusted. */
   readonly trustProxy: readonly string[];
   readonly checkHost: HostCheck;
 }
@@ -80,11 +79,11 @@ export async function createServer(
       };
       return connections.server(pipelines.before(overload.before(route)));
     },
-    // A request on a connection that is still open is answered while the node finishes.
+    // Requests on open connections are answered while the node finishes.
     return503OnClosing: false,
     trustProxy: trustProxy.length === 0 ? false : [...trustProxy],
     ...(logRequests ? { loggerInstance: log } : { logger: false }),
-    // Asked on a bare request: what leads nowhere is answered before its body is looked at.
+    // On the bare request: unknown routes are answered before their body is read.
     routerOptions: {
       compile: true,
       defaultRoute: unrouted((request) => whyUnrouted(app, routes, request)),
@@ -109,7 +108,7 @@ export async function createServer(
     counts.answersOf(route)[problem.status]! += 1;
     return sendProblem(reply, problem, failure && retryAfterOf(failure, parts.clock));
   });
-  // A gate is GET, whatever method it was asked by.
+  // All methods of a gate are routed as GET.
   const plain = routes.filter(({ method, takesStream, isGate }) => !takesStream && (!isGate || method === 'GET'));
   const served = { parts, checkHost, log };
   for (const route of plain) mount(app, served, route);
@@ -123,7 +122,7 @@ export async function createServer(
   return app;
 }
 
-/** Never called, since `setValidatorCompiler` comes before it; but where none is named, Fastify loads its own, which takes 30 ms. */
+/** Never called. Without it Fastify loads a validator of its own, which takes 30 ms. */
 function noOther(): never {
   throw new Bug('no schema is added to the server');
 }
@@ -137,7 +136,7 @@ function jsonReader({ limits, turns }: Pick<Parts, 'limits' | 'turns'>) {
       if (failure !== undefined) return done(failure);
       const text = body === null ? '' : body.toString();
       request.bodyLength = text.length;
-      // What is refused costs several times what is counted: of other routes each body takes its turn.
+      // Refusing costs several times what counting costs: on other routes each body takes its turn.
       if (text.length <= PARSED_AT_ONCE && route.isAtOnce === true) parse(text, done);
       else turns.take(sourceOf(request), () => parse(text, done));
     });
@@ -155,7 +154,7 @@ function parse(text: string, done: Parsed): void {
   done(null, parsed);
 }
 
-/** Characters of a body that is parsed and checked as it comes; a longer one waits for its turn. */
+/** Characters of a body that is parsed on arrival; a longer one waits for its turn. */
 const PARSED_AT_ONCE = 4_096;
 
 function mount(
@@ -166,7 +165,7 @@ function mount(
   const { method, path, tier, isGate = false, hasHead = !isGate } = route;
   const { clock, counts } = parts;
   const answers = counts.answersOf(route);
-  // A supervisor is answered however many others wait.
+  // Supervisors do not queue.
   const isAtOnce = route.isAtOnce === true || tier === 'operations (public)';
   const isAdmin = route.scope === 'admin' && changesState(route);
   const count = (request: FastifyRequest, reply: FastifyReply, startMs: number, body: unknown) => {
@@ -187,7 +186,7 @@ function mount(
     onRequest: identify(parts, route, checkHost),
     ...(isHot(route) ? {} : { serializerCompiler: () => JSON.stringify }),
     handler(request, reply) {
-      // Answers are for the caller alone, and what they say they are. A page that may be cached says so itself.
+      // Answers are private, and of the stated type. A cacheable page overrides this.
       reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
       const startMs = isGate ? clock.monotonicMs() : 0;
       const answer = isAtOnce ? handle(request, reply) : inTurn(parts, request, reply, () => handle(request, reply));
@@ -203,7 +202,7 @@ function mount(
   });
 }
 
-/** What another node may have made just now. Nothing has happened where these are thrown. */
+/** Another node may just have made these. When they are thrown, nothing has happened yet. */
 const MISSING: ReadonlySet<string> = new Set([
   'machine_not_found',
   'contract_not_found',
@@ -211,7 +210,7 @@ const MISSING: ReadonlySet<string> = new Set([
   'unknown_event_type',
 ]);
 
-/** Does something again, once what other nodes have added is known, where it found something missing. */
+/** Retries once with the newest changes of other nodes if something was missing. */
 async function afterFollowing(follow: () => Promise<void>, work: () => unknown): Promise<unknown> {
   try {
     return await work();
@@ -222,7 +221,7 @@ async function afterFollowing(follow: () => Promise<void>, work: () => unknown):
   }
 }
 
-/** Answers when the turn of who is asking comes. @throws Failure `node_overloaded` for one who waits for too many answers */
+/** @throws Failure `node_overloaded` if too many requests of the caller are queued */
 function inTurn(
   { turns, limits }: Parts,
   request: FastifyRequest,
@@ -239,7 +238,7 @@ function inTurn(
   });
 }
 
-/** Finds out who is asking, and by which name, before the body is read. */
+/** Authenticates, and checks the host name, before the body is read. */
 function identify(parts: Parts, route: Route, checkHost: HostCheck) {
   const { access, clock } = parts;
   const changes = changesState(route);
@@ -253,7 +252,7 @@ function identify(parts: Parts, route: Route, checkHost: HostCheck) {
   };
   type Done = (error?: Error) => void;
   const refused = (error: unknown, request: FastifyRequest, reply: FastifyReply, done: Done) => {
-    // A browser sends the cookie of a session that is over until it is taken away, and could look at nothing with it.
+    // A browser sends an expired session until its cookie is cleared, and could not even read pages with it.
     const isOver = error instanceof Failure && error.code === 'credential_invalid';
     if (isOver && request.raw.headers.authorization === undefined) setSessionCookie(request, reply, '', 0);
     done(error as Error);
@@ -267,7 +266,7 @@ function identify(parts: Parts, route: Route, checkHost: HostCheck) {
         refused(error, request, reply, done);
         return;
       }
-      // Another node may have made the key just now.
+      // Another node may just have made the key.
       const again = () => look(request);
       follow()
         .then(again, again)
@@ -281,7 +280,7 @@ function identify(parts: Parts, route: Route, checkHost: HostCheck) {
   };
 }
 
-/** Asked all the time: a serializer compiled from the schema writes its answers a fifth faster than JSON.stringify. */
+/** A serializer compiled from the schema is a fifth faster than JSON.stringify. */
 function isHot({ isAtOnce = false, takesStream = false }: Route): boolean {
   return isAtOnce && !takesStream;
 }
@@ -289,7 +288,7 @@ function isHot({ isAtOnce = false, takesStream = false }: Route): boolean {
 function schemaOf(route: Route): FastifySchema {
   const { method, path, shapes = {}, answers, checksBody, takesStream } = route;
   const { querystring, body } = shapes;
-  // Load balancers and browsers may add what they like to a page; the API says when it does not know a parameter.
+  // Load balancers and browsers may add parameters to a page; the API refuses unknown ones.
   const query = querystring ?? (path.startsWith('/api/') ? Nothing : undefined);
   const isChecked = method !== 'GET' && !checksBody && !takesStream;
   const response = Object.fromEntries(

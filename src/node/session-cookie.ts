@@ -1,5 +1,5 @@
-// The cookie of a session. By HTTPS it has the prefix by which browsers refuse it from any other host, and from this one without `Secure`; by plain
-// HTTP, which is for this machine, browsers take no such name.
+// The session cookie. Over HTTPS it has a prefix with which browsers refuse it from other hosts, or without `Secure`; over plain HTTP, meant
+// for this machine, browsers do not accept that name.
 import { fastifyCookie } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
@@ -14,7 +14,7 @@ export function sessionTokenOf(request: FastifyRequest): string | undefined {
   return cookie === undefined ? undefined : fastifyCookie.parse(cookie)[nameFor(request)];
 }
 
-/** @param maxAge seconds; 0 for a session that is over */
+/** @param maxAge seconds; 0 clears it */
 export function setSessionCookie(
   request: FastifyRequest,
   reply: FastifyReply,

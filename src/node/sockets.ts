@@ -1,5 +1,5 @@
-// The connections of a node, of all its ports together. An address may have so many, and a network of addresses a part of what others leave:
-// few addresses never take what others need; see limits.ts. Loopback and proxies send what many ask for: for them there is the bound of all.
+// Bounds the connections over all ports: per address, and per network of addresses by a share of what others leave; see limits.ts. Loopback
+// and proxies stand for many clients: for them only the total is bounded.
 //
 //   accepted ─► room? counted until it closes
 //                 └ none: cut before a byte is read
@@ -15,10 +15,9 @@ export class Sockets {
   readonly #byAddress = new Shares();
   readonly #byPool = new Shares();
   size = 0;
-  /** Connections that were cut since there was no room for them. */
   refused = 0;
 
-  /** @param room `perOwner`: of an address @param proxies addresses and networks of proxies */
+  /** @param room `perOwner`: per address @param proxies addresses and networks */
   constructor(room: Room, proxies: readonly string[]) {
     this.#room = room;
     for (const network of ['127.0.0.0/8', '::1', ...proxies]) {
@@ -29,15 +28,15 @@ export class Sockets {
     }
   }
 
-  /** Counts a connection until it closes, or cuts it. @returns whether it stays */
+  /** Counts a connection until it closes, or resets it. @returns whether it stays */
   admit(socket: Pick<Socket, 'remoteAddress' | 'resetAndDestroy' | 'once'>): boolean {
-    // One that is closed already has none.
+    // A closed socket has none.
     const { remoteAddress = '' } = socket;
     const [address, pool] = [networkOf(remoteAddress), addressPool(remoteAddress)];
     const isOfMany = remoteAddress !== '' && this.#isOfMany(remoteAddress);
     if (remoteAddress === '' || this.size >= this.#room.onNode || (!isOfMany && !this.#hasRoom(address, pool))) {
       this.refused += 1;
-      // Reset: a client that only sees the end of a connection may go on waiting for its answer.
+      // A client that sees only the end of a connection may go on waiting for its answer.
       socket.resetAndDestroy();
       return false;
     }

@@ -1,5 +1,4 @@
-// How much an owner, an address, a network of addresses, and all together may ask for within a window: what costs the node more than it looks.
-// Each has a rate limiter of its own, in memory. What is refused does not count.
+// Limits costly requests per owner, per address, per network of addresses and in total, in memory. Refused requests do not count.
 import { makeGate } from '../actor/create-limiter.js';
 import type { Gate } from '../limiter/gate.js';
 import { rateLimiter } from '../limiter/rate-limiter.js';
@@ -28,11 +27,7 @@ export class SourceLimit {
     this.#ofAll = makeGate(planContract(rateLimiter({ threshold: onNode, within })), clock.cycle());
   }
 
-  /**
-   * Counts `units` for an owner and for an address.
-   * @param setHeader given the header Retry-After where it is refused
-   * @throws Failure `too_many_requests` if either has had its share
-   */
+  /** Counts `units` for owner and address. @throws Failure `too_many_requests` if one is full; sets Retry-After */
   take(
     {
       owner,

@@ -1,4 +1,4 @@
-// The messages of event streams, as server-sent events: each a CloudEvents 1.0 envelope.
+// Messages of event streams: server-sent events, each a CloudEvents 1.0 envelope.
 import type { AuditRow, Cut } from '../record/row.js';
 import { instantText, startOf } from '../time/cycle.js';
 
@@ -12,7 +12,7 @@ interface CloudEvent {
   readonly data: unknown;
 }
 
-/** The messages of a row, in one piece: its transition, then what it emitted. Empty for rows that are no transition. */
+/** The transition of a row, then what it emitted; empty for other rows. */
 export function messagesOf(row: AuditRow): string {
   if (row.kind !== 'transition') return '';
   const { machine, contract_id, key, seq, cycle, at: time, to: state, emitted } = row;
@@ -25,7 +25,6 @@ export function messagesOf(row: AuditRow): string {
   return message(seq, 'transition', { ...envelope, ...typed(`${seq}`, 'transition'), data: row }) + messages.join('');
 }
 
-/** Rows that the reader has not seen were removed. */
 export function removedMessage({ machine, ...cut }: Cut): string {
   const { removed_to_seq: seq, at: time } = cut;
   const envelope = { specversion: '1.0', source: `/api/chain/${machine}`, time } as const;
@@ -46,7 +45,7 @@ export function cycleMessage(machine: string, seq: number, cycle: number, missed
   });
 }
 
-/** @param contracts JSON of what each has counted, up to `cycle` */
+/** @param contracts JSON of their counts up to `cycle` */
 export function countsMessage(machine: string, seq: number, cycle: number, contracts: string, cycleMs: number): string {
   const source = `/api/chain/${machine}`;
   const envelope = {

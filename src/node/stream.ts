@@ -1,13 +1,12 @@
-// The readers of event streams. Every message is a CloudEvents 1.0 envelope made from a row, so that a live message and a repeated one
-// are the same, under the same id.
+// The readers of event streams. A message is a CloudEvents 1.0 envelope made from a row: live or repeated, it is the same under the same id.
 //
 //   Last-Event-ID: 7 ─► behind: rows 8 … head from the store, page by page, as fast as the reader takes them
 //                         │ ▲
 //             caught up   ▼ │   more bytes wait than the limit       rows that were removed: one message says so
 //                        live: every row as it becomes durable, every cycle as it begins, with the counts of those before: courses.ts
 //
-// The bytes that wait for a reader are bounded however slow it is, and it misses nothing but cycles. Readers that are behind take turns,
-// one page each: see fair-queue.ts. A reader that takes nothing is cut by the idle timeout of the server.
+// The backlog of a slow reader is bounded, and it misses nothing but cycles. Readers behind take turns, one page each: see fair-queue.ts. The
+// server's idle timeout cuts a reader that takes nothing.
 import type { ServerResponse } from 'node:http';
 import type { Contract } from '../host/contract.js';
 import type { Machine } from '../host/machine.js';
@@ -54,7 +53,7 @@ interface StreamsSources {
 
 const PAGE = 100;
 
-/** How long a browser waits before it comes back, in ms. */
+/** After which a browser reconnects. */
 const RETRY_MS = 2_000;
 
 export class Streams {
@@ -76,9 +75,8 @@ export class Streams {
   }
 
   /**
-   * Turns a response into a stream.
-   * @param afterSeq the last row that the reader has seen; undefined to begin with what happens from now on
-   * @throws Failure `node_overloaded`, `too_many_requests` for one caller, `invalid_input` for counts of too many contracts
+   * @param afterSeq the last row that the reader has; undefined: only new rows
+   * @throws Failure `node_overloaded`, `too_many_requests` (one caller), `invalid_input` (too many contracts)
    */
   open(
     response: ServerResponse,
@@ -133,7 +131,7 @@ export class Streams {
     for (const reader of this.#all()) this.#sendCounts(reader);
   }
 
-  /** Shows every quiet reader that the stream lives, and ends streams whose caller may not listen any more. */
+  /** Keeps quiet streams alive, and ends those whose credential is no longer valid. */
   beat(): void {
     for (const reader of this.#all()) {
       if (reader.caller !== undefined && !this.#sources.holds(reader.caller)) reader.response.end();
@@ -150,7 +148,7 @@ export class Streams {
     for (const { response } of this.#all()) response.end();
   }
 
-  /** Sends what the reader has not seen when its turn comes; the reader is live if there is nothing. */
+  /** Sends the backlog in the reader's turn; without one, the reader is live. */
   #goOn(reader: Reader): void {
     reader.isLive = reader.seq === reader.machine.durableSeq;
     const { turns } = this.#sources;
@@ -158,12 +156,11 @@ export class Streams {
     else if (reader.watched !== undefined) turns.take(reader.source, () => this.#sendCounts(reader));
   }
 
-  /** Sends a page of what the reader has not seen; the next one follows when it has taken this one. */
   #sendPage(reader: Reader): void {
     const { response, machine } = reader;
     if (response.destroyed) return;
     const { record } = this.#sources;
-    // A reader whose rows cannot be read now is cut, and comes back.
+    // A reader whose rows cannot be read is disconnected, and reconnects.
     try {
       const cut = record.cut(machine.slug);
       if (cut !== undefined && reader.seq < cut.removed_to_seq)

@@ -1,9 +1,9 @@
-// What owners have on the node, and how much they may have. A node has room for `onNode` of a thing. Owners whose keys were minted for one
-// network of addresses share a pool: a part of what all others leave, and an owner may have as many as are still free in it. So neither a
-// few keys nor a few addresses take all.
+// What owners use on the node, and how much they may have. The node has room for `onNode` of a thing. Owners whose keys were minted for one
+// network of addresses share a pool, a part of what all others leave; an owner may take what is free in it. So neither a few keys nor a few
+// addresses take all.
 //
 //   node     |others ■■■■■■■■■■|pool ■■■□□□|                  |      an owner with as many as the 3 that are free in the pool gets no more
-//                               └── 1/8 ──┘                          more than 1/8 where two owners could not have their bounds in it
+//                               └── 1/8 ──┘                          more than 1/8 if the bounds of two owners would not fit
 import type { Contract } from '../host/contract.js';
 import type { Host, HostChange } from '../host/host.js';
 import { cellsOfKeys } from '../host/keys.js';
@@ -20,14 +20,14 @@ export interface Stocked {
   machines: number;
   contracts: number;
   windowCycles: number;
-  /** What the keys of all contracts with keys may take, in cells. */
+  /** Cells that the keys of all contracts may take. */
   keyCells: number;
-  /** Bytes of the texts of definitions; those that are equal count once for an owner. */
+  /** Texts of definitions; equal ones of an owner count once. */
   definitionBytes: number;
 }
 
 export interface Used extends Stocked {
-  /** Rows of all records together, without those that were removed, and the KiB that they take. */
+  /** Of all records, without removed rows. */
   rows: number;
   recordKib: number;
 }
@@ -54,11 +54,11 @@ export class Usage {
   readonly #limits: Limits;
   readonly #credentials: Pick<Credentials, 'keysOf'>;
   readonly #records = new Map<Machine, { rows: number; bytes: number }>();
-  /** Of each owner, and of each pool of owners. */
+  /** By owner, and by pool. */
   readonly #accounts = new Map<string, Used>();
   readonly #onNode = none();
   readonly #poolByOwner = new Map<string, string>();
-  /** How many contracts of an owner have each plan. */
+  /** By owner: the number of contracts per plan. */
   readonly #plans = new Map<string, Map<Plan, number>>();
   readonly #bytes = new WeakMap<Plan, number>();
 
@@ -102,7 +102,7 @@ export class Usage {
     return { ...this.#account(`owner ${owner}`) };
   }
 
-  /** Without the machines that the node keeps itself. */
+  /** Without the node's own machines. */
   get onNode(): Readonly<Used> {
     return { ...this.#onNode };
   }
@@ -112,7 +112,7 @@ export class Usage {
     if (machine !== undefined) this.addRows(machine, 1, bytesOfRow(row));
   }
 
-  /** Rows of `bytes` together were added to the record of a machine, or, below 0, removed from it. */
+  /** @param bytes of all these rows; both below 0 if they were removed */
   addRows(machine: Machine, rows: number, bytes: number): void {
     const { owner } = machine.image;
     const record = this.#records.get(machine) ?? { rows: 0, bytes: 0 };
@@ -139,7 +139,7 @@ export class Usage {
     if (wanted.asked.some(([name]) => name === 'machines')) this.refuseBeyondDeleted(wanted);
   }
 
-  /** Refuses a machine where too many records of deleted ones are kept. @throws Failure `limit_reached` */
+  /** @throws Failure `limit_reached` if too many records of deleted machines are kept */
   refuseBeyondDeleted({ owner, what }: Wanted): void {
     const { perOwner, onNode } = this.#limits.deletedMachines;
     const { deleted } = this.#ownership;
@@ -159,7 +159,6 @@ export class Usage {
     });
   }
 
-  /** What the owners of a pool may still take together. */
   #freeIn(owner: string, name: keyof Used): number {
     const used = this.#account(this.poolName(owner))[name];
     return poolOf(this.#limits[name], this.#onNode[name] - used) - used;
@@ -169,7 +168,7 @@ export class Usage {
     let name = this.#poolByOwner.get(owner);
     if (name === undefined) {
       const [key] = this.#credentials.keysOf(owner, '', 1);
-      // One that nobody minted is in a pool of its own.
+      // An owner without a minted key has a pool of its own.
       name = `pool ${key?.network ?? `of ${owner}`}`;
       this.#poolByOwner.set(owner, name);
     }
@@ -190,7 +189,7 @@ export class Usage {
     };
   }
 
-  /** What a contract takes beyond what it has, where it gets other plans. */
+  /** What a contract needs in addition for other plans. */
   ofChange(owner: string, { plans, image }: Sized, after: readonly Plan[]): Wanted {
     const [was, is] = [plans, after].map((all) => sizeOf(all, image.keyed?.maxKeys)) as [Size, Size];
     const bytes = after.reduce((sum, plan) => sum + (plans.includes(plan) ? 0 : this.#bytesOf(plan)), 0);
@@ -206,7 +205,7 @@ export class Usage {
     if (!isReserved(slug)) this.#add(image.owner, { machines: by });
   }
 
-  /** A contract came, or went. Machines that the node keeps itself take no room. */
+  /** The node's own machines take no room. */
   #change(machine: Machine, { plans, image }: Sized, by: 1 | -1): void {
     if (isReserved(machine.slug)) return;
     const { owner } = machine.image;
@@ -229,7 +228,6 @@ export class Usage {
       for (const name of NAMES) used[name] += more[name] ?? 0;
   }
 
-  /** Deletes something of an owner. @returns what is free now */
   freedBy(owner: string, remove: () => void): Freed & { readonly machines: number } {
     const before = this.of(owner);
     remove();
@@ -280,7 +278,7 @@ export function ofMachine(owner: string): Wanted {
   };
 }
 
-/** @param free how many the owner may have at most, for what others have @returns undefined where there is room */
+/** @param free what others leave for the owner @returns undefined if there is room */
 export function refusalBeyond(
   limits: Limits,
   place: 'node' | 'network',

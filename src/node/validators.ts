@@ -1,4 +1,4 @@
-// How the body and the query of a request are checked against the schemas of its route.
+// Checks the body and the query of a request against the schemas of its route.
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TObject, TSchema } from 'typebox';
 import { compileSchema } from '../schema/compile-schema.js';
@@ -7,14 +7,14 @@ import { refusal } from './problem.js';
 
 type Outcome = true | { readonly value: unknown } | { readonly error: Failure };
 
-/** Parameters of a path are not checked: they are names to be looked up, and one of the wrong shape is one that is not there. */
+/** Path parameters are not checked: a malformed name is simply not found. */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) =>
   httpPart === 'body' ? bodyValidator(schema) : queryValidator(schema as TObject);
 
 function bodyValidator(schema: TSchema): (body: unknown) => Outcome {
   const compiled = compileSchema(schema);
   return (body) => {
-    // Fastify hands over null where there was no body: the same as one without fields.
+    // Fastify passes null for an absent body; it counts as one without fields.
     const given = body ?? {};
     if (compiled.fits(given)) return body === null ? { value: given } : true;
     return { error: refusal('body', schema, compiled.errors(given)) };

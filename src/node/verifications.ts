@@ -1,5 +1,4 @@
-// Verifies records on request without delaying others: one record at a time, in short pieces that take turns with other work. All who ask
-// for the same record meanwhile share one verification.
+// Verifies records on request without delaying others: one at a time, in short pieces. Requests for the same record share a verification.
 import { EMPTY, type Head } from '../record/chain.js';
 import type { KeyRing } from '../record/key-ring.js';
 import type { AuditRow, Checkpoint } from '../record/row.js';
@@ -15,24 +14,24 @@ const STRETCH = 50;
 interface VerificationsOptions {
   readonly store: RecordReader;
   readonly keys: () => KeyRing | Promise<KeyRing>;
-  /** The last row of a machine that this process knows of: it was acknowledged. */
+  /** The last row that this process acknowledged. */
   readonly headOf: (slug: string) => Head | undefined;
   readonly turns: Turns;
-  /** Walks that may wait or be under way. */
+  /** Walks queued or running. */
   readonly most: number;
 }
 
 export class Verifications {
   readonly #options: VerificationsOptions;
   readonly #walks = new Map<string, { readonly pool: string; readonly walk: Promise<Verification> }>();
-  /** The walk that began last, however it ends: the next one begins behind it. */
+  /** Settles after the last walk; the next one follows it. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: VerificationsOptions) {
     this.#options = options;
   }
 
-  /** @param pool whose walks together leave room for those of others; see limits.ts @throws Failure `node_overloaded` */
+  /** @param pool shares the room with other pools; see limits.ts @throws Failure `node_overloaded` */
   of(slug: string, pool: string): Promise<Verification> {
     const known = this.#walks.get(slug);
     if (known !== undefined) return known.walk;
@@ -56,7 +55,7 @@ export class Verifications {
       return verifier.refuse(['hash', `The node acknowledged another row ${row.seq} than this one.`], row.seq, row.seq);
     };
     const check = (rows: readonly AuditRow[]) => {
-      // Rows were removed that were not walked yet: the record begins later now. Only a store of this process removes any.
+      // Rows were removed before they were walked: the record begins later now. Only a local store removes rows.
       if (verifier.holds && verifier.head.seq < (store.cut(slug)?.removed_to_seq ?? 0)) {
         const checkpoint = store.checkpoint(slug);
         if (!(checkpoint instanceof Promise)) {

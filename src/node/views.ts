@@ -14,7 +14,7 @@ export function shortView({ id, state: currentState, plan, image }: Contract) {
   return { id, currentState, name: image.name ?? plan.definition.name };
 }
 
-/** @param contracts the first of its contracts; absent for a new machine */
+/** @param contracts the first ones; absent for a new machine */
 export function machineView(
   machine: Machine,
   caller: Caller | undefined,
@@ -84,7 +84,7 @@ function keyedView({ keys, image }: Contract) {
   return { keyed: { ...keyedFields(image.keyed).keyed!, keys: keys.table.size, limited: keys.limited } };
 }
 
-/** With what its window says now, or that of one key. @param standing as it is in the running cycle */
+/** With the count of its window, or that of a key, in the running cycle. */
 export function contractStatus(contract: Contract, { gate }: Pick<KeyState, 'gate'>, name?: string) {
   const { plan, failure } = contract;
   const ofKey = { ...(name !== undefined && { key: name }), currentState: plan.states[gate.state]!.name };

@@ -1,24 +1,23 @@
 // Reads a body as a whole.
 //
-//   head+body                  in one piece, as nearly all come: taken where it is, without a listener
-//   head+bo ─► dy              collected; whole with its last byte where its length was announced
+//   head+body                  in one piece, as nearly all bodies are: taken at once, without a listener
+//   head+bo ─► dy              collected; complete with the last byte of an announced length
 //   head+chunk ─► chunk ─►     collected up to its end
 //
-// What a client sends on one connection is read in the order in which it was sent: nothing here waits longer than for the last byte.
+// Requests on one connection are read in the order sent: nothing here waits longer than for the last byte.
 import type { IncomingMessage } from 'node:http';
 import { Failure } from '../schema/failure.js';
 
-/** The body, null where it is empty; or why it cannot be read: `body_too_large`, `malformed_request` where it breaks off. */
+/** The body, null if empty; or `body_too_large`, or `malformed_request` if it breaks off. */
 type Read = (error: Failure | undefined, body: Buffer | null) => void;
 
-/** @param most bytes that it may have; what is beyond is dropped */
 export function readWhole(request: IncomingMessage, most: number, read: Read): void {
   const announced = Number(request.headers['content-length']);
   if (announced > most) {
     read(tooLarge(), null);
     return;
   }
-  // A request is there once its head is parsed: what came with the head is parsed before the next tick.
+  // The request exists once its head is parsed; what came with the head is parsed before the next tick.
   process.nextTick(() => {
     if (request.readableLength === announced) read(undefined, request.read());
     else collect(request, most, announced, read);

@@ -1,5 +1,5 @@
-// The port for counting: what routes, gates, bulk, Envoy, streams and pages ask about machines, contracts and keys. Two siblings keep its promises,
-// `local` (a table of keys in this process, a store behind it) and `network` (Redis); test/suite/counting.ts holds them over both.
+// The port for counting: what routes, gates, bulk, Envoy, streams and pages ask about machines, contracts and keys. Implemented by `local` (a table
+// of keys in this process, with a store) and `network` (Redis); test/suite/counting.ts runs over both.
 //
 //   route ─► counting ─┬─► local      the host of this process, synchronous where nothing waits
 //                      └─► network    Redis, over several nodes
@@ -19,20 +19,20 @@ import type { Samples } from './samples.js';
 export type MaybePromise<T> = T | Promise<T>;
 
 export interface Counting {
-  /** Why nothing that is counted now can be vouched for; undefined while all is well. */
+  /** Set while counts cannot be guaranteed. */
   readonly failure: Failure | undefined;
 
-  /** Counts and decides as a gate. Resolves once what it says is as durable as the node promises. @throws Failure `store_failed`, `store_away` */
+  /** Resolves once the decision is as durable as the node promises. @throws Failure `store_failed`, `store_away` */
   decide(asked: Asked): MaybePromise<Outcome>;
 
-  /** What `decide` would say. Nothing is counted. */
+  /** As `decide`, without counting. */
   peek(asked: Asked): MaybePromise<Outcome>;
 
-  /** As `decide`, for many on one machine, in order. One with `n` 0 counts nothing, and says how one would be decided. */
+  /** As `decide`, for many on one machine, in order. `n` 0 counts nothing and shows how one would be decided. */
   decideAll(machine: Machine, asked: readonly Asked[]): MaybePromise<Outcomes>;
 
   /**
-   * Counts an event in all contracts of a machine that listen to it, or in one. With a key it is counted once, and repeated it has the same answer.
+   * Counts an event in one contract or in all that listen. With `once`, a repetition only gets the same answer.
    * @throws Failure `unknown_event_type`, `contract_not_found`, `contract_failed`, `key_missing`, `invalid_input`, `event_too_old`,
    * `event_in_future`, `too_many_keys`, `idempotency_key_reused`, `too_many_requests`
    */
@@ -41,43 +41,42 @@ export interface Counting {
   lines(machine: Machine): Lines;
 
   /**
-   * A contract, or one of its keys, in the running cycle. A key that is not there is as it would be made.
-   * @param name of the key, by `Contract.nameOf`
+   * A contract or one of its keys in the running cycle; an unknown key is as new. @param name by `Contract.nameOf`
    * @throws Failure `contract_not_found`, `too_many_keys`, `store_away`
    */
   state(contract: Contract, name?: string): MaybePromise<KeyState>;
 
-  /** Contracts as they are now, without those that are gone. @throws Failure `store_away` */
+  /** Without those that are gone. @throws Failure `store_away` */
   states(contracts: readonly Contract[]): MaybePromise<readonly Contract[]>;
 
-  /** A page of the keys of a contract. @throws Failure `store_away` */
+  /** @throws Failure `store_away` */
   keys(contract: Contract, page: KeyPage): MaybePromise<KeysShown>;
 
   readonly samples: Samples;
 
-  /** A cycle has begun. Resolves once the figures of the one before have been taken. @throws Failure `store_failed`, `store_away` */
+  /** A cycle begins. Resolves once the last one's figures are taken. @throws Failure `store_failed`, `store_away` */
   tick(cycle: number): MaybePromise<void>;
 
-  /** Resolves once all rows that this node has of a machine are durable: before an answer that shows its states. @throws Failure `store_failed` */
+  /** Resolves once all rows of a machine are durable: its states may be shown. @throws Failure `store_failed` */
   durable(machine: Machine): void | Promise<void>;
 
-  /** The end of a record, once it is durable: rows up to it may be shown. @throws Failure `rows_missing`, `store_failed`, `store_away` */
+  /** The durable end of a record: later rows stay hidden. @throws Failure `rows_missing`, `store_failed`, `store_away` */
   head(machine: Machine): MaybePromise<Chain['head']>;
 
   /**
-   * Moves a contract, or one of its keys, whatever it has counted.
-   * @returns the row of the transition, once it is durable; the row of a refusal is durable when this rejects
-   * @throws Failure `no_transition`, `condition_failed`, `compute_failed`, `prove_failed`, `verify_failed`, `too_many_keys`, `contract_failed`
+   * Moves a contract or a key, whatever its counts. The row of the move, or of a refusal, is durable when this settles.
+   * @throws Failure `no_transition`, `condition_failed`, `compute_failed`, `prove_failed`, `verify_failed`,
+   * `too_many_keys`, `contract_failed`
    */
   move(contract: Contract, move: Move, name?: string): Promise<AuditRow>;
 }
 
 export interface KeyPage {
-  /** `next` of the page before; 0 for the first. */
+  /** `next` of the previous page; 0 for the first. */
   readonly after: number;
   readonly limit: number;
   readonly limited: boolean;
-  /** Only those whose name has this text; all where it is empty. */
+  /** Part of the name; empty for all. */
   readonly search: string;
 }
 
@@ -101,7 +100,6 @@ export interface Decided {
   readonly nowMs: number;
 }
 
-/** A failure is that of this contract, or of this key. */
 export type Outcome = Decided | Failure;
 
 export interface Outcomes {

@@ -1,4 +1,4 @@
-// What is said of a decision: the state and count behind it, what is left, and when to come again.
+// The content of a decision: state, count, what is left, and when to retry.
 import type { Contract } from '../../host/contract.js';
 import type { KeyState } from '../../host/keys.js';
 import type { Machine } from '../../host/machine.js';
@@ -11,14 +11,13 @@ export interface Asked {
   /** Index into `plan.kinds`. */
   readonly kind: number;
   readonly n: number;
-  /** Of their key, by `Contract.nameOf`; undefined for a contract without keys. */
+  /** By `Contract.nameOf`; undefined for a contract without keys. */
   readonly name: string | undefined;
 }
 
-/** What `DecisionShape` describes. Every field is always set, and undefined where JSON leaves it out: one hidden class for all. */
+/** As `DecisionShape`. Every field is always set, so that all have one hidden class; JSON omits undefined ones. */
 export interface Decision {
   readonly id: string;
-  /** As the record names it; undefined for a contract without keys. */
   readonly key: string | undefined;
   readonly state: string;
   readonly count: number;
@@ -33,7 +32,7 @@ export interface Decision {
   readonly away?: undefined;
 }
 
-/** Admitted while the store is away, by a contract that is open then. */
+/** Admitted by a contract that is open while the store is away. */
 export interface Uncounted {
   readonly id: string;
   readonly key: string | undefined;
@@ -43,11 +42,7 @@ export interface Uncounted {
   readonly away: true;
 }
 
-/**
- * What is said once `admitted` of the requests were admitted.
- * @param standing of the contract, or of the key, after that
- * @param cost of the request for which it says when it would be admitted
- */
+/** @param gate after the decision @param cost of the request whose retry time is given */
 export function decisionOf(
   { contract, kind, n, name }: Pick<Asked, 'contract' | 'kind' | 'n' | 'name'>,
   admitted: number,
@@ -82,12 +77,11 @@ export function decisionOf(
   };
 }
 
-/** As `decisionOf`, for a gate: when one of the same cost would be admitted. */
+/** With the retry time of a request of the same cost. */
 export function gateDecisionOf(asked: Asked, admitted: number, cycle: number): Decision {
   return decisionOf(asked, admitted, asked.contract.stateOf(asked.name, cycle), asked.n);
 }
 
-/** Nothing is counted. */
 export function foreseen(asked: Asked, cycle: number): Decision {
   const { contract, n } = asked;
   contract.advance(cycle);
@@ -101,7 +95,7 @@ function msUntil({ nowMs }: Gate, ms: number): number {
   return Math.max(0, Math.ceil((ms - nowMs) * 1000) / 1000);
 }
 
-/** As `admissionMs`, without looking ahead where the initial state has room: nearly always. */
+/** As `admissionMs`, but shortcut if the initial state has room: nearly always. */
 function againMsOf(gate: Gate, kind: number, cost = 1): number | undefined {
   const hasRoom = cost === 1 && gate.state === gate.plan.initial && gate.admits && gate.remaining > 0;
   return hasRoom ? gate.nowMs : admissionMs(gate, kind, cost);

@@ -1,4 +1,4 @@
-// Counting many events: each line is counted or refused by itself, and every line has an outcome.
+// Counts many events: each line is counted or refused by itself, and has an outcome.
 //
 //   line     1 … 100     101 … 5000    5001      5002 …        neighbours with the same outcome share one entry, so that the
 //   outcome  admitted    limited       refused   admitted …    answer stays small however many lines there are
@@ -15,7 +15,7 @@ import type { OnceOnly, Replayed } from './once-only.js';
 
 const MOST_OUTCOMES = 20_000;
 
-/** Refused lines after which no further line is read: refusing is slow, and something is wrong with the sender. */
+/** Reading stops there: refusing is slow, and something is wrong with the sender. */
 const MOST_REFUSED = 10_000;
 
 const LONGEST_LINE = 4_096;
@@ -34,7 +34,7 @@ export interface EventFields {
   readonly key: string | undefined;
 }
 
-/** What became of neighbouring lines: all their events admitted, all limited, some of each (one line), or nothing counted. */
+/** `mixed`: a line of which some events were admitted and some limited. */
 interface LineOutcome {
   readonly from_line: number;
   to_line: number;
@@ -60,14 +60,14 @@ export interface Sum {
 
 export abstract class Lines implements LineReader {
   readonly outcomes: LineOutcome[] = [];
-  /** Lines with an event; blank ones are none. */
+  /** Without blank ones. */
   lines = 0;
   counted = 0;
   refused = 0;
-  /** Of the lines that were counted. An event that several contracts count is admitted if all of them admit it. */
+  /** Of counted lines. An event of several contracts is admitted if all admit it. */
   admitted = 0;
   limited = 0;
-  /** The line before which reading stopped; undefined when all were read. */
+  /** The line before which reading stopped. */
   stoppedBefore: number | undefined;
   protected readonly host: Host;
   protected readonly machine: Machine;
@@ -84,16 +84,15 @@ export abstract class Lines implements LineReader {
     this.machine = machine;
   }
 
-  /** Counts what is read, a piece at a time: all of it in the running cycle. @throws Failure `store_failed`, and what reading throws */
+  /** Counts piece by piece, all in the running cycle. @throws Failure `store_failed`, and what reading throws */
   abstract count(reading: Steps<void>): void | Promise<void>;
 
   /** As `count`, once: repeated, it has the same answer. @throws Failure as `Counting.event` */
   abstract countOnce(reading: Steps<void>, once: OnceOnly): LinesAnswer | Replayed | Promise<LinesAnswer | Replayed>;
 
-  /** Resolves once what was counted is as durable as the node promises. */
+  /** Resolves once the counts are as durable as the node promises. */
   abstract settled(): void | Promise<void>;
 
-  /** What is said of a contract without keys that has counted. */
   protected abstract decisionOn(contract: Contract, sum: Sum): Decision;
 
   line(bytes: Buffer, from: number, to: number, number: number): void {
@@ -120,7 +119,7 @@ export abstract class Lines implements LineReader {
     this.#read.push({ number, type, count, cycle, contractId, key });
   }
 
-  /** Counts a line where it is read. @returns false where it has to wait, and so those behind it */
+  /** @returns false if the line has to wait, and so all behind it */
   protected countNow(_number: number, _line: EventFields): boolean {
     return false;
   }
@@ -139,7 +138,6 @@ export abstract class Lines implements LineReader {
     return this.#sums.keys();
   }
 
-  /** With what is said of every contract that counted: all that it admitted and limited here. */
   *answer(cycle: number): Steps<LinesAnswer> {
     const contracts: (Decision | KeyedSum)[] = [];
     for (const [contract, sum] of this.#sums) {
@@ -171,7 +169,7 @@ export abstract class Lines implements LineReader {
     return false;
   }
 
-  /** Looked up once for all lines that ask for the same. @throws Failure as `listenersOf` */
+  /** Cached for neighbouring lines. @throws Failure as `listenersOf` */
   protected listenersOf({ type, contractId }: EventFields): readonly Listener[] {
     if (this.#listeners !== undefined && this.#type === type && this.#contractId === contractId) return this.#listeners;
     this.#listeners = listenersOf(this.host, this.machine, type, contractId);
@@ -193,7 +191,7 @@ export abstract class Lines implements LineReader {
     return sum;
   }
 
-  /** A line of n events was counted; `least`: how many all contracts admitted. */
+  /** @param least how many of the n events all contracts admitted */
   protected took(number: number, n: number, least: number): void {
     this.lines += 1;
     this.counted += 1;

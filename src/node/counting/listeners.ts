@@ -1,4 +1,4 @@
-// Events on their way to contracts: who listens, for which key, and why an event cannot be counted.
+// Which contracts count an event, under which key, and why an event cannot be counted.
 import type { Static } from 'typebox';
 import type { EventShape } from '../../api/events.js';
 import type { Contract } from '../../host/contract.js';
@@ -15,10 +15,7 @@ export type Event = Static<typeof EventShape>;
 
 export type Listener = Pick<Asked, 'contract' | 'kind'>;
 
-/**
- * The contracts that count events of a kind: one, or all of the machine that listen and have not stopped.
- * @throws Failure `contract_not_found`, `contract_failed` (all have stopped), `unknown_event_type`
- */
+/** @throws Failure `contract_not_found`, `contract_failed` (all have stopped), `unknown_event_type` */
 export function listenersOf(host: Host, machine: Machine, event: string, contractId?: string): Listener[] {
   const asked = contractId === undefined ? machine.contracts : [contractOf(host, machine, contractId)];
   const listeners: Listener[] = [];
@@ -33,7 +30,7 @@ export function listenersOf(host: Host, machine: Machine, event: string, contrac
   throw stopped ?? nobodyListens(asked, event);
 }
 
-/** What an event asks of those who listen. @throws Failure for a key that does not fit, and for more at once than can be decided */
+/** @throws Failure for a key that does not fit, and for more events than can be decided at once */
 export function askedBy(machine: Machine, listeners: readonly Listener[], n: number, key: string | undefined): Asked[] {
   checkKey(listeners, key);
   const tooMany = whyNotSoMany(listeners, n);
@@ -43,7 +40,7 @@ export function askedBy(machine: Machine, listeners: readonly Listener[], n: num
 
 const REQUEST = 'request';
 
-/** As `askedBy`, of one contract by its gate. @throws Failure `unknown_event_type`, `key_missing`, `invalid_input` */
+/** @throws Failure `unknown_event_type`, `key_missing`, `invalid_input` */
 export function askedOfGate(machine: Machine, contract: Contract, n: number, key: string | undefined): Asked {
   const kind = contract.listensTo(REQUEST);
   if (kind < 0) throw noGate(contract);
@@ -52,7 +49,7 @@ export function askedOfGate(machine: Machine, contract: Contract, n: number, key
   return asked;
 }
 
-/** @throws Failure where the cost of one request is a place for each in a limit on what is in flight */
+/** @throws Failure if each unit of cost takes a place in a limit on what is in flight */
 function refusePlaces({ plans }: Contract, n: number): void {
   if (!plans.some(({ rule }) => rule !== undefined && limitsFlight(rule.definition))) return;
   throw new Failure('invalid_input', {
@@ -72,7 +69,7 @@ function noGate({ id, plan }: Contract): Failure {
   });
 }
 
-/** Why events of an earlier cycle cannot be counted by all of these; undefined when they can. @param cycle the running one */
+/** Why these contracts cannot count events of an earlier cycle. @param cycle the running one */
 export function whyNotAt(listeners: readonly Listener[], happened: number, cycle: number): Failure | undefined {
   for (const { contract, kind } of listeners) {
     const { plan } = contract;
@@ -88,7 +85,6 @@ export function whyNotAt(listeners: readonly Listener[], happened: number, cycle
 /** A rule decides events one by one, and others wait meanwhile. */
 const MOST_AT_ONCE = 1_000;
 
-/** Why so many events cannot be counted at once by all of these; undefined when they can. */
 export function whyNotSoMany(listeners: readonly Listener[], n: number): Failure | undefined {
   if (n <= MOST_AT_ONCE || listeners.every(({ contract }) => contract.plan.rule === undefined)) return undefined;
   return new Failure('invalid_input', {
@@ -99,7 +95,7 @@ export function whyNotSoMany(listeners: readonly Listener[], n: number): Failure
   });
 }
 
-/** Whether a failure is that of one contract or key, and others are counted all the same. */
+/** Whether a failure concerns one contract or key only, so that others still count. */
 export function isOfOne({ code }: Failure): boolean {
   return code === 'too_many_keys' || code === 'contract_failed' || code === 'memory_low';
 }

@@ -1,4 +1,4 @@
-// A request with an idempotency key (draft-ietf-httpapi-idempotency-key-header), and its answer when it is repeated.
+// The idempotency key of a request (draft-ietf-httpapi-idempotency-key-header), and the replayed answer.
 import type { FastifyReply } from 'fastify';
 import { canonicalJson, sha256Hex } from '../../schema/canonical.js';
 import { Failure } from '../../schema/failure.js';
@@ -22,11 +22,7 @@ export class Replayed {
   }
 }
 
-/**
- * The key of a request, from its header: a string of the draft, or the same without its quotes.
- * @param content the request: its path and body
- * @throws Failure `invalid_input`
- */
+/** @param header a string of the draft, quotes optional @param content path and body @throws Failure `invalid_input` */
 export function onceOnly(header: unknown, content: readonly unknown[]): OnceOnly | undefined {
   if (header === undefined) return undefined;
   const key =

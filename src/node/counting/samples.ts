@@ -1,16 +1,16 @@
-// What is known of a contract when a cycle is over: the columns of its course.
+// The figures of a contract at the end of a cycle: the columns of its course.
 import { type Column, columns } from '../../api/course.js';
 import type { Contract } from '../../host/contract.js';
 
 export interface Sampled {
   readonly contract: Contract;
-  /** Those with which it begins, in the order of `columns`; NaN for what is not known. Admitted, limited, entries and restores are sums so far. */
+  /** In the order of `columns`; NaN if unknown. Admitted, limited, entries and restores are sums. */
   begin(figures: readonly number[]): void;
   take(cycle: number, figures: readonly number[]): void;
 }
 
 export interface Samples {
-  /** Contracts that are sampled although nobody watches them, at most. */
+  /** Most contracts sampled without a watcher. */
   readonly mostUnwatched: number;
   begin(sampled: Sampled): void;
   end(sampled: Sampled): void;

@@ -1,4 +1,4 @@
-// Limits by descriptors, in the format that users of Envoy's rate limit service know, and which limit a descriptor has.
+// Limits by descriptors in the format of Envoy's rate limit service, and the search for the limit of a descriptor.
 //
 //   domain: shop                                  (path, /pay) (user, ann)      a descriptor, entry by entry
 //   descriptors:                                     │            │
@@ -8,12 +8,12 @@
 //         - key: user          ◄──────────────────────────────────┘             the last entry decides: its rate_limit, if it has one
 //           rate_limit: { unit: minute, requests_per_unit: 5 }
 //
-// Each user of /pay has a count: entries that name no value, or a part of one, share the limit and not the count.
+// Each user of /pay has a count: entries without a value, or with a prefix, share the limit and not the count.
 import type { ContractDefinition } from '../../limiter/definition.js';
 import { ruleLimiter } from '../../limiter/rule-limiter.js';
 import { sha256Hex } from '../../schema/canonical.js';
 
-/** Lengths of the windows in ms: they begin at multiples since 1970. A month has 30 days, a year 365. */
+/** Windows in ms, at multiples since 1970. A month has 30 days, a year 365. */
 const UNIT_MS = {
   second: 1_000,
   minute: 60_000,
@@ -28,21 +28,21 @@ export type Unit = keyof typeof UNIT_MS;
 export const units = Object.keys(UNIT_MS) as readonly Unit[];
 
 export interface DescriptorLimit {
-  /** Where it stands, as `shop.path_/pay.user`. Unique in its domain. */
+  /** For example `shop.path_/pay.user`. Unique in its domain. */
   readonly path: string;
   readonly name: string | undefined;
   readonly replaces: readonly string[];
-  /** Whether everything is admitted: the contract is a shadow, where there is one. */
+  /** Admits everything; its contract, if any, is a shadow. */
   readonly isShadow: boolean;
-  /** Undefined where nothing is counted: everything is admitted, or, with 0 requests per unit, nothing. */
+  /** Undefined if nothing is counted: everything is admitted, or, with 0 requests per unit, nothing. */
   readonly definition: ContractDefinition | undefined;
-  /** Undefined for a limiter of another kind. */
+  /** Undefined for another kind of limiter. */
   readonly perUnit: { readonly requests: number; readonly unit: Unit } | undefined;
 }
 
 export interface Level {
   readonly exact: Map<string, Branch>;
-  /** By how the value begins; the longest first. */
+  /** By prefix, the longest first. */
   readonly begins: { readonly key: string; readonly prefix: string; readonly branch: Branch }[];
   readonly any: Map<string, Branch>;
 }
@@ -58,7 +58,7 @@ export interface Entry {
 }
 
 /**
- * So many requests in each window of a unit: windows begin at multiples since 1970, and refused requests count, too.
+ * Windows begin at multiples of the unit since 1970, and refused requests count, too.
  * Source: envoyproxy/ratelimit, which adds every hit to a counter of the running unit and compares the sum with the limit.
  */
 export function limitPerUnit(
@@ -76,7 +76,7 @@ export function untilReset(unit: Unit, nowMs: number): number {
   return UNIT_MS[unit] - (nowMs % UNIT_MS[unit]);
 }
 
-/** The contract of a limit has a name by which it is found again: the last 64 characters of its path, as names are. */
+/** Names the contract after its path, in at most 64 characters, so that it is found again. */
 export function named(definition: ContractDefinition, path: string): ContractDefinition {
   const plain = path.replace(/[^A-Za-z0-9_-]/g, '_');
   const short = plain.length <= 64 ? plain : `${plain.slice(0, 51)}-${sha256Hex(path).slice(0, 12)}`;
@@ -87,7 +87,7 @@ export function idOf({ key, value }: Entry): string {
   return `${key.length}:${key}${value}`;
 }
 
-/** The limit of a descriptor; undefined where it has none: it is admitted, and counted nowhere. */
+/** Undefined for a descriptor without one: it is admitted, and counted nowhere. */
 export function findLimit(root: Level, entries: readonly Entry[]): DescriptorLimit | undefined {
   let level = root;
   let limit: DescriptorLimit | undefined;
@@ -104,11 +104,11 @@ export function findLimit(root: Level, entries: readonly Entry[]): DescriptorLim
   return limit;
 }
 
-/** Bytes of a key; a longer one is its hash, and so is an empty one. */
+/** Longer keys and empty ones are hashed. */
 const KEY_BYTES = 200;
 const HASHED = 'sha256:';
 
-/** The key of the count that a descriptor has within its limit: its values, since the keys are those of the limit. */
+/** Made of the values: the keys of the entries are those of the limit. */
 export function keyOf(entries: readonly Entry[]): string {
   const [first, ...more] = entries;
   const key = more.length === 0 ? first!.value : JSON.stringify(entries.map(({ value }) => value));

@@ -1,4 +1,4 @@
-// A domain of limits: its contracts on a machine, and what a request counts with them.
+// A domain of limits: its contracts on a machine, and what a request counts in them.
 import type { Machine } from '../../host/machine.js';
 import type { ContractDefinition } from '../../limiter/definition.js';
 import { planContract } from '../../limiter/validate.js';
@@ -12,7 +12,7 @@ import { type Descriptor, type Hit, type RateLimitRequest, unitOf } from './rate
 
 const MAX_KEYS = 10_000;
 
-/** A key is forgotten after so many cycles without a request: an hour of 777 ms, and never before its window is empty. */
+/** An hour of cycles of 777 ms; no key is forgotten before its window is empty. */
 const IDLE_CYCLES = 4_634;
 
 const MOST_OVERRIDES = 100;
@@ -20,7 +20,7 @@ const MOST_OVERRIDES = 100;
 export class Domain {
   readonly limits: DomainLimits;
   readonly #parts: Parts;
-  /** Ids of the contracts, by the path of the limit: contracts are new objects after a full disk. */
+  /** By path of the limit. Ids, because contracts are new objects after a full disk. */
   readonly #contracts = new Map<string, string>();
   readonly #making = new Map<string, Promise<string>>();
   #overrides = 0;
@@ -30,10 +30,7 @@ export class Domain {
     this.limits = limits;
   }
 
-  /**
-   * Makes the machine and the contracts that are not there yet.
-   * @throws Failure `invalid_input` where the machine belongs to another owner than the file names: anybody may have made it first
-   */
+  /** Makes what is missing. @throws Failure `invalid_input` if the machine has another owner: anybody may have made it */
   static async deploy(parts: Parts, limits: DomainLimits): Promise<Domain> {
     const { host, registry } = parts;
     const { machine: slug, owner = 'node', is_public: isPublic = false, domain } = limits;
@@ -57,7 +54,7 @@ export class Domain {
     return this.#parts.host.machine(this.limits.machine);
   }
 
-  /** What each descriptor counts; undefined for one that counts nothing and is admitted. */
+  /** Undefined: the descriptor counts nothing and is admitted. */
   hitsOf({ descriptors, hits_addend: common }: RateLimitRequest): (Hit | undefined)[] {
     const { domain, root } = this.limits;
     const found = descriptors.map(({ entries, limit: override, hits_addend: own }): Hit | undefined => {
@@ -70,7 +67,7 @@ export class Domain {
     return found.map((hit) => (hit?.limit.name !== undefined && replaced.has(hit.limit.name) ? undefined : hit));
   }
 
-  /** What a hit asks of its contract; undefined for one that counts nothing. A promise where its contract is made first. */
+  /** A promise if its contract is made first; undefined for a hit that counts nothing. */
   askedOf({ limit, key, hits: n }: Hit): Asked | undefined | Promise<Asked> {
     const id = this.#contractOf(limit);
     if (id instanceof Promise) return id.then((made) => this.#asked(made, key, n));
@@ -84,7 +81,6 @@ export class Domain {
     return { machine: this.machine, contract, kind: 0, n, name };
   }
 
-  /** @returns undefined for a limit that counts nothing */
   #contractOf({ path, definition }: DescriptorLimit): string | undefined | Promise<string> {
     const known = this.#contracts.get(path) ?? this.#making.get(path);
     if (known !== undefined || definition === undefined) return known;

@@ -1,4 +1,4 @@
-// Reads the limits of a domain from a file, in the format that users of Envoy's rate limit service know, and in YAML.
+// Reads the limits of a domain from YAML, in the format of Envoy's rate limit service.
 import type { Static } from 'typebox';
 import { checkLimiter, limiterDefinition } from '../../limiter/products/limiter-spec.js';
 import { readDocument } from '../../scenario/document.js';
@@ -93,12 +93,7 @@ const MOST_LEVELS = 16;
 
 const MOST_LIMITS = 1_000;
 
-/**
- * Reads the limits of one domain.
- * @param name of the file, for failures
- * @param cycleMs length of a cycle in ms
- * @throws Failure `invalid_yaml`, `invalid_input` with the line of each fault
- */
+/** @param cycleMs length of a cycle in ms @throws Failure `invalid_yaml`, `invalid_input` with the line of each fault */
 export function readDescriptorLimits(text: string, name: string, cycleMs: number): DomainLimits {
   const document = readDocument(text, name);
   const faults: Fault[] = valueFaults(File, document.value);
@@ -160,7 +155,7 @@ function readLevel(descriptors: readonly unknown[], level: Level, at: Reading): 
   level.begins.sort((a, b) => b.prefix.length - a.prefix.length);
 }
 
-/** A new branch; undefined where there is one already. */
+/** Undefined for a duplicate. */
 function branchAt({ exact, begins, any }: Level, key: string, value: string | undefined): Branch | undefined {
   const branch: Branch = { limit: undefined, below: newLevel() };
   if (value?.endsWith('*') === true) {
@@ -175,7 +170,7 @@ function branchAt({ exact, begins, any }: Level, key: string, value: string | un
   return branch;
 }
 
-/** The limit of a descriptor of the file; undefined where it has none, or none that can be read. */
+/** Undefined if there is none, or none that is valid. */
 function limitOf(
   { rate_limit: given, shadow_mode: isShadow = false }: Static<typeof Descriptor>,
   path: string,

@@ -1,4 +1,4 @@
-// The messages of Envoy's rate limit service as objects: what is wrong with a request, and the response to what was decided.
+// The messages of Envoy's rate limit service: validation of a request, and the response to its decisions.
 import { Failure } from '../../schema/failure.js';
 import type { Decision, Uncounted } from '../counting/decision.js';
 import { limitField, policyField } from '../gate-answer.js';
@@ -7,7 +7,7 @@ import { type DescriptorLimit, type Entry, type Unit, units, untilReset } from '
 const MOST_DESCRIPTORS = 100;
 const MOST_ENTRIES = 32;
 
-/** Hits of one descriptor in one call: the cost of one request. */
+/** Per descriptor and call. */
 const MOST_HITS = 1_000;
 
 export interface Descriptor {
@@ -108,7 +108,7 @@ function statusFor({ limit, hits }: Hit, decision: Decision | undefined, nowMs: 
 
 const MOST_UINT32 = 2 ** 32 - 1;
 
-/** The fields of the limit that is over, or else has the least left (draft-ietf-httpapi-ratelimit-headers). */
+/** Of the limit that is over, or else has the least left (draft-ietf-httpapi-ratelimit-headers). */
 function headersOf(
   hits: readonly (Hit | undefined)[],
   statuses: readonly DescriptorStatus[],

@@ -1,10 +1,10 @@
-// Envoy's rate limit service over gRPC: each descriptor of a request is looked up in the limits of its domain, counted, and decided.
+// Envoy's rate limit service over gRPC: finds the limit of each descriptor in its domain, counts, and decides.
 //
 //   ShouldRateLimit ─► domain ─► machine
 //                      descriptors ─► limit ─► contract, values ─► key ─► decision ─► OK or OVER_LIMIT; over if one is
 //
-// A limit is a keyed contract of its own. Calls obey the rules of the API: on loopback anyone may ask; elsewhere a key with the scope
-// `gate` comes along as the metadata `authorization`. What no limit is found for is admitted, as Envoy's own service does.
+// A limit is a contract with keys. As in the API, anyone may ask on loopback; elsewhere the metadata `authorization` must have a key with the
+// scope `gate`. Descriptors without a limit are admitted, as by Envoy's own service.
 import { once } from 'node:events';
 import { type AddressInfo, createServer, isIPv6 } from 'node:net';
 import {
@@ -36,7 +36,7 @@ import { services } from './services.js';
 
 export interface RateLimitServiceOptions {
   readonly host: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number;
   readonly domains: readonly DomainLimits[];
   readonly credentials?: ServerCredentials | undefined;
@@ -44,7 +44,7 @@ export interface RateLimitServiceOptions {
 
 export interface RateLimitService {
   readonly address: string;
-  /** Takes no new calls, and finishes those under way within `drainMs`. */
+  /** Finishes pending calls within `drainMs`. */
   close(): Promise<void>;
 }
 
@@ -52,10 +52,7 @@ const MESSAGE_BYTES = 256 << 10;
 
 const MOST_NOTED = 100;
 
-/**
- * Deploys the limits of every domain that are not there yet, and opens the port.
- * @throws Failure `port_in_use`, `limit_reached`, `invalid_input` where a machine belongs to another owner
- */
+/** Deploys missing limits. @throws Failure `port_in_use`, `limit_reached`, `invalid_input` (a machine of another owner) */
 export async function startRateLimitService(
   parts: Parts,
   { host, port, domains: files, credentials = ServerCredentials.createInsecure() }: RateLimitServiceOptions,

@@ -1,4 +1,4 @@
-// How the port of gRPC is opened, by the environment that users of envoyproxy/ratelimit know.
+// Credentials of the gRPC port, from the environment variables of envoyproxy/ratelimit.
 //
 //   GRPC_SERVER_USE_TLS=true     GRPC_SERVER_TLS_CERT, GRPC_SERVER_TLS_KEY       files in PEM
 //                                GRPC_CLIENT_TLS_CACERT                          clients need a certificate of this authority
@@ -11,7 +11,7 @@ const CERT = 'GRPC_SERVER_TLS_CERT';
 const KEY = 'GRPC_SERVER_TLS_KEY';
 const CLIENT_CA = 'GRPC_CLIENT_TLS_CACERT';
 
-/** Of envoyproxy/ratelimit, and not of Weir. */
+/** Only envoyproxy/ratelimit has it. */
 const UNKNOWN = 'GRPC_CLIENT_TLS_SAN';
 
 /** @throws Failure `wrong_usage`, `unreadable_file` */

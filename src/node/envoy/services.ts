@@ -1,4 +1,4 @@
-// The part of Envoy's API, version 3, and of the health check of gRPC that a node speaks: names, numbers and types on the wire are theirs.
+// The part of Envoy's API, version 3, and of gRPC's health check that a node uses: names, numbers and types are theirs.
 import { fromJSON } from '@grpc/proto-loader';
 
 const field = (id: number, type: string) => ({ id, type });
@@ -11,14 +11,14 @@ const rateLimit = {
     fields: {
       domain: field(1, 'string'),
       descriptors: repeated(2, 'Descriptor'),
-      // Hits of each descriptor that has none of its own; 0 stands for 1.
+      // For descriptors without hits of their own; 0 means 1.
       hits_addend: field(3, 'uint32'),
     },
   },
   Descriptor: {
     fields: {
       entries: repeated(1, 'Entry'),
-      // Goes before the limit of the service.
+      // Overrides the limit of the service.
       limit: field(2, 'Override'),
       hits_addend: field(3, 'Count'),
       is_negative_hits: field(4, 'bool'),
@@ -30,7 +30,7 @@ const rateLimit = {
   RateLimitResponse: {
     fields: {
       overall_code: field(1, 'Code'),
-      // One for each descriptor, in order.
+      // One per descriptor, in order.
       statuses: repeated(2, 'Status'),
       response_headers_to_add: repeated(3, 'Header'),
     },

@@ -1,10 +1,10 @@
-// What of a contract can change on a network of nodes: what keeps the counts that Redis has.
+// What can change in a contract on a network of nodes: whatever keeps the counts in Redis.
 //
 //   threshold, window     the gate in Redis follows at once, its keys with their next event or within the next cycles
 //   numbers of a rule     each turn goes on from the state as it is
 //   name, shadow          as on a single node
 //
-// Refused: another rule, or states of its own, which count in another way, and a candidate, which would have to be asked at every decision.
+// Refused: another rule or states of its own, which count differently, and a candidate, which would be a second question at every decision.
 import type { Contract } from '../../host/contract.js';
 import { type ContractChange, changedImage, refuseOtherEvents } from '../../host/contract-change.js';
 import { changesBetween } from '../../host/contract-values.js';
@@ -16,7 +16,7 @@ import { Failure } from '../../schema/failure.js';
 import type { ContractImage } from '../../store/store.js';
 import { plainPlan } from './plain-plan.js';
 
-/** A longer window is not turned into another one: Redis would stand still for it. */
+/** Longer windows are not converted: Redis would stand still meanwhile. */
 const LONGEST_TURNED = 10_000;
 
 export interface KeptChange {
@@ -40,7 +40,6 @@ export function plannedChange(
   return { plan, image, changes: changesBetween(contract.image, image), forgotten };
 }
 
-/** Why the gates in Redis cannot go on by another plan; undefined where they can. */
 function whyAnotherGate(before: Plan, after: Plan): string | undefined {
   const [was, is] = [plainPlan(before), plainPlan(after)];
   if (was === undefined && is === undefined) return undefined;
@@ -50,7 +49,7 @@ function whyAnotherGate(before: Plan, after: Plan): string | undefined {
   return `A window of more than ${LONGEST_TURNED} cycles keeps its length.`;
 }
 
-/** Rows of moves that wait for their link are made by the plan of the moment: these must be the same. */
+/** Rows of moves that wait for their link are made by the current plan, so these must be the same. */
 function movesOf({ states, transitions }: Plan): string {
   const move = ({ from, to, operator, inputs, emits }: CompiledTransition) => ({
     from,
@@ -62,7 +61,7 @@ function movesOf({ states, transitions }: Plan): string {
   return canonicalJson([states.map(({ name }) => name), transitions.map(move)]);
 }
 
-/** The functions of Redis read id and name at the beginning. */
+/** The functions of Redis expect id and name first. */
 export function asStored({ id, name, ...image }: ContractImage): ContractImage {
   return { id, ...(name === undefined ? {} : { name }), ...image };
 }

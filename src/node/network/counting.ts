@@ -1,4 +1,4 @@
-// Counting by Redis: over several nodes, by the clock of Redis.
+// Counts in Redis, for several nodes, by the clock of Redis.
 //
 //   plain contract   ─► micro-batch ─► counted, decided and moved by a script
 //   other contract   ─► a turn: the gate of this process, by compare-and-set
@@ -76,7 +76,7 @@ export class NetworkCounting implements Counting {
     return new NetworkLines({ ...parts, count: (asked, how) => this.#count(asked, how) }, machine);
   }
 
-  /** What cannot be counted is a failure. @throws Failure `store_away` unless the contract is open then */
+  /** Returns failures to count. @throws Failure `store_away` unless the contract is open then */
   async #count(asked: Asked, how: How): Promise<Outcome> {
     try {
       const plain = plainPlan(asked.contract.plan);
@@ -99,7 +99,7 @@ export class NetworkCounting implements Counting {
     return this.#states(contracts);
   }
 
-  /** By the cycle of their last count; `next` is how many to skip. Redis does not know names by a part of them: a page is sifted after it is read. */
+  /** By last count; `next` is an offset. Redis cannot search in names: each page is filtered after reading. */
   async keys(contract: Contract, { after, limit, limited, search }: KeyPage): Promise<KeysShown> {
     const { connection, clock } = this.#network;
     const prefix = prefixOf(contract.machine.slug);
@@ -117,7 +117,7 @@ export class NetworkCounting implements Counting {
     return { cycle: clock.cycle(), keys, ...(names.length > limit ? { next: after + limit } : {}) };
   }
 
-  /** What a node of many knows of a record is in Redis. */
+  /** The rows known here are in Redis already. */
   durable(): void {}
 
   async head(machine: Machine): Promise<Machine['head']> {
@@ -129,7 +129,7 @@ export class NetworkCounting implements Counting {
     return this.#network.entries.transition(contract, name, move);
   }
 
-  /** In all who listen, also a contract that another node has made just now. */
+  /** Includes contracts that another node has just made. */
   async #countEvent(machine: Machine, event: Event): Promise<EventAnswer> {
     const { type, count: n = 1, cycle: happened, contract_id, key } = event;
     const how = { happened, mustCount: happened !== undefined };
@@ -137,11 +137,11 @@ export class NetworkCounting implements Counting {
     const newest = machine.contracts.at(-1);
     const first = askedNow();
     const countAll = (asked: readonly Asked[]) => Promise.all(asked.map((one) => this.#count(one, how)));
-    // What is away is said by the decisions.
+    // The decisions show it if the store is away.
     const [outcomes] = await Promise.all([countAll(first), this.#network.directory.look(machine).catch(() => {})]);
     if (machine.contracts.at(-1) !== newest) {
       const decided = new Set(first.map(({ contract }) => contract));
-      // One may be new, and others may be deleted by now.
+      // One may be new, and others deleted by now.
       const later = machine.contracts.some((contract) => !decided.has(contract)) ? askedNow() : [];
       outcomes.push(...(await countAll(later.filter(({ contract }) => !decided.has(contract)))));
     }
@@ -157,7 +157,7 @@ export class NetworkCounting implements Counting {
     return looked.filter((one) => one !== undefined);
   }
 
-  /** Nothing is kept of it: once Redis is back, contracts go on with what was counted. */
+  /** Leaves no trace: once Redis is back, contracts go on with its counts. */
   #admitUncounted({ contract, n, name }: Asked): Outcome {
     const said = { admitted: n, limited: 0, retry_after_cycles: 0, away: true } as const;
     const { connection, clock } = this.#network;

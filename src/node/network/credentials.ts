@@ -1,5 +1,4 @@
-// Keys and sessions of a network. Each node knows all of them: it reads them as a whole at the start and once a minute, and hears of changes by the
-// log of the directory.
+// Keys and sessions of a network. Each node has all of them: it reads them at the start and once a minute, and follows the directory's log.
 import type { Key, Session } from '../../store/credential-store.js';
 import { MemoryCredentials } from '../../store/memory-credentials.js';
 import { DIRECTORY } from '../../store/redis/buckets.js';
@@ -15,23 +14,20 @@ export type CredentialChange =
   | { readonly kind: 'session_ended'; readonly hash: string };
 
 export class NetworkCredentials extends MemoryCredentials {
-  /** Hears of each key that has changed, and of each session that has ended, whichever node did it. */
+  /** Called for changes by any node. */
   onKey: (key: Key) => void = () => {};
   onSessionEnded: (hash: string) => void = () => {};
   readonly #connection: RedisConnection;
   readonly #log: (change: CredentialChange) => Promise<void>;
 
-  /** @param log tells all nodes of a change */
+  /** @param log announces a change to all nodes */
   constructor(connection: RedisConnection, log: (change: CredentialChange) => Promise<void>) {
     super();
     this.#connection = connection;
     this.#log = log;
   }
 
-  /**
-   * Writes a key to Redis, unless it is new and its owner has `most` of them.
-   * @returns whether it is there now @throws Failure `store_away`
-   */
+  /** Refuses a new key if its owner has `most`. @returns whether the key is stored now @throws Failure `store_away` */
   async writeKey(key: Key, most = -1): Promise<boolean> {
     const { id, owner, expiresAtMs } = key;
     const change: CredentialChange = { kind: 'key', key };
@@ -61,7 +57,7 @@ export class NetworkCredentials extends MemoryCredentials {
     this.take(change);
   }
 
-  /** Forgets what has expired, here and in Redis. @throws Failure `store_away` */
+  /** Here and in Redis. @throws Failure `store_away` */
   async forgetExpired(nowMs: number): Promise<void> {
     const expired = this.expired(nowMs);
     this.purgeExpired(nowMs);
@@ -70,10 +66,7 @@ export class NetworkCredentials extends MemoryCredentials {
         await this.#connection.command('HDEL', `${DIRECTORY}${place}`, ...names.slice(from, from + PAGE));
   }
 
-  /**
-   * Reads keys and sessions as Redis has them. Sessions that it does not have any more have ended.
-   * @param reading calls what reads one of them; what cannot be read is skipped
-   */
+  /** Sessions that Redis no longer has have ended. @param reading reads one entry, or skips it if it is unreadable */
   async readAll(reading: (what: string, read: () => void) => void): Promise<void> {
     const known = this.sessionHashes();
     const eachIn = async (place: 'keys' | 'sessions', changeOf: (text: string, name: string) => CredentialChange) => {
@@ -99,13 +92,13 @@ export class NetworkCredentials extends MemoryCredentials {
     } while (cursor !== '0');
   }
 
-  /** What this node or another one has written. @throws Error for what cannot be read */
+  /** @throws Error for an unreadable change */
   take(change: CredentialChange): void {
     switch (change.kind) {
       case 'key': {
         const key = keyIn(change.key);
         const known = this.keyById(key.id);
-        // What is read may be older than what this node has just written: a key that is revoked stays so.
+        // It may be older than what this node has written: a revoked key stays revoked.
         if (known !== undefined && (known.isRevoked || isSame(known, key))) return;
         this.putKey(key);
         if (known !== undefined) this.onKey(key);

@@ -1,8 +1,8 @@
-// What every node knows of the whole network: machines with their contracts, keys and sessions. Read as a whole at the start and once a minute, and
-// followed meanwhile by a log in Redis, of which every node hears when something is added.
+// What every node knows of the network: machines with their contracts, keys and sessions. All is read at the start and once a minute; between,
+// each node follows a log in Redis, whose additions are published.
 //
 //   POST …/state-machines on node a ─► Redis ─► log ─(published)─► nodes b, c read what is new
-//   a request for something that node b does not know ─► b reads the log before it says that there is no such thing
+//   a request for something that node b does not know ─► b reads the log before it answers that there is no such thing
 import type { Host } from '../../host/host.js';
 import type { Machine } from '../../host/machine.js';
 import type { AuditRow, Checkpoint } from '../../record/row.js';
@@ -14,13 +14,10 @@ import { type CredentialChange, LOG_LENGTH, NetworkCredentials } from './credent
 import { KnownMachines, removedPlace } from './known-machines.js';
 
 const PAGE = 1_000;
-/** For how long Redis knows that the record of a machine was removed, and that it was not lost; in ms. */
+/** How long Redis knows, in ms, that a record was removed and not lost. */
 const REMOVED_KNOWN_MS = String(366 * 86_400_000);
 
-/**
- * How often keys, sessions and the list of machines are read anew, in ms: what was not heard, because an entry of the log could not be read or was
- * cut off before this node had read it, is known after this time at the latest.
- */
+/** How often all is read again, in ms: for log entries that were unreadable, or cut off before this node read them. */
 const ANEW_MS = 60_000;
 
 type Change = { readonly kind: 'machine'; readonly slug: string } | CredentialChange;
@@ -32,10 +29,10 @@ export class Directory extends KnownMachines {
   failure: Failure | undefined;
   #followingNext: Promise<void> | undefined;
   readonly #onError: (error: unknown) => void;
-  /** When everything is read anew, by our monotonic clock. */
+  /** When all is read again, by the monotonic clock. */
   #anewMs = 0;
 
-  /** @param onError receives what cannot be read; it is skipped */
+  /** @param onError receives what cannot be read, and is skipped */
   constructor(connection: RedisConnection, onError: (error: unknown) => void) {
     super(connection);
     this.#onError = onError;
@@ -50,7 +47,7 @@ export class Directory extends KnownMachines {
     if (newest !== undefined) this.#last = newest[0];
   }
 
-  /** Reads what other nodes have added until now. All who ask while it is being read share the next reading: this one may have passed it. */
+  /** Reads the log. Calls during a reading share the next one: the current one may have passed their entry. */
   follow(): Promise<void> {
     if (this.#following === undefined) {
       this.#following = this.#read()
@@ -77,7 +74,7 @@ export class Directory extends KnownMachines {
     return this.#followingNext;
   }
 
-  /** Reads everything anew, if it is time. @throws Failure `store_away` */
+  /** If it is time. @throws Failure `store_away` */
   async readAnew(nowMs = this.connection.monotonicMs()): Promise<void> {
     if (nowMs < this.#anewMs) return;
     await this.#readCredentials();
@@ -89,10 +86,7 @@ export class Directory extends KnownMachines {
     await this.learn(slug);
   }
 
-  /**
-   * The record of a machine is removed by `work`: that it was is known first, so that nobody takes it for lost.
-   * @param seq of its last row
-   */
+  /** Notes the removal before `work` does it, so that no node takes the record for lost. @param seq of its last row */
   async remove({ slug, image }: Machine, seq: number, work: () => Promise<boolean>): Promise<void> {
     const what = `${seq} ${image.createdCycle}`;
     await this.connection.command('SET', removedPlace(slug), what, 'PX', REMOVED_KNOWN_MS);
@@ -106,7 +100,7 @@ export class Directory extends KnownMachines {
     await this.#log({ kind: 'machine', slug });
   }
 
-  /** Rows of a record in order of seq, as `Store.rows`. */
+  /** As `Store.rows`, in order of seq. */
   async rows(slug: string, query: RowQuery = {}): Promise<readonly AuditRow[]> {
     const { afterSeq = 0, toSeq, limit = 100, kind, contractId, fromCycle = 0, toCycle = Infinity } = query;
     const prefix = prefixOf(slug);
@@ -159,7 +153,7 @@ export class Directory extends KnownMachines {
       await Promise.all(slugs.slice(from, from + 100).map((slug) => this.#ifReadable(slug, this.catchUp(slug))));
   }
 
-  /** What cannot be read is logged and skipped: what comes after it is read all the same. */
+  /** Logs and skips what cannot be read. */
   #reading(what: string, read: () => void): void {
     try {
       read();

@@ -1,11 +1,10 @@
-// What writes to records on a network. Each change is an entry; entries become rows of the record: computed, linked, signed, by whichever node holds
-// the lease of the bucket. A change is answered once its row is linked.
+// Writes to records on a network. Each change is an entry; the node with the lease of the bucket makes entries into rows: computed, linked, signed.
+// A change is answered once its row is linked.
 //
 //   asked, counted ─► entry, by a function of Redis ─(published)─► lease held or free? ─► head and entries ─► operators, hash, signature
 //   row ─► answer  ◄─ seq of the entry ◄─ linked, if the head is still the one that was read ◄───────────────────────────┘
 //
-// The lease only keeps nodes from doing the same work at once. Of two that link the same entries, the head refuses one, so a node that was paused
-// in between does no harm.
+// The lease only avoids duplicate work. If two nodes link the same entries, the head refuses one, so a node that was paused does no harm.
 import type { Contract } from '../../host/contract.js';
 import { type Move, whyNoTransition } from '../../host/contract-failures.js';
 import type { AdminNote } from '../../host/ledger.js';
@@ -25,20 +24,20 @@ import type { PlainCounting } from './plain-counting.js';
 import { plainPlan } from './plain-plan.js';
 import type { Turns } from './turns.js';
 
-/** For how long an answer waits for its row to be linked, in ms. */
+/** How long an answer waits for its row, in ms. */
 const LINKED_WITHIN_MS = 3_000;
 const LOOK_AGAIN_MS = 4;
 
-/** How long a node may keep a bucket to itself without a word, in ms. */
+/** Duration of a lease that is not renewed, in ms. */
 const LEASE_MS = 1_000;
 
-/** Entries linked in one go: each takes some 70 µs. */
+/** Entries per call: each takes some 70 µs. */
 const AT_ONCE = 100;
 
-/** Machines of a bucket that are looked at in one go. */
+/** Machines of a bucket per call. */
 const MACHINES_AT_ONCE = 16;
 
-/** A move of a contract that Redis counts, as it wrote it. */
+/** Written by Redis, for a contract that it counts. */
 interface MoveEntry {
   readonly g: string;
   readonly to: 0 | 1;
@@ -49,7 +48,7 @@ interface MoveEntry {
   readonly by?: string;
 }
 
-/** An entry that a node has written as a whole. */
+/** Written as a whole by a node. */
 interface WholeEntry {
   readonly e: Omit<AuditEntry, 'machine'>;
 }
@@ -74,14 +73,14 @@ interface EntryParts {
 
 export class Entries {
   readonly #parts: EntryParts;
-  /** Buckets that are being linked; true: there is more. */
+  /** Buckets being linked; true: there is more. */
   readonly #busy = new Map<string, boolean>();
 
   constructor(parts: EntryParts) {
     this.#parts = parts;
   }
 
-  /** Moves a contract. @returns its row @throws as `Host.transition` */
+  /** @returns its row @throws as `Host.transition` */
   async transition(contract: Contract, name: string | undefined, asked: Move): Promise<AuditRow> {
     const { slug } = contract.machine;
     this.#parts.heads.check(contract.machine);
@@ -102,14 +101,14 @@ export class Entries {
     await this.linked(slug, await this.made('note', slug, [JSON.stringify({ e })]));
   }
 
-  /** Rows that were acknowledged are missing, and the operator goes on without them. */
+  /** Acknowledged rows are missing, and the operator accepts the loss. */
   async noteLoss(slug: string, toSeq: number): Promise<void> {
     const cycle = this.#parts.clock.cycle();
     const e = { kind: 'rows_lost', lost_to_seq: toSeq, cause: 'system', emitted: [], cycle, at: this.at() };
     await this.made('note', slug, [JSON.stringify({ e })]);
   }
 
-  /** Calls a function that makes an entry. @returns the number of the entry; 0 where it was refused */
+  /** @returns the number of the entry that the function makes; 0 if it refuses */
   async made(
     name: 'machine' | 'contract' | 'change' | 'note' | 'endcontract' | 'endmachine',
     slug: string,
@@ -121,7 +120,7 @@ export class Entries {
     return number;
   }
 
-  /** The row of an entry, once it is linked. @throws Failure `store_away` */
+  /** Waits for the row of an entry. @throws Failure `store_away` */
   async linked(slug: string, number: number): Promise<AuditRow> {
     const prefix = prefixOf(slug);
     const untilMs = this.#parts.connection.monotonicMs() + LINKED_WITHIN_MS;
@@ -141,7 +140,7 @@ export class Entries {
     return instantText(this.#parts.clock.now());
   }
 
-  /** Links what waits in a bucket, unless another node does. */
+  /** Links the entries of a bucket, unless another node does. */
   look(prefix: string): void {
     if (this.#busy.has(prefix)) {
       this.#busy.set(prefix, true);
@@ -150,7 +149,7 @@ export class Entries {
     this.#busy.set(prefix, false);
     void this.#linkAll(prefix).catch((error) => {
       this.#busy.delete(prefix);
-      // While Redis is away entries wait there: they are looked for again in each cycle.
+      // While Redis is away, entries wait there: each cycle looks again.
       if (!(error instanceof Failure)) this.#parts.onError(error);
     });
   }
@@ -168,13 +167,12 @@ export class Entries {
     this.#busy.delete(prefix);
   }
 
-  /** @returns how many entries have become rows */
   async #link(prefix: string, slug: string): Promise<number> {
     const [, [[seq, hash, cycle, at], entries]] = await this.#parts.connection.call<
       [[string, string, string, string | null], string[]]
     >('entries', prefix, [slug, String(AT_ONCE)]);
     if (entries.length === 0 || hash === null) return 0;
-    // No second row takes the place of one that was acknowledged.
+    // An acknowledged row is never replaced.
     if (this.#parts.heads.lacks(slug, Number(seq))) return 0;
     let head: Head = { seq: Number(seq), hash, cycle: Number(cycle), at: at ?? '' };
     const rows: AuditRow[] = [];
@@ -203,7 +201,7 @@ export class Entries {
   async #entryOf(slug: string, entry: MoveEntry | WholeEntry, head: Head): Promise<AuditEntry> {
     if ('e' in entry) {
       const { e } = entry;
-      // Written as of the cycle of its node: by then Redis may have been in the next.
+      // It has the cycle of its node; Redis may already have been in the next.
       return { ...e, machine: slug, cycle: Math.max(e.cycle, head.cycle), at: head.at > e.at ? head.at : e.at };
     }
     const [, id = '', ...names] = entry.g.split('/');
@@ -211,7 +209,7 @@ export class Entries {
     const plain = plainPlan(plan);
     if (plain === undefined) throw new Error(`an entry of ${entry.g}, which Redis does not count`);
     const transition = entry.to === 1 ? plain.entry : plain.restore;
-    // If another server with a clock behind took over, time stands still until it has caught up.
+    // After a failover to a server whose clock is behind, time stands still until it has caught up.
     const cycle = Math.max(entry.cycle, head.cycle);
     const fired = fireOperators({
       transition,

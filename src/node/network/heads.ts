@@ -1,11 +1,11 @@
-// What a node knows that Redis must still have: the last row of each machine that it has seen, and that it was registered. In memory, and with a
-// data folder in a file there (see head-mark.ts), so that a Redis that was emptied, or replaced by a replica that was behind, is noticed.
+// What Redis must still have: the last row that this node has seen of each machine, and this node's entry. In memory and, with a data folder, in a
+// file (see head-mark.ts), so that an emptied Redis, or a replica that was behind, is noticed.
 //
 //   this node has seen   row 7, hash a3…      Redis has   row 7, a3… or later rows that follow it   nothing is missing
 //                                                         row 5                                    rows 6 to 7 are missing
 //                                                         row 7, 9c…                               row 7 is missing: another one is in its place
 //
-// Some machines are compared in each cycle, and one whenever it is looked at. What two nodes without a folder knew is gone once both have ended.
+// Some machines are compared in each cycle, and each one on access. What only nodes without a folder knew is gone once all of them have ended.
 import type { Host } from '../../host/host.js';
 import type { Machine } from '../../host/machine.js';
 import { Failure } from '../../schema/failure.js';
@@ -26,7 +26,7 @@ export class Heads {
   readonly #fingerprint: string;
   readonly #mark: HeadMark | undefined;
   readonly #missing = new Map<string, MissingRows>();
-  /** Machines that Redis does not have any more, of those with missing rows. */
+  /** Those with missing rows that Redis does not have at all. */
   readonly #gone = new Set<string>();
   #isEmptied = false;
   #turn: Iterator<Machine> | undefined;
@@ -40,7 +40,6 @@ export class Heads {
     this.#mark = mark;
   }
 
-  /** What Redis has lost; undefined while it has all that this node knows of. */
   get failure(): Failure | undefined {
     if (this.#missing.size > 0) return rowsMissing([...this.#missing.values()], (machine) => !this.#gone.has(machine));
     if (!this.#isEmptied) return undefined;
@@ -57,7 +56,7 @@ export class Heads {
     if (missing !== undefined) throw rowsMissing([missing], () => !this.#gone.has(slug));
   }
 
-  /** Whether rows would be missing if a record ended with row `seq`. */
+  /** Whether a record that ends with row `seq` lacks rows. */
   lacks(slug: string, seq: number): boolean {
     return this.#missing.has(slug) || seq < (this.#host.machines.get(slug)?.head.seq ?? 0);
   }
@@ -68,10 +67,7 @@ export class Heads {
     this.#mark?.remove(slug);
   }
 
-  /**
-   * Compares a machine.
-   * @returns the seq of its last row in Redis @throws Failure `rows_missing`, `store_away`, `machine_not_found` where it was removed
-   */
+  /** @returns the seq of its last row in Redis @throws Failure `rows_missing`, `store_away`, `machine_not_found` */
   async compare(machine: Machine): Promise<number> {
     const { slug } = machine;
     const { seq: known, hash: knownHash } = machine.head;
@@ -91,7 +87,7 @@ export class Heads {
     return found;
   }
 
-  /** In each cycle: compares some machines, and keeps what is known. @throws Failure `store_away` */
+  /** Compares some machines, and saves the heads. @throws Failure `store_away` */
   async tick(): Promise<void> {
     this.#keep();
     if (this.#isLooking) return;
@@ -127,7 +123,6 @@ export class Heads {
     this.#mark.write();
   }
 
-  /** Whether the record has this very row. */
   async #hasRow(slug: string, seq: number, hash: string): Promise<boolean> {
     if (seq === 0) return true;
     const place = `${prefixOf(slug)}r:${slug}`;
@@ -137,9 +132,8 @@ export class Heads {
 }
 
 /**
- * Compares the mark of a folder with Redis.
- * @param acceptLoss whether rows may be missing; the mark is then that of Redis
- * @returns the rows that are missing @throws Failure `rows_missing`, `store_away`
+ * Compares the mark of a folder with Redis. @param acceptLoss whether rows may be missing; the mark then follows Redis
+ * @throws Failure `rows_missing`, `store_away`
  */
 export async function checkMark(
   connection: RedisConnection,
@@ -177,7 +171,7 @@ function rowsMissing(missing: readonly MissingRows[], isThere: (machine: string)
   });
 }
 
-/** What is missing is known by then, and what was removed is forgotten. */
+/** Missing rows are noted by then, and removed machines forgotten. */
 export function unlessMissing(error: unknown): void {
   if (!(error instanceof Failure) || (error.code !== 'rows_missing' && error.code !== 'machine_not_found')) throw error;
 }

@@ -1,7 +1,7 @@
-// A request with an idempotency key on many nodes: counted once, whichever node is asked again.
+// Idempotency keys on many nodes: a request counts once, whichever node it is repeated on.
 //
 //   first     mark set where there is none ─► counted ─► answer kept in place of the mark
-//   repeated  answer there ─► the same answer        mark alone ─► 503: under way, or its node ended before it knew. Never counted twice
+//   repeated  answer there ─► the same answer        mark alone ─► 503: pending, or its node ended before it knew. Never counted twice
 import type { Machine } from '../../host/machine.js';
 import { spanCycles } from '../../limiter/plan.js';
 import { Failure } from '../../schema/failure.js';
@@ -9,7 +9,7 @@ import { prefixOf } from '../../store/redis/buckets.js';
 import type { RedisConnection } from '../../store/redis/connection.js';
 import { type OnceOnly, Replayed, reused } from '../counting/once-only.js';
 
-/** An answer is kept for the longest window of the machine, and between these, in ms. */
+/** An answer is kept for the longest window of the machine, within these bounds in ms. */
 const SHORTEST_MS = 60_000;
 const LONGEST_MS = 24 * 3_600_000;
 
@@ -39,7 +39,7 @@ export async function doOnce<T extends object>(
   try {
     answer = await work();
   } catch (error) {
-    // It is known that nothing was counted; after `store_away` it is not.
+    // Then nothing was counted; after `store_away` that is not known.
     if (error instanceof Failure && error.code !== 'store_away') await connection.command('DEL', place);
     throw error;
   }

@@ -1,5 +1,4 @@
-// The machines and contracts of a network as a node knows them: learned from Redis, and let go of once they are deleted there. What is only
-// missing there is kept: see heads.ts.
+// The machines and contracts of a network: learned from Redis, dropped once deleted there. What is only missing there is kept: see heads.ts.
 import type { Contract } from '../../host/contract.js';
 import type { Host } from '../../host/host.js';
 import type { Machine } from '../../host/machine.js';
@@ -10,18 +9,18 @@ import type { RedisConnection } from '../../store/redis/connection.js';
 import type { ContractImage, MachineImage } from '../../store/store.js';
 import { instantText } from '../../time/cycle.js';
 
-/** Of a machine: what says that something came or went. */
+/** Fields of a machine that change when something comes or goes. */
 const STAMP = ['image', 'contracts', 'changed', 'removed', 'end'] as const;
 
 export class KnownMachines {
-  /** Set by the node. `bytes`: of the rows of its record so far. */
+  /** Set by the node. `bytes`: size of the record so far. */
   onMachine: (machine: Machine, bytes: number) => void = () => {};
   readonly deleted = new Set<Machine>();
   readonly connection: RedisConnection;
   protected host: Host | undefined;
   readonly #stamps = new Map<string, string>();
   readonly #removed = new Map<string, number>();
-  /** The field of its machine that has a contract, by id. */
+  /** By contract id: the field in the hash of its machine. */
   readonly #places = new Map<string, string>();
   readonly #looks = new Map<string, Promise<void>>();
 
@@ -29,10 +28,7 @@ export class KnownMachines {
     this.connection = connection;
   }
 
-  /**
-   * Looks whether another node has given a machine a contract that is not known here, and learns it. All of a turn of the loop share one look.
-   * @throws Failure `store_away`
-   */
+  /** Learns contracts made by other nodes; calls in one turn of the loop share it. @throws Failure `store_away` */
   look({ slug }: Machine): Promise<void> {
     let look = this.#looks.get(slug);
     if (look === undefined) {
@@ -45,19 +41,19 @@ export class KnownMachines {
     return look;
   }
 
-  /** A machine that Redis has. @throws Failure `machine_not_found` */
+  /** @throws Failure `machine_not_found` */
   async machine(slug: string): Promise<Machine> {
     if (this.host?.machines.has(slug) !== true) await this.learn(slug);
     return this.host!.machine(slug);
   }
 
-  /** Machine and contract, which another node may have made just now. @throws Failure `contract_not_found` */
+  /** Another node may just have made it. @throws Failure `contract_not_found` */
   async contract(slug: string, id: string): Promise<Contract> {
     if (this.host?.contracts.has(id) !== true) await this.learn(slug);
     return this.host!.contract(id);
   }
 
-  /** The plan of a contract, also of one that was deleted and of which moves are not linked yet. @throws Failure `contract_not_found` */
+  /** Also of a deleted contract with moves that are not linked yet. @throws Failure `contract_not_found` */
   async plan(slug: string, id: string): Promise<Plan> {
     const host = this.host!;
     if (!host.contracts.has(id)) await this.learn(slug);
@@ -73,7 +69,7 @@ export class KnownMachines {
     return host.contract(id).plan;
   }
 
-  /** The text of a contract as Redis has it; empty where there is none. */
+  /** As Redis has it; empty if there is none. */
   async textOf(contract: Contract): Promise<string> {
     const prefix = prefixOf(contract.machine.slug);
     const place = [`${prefix}m:${contract.machine.slug}`, this.placeOf(contract)];
@@ -84,7 +80,7 @@ export class KnownMachines {
     return this.#places.get(id) ?? '';
   }
 
-  /** Lets go of a machine if it was removed, as far as it is known here. @returns whether it was @throws Failure `store_away` */
+  /** Forgets a machine that was removed in Redis. @returns whether it was @throws Failure `store_away` */
   async forgetRemoved(machine: Machine): Promise<boolean> {
     const { slug } = machine;
     if (!(await wasRemoved(this.connection, slug, machine.head.seq, machine.image.createdCycle))) return false;
@@ -112,7 +108,7 @@ export class KnownMachines {
     const text = fields.get('image');
     const image = text === undefined ? undefined : (JSON.parse(text) as MachineImage);
     const before = host.machines.get(slug);
-    // One that is not there any more, or another one of its name.
+    // It is gone, or another machine has its name.
     const isOther = before !== undefined && before.image.createdCycle !== image?.createdCycle;
     if (isOther && (await this.forgetRemoved(before))) return this.learn(slug);
     if (image === undefined) return;
@@ -124,7 +120,7 @@ export class KnownMachines {
     const known = host.machines.get(slug);
     const machine = host.learn(image, images, head, end);
     for (const [index, { id }] of images.entries()) this.#places.set(id, contracts[index]![0]);
-    // What Redis has lost is not there either: only what was deleted is let go.
+    // Contracts that Redis has lost are missing, too: only deleted ones are dropped.
     const removed = Number(fields.get('removed') ?? 0);
     if (removed > (this.#removed.get(slug) ?? 0)) {
       const ids = new Set(images.map(({ id }) => id));
@@ -150,7 +146,7 @@ function stampOf(values: readonly (string | null)[]): string {
   return values.map((value) => value ?? '').join('\n');
 }
 
-/** When a machine was deleted: unix ms, and the cycle. */
+/** Reads unix ms and the cycle. */
 function endIn(text: string | undefined): Machine['end'] {
   const [ms, cycle] = text?.split(' ').map(Number) ?? [];
   if (ms === undefined || cycle === undefined) return undefined;
@@ -161,10 +157,7 @@ export function removedPlace(slug: string): string {
   return `${DIRECTORY}x:${slug}`;
 }
 
-/**
- * Whether a record with a row `seq` was removed, after its machine was deleted.
- * @param createdCycle of the machine, where it is known @throws Failure `store_away`
- */
+/** Whether a record with a row `seq` was removed after its machine was deleted. @throws Failure `store_away` */
 export async function wasRemoved(
   connection: RedisConnection,
   slug: string,

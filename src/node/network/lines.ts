@@ -1,4 +1,4 @@
-// Many events, counted by Redis: the lines of a piece at once.
+// Counts many events in Redis: the lines of a piece at once.
 import type { Contract } from '../../host/contract.js';
 import type { Host } from '../../host/host.js';
 import type { Machine } from '../../host/machine.js';
@@ -26,7 +26,6 @@ interface LinesParts {
 
 export class NetworkLines extends Lines {
   readonly #parts: LinesParts;
-  /** What was decided last. */
   readonly #last = new Map<Contract, Decision>();
 
   constructor(parts: LinesParts, machine: Machine) {
@@ -38,7 +37,7 @@ export class NetworkLines extends Lines {
     await this.#inTurns(reading);
     const read = this.takeRead();
     if (read.length === 0) return;
-    // Where it is away, the decisions say so.
+    // The decisions show it if Redis is away.
     await this.#parts.network.directory.look(this.machine).catch(() => {});
     this.forgetListeners();
     for (let from = 0; from < read.length && this.mayGoOn(read[from]!.number); from += AT_ONCE)

@@ -1,4 +1,4 @@
-// What a node of many stands on: Redis for everything, and a key of its own to sign with. It is kept in a folder, or made anew at each start.
+// Opens the storage of one of many nodes: Redis for everything, and a signing key, in a folder or new at each start.
 import { generateSigner } from '../../record/signing.js';
 import { HeadMark } from '../../store/head-mark.js';
 import { makeFolder } from '../../store/make-folder.js';
@@ -16,13 +16,13 @@ import { checkMark } from './heads.js';
 interface NetworkStorageOptions {
   /** See `redisPlace`. */
   readonly url: string;
-  /** Folder of the key of this node, and of the last row of each record that it has seen; undefined: a new key, for as long as it runs. */
+  /** Folder of the node's key and of the last rows that it has seen. Default: a new key for this run. */
   readonly dir?: string | undefined;
-  /** Default: that of the network, or 777 where this is its first node. */
+  /** Default: that of the network, or 777 for its first node. */
   readonly cycleMs?: number | undefined;
-  /** Whether to go on where rows are missing from Redis of which the folder knows. Default false: refused. */
+  /** Whether to start although Redis lacks rows that the folder knows. Default: false. */
   readonly acceptLoss?: boolean | undefined;
-  /** How long a call may take. Default: 250 ms. */
+  /** Time limit of a call. Default: 250 ms. */
   readonly deadlineMs?: number | undefined;
   readonly onError: (error: unknown) => void;
 }
@@ -35,10 +35,10 @@ export interface NetworkStorage extends NodeStorage {
   };
 }
 
-/** The mark of a network in the folder of a node: that of its data has another name. */
+/** Not the name of the mark of a data folder. */
 const MARK = 'network.heads';
 
-/** @throws Failure `store_away`, `store_unfit`, `rows_missing`, `wrong_usage` for another length of cycles than that of the network, and for a folder as `openStorage` */
+/** @throws Failure `store_away`, `store_unfit`, `rows_missing`, `wrong_usage` (cycle length), and as `openStorage` */
 export async function openNetworkStorage({
   url,
   dir,

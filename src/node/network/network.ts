@@ -1,10 +1,10 @@
-// A node of many over one Redis: what the routes ask of it instead of the host of this process.
+// One of many nodes over one Redis: what the routes ask in place of the host of this process.
 //
 //   plain contract   ─► micro-batch ─► counted, decided and moved by a script        exact over all nodes, by the clock of Redis
 //   other contract   ─► a turn: the gate of this process, by compare-and-set
 //   machine, contract, manual move ─► entry ─► linked by whichever node ─► row
 //
-// The host of this process only knows what there is: nothing counts in it, and nothing wakes.
+// The host of this process only knows what exists: nothing counts in it, and nothing wakes.
 import { Subject } from 'rxjs';
 import type { Contract } from '../../host/contract.js';
 import type { Host } from '../../host/host.js';
@@ -36,7 +36,7 @@ export interface NetworkOptions {
   readonly clock: WallClock;
   readonly signer: Signer;
   readonly limits: Limits;
-  /** The heads that are kept outside of Redis; undefined: in memory alone. */
+  /** Heads kept outside of Redis. Default: in memory only. */
   readonly mark?: HeadMark | undefined;
   readonly onError: (error: unknown) => void;
 }
@@ -44,20 +44,20 @@ export interface NetworkOptions {
 export class Network {
   readonly connection: RedisConnection;
   readonly directory: Directory;
-  /** Rows, as any node has linked them. */
+  /** Rows linked by any node. */
   readonly happenings = new Subject<Happening>();
   readonly presence: Presence;
   readonly quota: OwnerQuota;
   readonly entries: Entries;
   readonly heads: Heads;
-  /** Contracts that Redis does not count by itself. */
+  /** For contracts that Redis does not count by itself. */
   readonly turns: Turns;
   readonly clock: WallClock;
   readonly #host: Host;
   readonly plain: PlainCounting;
   readonly #onError: (error: unknown) => void;
   readonly #fetching = new Map<string, Promise<number>>();
-  /** What was logged last of what keeps this node from taking requests. */
+  /** The failure that was logged last. */
   #said: string | undefined;
 
   constructor({ connection, directory, clock, signer, limits, mark, onError }: NetworkOptions, host: Host) {
@@ -75,7 +75,7 @@ export class Network {
     this.entries = new Entries({ connection, directory, clock, signer, turns, plain, heads, onError });
   }
 
-  /** Why this node cannot vouch for what it answers: Redis is away, may lose or has lost something, or what other nodes do is not heard. */
+  /** Redis is away, may lose or has lost data, or changes by other nodes are not received. */
   get failure(): Failure | undefined {
     const { connection, directory, heads } = this;
     return connection.failure ?? connection.unfit ?? heads.failure ?? directory.failure;
@@ -91,7 +91,7 @@ export class Network {
     this.#follow();
   }
 
-  /** The keys of all nodes that there were. */
+  /** Of all nodes that ever were. */
   async keys(): Promise<KeyRing> {
     const keys = await this.connection.command<string[]>('HVALS', `${DIRECTORY}nodes`);
     return KeyRing.ofNodes(keys.map(publicKeyFrom), false);
@@ -102,7 +102,7 @@ export class Network {
     this.heads.check(machine);
   }
 
-  /** At each cycle: moves what is due, links what waits, and catches up with what was not heard. */
+  /** Moves what is due, links entries, and catches up with missed changes. */
   tick(): void {
     this.#say();
     if (this.connection.failure !== undefined) return;
@@ -117,7 +117,7 @@ export class Network {
     }
   }
 
-  /** Rows of a machine up to a seq are linked: those that are new are published, in order. */
+  /** Publishes new rows up to `seq`, in order. */
   #heard(slug: string, seq: number): void {
     const machine = this.#host.machines.get(slug);
     if (machine !== undefined) void this.#fetch(machine, seq).catch((error) => this.#failed(error));
@@ -169,7 +169,7 @@ export class Network {
     void this.directory.follow().catch((error) => this.#failed(error));
   }
 
-  /** The keys of a contract that Redis counts follow its new numbers; those that do not, with their next event. */
+  /** Makes keys that Redis counts follow new numbers; any that it misses follow with their next event. */
   async followKeys(contract: Contract): Promise<void> {
     if (contract.keys === undefined || plainPlan(contract.plan) === undefined) return;
     const { connection } = this;
@@ -183,7 +183,7 @@ export class Network {
     }
   }
 
-  /** Logs what keeps this node from taking requests, once. */
+  /** Logs each failure once. */
   #say(): void {
     const { failure } = this;
     if (failure !== undefined && failure.message !== this.#said) this.#onError(failure);

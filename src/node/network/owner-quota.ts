@@ -1,5 +1,4 @@
-// What owners have over all nodes: room is claimed in Redis before something is made, so that nodes asked at once admit no more than one would.
-// See stock-functions.ts.
+// Quotas of owners over all nodes. Room is claimed in Redis before a thing is made, so that nodes together never exceed it: stock-functions.ts.
 import { digestOf } from '../../schema/canonical.js';
 import { DIRECTORY, prefixOf } from '../../store/redis/buckets.js';
 import type { RedisConnection } from '../../store/redis/connection.js';
@@ -7,7 +6,7 @@ import { STOCK } from '../../store/redis/stock-functions.js';
 import type { Limits } from '../limits.js';
 import { refusalBeyond, type Stocked, type Wanted } from '../usage.js';
 
-/** For how long after its claim something may still be made, beside two deadlines of calls, and how far the clocks of servers are apart; in ms. */
+/** Time to make a thing after its claim, beside two deadlines of calls; and how far clocks of servers may differ. */
 const MADE_WITHIN_MS = 5_000;
 const MOST_APART_MS = 2_000;
 
@@ -18,7 +17,7 @@ type Refused = readonly [used: Numbers, all: Numbers, stale: readonly string[]];
 
 const FREED_AT_ONCE = 500;
 
-/** A machine as an item. The numbers of an owner are beside their items, by names that a slug may have. */
+/** The numbers of an owner are fields beside the items, so a slug with the name of a number gets a suffix. */
 export function machineItem(slug: string): string {
   return (STOCK as readonly string[]).includes(slug) ? `${slug}/` : slug;
 }
@@ -33,10 +32,9 @@ export class OwnerQuota {
   }
 
   /**
-   * Makes something within the bounds of its owner.
-   * @param item its name: `machineItem` of a machine, `slug/id` of a contract, `slug/id/…` of what it takes later
-   * @param make does it by an instant, by the clock of Redis; 0 where it was refused
-   * @throws Failure `limit_reached`, `store_away`: then it may be there, and is looked up later
+   * @param item `machineItem`, `slug/id` of a contract, `slug/id/…` of what it takes later
+   * @param make acts before an instant of the clock of Redis; 0 if it was refused
+   * @throws Failure `limit_reached`, `store_away`: then it may exist, and is looked up later
    */
   async within(wanted: Wanted, item: string, make: (untilMs: number) => Promise<number>): Promise<number> {
     const untilMs = await this.#claim(wanted, item);
@@ -47,9 +45,9 @@ export class OwnerQuota {
   }
 
   /**
-   * Deletes something, and frees its room; that of a node that ends in between is freed once somebody wants it.
-   * @param item as of `within` @param hasMore whether it may have taken more later, as `item/…` @param remove does it by an instant, by the clock of Redis; 0 where there is nothing
-   * @returns undefined where there was nothing @throws Failure `store_away`
+   * Deletes something and frees its room; if the node ends in between, the room is freed when it is needed.
+   * @param remove acts before an instant of the clock of Redis; 0 if there is nothing @param hasMore `item/…` may exist
+   * @returns undefined if there was nothing @throws Failure `store_away`
    */
   async freeing(
     owner: string,
@@ -63,12 +61,12 @@ export class OwnerQuota {
     return number > 0 ? { number, freed: await this.#freeAll(owner, item, hasMore) } : undefined;
   }
 
-  /** What is not there any more takes no room, and nor does what was on a machine. */
+  /** Frees the item and everything on it. */
   async #freeAll(owner: string, item: string, hasMore = false): Promise<Stocked> {
     const [slug = '', id = ''] = item.split('/');
     const fields =
       id === '' || hasMore ? await this.#connection.command<string[]>('HKEYS', `${DIRECTORY}u:${owner}`) : [];
-    // The machine goes last: its claim is open until all of it is free.
+    // The machine is last: its claim stays open until all of it is free.
     const below = id === '' ? `${slug}/` : `${item}/`;
     const items = [...fields.filter((field) => field !== item && field.startsWith(below)), item];
     const freed = STOCK.map(() => 0);
@@ -79,7 +77,7 @@ export class OwnerQuota {
     return usedIn(freed);
   }
 
-  /** What an owner has, and all together. @throws Failure `store_away` */
+  /** By owner, and in total. @throws Failure `store_away` */
   async used(owner = '') {
     const read = async (place: string) =>
       usedIn((await this.#connection.command<string[]>('HMGET', place, ...STOCK)).map(Number));
@@ -103,7 +101,7 @@ export class OwnerQuota {
       const [, refused] = await this.#connection.call<Refused | undefined>('claim', DIRECTORY, args);
       if (refused === undefined) return untilMs;
       const [used, all, stale] = refused;
-      // What nodes that have ended left open may not be there.
+      // Claims left open by nodes that have ended may be void.
       if (tries > 0 || stale.length === 0)
         throw refusalBeyond(this.#limits, 'network', wanted, usedIn(used), this.#free(usedIn(all)));
       for (const member of stale) {
@@ -114,7 +112,7 @@ export class OwnerQuota {
     }
   }
 
-  /** The item is there, or what it took is free again. */
+  /** Settles the claim if the item exists, otherwise frees it. */
   async #resolve(owner: string, item: string, untilMs: number): Promise<void> {
     const [slug = '', id = ''] = item.split('/');
     const prefix = prefixOf(slug);

@@ -1,4 +1,4 @@
-// Decisions of contracts that Redis counts by itself: what a script says, in the words of the API.
+// Decisions of contracts that Redis counts by itself: results of a script as answers of the API.
 import type { Contract } from '../../host/contract.js';
 import { type Move, tooManyKeys, whyNoTransition } from '../../host/contract-failures.js';
 import type { Failure } from '../../schema/failure.js';
@@ -13,14 +13,13 @@ import { inFuture, tooOld } from '../counting/listeners.js';
 import type { PlainPlan } from './plain-plan.js';
 import { gateName, lost } from './turns.js';
 
-/** How what is asked is to be counted. */
 export interface How {
-  /** The cycle that events bear; undefined for the running one. */
+  /** The cycle of the events. Default: the running one. */
   readonly happened?: number | undefined;
   readonly peek?: boolean;
-  /** Whether they are the cost of one request. Default: so many events. */
+  /** Whether n is the cost of one request. Default: n events. */
   readonly isOne?: boolean;
-  /** It is of no use uncounted: refused while Redis is away, also where the contract is open then. */
+  /** Refused while Redis is away, even if the contract is open then. */
   readonly mustCount?: boolean;
 }
 
@@ -29,7 +28,7 @@ const MOST_PASTS = 10_000;
 export class PlainCounting {
   readonly #connection: RedisConnection;
   readonly #batch: CountBatch;
-  /** The past of gates that limit, by name and late events, for the cycle: what leaves when does not change any more. */
+  /** Past of limiting gates by name and late events, for one cycle: what leaves when does not change any more. */
   readonly #pasts = new Map<string, Promise<GateBytes | undefined>>();
   #pastsCycle = 0;
 
@@ -54,9 +53,8 @@ export class PlainCounting {
   }
 
   /**
-   * Moves a contract, or one of its keys.
-   * @param target the index of the state that is asked for
-   * @returns the number of the entry @throws Failure `no_transition`, `contract_not_found`, `too_many_keys`, `store_away`
+   * @param target index of the wanted state @returns the number of the entry
+   * @throws Failure `no_transition`, `contract_not_found`, `too_many_keys`, `store_away`
    */
   async move(
     contract: Contract,
@@ -71,7 +69,7 @@ export class PlainCounting {
     if (number > 0) return number;
     if (number === -1) throw lost(contract);
     if (number === -2) throw tooManyKeys(contract.image);
-    // Why is said of the state in which Redis found it: by now it may be in another one.
+    // About the state that Redis found, which may have changed since.
     throw whyNoTransition(contract.plan, target, to);
   }
 

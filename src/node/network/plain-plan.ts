@@ -1,5 +1,4 @@
-// Which contracts Redis counts by itself: two states, one that admits up to a threshold and one that limits above it, over one window. All others
-// are decided by the gate of this process.
+// Contracts that Redis counts by itself: one window, and two states that admit up to a threshold and limit above it. Others: a local gate.
 import type { IntegerSet } from '../../limiter/expression/integer-set.js';
 import type { CompiledTransition, Plan } from '../../limiter/plan.js';
 import { ko42 } from '../../operator/ko42.js';
@@ -7,7 +6,7 @@ import { ko42 } from '../../operator/ko42.js';
 export interface PlainPlan {
   readonly threshold: number;
   readonly within: number;
-  /** Index of the state that limits; the other is the initial one. */
+  /** Index of the limiting state; the other is the initial one. */
   readonly limiting: number;
   readonly entry: CompiledTransition;
   readonly restore: CompiledTransition;
@@ -15,7 +14,6 @@ export interface PlainPlan {
 
 const known = new WeakMap<Plan, PlainPlan | null>();
 
-/** Undefined for a plan that is not plain. */
 export function plainPlan(plan: Plan): PlainPlan | undefined {
   let plain = known.get(plan);
   if (plain === undefined) {

@@ -1,4 +1,4 @@
-// Which nodes a network has. Each says every two seconds that it is there, by the clock of Redis; one that is shut down takes its leave.
+// Which nodes a network has. Each reports every two seconds, by the clock of Redis, and removes itself on shutdown.
 //
 //   ──x────x────x────x      killed: silent for 6 s, away from then on; forgotten after a day
 //   ──x────x────| left      shut down
@@ -12,15 +12,15 @@ import { fieldsIn } from './known-machines.js';
 const EVERY_MS = 2_000;
 const AWAY_AFTER_MS = 3 * EVERY_MS;
 const FORGOTTEN_AFTER_MS = 86_400_000;
-/** However many ask, Redis is read once in this time. */
+/** Redis is read at most once in this time. */
 const READ_EVERY_MS = 1_000;
 const MOST_SHOWN = 100;
 
 const PLACE = `${DIRECTORY}presence`;
 
-/** What a node says of itself. Times are by the clock of Redis. */
+/** Times are by the clock of Redis. */
 interface Said {
-  /** Absent where it can be reached from other machines: pages are for anyone, and the addresses of a network are not. */
+  /** Absent unless on loopback: pages are public, and the addresses of a network are not. */
   readonly address?: string | undefined;
   readonly version: string;
   readonly sinceMs: number;
@@ -43,7 +43,7 @@ export class Presence {
     this.#fingerprint = fingerprint;
   }
 
-  /** The node answers from now on. @param address as others are to see it @throws Failure `store_away` */
+  /** @param address as others may see it @throws Failure `store_away` */
   async come(address: string | undefined): Promise<void> {
     this.#isThere = true;
     this.#address = address;
@@ -51,7 +51,7 @@ export class Presence {
     await this.say();
   }
 
-  /** Says that this node is there, if it is time. @throws Failure `store_away` */
+  /** Reports, if it is time. @throws Failure `store_away` */
   async say(): Promise<void> {
     const nowMs = this.#connection.nowMs();
     if (!this.#isThere || nowMs < this.#nextMs) return;
@@ -66,7 +66,7 @@ export class Presence {
     await this.#connection.command('HDEL', PLACE, this.#fingerprint);
   }
 
-  /** The nodes of the network as the API shows them, those that are up first. @throws Failure `store_away` */
+  /** Those that are up first. @throws Failure `store_away` */
   async nodes() {
     const nowMs = this.#connection.nowMs();
     if (nowMs - this.#readMs >= READ_EVERY_MS) {

@@ -1,4 +1,4 @@
-// The registry of a network of nodes: Redis, of which the host of this process knows what there is.
+// The registry of a network of nodes: kept in Redis, and known to the host of this process.
 //
 //   asked ─► room claimed ─► entry, by a function of Redis ─► all nodes hear of it ─► row linked ─► answer
 import { randomBytes } from 'node:crypto';
@@ -37,10 +37,10 @@ import { plainPlan } from './plain-plan.js';
 import { lost, Turns } from './turns.js';
 import { Upkeep } from './upkeep.js';
 
-/** How often a change is tried again because the contract moved meanwhile. */
+/** Tries of a change, in case the contract moves meanwhile. */
 const CHANGE_TRIES = 10;
 
-/** Keys of what was deleted that are removed in one call: it keeps Redis from others for some 2 µs each. */
+/** Keys removed in one call: each blocks Redis for some 2 µs. */
 const SWEPT_AT_ONCE = 500;
 
 interface NetworkParts extends RegistryParts {
@@ -82,7 +82,7 @@ export class NetworkRegistry implements Registry {
     const args = [JSON.stringify(image), JSON.stringify({ e }), GENESIS];
     const make = (untilMs?: number) => entries.made('machine', slug, args, untilMs);
     const number = await this.#within(wanted, machineItem(slug), make);
-    // Also where it was made by a node that ended before it could announce it.
+    // Also if the node that made it ended before it could announce it.
     await directory.announce(slug);
     if (number > 0) await entries.linked(slug, number);
     await directory.learn(slug);
@@ -153,13 +153,12 @@ export class NetworkRegistry implements Registry {
         void network.followKeys(contract);
         return { ...planned, resets: false };
       }
-      // Another node has changed it, or moved it.
+      // Another node has changed or moved it.
       await directory.learn(slug);
     }
     throw changedElsewhere(contract);
   }
 
-  /** Of the function that changes a contract. */
   async #changeArgs(
     contract: Contract,
     text: string,
@@ -170,7 +169,7 @@ export class NetworkRegistry implements Registry {
     const plain = plainPlan(plan);
     const { version, state } = plain === undefined ? await network.turns.settled(contract) : { version: 0, state: '@' };
     const said = forgotten === undefined ? {} : { forgotten };
-    // Redis writes the state of a gate that it counts where an @ is.
+    // Redis replaces @ by the state of a gate that it counts.
     const e = { from: state, to: state, cycle: clock.cycle(), at: network.entries.at() };
     const entry = { e: { ...e, ...changeRow(contract, plan, changes, change), ...said } };
     const limiting = plain && plan.states[plain.limiting]!.name;
@@ -184,7 +183,6 @@ export class NetworkRegistry implements Registry {
     ];
   }
 
-  /** No gate counts it from then on. */
   async deleteContract(contract: Contract, by?: string) {
     const { network, host } = this.#parts;
     const { directory, entries, quota } = network;
@@ -236,7 +234,7 @@ export class NetworkRegistry implements Registry {
     return this.#parts.network.directory.credentials.endSession(hash);
   }
 
-  /** While Redis is away, each node forgets them by itself; Redis forgets what another node finds there. */
+  /** While Redis is away, each node forgets them by itself; another node removes them from Redis later. */
   forgetExpired(): void {
     const { network, clock } = this.#parts;
     void network.directory.credentials.forgetExpired(clock.now()).catch(() => {});
@@ -272,7 +270,7 @@ export class NetworkRegistry implements Registry {
     return this.#parts.network.presence.nodes();
   }
 
-  /** Who links a row signs it. */
+  /** The node that links a row signs it. */
   take(row: AuditRow): void {
     this.#parts.usage.takeRow(row);
   }
@@ -294,14 +292,14 @@ export class NetworkRegistry implements Registry {
     }
   }
 
-  /** Each change resolves once it is in Redis. */
+  /** Changes resolve only once they are in Redis. */
   async settled(): Promise<void> {}
 
   come(address: string | undefined): Promise<void> {
     return this.#parts.network.presence.come(address);
   }
 
-  /** While Redis is away nobody is told: the others see that it is silent. */
+  /** While Redis is away, other nodes notice the silence. */
   leave(): Promise<void> {
     return this.#parts.network.presence.leave().catch(() => {});
   }
@@ -313,14 +311,14 @@ export class NetworkRegistry implements Registry {
     this.#parts.network.connection.close();
   }
 
-  /** The functions of Redis read the first fields. */
+  /** The order counts: the functions of Redis read the first fields. */
   #deletion(what: Pick<AuditRow, 'kind' | 'contract_id'>, by: string | undefined) {
     const { clock, network } = this.#parts;
     const cause = by === undefined ? 'system' : 'manual';
     return { ...what, cause, ...(by && { by }), emitted: [], cycle: clock.cycle(), at: network.entries.at() };
   }
 
-  /** Something of a machine is gone: all nodes hear of it, its row is linked, and what is left of it is removed. */
+  /** Announces a deletion, waits for its row, and removes the remains. */
   async #gone(slug: string, number: number): Promise<void> {
     const { directory, entries } = this.#parts.network;
     await directory.announceGone(slug);
@@ -333,7 +331,7 @@ export class NetworkRegistry implements Registry {
     return hasMore === 1;
   }
 
-  /** Why nothing could be done on a machine, as Redis has it now. */
+  /** By the state of the machine in Redis. */
   async #whyNot(slug: string, otherwise: Failure): Promise<Failure> {
     const { network, host } = this.#parts;
     await network.directory.learn(slug);

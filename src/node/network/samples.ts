@@ -1,9 +1,8 @@
-// The figures of contracts that Redis counts: count and state are looked up when a cycle begins. Requests admitted and limited by all nodes are not
-// kept there by cycle, and are unknown.
+// The figures of contracts that Redis counts: count and state, read when a cycle begins. Requests admitted and limited by all nodes are unknown,
+// because Redis does not keep them by cycle.
 import type { Contract } from '../../host/contract.js';
 import { figuresOf, type Sampled, type Samples } from '../counting/samples.js';
 
-/** Contracts as they were at the end of a cycle. */
 type States = (contracts: readonly Contract[], cycle: number) => Promise<readonly Contract[]>;
 
 export class NetworkSamples implements Samples {

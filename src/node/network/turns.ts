@@ -4,7 +4,7 @@
 //        ▲                                                                             └ another node was first: once more
 //        └──────────────────────────────────────────────────────────────────────────────┘
 //
-// What the gate writes to its record is an entry, which is linked later; it becomes one in the same step as the state.
+// The rows of the gate become entries in the same step as the state is written, and are linked later.
 import { Contract } from '../../host/contract.js';
 import { tooManyKeys } from '../../host/contract-failures.js';
 import type { HostContext } from '../../host/host-context.js';
@@ -41,7 +41,7 @@ type Looked = Buffer | readonly [version: Buffer, state: Buffer] | number;
 export class Turns {
   readonly #connection: RedisConnection;
   readonly #clock: Clock;
-  /** The turns of a gate that wait here: they would only refuse each other. */
+  /** Local turns of a gate queue here: at once they would only refuse each other. */
   readonly #queues = new Map<string, Promise<unknown>>();
 
   constructor(connection: RedisConnection, clock: Clock) {
@@ -50,9 +50,8 @@ export class Turns {
   }
 
   /**
-   * Does something with a contract, or one of its keys, in the running cycle.
-   * @param name of the key; undefined for the contract itself
-   * @throws Failure `store_away`, `node_overloaded`, `too_many_keys`, and what the work throws, once what it wrote is written
+   * Works on a contract, or on one of its keys, in the running cycle. @param name of the key
+   * @throws Failure `store_away`, `node_overloaded`, `too_many_keys`, and what the work throws, once its rows are written
    */
   run<T>(
     image: Contract,
@@ -71,10 +70,7 @@ export class Turns {
     return turn;
   }
 
-  /**
-   * A contract, or one of its keys, as it is now: to be looked at. One that is not there is as it would be made.
-   * @param upTo a cycle beyond which it is not advanced: a contract without requests since is as it was then
-   */
+  /** A copy to look at; an unknown key is as new. @param upTo the last cycle to which it is advanced */
   async look(image: Contract, name?: string, upTo = Number.POSITIVE_INFINITY): Promise<Contract> {
     const { nowMs, saved } = await this.#read(image, name);
     const { contract } = this.#draft(image, name, nowMs, saved);
@@ -82,14 +78,13 @@ export class Turns {
     return contract;
   }
 
-  /** The version of the state of a contract, and the name of the state, once what is due has moved it. */
+  /** After what is due has moved it. */
   async settled(image: Contract): Promise<{ readonly version: number; readonly state: string }> {
     await this.run(image, undefined, () => {});
     const { version, saved } = await this.#read(image, undefined);
     return { version, state: saved?.state ?? image.state };
   }
 
-  /** The state with which a contract begins, for Redis. */
   static firstState(contract: Contract): string {
     return stateToText(contract.saved());
   }
@@ -110,7 +105,7 @@ export class Turns {
         draft.contract.advance(cycle);
         ended = { value: work(draft.contract, cycle) };
       } catch (error) {
-        // A refusal of an operator leaves a row.
+        // The refusal of an operator leaves a row.
         if (draft.rows.length === 0) throw error;
         ended = { error };
       }
@@ -133,13 +128,13 @@ export class Turns {
     const prefix = prefixOf(image.machine.slug);
     const [nowMs, found] = await this.#connection.call<Looked>('look', prefix, [gate], { isBinary: true });
     if (found instanceof Buffer) return { nowMs, version: 0, saved: stateOf(image, found) };
-    // A key is made with its first request; a contract was made when it was deployed.
+    // A key is made with its first request, a contract when it is deployed.
     if (!Array.isArray(found) && (name === undefined || found === -1)) throw lost(image);
     if (!Array.isArray(found)) return { nowMs, version: 0, saved: undefined };
     const [version, state] = found as readonly [Buffer, Buffer];
     const stored = stateFromText({ id: image.id, key: name }, state.toString());
     if (stored === undefined) throw damaged(image);
-    // It may have been stored by an earlier definition, or, until this node has heard of it, by a later one.
+    // It may be from an earlier definition, or from a later one that this node does not know yet.
     const gone = goingOn(upgradedImage(stored, image.plan), image.plan);
     return { nowMs, version: Number(version.toString()), saved: gone && { ...stored, ...gone } };
   }
@@ -197,7 +192,7 @@ export function gateName({ id, machine }: Pick<Contract, 'id' | 'machine'>, name
   return name === undefined ? `${machine.slug}/${id}` : `${machine.slug}/${id}/${name}`;
 }
 
-/** A contract that is known here and not in Redis: another node has deleted it just now, or Redis has lost it. */
+/** Another node has just deleted it, or Redis has lost it. */
 export function lost({ id, machine }: Contract): Failure {
   return new Failure('contract_not_found', {
     what: `The machine "${machine.slug}" has no contract "${id}" any more.`,
@@ -206,7 +201,7 @@ export function lost({ id, machine }: Contract): Failure {
   });
 }
 
-/** For a contract that another node has deleted meanwhile. */
+/** Ignores that another node has deleted a contract. */
 export function unlessGone(error: unknown): undefined {
   if (!(error instanceof Failure) || error.code !== 'contract_not_found') throw error;
 }

@@ -1,5 +1,5 @@
-// What one node of a network does for all: removes the records of deleted machines after their retention, and deletes what owners have left whose
-// keys have all ended. Which one it is says a lease; what two do at once is done once, and does no harm.
+// What one node of a network does for all: it removes the records of deleted machines after their retention, and the machines of owners whose
+// keys have all ended. A lease selects the node; two at once do no harm.
 //
 //   cycle ─► lease free, or ours? ─► some records removed ─► some owners looked at ─► their machines deleted
 import type { Machine } from '../../host/machine.js';
@@ -9,7 +9,7 @@ import type { Ownership } from '../ownership.js';
 import type { Registry } from '../registry/registry.js';
 import type { Network } from './network.js';
 
-/** For how long a node does it without a word, in ms. */
+/** Duration of a lease that is not renewed, in ms. */
 const LEASE_MS = 10_000;
 
 const AT_ONCE = 20;
@@ -79,7 +79,7 @@ export class Upkeep {
     const { network, registry, ownership, orphans } = this.#parts;
     const { connection, directory } = network;
     for (const owner of orphans.look(connection.nowMs())) {
-      // Another node may have made a key of theirs just now.
+      // Another node may just have made a key for the owner.
       await directory.follow();
       if (!orphans.isOver(owner, connection.nowMs())) continue;
       for (const machine of ownership.machinesOf(owner)) await registry.deleteMachine(machine);

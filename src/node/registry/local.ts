@@ -32,7 +32,6 @@ interface LocalParts extends RegistryParts {
   readonly store: Store;
   readonly durability: Pick<Durability, 'commit'>;
   readonly turns: Turns;
-  /** What is done on a machine waits for what it is doing. */
   readonly work: MachineWork;
   readonly keepRows: number | undefined;
 }

@@ -1,5 +1,5 @@
-// The port to what a node keeps: machines, contracts, and who may use them. Siblings: registry/local.ts over the store of this process,
-// network/registry.ts over Redis. Both resolve once a change is durable. test/suite/registry.ts holds their promises.
+// The port to what a node keeps: machines, contracts, and who may use them. Implemented by registry/local.ts (the store of this process) and
+// network/registry.ts (Redis). Both resolve once a change is durable; test/suite/registry.ts runs over both.
 import type { Observable } from 'rxjs';
 import type { Static } from 'typebox';
 import type { listNodes } from '../../api/node.js';
@@ -28,7 +28,7 @@ export interface KeyChange {
 
 export interface InUse {
   readonly all: Readonly<Used>;
-  /** Of the owner: what they have, and how much of it they may still have. */
+  /** `left`: what the owner may still have. */
   readonly own?: { readonly used: Readonly<Used>; readonly left: Readonly<Used>; readonly keys: number };
 }
 
@@ -45,73 +45,64 @@ export interface RegistryParts {
   readonly limits: Limits;
 }
 
-/** Whom a change of keys and sessions concerns, whichever node makes it. */
+/** Called for changes by any node. */
 export interface CredentialListener {
   onKey(key: Key): void;
   onSessionEnded(hash: string): void;
 }
 
 export interface Registry {
-  /** What the bounds of owners are about. */
+  /** What the bounds of owners refer to. */
   readonly place: 'node' | 'network';
   /**
-   * @param asked without `by`: of the node itself, and takes no room
-   * @throws Failure `slug_taken`, by then the host has that machine; `limit_reached`
+   * @param asked without `by`: for the node itself, which takes no room
+   * @throws Failure `slug_taken` (the host then knows that machine), `limit_reached`
    */
   createMachine(asked: NewMachine): Promise<Machine>;
   /**
-   * @param plan made with the operators of this node
-   * @param options `by` as of `createMachine`
+   * @param plan made with the operators of this node @param options `by` as of `createMachine`
    * @throws Failure `machine_not_found`, `machine_deleted`, `limit_reached`
    */
   createContract(machine: Machine, plan: Plan, options: ContractOptions): Promise<Contract>;
   /**
-   * Changes a contract in place; every node follows within a cycle.
-   * @param change its plans are made with the operators of this node
-   * @throws Failure `contract_not_found`, `machine_deleted`, `name_taken`, `no_candidate`, `limit_reached`, `invalid_definition`
+   * In place; every node follows within a cycle. @param change its plans are made with the operators of this node
+   * @throws Failure `contract_not_found`, `machine_deleted`, `name_taken`, `no_candidate`, `limit_reached`,
+   * `invalid_definition`
    */
   changeContract(contract: Contract, change: ContractChange): Promise<Changed>;
   /** @param by the id of a key; absent: the node itself @throws Failure `contract_not_found`, `machine_deleted` */
   deleteContract(contract: Contract, by?: string): Promise<Freed>;
   /**
-   * Deletes a machine with its contracts; its record can still be read.
-   * @param by as of `deleteContract`
-   * @returns what is free now; undefined where the machine was deleted before and `by` is absent
+   * Its record stays readable. @returns what is free now; undefined if it was deleted before and `by` is absent
    * @throws Failure `machine_deleted`
    */
   deleteMachine(machine: Machine, by?: string): Promise<(Freed & { readonly machines: number }) | undefined>;
-  /**
-   * Changes keys of an owner, and writes the row about it, at once or not at all.
-   * @throws Failure `limit_reached` where the owner has as many keys as they may
-   */
+  /** Writes keys and the row about them together. @throws Failure `limit_reached` if the owner has too many keys */
   changeKeys(change: KeyChange): Promise<void>;
   openSession(session: Session): Promise<void>;
-  /** Does nothing where there is no such session. */
+  /** Does nothing without such a session. */
   endSession(hash: string): Promise<void>;
   forgetExpired(): void;
-  /** What an owner has, and all have together. @throws Failure `store_away` */
+  /** @throws Failure `store_away` */
   used(owner: string | undefined): InUse | Promise<InUse>;
-  /** The nodes that share this registry, those that are up first; none for a single node. @throws Failure `store_away` */
+  /** Those that are up first; none for a single node. @throws Failure `store_away` */
   nodes(): readonly NodeShown[] | Promise<readonly NodeShown[]>;
-  /** Rows, each once it is durable, whichever node has written it. */
+  /** Durable rows, whichever node has written them. */
   readonly happenings: Observable<Happening>;
   take(row: AuditRow): void;
-  /** At each cycle: what a registry does by itself. @throws Failure of the store */
+  /** The periodic work of the registry. @throws Failure of the store */
   tick(cycle: number): Promise<void>;
-  /**
-   * Learns what there is, before anything else is asked.
-   * @param lost acknowledged rows that are missing: each machine that is still there gets a row that says so
-   */
+  /** Called before all else. @param lost missing acknowledged rows; the record of each remaining machine notes them */
   start(lost: readonly MissingRows[]): Promise<void>;
-  /** Resolves once all that was changed here is durable. @throws Failure `store_failed` */
+  /** Resolves once all changes made here are durable. @throws Failure `store_failed` */
   settled(): Promise<void>;
-  /** This node answers from now on. @param address for those on its own machine; undefined: for others, too */
+  /** @param address of a node on loopback; undefined if other machines reach it */
   come(address: string | undefined): Promise<void>;
   leave(): Promise<void>;
-  /** Makes durable what is not yet: no request is under way. */
+  /** Makes the rest durable: no request is pending. */
   save(): Promise<void>;
   close(): void;
-  /** Learns what other nodes have changed; undefined where there are none. */
+  /** Reads changes by other nodes; undefined for a single node. */
   readonly follow?: () => Promise<void>;
 }
 

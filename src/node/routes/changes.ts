@@ -129,7 +129,7 @@ async function planOf(
 
 type Body = Static<typeof api.changeContract.shapes.body>;
 
-/** The definition that is asked for; undefined where it stays as it is. @throws Failure `invalid_input`, `invalid_definition` */
+/** Undefined if it does not change. @throws Failure `invalid_input`, `invalid_definition` */
 function definitionIn({ plan: { definition: was } }: Contract, body: Body, cycleMs: number): object | undefined {
   const { threshold, within, near_limit, limiter, limit, definition, shadow } = body;
   const given = Object.entries({ threshold, within, near_limit }).filter(([, value]) => value !== undefined);

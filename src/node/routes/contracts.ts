@@ -1,4 +1,3 @@
-// Routes of contracts: creating one from a definition, listing, looking at one.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import * as api from '../../api/contracts.js';
 import type { Contract } from '../../host/contract.js';
@@ -55,7 +54,7 @@ export const listContracts = route({
   errors: ['machine_not_found', 'contract_not_found'],
   example: { params: { slug: 'edge-gateway' }, query: { limit: '10' }, status: 200 },
   async handle({ host, ownership, counting, registry }, { params, query, caller }) {
-    // Nobody misses what another node has just acknowledged.
+    // Includes what another node has just acknowledged.
     await registry.follow?.();
     const machine = ownership.visible(params.slug, caller);
     const { after, limit = 100 } = query;
@@ -71,7 +70,6 @@ export const listContracts = route({
 
 const SORTED = 1_000;
 
-/** The contracts that are asked for, in the order in which they are. */
 async function listed(
   counting: Counting,
   contracts: readonly Contract[],
@@ -148,7 +146,7 @@ export const showStateMachine = route({
   },
 });
 
-/** Charges the check of a definition to the owner and the address, in KiB. @throws Failure `too_many_requests` */
+/** Charges KiB of a definition to the owner and the address. @throws Failure `too_many_requests` */
 export function pay(
   { rates }: Parts,
   { caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>,
@@ -184,7 +182,7 @@ export async function create(
   });
 }
 
-/** Nobody says to the node that a request is over; and a contract that limits nothing is none. */
+/** The node does not hear when a request ends. */
 export function refuseWithoutHold({ rule }: Plan): void {
   if (rule?.definition.primitive === 'none')
     throw new Failure('invalid_definition', {

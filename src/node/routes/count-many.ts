@@ -1,6 +1,4 @@
-// POST …/events: many events at once.
-//
-// It answers after the last line was read: a client that writes all lines before it reads anything is served, too.
+// POST …/events: many events at once. It answers after the last line, so that clients that write everything before they read are served.
 import type { Readable } from 'node:stream';
 import * as api from '../../api/events.js';
 import type { Steps } from '../../limiter/plan.js';
@@ -48,7 +46,7 @@ export const countMany = route({
     refuseAnnounced(request.headers['content-length'], limits.eventsBytes);
     const isArray = request.mediaType === 'application/json';
     const source = sourceOf(request);
-    // Parsed in one go: the one that asks has its turn for it.
+    // Parsed at once, in the caller's turn.
     const most = isArray ? limits.longBodyBytes : limits.bodyBytes;
     const reading = (whole: Buffer) =>
       isArray
@@ -65,7 +63,7 @@ export const countMany = route({
       } else if (isArray) await lines.count(await reading(await wholeOf(chunks, most)));
       else await countChunks(limits, chunks, lines);
     } catch (error) {
-      // The rest is dropped, as Node drops what nobody begins to read: the next request of this connection comes behind it.
+      // The rest is read and dropped: the next request of this connection follows it.
       request.raw.resume();
       throw error;
     } finally {
@@ -81,14 +79,14 @@ export const countMany = route({
   },
 });
 
-/** Counts line by line as they come; holds no more than one chunk and one line. The lines of a chunk have the cycle in which it came. */
+/** Counts lines as they come, in the cycle of their chunk; buffers at most one chunk and one line. */
 async function countChunks({ eventsBytes }: Limits, body: AsyncIterable<Buffer>, lines: Lines): Promise<void> {
   const cutter = cutterOf(lines);
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
     if (bytes > eventsBytes) return lines.stop(cutter.lines + 1);
-    // Once counting has stopped the rest is read and dropped, so that the client reads the answer.
+    // Once counting has stopped, the rest is read and dropped, so that the client reads the answer.
     if (lines.stoppedBefore === undefined) await lines.count(linesOf(chunk, cutter, lines, false));
   }
   await lines.count(linesOf(NOTHING, cutter, lines, true));
@@ -99,7 +97,7 @@ const NOTHING = Buffer.alloc(0);
 const PIECE = 512;
 const LF = 0x0a;
 
-/** Reads the lines that end in a chunk, some at a time. @param isLast whether its end is the end of a line */
+/** Passes on the lines of a chunk in pieces. @param isLast whether the end of the chunk ends a line */
 function* linesOf(chunk: Buffer, cutter: LineCutter, lines: Lines, isLast: boolean): Steps<void> {
   for (let from = 0; from < chunk.length && lines.stoppedBefore === undefined; ) {
     const to = chunk.indexOf(LF, from + PIECE) + 1 || chunk.length;
@@ -132,7 +130,7 @@ function cutterOf(lines: Lines): LineCutter {
   return new LineCutter(lines, { skip: (number) => lines.refuse(number) });
 }
 
-/** The chunks of a body, each after a check of its sender; one that breaks off is a failure of its sender. The connection outlives the last chunk taken. */
+/** Checks the sender before each chunk. The connection outlives the last chunk taken. */
 async function* chunksOf(body: Readable, check: () => void): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of body.iterator({ destroyOnReturn: false })) {

@@ -1,4 +1,4 @@
-// The gate: one request event and its decision, for a gateway that asks at every request, by any method and any path below it.
+// The gate: counts one request and decides it, for a gateway that asks at every request, by any method and any path below it.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import * as api from '../../api/events.js';
@@ -64,10 +64,7 @@ export const gateBelow = route({
     'The same by any method, for a gateway that keeps the path and the query of its client: they are not looked at.',
 });
 
-/**
- * By the header that the contract names for it, or by Authorization. Where the first holds no key of the owner it is as if it were not
- * there, so that nobody learns whether there is such a contract.
- */
+/** By the contract's key header, or by Authorization. A foreign key in the first is ignored, to reveal nothing. */
 function gatewayOf({ host, access, clock }: Parts, request: FastifyRequest): Caller | undefined {
   const { slug, contract_id } = request.params as Static<Shapes['params']>;
   const { headers } = request.raw;
@@ -91,7 +88,7 @@ function decide(parts: Parts, request: Asked<Shapes>, reply: FastifyReply): unkn
   return answerWith(parts, request, asked, outcome, reply);
 }
 
-/** What the query asks for, or the headers that the contract names. @throws Failure `gate_header_unusable`, and as `askedOfGate` */
+/** From the query, or from the contract's headers. @throws Failure `gate_header_unusable`, and as `askedOfGate` */
 function askedOf(machine: Machine, contract: Contract, { query, raw }: Asked<Shapes>): Requests {
   const { key, n } = query as Query;
   const { cost, key: source } = contract.plan.definition.gate ?? {};
@@ -109,7 +106,7 @@ function answerWith(
   const { peek = false, deny = '429' } = query as Query;
   const status = Number(deny);
   if (outcome instanceof Failure) {
-    // A key without a place is limited as others are: by the status that the gateway knows.
+    // A key without a place is limited, by the status that the gateway knows.
     if (outcome.code !== 'too_many_keys') throw outcome;
     return sendProblem(reply, { ...problemOf(outcome), status }, retryAfterOf(outcome, clock));
   }

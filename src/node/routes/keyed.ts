@@ -1,4 +1,4 @@
-// Routes of contracts with keys: the keys that are there, and many gates in one request.
+// Routes of contracts with keys: listing the keys, and many gates in one request.
 import type { FastifyReply } from 'fastify';
 import * as api from '../../api/keyed.js';
 import { Failure } from '../../schema/failure.js';
@@ -67,7 +67,7 @@ function answerTo(asked: readonly Asked[], { cycle, each }: Outcomes, counts: Co
   const decisions = each.map((decision, index) => {
     const { n } = asked[index]!;
     if (decision instanceof Failure) {
-      // What cannot be counted is not let through; the others were counted, and are.
+      // A request that cannot be counted is refused; the others were counted.
       const { code, againCycle } = decision;
       const retry_after_cycles = againCycle === undefined ? undefined : againCycle - cycle;
       return { admitted: 0, limited: n, code, retry_after_cycles };

@@ -1,6 +1,6 @@
-// Routes of keys: a free key for anyone, within the limit of their address; the keys of an owner, made, listed, rotated, revoked.
+// Routes of keys: free keys, within the limit of an address; the keys of an owner: made, listed, rotated, revoked.
 //
-//   make, rotate, revoke ─► credential and audit row in one commit ─► callers that were let in by the key are forgotten, its streams end
+//   make, rotate, revoke ─► credential and audit row in one commit ─► cached callers of the key are dropped, its streams end
 import * as api from '../../api/keys.js';
 import { assert, Failure } from '../../schema/failure.js';
 import type { Key } from '../../store/credential-store.js';
@@ -136,7 +136,7 @@ export const rotateKey = route({
     const lifetimeMs = days === undefined ? before.expiresAtMs - before.createdAtMs : days * DAY_MS;
     const { key, secret } = newKeyOf(before, parts.clock.now(), lifetimeMs);
     const endsAtMs = Math.min(before.expiresAtMs, key.createdAtMs + overlap * 1_000);
-    // Without an overlap the old key stays in the list until it would have expired, as a revoked one.
+    // Without an overlap the old key stays listed, as revoked, until it would have expired.
     const changed = [overlap === 0 ? { ...before, isRevoked: true } : { ...before, expiresAtMs: endsAtMs }];
     const done = { action: 'key_rotated', key_id: before.id, next_key_id: key.id, ...rights(key) } as const;
     const note = { owner: caller.owner, by: caller.key.id, ...done };
@@ -164,7 +164,7 @@ export const revokeKey = route({
 
 type Rights = Pick<Key, 'owner' | 'scopes' | 'machine' | 'network'>;
 
-/** A key that is not stored yet. Its secret is in the answer and nowhere else. */
+/** Not stored yet. The secret is in the answer and nowhere else. */
 function newKeyOf({ owner, scopes, machine, network }: Rights, nowMs: number, lifetimeMs: number) {
   const { text: secret, hash } = newKey();
   const createdAtMs = Math.floor(nowMs);
@@ -174,7 +174,7 @@ function newKeyOf({ owner, scopes, machine, network }: Rights, nowMs: number, li
   return { key, secret };
 }
 
-/** @throws Failure `key_not_found`, also for a key of another owner and for one that has ended */
+/** @throws Failure `key_not_found`, also for the key of another owner and for one that has ended */
 function keyOf({ credentials, clock }: Parts, { owner }: Caller, id: string): Key {
   const key = credentials.keyById(id);
   if (key !== undefined && key.owner === owner && !key.isRevoked && clock.now() < key.expiresAtMs) return key;

@@ -1,4 +1,3 @@
-// Routes of machines: creating, listing, looking at one, the most active ones.
 import * as api from '../../api/machines.js';
 import type { Machine } from '../../host/machine.js';
 import { assert, Failure } from '../../schema/failure.js';
@@ -35,7 +34,7 @@ export const createMachine = route({
   },
 });
 
-/** Machines that are looked at in one go: most may be private ones of others. */
+/** Machines per step: most may be private ones of others. */
 const LOOKED_AT_ONCE = 500;
 
 export const listMachines = route({
@@ -49,7 +48,7 @@ export const listMachines = route({
     const { after = '', limit = 100, own = false, search = '', sort } = query;
     const text = search.toLowerCase();
     const found: Machine[] = [];
-    // Those that are limiting come first: all that are sorted are looked at for each page.
+    // Limiting machines come first, so each page of a sorted list looks at all.
     let from: string | undefined = sort === undefined ? after : '';
     const most = sort === undefined ? limit : SORTED;
     const look = () => {

@@ -1,4 +1,3 @@
-// Routes of operators: the registry, and projections over cycles.
 import type { Static } from 'typebox';
 import * as api from '../../api/operators.js';
 import { fire } from '../../operator/fire.js';
@@ -73,7 +72,7 @@ export const shift = route({
         for (const operator of chosen) projection.push(stepOf(operator, inputs, step, base_cycle + step));
       return step < steps;
     };
-    // The first piece now: who asks has the turn.
+    // The first piece runs now, in the caller's turn.
     if (project()) while (await turns.of(sourceOf(request), project));
     const summary = {
       ...summaryOf(projection),
@@ -104,7 +103,7 @@ function stepOf(
   return { step, cycle, operator: operator.id, result, master_equation_block: equation, proof_digest: proofDigest };
 }
 
-/** The substrate first, then the others in the order asked for, each once. */
+/** The substrate first, then the others in the given order, each once. */
 function chosenFrom(operators: OperatorRegistry, ids: readonly string[]): Operator[] {
   const known = operators.list().map(({ id }) => id);
   return [...new Set([SUBSTRATE, ...ids])].map((id) => {
@@ -121,7 +120,7 @@ function chosenFrom(operators: OperatorRegistry, ids: readonly string[]): Operat
 }
 
 function refuseUnknownInputs(chosen: readonly Operator[], inputs: Readonly<Record<string, number>>): void {
-  // The cycle is that of the step.
+  // The step sets the cycle.
   const known = chosen.flatMap((operator) => Object.keys(operator.inputs)).filter((name) => name !== 'cycle');
   const faults = Object.keys(inputs)
     .filter((name) => !known.includes(name))
@@ -141,7 +140,7 @@ function refuseUnknownInputs(chosen: readonly Operator[], inputs: Readonly<Recor
 
 function summaryOf(steps: readonly { readonly result: number }[]): Static<typeof api.Summary> {
   const results = steps.map(({ result }) => result);
-  // Divided before they are added: the sum of finite numbers need not be one.
+  // Divided before they are added: the sum of finite numbers may overflow.
   const mean = results.reduce((sum, result) => sum + result / results.length, 0);
   return { min: Math.min(...results), max: Math.max(...results), mean };
 }

@@ -4,7 +4,7 @@ import { OfMachine } from '../../api/shapes.js';
 import { type BundledFile, bundled } from '../../web/bundled.js';
 import { type Example, forAnyone, type Route, route } from '../route.js';
 
-/** Nothing but what this node serves, and no script or style inside the page. */
+/** Only what this node serves, and no inline script or style. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -20,7 +20,7 @@ const policy = [
 const [HTML, SCRIPT] = ['text/html; charset=utf-8', 'text/javascript; charset=utf-8'];
 const STYLE = 'text/css; charset=utf-8';
 
-/** The page of a machine is the same for every slug: what it shows, it asks for. */
+/** The same for every slug: the page fetches what it shows. */
 const ofMachine = { params: OfMachine, example: { params: { slug: 'edge-gateway' }, status: 200 } } as const;
 
 export const pages: readonly Route[] = [

@@ -1,4 +1,3 @@
-// Routes of the record of a machine: in pages, as a whole, verified.
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { Static } from 'typebox';
@@ -26,7 +25,7 @@ export const readRecord = route({
   async handle(parts, request, reply) {
     const { ownership, record, counting, turns } = parts;
     const machine = ownership.visible(request.params.slug, request.caller);
-    // Rows that are appended meanwhile come with the next page.
+    // Later rows come with the next page.
     const head = await counting.head(machine);
     const source = sourceOf(request);
     if (wantsAll(request)) return sendExport(parts, reply, machine, head.seq, source);
@@ -110,10 +109,10 @@ function sendExport(
     .send(Readable.from(exported(page, close, cut, turns, source), { objectMode: false }));
 }
 
-/** Rows that are read and written in one go: some 32 KB. */
+/** Rows per piece: some 32 KB. */
 const PAGE = 32;
 
-/** The reader of an export has taken so long that rows were removed which it has not got: it is cut off. */
+/** The reader was so slow that rows were removed before it took them. */
 function removedMeanwhile(): Failure {
   return new Failure('store_failed', {
     what: 'The export was cut off.',
@@ -122,7 +121,7 @@ function removedMeanwhile(): Failure {
   });
 }
 
-/** The export, a page when its turn comes. A machine has at least the row of its creation. */
+/** One page per turn. A machine has at least the row of its creation. */
 async function* exported(
   page: (afterSeq: number) => Promise<readonly AuditRow[]>,
   close: (last: AuditRow) => Closing,

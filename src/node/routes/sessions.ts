@@ -1,4 +1,4 @@
-// Routes of sessions: a cookie in exchange for a key, with the scopes of that key and no longer than it.
+// Routes of sessions: a cookie in exchange for a key, with its scopes and at most its lifetime.
 import * as api from '../../api/keys.js';
 import { assert } from '../../schema/failure.js';
 import { route } from '../route.js';

@@ -1,4 +1,3 @@
-// Routes of templates: listing them, looking at one, deploying one onto a machine.
 import * as api from '../../api/contracts.js';
 import type { ContractDefinition } from '../../limiter/definition.js';
 import { checkLimiter, limiterDefinition } from '../../limiter/products/limiter-spec.js';
@@ -108,7 +107,7 @@ export const deployTemplate = route({
   },
 });
 
-/** Undefined where the parameters are those of the window. @throws Failure `invalid_definition`, `invalid_input` */
+/** Undefined for the parameters of the window. @throws Failure `invalid_definition`, `invalid_input` */
 function limiterIn(asked: readonly (readonly [name: string, value: unknown])[], cycleMs: number) {
   const [name, limiter] = asked.find(([one]) => one === 'rule' || one === 'limit') ?? [];
   if (name === undefined) return undefined;

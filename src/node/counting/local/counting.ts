@@ -1,4 +1,4 @@
-// Counting by the host of this process: at once where nothing waits, else when the turn of the machine comes.
+// Counts in the host of this process: at once if nothing waits, otherwise in the machine's turn.
 import type { Contract } from '../../../host/contract.js';
 import type { Move } from '../../../host/contract-failures.js';
 import type { Host } from '../../../host/host.js';
@@ -22,10 +22,10 @@ import { keyPage } from './key-pages.js';
 import { LocalLines, type LocalParts } from './lines.js';
 import { LocalSamples } from './samples.js';
 
-/** Every so many cycles it is looked whether a contract has keys to forget: at others each cycle. */
+/** How often idle keys are forgotten; contracts take different cycles. */
 const LOOK_CYCLES = 64;
 
-/** Keys that are looked at in one step: each that is forgotten is removed from the database. */
+/** Keys per step: each forgotten key is removed from the database. */
 const KEYS_AT_ONCE = 16;
 
 export class LocalCounting implements Counting {
@@ -118,7 +118,7 @@ export class LocalCounting implements Counting {
     this.#durability.saveCounts();
   }
 
-  /** Forgets keys that have been idle for long enough. A contract that new keys come to does so itself, too. */
+  /** A contract that gets new keys does this itself, too. */
   #forgetKeys(cycle: number): void {
     let index = cycle;
     for (const contract of this.#host.keyed) {
@@ -148,7 +148,6 @@ export class LocalCounting implements Counting {
     return this.#onceDurable(machine, done);
   }
 
-  /** What was counted, once it is durable as the mode has it. */
   #onceDurable<T>(machine: Machine, value: T, cycle = this.#clock.cycle()): MaybePromise<T> {
     const durable = this.#durability.ofCounts(machine, cycle);
     return durable === undefined ? value : durable.then(() => value);

@@ -1,4 +1,4 @@
-// What the contracts of this process decide: at once for one, in steps for several.
+// Decisions of the contracts in this process: at once for one, in steps for several.
 import type { Host } from '../../../host/host.js';
 import type { Machine } from '../../../host/machine.js';
 import { type Steps, windowCycles } from '../../../limiter/plan.js';
@@ -9,7 +9,7 @@ import type { EventAnswer, Outcome, Outcomes } from '../counting.js';
 import { type Asked, type Decision, decisionOf, foreseen, gateDecisionOf } from '../decision.js';
 import { askedBy, type Event, isOfOne, listenersOf, whyNotAt } from '../listeners.js';
 
-/** Decides in `cycle`, at `nowMs`. @param peek whether nothing is counted */
+/** @param peek whether nothing is counted */
 export function decideNow(asked: Asked, peek: boolean, cycle: number, nowMs: number): Outcome {
   try {
     const decision = peek
@@ -21,7 +21,7 @@ export function decideNow(asked: Asked, peek: boolean, cycle: number, nowMs: num
   }
 }
 
-/** As `decideNow`, in a turn of its own where it takes long. */
+/** As `decideNow`, in a turn of its own if it takes long. */
 export function* decideInTurn(asked: Asked, peek: boolean, cycle: number, nowMs: number): Steps<Outcome> {
   if (looksFar(asked)) yield PAUSE;
   if (peek || isAtOnce(asked)) return decideNow(asked, peek, cycle, nowMs);
@@ -30,12 +30,12 @@ export function* decideInTurn(asked: Asked, peek: boolean, cycle: number, nowMs:
   return one instanceof Failure ? one : { decision: one!, cycle: asked.contract.cycle, nowMs };
 }
 
-/** Whether a request is decided in one step: a rule, its own or that of its candidate, is charged the whole cost; a window counts as many events. */
+/** A rule, also that of a candidate, charges the whole cost at once; a window counts as many events. */
 export function isAtOnce({ n, contract }: Asked): boolean {
   return n === 1 || (n > 1 && contract.plans.some(({ rule }) => rule !== undefined));
 }
 
-/** Gates that are decided in one step, where none of them moves. */
+/** Gates per step, if none of them moves. */
 const AT_ONCE = 16;
 
 export function* decideEach(asked: readonly Asked[], cycle: number, nowMs: number): Steps<Outcomes> {
@@ -54,7 +54,7 @@ export function* decideEach(asked: readonly Asked[], cycle: number, nowMs: numbe
   return { cycle, nowMs, each };
 }
 
-/** Counts an event in all who listen, in `cycle` or in the one that it bears. @throws Failure as `Counting.event` */
+/** @throws Failure as `Counting.event` */
 export function* countEvent(host: Host, machine: Machine, event: Event, cycle: number): Steps<EventAnswer> {
   const { type, count: n = 1, cycle: happened, contract_id, key } = event;
   const listeners = listenersOf(host, machine, type, contract_id);
@@ -69,7 +69,7 @@ export function* countEvent(host: Host, machine: Machine, event: Event, cycle: n
       const admitted = n === 1 ? countIn(one, 1, cycle, happened) : yield* countInSteps(one, cycle, happened);
       contracts.push(decisionOf(one, admitted, one.contract.stateOf(one.name, 0)));
     } catch (error) {
-      // A contract that stops at this very event does not take the event from the others.
+      // A contract that stops at this event does not take it from the others.
       if (error instanceof Failure && error.code === 'contract_failed' && contracts.length > 0) continue;
       throw error;
     }
@@ -77,14 +77,14 @@ export function* countEvent(host: Host, machine: Machine, event: Event, cycle: n
   return { ok: true, cycle, contracts };
 }
 
-/** Counts `n` of what is asked in `cycle`, or in that which they bear, for which `whyNotAt` found nothing. @returns how many were admitted */
+/** @param happened an earlier cycle, accepted by `whyNotAt` @returns how many were admitted */
 export function countIn({ contract, kind, name }: Asked, n: number, cycle: number, happened?: number): number {
   if (happened === undefined) return contract.decide(n, cycle, kind, name);
   const now = Math.max(cycle, contract.cycle);
   return happened === now ? contract.decide(n, now, kind, name) : contract.decideLate(n, happened, now, kind, name);
 }
 
-/** As `countIn`, in steps with at most one transition each. Counting events together or one by one makes no difference. */
+/** As `countIn`, in steps with at most one transition each. The result is the same as one by one. */
 export function* countInSteps(asked: Asked, cycle: number, happened?: number): Steps<number> {
   const { contract, kind, n, name } = asked;
   let admitted = 0;
@@ -97,10 +97,10 @@ export function* countInSteps(asked: Asked, cycle: number, happened?: number): S
   return admitted;
 }
 
-/** Cells that a forecast looks at in some 0.1 ms. */
+/** Cells that a forecast reads in some 0.1 ms. */
 const NEAR = 8_192;
 
-/** Whether it may take a forecast over a long window to say when to come again: that waits for a turn of its own. */
+/** Whether the retry time may need a forecast over a long window, which takes a turn of its own. */
 export function looksFar({ contract, n }: Asked): boolean {
   if (windowCycles(contract.plan) <= NEAR) return false;
   if (contract.keys !== undefined) return n > 1 || contract.keys.limited > 0;

@@ -1,13 +1,12 @@
-// A request with an idempotency key is counted once (draft-ietf-httpapi-idempotency-key-header). Its answer is kept for as long as the
-// longest window that counted it reaches: after that a repeated request could not change what is decided.
+// A request with an idempotency key counts once (draft-ietf-httpapi-idempotency-key-header). Its answer is kept as long as the longest window
+// that counted it: after that, a repetition could not change any decision.
 //
 //   first     key unknown ─► counted ─► counts and answer written in one transaction ─► answer
 //   repeated  key known, same request ─► the same answer, with Idempotent-Replayed: true
 //             key known, other request ─► 422 idempotency_key_reused
 //
-// What holds after `kill -9`: counts and key are on disk together or not at all, so a repeated request counts once, in both modes of
-// durability, however many contracts and keys of the machine others have changed: those are written first, in pieces. One exception: a
-// request that takes more than MOST_STEPS or MOST_ROWS, or that changes more contracts and keys than MOST_SAVED, is several transactions.
+// After `kill -9`, counts and key are on disk together or not at all, so a repetition counts once, in both modes of durability; what others have
+// changed is written before, in pieces. Exception: a request beyond MOST_STEPS, MOST_ROWS or MOST_SAVED is several transactions.
 import type { Contract } from '../../../host/contract.js';
 import type { Host } from '../../../host/host.js';
 import type { Machine } from '../../../host/machine.js';
@@ -19,7 +18,7 @@ import type { Limits } from '../../limits.js';
 import { Shares } from '../../shares.js';
 import { type OnceOnly, Replayed, reused } from '../once-only.js';
 
-/** What one turn of the event loop does for a request with a key: so many steps, and rows. Some ten milliseconds. */
+/** Steps and rows per turn of the loop, for a request with a key: some ten ms. */
 const MOST_STEPS = 1_024;
 const MOST_ROWS = 64;
 
@@ -27,12 +26,12 @@ const MOST_SAVED = 1_024;
 
 const OVERHEAD = 256;
 
-/** An answer beyond this is kept without its lists, in characters. */
+/** In characters; a longer answer is kept without its lists. */
 const LONGEST_ANSWER = 64 << 10;
 
 const LONGEST_LIST = 1_024;
 
-/** No window is kept for longer, in cycles. */
+/** No window is kept longer, in cycles. */
 const LONGEST_CYCLES = 100_000;
 
 const PURGED_AT_ONCE = 2_000;
@@ -41,7 +40,7 @@ export class Idempotency {
   readonly #host: Host;
   readonly #answers: KeptAnswers;
   readonly #limits: Pick<Limits, 'answersKib' | 'answersKibPerOwner'>;
-  /** Bytes of what is kept, by machine, with its owner; and by owner, and of all. */
+  /** Bytes of kept answers. */
   readonly #byMachine = new Map<string, { readonly owner: string; bytes: number }>();
   readonly #byOwner = new Shares();
   readonly #byPool = new Shares();
@@ -61,9 +60,8 @@ export class Idempotency {
   }
 
   /**
-   * Counts by `count`, unless the request was counted before.
-   * @returns what `count` gives, or the kept answer as JSON
-   * @throws Failure `idempotency_key_reused`, `too_many_requests`, and what `count` throws: then nothing is kept
+   * Runs `count`, or returns the kept answer if the request was counted before. If `count` throws, nothing is kept.
+   * @throws Failure `idempotency_key_reused`, `too_many_requests`
    */
   *once<T extends object>(
     machine: Machine,
@@ -78,7 +76,7 @@ export class Idempotency {
       return new Replayed(kept.answer);
     }
     this.#refuseTooMany(machine);
-    // Then what is left to be written is what this request has changed. Nobody else counts on the machine meanwhile.
+    // Then only this request's changes are unsaved: nothing else counts on the machine meanwhile.
     while (this.#host.saveOne(machine) !== undefined) yield;
     const answer = yield* inOneTurn(machine, count());
     const untilCycle = cycle + reachOf(windows(), machine.parts.clock.cycleMs);
@@ -90,7 +88,7 @@ export class Idempotency {
     return answer;
   }
 
-  /** Forgets what has expired, as much as one turn of the event loop may. */
+  /** Limited to what one turn of the event loop may take. */
   purge(cycle: number): void {
     if (this.#byOwner.all === 0) return;
     for (const { machine, length } of this.#answers.purge(cycle, PURGED_AT_ONCE))
@@ -103,7 +101,7 @@ export class Idempotency {
 
   #add(slug: string, bytes: number): void {
     const of = this.#byMachine.get(slug) ?? { owner: this.#host.machines.get(slug)?.image.owner ?? '', bytes: 0 };
-    // What is purged of a machine that is being removed was counted with it.
+    // Answers of a machine that is being removed are subtracted already.
     if (of.bytes + bytes < 0) return;
     of.bytes += bytes;
     if (of.bytes === 0) this.#byMachine.delete(slug);
@@ -132,7 +130,7 @@ function reachOf(contracts: Iterable<Contract>, cycleMs: number): number {
   return Math.min(LONGEST_CYCLES, reach);
 }
 
-/** The same work in one turn of the event loop, as far as one may take it. */
+/** Joins steps, up to the limits of one turn. */
 function* inOneTurn<T>(machine: Machine, steps: Steps<T>): Steps<T> {
   for (let [taken, { seq }] = [0, machine.head]; ; taken += 1) {
     const step = steps.next();

@@ -1,10 +1,10 @@
-// The keys of a contract in pages, by the number of their place in its table.
+// The keys of a contract in pages, by their place in its table.
 import type { Contract } from '../../../host/contract.js';
 import type { Steps } from '../../../limiter/plan.js';
 import type { KeyPage, KeyShown, KeysShown } from '../counting.js';
 import { decisionOf } from '../decision.js';
 
-/** Places of the table that are looked at in one step. */
+/** Places per step. */
 const AT_ONCE = 64;
 
 export function* keyPage(

@@ -1,4 +1,4 @@
-// Many events, counted by the host of this process: in steps, at the turn of the machine.
+// Counts many events in the host of this process: in steps, in the machine's turn.
 import type { Contract } from '../../../host/contract.js';
 import type { Host } from '../../../host/host.js';
 import type { Machine } from '../../../host/machine.js';
@@ -25,14 +25,13 @@ export interface LocalParts {
   readonly onError: (error: unknown) => void;
 }
 
-/** Contracts that count one event in one step, where none of them moves. */
+/** Contracts that count an event in one step, if none of them moves. */
 const AT_ONCE = 256;
 
 export class LocalLines extends Lines {
   readonly #parts: LocalParts;
-  /** That of the step in which lines are read. */
   #cycle = 0;
-  /** A transition takes as long as hundreds of lines: those of its step that come behind it wait. */
+  /** A transition takes as long as hundreds of lines: later lines of its step wait. */
   #hasMoved = false;
 
   constructor(parts: LocalParts, machine: Machine) {
@@ -104,7 +103,7 @@ export class LocalLines extends Lines {
     }
   }
 
-  /** Who counts an event, each with a place for its key. @throws Failure */
+  /** The contracts that count an event, each with a place for its key. @throws Failure */
   #readyFor(read: EventFields, cycle: number): readonly Listener[] {
     const listeners = this.listenersOf(read);
     checkKey(listeners, read.key);
@@ -115,7 +114,7 @@ export class LocalLines extends Lines {
     return listeners;
   }
 
-  /** Counts an event of the running cycle that one contract counts, with one transition at most: nearly every line. @returns whether it is one */
+  /** For nearly every line: one contract, the running cycle, at most one transition. @returns whether it is one */
   #countAtOnce(
     number: number,
     { count: n, cycle: happened, key }: EventFields,
@@ -161,7 +160,7 @@ export class LocalLines extends Lines {
   /** A failed store and internal errors fail the whole request. */
   #failed(number: number, error: unknown): void {
     if (!(error instanceof Failure) || error.code === 'store_failed' || error.code === 'disk_full') throw error;
-    // A contract that stopped does not listen any more.
+    // A stopped contract no longer listens.
     this.forgetListeners();
     this.refuseWith(number, error);
   }

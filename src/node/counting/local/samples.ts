@@ -1,5 +1,4 @@
-// The figures of contracts of this process, taken when a cycle is over and nothing of the next has happened: Rank.close of the machine's own order
-// of time.
+// Samples contracts of this process at the end of a cycle, before anything of the next: Rank.close in the machine's order of time.
 import { COURSE_CYCLES } from '../../../api/course.js';
 import type { Contract } from '../../../host/contract.js';
 import type { Host } from '../../../host/host.js';
@@ -59,7 +58,7 @@ class Sampler implements Sleeper {
       if (contract.failure === undefined) contract.advance(over);
       one.take(over, figuresNow(contract));
     }
-    // After a night's suspension only the cycles that a course holds are taken.
+    // After a long suspension, only as many cycles as a course holds.
     this.#next(Math.max(over + 2, clock.cycle() - COURSE_CYCLES));
   }
 
