@@ -1,4 +1,4 @@
-// Rules made of rules: each member counts for itself, all at the same instant.
+// Rules made of rules: members count separately, all at the same instant.
 //
 //   or     a admits, or a refuses and b admits               refused: by both
 //   and    all admit                                         refused: by at least one; each member is charged, or none

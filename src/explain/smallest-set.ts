@@ -1,4 +1,4 @@
-// For answers that no order of counting explains: the answer that settled it, and a minimal unexplainable set.
+// For unexplainable answers: the answer that settled it, and a minimal unexplainable set.
 //
 //   settled      o  o  x | o  x          no order explains the answers up to here; some order explains all before
 //   smallest     .  o  x                 however the other requests were counted and answered

@@ -1,7 +1,7 @@
 // Requests and answers, as this room uses them. Pure.
 //
 //   a request   sent |--- f ---|~~ e ~~|--------- answered     counted once, f + e after its sending
-//                        f      the shortest time to the limiter: equal for all, so no rule can tell it from a late clock
+//                        f      the shortest time to the limiter: equal for all, indistinguishable from a late clock
 //                          e    the additional time of this request on its way: at most its additional time in total
 //
 // So an instant is known as exactly as its answer was prompt.

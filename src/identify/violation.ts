@@ -201,7 +201,7 @@ class Replay {
   #tooLate(early: number): number {
     const at = this.#nextAdmission(this.#nowMs);
     if (at > this.#nowMs) return at === NEVER ? 0 : Math.max(0, early - at);
-    // The rule admits as soon as the last request is counted. A view of the state at earlier instants tells by how much.
+    // The rule admits as soon as the last request is counted. A view of the state at earlier instants shows by how much.
     const inner = (this.#state as { inner?: unknown }).inner;
     if (
       inner === undefined ||

@@ -46,6 +46,7 @@ export interface LiveOptions {
   readonly pacing?: Pacing;
   /** Default: 5000. */
   readonly timeoutMs?: number;
+  /** At most. Default: 128. */
   readonly connections?: number;
   /** Number of contracts listed in the outcomes. Default: 100. */
   readonly top?: number;
@@ -69,8 +70,8 @@ export interface LoadOptions extends LiveOptions {
 }
 
 /**
- * A row for each closed cycle; each subscription is a separate run. The signal or unsubscribing ends it early; after the signal,
- * `toResult()` gives the result so far.
+ * Sends the requests of a scenario to a target: a row for each closed cycle. Each subscription is a separate run; the signal or
+ * unsubscribing ends it early. After the signal, `toResult()` gives the result so far.
  * Errors: Failure `invalid_input` for a scenario that cannot run live, `node_unreachable`, `answer_unreadable`, `remote_not_allowed`,
  *   `insecure_connection`, `key_unproved`, `wrong_usage`, and any refusal of the node
  */

@@ -1,6 +1,6 @@
 // Checks the waits that a target announced against later answers.
 //
-//   limited, told 1 s   |-------- told --------|
+//   limited, wait 1 s   |------ announced -----|
 //   sent again                                    x limited        too short: refused although nothing was admitted since
 //   sent again                  o admitted                         too long: admitted before the wait was over
 import type { SeenRequest } from '../explain/seen-request.js';

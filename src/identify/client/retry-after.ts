@@ -1,6 +1,6 @@
 // How a client uses Retry-After: which of these ways explains every wait after one.
 //
-//   told t         ignored   own wait             own: the wait without an announcement
+//   announced t    ignored   own wait             own: the wait without an announcement
 //                  obeyed    t
 //                  floor     max(t, own)
 //                  later     t plus a random time up to a maximum
