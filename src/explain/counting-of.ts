@@ -1,3 +1,4 @@
+// Chooses the way of counting for a rule.
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { combinedCounting } from './combined-counting.js';
 import type { Counting, RuleClock } from './counting.js';

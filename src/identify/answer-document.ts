@@ -1,3 +1,4 @@
+// An answer as a document. Pure.
 import { type Block, type ReportDocument, sentence } from '../report/block.js';
 import type { Answer, Rule } from './answer.js';
 import type { Telling } from './distinguishing-probe.js';

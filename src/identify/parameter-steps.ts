@@ -1,3 +1,4 @@
+// Changes of parameters during a search. Pure.
 import { modulo } from '../math/modulo.js';
 import type { Name, Parameters, Structure } from './structure.js';
 import { BASE_MS } from './violation.js';

@@ -1,3 +1,4 @@
+// Chooses the next probe. Pure.
 import { tellingProbe } from './distinguishing-probe.js';
 import type { Evidence } from './evidence.js';
 import type { Fitted } from './fit.js';

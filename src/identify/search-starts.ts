@@ -1,3 +1,4 @@
+// Starting points of the search for parameters. Pure.
 import { log } from '../math/elementary.js';
 import type { Evidence } from './evidence.js';
 import type { Features, Return } from './features.js';

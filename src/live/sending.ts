@@ -1,10 +1,10 @@
+// The port for senders of a run: a schedule, clients, or generators elsewhere.
 import type { ClientFigures } from '../outcome/outcome-schema.js';
 import type { Series } from '../outcome/series.js';
 import type { WallClock } from '../time/wall.js';
 import type { Evidence } from './evidence.js';
 import type { RequestsInFlight } from './in-flight.js';
 
-/** The sender of a run: a schedule, clients, or generators elsewhere. */
 export interface Sending {
   start(): void;
   stop(): void;

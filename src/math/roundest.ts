@@ -1,3 +1,5 @@
+// Rounding to as few digits as a range allows.
+
 /** The number above 0 in the range with the fewest digits (a half counts as round), nearest to `value`; `value` if there is none. */
 export function roundest(least: number, most: number, value: number): number {
   if (!(most > 0)) return value;

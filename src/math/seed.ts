@@ -1,3 +1,5 @@
+// The syntax of seeds.
+
 /** All randomness of a run follows from its seed. 7 and '7' are the same: files and command lines write it differently. */
 export type Seed = number | string;
 

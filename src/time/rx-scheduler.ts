@@ -1,3 +1,4 @@
+// The agenda as an RxJS scheduler.
 import { type SchedulerAction, type SchedulerLike, Subscription } from 'rxjs';
 import type { Ticket } from './agenda.js';
 import type { Clock } from './clock.js';

@@ -1,3 +1,4 @@
+// Virtual time passes as fast as tasks run.
 import { assert } from '../schema/failure.js';
 import { Agenda } from './agenda.js';
 import type { Clock } from './clock.js';
@@ -18,7 +19,7 @@ interface AsyncRunOptions extends RunOptions {
   readonly stepsPerTurn?: number | undefined;
 }
 
-/** Virtual time: `now()` is the due of the last step. The same agenda always gives the same run. */
+/** `now()` is the due of the last step. The same agenda always gives the same run. */
 export class VirtualClock implements Clock {
   readonly agenda: Agenda;
   #running = false;

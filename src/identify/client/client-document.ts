@@ -1,3 +1,4 @@
+// The findings about a client as a document. Pure.
 import { stringify } from 'yaml';
 import { type ReportDocument, sentence } from '../../report/block.js';
 import type { ClientAnswer } from './client-answer.js';

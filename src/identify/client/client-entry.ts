@@ -1,3 +1,4 @@
+// A retry policy as a client of a scenario.
 import type { ClientSpec } from '../../actor/client/client-schema.js';
 import type { BackoffSpec, RetryAfterSpec, RetrySpec } from '../../actor/client/retry-schema.js';
 import { type Backoff, backoffFor, type RetryPolicy } from './retry-policy.js';
