@@ -115,7 +115,7 @@ export interface NodeOptions {
   readonly port?: number;
   /** Cycle length in ms, an integer from 1. Default: 777, or that of the data folder. */
   readonly cycleMs?: number;
-  /** Further host names accepted in requests, for example a proxy's. Default: loopback only; all if other machines reach the node. */
+  /** Further accepted host names, for example a proxy's. Default: loopback; all if other machines reach the node. */
   readonly hostNames?: readonly string[];
   /** A separate port for metrics, on the same address. Default: no metrics. */
   readonly metricsPort?: number;
@@ -133,7 +133,7 @@ export interface StartedNode {
   close(): Promise<void>;
 }
 
-/** Resolves once the node answers requests. @throws Failure `port_in_use`, `store_locked`, `store_damaged`, `wrong_usage` */
+/** Resolves when it answers. @throws Failure `port_in_use`, `store_locked`, `store_damaged`, `wrong_usage` */
 export async function startNode({ data, cycleMs, onError = warn, ...options }: NodeOptions = {}): Promise<StartedNode> {
   // Programs that only simulate load no server.
   const [{ openStorage }, { startNode: startNodeOn }] = await Promise.all([

@@ -10,10 +10,7 @@ export type GivenTo<Known extends Options> = TypeBox.Static<TypeBox.TObject<Know
 export interface CommandLine {
   /** Whether the words contain the option or argument; a default does not count. */
   has(name: string): boolean;
-  /**
-   * The command that repeats the run, for reports: all words that change the result, without secrets.
-   * @param files replace the given files, if others belong to other runs
-   */
+  /** Repeats the run, for reports: words that change the result, no secrets. @param files replace the given ones */
   repeat(files?: readonly string[]): string;
 }
 

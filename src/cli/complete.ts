@@ -2,10 +2,7 @@ import { topics } from '../topics/topics.js';
 import { entriesOf, optionName } from './command.js';
 import { commands } from './commands.js';
 
-/**
- * @param words the shell, then the words from `weir` to the cursor
- * @returns one candidate per line; for zsh with a description after a colon, for fish after a tab
- */
+/** @param words shell, then words to the cursor @returns a candidate per line, with descriptions for zsh and fish */
 export async function candidates([shell = '', ...typed]: readonly string[]): Promise<string> {
   const words = typed.slice(1, -1).filter((word) => !word.startsWith('-'));
   const [before = '', last = ''] = typed.slice(-2);

@@ -18,7 +18,7 @@ export function worstExit(codes: readonly number[]): number {
   return codes.reduce((worst, code) => Math.max(worst, code), 0);
 }
 
-/** Prints a failure on standard error, or as JSON on standard output, and sets the exit code. Does not exit the process. */
+/** Prints a failure (JSON to standard output, text to standard error) and sets the exit code without exiting. */
 export function endWith(error: unknown, asJson: boolean): void {
   if (error instanceof Failure) {
     process.exitCode = (error.code === 'stopped' ? exitOfStop() : undefined) ?? error.exit;

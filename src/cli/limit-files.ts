@@ -15,11 +15,7 @@ const NAMES =
   /\.(?:conf|cfg|ya?ml|json|tf|toml|properties|caddy|md|j2|erb|mustache|tmpl|tpl|template)$|(?:^|\/)(?:Caddyfile|nginx)[^/]*$/i;
 const FOREIGN = new Set(['.git', 'node_modules', '.terraform', 'vendor', 'dist']);
 
-/**
- * The files of two versions. A revision without a path, `git:main`, uses the path of the other version; files on one side only were
- * added or removed.
- * @throws Failure `unreadable_file`, `wrong_usage`
- */
+/** `git:main` takes the path of the other version. @throws Failure `unreadable_file`, `wrong_usage` */
 export async function limitFilesOf(paths: readonly [string, string]): Promise<[Source[], Source[]]> {
   const isRevision = paths.map((path) => /^git:[^:]+$/.test(path));
   const read = async (path: string, other: string, mayLack: boolean) => {

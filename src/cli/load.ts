@@ -80,8 +80,8 @@ export const load = command({
       import('../live/load.js'),
       import('./runs.js'),
     ]);
-    // With slow answers requests live long. V8 then pretenures them into old space until the next full collection: 3 kB a request, and
-    // eight pauses of 10 ms a second, instead of pauses of 3 ms. The flag is set only here, in the command's own process: a library may not.
+    // Slow answers make requests live long. V8 then pretenures them into old space: 3 kB per request until the next full
+    // collection, and eight pauses of 10 ms a second instead of 3 ms. Only a command may set flags, not a library.
     setFlagsFromString('--no-allocation-site-pretenuring');
     const url = urlIn(given, line);
     const asked: Asked[] =

@@ -83,7 +83,6 @@ export interface Count {
   readonly cost?: LogOptions['cost'];
 }
 
-/** @throws Failure `wrong_usage` if a log has costs: `beside` counts requests */
 export function refuseCosts({ cost }: LogOptions, beside: string | undefined): void {
   if (cost === undefined || beside === undefined) return;
   throw usageFailure(

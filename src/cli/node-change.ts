@@ -83,7 +83,7 @@ export const deploy = nodeCommand({
   },
 });
 
-/** Creates the machine if it is missing. @returns the result of `work`, and whether the machine is new */
+/** Creates a missing machine. @returns the result of `work`, and whether the machine is new */
 async function onMachine<T>(api: ApiClient, slug: string, work: () => Promise<T>): Promise<readonly [T, boolean]> {
   try {
     return [await work(), false];

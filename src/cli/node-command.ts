@@ -64,7 +64,7 @@ export async function cycleMsOfNode({ anyone }: NodeClient): Promise<number> {
   return (await anyone.call(readClock)).cycle_ms;
 }
 
-/** A duration in the node's cycles: `60`, `60 cycles`, `47s`. Requests the cycle length only if needed. @throws Failure `wrong_usage` */
+/** A duration in the node's cycles: `60`, `60 cycles`, `47s`. @throws Failure `wrong_usage` */
 export async function cyclesOf(node: NodeClient, text: string, option: string): Promise<number>;
 export async function cyclesOf(node: NodeClient, text: string | undefined, option: string): Promise<number | undefined>;
 export async function cyclesOf(node: NodeClient, text: string | undefined, option: string) {

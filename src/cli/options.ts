@@ -29,7 +29,7 @@ export const watch = perhaps(
   { local: true },
 );
 
-/** Loads the view only if requested. @param how `text` for the terminal, `page` for the browser @throws Failure `wrong_usage` */
+/** @param how `text` for the terminal, `page` for the browser @throws Failure `wrong_usage` */
 export async function watchOf(how: string | undefined): Promise<WatchServer | undefined> {
   if (how === undefined) return undefined;
   if (how === 'text' && process.stderr.isTTY !== true)
@@ -48,7 +48,6 @@ export function durationIn(option: string, text: string, cycleMs: number, least 
   return timeFailure(option, text, () => parseTime(text, cycleMs, `--${option}`, least));
 }
 
-/** A time in ms, at least 1: `5s`; a plain number is in ms. */
 export function readMs(text: string, option: string): number {
   const written = /^\s*[\d.]+\s*$/.test(text) ? `${text}ms` : text;
   return timeFailure(option.replace(/^--/, ''), text, () => parseTimeMs(written, CYCLE_MS, option, 1));
@@ -142,10 +141,7 @@ export function fields(examples: string) {
 
 type Body = { [field: string]: never };
 
-/**
- * The fields as a body, which the node validates. A value is JSON if it parses, else a text.
- * @throws Failure `wrong_usage` for a field of a value that is not an object
- */
+/** The node validates the body. A value is JSON if it parses, else text. @throws Failure `wrong_usage` */
 export function bodyOf(given: readonly (readonly [path: string, value: string])[] = []): Body {
   const body: Record<string, unknown> = {};
   for (const [path, value] of given) {

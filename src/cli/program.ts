@@ -12,7 +12,7 @@ import { eraseProgress, say } from './say.js';
 import { terminalAtHand } from './terminal.js';
 import { showPage, showTopic } from './topic.js';
 
-/** Runs the command and reports its failure. Sets the exit code without exiting. @param words the arguments after `weir` */
+/** Runs the command and reports its failure. Sets the exit code without exiting. */
 export async function runCommandLine(words: readonly string[]): Promise<void> {
   try {
     if (words[0] === '--version') say(`${VERSION}\n`);

@@ -35,7 +35,7 @@ export class Progress {
     this.#nextMs = nowMs() + APPEARS_AFTER_MS;
   }
 
-  /** @param share 0 .. 1; undefined if the end is unknown @param words a function is called only when the line is drawn */
+  /** @param share 0 .. 1; undefined if the end is unknown @param words a function is called only on redraw */
   show(share: number | undefined, words: string | (() => string) = ''): void {
     if (this.#out.isTTY !== true) return;
     const nowMs = this.#nowMs();

@@ -48,11 +48,7 @@ export interface RunSetting {
   readonly folder: ReportFolder | undefined;
 }
 
-/**
- * Runs scenarios one after the other, each with its report, and prints the results.
- * @param run returns the run, and files that it has written
- * @param suffix of report names
- */
+/** Runs scenarios in turn and prints the results. @param run returns the run, and files it has written */
 export async function runAll<Asked extends AskedRun>(
   given: Given & { readonly seed?: number | string; readonly watch?: string },
   line: CommandLine,
@@ -93,7 +89,7 @@ function placeOf(scenario: LoadedScenario, all: readonly AskedRun[]): string {
   return number > 1 ? `${scenario.name}-${number}` : scenario.name;
 }
 
-/** Prints one run, or a table of several. The exit code follows from the verdicts, or the signal that stopped them. */
+/** The exit code follows from the verdicts, or the signal that stopped them. */
 export function printRuns(
   runs: readonly Reported[],
   reports: readonly (WrittenReport | undefined)[],

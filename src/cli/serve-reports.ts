@@ -49,7 +49,6 @@ async function rootOf(folder: string): Promise<string> {
   }
 }
 
-/** @param policy for all reports, whatever policy their files declare */
 async function pageFor(
   root: string,
   folder: string,

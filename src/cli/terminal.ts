@@ -1,4 +1,3 @@
-// Text output: tables that fit the terminal, and lists of names with values.
 import { alignedTable, type Terminal } from '../report/terminal-text.js';
 
 /** Colour is on for a terminal unless NO_COLOR is set; FORCE_COLOR turns it on. */
@@ -16,7 +15,7 @@ export function terminalAtHand(out: NodeJS.WriteStream = process.stdout): Termin
 
 type TableCell = string | number | undefined;
 
-/** Numbers are right-aligned, without a final line feed. On a terminal the widest column is cut to fit; in a pipe nothing is cut. */
+/** Right-aligns numbers. On a terminal the widest column is cut to fit; in a pipe nothing is cut. */
 export function table(heads: readonly string[], rows: readonly (readonly TableCell[])[]): string {
   const columns = heads.map((title, column) => ({
     title,

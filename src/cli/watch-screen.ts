@@ -38,7 +38,6 @@ export class WatchScreen {
     process.on('exit', this.#onExit);
   }
 
-  /** @param linesOf called again on resize; the first lines that fit are shown */
   draw(linesOf: (terminal: Terminal) => readonly string[]): void {
     this.#redraw = () => {
       if (!this.#isOpen) return;

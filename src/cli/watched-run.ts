@@ -47,7 +47,6 @@ class Arm {
     this.#count = count;
   }
 
-  /** Cycles without a row repeat the previous count, without requests. */
   reach(at: number): void {
     while (this.#requests.length * this.columnCycles <= at) {
       this.#requests.push(0);

@@ -173,7 +173,6 @@ function readZones(
   }
 }
 
-/** A key without placeholders is constant. */
 function keyOf(text: string | undefined): LimitKey {
   if (text === undefined) return everyone;
   const names = [...text.matchAll(/\{([^}]+)\}/g)].map(([, name]) => placeholders[name!]);

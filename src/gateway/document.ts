@@ -58,7 +58,6 @@ export const isGiven = (entry: TreeEntry | undefined) =>
   entry !== undefined &&
   (entry.fields.size > 0 || entry.items.length > 0 || entry.value !== undefined || entry.expression !== undefined);
 
-/** Undefined, with a note, if a value is not a number. */
 export function numbersAt<Name extends string>(
   entry: TreeEntry | undefined,
   found: FoundLimits,

@@ -56,7 +56,7 @@ export function readPolicies(roots: readonly TreeEntry[], found: FoundLimits) {
   if (limited.length > 0 && table.length > 0) found.table(bySpecificity(table));
 }
 
-/** Each route counts separately, unless the rule is shared. @param left routes without an own policy, to which the gateway's applies */
+/** Each route counts separately, unless the rule is shared. @param left routes under the gateway's policy */
 function readPolicy(root: TreeEntry, routes: readonly TreeEntry[], left: readonly string[], found: FoundLimits) {
   const targets = targetsOf(root);
   const name = textAt(root, 'metadata', 'name') ?? 'policy';

@@ -255,7 +255,6 @@ function readLocal(
   return limits;
 }
 
-/** Percent; 0 if absent. */
 function shareOf(filter: TreeEntry, name: string): number {
   const value = at(filter, name, 'default_value');
   const of = { HUNDRED: 1, TEN_THOUSAND: 100, MILLION: 10_000 }[textAt(value, 'denominator') ?? 'HUNDRED'] ?? 1;

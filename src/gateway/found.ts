@@ -48,7 +48,6 @@ export interface FoundLimiter {
   readonly reach: 'known' | 'unknown';
   readonly key: LimitKey;
   readonly counts: 'requests' | 'connections' | 'concurrency' | 'errors';
-  /** Undefined if the file explicitly sets no limit. */
   readonly limit: Like | undefined;
   /** Response status of a refusal; undefined if the connection is closed. */
   readonly status: number | undefined;

@@ -306,7 +306,6 @@ class SectionReader {
     return (this.#acls.get(text) ?? []).map(({ words }) => words.slice(2).join(' '));
   }
 
-  /** Empty if any text of the term names no paths. */
   #pathsOf(term: ConditionTerm): PathPattern[] {
     const found = term.isNegated ? [] : this.#texts(term).map(pathsIn);
     return found.some((some) => some.length === 0) ? [] : found.flat();

@@ -10,7 +10,6 @@ import { bySpecificity, type FoundLimiter, type FoundLimits, type Like, type Pat
 const OURS = 'nginx.ingress.kubernetes.io/';
 const THEIRS = /^nginx\.(?:org|com)\/limit-req-(?:rate|zone)/;
 
-/** A prefix ends at a path segment. */
 function pathOfRule(path: TreeEntry): PathPattern[] {
   const text = textAt(path, 'path') ?? '/';
   const type = textAt(path, 'pathType');

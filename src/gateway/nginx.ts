@@ -373,7 +373,7 @@ class Configuration {
   }
 }
 
-/** Compares only the last folder and name: folders on a server differ from those in a repository. `*` matches within a name. */
+/** Compares the last folder and name only: a server's folders differ from a repository's. `*` matches within a name. */
 function isIncluded(pattern: string, name: string): boolean {
   const parts = pattern.split('/').filter((part) => part !== '');
   const names = name.split('/');

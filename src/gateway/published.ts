@@ -2,8 +2,8 @@
 //
 //   - { name: Search, type: Endpoint, limit: 30, metric: request, timeframe: minute, description: … }
 //   paths: { /orders: { post: { x-rate-limit: { limit: 10, window: 60s } } } }
+//
 // Sources: github.com/api-commons/rate-limits, its JSON Schema; x-rate-limit has no schema, so its usual spellings are read.
-// Sources: github.com/api-commons/rate-limits, its JSON Schema; x-rate-limit has none, so its usual spellings are read.
 import { at, listAt, numberAt, type TreeEntry, textAt } from './document.js';
 import {
   everyone,
@@ -129,7 +129,6 @@ function readExtension(
   });
 }
 
-/** Plain numbers are seconds. */
 function timeOf(text: string | undefined): string | undefined {
   const [, figure = '1', unit = 's'] =
     /^(\d+)?\s*(ms|milliseconds?|s|sec|seconds?|m|min|minutes?|h|hours?|d|days?)?$/i.exec(text ?? '-') ?? ['', '', ''];

@@ -67,7 +67,6 @@ function readFilter(filter: TreeEntry, route: TreeEntry | undefined, found: Foun
 
 const camelOf = (name: string) => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-/** Hosts and paths of the predicates. @param found receives notes on other predicates */
 function reachOf(route: TreeEntry | undefined, found: FoundLimits | undefined): Pick<FoundLimiter, 'hosts' | 'paths'> {
   const reach: { hosts: string[]; paths: PathPattern[] } = { hosts: [], paths: [] };
   for (const one of listAt(route, 'predicates')) {

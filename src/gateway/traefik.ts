@@ -26,7 +26,6 @@ interface Middleware {
 interface Router {
   readonly name: string;
   readonly rule: TreeEntry | undefined;
-  /** Highest first; default: the length of the rule. */
   readonly priority?: number | undefined;
   readonly isEntryPoint?: boolean;
   readonly middlewares: readonly string[];

@@ -1,4 +1,3 @@
-// Costs of a run's requests, in their unit.
 import type { CostFigures } from './outcome-schema.js';
 
 const MINUTE_MS = 60_000;

@@ -15,7 +15,7 @@ type Row = Pick<TimelineRow, 'requests' | 'admitted' | 'count' | 'state'>;
 
 const figures = ['requests', 'admitted', 'count', 'state'] as const;
 
-/** In order of cycle, then contract. Contracts are matched by name. If either run has no timeline by contract, compares the totals. */
+/** By cycle, then contract name. Compares the totals if either run has no timeline by contract. */
 export function differencesBetween(predicted: ComparedRun, observed: ComparedRun): Difference[] {
   const byContract = predicted.timeline !== undefined && observed.timeline !== undefined;
   const [mine, theirs] = [predicted, observed].map((run) => byCell(byContract ? run.timeline! : run.totals));

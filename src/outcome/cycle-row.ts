@@ -28,7 +28,6 @@ export interface RowTransition {
   readonly to: string;
   readonly admits: boolean;
   readonly count: number;
-  /** The contract's last cycle with requests up to then. */
   readonly lastRequest: number | undefined;
 }
 
@@ -134,7 +133,6 @@ export class RowBuilder<Run extends RunShape = RunShape> {
     this.#counts[contract] = count;
   }
 
-  /** @param lastRequest the contract's last cycle with requests, up to now */
   moved(contract: number, state: number, count: number, lastRequest?: number): void {
     if (this.byContract) this.#touch(contract);
     else if (contract >= this.#known) this.#meet(contract);

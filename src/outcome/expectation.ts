@@ -78,7 +78,6 @@ export interface FigureSource {
 export interface Reading {
   readonly time: ReadTime;
   readonly phases: Readonly<Record<string, Stretch>>;
-  /** Undefined if a log names the contracts. */
   readonly contracts: readonly string[] | undefined;
   readonly clients: readonly string[];
 }

@@ -100,7 +100,6 @@ export class Stretches implements Pick<FigureSource, 'over' | 'values'> {
     });
   }
 
-  /** The largest window count by cycle; undefined without a timeline. */
   #peaksOf(contract: string | undefined): Plateaus | undefined {
     const { timeline } = this.#past;
     if (timeline === undefined) return undefined;

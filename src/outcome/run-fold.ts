@@ -30,7 +30,7 @@ export type Figures = Pick<
   | 'delayed'
 >;
 
-/** Emits once, at the end. A change of `run` in the rows restarts the fold. @param keepsTimeline false: too many rows for a timeline by contract */
+/** Emits once, at the end. Another `run` in the rows restarts the fold. @param keepsTimeline false for too many rows */
 export function folded<Run extends RunShape, T>(
   finish: (fold: RunFold, first: CycleRow<Run>, last: CycleRow<Run>) => T,
   keepsTimeline: (run: Run) => boolean = () => true,
@@ -134,10 +134,7 @@ export class RunFold {
     return this.#run.names.map((_, contract) => this.#tallies[contract]?.transitions ?? NONE);
   }
 
-  /**
-   * @param lastCycle end of an open limiting interval
-   * @param top how many contracts are listed; totals cover all
-   */
+  /** @param lastCycle end of an open limiting interval @param top contracts listed; totals cover all */
   figures(lastCycle: number, top: number): Figures {
     const { names, rule } = this.#run;
     this.#firstCycle ??= lastCycle;

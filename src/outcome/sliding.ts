@@ -79,7 +79,7 @@ export class Plateaus {
   }
 }
 
-/** Ascending starts of windows within from .. to - 1: the first, and each at which a point enters, starts, or leaves the window. */
+/** Ascending window starts in from .. to - 1: the first, and each at which a point enters, leaves or is first. */
 function* startsOf(cycles: readonly number[], length: number, from: number, to: number): Generator<number> {
   const last = Math.max(from, to - length);
   let [leaving, entering] = [0, 0];

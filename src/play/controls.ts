@@ -114,7 +114,6 @@ export function backingOff(text: string, policy: string | undefined): string {
   return written(text, ['clients'], [{ kind: 'retrying', max_attempts: 5, backoff: { policy, base: '5s' } }]);
 }
 
-/** Adds one request at an instant in ms from the start. */
 export function askedAt(text: string, atMs: number): string {
   const document = parseDocument(text, { logLevel: 'error' });
   const arrivals = listed(valueAt(document.toJS(), ['arrivals']));
@@ -160,7 +159,6 @@ function atIn(scenario: object) {
   };
 }
 
-/** `poisson rate`, `burst rate`, `burst length`. */
 function arrivalLabel(model: string, field: string): string {
   const words = field === 'for' ? 'length' : spaced(field);
   return words.startsWith(model) ? words : `${model} ${words}`;

@@ -4,7 +4,6 @@ import { type Instant, type MarkKind, type PlacedMark, stops } from './marks.js'
 
 export interface Scene {
   readonly context: CanvasRenderingContext2D;
-  /** CSS px. */
   readonly width: number;
   readonly height: number;
   readonly palette: Palette;

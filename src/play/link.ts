@@ -26,7 +26,6 @@ export async function linkOf({ name, text }: Linked): Promise<string> {
   return `#${name}.${letters.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')}`;
 }
 
-/** Undefined for a link without a scenario, a truncated one, or one that is too long. */
 export async function linkedBy(link: string): Promise<Linked | undefined> {
   const [, name, letters] = /^#([a-z0-9][a-z0-9._-]{0,63})\.([\w-]+)$/.exec(link) ?? [];
   if (name === undefined || letters === undefined) return undefined;

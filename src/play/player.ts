@@ -50,7 +50,6 @@ export const player = new Player();
 interface Played {
   readonly picture: Picture | undefined;
   readonly refusal: Refusal | undefined;
-  /** Progress of a slow run. */
   readonly share: number | undefined;
 }
 

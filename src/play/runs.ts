@@ -43,7 +43,6 @@ export class Runs {
     });
   }
 
-  /** The worker keeps the file for scenarios that name it. */
   take(file: File): Promise<TakenOrNot> {
     return new Promise((resolve) => {
       this.#onTaken = resolve;

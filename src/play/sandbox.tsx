@@ -235,7 +235,6 @@ export function Sandbox({ first, theme, challenge }: SandboxProps) {
   );
 }
 
-/** Whether a challenge is solved: all expectations hold, with permitted changes only. */
 function Judged({
   challenge,
   text,

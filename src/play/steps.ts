@@ -5,7 +5,6 @@ export interface StoryStep {
   readonly title: string;
   readonly sentence: string;
   readonly tryThis: string;
-  /** Path of the adjustable number. */
   readonly control: string;
   readonly label: string;
   readonly by: number;

@@ -82,7 +82,6 @@ function chartsOf(run: RunScreen): ChartSpec[] {
     stepped: true,
     width,
   });
-  // The first line is drawn on top: thin over broad.
   const arms = (ysOf: (arm: WatchedArm) => readonly number[]) => [
     isLive ? line('observed', 'observed', ysOf(running), 1.6) : line('simulated', 'count', ysOf(running), 1.6),
     ...(predicted === undefined ? [] : [line('predicted', 'predicted', ysOf(predicted), 5)]),

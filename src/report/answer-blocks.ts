@@ -1,4 +1,3 @@
-// Blocks about a target's answers: statuses and errors, latency with its histogram, throughput, and the limit observed.
 import type { Outcome } from '../outcome/outcome-schema.js';
 import { type Block, right, sentence } from './block.js';
 import { counted, isFromSending, number, share } from './words.js';

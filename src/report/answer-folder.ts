@@ -12,7 +12,7 @@ interface AnswerFolder {
   readonly kind: 'recommend' | 'compare' | 'diff';
 }
 
-/** Creates the folder, so that an invalid path fails before the log is read. @throws Failure `unwritable_folder` */
+/** Fails on an invalid path before the log is read. @throws Failure `unwritable_folder` */
 export async function openAnswerFolder(
   kind: AnswerFolder['kind'],
   name: string,

@@ -72,7 +72,6 @@ export interface Table extends Common {
   readonly rows: readonly (readonly Cell[])[];
   readonly brief?: number;
   readonly total?: number;
-  /** Name of the rows left out: `and 5 more differences`. */
   readonly more?: string;
   /** Splits a table too wide for a terminal; each part repeats this many leading columns. Default: cell text is cut. */
   readonly keep?: number;

@@ -1,4 +1,3 @@
-// The figures of an outcome: name, label, unit, and which direction is worse.
 import type { ClientFigures, Outcome, Quantiles } from '../outcome/outcome-schema.js';
 import { capital, latency, number, spanWords } from './words.js';
 

@@ -26,7 +26,7 @@ interface FolderOptions {
 
 export interface ReportFolder {
   readonly path: string;
-  /** Replaces the files of an earlier report. @param written files that exist already; those in the folder belong to the report */
+  /** Replaces an earlier report. @param written existing files; those in the folder belong to the report */
   write(reported: Reported, written?: readonly string[]): Promise<WrittenReport>;
   /** After a failed run: removes folders created for it that are still empty. */
   discard(): Promise<void>;

@@ -1,11 +1,9 @@
-// Documents as Markdown, for a pull request or the summary of a CI step.
 import { type Block, briefRows, cellOf, chartFile, type ReportDocument, shownIn, type TableColumn } from './block.js';
 
 const AGAIN = 'Run it again';
 const signs = { good: '✅', open: '➖', bad: '❌' } as const;
 const results = { passed: '✅', failed: '❌', error: '🚫', skipped: '➖' } as const;
 
-/** Ends with a line feed. @param pictures files of charts; a chart without one is left out */
 export function documentMarkdown(document: ReportDocument, pictures: readonly string[] = []): string {
   const { title, verdict, sentence, question, facts, blocks, again } = document;
   const sign = verdict === undefined ? '' : `${signs[verdict.hue]} `;

@@ -31,7 +31,6 @@ export async function readRun(path: string): Promise<Reported> {
     ...(series === undefined ? {} : { series }),
   };
   if (timeline === undefined) return { ...shared, timeline, totals: new Timeline(['all']) };
-  // The report of a large fleet has only totals, under the name `all`.
   const isTotals = outcome.contracts > 1 && timeline.contracts.every((name) => name === 'all');
   return isTotals
     ? { ...shared, timeline: undefined, totals: timeline }

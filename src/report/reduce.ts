@@ -10,10 +10,7 @@ export interface StepLine {
   readonly ys: readonly number[];
 }
 
-/**
- * Keeps at most four values per column; the line covers the same pixels as a line through all values.
- * @param columns in [from, to), at least 1
- */
+/** Keeps at most four values per column, which cover the same pixels. @param columns in [from, to), from 1 */
 export function reduceSteps({ xs, ys }: StepLine, from: number, to: number, columns: number): StepLine {
   if (xs.length <= 4 * columns) return { xs, ys };
   const kept: { xs: number[]; ys: number[] } = { xs: [], ys: [] };
@@ -37,7 +34,7 @@ export function reduceSteps({ xs, ys }: StepLine, from: number, to: number, colu
   return kept;
 }
 
-/** Closes gaps narrower than a column, and no others. The result covers the input, with at most `columns + 1` intervals. */
+/** Closes gaps narrower than a column, and no others. Yields at most `columns + 1` intervals. */
 export function reduceIntervals(
   intervals: readonly (readonly [from: number, to: number])[],
   from: number,

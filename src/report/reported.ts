@@ -13,7 +13,6 @@ export interface Reported {
   readonly command?: string;
 }
 
-/** [entry, restore) in cycles; without a restore it ends with the run. */
 type LimitingInterval = readonly [from: number, to: number];
 
 /** The command that produced the run, or the shortest one with the same result. */
@@ -33,7 +32,7 @@ export function shellWord(word: string): string {
   return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Outcomes up to version 0.2 list no states: they follow from the reactions, each of which begins with the entry into such a state. */
+/** Outcomes up to version 0.2 list no states; each reaction begins with the entry into one that limits. */
 export function limitingStates({ by_contract, reactions = [], states: named }: Outcome): ReadonlySet<string> {
   if (named !== undefined) return new Set(named.flatMap(({ name, admits }) => (admits ? [] : [name])));
   const states = new Set(['limiting']);

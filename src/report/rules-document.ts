@@ -73,7 +73,7 @@ const legend =
   "worst 1 s: most requests of one key admitted in any second. fairness: Jain's index of the shares admitted; 1 means every key loses the same share. longest closed: longest time one key stayed refused, from a refused request until one would be admitted. repeats: requests sent by a key that was already limited.";
 const servedLegend = 'served late: requests that the service served after their client had given up.';
 
-/** compare.json, and the output of `weir replay --compare --json`. @param of log or scenario, and its seed */
+/** @param of log or scenario, and its seed */
 export function comparedAnswer(of: object, { keys, rules, timeline }: ComparedRules, cycleMs: number, partial = false) {
   const { requests } = rules[0]!;
   return { weir: VERSION, kind: 'compare', ...of, cycle_ms: cycleMs, requests, keys, partial, rules, timeline };

@@ -164,7 +164,6 @@ function keySentences({ suspects, curves, cycle_ms }: Advice): string[] {
   }
 }
 
-/** On a page, replaced by a table for the chosen threshold. */
 function clientBlocks(
   { keys }: Advice,
   { clients, keys_limited, suspects_limited, threshold }: Recommendation,

@@ -299,7 +299,6 @@ export function sweepData({ plan, rows, figures, border }: Swept, most = MOST_NU
 
 function sweepAxis(name: string, { values = [], names }: Axis): SweepAxis {
   if (names !== undefined) return { name, values: names, isNumeric: false };
-  // `10/s` and `20/s` are numbers with one unit.
   const units = new Set(values.map((one) => /^[+-]?[\d.]+(.*)$/.exec(String(one))?.[1]));
   const [unit] = units;
   if (units.size > 1 || (values.length > 0 && unit === undefined))

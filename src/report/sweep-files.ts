@@ -39,10 +39,7 @@ export class RunFolder {
   readonly #plan: SweepPlan;
   readonly #journal: number;
 
-  /**
-   * Creates the folder if missing, and locks it until `close`.
-   * @throws Failure `wrong_usage` if it holds another sweep or another process writes to it; `unwritable_folder`
-   */
+  /** Creates and locks the folder. @throws Failure `wrong_usage` if taken; `unwritable_folder` */
   constructor(path: string, kind: RunTableKind, plan: SweepPlan) {
     this.path = path;
     this.#kind = kind;

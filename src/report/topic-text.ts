@@ -8,7 +8,6 @@ export function pageText(page: string, terminal: Terminal): string {
     .join('\n\n');
 }
 
-/** Without a final line feed; undefined for a picture or a space. */
 function blockText(block: Token, terminal: Terminal): string | undefined {
   const { columns } = terminal;
   switch (block.type) {

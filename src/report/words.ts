@@ -68,7 +68,6 @@ export function instantOf(cycle: number, { first_cycle, cycle_ms }: Outcome): st
   return isCalendar ? `${new Date(ms).toISOString().slice(0, 19)}Z` : undefined;
 }
 
-/** Counted from the first cycle of the run, with the clock time for runs in calendar time. */
 export function cycleWords(cycle: number, outcome: Outcome): string {
   const at = instantOf(cycle, outcome);
   return `${number(cycle - (outcome.first_cycle ?? 0))}${at === undefined ? '' : `, ${at}`}`;

@@ -1,4 +1,3 @@
-// Parses a scenario text into a value, and the line of each place.
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, stringify } from 'yaml';
 import { Failure, type Fault } from '../schema/failure.js';
 
@@ -11,7 +10,7 @@ export interface ScenarioDocument {
 /** Including nested aliases: more could turn a short text into a huge value. */
 const MOST_ALIASES = 100;
 
-/** Reads YAML 1.2, which includes JSON. @param name of the file, for failures @throws Failure `invalid_yaml` with line and column */
+/** Reads YAML 1.2, which includes JSON. @throws Failure `invalid_yaml` with line and column */
 export function readDocument(text: string, name: string): ScenarioDocument {
   const lines = new LineCounter();
   const placeAt = (offset: number) => {

@@ -33,12 +33,10 @@ export interface RecordedLog {
 export interface ScenarioSource {
   readonly path: string;
   readonly name: string;
-  /** @throws Error whose message says why the file cannot be read */
   definition(file: string): string;
   recording(spec: LogSpec, cycleMs: number): Promise<RecordedLog>;
 }
 
-/** A scenario ready to run: times in cycles, defaults filled in, models planned. */
 export interface LoadedScenario {
   readonly name: string;
   readonly question: string;
@@ -70,7 +68,7 @@ export interface LoadedScenario {
   readonly phases: Readonly<Record<string, Stretch>>;
   readonly target: Target | undefined;
   readonly notes: readonly string[];
-  /** Rules fitted to the limiter's threshold and window. The first is `weir`, equivalent to the window. Empty without `compare`. */
+  /** Rules fitted to the limiter's window; the first, `weir`, is equivalent to it. Empty without `compare`. */
   readonly compared: readonly {
     readonly rule: Family;
     readonly definition: RuleDefinition;

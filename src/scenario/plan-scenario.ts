@@ -112,7 +112,7 @@ function withLimiterSaid(loaded: LoadedScenario, limiter: object): LoadedScenari
   return said;
 }
 
-/** The schema has no functions: checks such an arrival as a model without requests, and a custom client as an open one. */
+/** The schema has no functions: checks them as a model without requests, and as an open client. */
 function withoutFunctions(value: unknown): unknown {
   const { arrivals, clients } = (value ?? {}) as PlannedScenario;
   if (!Array.isArray(arrivals) && !Array.isArray(clients)) return value;

@@ -18,7 +18,6 @@ export interface CurvePoint {
 
 export interface RuleCurve {
   readonly rule: string;
-  /** cycles */
   readonly within: number;
   /** The smallest threshold that limits nothing. */
   readonly peak: number;
@@ -65,7 +64,7 @@ export interface Advice {
   readonly recommendations: readonly Recommendation[];
   readonly fitted: readonly FittedRule[];
   readonly suspects: readonly Suspect[];
-  /** Networks with far more requests than any other. Limits are chosen with them included: no single address need be an outlier. */
+  /** Networks with far more requests than any other; their addresses need not be suspects, and limits include them. */
   readonly networks: readonly SuspectNetwork[];
   readonly excluded: readonly string[];
   /** What thresholds count, for example tokens. Absent: requests. */

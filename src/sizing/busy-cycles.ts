@@ -4,8 +4,8 @@
 //          |   *   **  *        *   ***           the lower half is dropped and the floor rises
 //    floor |---------------------------
 //
-// For thresholds from the floor up the rows hold every limited request. Suspects that fill more than half of the rows are dropped
-// first, so that one scraper does not evict all others.
+// For thresholds from the floor up the rows hold every limited request. Suspects are dropped first, so that one scraper does not evict
+// all others.
 
 const MOST_ROWS = 1 << 18;
 
@@ -29,7 +29,6 @@ export class BusyCycles {
   readonly #from: Float64Array;
   readonly #to: Float64Array;
 
-  /** @param suspects current suspects, which may be dropped @param most capacity in rows */
   constructor(suspects: () => ReadonlySet<number>, most = MOST_ROWS) {
     this.#suspects = suspects;
     this.#most = most;

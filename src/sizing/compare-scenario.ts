@@ -16,10 +16,7 @@ interface ComparedRuns {
   readonly onRule?: ((rule: string, index: number, rules: number) => void) | undefined;
 }
 
-/**
- * @returns undefined if the scenario has no `compare`, or `signal` stops it
- * @throws Failure when a log of the scenario cannot be read
- */
+/** @returns undefined without `compare`, or if `signal` stops it @throws Failure if a log cannot be read */
 export async function compareScenario(
   { compared }: LoadedScenario,
   seed: Seed,

@@ -7,7 +7,6 @@ import type { HeldOut, Sizing, Tuning } from './sizing.js';
 
 export interface Fit {
   readonly rule: string;
-  /** The target share; the limit refuses less than this. */
   readonly limited_below: number;
   /** Requests of all keys neither excluded nor suspect, as in the next three fields. */
   readonly requests: number;

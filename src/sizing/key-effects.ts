@@ -17,7 +17,6 @@ export class KeyEffects {
   admitted = 0;
   mostInSecond = 0;
   wasted = 0;
-  /** Time of the first refusal since the last admission. */
   #closedMs = Number.NaN;
   /** When a request would be admitted after the last refusal; the refusal itself if never. */
   #opensMs = 0;
@@ -84,10 +83,7 @@ export function comparedRule({ name, definition }: Candidate, keys: readonly Key
   };
 }
 
-/**
- * `(sum x)^2 / (n sum x^2)`. Source: R. Jain, D. Chiu, W. Hawe, A Quantitative Measure of Fairness and Discrimination for Resource
- * Allocation in Shared Computer Systems, DEC-TR-301, 1984.
- */
+/** `(sum x)^2 / (n sum x^2)`: R. Jain, D. Chiu, W. Hawe, A Quantitative Measure of Fairness, DEC-TR-301, 1984. */
 export function jainIndex(shares: readonly number[]): number {
   const sum = shares.reduce((total, share) => total + share, 0);
   const squares = shares.reduce((total, share) => total + share * share, 0);

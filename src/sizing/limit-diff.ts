@@ -61,10 +61,7 @@ const RESERVED = 512;
 const OTHERS = '(other paths)';
 const MINUTE_MS = 60_000;
 
-/**
- * @param options `keyColumn` supplies keys that a log does not contain; `clients` is the retry policy of newly refused requests
- * @throws Failure `invalid_input`, `no_requests`, those of the log readers
- */
+/** @param options `keyColumn`: for keys a log lacks @throws Failure `invalid_input`, `no_requests`, of the readers */
 export function diffLimits(
   paths: readonly string[],
   { old, new: fresh }: { readonly old: GatewayLimits; readonly new: GatewayLimits },

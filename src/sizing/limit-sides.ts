@@ -1,4 +1,3 @@
-// The limits of one version of a gateway's files, ready to decide the requests of a log.
 import type { FoundLimiter, GatewayLimits, KeyPart } from '../gateway/found.js';
 import { announcedWait } from '../limiter/rule/announced.js';
 import { and } from '../limiter/rule/combined.js';
@@ -32,10 +31,8 @@ interface Limit {
 }
 
 export interface LimitPlace {
-  /** 0: no limit. */
   readonly id: number;
   readonly limits: readonly Limit[];
-  /** Undefined for a single limit. */
   readonly all: Rule<{ members: unknown[]; refusedMs: number }> | undefined;
 }
 

@@ -27,7 +27,6 @@ interface KeyNames {
   readonly express: string | undefined;
 }
 
-/** Keys that a request may lack; nginx does not limit requests with an empty key. */
 const optional: ReadonlySet<string> = new Set(['forwarded', 'user']);
 
 function keyNames(key: string | undefined): KeyNames {

@@ -13,9 +13,8 @@ import { VirtualClock } from '../time/virtual.js';
 
 export interface RetryCost {
   readonly like: LibraryName;
-  /** Newly refused requests, including those refused because of retries. Retries after old refusals are in the log already. */
+  /** Newly refused requests, and retries refused because of them. Retries after old refusals are in the log. */
   readonly refused: number;
-  /** Refused with a status that libraries do not retry: neither 429 nor 503. */
   readonly not_retried: number;
   readonly retries: number;
   readonly extra_load: number;

@@ -10,7 +10,6 @@ interface Pace {
 
 interface OtherProduct {
   readonly file: string;
-  /** @param isKeyed true: counts per client; false: counts all requests together */
   readonly lines: (pace: Pace, isKeyed: boolean) => readonly string[];
   readonly differs: (pace: Pace) => string;
 }

@@ -87,7 +87,6 @@ async function readOnce(paths: readonly string[], options: LogAdviceOptions, mos
   };
 }
 
-/** In the order of `Advice.fitted`; null if no value keeps the share. */
 function bunchedValues(sizing: Sizing, ladders: readonly RuleLadder[], shares: readonly number[]) {
   const tuned = sizing.tuned().ladders;
   return ladders.flatMap((ladder, index) => {

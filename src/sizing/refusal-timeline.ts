@@ -26,7 +26,7 @@ export class RefusalTimeline {
     this.refused = halved(this.refused);
   }
 
-  /** For timelines that begin with the same request. Call it once: it aligns their part lengths. */
+  /** Aligns the part lengths of timelines with the same start. Call it once. */
   static together(timelines: readonly RefusalTimeline[]): ComparedRules['timeline'] {
     const partMs = Math.max(FIRST_MS, ...timelines.map((one) => one.partMs));
     for (const one of timelines) while (one.partMs < partMs) one.#double();

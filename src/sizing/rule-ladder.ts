@@ -45,12 +45,7 @@ export function familyLadder(name: Family, within: number, cycleMs: number): Lad
 
 const MOST_VALUES = 200;
 
-/**
- * A ladder over the values of one parameter, from strict to loose.
- * @param limiter as in a scenario
- * @param fit parameter and values, as an axis of a sweep: `rate=1r/s..50r/s:1r/s`
- * @throws Failure `wrong_usage`, and those of `definitionOf`
- */
+/** @param fit as an axis of a sweep: `rate=1r/s..50r/s:1r/s` @throws Failure `wrong_usage`, those of `definitionOf` */
 export function fitLadder(limiter: unknown, fit: string, cycleMs: number): LadderPlan {
   const { path, values } = parseAxis(fit);
   if (values === undefined || values.length > MOST_VALUES)
@@ -74,7 +69,6 @@ interface Spell {
   lastMs: number;
   requests: number;
   times: number[];
-  /** Of the strictest rungs only. */
   states: unknown[];
 }
 
@@ -96,7 +90,7 @@ export class RuleLadder {
     this.#isShared = this.#rules[0]!.shared === true;
   }
 
-  /** Decides `n` requests of a key at `ms` (unix). Times ascend. @param cost per request; only for plans whose `passes` are 0 */
+  /** Times (unix ms) ascend. @param cost per request; only for plans whose `passes` are 0 */
   add(key: number, n: number, ms: number, cost = 1): void {
     this.#limited[key] ??= [];
     const limited = this.#limited[key];

@@ -56,7 +56,7 @@ export class SideBySide {
     this.#timelines = candidates.map(() => new RefusalTimeline());
   }
 
-  /** Decides `n` requests of a key. Times ascend. @param readMs the time in the log, for rules that count by cycles. Default: `ms` */
+  /** Times ascend. @param readMs the time in the log, for rules that count by cycles. Default: `ms` */
   add(key: number, n: number, ms: number, readMs = ms): void {
     this.#subjects[key] ??= this.#rules.map((rule) => new Subject(rule, rule.fresh(readMs)));
     const admitted = this.#subjects[key].map((subject, index) =>

@@ -39,7 +39,6 @@ interface Checkpoint {
 
 /** A limit chosen from the first part of the requests, tested on the rest; both parts exclude the same keys. */
 export interface HeldOut {
-  /** The first part, as a share of all requests. */
   readonly chosenFrom: number;
   readonly fromCycle: number;
   readonly requests: number;
@@ -55,7 +54,7 @@ export class Sizing {
   #nextCheckpoint = FIRST_CHECKPOINT;
   #cycle = Number.NEGATIVE_INFINITY;
 
-  /** @param withins in cycles, integers from 1 @param shares target shares, 0 to 1 @throws Failure `invalid_definition` */
+  /** @param withins in cycles, from 1 @param shares target shares, 0 to 1 @throws Failure `invalid_definition` */
   constructor(withins: readonly number[], shares: readonly number[], plans: readonly LadderPlan[] = []) {
     this.counts = new WindowCounts(withins);
     this.busy = withins.map((_, window) => new BusyCycles(() => this.#suspects(window)));
@@ -63,7 +62,7 @@ export class Sizing {
     this.#shares = shares;
   }
 
-  /** Counts `n` requests of a key. Cycles ascend. @param amount their cost; differs from `n` only if `n` is 1 */
+  /** Cycles ascend. @param amount the cost; differs from `n` only if `n` is 1 */
   add(key: number, n: number, cycle: number, amount = n): void {
     const { counts, busy } = this;
     if (cycle !== this.#cycle) {

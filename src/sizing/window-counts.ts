@@ -65,7 +65,7 @@ export class WindowCounts {
     return this.#count[key * this.withins.length + window]!;
   }
 
-  /** Counts `n` requests of a key. Cycles ascend and may repeat. @param amount the cost; differs from `n` only if `n` is 1 */
+  /** Cycles ascend and may repeat. @param amount the cost; differs from `n` only if `n` is 1 */
   add(key: number, n: number, cycle: number, amount = n): void {
     if (key >= this.#keys) this.#meet(key);
     this.requests += n;
@@ -109,7 +109,6 @@ export class WindowCounts {
     return copy;
   }
 
-  /** Passes on the differences of a key; none for an unknown key. */
   differencesOf(key: number, window: number, take: TakeDifference): void {
     if (key >= this.#keys) return;
     const i = key * this.withins.length + window;

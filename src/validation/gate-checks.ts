@@ -23,7 +23,7 @@ import type { PublishedCheck } from './published-check.js';
 const THRESHOLD = 100;
 const WINDOWS = 2_000;
 
-/** Gates from cycle 0. @param within window length in cycles; 1 makes a fixed window, whose counts all expire with the cycle */
+/** @param within window length in cycles; 1 makes a fixed window, whose counts all expire with the cycle */
 function limiters(threshold: number, within: number): () => Gate {
   const plan = planContract(rateLimiter({ threshold, within }));
   return () => makeGate(plan, 0);
@@ -50,6 +50,7 @@ const CYCLES = 4 * WINDOW;
 const STREAMS = 10;
 const STEPS = 40;
 
+/** Requests by half cycle. */
 type Stream = readonly number[];
 
 type Admit = (n: number, cycle: number) => number;

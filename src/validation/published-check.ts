@@ -23,7 +23,6 @@ export interface PublishedCheck {
   readonly title: string;
   readonly source: string;
   readonly tolerance?: string | undefined;
-  /** Cause of the result; undefined for closed forms. */
   readonly mechanism?: string | undefined;
   readonly rows: readonly PublishedRow[];
   /**

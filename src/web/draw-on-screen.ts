@@ -7,7 +7,6 @@ import { element } from './page-element.js';
 
 declare const Chart: typeof ChartClass;
 
-/** Below this width, px, charts reserve less space for labels. */
 const NARROW = 560;
 
 /** @param chartsNow current charts; each has its canvas @returns redraws them in the current theme */

@@ -15,7 +15,6 @@ interface LiveData {
   readonly limited: readonly (number | null)[];
   readonly shaded: readonly Stretch[];
   readonly states: readonly StateStrip[];
-  /** Intervals without values; lines skip them. */
   readonly unknown: readonly Stretch[];
   readonly entries: readonly number[];
   readonly restores: readonly number[];

@@ -1,6 +1,5 @@
 export function element(id: string): HTMLElement;
 export function element<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind;
-/** @throws Error if the page has no element with this id, or one of another kind */
 export function element(id: string, kind: new () => HTMLElement = HTMLElement): HTMLElement {
   const found = document.getElementById(id);
   if (found instanceof kind) return found;

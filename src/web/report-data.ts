@@ -1,4 +1,3 @@
-// JSON data in a report page, for its script.
 import type { Palette, Theme } from './chart/palette.js';
 import type { ChartSpec } from './chart/spec.js';
 
@@ -16,7 +15,7 @@ export interface TransitionRows {
   readonly rows: readonly TransitionRow[];
 }
 
-/** `contract` and `to` are indexes; `cycle` counts from the start; the last field counts cycles until the contract's next transition. */
+/** `contract` and `to` are indexes; the last field counts cycles until the contract's next transition. */
 export type TransitionRow = readonly [
   contract: number,
   cycle: number,

@@ -1,4 +1,3 @@
-// A section that scrolls on its own, and by keyboard.
 import type { ComponentChildren, Ref } from 'preact';
 
 interface ScrollingProps {

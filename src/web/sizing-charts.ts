@@ -11,7 +11,6 @@ const common = { title: '', about: '', shades: [], marks: [], height: 320 } as c
 export function curveChart(one: SizedWindow, at: number, unit = 'requests'): ChartSpec {
   const { thresholds, limited, suspectsLimited, requests, suspects } = one;
   const all = requests + suspects.reduce((sum, each) => sum + each.requests, 0);
-  // A logarithmic axis cannot show 0.
   const curve = (label: string, tone: Line['tone'], shareAt: (index: number) => number): Line => {
     const shown = thresholds.flatMap((x, index) => (shareAt(index) > 0 ? [{ x, y: 100 * shareAt(index) }] : []));
     const dots = shown.length < 3 ? { dots: 'circle' as const } : {};

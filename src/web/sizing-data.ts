@@ -1,6 +1,5 @@
 // JSON data in the page of a recommended limit, for its script. Arrays of one interface are parallel.
 export interface SizingData {
-  /** Unix ms of the first and the last request. */
   readonly firstMs: number;
   readonly lastMs: number;
   readonly isKeyed: boolean;
@@ -36,9 +35,7 @@ export interface SizedWindow {
 export interface SizedRows {
   readonly floor: number;
   readonly key: readonly number[];
-  /** Seconds from the first request. */
   readonly second: readonly number[];
-  /** Window counts of the row's requests: `from + 1 .. to`. */
   readonly from: readonly number[];
   readonly to: readonly number[];
 }

@@ -1,4 +1,4 @@
-// State sent to the page of a running run or sweep, complete each time, so that a lost connection leaves no gap.
+// Complete state for the page of a running run or sweep, so that a lost connection leaves no gap.
 import type { SweepData } from './chart/sweep-charts.js';
 
 export interface WatchedArm {

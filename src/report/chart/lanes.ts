@@ -11,7 +11,6 @@ function limitingWord(word: ReturnType<typeof contractWord>): string {
   return word === 'contract' ? 'limiting' : 'limited';
 }
 
-/** Undefined for a single contract, or if none limited. */
 export function lanesChart({ outcome }: Reported): ChartSpec | undefined {
   const limited = outcome.by_contract.filter(({ transitions }) => transitions.length > 0);
   if (outcome.contracts < 2 || limited.length === 0) return undefined;

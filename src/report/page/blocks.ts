@@ -83,7 +83,6 @@ function tableHtml({ columns, rows, keep, title = 'Table', total = rows.length }
   return html`${tableOf(title, columns, body, keep === undefined)}${rest}`;
 }
 
-/** @param stacks whether cells become lines on a narrow screen */
 function tableOf(
   label: string,
   columns: readonly TableColumn[],

@@ -39,7 +39,7 @@ export function hashed(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
-/** @param policy its content security policy, with the hash of the style @param lines from the start of the body to the end of the file */
+/** @param policy content security policy, with the hash of the style @param lines the body and the end of the file */
 export function htmlDocument(title: string, policy: string, style: string, lines: readonly string[]): string {
   return [
     '<!doctype html>',

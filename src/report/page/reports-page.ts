@@ -14,7 +14,6 @@ export interface ListedReport {
   >;
 }
 
-/** @param query words that path, scenario or question must contain */
 export function reportsHtml(folder: string, reports: readonly ListedReport[], query: string): string {
   const words = query.toLowerCase().split(/\s+/);
   const found = reports.filter(({ path, outcome, kind = 'report' }) => {

@@ -77,7 +77,6 @@ function dataOf({ advice, sizing, names, isKeyed }: SizingReport): SizingData {
       suspects_limited,
       keys_limited: keys_limited - [...suspects].filter((key) => counts.peakOf(key, window) > threshold).length,
     }));
-    // Thinning may drop the recommended thresholds.
     const points = [...new Map([...ofCurve, ...recommended].map((point) => [point.threshold, point])).values()].sort(
       (a, b) => a.threshold - b.threshold,
     );

@@ -34,7 +34,7 @@ export function startInstant(x: CycleAxis): string | undefined {
   return isCalendar(x) ? axisInstant(x, 0) : undefined;
 }
 
-/** The start of a cycle, as fits the axis length: 10:00:00, 01-31 10:00 or 2026-01-31. Undefined for a run without a date. */
+/** 10:00:00, 01-31 10:00 or 2026-01-31, by the axis length. Undefined for a run without a date. */
 function clockTime(cycle: number, x: CycleAxis): string | undefined {
   if (!isCalendar(x)) return undefined;
   const hours = ((x.to - x.from) * x.cycleMs) / 3_600_000;
@@ -75,7 +75,7 @@ function percentileName(nines: number, max: number): string {
   return `p${Number(percent.toFixed(percent < 99 ? 0 : 2))}`;
 }
 
-/** Splits `limited: 12` into two lines if any name is too long. A shortened name keeps both ends: clients often differ in the last letters. */
+/** Splits `limited: 12` into two lines if any name is too long. Shortened names keep both ends, where clients differ. */
 export function rowNames(names: readonly string[], longest: number): (string | string[])[] {
   const isLong = names.some((name) => name.length > longest);
   return names.map((name) => fittedName(isLong ? name.split(/: (?=[\d.,]+$)/) : [name], longest));

@@ -30,7 +30,6 @@ export function drawHeat({ ctx, area, x, y }: Surface, { heat }: ChartSpec, pale
       const [left, top] = [x(across) - width / 2, y(below) - height / 2];
       const color = colorAt(share(value), palette);
       ctx.fillStyle = css(color);
-      // Half a pixel more closes the gap between neighbours.
       ctx.fillRect(left, top, width + 0.5, height + 0.5);
       const short = Number(value.toPrecision(2));
       const text = [plainNumber(value), plainNumber(short), `${plainNumber(short / 1000)}k`]

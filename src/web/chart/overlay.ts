@@ -16,7 +16,6 @@ export function surfaceOf({ ctx, chartArea: area, scales: { x, y } }: Chart): Su
   return { ctx, area, x: (value) => x!.getPixelForValue(value), y: (value) => y!.getPixelForValue(value) };
 }
 
-/** At least one pixel wide, so that all are visible. */
 export function drawShades({ ctx, area, x }: Surface, shades: ChartSpec['shades'], palette: Palette): void {
   ctx.save();
   ctx.beginPath();

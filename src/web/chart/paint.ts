@@ -10,7 +10,6 @@ import type { ChartSpec } from './spec.js';
 export interface Looks {
   readonly palette: Palette;
   readonly font: string;
-  /** Width in px: narrow charts reserve less space for labels. */
   readonly width: number;
 }
 

@@ -4,7 +4,6 @@ import type { Tone } from './spec.js';
 
 interface ToneLook {
   readonly color: string;
-  /** Dashes and gaps in px; empty for a solid line. */
   readonly dash: readonly number[];
 }
 
@@ -98,7 +97,7 @@ export const palettes: Readonly<Record<Theme, Palette>> = {
 
 type Family = keyof Palette['states'];
 
-/** Names each state's colour (a custom property). Admitting states and others have separate families; extra states share the last. */
+/** Adds each state's colour property. States that admit and others have separate families; extra states share the last. */
 export function stateTones<State extends { readonly admits: boolean }>(states: readonly State[]) {
   const next = { admits: 0, limits: 0 };
   return states.map((state) => {

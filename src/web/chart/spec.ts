@@ -47,7 +47,6 @@ export interface Line {
   readonly width?: number;
   readonly area?: 'zero' | 'previous';
   readonly hatched?: boolean;
-  /** Tooltip values other than `ys`: in stacked areas, each line's own value. */
   readonly tooltips?: readonly number[];
   readonly axis?: 'left' | 'right';
   readonly loose?: boolean;
@@ -117,7 +116,6 @@ interface Ranges {
 export interface Heat {
   readonly names: readonly string[];
   readonly values: readonly (readonly (number | null)[])[];
-  /** Values of the lightest and the strongest colour. */
   readonly low: number;
   readonly high: number;
   /** Drawn as a line between lower values and others. */
@@ -127,7 +125,6 @@ export interface Heat {
 export interface ChartSpec {
   readonly id: ChartId;
   readonly title: string;
-  /** One or two sentences for the caption and for screen readers. */
   readonly about: string;
   readonly x: CycleAxis | PercentileAxis | PercentAxis | ValueAxis;
   readonly yTitle: string;
@@ -144,7 +141,6 @@ export interface ChartSpec {
   readonly lanes?: Lanes;
   readonly ranges?: Ranges;
   readonly heat?: Heat;
-  /** px, for a width of 900 px. */
   readonly height: number;
   /** px; a narrower page scrolls it. Default: any width. */
   readonly leastWidth?: number | undefined;

@@ -15,7 +15,6 @@ export interface SweepAxis {
   readonly isNumeric: boolean;
 }
 
-/** With its 95 % interval; null if there is none. */
 type SweepValue = readonly [mean: number, low: number | null, high: number | null];
 
 export interface SweepCell {
@@ -56,7 +55,7 @@ const NAME_HEIGHT = 18;
 const COLUMN_WIDTH = 28;
 const NAMES_WIDTH = 200;
 
-/** Initial view: the numeric axis with the most values horizontally; the next one as lines or, with many values, as rows. */
+/** First the numeric axis with the most values, horizontally; the next one as lines or, with many values, as rows. */
 export function firstView({ axes, drawn, border }: SweepData, figure = 0): SweepView {
   const order = axes
     .map((_, index) => index)

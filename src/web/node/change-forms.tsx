@@ -1,5 +1,3 @@
-// Forms of a machine's owner: change numbers and names of contracts, set a candidate, delete.
-
 import { ContractChoice, type OwnerProps } from './contract-choice.js';
 import { Form, fieldNumber, fieldText, InputField } from './form.js';
 import { some, weir } from './node-client.js';
@@ -26,7 +24,6 @@ export function ChangeForm({ slug, contracts, onChanged }: OwnerProps) {
   );
 }
 
-/** Empty fields leave a value unchanged. */
 function WindowFields() {
   return (
     <>

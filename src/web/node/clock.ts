@@ -13,7 +13,6 @@ function pageMs(): number {
   return Number(document.timeline.currentTime);
 }
 
-/** The current cycle, and its elapsed share, 0 to 1. */
 export function nodeNow({ cycle, cycleMs, endMs }: NodeClock): { readonly cycle: number; readonly share: number } {
   const passed = (pageMs() - endMs) / cycleMs;
   const whole = Math.floor(passed) + 1;
@@ -25,7 +24,7 @@ export async function readClock(): Promise<NodeClock> {
   return { cycle, cycleMs, endMs: pageMs() + next_cycle_in_ms };
 }
 
-/** Repeats `work`, each time after the last has ended; less often while the page is hidden. @param depends a change restarts it */
+/** Runs one `work` at a time; less often while the page is hidden. @param depends a change restarts it */
 export function useEvery(ms: number, work: () => Promise<void>, ...depends: readonly unknown[]): void {
   const latest = useRef(work);
   latest.current = work;

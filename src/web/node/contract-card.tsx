@@ -16,7 +16,6 @@ interface CardProps {
   readonly contract: ShownContract;
   readonly state: string;
   readonly course: Course;
-  /** The last cycle of the course; a change re-renders the card. */
   readonly cycle: number | undefined;
   readonly isOwn: boolean;
   readonly cycleMs: number | undefined;

@@ -1,4 +1,3 @@
-// A collapsible form that sends a request to the node and shows the answer.
 import type { ComponentChildren, ComponentProps } from 'preact';
 import { useState } from 'preact/hooks';
 import { wordsOf } from './node-client.js';

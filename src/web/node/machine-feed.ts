@@ -20,7 +20,6 @@ export class MachineFeed {
   cycle = 0;
   readonly #ended = new AbortController();
 
-  /** @param contracts whose counts to stream @param onRow receives each transition once */
   constructor(
     slug: string,
     seq: number,

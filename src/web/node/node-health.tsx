@@ -1,4 +1,3 @@
-// Health and capacity of the node, and the nodes of its network.
 import { useRef, useState } from 'preact/hooks';
 import type { AnswerOf } from '../../client/api-client.js';
 import type { Endpoints } from '../../client/route-table.js';
@@ -78,7 +77,6 @@ export function NodeHealth() {
 
 type NetworkNode = AnswerOf<Endpoints['listNodes']>['nodes'][number];
 
-/** Shows nothing for a node without a network. */
 export function NetworkNodes() {
   const known = useRef<AnswerOf<Endpoints['listNodes']>>(undefined);
   const isAlone = known.current?.nodes.length === 0;

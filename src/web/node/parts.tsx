@@ -1,4 +1,3 @@
-// Common elements of node pages: fault, collapsible section, figure, scrolling table.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Scrolling } from '../scrolling.js';

@@ -15,7 +15,6 @@ const PAGE = 100;
 const SPARE = 6;
 const KEPT = 50;
 
-/** Known rows by page; rows of a record never change. */
 export class RecordPages {
   readonly #slug: string;
   readonly #pages = new Map<number, readonly (RecordRow | undefined)[]>();

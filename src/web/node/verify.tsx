@@ -44,7 +44,6 @@ export function Verify({ slug, head }: { readonly slug: string; readonly head: n
 const withoutCrypto =
   'this page came by plain HTTP from another machine, and browsers check signatures over HTTPS alone. Export the record, and run `weir verify`.';
 
-/** The key that this browser trusts: the first that the node showed it. */
 async function pinned(): Promise<{ readonly key: string; readonly isNew: boolean }> {
   const known = localStorage.getItem(PIN);
   if (known !== null) return { key: known, isNew: false };
