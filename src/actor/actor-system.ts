@@ -2,7 +2,7 @@
 //
 //   send('agenda', 'phone/0', wake)   ─►   agenda: say { to, message }   ─►   phone/0: wake, sent by agenda
 //
-// XState names an actor as the sender of what an action of it sends. So each actor has a transition that sends what it is told to.
+// XState takes the actor whose action sends as the sender. So each actor has a transition that sends on request.
 import {
   type Actor,
   type AnyActorLogic,
@@ -21,7 +21,7 @@ export type Inspect = Observer<InspectionEvent> | ((event: InspectionEvent) => v
 /** An actor by its name, or a contract by its index. */
 export type Party = string | number;
 
-/** Type of the event that makes an actor send. Traces leave it out. */
+/** Event type that makes an actor send. Traces omit it. */
 export const SAY = 'weir.say';
 
 interface Say extends EventObject {
@@ -34,10 +34,10 @@ const say = sendTo(
   ({ event }: { event: EventObject }) => (event as Say).message,
 );
 
-/** For the root of a machine: lets its actor send in its own name. */
+/** For the root of a machine: its actor then sends in its own name. */
 export const speaks = { [SAY]: { actions: say } };
 
-/** What is not modelled as a machine: arrivals, agenda, network, service. */
+/** Parties without a machine: arrivals, agenda, network, service. */
 const bystander = createMachine({ on: speaks } as never);
 
 export class ActorSystem {
@@ -47,7 +47,7 @@ export class ActorSystem {
 
   constructor(inspect: Inspect) {
     const root = createActor(bystander, { id: 'run', inspect });
-    // An error of a child is thrown by whoever sent to it, and not again in a later tick.
+    // The sender gets the error of a child. It is not thrown again in a later tick.
     root.subscribe({ error: () => undefined });
     this.#root = root.start();
     this.#actors.set('run', this.#root);
@@ -60,7 +60,7 @@ export class ActorSystem {
     return actor;
   }
 
-  /** As `add`, for the next contract: it is also found by its index. */
+  /** Also found by the index of the contract. */
   addContract<Logic extends AnyActorLogic>(name: string, machine: Logic, snapshot: Snapshot<unknown>): Actor<Logic> {
     const actor = this.add(name, machine, snapshot);
     this.#contracts.push(actor);

@@ -1,5 +1,5 @@
-// A contract as an XState machine: the config of limiter/machine-config.ts, and a setup, the same for every contract, that gives its guards
-// and actions the meaning of limiter/guards.ts.
+// A contract as an XState machine: the config of limiter/machine-config.ts, and one setup for all contracts, which gives guards and
+// actions the meaning of limiter/guards.ts.
 import { assign, emit, type StateMachine, setup } from 'xstate';
 import type { ContractDefinition } from '../limiter/definition.js';
 import { has } from '../limiter/expression/integer-set.js';
@@ -21,7 +21,7 @@ import { configOfPlan, planContract } from '../limiter/validate.js';
 import type { FindOperator } from '../operator/operator.js';
 import { speaks } from './actor-system.js';
 
-/** What the guards and actions of every contract machine mean: `contractSetup.createMachine(config)` runs a config from a file. */
+/** `contractSetup.createMachine(config)` runs a config from a file. */
 export const contractSetup = setup({
   types: {
     context: {} as { heldUntilCycle: number },
@@ -36,7 +36,7 @@ export const contractSetup = setup({
   },
   actions: {
     hold: assign(({ event }) => ({ heldUntilCycle: heldUntil(event) })),
-    /** Data for the host, which fires the operator before the transition is taken. Without a host nothing is computed. */
+    /** Data for the host, which fires the operator before it takes the transition. Without a host nothing is computed. */
     fire: (_, _params: Fire) => {},
     emit: emit(({ event }, { event: type, aggregate }: Emit) => ({
       type,
@@ -51,8 +51,8 @@ export const contractSetup = setup({
 export type ContractMachine = StateMachine<{ heldUntilCycle: number }, ContractEvent, any, any, any, any, any, any, any, any, any, ContractEmitted, any, any>;
 
 /**
- * The machine of a definition, or of one that was stored as JSON: `machine.config`, parsed again and given to this function, behaves the same.
- * `createMachine` of XState alone does not know its guards and actions.
+ * The machine of a definition, also of one stored as JSON: `machine.config`, parsed again and passed here, behaves the same.
+ * `createMachine` of XState alone lacks its guards and actions.
  *
  *     const actor = createActor(contractMachine(rateLimiter({ threshold: 2 })));
  *     actor.on('*', ({ type, cycle, count }) => …);
@@ -69,7 +69,7 @@ export function machineOf(plan: Plan): ContractMachine {
   return remembered(machines, plan, () => configOfPlan(plan));
 }
 
-/** As `machineOf`, for an actor system: its actors send in their own names. */
+/** For an actor system: its actors send in their own names. */
 export function speakingMachineOf(plan: Plan): ContractMachine {
   return remembered(speaking, plan, () => {
     const config = configOfPlan(plan);

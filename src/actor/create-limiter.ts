@@ -1,4 +1,4 @@
-// A rate limiter for one process: it decides as a contract of the node does, in memory and without a record. It reads no clock.
+// A rate limiter for one process: decides like a contract of the node, in memory and without a record. It reads no clock.
 import { admissionMs } from '../limiter/forecast.js';
 import { Gate } from '../limiter/gate.js';
 import { type Plan, spanCycles } from '../limiter/plan.js';
@@ -20,38 +20,36 @@ export interface WindowOptions {
   readonly threshold?: number;
   /** Length of the rolling window: cycles, or a text as `47s`. Default: 60 cycles. */
   readonly within?: number | string;
-  /** Length of a cycle in ms, a whole number from 1. Default: 777, or for a time as window the longest up to 777 of which it is a whole number. */
+  /** In ms, a whole number from 1. Default: 777; if the window is a time, its largest divisor up to 777. */
   readonly cycleMs?: number;
 }
 
-/** A window, or a limiter that follows a rule, as a scenario has it. */
+/** A window, or a rule as in a scenario. */
 export type LimiterOptions = WindowOptions | (RuleLimiterSpec & Pick<WindowOptions, 'cycleMs'>);
 
 export interface LimiterDecision {
-  /** How many of the n requests are admitted: 0 or 1 for a single request. */
+  /** Of the n requests. */
   readonly admitted: number;
   readonly state: string;
   readonly remaining: number;
-  /** Ms until a request would be admitted if no other arrives before it; 0: now, Infinity: never. In a window limited ones count, too. */
+  /** Until a request would be admitted if none arrives before; 0: now, Infinity: never. A window also counts limited requests. */
   readonly retryAfterMs: number;
-  /** How long a rule holds the admitted requests, the longest of them, in ms; absent for a window. */
+  /** Longest delay of the admitted requests by a rule; absent for a window. */
   readonly delayMs?: number;
 }
 
 export interface Limiter {
   /**
-   * Decides on `n` requests, one after the other. In a window limited requests are counted, too.
-   * @param nowMs unix time in ms; a time before that of the last call counts as that time
+   * Decides `n` requests, one after the other. A window also counts limited requests.
+   * @param nowMs unix time; a time before that of the last call counts as that time
    * @param n a whole number from 0. Default: 1
-   * @param holdMs for a limit on concurrency: how long each is in flight once it starts. Default: `hold_ms`, else 0
+   * @param holdMs for a concurrency limit: time in flight of each once it starts. Default: `hold_ms`, else 0
    * @throws Failure `invalid_input`
    */
   decide(nowMs: number, n?: number, holdMs?: number): LimiterDecision;
 }
 
 /**
- * A rate limiter for one process.
- *
  *     createLimiter({ threshold: 100, within: 60 }).decide(Date.now())
  *     createLimiter({ like: 'nginx', rate: '10r/s', burst: 5 }).decide(Date.now())
  *
@@ -62,7 +60,7 @@ export function createLimiter(options: LimiterOptions = {}): Limiter {
 }
 
 /**
- * Makes equal limiters, one for each key. A key idle for longer than `spanMs` behaves like a new key.
+ * Makes equal limiters, one per key. A key idle for longer than `spanMs` behaves like a new key.
  * @throws Failure as `createLimiter`
  */
 export function limiterMaker({ cycleMs: asked, ...limiter }: LimiterOptions = {}) {
@@ -94,7 +92,7 @@ export function limiterMaker({ cycleMs: asked, ...limiter }: LimiterOptions = {}
 }
 
 function waitOf(gate: Gate, nowMs: number): number {
-  // The search is only needed if there is no room.
+  // The search is needed only if there is no room.
   if (gate.admits && gate.remaining > 0) return 0;
   const ms = admissionMs(gate) ?? Number.POSITIVE_INFINITY;
   return ms <= gate.nowMs ? 0 : Math.max(0, ms - nowMs);
@@ -106,11 +104,11 @@ function refused(path: string, message: string): Failure {
 }
 
 /**
- * A gate to embed: it counts and decides as a contract of the node does, in memory, without operators and without a record. Time is
- * passed in: `makeGate(plan, cycleOf(now, CYCLE_MS)).decide(1, cycleOf(now, CYCLE_MS))` is how many of one request are admitted.
- * @param cycle the cycle at which the gate begins
- * @param inspect hears every request and every cycle, for traces
- * @param cycleMs length of a cycle in ms, for a plan with a rule. Default: 777
+ * A gate to embed: counts and decides like a contract of the node, in memory, without operators and without a record.
+ * `makeGate(plan, cycleOf(now, CYCLE_MS)).decide(1, cycleOf(now, CYCLE_MS))` returns how many of one request are admitted.
+ * @param cycle of its start
+ * @param inspect receives every request and every cycle, for traces
+ * @param cycleMs for a plan with a rule. Default: 777
  */
 export function makeGate(plan: Plan, cycle: number, inspect?: Inspect, cycleMs = CYCLE_MS): Gate {
   const moves = inspect && interpretedMoves(plan.definition.name, new ActorSystem(inspect));

@@ -1,5 +1,5 @@
-// The moves of a contract as XState interprets its machine: for runs that are inspected, and for the property that holds the compiled
-// moves to it. A transition that an operator refuses never happened, so an event is given to the actor after it was performed:
+// The moves of a contract as XState interprets its machine: for inspected runs, and for the property that holds the compiled moves to it.
+// A transition that its operator refuses never happened, so the actor receives an event only after it was performed:
 //
 //   event ─► transition(machine, snapshot, event): which transition is due   ─► performed ─► sent to the actor
 //                                                                             refused    ─► the snapshot stays
@@ -11,10 +11,7 @@ import type { Plan } from '../limiter/plan.js';
 import type { ActorSystem } from './actor-system.js';
 import { speakingMachineOf } from './contract-machine.js';
 
-/**
- * For `GateOptions.moves`: an actor that starts at once and hears every event and every cycle.
- * @param name names the actor in traces
- */
+/** For `GateOptions.moves`: an actor that starts at once and receives every event and every cycle. `name` is for traces. */
 export function interpretedMoves(name: string, actors: ActorSystem): (plan: Plan, image: GateImage) => Moves {
   return (plan, { state, heldUntilCycle }) => {
     const machine = speakingMachineOf(plan);

@@ -8,7 +8,7 @@ interface Arrow {
   readonly label: string;
 }
 
-/** A transition without a trigger reads `asked for`; what it emits follows a slash. */
+/** A transition without a trigger reads `asked for`; emitted events follow a slash. */
 export function contractDiagram(definition: ContractDefinition): string {
   const { states, transitions } = definition;
   const initial = Object.keys(states).find((name) => states[name]!.initial === true)!;
@@ -20,7 +20,7 @@ export function contractDiagram(definition: ContractDefinition): string {
   return stateDiagram(Object.keys(states), initial, arrows);
 }
 
-/** Events that lead to the same are one arrow: `limited, timeout [tries again] / pause`. */
+/** Events with the same effect share an arrow: `limited, timeout [tries again] / pause`. */
 export function clientDiagram({ config }: ClientChart): string {
   const arrows = Object.entries(config.states).flatMap(([from, { on = {}, always = [] }]) => {
     const events = new Map<string, { readonly arrow: Arrow; readonly names: string[] }>();

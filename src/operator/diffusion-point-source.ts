@@ -64,7 +64,7 @@ export const diffusionPointSource = provenOperator({
       const all = reach < MASS_WITHIN ? marched(inner, MASS_WITHIN, 448) : inner;
       const peak = M / (width * width * width * all.mass);
       const shape = rho > NOTHING_BEYOND ? 0 : inner.shape;
-      // Where less than 1e-300 of the peak is left, exp has run out of digits.
+      // Below 1e-300 of the peak, exp has run out of digits.
       const least = Math.max(1e-300, peak * 1e-300);
       return { left: result, right: peak * shape, least, figures: { rho, shape, mass: all.mass, peak } };
     },
@@ -82,7 +82,7 @@ interface Front {
   readonly mass: number;
 }
 
-/** The front moved outwards by the classical Runge-Kutta method for c' = -2 rho c and m' = 4 pi rho^2 c. */
+/** Moves the front outwards by the classical Runge-Kutta method for c' = -2 rho c and m' = 4 pi rho^2 c. */
 function marched(from: Front, end: number, steps: number): Front {
   const h = (end - from.rho) / steps;
   let { rho, shape, mass } = from;

@@ -2,10 +2,10 @@
 import { exp } from '../math/elementary.js';
 import { provenOperator } from './proven-operator.js';
 
-/** A year of 365.25 days, in seconds. */
+/** 365.25 days, in seconds. */
 const YEAR = 31_557_600;
 
-/** The ranges of the inputs need 210. The bound ends the loop for an infinite time, which only a damaged proof can contain. */
+/** The input ranges need 210. The bound ends the loop for an infinite time, which only a damaged proof can contain. */
 const MOST_DOUBLINGS = 250;
 
 export const exponentialDecay = provenOperator({
@@ -52,7 +52,7 @@ export const exponentialDecay = provenOperator({
       for (; z > 1 / 1024 && doublings < MOST_DOUBLINGS; z /= 2) doublings += 1;
       let left = 1 - z * (1 - (z / 2) * (1 - (z / 3) * (1 - z / 4)));
       for (let i = 0; i < doublings; i++) left *= left;
-      // Where less than 1e-300 of N0 is left, exp has run out of digits.
+      // Below 1e-300 of N0, exp has run out of digits.
       return {
         left: result,
         right: N0 * left,

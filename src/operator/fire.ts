@@ -1,20 +1,20 @@
-// One firing of an operator: compute, then prove and verify where a proof is required.
+// Fires an operator: computes, then proves and verifies if a proof is required.
 import { digestOf } from '../schema/canonical.js';
 import { assert } from '../schema/failure.js';
 import type { Inputs, Operator, OperatorInput, Proof } from './operator.js';
 
-/** The result of a firing, or why there is none. `why` is a sentence for a person. */
+/** `why` is a sentence for a person. */
 export type Firing =
   | {
       readonly ok: true;
       readonly operator: string;
       readonly version: string;
-      /** Every input of the operator, defaults filled in. */
+      /** All inputs, defaults filled in. */
       readonly inputs: Inputs;
       readonly result: number;
       readonly equation: string;
       readonly proof?: Proof;
-      /** Of the proved firing: 64 hexadecimal digits. */
+      /** 64 hexadecimal digits. */
       readonly proofDigest?: string;
     }
   | {
@@ -24,9 +24,8 @@ export type Firing =
     };
 
 /**
- * Fires an operator in a cycle: computes the result and, where the operator or the caller requires it, proves it and verifies the
- * proof. An input `cycle` is set to the cycle of the firing.
- * @param given numbers in the units of the operator's inputs; those with a default may be left out
+ * Computes the result and, if the operator or the caller requires it, proves and verifies it. An input `cycle` is set to `cycle`.
+ * @param given numbers in the units of the operator's inputs; those with a default may be omitted
  * @param cycle a whole number, up to 2^53 either way
  * @param options.proofRequired also proves the result of an operator that does not require it
  */
@@ -67,10 +66,8 @@ export function fire(
 }
 
 /**
- * The hash of everything that was proved, for the audit row: SHA-256 over the canonical JSON (RFC 8785) of operator,
- * version, inputs with units, result, equation and cycle, as 64 lower-case hexadecimal digits:
+ * The hash of everything that was proved, for the audit row: SHA-256 over the canonical JSON (RFC 8785), in lower-case hexadecimal, of
  * `{"cycle":…,"equation":"…","inputs":{"m":{"unit":"kg","value":2},…},"operator":"NEWTON2","result":…,"version":"1.0"}`.
- * @param inputs all of them, defaults filled in
  */
 function proofDigest(operator: Operator, inputs: Inputs, result: number, cycle: number): string {
   const { id, version, equation } = operator;
@@ -84,7 +81,7 @@ function refusal(code: Refusal['code'], sentence: string): Refusal {
   return { ok: false, code, why: `${sentence}.` };
 }
 
-/** The inputs in the order of the operator, with defaults and the cycle filled in; or what is wrong with the first faulty one. */
+/** In the order of the operator, with defaults and cycle filled in; or what is wrong with the first faulty one. */
 function complete({ id, inputs: declared }: Operator, given: Inputs, cycle: number): Inputs | string {
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(declared, name));
   if (unknown !== undefined) return `${id} has no input "${unknown}"; it has ${Object.keys(declared).join(', ')}`;

@@ -2,7 +2,7 @@
 import { cos, sin } from '../math/elementary.js';
 import { provenOperator } from './proven-operator.js';
 
-/** The ranges of the inputs need 38. The bound ends the loop for an infinite time, which only a damaged proof can contain. */
+/** The input ranges need 38. The bound ends the loop for an infinite time, which only a damaged proof can contain. */
 const MOST_DOUBLINGS = 100;
 
 export const harmonicOscillator = provenOperator({

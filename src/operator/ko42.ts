@@ -8,7 +8,7 @@ import { sinTurns } from '../math/elementary.js';
 import { modulo } from '../math/modulo.js';
 import { provenOperator } from './proven-operator.js';
 
-/** Id of the operator that every transition fires, beside the one that it names. */
+/** Fired by every transition, besides the operator that it names. */
 export const SUBSTRATE = 'KO42';
 
 /** a, without unit. */
@@ -63,7 +63,8 @@ export const ko42 = provenOperator({
     },
   ],
 
-  // The sine needs the fraction of f t. Multiplied out in doubles, f t loses it as cycles grow: at 2^53 nothing is left. But f t = 0.999999 cycle = cycle - cycle / 10^6 without remainder, and whole turns do not count: the phase is
+  // The sine needs the fraction of f t. In doubles, the product f t loses it as cycles grow: at 2^53 nothing is left.
+  // But f t = 0.999999 cycle = cycle - cycle / 10^6 without remainder, and whole turns do not count: the phase is
   // -(cycle mod 10^6) / 10^6, and the remainder of two doubles is exact.
   compute: ({ S, cycle }) => S * (1 + AMPLITUDE * sinTurns(-(cycle % TURN) / TURN)),
 
@@ -80,10 +81,10 @@ export const ko42 = provenOperator({
   },
 });
 
-/** The pointer (1, 0) after a number of millionths of a turn: the steps of each bit of the number, doubled from bit to bit. */
+/** The pointer (1, 0) after a number of millionths of a turn: the step of each bit set, doubled from bit to bit. */
 function turned(millionths: number): { readonly cosine: number; readonly sine: number } {
   const angle = (2 * Math.PI) / TURN;
-  // Of one step, sine and cosine are the first terms of their series; what is left off is below 10^-28.
+  // For one step, sine and cosine are the first terms of their series; the rest is below 10^-28.
   const square = angle * angle;
   let [stepX, stepY] = [1 - (square / 2) * (1 - square / 12), angle * (1 - square / 6)];
   let [x, y] = [1, 0];

@@ -1,12 +1,12 @@
 // What every operator has: compute, prove, verify.
 
-/** One number that an operator takes: its unit (SI, or 'cycle', '1'), the closed range it may lie in, and what it means. */
+/** Unit (SI, or 'cycle', '1'), closed range, and meaning of one number. */
 export interface OperatorInput {
   readonly unit: string;
   readonly min: number;
   readonly max: number;
   readonly description: string;
-  /** Used when a firing does not give the input. An input without a default is required. */
+  /** An input without a default is required. */
   readonly default?: number;
 }
 
@@ -19,8 +19,8 @@ export interface ReferenceCase {
 }
 
 /**
- * What `prove` gives to `verify`: the result of a second method, with its intermediate figures.
- * `residual` is the relative distance between the two results; a proof holds when it is at most `tolerance`.
+ * The result of a second method, with its intermediate figures. A proof holds if `residual`, the relative distance of the two
+ * results, is at most `tolerance`.
  */
 export interface Proof {
   readonly method: string;
@@ -39,17 +39,17 @@ export interface Operator {
   readonly name: string;
   readonly version: string;
   readonly kind: OperatorKind;
-  /** The equation as it is written, verbatim, into `master_equation_block` of every audit row. */
+  /** Written verbatim into `master_equation_block` of every audit row. */
   readonly equation: string;
   readonly inputs: Readonly<Record<string, OperatorInput>>;
   readonly result: { readonly unit: string; readonly description: string };
   readonly proofRequired: boolean;
   readonly cases: readonly ReferenceCase[];
-  /** The closed form. May give a number that is not finite; `fire` refuses it. */
+  /** The closed form. May give a non-finite number; `fire` refuses it. */
   readonly compute: (inputs: Inputs) => number;
   /** A second method for the same result: back-substitution, or integration in small steps. */
   readonly prove: (inputs: Inputs, result: number) => Proof;
-  /** Repeats the second method and compares: false for any proof, result or input that was changed. */
+  /** Repeats the second method: false for any changed proof, result or input. */
   readonly verify: (inputs: Inputs, result: number, proof: Proof) => boolean;
 }
 

@@ -1,11 +1,11 @@
-// Makes an operator of a formula and a second method for its result: what a proof contains and how it is verified.
+// Makes an operator from a formula and a second method for its result: what a proof contains and how it is verified.
 import type { Inputs, Operator, OperatorInput, Proof } from './operator.js';
 
-/** The end of a second method: two numbers that are equal when the result is right, and its intermediate figures. */
+/** Two numbers that are equal if the result is right, and the intermediate figures of the method. */
 interface Checked {
   readonly left: number;
   readonly right: number;
-  /** Differences are relative to the larger of the two numbers, or to this where it is larger still: where both vanish. */
+  /** Differences are relative to the largest of the two numbers and this, for where both vanish. */
   readonly least: number;
   readonly figures: Readonly<Record<string, number>>;
 }
@@ -16,18 +16,16 @@ interface Formula<Name extends string>
   readonly compute: (inputs: Readonly<Record<Name, number>>) => number;
   readonly check: {
     readonly method: string;
-    /** The largest relative distance between the two numbers that the method itself may cause. */
+    /** Largest relative distance that the method itself may cause. */
     readonly tolerance: number;
-    /** Ends for all numbers, NaN included: damaged proofs are verified with it. */
+    /** Terminates for all numbers, NaN included: damaged proofs are verified with it. */
     readonly evaluate: (inputs: Readonly<Record<Name, number>>, result: number) => Checked;
   };
 }
 
 /**
- * An operator that proves its result by a second method, and verifies a proof by repeating that method.
- *
- * The witness contains the inputs and the result beside the figures, so that a proof belongs to one firing: a result with another
- * last bit lies within every tolerance, and still is not the one that was proved.
+ * The witness contains the inputs and the result besides the figures, so that a proof belongs to one firing: a result with
+ * another last bit lies within every tolerance, but is not the one that was proved.
  */
 export function provenOperator<Name extends string>({ check, ...formula }: Formula<Name>): Operator {
   const { method, tolerance, evaluate } = check;
@@ -59,7 +57,7 @@ function relativeDistance(left: number, right: number, least: number): number {
   return Math.abs(left - right) / Math.max(Math.abs(left), Math.abs(right), least);
 }
 
-/** Whether two values are the same to the last bit, member by member; the second is not trusted. */
+/** Equal to the last bit, member by member; `actual` is not trusted. */
 function isSame(expected: unknown, actual: unknown): boolean {
   if (typeof expected !== 'object' || expected === null) return Object.is(expected, actual);
   if (typeof actual !== 'object' || actual === null) return false;

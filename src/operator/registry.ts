@@ -1,4 +1,4 @@
-// The operators that there are. Each one is checked against published values when it is registered.
+// The available operators. Each one is checked against published values when it is registered.
 import { assert } from '../schema/failure.js';
 import { diffusionPointSource } from './diffusion-point-source.js';
 import { exponentialDecay } from './exponential-decay.js';
@@ -14,7 +14,6 @@ export class OperatorRegistry {
   readonly #operators = new Map<string, Operator>();
 
   /**
-   * An operator is registered only if it reproduces its published values.
    * @throws Bug for an id that is taken or not of upper-case letters and digits, a physics operator with fewer than three
    * reference cases, or a case that does not hold
    */
@@ -46,7 +45,7 @@ export class OperatorRegistry {
 
 let standard: OperatorRegistry | undefined;
 
-/** The operators every node has: the substrate and the physics set. One registry for all, made at the first call. */
+/** The substrate and the physics set: one registry for all, made at the first call. */
 export function standardOperators(): OperatorRegistry {
   standard ??= new OperatorRegistry([
     ko42,
@@ -60,7 +59,7 @@ export function standardOperators(): OperatorRegistry {
   return standard;
 }
 
-/** Looks an operator up among the standard ones: the default wherever a caller may give others. */
+/** The default wherever a caller may pass others. */
 export const findStandardOperator: FindOperator = (id) => standardOperators().get(id);
 
 function assertHolds(operator: Operator, { inputs, result, tolerance, source }: ReferenceCase): void {

@@ -4,18 +4,18 @@
 import { digestOf } from '../schema/canonical.js';
 import { type AuditEntry, type AuditRow, GENESIS } from './row.js';
 
-/** The end of a chain: its last row, or, before the first row, its start. */
+/** The last row, or, before the first row, the start of the chain. */
 export type Head = Pick<AuditRow, 'seq' | 'hash'>;
 
 export const EMPTY: Head = Object.freeze({ seq: 0, hash: GENESIS });
 
-/** Links the entry to `previous`. @throws Bug for a field that is present but undefined, or for a number that is not finite */
+/** @throws Bug for a field that is present but undefined, or for a number that is not finite */
 export function link(previous: Head, entry: AuditEntry): AuditRow {
   const content = { ...entry, seq: previous.seq + 1, previous_hash: previous.hash };
   return { ...content, hash: digestOf(content) };
 }
 
-/** The hash of the row's content, computed without its fields `hash` and `signature`. */
+/** Computed without `hash` and `signature`. */
 export function hashOf(row: AuditRow): string {
   const { hash: _, signature: __, ...content } = row;
   return digestOf(content);

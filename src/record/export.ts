@@ -1,6 +1,6 @@
-// The exported record as text: one line for each row, and a closing line. verify-export.ts checks it.
+// The exported record as text: one line per row, and a closing line. verify-export.ts checks it.
 //
-//   {"cut":{…"removed_to_seq":7…},"format":"…"}    only where the node removed the first rows; the next line is row 8 then
+//   {"cut":{…"removed_to_seq":7…},"format":"…"}    only if the node removed the first rows; the next line is then row 8
 //   {"at":"…","cause":"system",…,"seq":1}          line n is row n
 //   {"at":"…","cause":"trigger",…,"seq":2}
 //   {"checkpoint":{…"seq":2…},"fingerprint":"SHA256:…","format":"weir-record/1","public_key":"…"}
@@ -32,17 +32,14 @@ const readClosing = reader(ClosingShape);
 const OpeningShape = Type.Object({ format: Type.Literal(FORMAT), cut: CutShape }, { additionalProperties: false });
 const readOpening = reader(OpeningShape);
 
-/** The first line of an export whose first rows were removed. */
+/** The first line, if the first rows were removed. */
 type Opening = Static<typeof OpeningShape>;
 
-/** A closing line whose successions are not checked yet; key-ring.ts does that. */
+/** Its successions are not checked yet; key-ring.ts does that. */
 export type ParsedClosing = Static<typeof ClosingShape>;
 export type Closing = Omit<ParsedClosing, 'successions'> & { readonly successions?: readonly Succession[] };
 
-/**
- * The whole export, line by line. `close` signs the last row. A machine has at least one row.
- * @param cut if the first rows were removed
- */
+/** `close` signs the last row; a machine has at least one row. `cut`: the first rows were removed. */
 export function* exportRecord(
   rows: Iterable<AuditRow>,
   close: (last: AuditRow) => Closing,
@@ -57,7 +54,6 @@ export function* exportRecord(
   if (last !== undefined) yield exportLine(close(last));
 }
 
-/** A row, or the first or last line around them, as a line of the file. */
 export function exportLine(value: AuditRow | Opening | Closing): string {
   return `${canonicalJson(value)}\n`;
 }
@@ -75,7 +71,7 @@ type Line =
   | { readonly kind: 'closing'; readonly value: ParsedClosing }
   | { readonly kind: 'fault'; readonly reason: string };
 
-/** Parses a line without its line feed. Whether a row has the shape of a row is not checked here. */
+/** `text` has no line feed. The shape of a row is not checked here. */
 export function parseLine(text: string): Line {
   let value: unknown;
   try {
@@ -99,9 +95,8 @@ export function parseLine(text: string): Line {
 }
 
 /**
- * Whether every string and number is written as RFC 8785 demands. Whitespace and the order of members may differ, because programs
- * that pass a record on change them. `1E+30` for `1e+30` is refused: it is the same number, but a bit has flipped.
- * @param value the result of JSON.parse for the text
+ * Every string and number is written as RFC 8785 demands. Whitespace and the order of members may differ, because programs that
+ * pass a record on change them. `1E+30` for `1e+30` is refused: it is the same number, but a bit has flipped.
  */
 export function isSpeltCanonically(text: string, value: unknown): boolean {
   if (JSON.stringify(value) === text) return true;

@@ -10,15 +10,12 @@ import { readSuccession } from './shape.js';
 import { checkpointHolds, cutHolds, fingerprintOf, publicKeyFrom, rawOf, successionHolds } from './signing.js';
 
 interface KnownKeys {
-  /** The key that the reader trusts. Without it, the key that the record names is trusted. */
+  /** Trusted by the reader. Without it, the key that the record names is trusted. */
   readonly pinned?: KeyObject | undefined;
-  /** The key that the record names as its own: 32 bytes in base64, as `isRawKey` demands. */
+  /** The record's own key: 32 bytes in base64, as `isRawKey` demands. */
   readonly named?: string;
   readonly successions?: readonly unknown[];
-  /**
-   * Successions that the reader knows, beginning with the pinned key: a record that keeps quiet about them does not give a retired key
-   * its time back.
-   */
+  /** Known to the reader, from the pinned key on: a record that omits them does not make a retired key valid again. */
   readonly known?: readonly unknown[];
 }
 
@@ -34,7 +31,7 @@ export class KeyRing {
 
   private constructor(
     keys: readonly TrustedKey[],
-    /** Whether trust begins with a key that the reader supplied. */
+    /** Trust begins with a key that the reader supplied. */
     readonly pinned: boolean,
   ) {
     this.#keys = keys;
@@ -44,7 +41,7 @@ export class KeyRing {
     return new KeyRing([trustedKey(publicKey, 0, Number.MAX_SAFE_INTEGER)], true);
   }
 
-  /** The ring of a reader who trusts the nodes of a network, whichever of them signs. */
+  /** For a reader who trusts several nodes, whichever of them signs. */
   static ofNodes(publicKeys: readonly KeyObject[], pinned: boolean): KeyRing {
     return new KeyRing(
       publicKeys.map((key) => trustedKey(key, 0, Number.MAX_SAFE_INTEGER)),
@@ -84,7 +81,7 @@ export class KeyRing {
     return { ring: new KeyRing(keys.slice(first), pinned !== undefined) };
   }
 
-  /** The fingerprint of the key that signed it; undefined unless the key is on the ring and valid in that cycle. */
+  /** Fingerprint of the signing key; undefined unless that key is on the ring and valid in that cycle. */
   signerOf(signed: Checkpoint | Cut): string | undefined {
     const { cycle } = signed;
     const inForce = this.#keys.filter(({ fromCycle, toCycle }) => fromCycle <= cycle && cycle <= toCycle);
@@ -102,13 +99,13 @@ function trustedKey(publicKey: KeyObject, fromCycle: number, toCycle: number): T
   return { publicKey, fingerprint: fingerprintOf(publicKey), fromCycle, toCycle };
 }
 
-/** The successions of the record, followed by later ones that the reader knows. A pin may begin with a later key than a record. */
+/** The record's successions, then later ones known to the reader. A pin may begin with a later key than the record. */
 function joined(told: readonly unknown[], known: readonly unknown[]): readonly unknown[] {
   const texts = new Set(told.map(canonicalJson));
   return [...told, ...known.filter((one) => !texts.has(canonicalJson(one)))];
 }
 
-/** The successions, if each is signed by the key that the one before it names. */
+/** Each succession must be signed by the key that the previous one names. */
 function readChain(values: readonly unknown[]): { readonly chain: readonly Succession[] } | { readonly fault: string } {
   const chain: Succession[] = [];
   for (const value of values) {

@@ -18,9 +18,8 @@ export type FiredRow = Pick<
 >;
 
 /**
- * Computes the operator of a row again, and the substrate operator beside it, and proves the result if the row has a proof digest.
- * Results must be equal to the last bit.
- * @returns undefined if everything holds, otherwise a sentence about the first thing that does not
+ * Repeats the operator of a row and its substrate operator, and proves the result if the row has a proof digest. Results must
+ * be equal to the last bit. Undefined if everything holds, otherwise a sentence about the first fault.
  */
 export function recheck(row: FiredRow, findOperator: FindOperator = findStandardOperator): string | undefined {
   const { cycle, operator, inputs, result, substrate } = row;

@@ -1,8 +1,8 @@
-// What a record is made of: rows, the checkpoints and cuts that a node signs, and the successions of its keys. Each field is declared once, with its
-// bounds: types, the check of a record (shape.ts) and the answers of the API (api/shapes.ts) follow from it.
+// The parts of a record: rows, the checkpoints and cuts that a node signs, and the successions of its keys. Each field is declared once, with
+// its bounds: types, the check of a record (shape.ts) and the answers of the API (api/shapes.ts) follow from it.
 //
-// Field names are those of the HTTP API and of exported records: a row is hashed, stored, served and exported in this shape. Fields that do
-// not apply are absent, never null.
+// Field names are those of the HTTP API and of exports: a row is hashed, stored, served and exported in this shape. Fields that do not apply
+// are absent, never null.
 import type { Static, TSchema } from 'typebox';
 import { type Frozen, Type } from '../schema/json-schema.js';
 
@@ -38,7 +38,7 @@ const Value = Type.Optional(
   }),
 );
 
-/** What of a contract can change. `rule`, `definition` and `candidate` are texts: canonical JSON, or its digest where that is long. */
+/** What can change in a contract. `rule`, `definition` and `candidate` are canonical JSON, or its digest if that is long. */
 const CHANGED = ['name', 'threshold', 'within', 'near_limit', 'rule', 'shadow', 'definition', 'candidate'] as const;
 
 const everyRow = {
@@ -55,7 +55,6 @@ const everyRow = {
   signature: Type.Optional(Signature('Where `signed_by` is: Ed25519 by that key over the hash, base64.')),
 };
 
-/** Fields that some kinds of rows have. */
 const ownFields = {
   by: Name('Id of the key that asked for it; absent for what the node or a trigger did.'),
   contract_id: Type.String({ minLength: 1, maxLength: 200, description: 'The contract it happened to.' }),
@@ -141,7 +140,7 @@ const ownFields = {
 };
 type OwnField = keyof typeof ownFields;
 
-/** The fields that a row of each kind must have, and those that it may have. */
+/** Required and optional fields by kind. */
 const kinds = {
   machine_created: [[], ['by']],
   contract_created: [
@@ -179,13 +178,12 @@ const optional = <Fields extends Readonly<Record<string, TSchema>>>(fields: Fiel
     [Field in keyof Fields]: ReturnType<typeof Type.Optional<Fields[Field]>>;
   };
 
-/** A row of any kind. */
 export const RowShape = Type.Object(
   { ...everyRow, kind: Type.Enum(ROW_KINDS), emitted: Emitted(MOST_EMITTED), ...optional(ownFields) },
   { ...closed, description: 'A row of the record.' },
 );
 
-/** A row of one kind: unknown fields, and those of other kinds, are refused. */
+/** Refuses unknown fields, and fields of other kinds. */
 export function rowShapeOf(kind: RowKind): TSchema {
   const [must, may]: readonly [readonly OwnField[], readonly OwnField[]] = kinds[kind];
   return Type.Object(
@@ -200,7 +198,7 @@ export function rowShapeOf(kind: RowKind): TSchema {
   );
 }
 
-/** A signed statement of the node that its chain reached this row: an export that ends earlier is incomplete. */
+/** Signed by the node: its chain reached this row, so an export that ends earlier is incomplete. */
 export const CheckpointShape = Type.Object(
   {
     machine: Machine('Slug of the machine.'),
@@ -235,19 +233,18 @@ export const SuccessionShape = Type.Object(
 );
 
 export type AuditRow = Frozen<Static<typeof RowShape>>;
-/** A row before it is linked into the chain of its machine. */
+/** Not yet linked into the chain of its machine. */
 export type AuditEntry = Omit<AuditRow, 'seq' | 'previous_hash' | 'hash' | 'signature'>;
-/** One value of a contract that changed. */
 export type ValueChange = NonNullable<AuditRow['changes']>[number];
 export type ChangedField = ValueChange['what'];
 export type Checkpoint = Frozen<Static<typeof CheckpointShape>>;
 export type Cut = Frozen<Static<typeof CutShape>>;
-/** A key names its successor: a reader who trusts `previous` may trust `next` from `cycle` on. */
+/** A reader who trusts `previous` may trust `next` from `cycle` on. */
 export type Succession = Frozen<Static<typeof SuccessionShape>>;
 
 export const GENESIS = '0'.repeat(64);
 
-/** Bytes of a row as JSON; some less where its texts are not ASCII. */
+/** As JSON; slightly too few if its texts are not ASCII. */
 export function bytesOfRow(row: AuditRow): number {
   return JSON.stringify(row).length;
 }

@@ -1,25 +1,25 @@
-// The states of contracts, and of their keys, as the rows of a record say them: each transition begins where the one before ended.
+// Tracks the states of contracts and their keys through a record: each transition begins where the previous one ended.
 import { unreachable } from '../schema/failure.js';
 import type { AuditRow } from './row.js';
 
 interface Seen {
-  /** Undefined where the creation was removed from the record. */
+  /** Undefined if the creation was removed from the record. */
   initial: string | undefined;
-  /** Undefined until a row behind the removed ones says it. */
+  /** Undefined until a row after the removed ones shows it. */
   state: string | undefined;
-  /** The states of its keys that are not in the initial one; undefined where it has none. */
+  /** Keys that are not in the initial state; undefined for a contract without keys. */
   readonly keys: Map<string, string> | undefined;
 }
 
 export class SeenStates {
   readonly #contracts = new Map<string, Seen>();
-  /** Contracts that were deleted; `isOver`: the machine itself. */
+  /** Deleted contracts; `#isOver`: the machine itself. */
   readonly #deleted = new Set<string>();
   #isOver = false;
-  /** Whether the first rows were removed: then the first row of a contract says in which state it was. */
+  /** The first rows were removed: the first row of a contract shows its state. */
   isCut = false;
 
-  /** What does not fit the rows before, in a sentence. */
+  /** What contradicts the rows before, in a sentence. */
   faultOf(row: AuditRow): string | undefined {
     const { kind, seq, contract_id: id = '', key, from } = row;
     if ((kind === 'machine_created') !== (seq === 1)) return 'Row 1, and only row 1, must be of kind machine_created.';
@@ -51,7 +51,6 @@ export class SeenStates {
     }
   }
 
-  /** Takes what a row says. */
   take(row: AuditRow): void {
     const { kind, contract_id: id, key, to, keyed } = row;
     if (kind === 'machine_deleted') this.#isOver = true;

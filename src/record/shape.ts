@@ -1,4 +1,4 @@
-// Reads what a record is made of: what does not have the shape of row.ts is refused. verify-record.ts checks the content.
+// Reads the parts of a record: what does not have the shape of row.ts is refused. verify-record.ts checks the content.
 import type { Static, TSchema } from 'typebox';
 import { compileSchema } from '../schema/compile-schema.js';
 import { faultsOf } from '../schema/schema-faults.js';
@@ -29,7 +29,6 @@ const rowReaders = new Map<unknown, (value: unknown) => Read<unknown>>(
   ROW_KINDS.map((kind) => [kind, reader(rowShapeOf(kind))]),
 );
 
-/** A row of any kind, or the first place at which the value does not have the shape of a row. */
 export function readRow(value: unknown): Read<AuditRow> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return { fault: 'it is not an object' };
   const read = rowReaders.get('kind' in value ? value.kind : undefined)?.(value);

@@ -1,5 +1,4 @@
-// The key of a node: signs, and checks signatures, by Ed25519 (RFC 8032). key-ring.ts decides which key to trust; the node stores
-// the private key.
+// The key of a node: signs and verifies by Ed25519 (RFC 8032). key-ring.ts decides which key to trust; the node stores the private key.
 import {
   createHash,
   createPrivateKey,
@@ -15,29 +14,26 @@ import { Failure } from '../schema/failure.js';
 import type { Checkpoint, Cut, Succession } from './row.js';
 
 export interface Signer {
-  /** Ed25519 over the bytes, or over the text in UTF-8; 64 bytes in base64. The same data gives the same signature. */
+  /** Ed25519 over the bytes, or over the text in UTF-8; 64 bytes in base64. Deterministic. */
   sign(data: Uint8Array | string): string;
   /** SPKI, as openssl and most libraries read it. */
   readonly publicKeyPem: string;
-  /** The 32 bytes of the key in base64. */
+  /** 32 bytes in base64. */
   readonly publicKey: string;
   readonly fingerprint: string;
 }
 
-/** A new private key as PEM (PKCS#8), to be stored by a node. */
+/** PEM (PKCS#8). */
 export function newPrivateKeyPem(): string {
   return generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }) as string;
 }
 
-/** A signer whose key exists only in this process. */
+/** Its key exists only in this process. */
 export function generateSigner(): Signer {
   return signerFromPem(newPrivateKeyPem());
 }
 
-/**
- * @param pem an Ed25519 private key, PKCS#8
- * @throws Failure `invalid_input` when the text is anything else
- */
+/** @param pem PKCS#8. @throws Failure `invalid_input` unless it is an Ed25519 private key */
 export function signerFromPem(pem: string): Signer {
   const privateKey = readKey('private', pem, () => createPrivateKey(pem));
   const publicKey = createPublicKey(privateKey);
@@ -49,43 +45,39 @@ export function signerFromPem(pem: string): Signer {
   });
 }
 
-/**
- * Reads a public key.
- * @param text PEM (SPKI), or the 32 bytes of the key in base64
- * @throws Failure `invalid_input` when the text is neither
- */
+/** @param text PEM (SPKI), or the 32 bytes of the key in base64. @throws Failure `invalid_input` for any other text */
 export function publicKeyFrom(text: string): KeyObject {
   return readKey('public', text, () => createPublicKey(rawKey(text.trim()) ?? text));
 }
 
-/** Whether the text is 32 bytes in base64, written in the one canonical way. */
+/** 32 bytes in base64, in the canonical form. */
 export function isRawKey(text: string): boolean {
   return canonicalBytes(text, 32) !== undefined;
 }
 
-/** The 32 bytes of a public key in base64. */
+/** 32 bytes in base64. */
 export function rawOf(publicKey: KeyObject): string {
   return Buffer.from(publicKey.export({ format: 'jwk' }).x ?? '', 'base64url').toString('base64');
 }
 
-/** What people compare: `SHA256:` and the digest of the 32 bytes of the key in base64 without padding, in the format of ssh. */
+/** What people compare: `SHA256:` and the unpadded base64 digest of the 32 bytes of the key, as in ssh. */
 export function fingerprintOf(publicKey: KeyObject): string {
   const digest = createHash('sha256').update(rawOf(publicKey), 'base64').digest('base64');
   return `SHA256:${digest.replace(/=+$/, '')}`;
 }
 
-/** Signs the end of a record: `seq` and `hash` are those of its last row, `cycle` is the cycle of the signature. */
+/** `seq` and `hash` are those of the last row, `cycle` is that of the signature. */
 export function signCheckpoint(signer: Signer, head: Omit<Checkpoint, 'signature'>): Checkpoint {
   return { ...checkpointBody(head), signature: signer.sign(canonicalJson(checkpointBody(head))) };
 }
 
-/** Whether this key (PEM, base64 or parsed) signed the checkpoint. @throws Failure `invalid_input` when the text is no key */
+/** `publicKey` is PEM, base64 or parsed. @throws Failure `invalid_input` if the text is no key */
 export function checkpointHolds(checkpoint: Checkpoint, publicKey: KeyObject | string): boolean {
   const key = typeof publicKey === 'string' ? publicKeyFrom(publicKey) : publicKey;
   return signatureHolds(canonicalJson(checkpointBody(checkpoint)), checkpoint.signature, key);
 }
 
-/** Signs that the first rows of a record were removed: `cycle` is the cycle of the signature. */
+/** The first rows of the record were removed; `cycle` is that of the signature. */
 export function signCut(signer: Signer, cut: Omit<Cut, 'signature'>): Cut {
   return { ...cutBody(cut), signature: signer.sign(canonicalJson(cutBody(cut))) };
 }
@@ -94,7 +86,7 @@ export function cutHolds(cut: Cut, publicKey: KeyObject): boolean {
   return signatureHolds(canonicalJson(cutBody(cut)), cut.signature, publicKey);
 }
 
-/** Signs a row by its hash, which is that of its content with `signed_by`. */
+/** The hash covers the content with `signed_by`. */
 export function signRow(signer: Signer, hash: string): string {
   return signer.sign(rowText(hash));
 }
@@ -108,7 +100,7 @@ function rowText(hash: string): string {
   return `weir-row/1 ${hash}`;
 }
 
-/** Signs what a backup holds; see store/sqlite-seal.ts. */
+/** See store/sqlite-seal.ts. */
 export function signBackup(signer: Signer, contents: string): string {
   return signer.sign(backupText(contents));
 }
@@ -122,32 +114,29 @@ function backupText(contents: string): string {
   return `weir-backup/1 ${contents}`;
 }
 
-/**
- * Names the next key of a node.
- * @param next the 32 bytes of the next public key in base64, as `Signer.publicKey` gives them
- */
+/** @param next the 32 bytes of the next public key in base64, as `Signer.publicKey` */
 export function signSuccession(previous: Signer, next: string, cycle: number): Succession {
   const body = { previous: previous.publicKey, next, cycle };
   return { ...body, signature: previous.sign(canonicalJson(body)) };
 }
 
-/** Whether the key `previous` signed the succession. Whether to trust that key is a separate question. */
+/** Signed by `previous`. Whether to trust that key is a separate question. */
 export function successionHolds({ previous, next, cycle, signature }: Succession): boolean {
   if (!isRawKey(previous) || !isRawKey(next)) return false;
   return signatureHolds(canonicalJson({ previous, next, cycle }), signature, publicKeyFrom(previous));
 }
 
-/** Proves to the party that chose the nonce that the node holds its key; valid for this nonce only. */
+/** Proves possession of the key to the party that chose the nonce; valid for this nonce only. */
 export function signProof(signer: Signer, nonce: string): string {
   return signer.sign(proofText(nonce));
 }
 
-/** @param publicKey the 32 bytes of the key in base64 */
+/** @param publicKey 32 bytes in base64 */
 export function proofHolds(publicKey: string, nonce: string, signature: string): boolean {
   return isRawKey(publicKey) && signatureHolds(proofText(nonce), signature, publicKeyFrom(publicKey));
 }
 
-// Checkpoints and successions are JSON objects: no text that begins like this one is either, whatever the nonce is.
+// Checkpoints and successions are JSON objects: neither begins like this text, whatever the nonce is.
 function proofText(nonce: string): string {
   return `weir-node-proof/1 ${nonce}`;
 }
@@ -172,8 +161,8 @@ function rawKey(text: string): JsonWebKeyInput | undefined {
 }
 
 /**
- * The bytes of a base64 text, or undefined unless there are `length` of them and the text is their canonical form: decoders ignore
- * the spare bits of the last character, so a flipped bit could go unnoticed in a record.
+ * Undefined unless the text is the canonical form of `length` bytes: decoders ignore the spare bits of the last character, so a
+ * flipped bit could go unnoticed in a record.
  */
 function canonicalBytes(text: string, length: number): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');

@@ -1,4 +1,3 @@
-// The result of verifying a record.
 import type { Static } from 'typebox';
 import { type Frozen, Type } from '../schema/json-schema.js';
 
@@ -21,7 +20,7 @@ const BrokenShape = Type.Object({
   line: Type.Integer({
     description: 'Line of an export, or position among the values passed, from 1; 0 for checkpoints known in advance.',
   }),
-  // In the order in which they are made for a row.
+  // In the order of the checks of a row.
   check: Type.Enum(
     ['text', 'shape', 'machine', 'seq', 'link', 'hash', 'cycle', 'state', 'proof', 'checkpoint', 'tail', 'key'],
     { description: 'What was being checked.' },
@@ -74,7 +73,7 @@ export type SignedHead = Frozen<Static<typeof SignedHeadShape>>;
 export type SignedCut = Frozen<Static<typeof SignedCutShape>>;
 export type Verification = Frozen<Static<typeof VerificationShape>>;
 
-/** The same result, but not valid where nothing pins the key of the node. */
+/** The same result, but invalid if no key of the node is pinned. */
 export function pinnedOnly(found: Verification): Verification {
   if (!found.valid || found.checkpoint?.pinned === true) return found;
   const reason =

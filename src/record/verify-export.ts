@@ -10,28 +10,28 @@ import { fingerprintOf, isRawKey, publicKeyFrom, rawOf } from './signing.js';
 import { type Check, pinnedOnly, type Verification } from './verification.js';
 import { RecordVerifier } from './verify-record.js';
 
-/** Longer lines are refused without reading them: a row has a few hundred bytes, at most a few ten thousand. */
+/** Longer lines are refused unread: a row has a few hundred bytes, at most a few ten thousand. */
 export const MAX_LINE_BYTES = 1 << 18;
 
 const LINE_FEED = 10;
 
 export interface VerifyExportOptions {
-  /** The key that the reader trusts. Without it, the key that the export names is trusted: this detects damage but not forgery. */
+  /** Trusted by the reader. Without it, the key that the export names is trusted: this detects damage but not forgery. */
   readonly pinned?: KeyObject | undefined;
-  /** A fingerprint instead of a key: the record must contain the key. */
+  /** Instead of a key: the record must contain the key. */
   readonly fingerprint?: string | undefined;
-  /** Further trusted keys, or fingerprints: of a record that several nodes sign. */
+  /** Further trusted keys or fingerprints, for a record that several nodes sign. */
   readonly nodes?: readonly string[];
-  /** Successions of the pinned key that the reader knows: see `KeyRing.read`. */
+  /** Successions of the pinned key known to the reader: see `KeyRing.read`. */
   readonly known?: readonly Succession[];
-  /** Checkpoints of this record that the reader has from another source, signed by the pinned key. */
+  /** Checkpoints of this record from another source, signed by the pinned key. */
   readonly checkpoints?: readonly unknown[];
 }
 
 interface VerifyRecordOptions {
-  /** Whether a record that nothing pins may be valid. Default: false. */
+  /** An unpinned record may be valid. Default: false. */
   readonly allowUnpinned?: boolean;
-  /** A signed head that was saved earlier, as `weir verify --out` writes it: shows a rollback and a fork. */
+  /** A signed head saved earlier, as `weir verify --out` writes it: detects a rollback and a fork. */
   readonly checkpoint?: string;
 }
 
@@ -64,13 +64,13 @@ export function isFingerprint(text: string): boolean {
   return /^SHA256:[A-Za-z0-9+/]{43}$/.test(text);
 }
 
-/** Verifies an export in chunks of any size. Keeps one line, and the state of a RecordVerifier. */
+/** Takes chunks of any size. Keeps one line, and the state of a RecordVerifier. */
 export class ExportVerifier {
   readonly #pinned: KeyObject | undefined;
   readonly #fingerprint: string | undefined;
   readonly #known: readonly Succession[];
   readonly #nodes: readonly string[];
-  /** The key of a saved checkpoint: where nothing is pinned, a record goes on with it or with its successors. */
+  /** The key of a saved checkpoint: without a pin, a record must continue with it or with its successors. */
   #saved: string | undefined;
   readonly #record: RecordVerifier;
   #rest = Buffer.alloc(0);
@@ -85,15 +85,15 @@ export class ExportVerifier {
     this.#record = new RecordVerifier({ keys: pinned && KeyRing.pinning(pinned), checkpoints });
   }
 
-  /** The closing line: a signed head, to be saved as a checkpoint. Undefined until it has been read. */
+  /** A signed head, to be saved as a checkpoint. Undefined until it has been read. */
   get closing(): ParsedClosing | undefined {
     return this.#closing;
   }
 
   /**
-   * A signed head that was saved earlier; call it before the first byte. The record must have its row.
+   * A signed head saved earlier, whose row the record must have. Call it before the first byte.
    * @param text a closing line, or a whole earlier export
-   * @param goesOn whether the record up to it was verified then, and is not again: see `RecordVerifier.goOnFrom`
+   * @param goesOn the record up to it was verified then, and is skipped: see `RecordVerifier.goOnFrom`
    * @throws Failure `invalid_input`
    */
   expect(text: string, goesOn = false): void {
@@ -113,7 +113,7 @@ export class ExportVerifier {
     }
   }
 
-  /** Returns whether everything has held so far; after the first `false` the rest is ignored. */
+  /** Whether everything has held so far; after the first `false` the rest is ignored. */
   bytes(chunk: Uint8Array): boolean {
     const bytes = Buffer.concat([this.#rest, chunk]);
     let start = 0;
@@ -164,7 +164,7 @@ export class ExportVerifier {
     return (
       this.#record.signedCut(ring) &&
       this.#record.checkpoint(closing.checkpoint, this.#line, ring) &&
-      // Nothing is pinned: any signer is trusted, as the closing line is.
+      // Without a pin any signer is trusted, as the closing line is.
       (!ring.pinned ||
         this.#record.trusting((key) => ring.has(key) || this.#isNode(key) || this.#isPinned(key), this.#line)) &&
       this.#record.complete()
@@ -196,7 +196,7 @@ export class ExportVerifier {
     return KeyRing.read({ pinned, named, successions, known: this.#known });
   }
 
-  /** Checked last: the content of a line matters more than its notation. */
+  /** Last: the content of a line matters more than its notation. */
   #checkSpelling(text: string, value: unknown, seq?: number): boolean {
     if (isSpeltCanonically(text, value)) return true;
     return this.#record.refuse(['text', 'A number or a string is not spelt as RFC 8785 spells it.'], this.#line, seq);
@@ -207,7 +207,7 @@ export class ExportVerifier {
   }
 }
 
-/** The trusted key itself: a fingerprint is looked up among the keys that a record or a node names. */
+/** A fingerprint is looked up among the keys that a record or a node names. */
 export function pinnedIn(
   { pinned, fingerprint }: Pick<VerifyExportOptions, 'pinned' | 'fingerprint'>,
   named: string,

@@ -1,5 +1,5 @@
-// Verifies a record row by row in bounded memory, and names the first place that does not hold. key-ring.ts decides which keys to
-// trust, verify-export.ts reads exported text.
+// Verifies a record row by row in bounded memory, and reports the first fault. key-ring.ts decides which keys to trust, verify-export.ts reads
+// exported text.
 
 import type { FindOperator } from '../operator/operator.js';
 import { EMPTY, type Head, hashOf } from './chain.js';
@@ -15,16 +15,16 @@ export interface VerifyOptions {
   /** Required if there is a checkpoint. */
   readonly keys?: KeyRing | undefined;
   readonly checkpoints?: readonly unknown[];
-  /** Looks up operators; default: the registry of this build. */
+  /** Default: the registry of this build. */
   readonly findOperator?: FindOperator;
 }
 
 type Fault = readonly [check: Check, reason: string];
 
 /**
- * Verifies a record piece by piece. Every method returns whether everything has held so far; after the first `false` the rest is
- * ignored. Memory grows with the contracts of the machine, with their keys that are not as at first, and with the checkpoints that precede
- * their rows, not with the rows. Behind a cut, the first row of a contract says in which state it was.
+ * Every method returns whether everything has held so far; after the first `false` the rest is ignored. Memory grows with
+ * contracts, with keys that are not in their initial state, and with checkpoints ahead of their rows, not with the rows.
+ * After a cut, the first row of a contract shows its state.
  */
 export class RecordVerifier {
   readonly #keys: KeyRing | undefined;
@@ -38,9 +38,9 @@ export class RecordVerifier {
   readonly #ahead = new Map<number, Signed>();
   #signedSeq = 0;
   #earlierSeq = 0;
-  /** The cut that the record begins with, its line, and, once known, the fingerprint of its signer. */
+  /** With its line and, once known, the fingerprint of its signer. */
   #cut: { readonly value: Cut; readonly line: number; signedBy: string | undefined } | undefined;
-  /** The keys of nodes that signed rows, each with the first of them. */
+  /** Keys of nodes that signed rows, each with its first row. */
   readonly #signers = new Map<string, number>();
   #newest: SignedHead | null = null;
   #broken: Broken | null = null;
@@ -60,21 +60,21 @@ export class RecordVerifier {
   }
 
   /**
-   * Takes the rows up to one that was signed as verified earlier: only their order is checked again, and that the last of them is the very
-   * row of the checkpoint. A change before it is not noticed. Call it before the first row, after `checkpoint` for that row.
+   * Skips the rows up to a signed one that was verified earlier: checks only their order, and that the last is the row of the
+   * checkpoint. An earlier change is not noticed. Call it before the first row, after `checkpoint` for that row.
    */
   goOnFrom(seq: number): void {
     this.#earlierSeq = seq;
   }
 
-  /** Whether the row that held last was verified earlier, and not now. */
+  /** The last row that held was verified earlier, not now. */
   get isEarlier(): boolean {
     return this.#head.seq < this.#earlierSeq;
   }
 
   /**
-   * The cut that replaces the first rows. Call it before the first row; `signedCut` checks the signature, `end` at the latest.
-   * A head that was saved before the cut cannot be compared any more, and does not hold.
+   * Replaces the first rows. Call it before the first row; `signedCut` checks the signature, at the latest in `end`.
+   * A head saved before the cut cannot be compared any more, and does not hold.
    */
   cut(value: unknown, line: number): boolean {
     if (!this.holds) return false;
@@ -104,7 +104,7 @@ export class RecordVerifier {
     return true;
   }
 
-  /** Whether the cut, if there is one, is signed by one of the keys. */
+  /** The cut, if any, is signed by one of the keys. */
   signedCut(keys = this.#keys): boolean {
     if (!this.holds || this.#cut === undefined || this.#cut.signedBy !== undefined) return this.holds;
     const { value, line } = this.#cut;
@@ -114,7 +114,7 @@ export class RecordVerifier {
     return this.refuse(['key', reason], line);
   }
 
-  /** The next row, as it was parsed. Its shape is checked first. */
+  /** `value` is parsed JSON. Its shape is checked first. */
   row(value: unknown, line: number): boolean {
     if (!this.holds) return false;
     const next = this.#head.seq + 1;
@@ -127,7 +127,7 @@ export class RecordVerifier {
     return true;
   }
 
-  /** A checkpoint, before the row it signs or directly after it. `keys`: for a caller that learns the keys later. */
+  /** Before the row it signs or directly after it. `keys`: for a caller that learns them later. */
   checkpoint(value: unknown, line: number, keys = this.#keys): boolean {
     if (!this.holds) return false;
     const read = readCheckpoint(value);
@@ -154,13 +154,13 @@ export class RecordVerifier {
     return true;
   }
 
-  /** Records a fault that the caller found: a line without a value, or one in the wrong place. */
+  /** Records a fault found by the caller: a line without a value, or one in the wrong place. */
   refuse([check, reason]: Fault, line: number, seq?: number): false {
     this.#broken ??= { ...(seq === undefined ? {} : { seq }), line, check, reason };
     return false;
   }
 
-  /** Whether no row is missing at the end, as far as the checkpoints show. */
+  /** No row is missing at the end, as far as the checkpoints show. */
   complete(): boolean {
     const { seq } = this.#head;
     if (!this.holds || this.#signedSeq <= seq) return this.holds;
@@ -168,7 +168,6 @@ export class RecordVerifier {
     return this.refuse(['tail', `The node signed ${this.#signedSeq} rows, and only ${seq} are here.`], line, seq + 1);
   }
 
-  /** Ends the record. */
   end(): Verification {
     this.signedCut();
     this.complete();
@@ -197,12 +196,12 @@ export class RecordVerifier {
     return { to_seq: value.removed_to_seq, at: value.at, cycle: value.cycle, signed_by };
   }
 
-  /** A row before the one to go on from: of what it says, the states of contracts are needed later. */
+  /** A row before the one to continue from: only the states of contracts are needed later. */
   #skip(value: unknown, line: number, next: number): boolean {
     const row = (typeof value === 'object' ? value : null) as AuditRow | null;
     if (row?.seq !== next) return this.refuse(['seq', `Row ${next} is due here.`], line, next);
     this.#states.take(row);
-    // The hash of the row to go on from, which is signed, covers that of this one.
+    // The signed hash of the row to continue from covers that of this one.
     this.#head = { seq: next, hash: row.hash };
     return true;
   }
@@ -227,7 +226,7 @@ export class RecordVerifier {
     return signed && checkpointFault(signed, row.hash, row.cycle);
   }
 
-  /** Whether the key that the row names has signed it; whether to trust that key is for `trusting`. */
+  /** Signed by the key that it names; whether to trust that key is for `trusting`. */
   #signatureFault({ signed_by: key, signature, hash, seq }: AuditRow): string | undefined {
     if (key === undefined) return signature === undefined ? undefined : 'It has a signature, and names no key.';
     if (signature === undefined || !rowSignatureHolds(key, hash, signature))
@@ -236,7 +235,7 @@ export class RecordVerifier {
     return undefined;
   }
 
-  /** Whether every node that signed rows is trusted. */
+  /** Every node that signed rows is trusted. */
   trusting(isTrusted: (publicKey: string) => boolean, line: number): boolean {
     const [stranger] = [...this.#signers].filter(([key]) => !isTrusted(key));
     if (stranger === undefined) return this.holds;
@@ -260,7 +259,6 @@ export class RecordVerifier {
     this.#ahead.delete(row.seq);
   }
 
-  /** Keeps a checkpoint until its row arrives. */
   #expect(signed: Signed, line: number): boolean {
     const { seq } = signed.head;
     const other = this.#ahead.get(seq);
@@ -273,7 +271,7 @@ export class RecordVerifier {
   }
 }
 
-/** A checkpoint with a valid signature, and the hash that its row must have. */
+/** A checkpoint with a valid signature, and the hash required of its row. */
 interface Signed {
   readonly hash: string;
   readonly head: SignedHead;

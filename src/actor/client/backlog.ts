@@ -2,8 +2,8 @@
 //
 //   front  1 -> 2 -> 3        back  6 -> 5 -> 4        holds 1 2 3 4 5 6; the back is reversed when the front is used up
 //
-// The state of an actor is a value, so that a trace can keep the one before; copying thousands of items at each event would cost more
-// than the rest of the client. Every operation takes O(1), amortized.
+// The state of an actor is a value, so that a trace can keep earlier ones; copying thousands of items at each event would cost more
+// than the rest of the client. Every operation takes amortized O(1).
 
 interface Link<Item> {
   readonly item: Item;
@@ -33,7 +33,6 @@ export class Backlog<Item> {
     return new Backlog(this.size + 1, { item, next: this.#front }, this.#back);
   }
 
-  /** The first n, or all there are, and the rest. */
   take(n: number): { readonly taken: readonly Item[]; readonly rest: Backlog<Item> } {
     const taken: Item[] = [];
     let [front, back] = [this.#front, this.#back];

@@ -35,12 +35,12 @@ export const backoffPolicies = [
 
 export interface BackoffPlan {
   readonly policy: (typeof backoffPolicies)[number];
-  /** In ms, at least 0. */
+  /** At least 0. */
   readonly baseMs: number;
-  /** In ms, at least `baseMs`. */
+  /** At least `baseMs`. */
   readonly capMs: number;
   readonly geometric?: GeometricPlan | undefined;
-  /** Whether a pause is drawn from the exponential law with this mean, for policies without another jitter. */
+  /** Draws a pause from the exponential law with this mean, for policies without another jitter. */
   readonly isExponential?: boolean | undefined;
 }
 
@@ -49,7 +49,7 @@ interface GeometricPlan {
   readonly factor: number;
   /** The first pause, if it does not follow the rule. */
   readonly firstMs: number | undefined;
-  /** s, l and a. */
+  /** s, l and a of the header. */
   readonly shortenBy: number;
   readonly lengthenBy: number;
   readonly addMs: number;
@@ -58,10 +58,9 @@ interface GeometricPlan {
 const doubling: GeometricPlan = { factor: 2, firstMs: undefined, shortenBy: 0, lengthenBy: 0, addMs: 0 };
 
 /**
- * The next pause: in ms, or with jitter as a law that draws.
  * @param n setbacks so far, at least 1
  * @param lastMs the previous pause, 0 for none
- * @param leastMs the pause is at least as long; geometric lengthens it beyond
+ * @param leastMs lower bound of the pause; geometric lengthens it beyond
  */
 export type Pauses = (n: number, lastMs: number, leastMs?: number) => Wait;
 
@@ -72,7 +71,6 @@ export function pauses(plan: BackoffPlan): Pauses {
   return (n, lastMs, leastMs = 0) => atLeast(leastMs, pause(n, lastMs));
 }
 
-/** Of pauses that are numbers. */
 function exponentialOf(mean: Pauses): Pauses {
   return (n, lastMs, leastMs = 0) => {
     const ms = mean(n, lastMs);
@@ -129,7 +127,7 @@ function unbounded(
   }
 }
 
-/** `min(cap, base * factor^n)` by multiplying, which is the same in every engine; `factor ** n` need not be. */
+/** `min(cap, base * factor^n)` by multiplication, identical in every engine; `factor ** n` need not be. */
 function grown(baseMs: number, factor: number, n: number, capMs: number): number {
   let ms = baseMs;
   for (let k = 0; k < n && ms < capMs && ms > 0; k += 1) ms *= factor;

@@ -1,4 +1,4 @@
-// What a client receives and what it asks for: events and effects, both data.
+// What a client receives and what it requests: events and effects, both data.
 //
 //   (state, event) -> [state, effects]
 //
@@ -10,15 +10,13 @@
 // A behaviour is a pure function. The shell (client.ts) performs its effects, in virtual or in real time.
 import type { RandomStream } from '../../math/random.js';
 
-/** A request, however many attempts it takes. */
 export interface Job {
   /** Counts from 1 within a run. */
   readonly number: number;
-  /** Index of the contract that decides it. */
   readonly contract: number;
   /** When it was first wanted, in unix ms. */
   readonly bornMs: number;
-  /** Of each of its attempts; undefined where every request costs 1. */
+  /** Of each attempt; undefined if every request costs 1. */
   readonly cost?: number | undefined;
 }
 
@@ -30,7 +28,7 @@ export interface Attempt {
 
 export type Answer =
   | { readonly type: 'served' }
-  /** `retryAfterMs`: the wait that the limiter announces, or the service, if it does. */
+  /** `retryAfterMs`: the wait announced by the limiter or by the service. */
   | { readonly type: 'limited'; readonly retryAfterMs: number | undefined }
   | { readonly type: 'failed'; readonly retryAfterMs?: number }
   | { readonly type: 'lost' };
@@ -50,15 +48,15 @@ export type ClientEvent =
   | { readonly type: 'begin' }
   | { readonly type: 'job'; readonly job: Job }
   | ((Answer | Setback) & { readonly attempt: Attempt })
-  /** An abandoned attempt was served all the same. */
+  /** An abandoned attempt was served after all. */
   | { readonly type: 'late'; readonly attempt: Attempt }
-  /** The wait is over; `waitedMs` is its length as drawn. */
+  /** `waitedMs`: length of the wait as drawn. */
   | { readonly type: 'wake'; readonly waitedMs: number }
   | { readonly type: 'no_retry' }
-  /** Of the gate on the side of the client. */
+  /** From the gate on the client side. */
   | { readonly type: 'entered' }
   | { readonly type: 'turned_away' }
-  /** Emitted by the contract, to clients that listen. */
+  /** Emitted by the contract, to listening clients. */
   | { readonly type: 'rate_limited' }
   | { readonly type: 'rate_restored' };
 
@@ -69,18 +67,18 @@ export type Ending = 'succeeded' | 'given_up' | 'dropped';
 export type Wait = number | { drawMs(draw: RandomStream): number };
 
 export type Effect =
-  /** One event with this attempt follows: served, limited, failed, lost or timeout; afterwards possibly late. */
+  /** One event of this attempt follows: served, limited, failed, lost or timeout; afterwards possibly late. */
   | { readonly type: 'send'; readonly job: Job; readonly number: number; readonly isHedge?: true }
   | { readonly type: 'send_new' }
   /** One event follows: entered or turned_away. */
   | { readonly type: 'enter'; readonly job: Job }
-  /** Stop waiting for the attempts in flight. Of their events only late can follow. */
+  /** Stops waiting for the attempts in flight. Of their events only late can follow. */
   | { readonly type: 'abandon' }
   /** Every job ends once. */
   | { readonly type: 'finish'; readonly job: Job; readonly ending: Ending }
-  /** Wake the client after the wait. Replaces an earlier wait. */
+  /** Replaces an earlier wait. */
   | { readonly type: 'wait'; readonly wait: Wait }
-  /** A wait before another attempt, if what limits retries and the deadline allow it; else `no_retry` follows. */
+  /** A wait before another attempt if retry limits and the deadline allow it; else `no_retry` follows. */
   | { readonly type: 'retry'; readonly job: Job; readonly wait: Wait; readonly after: SetbackType }
   | { readonly type: 'cancel_wait' };
 

@@ -14,7 +14,7 @@ import {
   stay,
 } from './behaviour.js';
 
-/** Fields of a client beside its state; each kind has its own. */
+/** Fields of a client besides its state; each kind has its own. */
 type Memory = object;
 
 type EventOf<Type extends ClientEvent['type']> = Extract<ClientEvent, { type: Type }>;
@@ -31,11 +31,10 @@ interface Edge {
 
 interface ChartState<Type extends string> {
   readonly on?: { readonly [Name in Type]?: readonly Edge[] };
-  /** Taken whenever a guard holds after another edge. */
+  /** Taken after another edge, as long as a guard holds. */
   readonly always?: readonly Edge[];
 }
 
-/** @typeParam Type names of its events */
 export interface ClientChart<Type extends string = ClientEvent['type']> {
   readonly config: {
     readonly id: string;
@@ -61,12 +60,10 @@ interface CompiledEdge {
 
 type Edges = readonly CompiledEdge[];
 
-/** The state of a client that follows a chart. */
 export interface ChartedState extends ClientState {
   readonly memory: Memory;
 }
 
-/** Compiles a chart into a reducer. */
 export function behaviourOf<Event extends { readonly type: string } = ClientEvent, Out = Effect>({
   config,
   guards,
@@ -128,7 +125,7 @@ export function machineOf<Type extends string>({ config, guards, actions }: Clie
   return drawn.createMachine({ ...config, on: speaks } as never) as unknown as AnyStateMachine;
 }
 
-/** A behaviour without a chart: its state is the context of the machine. */
+/** For a behaviour without a chart: its state is the context of the machine. */
 export function customMachine({ initial, on }: Behaviour<ClientState>): AnyStateMachine {
   const events = { '*': { actions: taking((state, event) => on(state as ClientState, event)) } };
   return createMachine({ context: initial, on: { ...events, ...speaks } } as never);

@@ -1,4 +1,4 @@
-// Gates on the side of the client, shared by all requests of one instance. They hear how attempts end.
+// Gates on the client side, shared by all requests of one instance. They observe how attempts end.
 //
 //   attempt ─► enter ─┬─ open      sent at once
 //                     ├─ wait      sent after the wait
@@ -13,7 +13,7 @@ import { type AttemptEnd, slidingCount } from './retry-limits.js';
 
 export interface GateAnswer {
   readonly type: 'open' | 'wait' | 'again' | 'refused';
-  /** Of wait and again. */
+  /** For wait and again. */
   readonly ms: number;
 }
 
@@ -23,7 +23,6 @@ export interface ClientGate {
 }
 
 export interface GatePlan {
-  /** Which attempts have to pass. */
   readonly on: 'attempts' | 'retries';
   readonly make: (startMs: number) => ClientGate;
 }
@@ -31,13 +30,13 @@ export interface GatePlan {
 const open: GateAnswer = { type: 'open', ms: 0 };
 const refused: GateAnswer = { type: 'refused', ms: 0 };
 
-/** Time goes on, however near the next admission is. */
+/** Shortest wait, so that time advances. */
 const LEAST_MS = 2 ** -10;
 
-/** A limit on what is in flight does not know when a place becomes free: it is asked again after this time. */
+/** A concurrency limit does not know when a place becomes free: it is asked again after this time. */
 const IN_FLIGHT_MS = 10;
 
-/** A limiter's rule: client-go's bucket of 5 a second, or a limit on what is in flight. */
+/** A rule as gate: client-go's bucket of 5 a second, or a concurrency limit. */
 export function limiterGate(rule: Rule, full: 'wait' | 'fail', startMs: number): ClientGate {
   const state = rule.fresh(startMs);
   const inFlightMs = rule.release === undefined ? 0 : Number.POSITIVE_INFINITY;
@@ -106,7 +105,7 @@ interface BreakerPlan {
 interface BreakerMemory {
   /** While open. */
   readonly untilMs?: number;
-  /** While half open: trials let through, and those of them that were served. */
+  /** While half open: trials let through, and trials served. */
   readonly tried?: number;
   readonly served?: number;
 }
@@ -186,7 +185,7 @@ export function breaker(plan: BreakerPlan, startMs: number): ClientGate {
       if (type === 'served') {
         const before = state.at;
         hear({ type: 'served' });
-        // What was counted before the trials is over.
+        // Counts from before the trials are obsolete.
         if (before === 'half_open' && state.at === 'closed') counts = counting(nowMs);
         return;
       }
@@ -202,7 +201,7 @@ const SMOOTH = 0.8;
 const LEAST_RATE = 0.5;
 
 /**
- * The adaptive retry mode of AWS SDKs: a token bucket whose rate a throttled answer cuts, and which grows back as in TCP CUBIC.
+ * The adaptive retry mode of AWS SDKs: a token bucket whose rate is cut by a throttled answer and grows back as in TCP CUBIC.
  *
  *     rate |      _                   throttled   w = the measured rate, or that of the bucket if lower; rate = 0.7 w
  *          |    _/ |                  served      rate = 0.4 (t - k)^3 + w,  k = cbrt(0.3 w / 0.4),  t in s since the cut
@@ -210,15 +209,15 @@ const LEAST_RATE = 0.5;
  *          |       |  .-'
  *          |       | /
  *
- * The bucket begins to hold attempts back with the first throttled answer. An attempt that finds no token asks again when one should be
- * there. Source: @smithy/core, retry, DefaultRateLimiter, whose clock is in whole ms.
+ * The bucket holds attempts back from the first throttled answer on. An attempt without a token asks again when one is due.
+ * Source: @smithy/core, retry, DefaultRateLimiter, whose clock is in whole ms.
  */
 export function cubic(startMs: number): ClientGate {
   let isEnabled = false;
   let fillRate = LEAST_RATE;
   let capacity = 1;
   let tokens = 0;
-  /** Undefined before the first refill, which begins its clock. */
+  /** Undefined before the first refill. */
   let filledMs: number | undefined;
   let wMax = 0;
   let cutMs = startMs;

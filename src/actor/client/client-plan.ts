@@ -1,4 +1,4 @@
-// Plans the clients of a scenario: quantities read, defaults filled in, names given.
+// Plans the clients of a scenario: parses quantities, fills in defaults, assigns names.
 
 import { parseTimeLaw } from '../../math/time-law.js';
 import { assert, unreachable } from '../../schema/failure.js';
@@ -14,39 +14,39 @@ import { obedient, open } from './requesting.js';
 import { limitsOfRetries, RetryReader, refuse } from './retry-plan.js';
 
 export interface ClientPlan {
-  /** Of its figures, actors and random streams; unique in the run. */
+  /** For figures, actors and random streams; unique in the run. */
   readonly name: string;
-  /** Undefined: as many as are needed, so that no job waits for a client. */
+  /** Undefined: as many as needed, so that no job waits for a client. */
   readonly count: number | undefined;
-  /** Weight when arriving requests are dealt; 0: it takes none. */
+  /** Weight for dealing arriving requests; 0: it takes none. */
   readonly share: number;
   /** Whether it receives the events of its contract. */
   readonly listens: boolean;
-  /** Undefined: it waits for ever. */
+  /** Undefined: waits for ever. */
   readonly timeoutMs: number | undefined;
-  /** How long a job may take; undefined: any time. */
+  /** For a job; undefined: unlimited. */
   readonly deadlineMs?: number | undefined;
-  /** What the requests of a process share; undefined: one process that shares nothing. */
+  /** Undefined: one process that shares nothing. */
   readonly shared?: InstancePlan | undefined;
   readonly behaviour: Behaviour<ClientState>;
-  /** Undefined for a client that a program defines. */
+  /** Undefined for a client defined by a program. */
   readonly chart?: ClientChart | undefined;
 }
 
-/** A client that a program defines by a pure function. It makes one job at a time, and there are as many clients as are needed. */
+/** A client defined by a program as a pure function. It makes one job at a time; there are as many as needed. */
 export interface CustomClientSpec extends Behaviour<ClientState> {
   readonly kind: 'custom';
   /** Default: custom. */
   readonly name?: string;
-  /** Weight when arriving requests are dealt, above 0. Default: 1. */
+  /** Weight for dealing arriving requests, above 0. Default: 1. */
   readonly share?: number;
   /** How long it waits for an answer: cycles, or a text as `2s`. Default: for ever. */
   readonly timeout?: number | string;
 }
 
 /**
- * @param place JSON pointer to the specifications, for failures
- * @throws Failure `invalid_input`, its faults placed, when a time or rate cannot be read or the fields contradict each other
+ * @param place JSON pointer to the specifications
+ * @throws Failure `invalid_input`, its faults placed, if a time or rate cannot be read or fields contradict each other
  */
 export function planClients(
   specs: readonly (ClientSpec | CustomClientSpec)[],
@@ -71,7 +71,7 @@ const smallest: { readonly [Kind in ClientKind]: ClientSpec } = {
   closed: { kind: 'closed', count: 1, think: '1s' },
 };
 
-/** The statechart of a kind with the defaults of its schema. */
+/** With the defaults of its schema. */
 export function chartOf(kind: ClientKind): ClientChart {
   const [plan] = planClients([smallest[kind]], CYCLE_MS);
   assert(plan?.chart !== undefined, `clients of the kind ${kind} have no statechart`);
@@ -113,7 +113,7 @@ function drawn(chart: ClientChart): Pick<ClientPlan, 'behaviour' | 'chart'> {
   return { behaviour: behaviourOf(chart), chart };
 }
 
-/** A library with its defaults, which other fields replace; what limits retries replaces what else does. */
+/** Given fields replace the defaults of the library; any given limit of retries replaces all of its limits. */
 function libraryClient({ like, ...given }: LikeSpec): Extract<ClientSpec, { kind: 'retrying' }> {
   const { client }: ClientLibrary = clientLibraries[like];
   const isLimited = limitsOfRetries.some((field) => given[field] !== undefined);
@@ -125,7 +125,6 @@ function nameOf(spec: ClientSpec | CustomClientSpec): string {
   return 'like' in spec ? spec.like : spec.kind;
 }
 
-/** The kind itself, or the kind with the first free number from 2. */
 function freeName(kind: string, specs: readonly { readonly name?: string }[], taken: ReadonlySet<string>): string {
   const isFree = (name: string) => !taken.has(name) && !specs.some((spec) => spec.name === name);
   let name = kind;

@@ -1,4 +1,4 @@
-// The schema of the clients in a scenario, and the faults of one that does not fit: only those of its own kind are named.
+// The schema of the clients in a scenario. The faults of a client are those of its own kind only.
 import type { Static, TProperties } from 'typebox';
 import { TimeLawSpec } from '../../math/time-law.js';
 import { nearest } from '../../schema/did-you-mean.js';
@@ -90,7 +90,7 @@ const Like = Type.Object(
   { ...strict, description: 'A client that retries as a library does.' },
 );
 
-/** Errors read better from the schema of one kind: see `clientFaults`. */
+/** `clientFaults` gives better messages: it applies the schema of one kind. */
 export const ClientSpec = Type.Union([...Object.values(clientKinds), Like], {
   description:
     'The clients that send the requests and how they react: one of the kinds, named by `kind`, or a library, named by `like`.',
@@ -106,7 +106,7 @@ export type LikeSpec = Static<typeof Like>;
 
 export type ClientSpec = { [Name in ClientKind]: Static<(typeof clientKinds)[Name]> }[ClientKind] | LikeSpec;
 
-/** Every fault of a client, its path a JSON pointer from `place`. */
+/** Paths are JSON pointers from `place`. */
 export function clientFaults(input: unknown, place = ''): Fault[] {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     return [{ path: place, message: 'must be an object with a field kind or like' }];

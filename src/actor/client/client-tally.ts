@@ -1,7 +1,7 @@
 // The figures of the clients of one kind.
 //
 //   warm-up                | measured
-//   job ─► attempt ─► ...  | ─► served                not counted: jobs count if they were born after the warm-up
+//   job ─► attempt ─► ...  | ─► served                not counted: jobs count if born after the warm-up
 import { type DurationFigures, Durations } from '../../math/durations.js';
 import type { Ending, Job } from './behaviour.js';
 
@@ -12,7 +12,7 @@ export interface ClientCounts {
   readonly succeeded: number;
   readonly given_up: number;
   readonly dropped: number;
-  /** Attempts that the client no longer waited for. */
+  /** Attempts that the client stopped waiting for. */
   readonly abandoned: number;
 }
 
@@ -20,13 +20,13 @@ export interface TallyFigures extends ClientCounts {
   readonly kind: string;
   readonly clients: number;
   readonly retry_amplification: number;
-  /** Jobs served while still wanted, per second of the time in which requests come. */
+  /** Jobs served while still wanted, per second of the time in which requests arrive. */
   readonly goodput_per_second: number;
   readonly job_latency_ms: DurationFigures | null;
   readonly attempt_latency_ms: DurationFigures | null;
 }
 
-/** Observes clients from the start, warm-up included. */
+/** From the start, warm-up included. */
 export interface ClientWatch {
   born(): void;
   retried(): void;
@@ -49,13 +49,10 @@ export class ClientTally {
   readonly #counts = { ...nothing };
   readonly #jobTimes = new Durations();
   readonly #attemptTimes = new Durations();
-  /** Jobs served from `fromMs` to `untilMs`, whenever they were born. */
+  /** Jobs served from `fromMs` to `untilMs`, whenever born. */
   #goodput = 0;
 
-  /**
-   * @param fromMs end of the warm-up: earlier jobs are not counted; unix ms
-   * @param untilMs end of the requests, up to which goodput is measured; unix ms
-   */
+  /** Unix ms: jobs born before `fromMs` are warm-up and not counted; goodput is measured up to `untilMs`. */
   constructor(
     readonly fromMs: number,
     watch?: ClientWatch,
@@ -86,7 +83,7 @@ export class ClientTally {
 
   finished(job: Job, ending: Ending, nowMs: number): void {
     this.#watch?.ended(ending, nowMs - job.bornMs);
-    // Goodput counts by the time of serving: by birth, the jobs in progress at the end would be missing.
+    // By the time of serving: counted by birth, the jobs in progress at the end would be missing.
     if (ending === 'succeeded' && nowMs >= this.fromMs && nowMs < this.untilMs) this.#goodput += 1;
     if (!this.#isCounted(job)) return;
     this.#counts[ending] += 1;
@@ -104,11 +101,7 @@ export class ClientTally {
     return { ...this.#counts };
   }
 
-  /**
-   * @param kind name of the kind, or all
-   * @param clients how many there are
-   * @param nowMs end of the measurement, in unix ms
-   */
+  /** `kind` may be all; `nowMs` ends the measurement, in unix ms. */
   figures(kind: string, clients: number, nowMs: number): TallyFigures {
     const { jobs, attempts } = this.#counts;
     const seconds = (Math.min(nowMs, this.untilMs) - this.fromMs) / 1000;

@@ -4,8 +4,8 @@
 //     ▲                                                  │
 //     └────────── answer, timeout, wake ─────────────────┘
 //
-// An event that comes while effects are performed waits until they are done. In an inspected run the client is an actor, and XState
-// runs its statechart. Otherwise the compiled chart runs, since XState takes some 10 us for an event.
+// Events that arrive while effects are performed wait until they are done. In an inspected run the client is an actor, and XState runs
+// its statechart. Otherwise the compiled chart runs, since XState takes some 10 us per event.
 import type { Actor, AnyStateMachine } from 'xstate';
 import type { RandomStream } from '../../math/random.js';
 import { assert, unreachable } from '../../schema/failure.js';
@@ -30,14 +30,14 @@ import type { Instance } from './instance.js';
 import type { AttemptEnd, Reason } from './retry-limits.js';
 
 export interface Transport {
-  /** The `answer` of the attempt must be called once, unless it is abandoned before. */
+  /** `attempt.answer` must be called once, unless the attempt is abandoned before. */
   send(attempt: SentAttempt): void;
   abandon(attempt: SentAttempt): void;
 }
 
 export interface ClientWorld {
   readonly plan: Pick<ClientPlan, 'behaviour' | 'timeoutMs' | 'deadlineMs'>;
-  /** In an inspected run: its actors, and the machine that makes clients actors. */
+  /** In an inspected run: its actors, and the machine of the clients. */
   readonly inspected: { readonly actors: ActorSystem; readonly machine: AnyStateMachine } | undefined;
   readonly clock: Clock;
   readonly transport: Transport;
@@ -56,7 +56,7 @@ export class Client {
   #alarm: Ticket | undefined;
   #alarmMs: number | undefined;
   #waitedMs = 0;
-  /** Of the attempts in flight the last one sent, and the others. */
+  /** Attempts in flight: the last one sent, and the others. */
   #lastSent: SentAttempt | undefined;
   readonly #othersSent: SentAttempt[] = [];
   /** Of the retry that waits to be sent. */
@@ -64,10 +64,7 @@ export class Client {
   #error: unknown;
   #emitted: Effect[] = [];
 
-  /**
-   * @param id of the actor in traces; the same in every run of a seed
-   * @param contract of the jobs that it makes itself
-   */
+  /** `id` names the actor in traces and is the same in every run of a seed; `contract` is for jobs that it makes itself. */
   constructor(
     readonly id: string,
     readonly contract: number,
@@ -99,7 +96,7 @@ export class Client {
     return this.#alarmMs;
   }
 
-  /** Performs the effects of an event. @param from the sender, for traces */
+  /** `from` is the sender, for traces. */
   receive(event: ClientEvent, from: Party): void {
     if (this.#isReacting) {
       this.#mailbox.push([event, from]);
@@ -135,7 +132,7 @@ export class Client {
     this.#ended(attempt, answer.type, toldMsOf(answer));
     if (answer.type === 'served') tally.served(attempt.job, clock.now() - attempt.sentMs);
     const { type } = answer;
-    // Objects of few shapes: copying the answer costs a quarter of the speed.
+    // Few object shapes: copying the answer costs a quarter of the speed.
     if (type === 'limited') this.receive({ type, retryAfterMs: answer.retryAfterMs, attempt }, from);
     else if (type === 'failed' && answer.retryAfterMs !== undefined)
       this.receive({ type, retryAfterMs: answer.retryAfterMs, attempt }, from);
@@ -199,7 +196,6 @@ export class Client {
     return deadlineMs !== undefined && clock.now() + waitMs >= bornMs + deadlineMs;
   }
 
-  /** Passes the gate of the instance, now or after a wait. */
   #enter(job: Job): void {
     const { clock, draw } = this.#world;
     const { gate } = this.instance;
@@ -312,7 +308,7 @@ export class SentAttempt implements Attempt {
     return this.#fate === 'open';
   }
 
-  /** To be called once. Of an abandoned attempt the client learns only that it was served. */
+  /** Call once. The client of an abandoned attempt learns only that it was served. */
   answer(answer: Answer, from: Party = 'network'): void {
     if (this.#fate !== 'abandoned') {
       this.end('answered');

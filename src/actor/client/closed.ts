@@ -4,7 +4,7 @@
 //    ──────►  thinking  ─────────►  asking  ─────────────────────►  thinking
 //             Z                     R                                             N clients, X = N / (R + Z) requests a second
 //
-// It begins by thinking, so that clients do not all ask at the same time.
+// It begins by thinking, so that clients do not all ask at once.
 import type { TimeLaw } from '../../math/time-law.js';
 import type { Attempt } from './behaviour.js';
 import { type ClientChart, onSetback } from './client-chart.js';

@@ -10,9 +10,8 @@
 //   spread over m           |#----#----#----#----|     k batches, one every m / k
 //   spread with jitter      |--#----#----#----#--|     the first one u * m / k later, u uniform in [0, 1): devices drift apart
 //
-// A device that has received rate_limited waits for rate_restored and ignores Retry-After: a thousand devices that tried again after
-// each Retry-After would keep the gate limiting. A device that was limited without rate_limited waits for Retry-After; where the
-// limiter names none, it waits for the stream.
+// A device that received rate_limited waits for rate_restored and ignores Retry-After: a thousand devices that retried after each Retry-After
+// would keep the gate limiting. A device limited without rate_limited waits for Retry-After; if none is announced, for the stream.
 import { Backlog } from './backlog.js';
 import { type Attempt, type ClientEvent, cancelWait, type Effect, type Job } from './behaviour.js';
 import { type ClientChart, onSetback } from './client-chart.js';
@@ -27,11 +26,11 @@ interface Holding {
   readonly inFlight: number;
   /** Absent while passing. */
   readonly held?: Backlog<Held>;
-  /** While holding: whether rate_limited was received, so that rate_restored will follow. */
+  /** While holding: rate_limited was received, so that rate_restored will follow. */
   readonly isNotified?: boolean;
-  /** While flushing: the shortest time between two batches, in ms. */
+  /** While flushing: shortest time between batches. */
   readonly gapMs?: number;
-  /** While flushing: whether the gap is over, so that the next batch waits for answers only. */
+  /** While flushing: the gap is over; the next batch waits only for answers. */
   readonly isDue?: boolean;
 }
 
@@ -39,7 +38,7 @@ export interface HoldingPlan {
   /** Items that can be held, at least 1; others are dropped. */
   readonly buffer: number;
   readonly batch: number;
-  /** Duration of a flush in ms; 0 for at once. */
+  /** Duration of a flush; 0: at once. */
   readonly spreadMs: number;
   readonly jitter: boolean;
 }
@@ -62,7 +61,7 @@ export function holding({ buffer, batch, spreadMs, jitter }: HoldingPlan): Clien
   const giveUp = [{ actions: ['giveUp'] }];
   const answered = {
     served: [{ actions: ['succeed'] }],
-    // Only items that the gate limits are kept: others may have arrived, or are not wanted by the service.
+    // Only items that the gate limits are kept: others may have arrived, or the service does not want them.
     ...onSetback(...giveUp),
     limited: [{ target: 'holding', actions: ['keepLimited'] }],
     rate_limited: holdBack,

@@ -1,9 +1,8 @@
-// What all requests of one process share: what limits its retries, and the gate on its side.
+// Shared by all requests of one process: a limit of its retries, and the gate on its side.
 import type { ClientGate, GatePlan } from './client-gates.js';
 import type { AttemptEnd, RetryLimit } from './retry-limits.js';
 
 export interface InstancePlan {
-  /** How many there are. */
   readonly count: number;
   readonly limit: ((startMs: number) => RetryLimit) | undefined;
   readonly gate: GatePlan | undefined;
@@ -12,7 +11,7 @@ export interface InstancePlan {
 export class Instance {
   readonly limit: RetryLimit | undefined;
   readonly gate: ClientGate | undefined;
-  /** Whether something hears how attempts end. */
+  /** Something observes how attempts end. */
   readonly hears: boolean;
 
   /** @param index among those of its kind */

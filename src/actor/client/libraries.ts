@@ -1,11 +1,11 @@
-// How client libraries retry by default, as rows of data: as they are for a GET, where methods differ. What a scenario does not tell apart
-// (408 from 503, a body that says throttled) is not in a row.
+// How client libraries retry by default, as data: for a GET, if methods differ. Distinctions that a scenario does not make (408 from 503, a body
+// that says throttled) are left out.
 import type { RetrySpec } from './retry-schema.js';
 
 export interface ClientLibrary {
-  /** What it is, with the version that was run or read. */
+  /** With the version that was run or read. */
   readonly library: string;
-  /** `run`: a test holds it to the library itself. Otherwise where it is documented. */
+  /** `run`: a test compares it with the library itself. Otherwise where it is documented. */
   readonly held: string;
   readonly client: RetrySpec;
 }

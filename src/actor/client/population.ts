@@ -27,12 +27,12 @@ interface PopulationOptions {
   readonly plans: readonly ClientPlan[];
   readonly draws: Draws;
   readonly contracts: number;
-  /** End of the warm-up: earlier jobs are not counted; unix ms. Default: now. */
+  /** Unix ms; end of the warm-up: earlier jobs are not counted. Default: now. */
   readonly fromMs?: number | undefined;
-  /** End of the requests, up to which goodput is measured; unix ms. Default: the end of the run. */
+  /** Unix ms; end of the requests and of the goodput. Default: the end of the run. */
   readonly untilMs?: number | undefined;
   readonly actors?: ActorSystem | undefined;
-  /** Undefined where every request costs 1. */
+  /** Undefined if every request costs 1. */
   readonly drawCost?: (() => number) | undefined;
   readonly watch?: ClientWatch | undefined;
 }
@@ -51,7 +51,7 @@ export class Population {
   readonly #drawCost: PopulationOptions['drawCost'];
   #jobs = 0;
 
-  /** @throws Failure `invalid_input` when there are fewer devices than contracts */
+  /** @throws Failure `invalid_input` for fewer devices than contracts */
   constructor(options: PopulationOptions) {
     this.#clock = options.clock;
     this.#drawCost = options.drawCost;
@@ -103,7 +103,7 @@ export class Population {
     ];
   }
 
-  /** By the agenda, in the same instant: the gate is still in its transition, and cannot take what a device flushes at once. */
+  /** On the agenda, at the same instant: the gate is still in its transition, and cannot take what a device flushes at once. */
   #announce(contract: number, event: ClientEvent): void {
     if (!this.#kinds.some(({ plan }) => plan.listens)) return;
     this.#clock.agenda.at(this.#clock.now(), Rank.client, () => {
@@ -134,7 +134,6 @@ class Kind implements ClientWorld {
   readonly inspected: ClientWorld['inspected'];
   readonly #contracts: number;
   readonly #instances: readonly Instance[];
-  /** By instance. */
   readonly #free: readonly Client[][];
   readonly #picks: RandomStream;
   readonly #makeJob: (contract: number) => Job;
@@ -188,7 +187,7 @@ class Kind implements ClientWorld {
     if (this.plan.count === undefined) this.#free[client.instance.index]!.push(client);
   }
 
-  /** An idle client of one of the instances, each as likely. */
+  /** Of a random instance, each equally likely. */
   #idle(contract: number): Client {
     const all = this.#instances;
     const instance = all.length === 1 ? all[0]! : all[this.#picks.integer(0, all.length - 1)]!;

@@ -33,7 +33,7 @@ interface Task {
   readonly job: Job;
   /** Sent so far. */
   readonly attempts: number;
-  /** The pause before the last attempt, in ms; 0 before the first. */
+  /** Before the last attempt; 0 before the first. */
   readonly pausedMs: number;
   /** With hedging: attempts in flight. */
   readonly open?: number;
@@ -42,22 +42,20 @@ interface Task {
 interface Again {
   readonly guard: string;
   readonly action: string;
-  /** Setbacks after which it may try again. */
+  /** Setbacks that are retried. */
   readonly on: readonly SetbackType[];
-  /** Whether the answer to an abandoned attempt ends a job that is still wanted. */
+  /** The answer to an abandoned attempt ends a job that is still wanted. */
   readonly takesLate?: boolean;
-  /** Which attempts have to pass a gate. */
+  /** Attempts that must pass a gate. */
   readonly gated?: 'attempts' | 'retries' | undefined;
   readonly hedge?: HedgePlan | undefined;
   readonly maxAttempts: number;
-  /** Asked while attempts are left. */
   mayRetry(setback: Setback): boolean;
-  /** The wait before the next attempt, if it may retry. */
+  /** The wait before the next attempt. */
   after(setback: Setback, task: Task): Wait;
 }
 
 export interface HedgePlan {
-  /** In ms. */
   readonly afterMs: number;
   /** Attempts in flight, at least 2. */
   readonly most: number;
@@ -69,9 +67,9 @@ export function open(): ClientChart {
 }
 
 interface ObedientPlan {
-  /** Attempts of a job, at least 1. */
+  /** At least 1. */
   readonly maxAttempts: number;
-  /** The longest random wait beside what the limiter announces, in ms. */
+  /** Longest random wait on top of the announced one. */
   readonly jitterMs: number;
 }
 
@@ -98,19 +96,19 @@ export function obedient({ maxAttempts, jitterMs }: ObedientPlan): ClientChart {
 }
 
 export interface RetryingPlan {
-  /** Attempts of a job, at least 1. */
+  /** At least 1. */
   readonly maxAttempts: number;
   readonly on: readonly SetbackType[];
   readonly pauses: Readonly<Record<SetbackType, Pauses>>;
   readonly retryAfter: RetryAfterPlan;
-  /** Whether the answer to an abandoned attempt ends the job, as for messages with an id. */
+  /** The answer to an abandoned attempt ends the job, as for messages with an id. */
   readonly takesLateAnswers: boolean;
   readonly gated?: 'attempts' | 'retries' | undefined;
   readonly hedge?: HedgePlan | undefined;
 }
 
 /**
- * Tries again after setbacks, paced by a back-off policy and bounded by attempts and by what limits the retries of the instance.
+ * Retries after setbacks, paced by a back-off policy, bounded by attempts and by the retry limits of the instance.
  *
  *     send ─► setback ─► attempts left? ─► retry allowed? ─► pause ─► send ─► ...
  *                         └ no: given up    └ no: given up
@@ -222,7 +220,7 @@ function retriesOf({ guard, action, takesLate = false, gated, hedge, maxAttempts
 
 type Step = readonly [Requesting, readonly Effect[]];
 
-/** @param open attempts in flight already, with hedging */
+/** @param open attempts already in flight, with hedging */
 function sent({ job, attempts, pausedMs }: Task, hedge: HedgePlan | undefined, open = 0): Step {
   const number = attempts + 1;
   if (hedge === undefined) return [{ task: { job, attempts: number, pausedMs } }, [{ type: 'send', job, number }]];

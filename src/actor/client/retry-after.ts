@@ -1,4 +1,4 @@
-// What a client does with the Retry-After t of a limiter, beside its own pause p.
+// What a client does with a Retry-After of t, besides its own pause p.
 //
 //   ignore   p             obey   t             floor   max(p, t)             clamp   min(max(p, t), p + slack)
 //
@@ -8,23 +8,19 @@ import type { retryAfterPolicies } from './retry-schema.js';
 
 export interface RetryAfterPlan {
   readonly policy: (typeof retryAfterPolicies)[number];
-  /** In ms; Infinity for none. */
+  /** Infinity for none. */
   readonly limitMs: number;
   readonly above: 'cap' | 'ignore' | 'stop';
   readonly slackMs: number;
   readonly missing: 'backoff' | 'stop';
 }
 
-/** Whether the client gives up instead of trying again. */
 export function endsJob({ policy, limitMs, above, missing }: RetryAfterPlan, toldMs: number | undefined): boolean {
   if (policy === 'ignore') return false;
   return toldMs === undefined ? missing === 'stop' : toldMs > limitMs && above === 'stop';
 }
 
-/**
- * The wait before the next attempt.
- * @param pause the own pause, at least so long
- */
+/** `pause` gives the client's own pause, at least `leastMs`. */
 export function waitAfter(
   { policy, limitMs, above, slackMs }: RetryAfterPlan,
   toldMs: number | undefined,

@@ -1,4 +1,4 @@
-// What limits the retries of one instance, all its requests together.
+// What limits the retries of one instance, over all its requests.
 //
 //   budget        the last `overMs`  | requests  . .. ... .. . |      retries in it  <=  share * requests in it + floor
 //   concurrency   retries waiting or in flight  <=  max(least, share * (in flight + retries waiting))
@@ -14,10 +14,10 @@ import { RollingWindow, WindowCounts } from '../../limiter/window.js';
 import { cycleOf } from '../../time/cycle.js';
 import type { SetbackType } from './behaviour.js';
 
-/** Why an attempt is made: the setback before it, or no answer to others; undefined for the first one of a job. */
+/** Why an attempt is made: the setback before it, or hedging; undefined for the first of a job. */
 export type Reason = SetbackType | 'hedge' | undefined;
 
-/** The end of an attempt, as far as all requests of an instance share it. */
+/** The end of an attempt, as its instance observes it. */
 export interface AttemptEnd {
   /** `abandoned`: no longer wanted, since another attempt was served. */
   readonly type: 'served' | 'abandoned' | SetbackType;
@@ -33,19 +33,18 @@ export interface RetryLimit {
   readonly name: string;
   /** The first attempt of a job is sent. */
   requested(nowMs: number): void;
-  /** Whether a retry may be made. */
   takeRetry(nowMs: number, after: SetbackType): boolean;
   ended?(end: AttemptEnd): void;
-  /** A retry that was allowed is not sent. */
+  /** An allowed retry is not sent. */
   unused?(): void;
 }
 
 export interface RetryBudgetPlan {
-  /** Retries for each request, 0 .. 10. */
+  /** Per request, 0 .. 10. */
   readonly share: number;
-  /** Retries in `overMs` however few the requests are, at least 0. */
+  /** Retries per `overMs` regardless of requests, at least 0. */
   readonly floor: number;
-  /** Length of the window in ms, an integer of at least SLICES. */
+  /** Length of the window, an integer of at least SLICES. */
   readonly overMs: number;
 }
 
@@ -70,7 +69,7 @@ export interface SlidingCount {
   at(nowMs: number): number;
 }
 
-/** Counts over a window that advances by tenths of its length. @param overMs at least SLICES */
+/** The window advances by tenths of its length. @param overMs at least SLICES */
 export function slidingCount(overMs: number, startMs: number): SlidingCount {
   const sliceMs = Math.ceil(overMs / SLICES);
   const window = new RollingWindow(new WindowCounts(SLICES, cycleOf(startMs, sliceMs)));
@@ -114,7 +113,6 @@ export interface RetryQuotaPlan {
   readonly capacity: number;
   readonly cost: Readonly<Record<SetbackType, number>>;
   readonly charge: 'retry' | 'setback';
-  /** Undefined: none. */
   readonly threshold: number | undefined;
   readonly refund: { readonly start: number; readonly first: number; readonly retried: number | 'cost' };
 }

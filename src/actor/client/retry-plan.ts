@@ -1,4 +1,4 @@
-// Plans how a client retries: quantities read, defaults filled in, fields without effect refused.
+// Plans how a client retries: parses quantities, fills in defaults, refuses fields without effect.
 import { checkLimiter } from '../../limiter/products/limiter-spec.js';
 import { definitionOf } from '../../limiter/products/products.js';
 import type { Rule } from '../../limiter/rule/rule.js';
@@ -30,7 +30,7 @@ interface RetryPlan {
   readonly deadlineMs: number | undefined;
 }
 
-/** Reads the fields of one client. Failures name places below `place`. */
+/** Failures name places below `place`. */
 export class RetryReader {
   constructor(
     readonly cycleMs: number,

@@ -1,4 +1,4 @@
-// The schema of how a client retries: back-off, Retry-After, what limits retries, the gate on its own side, hedging.
+// The schema of how a client retries: back-off, Retry-After, limits of retries, the gate on its own side, hedging.
 import type { Static, TSchema } from 'typebox';
 import { flag, real, whole } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
@@ -237,7 +237,7 @@ export const maxAttempts = (usual: number) => ({
   ),
 });
 
-/** Of clients of the kind retrying, and of a library. */
+/** For clients of the kind retrying, and for libraries. */
 export const retryFields = {
   max_attempts: Type.Optional(
     Type.Union([maxAttempts(3).max_attempts, Type.Literal('unlimited', { description: 'It never gives up.' })], {
