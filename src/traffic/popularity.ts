@@ -56,7 +56,6 @@ export interface Popularity {
 
 export interface PopularityPlan {
   readonly law: PopularitySpec['law'];
-  /** `even` draws nothing from the stream. */
   make(stream: RandomStream): Popularity;
 }
 

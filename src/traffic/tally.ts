@@ -31,7 +31,6 @@ export class CycleTally implements RequestSink {
   readonly #ids = new Map<string, number>();
   #rows: Rows;
   #length = 0;
-  /** Rows are sorted by (key, cycle), each pair once. */
   #isOrdered = true;
   /** First row of each key once ordered, then the end. */
   #starts = new Uint32Array(1);

@@ -15,12 +15,10 @@ import { counts, log } from './recorded.js';
 import { sine } from './sine.js';
 import { spikes } from './spikes.js';
 
-/** Every model by name, in the order of the documentation. */
 export const arrivalKinds = { constant, poisson, ramp, burst, spikes, sine, onoff, pareto, edge, counts, log };
 
 type ArrivalModel = keyof typeof arrivalKinds;
 
-/** `arrivalFaults` gives better messages: it applies only the schema of the given model. */
 export const ArrivalSpec = Type.Union(
   Object.values(arrivalKinds).map(({ schema }) => schema),
   { description: 'When requests come: one of the models, distinguished by `model`.' },

@@ -29,7 +29,6 @@ export function checkPeak(path: string, perCycle: number): void {
   refuse(path, `comes to ${perCycle} requests in one cycle, and more than ${MOST_PER_CYCLE} are not simulated`);
 }
 
-/** `path` is a JSON pointer from the model's specification. */
 export function refuse(path: string, message: string): never {
   throw new Failure('invalid_input', {
     what: 'The arrival cannot be made.',

@@ -18,7 +18,6 @@ export class Carry {
   /** @param parts the denominator, an integer from 1 to MOST_PARTS */
   constructor(readonly parts: number) {}
 
-  /** Adds `whole + part / parts` requests; returns the whole requests that are due now. */
   take(whole: number, part: number): number {
     const carried = this.#carried + part;
     if (carried < this.parts) {
@@ -29,7 +28,6 @@ export class Carry {
     return whole + 1;
   }
 
-  /** The remainder, in [0, 1). */
   get fraction(): number {
     return this.#carried / this.parts;
   }

@@ -16,7 +16,6 @@ export interface CustomArrivalSpec {
   readonly to?: string | number;
 }
 
-/** In cycles; the counts are kept in memory. */
 const MOST_CYCLES = 10_000_000;
 
 /**

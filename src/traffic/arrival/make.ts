@@ -12,7 +12,6 @@ export type LogSpec = Extract<ArrivalSpec, { model: 'log' }>;
 
 interface ArrivalSetting {
   readonly cycleMs: number;
-  /** Length of the limiter's window in cycles. */
   readonly within: number;
   /** JSON pointer to the specification. */
   readonly place?: string | undefined;

@@ -46,7 +46,6 @@ export const onoff = kind(
       let stateBefore: 0 | 1 = 0;
       const switches: number[] = [];
       let integral = 0;
-      /** The instant at which the integral of the rate reaches `share`, 0 <= share < integral. */
       const placeOf = (share: number) => {
         let of = stateBefore;
         let since = 0;

@@ -27,7 +27,6 @@ export const pareto = kind(
       checkPeak('/rate', Math.ceil(1 / leastGap));
       const stream = making.stream('gaps');
       const gap = () => stream.pareto(shape, leastGap);
-      /** Cycles from the start of the cycle to the next request. */
       let wait = gap();
       const instants: number[] = [];
       return {

@@ -49,7 +49,6 @@ export const sine = kind(
         const half = (cycle % period) / period / 2;
         return swing * sinTurns(half + phase) * sinTurns(half);
       };
-      /** Requests sent beyond the whole ones of the mean; negative if fewer. */
       let ahead = 0;
       return {
         count: (cycle) => {

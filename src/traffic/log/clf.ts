@@ -54,7 +54,6 @@ function clfLayout(format: string, lines: readonly Buffer[]): Layout {
   };
 }
 
-/** The first word, without quotes around the line and NULs left by log rotation; then the rest up to the brackets. */
 const SENDER = /^[\0-\x20"']*([^\0-\x20\x7f]+)([\0-\x20\x7f].*)$/s;
 const USER = /^\s+-\S*\s+(.*\S)\s*$/s;
 
@@ -89,7 +88,6 @@ class ClfCutter implements Cutter {
     return undefined;
   }
 
-  /** Whether the line begins with an address, `-` and blanks, as nearly all do; sets the client. */
   #hasPlainSender(bytes: Buffer, from: number, open: number): boolean {
     const first = bytes[from]!;
     if (this.#user !== undefined || first <= MINUS || first === OPEN_BRACKET || first === DELETE) return false;
@@ -101,7 +99,6 @@ class ClfCutter implements Cutter {
       if (byte === COLON) colons++;
       else if (byte === QUOTE || byte === COMMA || byte === DELETE || byte === APOSTROPHE) return false;
     }
-    // A single colon belongs to a port.
     if (colons === 1 || bytes[end + 1] !== MINUS || bytes[end + 2] !== SPACE) return false;
     this.#client.set(bytes, from, end);
     return true;
@@ -141,7 +138,6 @@ function wordEnd(bytes: Buffer, from: number, to: number): number {
   return at;
 }
 
-/** Anything but the placeholder `-`. */
 function isAddress(word: string): boolean {
   return !/^-?[,"']*$/.test(word);
 }
@@ -158,7 +154,6 @@ function clientOf(word: string, rest: string): string {
 class BracketedTime {
   unixMs = Number.NaN;
   close = -1;
-  /** Index of the opening bracket; of the last one if none holds a time; -1 without brackets. */
   open = -1;
 
   find(bytes: Buffer, from: number, to: number): boolean {

@@ -47,5 +47,4 @@ export const roleNames: Readonly<Record<Role, readonly string[]>> = {
   status: words('status status_code response_code http_status sc_status code response_status origin_status'),
   duration: words('duration request_time elapsed response_time'),
 };
-/** Fields that hold a whole request line: `GET /a HTTP/1.1`. */
 export const requestLineNames = words('request request_line http_request');

@@ -33,7 +33,6 @@ interface TimeChoice {
 
 export interface Wanted {
   readonly name: string;
-  /** Extracts a part of the text; undefined: the whole text. */
   readonly part?: ((text: string) => string) | undefined;
   readonly from: string;
 }
@@ -41,7 +40,6 @@ export interface Wanted {
 export interface Columns {
   readonly time: TimeChoice;
   readonly count: string | undefined;
-  /** Summed; empty if each request costs 1. */
   readonly cost: readonly string[];
   readonly key: Wanted | undefined;
   readonly also: readonly (Wanted | undefined)[];
@@ -49,7 +47,6 @@ export interface Columns {
   readonly warnings: readonly Warning[];
 }
 
-/** Numbers in fields with such a name may be dates. */
 const TIMELY = /time|date|stamp|epoch|(^|_)(ts|at)$|At$/i;
 const BEGINNING = /start|begin/i;
 
@@ -156,7 +153,6 @@ function isDate(value: string): boolean {
   return isRead(true) || isRead(false);
 }
 
-/** A date with a clock time; with `numbersToo` also a number that is a date. */
 export function isFullDate(value: string, numbersToo: boolean): boolean {
   if (value.includes(':') || /^\d{8}T\d{4}/.test(value)) return value.length <= MAX_DATE && isDate(value);
   return numbersToo && unitOfDate(Number(value || Number.NaN)) !== undefined;
@@ -307,7 +303,6 @@ function costColumns(layout: Layout, { cost }: FieldOptions, path: string, time:
   });
 }
 
-/** Mostly whole numbers, but not the row numbers 1, 2, 3. */
 function areCounts(values: readonly string[]): boolean {
   const counts = values.map(countOf).filter((count) => !Number.isNaN(count));
   const isNumbered = counts.length > 1 && counts.every((count, i) => i === 0 || count === counts[i - 1]! + 1);

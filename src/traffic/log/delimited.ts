@@ -24,7 +24,6 @@ interface Row {
 const delimiters = [',', '\t', ';', '|'];
 const SAMPLED_ROWS = 200;
 
-/** A table whose header names a time column: a usual one, or the one the user named. */
 export const namedTable: Recognise = ({ bytes, options }) => {
   const layout = tableLayout(undefined, tableIn(bytes));
   const times = timesIn(layout, options.timeColumn);
@@ -32,7 +31,6 @@ export const namedTable: Recognise = ({ bytes, options }) => {
   return times.length === 0 || times.flat().some((name) => isFullDate(name, false)) ? undefined : layout;
 };
 
-/** A table without a header: most rows have as many fields as the first, and a date in the same column. */
 export const namelessTable: Recognise = ({ bytes }) => {
   for (const delimiter of delimiters) {
     const rows = sampleRows(bytes, delimiter);
@@ -58,7 +56,6 @@ export const namelessTable: Recognise = ({ bytes }) => {
   return undefined;
 };
 
-/** Recognises a table only by its even rows: the user must still name the time. */
 export const evenTable: Recognise = ({ bytes }) => {
   const table = tableIn(bytes);
   return table.names.length > 1 && evenness(table) >= 0.5 ? tableLayout(undefined, table) : undefined;
@@ -111,7 +108,6 @@ export const gatling: Recognise = ({ bytes, lines }, isNamed) => {
   return tableLayout('gatling', table, { time: 'start', where: [['kind', 'REQUEST']] });
 };
 
-/** Of the delimiters that split the first row, the one with the most even rows. A table may have one column only. */
 function tableIn(head: Buffer): Table {
   const known = tables.get(head);
   if (known !== undefined) return known;

@@ -16,7 +16,6 @@ import { type LineReader, type LogReader, startsWithMark } from './lines.js';
 export interface DocumentKind extends FormatFacts {
   /** Whether a text begins like this kind; its first object may be truncated. */
   readonly begins: (start: string) => boolean;
-  /** Whether each line may be a document. */
   readonly mayRepeat: boolean;
   /** @throws Error with the reason, if the text is not of this kind */
   readonly records: (text: Buffer) => readonly Buffer[];
@@ -78,7 +77,6 @@ export const documentKinds: readonly DocumentKind[] = [
 
 class Broken extends Error {}
 
-/** A document is held in memory as a whole. */
 const MAX_BYTES = 1 << 28;
 const SAMPLED = 200;
 
@@ -132,7 +130,6 @@ export class DocumentReader implements LogReader {
   }
 }
 
-/** Reads each line as a document. A line without objects is passed on unchanged. */
 export function eachLine(kind: DocumentKind, reader: LineReader): LineReader {
   return {
     line: (bytes, from, to, number) => {

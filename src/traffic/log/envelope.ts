@@ -14,7 +14,6 @@ const RFC_5424_DATA = '(?:-|(?:\\[(?:[^\\]"\\\\]|"(?:[^"\\\\]|\\\\.)*"|\\\\.)*\\
 
 interface Envelope {
   readonly name: string;
-  /** Matches the start of a line. Groups: `time`, `host`, `program`, `part` (P: the line continues). */
   readonly pattern: RegExp;
 }
 
@@ -129,7 +128,6 @@ export function linesInJson(
   return undefined;
 }
 
-/** The layout of the inner lines, plus the other fields of the objects. */
 export function jsonEnveloped(objects: Layout, field: string, inner: Layout): Layout {
   return {
     ...inner,

@@ -180,7 +180,6 @@ const looseFormats: readonly Format[] = [
   row('counts', 'any', 's', 'a number of requests a line', counts),
 ];
 
-/** All except JSON documents (documents.ts). */
 export const formats: readonly Format[] = [
   ...accessFormats,
   ...serverFormats,

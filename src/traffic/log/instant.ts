@@ -35,7 +35,6 @@ const NUMBERED = new RegExp(`^(\\d{1,2})([/.-])(\\d{1,2})\\2(\\d{4})(?:,?[\\sT]\
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
-/** What a date may leave open. Without an answer, such a date is not read. */
 interface DateStyle {
   /** Whether 05/06/2015 is the 5th of June. */
   readonly dayFirst?: boolean | undefined;
@@ -233,7 +232,6 @@ export class TimeReader implements DateStyle {
   withoutYear = 0;
   readonly dayFirst: boolean;
   readonly #style: TimeStyle;
-  /** Number of digits in the column's unit; 0 if units cannot be mixed. */
   readonly #digits: number;
   #year: number | undefined;
   #lastMs = Number.NaN;

@@ -19,7 +19,6 @@ export interface RequestSink {
   line?(number: number, bytes: Buffer, from: number, to: number): void;
 }
 
-/** Key of a request with an unknown client, as access logs write it. */
 export const NO_CLIENT = '-';
 
 /** `line` counts from 1; in a HAR file it is the number of the entry. */
@@ -43,7 +42,6 @@ export class Intake {
   skippedLines = 0;
   filtered = 0;
   readonly skipped: SkippedLine[] = [];
-  /** Days since 1970 with requests, up to MOST_DAYS. */
   readonly days = new Set<number>();
   readonly #sink: RequestSink;
   readonly #fromMs: number;
@@ -69,7 +67,6 @@ export class Intake {
     this.#sink.also?.(texts);
   }
 
-  /** n may be 0: a row of a table of counts without requests. */
   request(unixMs: number, n: number, key: string, cost?: number): void {
     if (n === 0) return;
     if (unixMs < this.#fromMs || unixMs >= this.#toMs) {

@@ -21,7 +21,6 @@ export class JsonWalk {
   /** After the last step: the end of the closing bracket, or -1 if the text is not JSON up to there. */
   end = -1;
 
-  /** Enters the object or array at `from`, after blanks; false if there is none. */
   enter(bytes: Buffer, from: number, to: number): boolean {
     this.#bytes = bytes;
     this.#to = to;
@@ -93,7 +92,6 @@ export class WantedField {
     }
   }
 
-  /** Where the member's name ends in this one; -1 if it is another name. */
   #endOf(bytes: Buffer, walk: JsonWalk, at: number): number {
     const { name } = this;
     const { nameFrom, nameTo } = walk;
@@ -149,7 +147,6 @@ function skipBlanks(bytes: Buffer, from: number, to: number): number {
   return at;
 }
 
-/** Index after the closing quote; -1 if there is none. */
 function stringEnd(bytes: Buffer, at: number, to: number): number {
   for (let i = at + 1; i < to; i++) {
     const byte = bytes[i];
@@ -159,7 +156,6 @@ function stringEnd(bytes: Buffer, at: number, to: number): number {
   return -1;
 }
 
-/** Index after the value; -1 if there is none, or its brackets or quotes do not close. */
 function valueEnd(bytes: Buffer, at: number, to: number): number {
   if (at >= to) return -1;
   const first = bytes[at];
@@ -260,7 +256,6 @@ const CLOSE_BRACKET = 0x5d;
 const LETTER_N = 0x6e;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
-/** By byte, whether it ends a number or a word. */
 const ENDS = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte <= SPACE || '",:]}'.includes(String.fromCharCode(byte)) ? 1 : 0,
 );

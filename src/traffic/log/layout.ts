@@ -54,7 +54,6 @@ export interface Layout {
   readonly envelope?: string;
   readonly noun: 'column' | 'field';
   readonly names: readonly string[];
-  /** Whole lines from the start of the log, to choose fields from. */
   readonly lines: readonly Buffer[];
   /** Makes a cutter that sets `fields[i]` to the field `names[i]`. */
   cutter(names: readonly string[], fields: readonly Field[]): Cutter;
@@ -65,12 +64,10 @@ export interface Layout {
   rowReader?(reader: LineReader): LineReader;
 }
 
-/** Fields that the user can ask for in any format. */
 export type Role = 'client' | 'forwarded' | 'host' | 'method' | 'path' | 'user' | 'status' | 'duration';
 
 export interface Known {
   readonly time?: string;
-  /** In words, instead of the field name. */
   readonly timeFrom?: string;
   readonly timeUnit?: TimeUnit;
   readonly count?: string;
@@ -89,19 +86,16 @@ export interface Known {
   readonly where?: readonly (readonly [name: string, value: string])[];
 }
 
-/** For `weir help logs`. */
 export interface FormatFacts {
   readonly name: string;
   /** Which moment of a request the time marks; `any`: up to the writer. */
   readonly marks: 'start' | 'end' | 'any';
   /** Precision of the time: `s`, `ms`, `us`, `ns`, or `any`. */
   readonly exact: string;
-  /** What writes it. */
   readonly of: string;
 }
 
 export interface Head {
-  /** Whole lines. */
   readonly bytes: Buffer;
   /** Without blank lines. */
   readonly lines: readonly Buffer[];
@@ -111,7 +105,6 @@ export interface Head {
 /** Undefined if the log has another format. `isNamed`: the user named this format. */
 export type Recognise = (head: Head, isNamed: boolean) => Layout | undefined;
 
-/** More than half; stops as soon as the answer is known. */
 export function mostly<T>(values: readonly T[], holds: (value: T) => boolean): boolean {
   let held = 0;
   let failed = 0;

@@ -9,14 +9,12 @@ export interface LineReader {
 }
 
 export interface LogReader {
-  /** Includes blank lines. */
   readonly lines: number;
   /** The bytes are valid only during the call. */
   push(chunk: Buffer): void;
   end(): void;
 }
 
-/** Longer lines are skipped: memory stays bounded. */
 export const MAX_LINE_BYTES = 1 << 20;
 
 const TOO_LONG = 'longer than 1 MiB';
@@ -29,7 +27,6 @@ export class LineCutter implements LogReader {
   lines = 0;
   readonly #reader: LineReader;
   readonly #skip: Intake['skip'];
-  /** The start of an incomplete line, truncated just beyond MAX_LINE_BYTES. */
   #held = Buffer.alloc(4096);
   #heldBytes = 0;
 
@@ -89,7 +86,6 @@ export class LineCutter implements LogReader {
   }
 }
 
-/** The byte order mark of UTF-8. */
 export function startsWithMark(bytes: Uint8Array, from: number, to: number): boolean {
   return to - from >= 3 && bytes[from] === 0xef && bytes[from + 1] === 0xbb && bytes[from + 2] === 0xbf;
 }

@@ -10,7 +10,6 @@ import { refuseNamedPipe } from '../../schema/text-file.js';
 const CHUNK_BYTES = 1 << 18;
 
 export interface SourceHooks {
-  /** Ends the reading early without an error; the requests read so far count. */
   readonly signal?: AbortSignal | undefined;
   /** After each piece: bytes read from disk (before unpacking), and the total, undefined for a pipe. */
   readonly onProgress?: ((bytesRead: number, totalBytes: number | undefined) => void) | undefined;

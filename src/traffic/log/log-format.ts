@@ -14,7 +14,6 @@ const nginxNames = names(
   'remote_addr=client remote_user=user time_local=time time_iso8601=time msec=time body_bytes_sent=bytes bytes_sent=bytes http_referer=referer http_user_agent=user_agent http_x_forwarded_for=forwarded proxy_add_x_forwarded_for=forwarded request_method=method request_uri=path uri=path',
 );
 
-/** mod_log_config directives without an argument. */
 const apacheNames = names(
   'h=client a=client l=ident u=user r=request s=status b=bytes B=bytes O=bytes_out I=bytes_in m=method U=path q=query H=protocol v=host V=host p=port P=pid D=duration_us T=duration_s A=local_addr L=log_id X=connection k=keepalive f=file',
 );
@@ -54,7 +53,6 @@ function named(name: string): string {
   return `\${${name}}`;
 }
 
-/** Strips the directive around the format and unescapes quotes. */
 function bare(text: string): string {
   const nginx = /^\s*log_format\s+\S+\s+(?:escape=\w+\s+)?(['"].*?)\s*;?\s*$/s.exec(text)?.[1];
   if (nginx !== undefined) {
@@ -95,7 +93,6 @@ function fromApache(format: string): string {
   });
 }
 
-/** Repeated names get a number; the first one counts. */
 function unique(template: string): string {
   const seen = new Map<string, number>();
   return template.replace(/\$\{(\w+)\}/g, (whole, name: string) => {

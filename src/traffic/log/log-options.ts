@@ -30,7 +30,6 @@ export interface LogOptions extends FieldOptions {
   readonly toMs?: number | undefined;
 }
 
-/** In the order of the table (formats.ts). */
 export const logFormats = [
   ...['combined', 'common', 'vegeta', 'gatling', 'alb', 'nlb', 'elb', 's3', 'istio', 'envoy'],
   ...['haproxy', 'haproxy-tcp', 'squid', 'k6-json', 'aws-waf', 'api-gateway', 'gcp', 'azure-front-door'],

@@ -27,12 +27,9 @@ export interface Origin {
   readonly envelope?: string;
   /** As `column t_ms (unix ms)`. */
   readonly timeFrom: string;
-  /** Absent if each line is one request. */
   readonly countFrom?: string;
-  /** Absent if each request costs 1. */
   readonly costFrom?: string;
   readonly keyFrom?: string;
-  /** Fields read: time, count, key and filters. */
   readonly columns: Readonly<Record<string, string>>;
   /** `date`, or the unit of the numbers; absent if nothing was read. */
   readonly timeUnit?: string;
@@ -140,7 +137,6 @@ function namedFormat(name: string, head: Head): Layout | DocumentKind {
   return format.open(head, true) ?? format.open({ ...head, lines: [] }, true) ?? jsonLayout(name, head.lines);
 }
 
-/** A format line of nginx or Apache; the log may have an envelope. */
 function templateFormat(format: string, { lines }: Head): Layout {
   const { template, known } = templateOf(format);
   const layoutOf = (inner: readonly Buffer[]) => templateLayout('log-format', template, inner, known);
@@ -186,7 +182,6 @@ function withLines(objects: Layout, options: LogOptions): Layout {
   return inner === undefined ? objects : jsonEnveloped(objects, within!.field, inner);
 }
 
-/** Undefined if documents span several lines. */
 function eachLineOf(kind: DocumentKind, { lines, options }: Head): Layout | undefined {
   const records = kind.mayRepeat ? lines.flatMap((line) => recordsIn(kind, line)) : [];
   if (records.length === 0) return undefined;
@@ -200,7 +195,6 @@ function documentLayout(kind: DocumentKind, records: readonly Buffer[], options:
   return withLines(jsonLayout(kind.name, records, known), options);
 }
 
-/** A format that is certain, possibly in envelopes. */
 function textFormat(head: Head, depth = 0): Layout | undefined {
   const named = firstOf([plainClf], head) ?? jsonLines(head) ?? firstOf([...allOf(headedFormats), namedTable], head);
   if (named !== undefined) return named;
@@ -212,14 +206,12 @@ function textFormat(head: Head, depth = 0): Layout | undefined {
   return firstOf(allOf([...serverFormats, ...accessFormats]), head) ?? envelopeAlone(head.lines);
 }
 
-/** Envelopes nest: syslog in docker compose. */
 const MAX_ENVELOPES = 2;
 
 function headOf(lines: readonly Buffer[], options: LogOptions): Head {
   return { bytes: Buffer.concat(lines.flatMap((line) => [line, LINE_FEED_BYTES])), lines, options };
 }
 
-/** Omits the last line if it may continue beyond the head. */
 export function linesOf(head: Buffer): Buffer[] {
   const lines: Buffer[] = [];
   const cutter = new LineCutter(

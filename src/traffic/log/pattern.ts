@@ -16,7 +16,6 @@ export function template(format: string, text: string, known: Known = {}): Recog
   };
 }
 
-/** The time is the field `time`, unless `known` says otherwise. */
 export function templateLayout(format: string, text: string, lines: readonly Buffer[], known: Known): Layout {
   const parts = partsOf(text);
   const names = parts.map(({ name }) => name).filter((name) => name !== '_');
@@ -53,7 +52,6 @@ interface Part {
 
 const NAME = /\$(?:\{(\w+)\}|(\w+))/g;
 
-/** Always one word, whatever follows. */
 const single = new Set(['client', 'host', 'status', 'bytes', 'method', 'path']);
 
 function partsOf(text: string): Part[] {
@@ -110,7 +108,6 @@ function templateCutter(
 
 // A name begins with the first letter of its word: trying every letter makes a long word without `=` quadratic.
 const PAIR = /(?<![A-Za-z_][\d.@-]*)([A-Za-z_][\w.@-]*)=("(?:[^"\\]|\\.)*"|[^\s"]*)(?=\s|$)/g;
-/** A line with fewer pairs may be anything. */
 const FEWEST_PAIRS = 3;
 
 /** logfmt: `time=2015-05-17T10:05:03Z method=GET path="/a b"`. Unless `isTimed`, the time may be in an envelope. */
@@ -144,7 +141,6 @@ function logfmtCutter(names: readonly string[], fields: readonly Field[]): Cutte
   };
 }
 
-/** A time in a line of any words: an optional number, the time, the rest. */
 const SHAPES: readonly RegExp[] = [
   /^\s*(?<time>\d{4}[-/]\d\d[-/]\d\d[ T]\d\d?:\d\d(?::\d\d(?:[.,]\d+)?)?(?:\s?(?:Z|UTC|[+-]\d\d:?\d\d))?)(?<text>(?!\S).*|,.*|\s*)$/s,
   /^\s*\[(?<time>[^\]]{8,40})\](?<text>.*)$/s,

@@ -12,12 +12,10 @@ export interface LogReading extends Origin {
   readonly skippedLines: number;
   readonly skipped: readonly SkippedLine[];
   readonly filtered: number;
-  /** Days (UTC) with requests. */
   readonly days: number;
   /** Of the earliest and the latest request, in unix ms; absent without requests. */
   readonly firstMs?: number;
   readonly lastMs?: number;
-  /** The signal ended the reading early. */
   readonly interrupted: boolean;
 }
 

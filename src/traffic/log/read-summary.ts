@@ -3,7 +3,6 @@ import type { Warning } from './log-options.js';
 import type { LogReading } from './read-bytes.js';
 
 export interface ReadSummary {
-  /** As `combined` or `combined in syslog`; each format once. */
   readonly format: string;
   readonly columns: Readonly<Record<string, string>>;
   readonly time_unit: string | null;
@@ -26,7 +25,6 @@ const SPARSE = 20;
 /** From this many requests on, a key for nearly every request does not name clients. */
 const MANY = 10;
 
-/** `keys` is undefined if no key was asked for. Without `nowMs` there is no warning of future dates. */
 export function summaryOf(
   readings: readonly LogReading[],
   keys: number | undefined,
@@ -65,7 +63,6 @@ export function summaryOf(
   };
 }
 
-/** ISO 8601 with milliseconds; beyond its range of years, the number of ms. */
 function instant(ms: number): string {
   return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : `${ms} ms`;
 }

@@ -13,7 +13,6 @@ export class RequestReader implements LineReader {
   readonly #intake: Intake;
   readonly #cutter: Cutter;
   readonly #fields: Field[] = [];
-  /** Undefined if the cutter reads the time. */
   readonly #when: Field | undefined;
   readonly #clock: Field | undefined;
   readonly #count: Field | undefined;
@@ -161,7 +160,6 @@ class FieldText {
   }
 }
 
-/** Never true for bytes beyond ASCII. */
 function isAsciiText(text: string, bytes: Buffer, from: number, to: number): boolean {
   if (text.length !== to - from) return false;
   for (let i = 0; i < text.length; i++) {
@@ -188,7 +186,6 @@ class Totals {
     this.#all = all;
   }
 
-  /** A smaller total than before restarted at 0. */
   added(total: number): number {
     const series = this.#series.text();
     if ((series === this.#all) !== this.#isWhole) return 0;

@@ -65,7 +65,6 @@ export class RowScanner {
     return Array.from({ length: this.fields }, (_, index) => this.text(index));
   }
 
-  /** Leaves `into` unchanged if the row has no such field. */
   give(index: number, bytes: Buffer, into: Field): void {
     if (index < 0 || index >= this.fields) return;
     const from = this.#from[index]!;
@@ -104,7 +103,6 @@ function skipSpaces(bytes: Buffer, from: number, to: number): number {
   return at;
 }
 
-/** Index of the closing quote, skipping doubled ones; `to` if there is none. */
 function closingQuote(bytes: Buffer, from: number, to: number): number {
   for (let at = from; at < to; at++) {
     if (bytes[at] !== QUOTE) continue;
@@ -132,7 +130,6 @@ interface HeldLine {
  */
 export class RowCutter implements LineReader {
   readonly #scanner: RowScanner;
-  /** Receives each row with the number of its first line; the scanner has its fields. */
   readonly #row: LineReader['line'];
   #held: HeldLine[] = [];
   #heldBytes = 0;

@@ -27,7 +27,6 @@ const DAY_MS = 86_400_000;
 
 /** 100 million days either side of 1970, the range of an ECMAScript date. */
 const MAX_MS = 8.64e15;
-/** This many digits of ms are always within MAX_MS. */
 const PLAIN_DIGITS = 15;
 const MAX_BYTES = 400;
 
@@ -58,7 +57,6 @@ export function readUnix(bytes: Uint8Array, from: number, to: number, unit: Time
   return (sign === '-' ? 0 - ms : ms) + epochMs;
 }
 
-/** Fast path for digits with at most one point among them; -1 for anything else. */
 function readPlain(bytes: Uint8Array, from: number, to: number, places: number): number {
   let point = to;
   for (let at = from; at < to; at++) {
@@ -104,7 +102,6 @@ export function unitOfDigits(digits: number): TimeUnit | undefined {
   return digits >= 10 && digits <= 19 && digits % 3 === 1 ? timeUnits[(digits - 10) / 3] : undefined;
 }
 
-/** A number in this range is almost certainly a date. */
 const EARLIEST_MS = Date.UTC(1990, 0, 1);
 const LATEST_MS = Date.UTC(2100, 0, 1);
 

@@ -5,7 +5,6 @@
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
 
-/** The addresses of 10.0.0.0/8 without its first. */
 export const MOST_CLIENTS = 2 ** 24 - 1;
 
 /** No line feed. `unixMs` in the years 0 to 9999, `client` below MOST_CLIENTS; `number` selects one of a hundred pages. */
@@ -19,7 +18,6 @@ export function clientAddress(client: number): string {
   return `10.${(host >>> 16) & 255}.${(host >>> 8) & 255}.${host & 255}`;
 }
 
-/** `01/Jan/2026:00:00:03.123 +0000` */
 function clfTime(unixMs: number): string {
   const iso = new Date(Math.floor(unixMs)).toISOString();
   const month = MONTHS[Number(iso.slice(5, 7)) - 1];
