@@ -5,7 +5,6 @@ import type { Feed, Take } from './feed.js';
 interface RecordedCounts {
   readonly cycles: ArrayLike<number>;
   readonly counts: ArrayLike<number>;
-  /** In order, as fractions of their cycle; if known. */
   readonly instants?: Float64Array | undefined;
 }
 
@@ -38,7 +37,6 @@ const RECENT = 1 << 12;
  *   arrive     7 8 9 9   then add goes on
  */
 export class CycleBuffer implements Feed {
-  /** With costs, each request is a row. */
   constructor(
     readonly isTimed = false,
     hasCosts = false,
@@ -52,7 +50,6 @@ export class CycleBuffer implements Feed {
   #counts = new Float64Array(1024);
   #costs: Float64Array | undefined;
   readonly #recent = new Uint32Array(RECENT);
-  /** Released rows, in order; the first `#place` were handed out. */
   #order: Uint32Array = new Uint32Array(0);
   #place = 0;
   #end = Number.NEGATIVE_INFINITY;
@@ -221,7 +218,6 @@ export class CycleGatherer {
   };
 }
 
-/** Stable; by counting, unless the cycles lie far apart. */
 function inOrder(rows: Uint32Array, cycles: Float64Array): Uint32Array {
   let [first, last, isAscending] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, true];
   for (const row of rows) {

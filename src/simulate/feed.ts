@@ -7,7 +7,6 @@ import { Rank } from '../time/rank.js';
 import type { Arrival } from '../traffic/arrival/arrival.js';
 import type { Popularity } from '../traffic/popularity.js';
 
-/** `cost` is per request; undefined if every request costs 1. */
 export type Take = (contract: number, n: number, cycle: number, cost?: number) => void;
 
 export interface Feed {
@@ -88,7 +87,6 @@ export interface PlannedCycle {
   readonly n: number;
   /** Instants within the cycle, in [0, 1), ascending; at least n long. */
   readonly fractions: Float64Array;
-  /** Index of the contract of each request; at least n long. */
   readonly contracts: Uint32Array;
 }
 
@@ -152,10 +150,8 @@ export class RequestsOfModels {
   }
 }
 
-/** With more requests in a part, the sort compares. */
 const MOST_IN_PART = 32;
 
-/** Stable order of n fractions: counted into n parts of the cycle, then sorted by insertion. */
 function inOrder(fractions: Float64Array, n: number): Uint32Array {
   const order = new Uint32Array(n);
   const starts = new Uint32Array(n + 2);
@@ -173,7 +169,6 @@ function inOrder(fractions: Float64Array, n: number): Uint32Array {
   return order;
 }
 
-/** Requests of models at their instants. A cycle is drawn when its first instant is asked for. */
 export class TimedFeed implements Feed {
   readonly isTimed = true;
   readonly #requests: RequestsOfModels;
@@ -181,12 +176,10 @@ export class TimedFeed implements Feed {
   readonly #firstCycle: number;
   readonly #cycleMs: number;
   #cycle = 0;
-  /** The first `#place` were handed out. */
   #drawn: PlannedCycle = { n: 0, fractions: new Float64Array(0), contracts: new Uint32Array(0) };
   #instants = new Float64Array(64);
   #place = 0;
 
-  /** `firstCycle` is cycle 0 of the models. */
   constructor(models: ModelTraffic, firstCycle: number, cycleMs: number) {
     this.#requests = new RequestsOfModels(models);
     this.#cycles = models.cycles;

@@ -22,7 +22,6 @@ export interface Journeys {
   readonly abandonedMs: readonly number[];
   readonly endedMs: readonly number[];
   readonly fates: readonly number[];
-  /** 1 for the first attempt of a job. */
   readonly attempts: readonly number[];
   readonly jobs: readonly number[];
   /** Requests that were not kept, because there are too many. */
@@ -46,7 +45,6 @@ export class JourneyRecorder {
   readonly #open = new Map<SentAttempt, number>();
   readonly #most: number;
 
-  /** Keeps the first `most` requests. */
   constructor(most = 200_000) {
     this.#most = most;
   }
@@ -79,7 +77,6 @@ export class JourneyRecorder {
     this.#columns.fates[index] = fates.indexOf('abandoned');
   }
 
-  /** Answered, or finished by the service after the client gave up. */
   ended(attempt: SentAttempt, clock: Clock, fate: Fate): void {
     const index = this.#open.get(attempt);
     if (index === undefined) return;

@@ -12,9 +12,7 @@ export class KeyPlaces {
   readonly #taken = new Map<number, number>();
   readonly #most: number;
   readonly #contracts: readonly SimulatedContract[];
-  /** A key is as new this many cycles after its last request. */
   readonly #span: number;
-  /** Index of the contract for keys without a place. */
   readonly without: number;
   /** `without` if such keys are refused; -1 if they share a gate. */
   readonly refusing: number;
@@ -46,7 +44,6 @@ export class KeyPlaces {
     return this.refusing === -1 ? this.#contracts[this.without] : undefined;
   }
 
-  /** The first cycle after `cycle` in which a place may be free. */
   againCycle(cycle: number): number {
     for (const last of this.#taken.values()) if (last + this.#span > cycle) return last + this.#span;
     return cycle + 1;

@@ -16,9 +16,7 @@ export class Levels {
   readonly #builder: RowBuilder;
   readonly #cycleMs: number;
   #asked: number[] = [];
-  /** Highest levels of these contracts; -1 for others. */
   readonly #most: number[] = [];
-  /** Contracts whose level falls in the next cycle: the usual case. */
   #falling: number[] = [];
   /** Later falls; due in cycles. */
   readonly #agenda = new Agenda(Number.MIN_SAFE_INTEGER);

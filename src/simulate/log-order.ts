@@ -41,7 +41,6 @@ interface LogOrderOptions {
   readonly isOne: boolean;
   /** Rows are instants in unix ms, for a rule; `cycleMs` is then 1. Default: false. */
   readonly isTimed?: boolean | undefined;
-  /** Requests have costs: each is a row. Default: false. */
   readonly hasCosts?: boolean | undefined;
   /** The limiter decides by the ms: requests of a log with whole seconds are spread over them. Default: false. */
   readonly decidesByMs?: boolean | undefined;

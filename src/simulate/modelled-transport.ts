@@ -36,7 +36,6 @@ interface Pause {
 }
 
 export class ModelledTransport implements Transport {
-  /** Sent during a pause. */
   #waiting = new Set<SentAttempt>();
   readonly #visits = new Map<SentAttempt, Visit<SentAttempt>>();
   readonly #held = new Map<SentAttempt, Ticket>();

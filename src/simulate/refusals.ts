@@ -9,7 +9,6 @@ import { spreadOverCycles } from '../traffic/spread.js';
 interface RefusedLine {
   readonly line: number;
   readonly time: string;
-  /** Null if all requests go through one contract. */
   readonly key: string | null;
   readonly requests: number;
   readonly refused: number;

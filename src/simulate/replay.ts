@@ -18,7 +18,6 @@ interface ReplayFacts {
   readonly cycleMs: number;
   readonly expectations?: readonly Expectation[] | undefined;
   readonly notes?: readonly string[] | undefined;
-  /** Contracts listed in the outcome. Default: 100. */
   readonly top?: number | undefined;
 }
 
@@ -37,7 +36,6 @@ export function replay(paths: readonly string[], options: ReplayOptions): Promis
   return lastValueFrom(replay$(requests, options.plan, options).pipe(toReplay(requests, options)));
 }
 
-/** Folds the rows of `replay$`. @param requests the source of the rows */
 export function toReplay(
   requests: LogRequests,
   { name, cycleMs, notes = [], expectations = [], top = 100 }: ReplayFacts,

@@ -19,7 +19,6 @@ import { pause } from '../time/wall.js';
 import { VERSION } from '../version.js';
 import type { Replicate, ReplicationTask, RunPlace, RunPool } from './replication.js';
 
-/** Names of the connections that request runs, and of those that make them. */
 export const ASKS = 'weir-asks-for-runs';
 export const MAKES = 'weir-makes-runs';
 
@@ -35,7 +34,6 @@ export interface RunJob {
 /** `msEach`: ms per run. `refused`: why the worker makes none. */
 export type RunAnswer = { readonly runs: readonly Replicate[]; readonly msEach: number } | { readonly refused: string };
 
-/** A job is given up after ending this many workers. */
 export const MOST_STALLS = 3;
 
 const MOST_IN_QUEUE = 200;
@@ -67,7 +65,6 @@ export async function openQueueClient(url: string): Promise<QueueClient> {
   }
 }
 
-/** The last connection to Redis with one of these names. */
 export async function isLast(client: QueueClient, ...names: readonly string[]): Promise<boolean> {
   const lines = String(await client.sendCommand(['CLIENT', 'LIST'])).split('\n');
   return lines.filter((line) => names.some((name) => line.includes(` name=${name} `))).length <= 1;
@@ -260,7 +257,6 @@ class RunQueue implements RunPool {
       if ((await this.#queue.getJobState(id)) === 'unknown' && this.#jobs.has(id)) this.#add(id, data);
   }
 
-  /** Removes the remaining jobs, and the queue if no other process uses it. */
   async #tidy(left: readonly string[]): Promise<void> {
     await Promise.all(left.map((id) => this.#queue.remove(id).catch(() => 0)));
     if (await isLast(this.#client, ASKS)) await this.#queue.obliterate({ force: true });

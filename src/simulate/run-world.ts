@@ -7,7 +7,6 @@ import type { Feed, Take } from './feed.js';
 import type { World } from './world.js';
 
 export interface DriveOptions {
-  /** Ends the run early; the current cycle is the last. */
   readonly signal?: AbortSignal | undefined;
   /** Turns of the event loop per run, in which signals arrive. Default: 1,024. */
   readonly slices?: number | undefined;

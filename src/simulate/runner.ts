@@ -17,7 +17,6 @@ export interface CellRun extends Replicate {
 
 interface Runner {
   readonly most: number;
-  /** Undefined if stopped. */
   run(cell: Cell, replication: number): Promise<CellRun | undefined>;
   /** For splitting; the run is not kept. Undefined if stopped. */
   split(cell: Cell, run: LevelRun): Promise<Replicate | undefined>;
@@ -27,14 +26,11 @@ interface Runner {
 interface RunnerOptions {
   readonly signal: AbortSignal | undefined;
   readonly runs: number;
-  /** Earlier runs, which are not repeated. */
   readonly known?: Iterable<CellRun> | undefined;
-  /** Called with each new run, in order of completion. */
   readonly onRun?: ((run: CellRun) => void) | undefined;
   readonly withPeaks?: boolean | undefined;
 }
 
-/** The first replication uses the seed itself. */
 export function replicationSeed(seed: Seed, index: number): Seed {
   return index === 0 ? seed : `${seed}/${index}`;
 }

@@ -69,7 +69,6 @@ export class SeriesRecorder implements ClientWatch, ServiceWatch {
     if (ending === 'succeeded') this.#latencies.push(ms);
   }
 
-  /** Completes `lastCycle`. Call once. */
   finish(lastCycle: number): Series {
     this.#reach(lastCycle + 1);
     const rows = this.#rows.rows();

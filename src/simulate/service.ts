@@ -64,7 +64,6 @@ export interface Visit<Work> {
 
 const noCounts = { arrived: 0, served: 0, refused: 0, dropped: 0, failed: 0, wasted: 0 };
 
-/** Up to now, without the warm-up. */
 type ServiceCounts = Readonly<typeof noCounts> & { readonly waitingMs: number; readonly busyMs: number };
 
 interface OpenVisit<Work> extends Visit<Work> {
@@ -137,7 +136,6 @@ export class Service<Work> {
     return visit;
   }
 
-  /** A request in service stays there. */
   abandon(visit: Visit<Work>): void {
     const open = visit as OpenVisit<Work>;
     open.isAbandoned = true;

@@ -30,11 +30,9 @@ export interface SimulateOptions extends DriveOptions {
   /** The run ends with this cycle, counted from its start. */
   readonly untilCycle?: number | undefined;
   readonly inspect?: WorldInspect | undefined;
-  /** Whether rows contain the single decisions of a rule. Default: false. */
   readonly withDecisions?: boolean | undefined;
   readonly journeys?: JourneyRecorder | undefined;
   readonly branches?: readonly RunBranch[] | undefined;
-  /** With clients: called at the end of each cycle with the number of open jobs. */
   readonly onOpenJobs?: ((open: number, cycle: number) => void) | undefined;
 }
 
@@ -47,7 +45,6 @@ export interface SimulatedRun extends RunShape {
   readonly actors: () => ActorState[];
 }
 
-/** Figures that rows do not have. */
 interface Measured extends Pick<Outcome, 'clients' | 'service' | 'tiers'> {
   readonly without_place: Outcome['without_place'] | undefined;
   readonly partial: boolean;
@@ -59,14 +56,12 @@ interface Measured extends Pick<Outcome, 'clients' | 'service' | 'tiers'> {
 
 export interface Run {
   readonly outcome: Outcome;
-  /** By contract; undefined if there are too many rows. */
   readonly timeline: Timeline | undefined;
   readonly totals: Timeline;
   readonly series?: Series;
 }
 
 type OutcomeOptions = Pick<SimulateOptions, 'seed'> & {
-  /** Contracts listed in the outcome. Default: 100. */
   readonly top?: number | undefined;
 };
 
@@ -123,7 +118,6 @@ export function toRun(
   );
 }
 
-/** @param needsColumns rows have columns even if there are too many to keep */
 async function prepare(
   scenario: LoadedScenario,
   options: SimulateOptions,

@@ -44,7 +44,6 @@ export class SimulatedClients {
   readonly #recorder: SeriesRecorder;
   /** For a limit on concurrency: Infinity, because the service determines the time in flight. */
   readonly #holdMs: number | undefined;
-  /** Charged on arrival, if the cost is known only at the end. */
   readonly #charged: number | undefined;
 
   constructor(

@@ -24,7 +24,6 @@ export class SimulatedContract extends GateHead {
   #ticket: Ticket | undefined;
   #wakeMs = Number.POSITIVE_INFINITY;
 
-  /** Begins in the present cycle with an empty window. `id` names it in traces. */
   constructor(plan: Plan, index: number, id: string, parts: SimulatedParts) {
     const { clock, actors } = parts;
     super(plan, clock.cycle());
@@ -68,7 +67,6 @@ export class SimulatedContract extends GateHead {
     this.#settle();
   }
 
-  /** A request ended after `heldMs` in flight. */
   release(heldMs: number): void {
     this.gate.release(this.#parts.clock.now(), heldMs);
     this.#settle();

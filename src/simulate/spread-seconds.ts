@@ -76,7 +76,6 @@ export class SpreadSeconds implements Feed {
     const first = this.#rows.next();
     const counts = new Map<number, Placed>();
     const count: Take = (contract, n, ms, cost) => {
-      // Requests with costs stay apart.
       const key = cost === undefined ? contract : -1 - counts.size;
       const known = counts.get(key);
       if (known === undefined) counts.set(key, { ms, contract, n, cost });

@@ -25,7 +25,6 @@ interface Call {
   readonly attempt: SentAttempt;
   readonly tier: number;
   readonly number: number;
-  /** The call that it belongs to; undefined in the first tier. */
   readonly within: Call | undefined;
 }
 

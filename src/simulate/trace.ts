@@ -14,7 +14,6 @@ export interface TracedMessage {
   readonly after: string;
 }
 
-/** Receives messages in the order in which actors took them. */
 type TraceSink = (message: TracedMessage) => void;
 
 export class Trace {
@@ -56,7 +55,6 @@ function instantOf(clock: Clock): Pick<TracedMessage, 'cycle' | 'ms'> {
   return { cycle, ms: Math.round((clock.now() - startOf(cycle, clock.cycleMs)) * 1000) / 1000 };
 }
 
-/** Neither an event of XState nor the one that makes an actor send. */
 export function isMessage({ type }: { readonly type: string }): boolean {
   return !type.startsWith('xstate.') && type !== SAY;
 }

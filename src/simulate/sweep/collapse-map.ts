@@ -70,12 +70,10 @@ export interface CollapseMap {
    */
   readonly rows: readonly SweepRow[];
   readonly columns: readonly MapColumn[];
-  /** Only changes that cure, cheapest first. */
   readonly cures: readonly Cure[];
   /** Runs made, and runs that a full map would have needed. */
   readonly runs: number;
   readonly runsOfAll: number;
-  /** The first reason why a point is not solved. */
   readonly unsolved: string | undefined;
   /** Points without a stuck run in splitting: their interval is that of the other runs. */
   readonly unsplit: number;
@@ -95,11 +93,9 @@ interface Point {
   n: number;
   stuck: number;
   goodput: number;
-  /** Of the runs that recovered. */
   readonly recoveriesMs: number[];
   /** Its runs have `prolonged` times the length. */
   isProlonged?: boolean;
-  /** A string is the reason why it is not. */
   solved?: Recovery | string;
   rare?: RareEvent;
 }
@@ -326,7 +322,6 @@ function shareAt(explored: Explored, x: number, y: number): number {
   return n === 0 ? 0 : stuck / n;
 }
 
-/** The largest trigger run with fewer than half of its runs stuck; -1 for none. */
 function recoveringAt({ width, sampled }: Explored, x: number, height: number): number {
   const points = Array.from({ length: height }, (_, y) => sampled.get(y * width + x));
   return points.findLastIndex((point) => point !== undefined && 2 * point.stuck < point.n);

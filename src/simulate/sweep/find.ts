@@ -107,7 +107,6 @@ async function search(
   const first = await tryAt(0);
   const end = await tryAt(last);
   if (first === undefined || end === undefined) return undefined;
-  /** Values 0 .. low are like the first, high .. last like the last. */
   let [low, high] = [0, last];
   while (first !== end && high - low > 1) {
     const middle = Math.floor((low + high) / 2);
@@ -132,7 +131,6 @@ async function search(
 }
 
 interface Gap {
-  /** Index of `low` on the axis. */
   readonly place: number;
   readonly low: number;
   readonly high: number;

@@ -13,7 +13,6 @@ import { Failure } from '../../schema/failure.js';
 
 export interface Grid {
   readonly set: readonly (string | Axis)[];
-  /** Cells to draw, instead of all combinations. */
   readonly samples?: number | undefined;
   readonly sampling?: 'latin' | 'random' | undefined;
 }
@@ -152,7 +151,6 @@ export interface Axis {
   readonly values: readonly Json[] | undefined;
   /** The value at a share of the range, 0 <= share < 1. */
   readonly at: (share: number) => Json;
-  /** Suffix of the numbers of a range; undefined for a list. */
   readonly unit: string | undefined;
   /** Display names of the values of a list. Default: the values. */
   readonly names?: readonly string[] | undefined;
@@ -202,7 +200,6 @@ function valuesOf(text: string, written: string): Omit<Axis, 'path'> {
 
 const WORDS: Readonly<Record<string, boolean | null>> = { true: true, false: false, null: null };
 
-/** As in a scenario: `20` is a number, `20s` a text, `true` a boolean. */
 function scalar(word: string): Json {
   const trimmed = word.trim();
   if (trimmed !== '' && new RegExp(`^${NUMBER}$`).test(trimmed)) return Number(trimmed);

@@ -68,7 +68,6 @@ export async function planSweep(
   };
 }
 
-/** Each value of an axis, or the ends of its range, with the first value of the other axes. */
 function cornersOf(axes: readonly Axis[]): Cell[] {
   const first = Object.fromEntries(axes.map(({ path, at }) => [path, at(0)]));
   return axes.flatMap(({ path, values, at }) =>

@@ -16,7 +16,6 @@ import { triggerOf } from '../replication.js';
 
 interface ClientChain {
   readonly servers: number;
-  /** Places at the service; Infinity without a limit. */
   readonly places: number;
   /** Rates are per cycle. */
   readonly serves: number;
@@ -42,7 +41,6 @@ function foreign(of: keyof typeof known, value: object, place = ''): string | un
   return field && `${place}${field} is set`;
 }
 
-/** A string is the first reason why it is no chain. */
 export function chainOf(scenario: ScenarioObject, loaded: LoadedScenario): ClientChain | string {
   const { limiter, arrivals = [], clients = [{ kind: 'open' }], service } = scenario;
   const { cycleMs, duration, drain } = loaded;
@@ -121,7 +119,6 @@ interface Box {
 
 const sizeOf = ({ most, orbits }: Box) => (most + 1) * (orbits + 1);
 
-/** Open jobs by state. */
 const openIn = (box: Box) =>
   Int32Array.from({ length: sizeOf(box) }, (_, state) => (state % (box.most + 1)) + Math.floor(state / (box.most + 1)));
 
@@ -151,7 +148,6 @@ export interface Recovery {
   readonly states: number;
 }
 
-/** A string is the first reason why it is not solved. */
 export function solveRecovery(scenario: ScenarioObject, loaded: LoadedScenario): Recovery | string {
   const chain = chainOf(scenario, loaded);
   if (typeof chain === 'string') return chain;
@@ -189,7 +185,6 @@ interface Work {
   done: number;
 }
 
-/** Advances a distribution by one cycle. */
 function cyclesIn(chain: ClientChain, box: Box, work: Work): (start: Shares, cycle: number) => Shares {
   const solvers = new Map<number, ReturnType<typeof transient>>();
   return (start, cycle) => {
@@ -227,7 +222,6 @@ function stepsIn(chain: ClientChain, box: Box, open: Int32Array, work: Work): (s
   };
 }
 
-/** States at the beginning of the trigger, by the usual number of open jobs. */
 function usualIn(chain: ClientChain, box: Box, from: number, work: Work) {
   const open = openIn(box);
   const size = open.length;

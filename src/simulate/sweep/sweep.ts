@@ -34,11 +34,9 @@ export interface SweepRow {
 }
 
 export interface RunSweepOptions extends RunPlace {
-  /** Stops the sweep after the rows of complete cells. */
   readonly signal?: AbortSignal | undefined;
   /** Runs of an earlier call that was stopped. */
   readonly known?: Iterable<SweepRun> | undefined;
-  /** Called with each new run, in order of completion. */
   readonly onRun?: ((run: SweepRun) => void) | undefined;
 }
 
