@@ -60,7 +60,6 @@ export class ActorSystem {
     return actor;
   }
 
-  /** Also found by the index of the contract. */
   addContract<Logic extends AnyActorLogic>(name: string, machine: Logic, snapshot: Snapshot<unknown>): Actor<Logic> {
     const actor = this.add(name, machine, snapshot);
     this.#contracts.push(actor);

@@ -24,11 +24,9 @@ export interface WindowOptions {
   readonly cycleMs?: number;
 }
 
-/** A window, or a rule as in a scenario. */
 export type LimiterOptions = WindowOptions | (RuleLimiterSpec & Pick<WindowOptions, 'cycleMs'>);
 
 export interface LimiterDecision {
-  /** Of the n requests. */
   readonly admitted: number;
   readonly state: string;
   readonly remaining: number;
@@ -50,6 +48,8 @@ export interface Limiter {
 }
 
 /**
+ * A rate limiter for one process.
+ *
  *     createLimiter({ threshold: 100, within: 60 }).decide(Date.now())
  *     createLimiter({ like: 'nginx', rate: '10r/s', burst: 5 }).decide(Date.now())
  *

@@ -49,7 +49,6 @@ function after(actions: readonly string[]): string {
   return actions.length === 0 ? '' : ` / ${actions.join(', ')}`;
 }
 
-/** `backOff`, `rate_limited`: back off, rate limited. */
 function words(name: string): string {
   return name.replace(/([a-z])([A-Z])|_/g, (_, before = '', letter = '') => `${before} ${letter.toLowerCase()}`);
 }

@@ -3,7 +3,6 @@ import { digestOf } from '../schema/canonical.js';
 import { assert } from '../schema/failure.js';
 import type { Inputs, Operator, OperatorInput, Proof } from './operator.js';
 
-/** `why` is a sentence for a person. */
 export type Firing =
   | {
       readonly ok: true;

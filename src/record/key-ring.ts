@@ -31,7 +31,6 @@ export class KeyRing {
 
   private constructor(
     keys: readonly TrustedKey[],
-    /** Trust begins with a key that the reader supplied. */
     readonly pinned: boolean,
   ) {
     this.#keys = keys;
@@ -41,7 +40,6 @@ export class KeyRing {
     return new KeyRing([trustedKey(publicKey, 0, Number.MAX_SAFE_INTEGER)], true);
   }
 
-  /** For a reader who trusts several nodes, whichever of them signs. */
   static ofNodes(publicKeys: readonly KeyObject[], pinned: boolean): KeyRing {
     return new KeyRing(
       publicKeys.map((key) => trustedKey(key, 0, Number.MAX_SAFE_INTEGER)),
@@ -53,7 +51,6 @@ export class KeyRing {
     return this.#keys.some(({ publicKey }) => rawOf(publicKey) === raw);
   }
 
-  /** The pinned key and its successors, or why the known keys contradict each other. */
   static read({
     pinned,
     named,
@@ -105,7 +102,6 @@ function joined(told: readonly unknown[], known: readonly unknown[]): readonly u
   return [...told, ...known.filter((one) => !texts.has(canonicalJson(one)))];
 }
 
-/** Each succession must be signed by the key that the previous one names. */
 function readChain(values: readonly unknown[]): { readonly chain: readonly Succession[] } | { readonly fault: string } {
   const chain: Succession[] = [];
   for (const value of values) {

@@ -233,7 +233,6 @@ export const SuccessionShape = Type.Object(
 );
 
 export type AuditRow = Frozen<Static<typeof RowShape>>;
-/** Not yet linked into the chain of its machine. */
 export type AuditEntry = Omit<AuditRow, 'seq' | 'previous_hash' | 'hash' | 'signature'>;
 export type ValueChange = NonNullable<AuditRow['changes']>[number];
 export type ChangedField = ValueChange['what'];

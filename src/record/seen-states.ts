@@ -13,13 +13,11 @@ interface Seen {
 
 export class SeenStates {
   readonly #contracts = new Map<string, Seen>();
-  /** Deleted contracts; `#isOver`: the machine itself. */
   readonly #deleted = new Set<string>();
   #isOver = false;
   /** The first rows were removed: the first row of a contract shows its state. */
   isCut = false;
 
-  /** What contradicts the rows before, in a sentence. */
   faultOf(row: AuditRow): string | undefined {
     const { kind, seq, contract_id: id = '', key, from } = row;
     if ((kind === 'machine_created') !== (seq === 1)) return 'Row 1, and only row 1, must be of kind machine_created.';

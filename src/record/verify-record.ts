@@ -15,7 +15,6 @@ export interface VerifyOptions {
   /** Required if there is a checkpoint. */
   readonly keys?: KeyRing | undefined;
   readonly checkpoints?: readonly unknown[];
-  /** Default: the registry of this build. */
   readonly findOperator?: FindOperator;
 }
 
@@ -40,7 +39,6 @@ export class RecordVerifier {
   #earlierSeq = 0;
   /** With its line and, once known, the fingerprint of its signer. */
   #cut: { readonly value: Cut; readonly line: number; signedBy: string | undefined } | undefined;
-  /** Keys of nodes that signed rows, each with its first row. */
   readonly #signers = new Map<string, number>();
   #newest: SignedHead | null = null;
   #broken: Broken | null = null;
@@ -67,7 +65,6 @@ export class RecordVerifier {
     this.#earlierSeq = seq;
   }
 
-  /** The last row that held was verified earlier, not now. */
   get isEarlier(): boolean {
     return this.#head.seq < this.#earlierSeq;
   }
@@ -104,7 +101,6 @@ export class RecordVerifier {
     return true;
   }
 
-  /** The cut, if any, is signed by one of the keys. */
   signedCut(keys = this.#keys): boolean {
     if (!this.holds || this.#cut === undefined || this.#cut.signedBy !== undefined) return this.holds;
     const { value, line } = this.#cut;
@@ -114,7 +110,6 @@ export class RecordVerifier {
     return this.refuse(['key', reason], line);
   }
 
-  /** `value` is parsed JSON. Its shape is checked first. */
   row(value: unknown, line: number): boolean {
     if (!this.holds) return false;
     const next = this.#head.seq + 1;
@@ -154,13 +149,11 @@ export class RecordVerifier {
     return true;
   }
 
-  /** Records a fault found by the caller: a line without a value, or one in the wrong place. */
   refuse([check, reason]: Fault, line: number, seq?: number): false {
     this.#broken ??= { ...(seq === undefined ? {} : { seq }), line, check, reason };
     return false;
   }
 
-  /** No row is missing at the end, as far as the checkpoints show. */
   complete(): boolean {
     const { seq } = this.#head;
     if (!this.holds || this.#signedSeq <= seq) return this.holds;
@@ -235,7 +228,6 @@ export class RecordVerifier {
     return undefined;
   }
 
-  /** Every node that signed rows is trusted. */
   trusting(isTrusted: (publicKey: string) => boolean, line: number): boolean {
     const [stranger] = [...this.#signers].filter(([key]) => !isTrusted(key));
     if (stranger === undefined) return this.holds;

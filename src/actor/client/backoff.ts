@@ -47,7 +47,6 @@ export interface BackoffPlan {
 interface GeometricPlan {
   /** At least 1. */
   readonly factor: number;
-  /** The first pause, if it does not follow the rule. */
   readonly firstMs: number | undefined;
   /** s, l and a of the header. */
   readonly shortenBy: number;

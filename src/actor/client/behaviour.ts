@@ -11,7 +11,6 @@
 import type { RandomStream } from '../../math/random.js';
 
 export interface Job {
-  /** Counts from 1 within a run. */
   readonly number: number;
   readonly contract: number;
   /** When it was first wanted, in unix ms. */
@@ -22,7 +21,6 @@ export interface Job {
 
 export interface Attempt {
   readonly job: Job;
-  /** 1 for the first attempt of its job. */
   readonly number: number;
 }
 
@@ -50,7 +48,6 @@ export type ClientEvent =
   | ((Answer | Setback) & { readonly attempt: Attempt })
   /** An abandoned attempt was served after all. */
   | { readonly type: 'late'; readonly attempt: Attempt }
-  /** `waitedMs`: length of the wait as drawn. */
   | { readonly type: 'wake'; readonly waitedMs: number }
   | { readonly type: 'no_retry' }
   /** From the gate on the client side. */

@@ -14,7 +14,6 @@ import {
   stay,
 } from './behaviour.js';
 
-/** Fields of a client besides its state; each kind has its own. */
 type Memory = object;
 
 type EventOf<Type extends ClientEvent['type']> = Extract<ClientEvent, { type: Type }>;

@@ -103,7 +103,6 @@ interface BreakerPlan {
 }
 
 interface BreakerMemory {
-  /** While open. */
   readonly untilMs?: number;
   /** While half open: trials let through, and trials served. */
   readonly tried?: number;
@@ -217,7 +216,6 @@ export function cubic(startMs: number): ClientGate {
   let fillRate = LEAST_RATE;
   let capacity = 1;
   let tokens = 0;
-  /** Undefined before the first refill. */
   let filledMs: number | undefined;
   let wMax = 0;
   let cutMs = startMs;

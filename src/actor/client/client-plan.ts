@@ -20,7 +20,6 @@ export interface ClientPlan {
   readonly count: number | undefined;
   /** Weight for dealing arriving requests; 0: it takes none. */
   readonly share: number;
-  /** Whether it receives the events of its contract. */
   readonly listens: boolean;
   /** Undefined: waits for ever. */
   readonly timeoutMs: number | undefined;
@@ -71,7 +70,6 @@ const smallest: { readonly [Kind in ClientKind]: ClientSpec } = {
   closed: { kind: 'closed', count: 1, think: '1s' },
 };
 
-/** With the defaults of its schema. */
 export function chartOf(kind: ClientKind): ClientChart {
   const [plan] = planClients([smallest[kind]], CYCLE_MS);
   assert(plan?.chart !== undefined, `clients of the kind ${kind} have no statechart`);

@@ -50,7 +50,6 @@ function Kind<const Name extends string, Fields extends TProperties>(kind: Name,
   return Type.Object({ kind: Type.Literal(kind, { description }), ...common, ...fields }, { ...strict, description });
 }
 
-/** In the order in which they are explained. */
 export const clientKinds = {
   open: Kind('open', 'Fires and forgets: every request is sent once.', { ...share }),
   obedient: Kind('obedient', 'Waits as long as Retry-After says, then sends again.', {

@@ -12,7 +12,6 @@ export interface ClientCounts {
   readonly succeeded: number;
   readonly given_up: number;
   readonly dropped: number;
-  /** Attempts that the client stopped waiting for. */
   readonly abandoned: number;
 }
 
@@ -49,7 +48,6 @@ export class ClientTally {
   readonly #counts = { ...nothing };
   readonly #jobTimes = new Durations();
   readonly #attemptTimes = new Durations();
-  /** Jobs served from `fromMs` to `untilMs`, whenever born. */
   #goodput = 0;
 
   /** Unix ms: jobs born before `fromMs` are warm-up and not counted; goodput is measured up to `untilMs`. */

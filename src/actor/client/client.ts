@@ -37,7 +37,6 @@ export interface Transport {
 
 export interface ClientWorld {
   readonly plan: Pick<ClientPlan, 'behaviour' | 'timeoutMs' | 'deadlineMs'>;
-  /** In an inspected run: its actors, and the machine of the clients. */
   readonly inspected: { readonly actors: ActorSystem; readonly machine: AnyStateMachine } | undefined;
   readonly clock: Clock;
   readonly transport: Transport;
@@ -56,10 +55,8 @@ export class Client {
   #alarm: Ticket | undefined;
   #alarmMs: number | undefined;
   #waitedMs = 0;
-  /** Attempts in flight: the last one sent, and the others. */
   #lastSent: SentAttempt | undefined;
   readonly #othersSent: SentAttempt[] = [];
-  /** Of the retry that waits to be sent. */
   #reason: Reason;
   #error: unknown;
   #emitted: Effect[] = [];
@@ -91,7 +88,6 @@ export class Client {
     return typeof value === 'string' ? { ...context, at: value } : context;
   }
 
-  /** End of the present wait, in unix ms. */
   get alarmMs(): number | undefined {
     return this.#alarmMs;
   }

@@ -10,7 +10,6 @@ import type { Attempt } from './behaviour.js';
 import { type ClientChart, onSetback } from './client-chart.js';
 
 interface ClosedPlan {
-  /** In ms. */
   readonly think: TimeLaw;
 }
 

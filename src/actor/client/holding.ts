@@ -21,7 +21,6 @@ interface Held {
   readonly attempts: number;
 }
 
-/** Fields depend on the state. */
 interface Holding {
   readonly inFlight: number;
   /** Absent while passing. */

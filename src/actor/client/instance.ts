@@ -11,10 +11,8 @@ export interface InstancePlan {
 export class Instance {
   readonly limit: RetryLimit | undefined;
   readonly gate: ClientGate | undefined;
-  /** Something observes how attempts end. */
   readonly hears: boolean;
 
-  /** @param index among those of its kind */
   constructor(
     readonly index: number,
     plan: Pick<InstancePlan, 'limit' | 'gate'> | undefined,

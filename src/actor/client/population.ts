@@ -32,7 +32,6 @@ interface PopulationOptions {
   /** Unix ms; end of the requests and of the goodput. Default: the end of the run. */
   readonly untilMs?: number | undefined;
   readonly actors?: ActorSystem | undefined;
-  /** Undefined if every request costs 1. */
   readonly drawCost?: (() => number) | undefined;
   readonly watch?: ClientWatch | undefined;
 }
@@ -187,7 +186,6 @@ class Kind implements ClientWorld {
     if (this.plan.count === undefined) this.#free[client.instance.index]!.push(client);
   }
 
-  /** Of a random instance, each equally likely. */
   #idle(contract: number): Client {
     const all = this.#instances;
     const instance = all.length === 1 ? all[0]! : all[this.#picks.integer(0, all.length - 1)]!;

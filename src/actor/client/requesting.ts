@@ -31,7 +31,6 @@ interface Requesting {
 
 interface Task {
   readonly job: Job;
-  /** Sent so far. */
   readonly attempts: number;
   /** Before the last attempt; 0 before the first. */
   readonly pausedMs: number;
@@ -42,16 +41,12 @@ interface Task {
 interface Again {
   readonly guard: string;
   readonly action: string;
-  /** Setbacks that are retried. */
   readonly on: readonly SetbackType[];
-  /** The answer to an abandoned attempt ends a job that is still wanted. */
   readonly takesLate?: boolean;
-  /** Attempts that must pass a gate. */
   readonly gated?: 'attempts' | 'retries' | undefined;
   readonly hedge?: HedgePlan | undefined;
   readonly maxAttempts: number;
   mayRetry(setback: Setback): boolean;
-  /** The wait before the next attempt. */
   after(setback: Setback, task: Task): Wait;
 }
 
@@ -220,7 +215,6 @@ function retriesOf({ guard, action, takesLate = false, gated, hedge, maxAttempts
 
 type Step = readonly [Requesting, readonly Effect[]];
 
-/** @param open attempts already in flight, with hedging */
 function sent({ job, attempts, pausedMs }: Task, hedge: HedgePlan | undefined, open = 0): Step {
   const number = attempts + 1;
   if (hedge === undefined) return [{ task: { job, attempts: number, pausedMs } }, [{ type: 'send', job, number }]];

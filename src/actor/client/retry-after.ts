@@ -20,7 +20,6 @@ export function endsJob({ policy, limitMs, above, missing }: RetryAfterPlan, tol
   return toldMs === undefined ? missing === 'stop' : toldMs > limitMs && above === 'stop';
 }
 
-/** `pause` gives the client's own pause, at least `leastMs`. */
 export function waitAfter(
   { policy, limitMs, above, slackMs }: RetryAfterPlan,
   toldMs: number | undefined,

@@ -17,21 +17,17 @@ import type { SetbackType } from './behaviour.js';
 /** Why an attempt is made: the setback before it, or hedging; undefined for the first of a job. */
 export type Reason = SetbackType | 'hedge' | undefined;
 
-/** The end of an attempt, as its instance observes it. */
 export interface AttemptEnd {
   /** `abandoned`: no longer wanted, since another attempt was served. */
   readonly type: 'served' | 'abandoned' | SetbackType;
   readonly after: Reason;
   readonly nowMs: number;
-  /** Since it was sent. */
   readonly heldMs: number;
   readonly retryAfterMs?: number | undefined;
 }
 
 export interface RetryLimit {
-  /** In traces. */
   readonly name: string;
-  /** The first attempt of a job is sent. */
   requested(nowMs: number): void;
   takeRetry(nowMs: number, after: SetbackType): boolean;
   ended?(end: AttemptEnd): void;
@@ -87,7 +83,6 @@ export function slidingCount(overMs: number, startMs: number): SlidingCount {
 
 export function retryConcurrency({ share, least }: { readonly share: number; readonly least: number }): RetryLimit {
   let firstsInFlight = 0;
-  /** Waiting or in flight. */
   let retries = 0;
   return {
     name: 'retry concurrency',

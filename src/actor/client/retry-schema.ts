@@ -237,7 +237,6 @@ export const maxAttempts = (usual: number) => ({
   ),
 });
 
-/** For clients of the kind retrying, and for libraries. */
 export const retryFields = {
   max_attempts: Type.Optional(
     Type.Union([maxAttempts(3).max_attempts, Type.Literal('unlimited', { description: 'It never gives up.' })], {
