@@ -80,7 +80,7 @@ export const load = command({
       import('../live/load.js'),
       import('./runs.js'),
     ]);
-    // Slow answers make requests live long. V8 then pretenures them into old space: 3 kB per request until the next full
+    // Slow answers make requests live long. V8 then pretenures them: 3 kB per request in old space until the next full
     // collection, and eight pauses of 10 ms a second instead of 3 ms. Only a command may set flags, not a library.
     setFlagsFromString('--no-allocation-site-pretenuring');
     const url = urlIn(given, line);

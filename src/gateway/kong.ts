@@ -98,7 +98,7 @@ function reachOf(routes: readonly TreeEntry[]): Pick<FoundLimiter, 'hosts' | 'pa
   return { hosts: all('hosts'), paths };
 }
 
-/** An object applies if an annotation names it or a label makes it global; an Ingress's own plugins replace global ones. */
+/** An object applies if an annotation names it or a label makes it global; plugins of an Ingress replace global ones. */
 function readObjects(roots: readonly TreeEntry[], found: FoundLimits): void {
   const global: FoundLimiter[] = [];
   const own = new Map<TreeEntry, FoundLimiter[]>();

@@ -91,7 +91,7 @@ export function sealed(outcome: Omit<Outcome, 'digest'> & { readonly digest?: st
   return { ...outcome, digest: `sha256:${sha256Hex(canonicalJson(determined))}` };
 }
 
-/** A difference or an invalid run outweighs the expectations. What holds in part of a run need not hold in all of it. */
+/** A difference or an invalid run outweighs the expectations. What holds in part of a run need not hold in all. */
 export function verdictOf({
   expectations,
   comparison,

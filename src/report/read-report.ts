@@ -13,7 +13,7 @@ import { faultsOf } from '../schema/schema-faults.js';
 import { readText, unreadableFailure } from '../schema/text-file.js';
 import { limitingStates, type Reported } from './reported.js';
 
-/** @param path a report folder, or its outcome.json @throws Failure `unreadable_file`, `invalid_json`, `invalid_input` */
+/** @param path a report folder or its outcome.json @throws Failure `unreadable_file`, `invalid_json`, `invalid_input` */
 export async function readRun(path: string): Promise<Reported> {
   const folder = path.endsWith('.json') ? join(path, '..') : path;
   const outcomePath = path.endsWith('.json') ? path : join(path, 'outcome.json');

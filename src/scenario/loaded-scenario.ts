@@ -75,7 +75,7 @@ export interface LoadedScenario {
     readonly scenario: LoadedScenario;
   }[];
   readonly expectations: readonly Expectation[];
-  /** The same scenario with cycles of `cycleMs`, as on a live node: times in seconds become another number of cycles. */
+  /** Re-plans for cycles of `cycleMs`, as on a live node: times in seconds become another number of cycles. */
   at(cycleMs: number): LoadedScenario;
 }
 

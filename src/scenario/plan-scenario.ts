@@ -34,7 +34,7 @@ import { planService } from './service-plan.js';
 
 const scenarioSchema = compileSchema(Scenario);
 
-/** A scenario file as a value. Arrivals may also be functions, and clients of kind `custom` are defined by a function. */
+/** A scenario file as a value. Arrivals may also be functions; functions define clients of kind `custom`. */
 export type ScenarioObject = Omit<Scenario, 'arrivals' | 'clients'> & {
   readonly arrivals?: readonly (ArrivalSpec | ArrivalFunction)[] | undefined;
   readonly clients?: readonly (ClientSpec | CustomClientSpec)[] | undefined;

@@ -18,6 +18,7 @@ export interface CurvePoint {
 
 export interface RuleCurve {
   readonly rule: string;
+  /** cycles */
   readonly within: number;
   /** The smallest threshold that limits nothing. */
   readonly peak: number;

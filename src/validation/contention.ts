@@ -24,6 +24,7 @@ const network = normal(10, 2);
 interface Published {
   readonly policy: BackoffPlan['policy'];
   readonly calls: readonly [number, number];
+  /** Time until the last client finishes, in ms, with its standard error. */
   readonly completion: readonly [number, number];
 }
 

@@ -13,6 +13,7 @@ import { UNIT_MS } from './arrivals.js';
 import { clientRig } from './client-rig.js';
 import type { PublishedCheck } from './published-check.js';
 
+/** Arrivals per second; from and to in seconds. */
 const spans = [
   { rate: 9, from: 0, to: 20 },
   { rate: 20, from: 20, to: 30 },

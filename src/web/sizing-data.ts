@@ -1,5 +1,6 @@
 // JSON data in the page of a recommended limit, for its script. Arrays of one interface are parallel.
 export interface SizingData {
+  /** Unix ms. */
   readonly firstMs: number;
   readonly lastMs: number;
   readonly isKeyed: boolean;
@@ -35,6 +36,7 @@ export interface SizedWindow {
 export interface SizedRows {
   readonly floor: number;
   readonly key: readonly number[];
+  /** Seconds from the first request. */
   readonly second: readonly number[];
   readonly from: readonly number[];
   readonly to: readonly number[];

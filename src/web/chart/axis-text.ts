@@ -75,7 +75,7 @@ function percentileName(nines: number, max: number): string {
   return `p${Number(percent.toFixed(percent < 99 ? 0 : 2))}`;
 }
 
-/** Splits `limited: 12` into two lines if any name is too long. Shortened names keep both ends, where clients differ. */
+/** Splits `limited: 12` into two lines if any name is too long. Shortened names keep both ends: clients differ there. */
 export function rowNames(names: readonly string[], longest: number): (string | string[])[] {
   const isLong = names.some((name) => name.length > longest);
   return names.map((name) => fittedName(isLong ? name.split(/: (?=[\d.,]+$)/) : [name], longest));

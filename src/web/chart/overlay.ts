@@ -65,7 +65,7 @@ function strokeAt(ctx: Context, x: number, area: Surface['area']): void {
   ctx.stroke();
 }
 
-/** Filled triangles for entries, hollow ones for restores, dots for other moves; ticks if they are too close together. */
+/** Filled triangles for entries, hollow ones for restores, dots for other moves; ticks where they are too close. */
 export function drawMarks({ ctx, area, x }: Surface, { kind, xs }: Mark, palette: Palette, row: number): void {
   const places = xs.map(x);
   const crowded = places.some((place, index) => index > 0 && place - places[index - 1]! < 9);

@@ -4,6 +4,7 @@ import type { Tone } from './spec.js';
 
 interface ToneLook {
   readonly color: string;
+  /** Dashes and gaps in px; empty for a solid line. */
   readonly dash: readonly number[];
 }
 
@@ -97,7 +98,7 @@ export const palettes: Readonly<Record<Theme, Palette>> = {
 
 type Family = keyof Palette['states'];
 
-/** Adds each state's colour property. States that admit and others have separate families; extra states share the last. */
+/** Adds a colour property to each state: one family for states that admit, one for others; extra states share the last. */
 export function stateTones<State extends { readonly admits: boolean }>(states: readonly State[]) {
   const next = { admits: 0, limits: 0 };
   return states.map((state) => {

@@ -141,6 +141,7 @@ export interface ChartSpec {
   readonly lanes?: Lanes;
   readonly ranges?: Ranges;
   readonly heat?: Heat;
+  /** px, for a width of 900 px. */
   readonly height: number;
   /** px; a narrower page scrolls it. Default: any width. */
   readonly leastWidth?: number | undefined;
