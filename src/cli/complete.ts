@@ -1,3 +1,4 @@
+// Shell completion of the word at the cursor: commands, options, values of enumerations.
 import { topics } from '../topics/topics.js';
 import { entriesOf, optionName } from './command.js';
 import { commands } from './commands.js';

@@ -1,3 +1,4 @@
+// `weir diff`: the effect of a change of a gateway's limits on bursts and on the requests of a log.
 import { clientLibraries, type LibraryName } from '../actor/client/libraries.js';
 import type { LimitsDiff } from '../report/diff-document.js';
 import { CYCLE_MS } from '../time/cycle.js';

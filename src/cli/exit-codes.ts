@@ -1,3 +1,4 @@
+// Exit codes, and the output of failures.
 import type { Verdict } from '../outcome/outcome-schema.js';
 import { Failure } from '../schema/failure.js';
 import { exitOfStop } from './interrupt.js';

@@ -1,3 +1,4 @@
+// Help texts, derived from the commands: the first page, the page of a command, and the page of all commands.
 import { filled, type Terminal } from '../report/terminal-text.js';
 import { topics } from '../topics/topics.js';
 import { type Command, entriesOf, type Option, optionName, usageOf } from './command.js';

@@ -1,3 +1,4 @@
+// `weir init`: copies a scenario of the package. `weir help scenarios` lists them.
 import { constants } from 'node:fs';
 import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

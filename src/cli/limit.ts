@@ -1,3 +1,4 @@
+// `--limit`: a limiter as a text or in a file, the same for every command.
 import type { GatewayLimits } from '../gateway/found.js';
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { Failure } from '../schema/failure.js';

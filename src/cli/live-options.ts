@@ -1,3 +1,4 @@
+// Options of all commands that send requests to a live target.
 import type { LiveOptions } from '../live/load.js';
 import { type GivenTo, several, text, value, whole } from './command.js';
 import { allow, MOST_CYCLE_MS, readMs } from './options.js';

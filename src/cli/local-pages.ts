@@ -1,3 +1,4 @@
+// A loopback server for the playground, the page of a run, and reports.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type HostCheck, hostCheck, refuseTwoHosts } from '../node/host-names.js';

@@ -1,3 +1,4 @@
+// Options that describe a log, shared by commands, and the words on how it was read.
 import { basename } from 'node:path';
 import { counted, readFacts } from '../report/words.js';
 import { parseTimeMs } from '../schema/quantity.js';

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// The program `weir`.
 import { runCommandLine } from './program.js';
 
 // The reader of a pipe may close it early: `weir node endpoints | head -1`.

@@ -1,3 +1,4 @@
+// `weir node contracts`, `transition`, `event` and `gate`: shows contracts, moves them, asks for decisions.
 import { driveTransition, getContract, listContracts } from '../api/contracts.js';
 import { countOne, gateByPost } from '../api/events.js';
 import { LONGEST_PAGE } from '../api/shapes.js';

@@ -1,3 +1,4 @@
+// `weir node backup`, `restore` and `evict`: works on the data folder of a node, which may be running.
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { command, flag, text } from './command.js';

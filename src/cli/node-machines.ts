@@ -1,3 +1,4 @@
+// `weir node machine` and `weir node active`: creates, lists, shows, ranks and deletes machines.
 import { listContracts } from '../api/contracts.js';
 import { createMachine, deleteMachine, getMachine, listActive, listMachines } from '../api/machines.js';
 import { counted, spanWords } from '../report/words.js';

@@ -1,3 +1,4 @@
+// `weir node clock`, `endpoints`, `operators` and `shift`: public information of a node, and operators over future cycles.
 import { listEndpoints, readClock } from '../api/node.js';
 import { getOperator, listOperators, shift as shiftOperators } from '../api/operators.js';
 import type { AnswerOf } from '../client/api-client.js';

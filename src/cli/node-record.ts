@@ -1,3 +1,4 @@
+// `weir node record` and `weir node follow`: exports the record of a machine, or follows it.
 import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { getMachine } from '../api/machines.js';

@@ -1,3 +1,4 @@
+// Options shared by several commands, so that they mean the same everywhere.
 import { seedOf } from '../math/seed.js';
 import { Failure } from '../schema/failure.js';
 import { cycleMsFor, nearestWindow, parseTime, parseTimeMs } from '../schema/quantity.js';

@@ -1,3 +1,4 @@
+// `weir play`: the playground, served on loopback or written as one file.
 import { writeFile } from 'node:fs/promises';
 import { writing } from '../schema/unwritable.js';
 import { command, text } from './command.js';

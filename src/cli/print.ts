@@ -1,3 +1,4 @@
+// The output of a command: JSON for programs, text for people.
 import type { ReportDocument } from '../report/block.js';
 import { documentText } from '../report/terminal-blocks.js';
 import { say, warn } from './say.js';

@@ -1,3 +1,4 @@
+// Finds the command of a command line, and runs it or shows its help.
 import { nearest } from '../schema/did-you-mean.js';
 import { topics } from '../topics/topics.js';
 import { VERSION } from '../version.js';

@@ -1,3 +1,4 @@
+// `weir recommend`: the limit that fits the requests of logs.
 import { families } from '../limiter/products/families.js';
 import { MOST_WITHIN } from '../schema/quantity.js';
 import { linesAs, otherProducts } from '../sizing/other-products.js';

@@ -1,5 +1,6 @@
 // The only output to the terminal: foreign text (names, keys, log lines, answers of servers) cannot control it.
 
+/** Colours of reports: see report/terminal-text.ts. */
 const COLOUR = '\\u001b\\[(?:1|2|22|31|32|39)m';
 const UNSEEN = new RegExp(`(${COLOUR})|[^\\P{C}\\n\\t]|[\\u2028\\u2029]`, 'gu');
 

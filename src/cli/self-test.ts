@@ -1,3 +1,4 @@
+// `weir self-test`: measures the published results on all cores.
 import { availableParallelism } from 'node:os';
 import { packageFile } from '../package-file.js';
 import { type Block, right, sentence } from '../report/block.js';

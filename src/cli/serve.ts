@@ -1,3 +1,4 @@
+// `weir serve`: runs a node until it is interrupted.
 import { isIP } from 'node:net';
 import { isLoopback } from '../api/loopback.js';
 import type { NetworkStorage } from '../node/network/network-storage.js';

@@ -1,3 +1,4 @@
+// `weir simulate`: runs scenarios in virtual time, each with its report.
 import { join } from 'node:path';
 import type { CycleRow } from '../outcome/cycle-row.js';
 import type { Table } from '../report/block.js';

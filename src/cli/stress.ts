@@ -1,3 +1,4 @@
+// `weir stress`: saturates a node and reports its capacity.
 import type { RateSearch } from '../live/rate-search.js';
 import type { RouteFigures, StressResult } from '../live/stress.js';
 import { type Block, right, sentence } from '../report/block.js';

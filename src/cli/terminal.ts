@@ -1,3 +1,4 @@
+// Text output: tables that fit the terminal, and lists of names with values.
 import { alignedTable, type Terminal } from '../report/terminal-text.js';
 
 /** Colour is on for a terminal unless NO_COLOR is set; FORCE_COLOR turns it on. */

@@ -1,3 +1,4 @@
+// Prints a page of `weir help`: a topic, or any Markdown text.
 import { readFileSync } from 'node:fs';
 import { packageFile } from '../package-file.js';
 import { usageFailure } from './exit-codes.js';

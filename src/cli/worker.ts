@@ -1,3 +1,4 @@
+// `weir worker`: executes runs and shares of loads requested with --workers, until stopped.
 import { availableParallelism, hostname } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import type { LoadJob } from '../live/load-job.js';

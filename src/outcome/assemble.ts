@@ -1,3 +1,4 @@
+// Assembles an outcome: figures, expectations, notes, verdict, digest.
 import { canonicalJson, sha256Hex } from '../schema/canonical.js';
 import { instantText, startOf } from '../time/cycle.js';
 import { VERSION } from '../version.js';

@@ -1,3 +1,4 @@
+// The schema of several rules compared on the same requests.
 import type { Static } from 'typebox';
 import { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { real } from '../schema/fields.js';

@@ -1,3 +1,4 @@
+// Costs of a run's requests, in their unit.
 import type { CostFigures } from './outcome-schema.js';
 
 const MINUTE_MS = 60_000;

@@ -1,3 +1,4 @@
+// The schema of an outcome, predicted or observed. Published with the package as JSON Schema.
 import type { Static } from 'typebox';
 import { flag, real, whole } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';

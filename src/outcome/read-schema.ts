@@ -1,3 +1,4 @@
+// Field types of an outcome, and its rarer parts.
 import type { TSchema } from 'typebox';
 import { Type } from '../schema/json-schema.js';
 

@@ -1,3 +1,4 @@
+// Part of a run, from one cycle to another.
 import { Failure } from '../schema/failure.js';
 
 /** Cycles from .. to - 1, counted from the start of the run; `to` is Infinity for its end. */

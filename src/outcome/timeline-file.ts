@@ -1,3 +1,4 @@
+// Timelines as streamed CSV and NDJSON.
 import type { Timeline, TimelineRow } from './timeline.js';
 
 const COLUMNS = ['cycle', 'contract', 'requests', 'admitted', 'limited', 'count', 'state'] as const;

@@ -1,3 +1,5 @@
+// Figures of a run as tiles, and its expectations.
+
 export type Tile = readonly [name: string, value: string, note?: string];
 
 export function Tiles({ tiles }: { readonly tiles: readonly Tile[] }) {

@@ -1,3 +1,4 @@
+// The requests sent through every rule.
 import { families } from '../limiter/products/families.js';
 import { comparing } from './controls.js';
 

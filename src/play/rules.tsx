@@ -1,3 +1,4 @@
+// The same requests through every rule, side by side, with a small picture each.
 import { useState } from 'preact/hooks';
 import { families } from '../limiter/products/families.js';
 import { VERSION } from '../version.js';

@@ -1,3 +1,4 @@
+// Sliders, the rules to compare with, and the clients' back-off.
 import { useRef } from 'preact/hooks';
 import { backingOff, type Controls, comparing, policies, rules, type Slider, slid } from './controls.js';
 

@@ -1,3 +1,4 @@
+// The story: seven ideas, each with one sentence, one picture and one control. It ends in the sandbox.
 import { useMemo, useState } from 'preact/hooks';
 import type { Theme } from '../web/chart/palette.js';
 import { Charts, linkName } from './charts.js';

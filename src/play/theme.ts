@@ -1,3 +1,4 @@
+// The page's theme: follows the system until the switch is used.
 import { useEffect, useState } from 'preact/hooks';
 import type { Theme } from '../web/chart/palette.js';
 

@@ -1,3 +1,4 @@
+// The effect of a change of a gateway's limits: changed limits, bursts, and clients newly refused.
 import type { GatewayLimits } from '../gateway/found.js';
 import type { LimitChange } from '../sizing/limit-changes.js';
 import type { LimitDiff, NamedCounts } from '../sizing/limit-diff.js';

@@ -1,3 +1,4 @@
+// The figures of an outcome: name, label, unit, and which direction is worse.
 import type { ClientFigures, Outcome, Quantiles } from '../outcome/outcome-schema.js';
 import { capital, latency, number, spanWords } from './words.js';
 

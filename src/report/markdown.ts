@@ -1,3 +1,4 @@
+// Documents as Markdown, for a pull request or the summary of a CI step.
 import { type Block, briefRows, cellOf, chartFile, type ReportDocument, shownIn, type TableColumn } from './block.js';
 
 const AGAIN = 'Run it again';

@@ -1,3 +1,4 @@
+// Rules side by side, as a document.
 import type { ComparedRule, ComparedRules } from '../outcome/compared-rules.js';
 import type { LogComparison } from '../sizing/compare-logs.js';
 import type { ChangedKey } from '../sizing/side-by-side.js';

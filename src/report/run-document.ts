@@ -1,3 +1,4 @@
+// A run as a document, and several runs as a table with a line for each.
 import type { Outcome } from '../outcome/outcome-schema.js';
 import { answerBlocks } from './answer-blocks.js';
 import { type Block, type CheckRow, type Medium, type ReportDocument, right, sentence, type Table } from './block.js';

@@ -1,3 +1,4 @@
+// The advice of `weir recommend` as a document.
 import type { Advice, Recommendation } from '../sizing/advice.js';
 import type { PasteLines } from '../sizing/lines-to-paste.js';
 import { type Block, type ReportDocument, right, sentence, type Table } from './block.js';

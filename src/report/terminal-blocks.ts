@@ -1,3 +1,4 @@
+// Documents as text for a terminal.
 import { type Block, briefRows, type Cell, cellOf, type ReportDocument, shownIn, type Table } from './block.js';
 import { chartLines } from './terminal-chart.js';
 import { alignedTable, asciiOnly, type Hue, hued, shownName, type Terminal, wrapped } from './terminal-text.js';

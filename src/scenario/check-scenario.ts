@@ -1,3 +1,4 @@
+// Checks of a scenario that a schema cannot express.
 import type { ClientPlan } from '../actor/client/client-plan.js';
 import { Failure, type Fault } from '../schema/failure.js';
 import type { ArrivalSpec } from '../traffic/arrival/arrival-schema.js';

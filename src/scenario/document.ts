@@ -1,3 +1,4 @@
+// Parses a scenario text into a value, and the line of each place.
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, stringify } from 'yaml';
 import { Failure, type Fault } from '../schema/failure.js';
 

@@ -1,3 +1,4 @@
+// Reads the file of a scenario, and the files that it names.
 import { statSync } from 'node:fs';
 import { basename, dirname, extname, resolve } from 'node:path';
 import { Failure } from '../schema/failure.js';

@@ -1,3 +1,4 @@
+// Loads a scenario from a file, a text or an object.
 import type { FindOperator } from '../operator/operator.js';
 import { Failure } from '../schema/failure.js';
 import { FileSource, NoFiles, readSource } from './file-source.js';

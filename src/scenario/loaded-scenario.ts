@@ -1,3 +1,4 @@
+// A scenario ready to run: times in cycles, defaults filled in, models planned.
 import type { ClientPlan } from '../actor/client/client-plan.js';
 import type { Plan } from '../limiter/plan.js';
 import type { Family } from '../limiter/products/families.js';

@@ -1,3 +1,4 @@
+// Plans a scenario: parses and checks it, reads quantities, fills in defaults.
 import { type CustomClientSpec, planClients } from '../actor/client/client-plan.js';
 import { type ClientSpec, clientFaults } from '../actor/client/client-schema.js';
 import { type Plan, spanCycles } from '../limiter/plan.js';

@@ -1,3 +1,4 @@
+// The requests of a log for replay: counts by cycle, in total and by client.
 import { parseTimeMs } from '../schema/quantity.js';
 import type { LogSpec } from '../traffic/arrival/make.js';
 import type { RequestSink } from '../traffic/log/intake.js';

@@ -1,3 +1,4 @@
+// The schema of a scenario file. Published with the package as JSON Schema.
 import type { Static } from 'typebox';
 import { ClientsSpec } from '../actor/client/client-schema.js';
 import { ContractDefinition } from '../limiter/definition.js';

@@ -1,3 +1,4 @@
+// The schema and the plan of a scenario's service.
 import type { Static } from 'typebox';
 import { parseTimeLaw, type TimeLaw, TimeLawSpec } from '../math/time-law.js';
 import { flag, real, whole } from '../schema/fields.js';
@@ -87,9 +88,9 @@ export interface ServerPlan {
 
 export interface ServicePlan extends ServerPlan {
   readonly order: (typeof orders)[number];
-  /** ms. A queue not empty for `intervalMs` is a standing queue. */
+  /** ms. The queue is persistent if it has not been empty for `intervalMs`. */
   readonly intervalMs: number;
-  /** Longest wait in a standing queue, and otherwise, in ms; undefined: unlimited. */
+  /** Longest wait in a persistent queue, in ms; otherwise it is `intervalMs`. Undefined: unlimited. */
   readonly codelMs: number | undefined;
   readonly deadlineMs: number;
   readonly fails: number;

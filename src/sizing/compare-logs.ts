@@ -1,3 +1,4 @@
+// Replays logs through several rules at once.
 import { ruleOf } from '../limiter/rule/rule-definition.js';
 import type { ComparedRules } from '../outcome/compared-rules.js';
 import type { Feed } from '../simulate/feed.js';

@@ -1,3 +1,4 @@
+// The limits of one version of a gateway's files, ready to decide the requests of a log.
 import type { FoundLimiter, GatewayLimits, KeyPart } from '../gateway/found.js';
 import { announcedWait } from '../limiter/rule/announced.js';
 import { and } from '../limiter/rule/combined.js';

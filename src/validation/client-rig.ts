@@ -1,3 +1,4 @@
+// Clients of one kind in virtual time, for published systems.
 import type { Answer } from '../actor/client/behaviour.js';
 import type { SentAttempt, Transport } from '../actor/client/client.js';
 import { type CustomClientSpec, planClients } from '../actor/client/client-plan.js';

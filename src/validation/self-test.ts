@@ -1,3 +1,5 @@
+// The self-test: the list of checks, and their execution.
+
 // A turn of the event loop between replications lets signals arrive.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { nearest } from '../schema/did-you-mean.js';

@@ -1,3 +1,4 @@
+// The worker thread of the self-test: runs one replication of one check.
 import { replicate } from './self-test.js';
 
 export default function run({

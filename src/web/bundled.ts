@@ -1,3 +1,4 @@
+// The bundled files of the pages, each read once.
 import { readFileSync } from 'node:fs';
 import { packageFile } from '../package-file.js';
 

@@ -1,3 +1,5 @@
+// Finds an element of a page by its id, in the browser.
+
 export function element(id: string): HTMLElement;
 export function element<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind;
 export function element(id: string, kind: new () => HTMLElement = HTMLElement): HTMLElement {

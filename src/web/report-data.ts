@@ -1,3 +1,4 @@
+// JSON data in a report page, for its script.
 import type { Palette, Theme } from './chart/palette.js';
 import type { ChartSpec } from './chart/spec.js';
 

@@ -1,3 +1,4 @@
+// A section that scrolls on its own, and by keyboard.
 import type { ComponentChildren, Ref } from 'preact';
 
 interface ScrollingProps {

@@ -1,3 +1,4 @@
+// The charts of a run, in report order.
 import type { ChartSpec } from '../../web/chart/spec.js';
 import type { Reported } from '../reported.js';
 import { decisionsChart } from './decisions.js';

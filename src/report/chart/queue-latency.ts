@@ -1,3 +1,4 @@
+// Charts of the queue with retries, latency over time, and latency by percentile.
 import type { Outcome, Quantiles } from '../../outcome/outcome-schema.js';
 import type { Series } from '../../outcome/series.js';
 import type { ChartSpec, CycleAxis, Line, Tone } from '../../web/chart/spec.js';

@@ -1,3 +1,4 @@
+// Charts of replications: the window as a band over cycles, and the spread of every figure.
 import type { ChartSpec, Line } from '../../web/chart/spec.js';
 import { figures } from '../figures.js';
 import type { Reported } from '../reported.js';

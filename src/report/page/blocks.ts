@@ -1,3 +1,4 @@
+// Blocks as HTML.
 import type { ChartSpec } from '../../web/chart/spec.js';
 import {
   type Block,

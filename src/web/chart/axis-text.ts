@@ -1,3 +1,4 @@
+// Texts on the axes and in the tooltips of charts.
 import type { ChartSpec, CycleAxis } from './spec.js';
 
 /** 1842801930 -> 1,842,801,930; at most two digits after the point, three below 1. */

@@ -1,3 +1,4 @@
+// The candidate of a contract, for its owner: decisions that differ, and their keys.
 import { useAnswer } from './clock.js';
 import { figures, type ShownContract, some, weir } from './node-client.js';
 import { Fault, Fold, ScrollingTable, ShownCount } from './parts.js';

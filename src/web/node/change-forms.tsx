@@ -1,3 +1,4 @@
+// Forms of a machine's owner: change numbers and names of contracts, set a candidate, delete.
 import { ContractChoice, type OwnerProps } from './contract-choice.js';
 import { Form, fieldNumber, fieldText, InputField } from './form.js';
 import { some, weir } from './node-client.js';

@@ -1,3 +1,4 @@
+// A form field that selects a contract.
 import type { ShownContract } from './node-client.js';
 
 export interface OwnerProps {

@@ -1,3 +1,4 @@
+// The form that creates a machine.
 import { Form, fieldText, InputField } from './form.js';
 import { weir } from './node-client.js';
 

@@ -1,3 +1,4 @@
+// A collapsible form that sends a request to the node and shows the answer.
 import type { ComponentChildren, ComponentProps } from 'preact';
 import { useState } from 'preact/hooks';
 import { wordsOf } from './node-client.js';

@@ -1,3 +1,4 @@
+// Health and capacity of the node, and the nodes of its network.
 import { useRef, useState } from 'preact/hooks';
 import type { AnswerOf } from '../../client/api-client.js';
 import type { Endpoints } from '../../client/route-table.js';

@@ -1,3 +1,4 @@
+// Common elements of node pages: fault, collapsible section, figure, scrolling table.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Scrolling } from '../scrolling.js';
