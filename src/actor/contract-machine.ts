@@ -1,5 +1,4 @@
-// A contract as an XState machine: the config of limiter/machine-config.ts, and one setup for all contracts, which gives guards and
-// actions the meaning of limiter/guards.ts.
+// A contract as an XState machine: the config of limiter/machine-config.ts, and one setup with the guards and actions of limiter/guards.ts.
 import { assign, emit, type StateMachine, setup } from 'xstate';
 import type { ContractDefinition } from '../limiter/definition.js';
 import { has } from '../limiter/expression/integer-set.js';

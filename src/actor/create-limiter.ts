@@ -59,10 +59,7 @@ export function createLimiter(options: LimiterOptions = {}): Limiter {
   return limiterMaker(options).make();
 }
 
-/**
- * Makes equal limiters, one per key. A key idle for longer than `spanMs` behaves like a new key.
- * @throws Failure as `createLimiter`
- */
+/** Makes equal limiters, one per key. A key idle for `spanMs` is like a new one. @throws Failure as `createLimiter` */
 export function limiterMaker({ cycleMs: asked, ...limiter }: LimiterOptions = {}) {
   const cycleMs =
     asked ?? cycleMsFor(['within' in limiter ? (limiter.within as string | number) : undefined], CYCLE_MS);

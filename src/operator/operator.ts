@@ -18,10 +18,7 @@ export interface ReferenceCase {
   readonly source: string;
 }
 
-/**
- * The result of a second method, with its intermediate figures. A proof holds if `residual`, the relative distance of the two
- * results, is at most `tolerance`.
- */
+/** A second result. The proof holds if `residual`, the relative distance of both results, is at most `tolerance`. */
 export interface Proof {
   readonly method: string;
   readonly witness: Readonly<Record<string, number>>;

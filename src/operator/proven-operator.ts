@@ -23,10 +23,7 @@ interface Formula<Name extends string>
   };
 }
 
-/**
- * The witness contains the inputs and the result besides the figures, so that a proof belongs to one firing: a result with
- * another last bit lies within every tolerance, but is not the one that was proved.
- */
+/** The witness contains inputs and result, so a proof fits one firing only: tolerances would not see another last bit. */
 export function provenOperator<Name extends string>({ check, ...formula }: Formula<Name>): Operator {
   const { method, tolerance, evaluate } = check;
   const prove = (inputs: Readonly<Record<Name, number>>, result: number): Proof => {

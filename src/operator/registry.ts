@@ -13,10 +13,7 @@ import { universalGravitation } from './universal-gravitation.js';
 export class OperatorRegistry {
   readonly #operators = new Map<string, Operator>();
 
-  /**
-   * @throws Bug for an id that is taken or not of upper-case letters and digits, a physics operator with fewer than three
-   * reference cases, or a case that does not hold
-   */
+  /** @throws Bug for an id that is taken or malformed, a physics operator with fewer than three cases, or a case that fails */
   constructor(operators: Iterable<Operator>) {
     for (const operator of operators) this.#register(operator);
   }

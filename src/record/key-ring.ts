@@ -1,5 +1,4 @@
-// Which keys may sign a record, and in which cycles: a pinned key and its successors, each named by the key before it.
-// signing.ts checks the signatures.
+// Which keys may sign a record, and in which cycles: a pinned key and its successors, each named by the previous one.
 //
 //   pinned A ──succession──► B ──succession──► C          A signs up to cycle 100, B from 100 to 250, C from 250 on;
 //               cycle 100        cycle 250                in the cycle of a change, both may sign

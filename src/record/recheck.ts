@@ -17,10 +17,7 @@ export type FiredRow = Pick<
   | 'substrate'
 >;
 
-/**
- * Repeats the operator of a row and its substrate operator, and proves the result if the row has a proof digest. Results must
- * be equal to the last bit. Undefined if everything holds, otherwise a sentence about the first fault.
- */
+/** Repeats the operators, and the proof if the row has its digest, to the last bit. Returns a sentence about the first fault. */
 export function recheck(row: FiredRow, findOperator: FindOperator = findStandardOperator): string | undefined {
   const { cycle, operator, inputs, result, substrate } = row;
   if (!Number.isSafeInteger(cycle)) return `${cycle} is no cycle.`;

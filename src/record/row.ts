@@ -1,8 +1,7 @@
 // The parts of a record: rows, the checkpoints and cuts that a node signs, and the successions of its keys. Each field is declared once, with
 // its bounds: types, the check of a record (shape.ts) and the answers of the API (api/shapes.ts) follow from it.
 //
-// Field names are those of the HTTP API and of exports: a row is hashed, stored, served and exported in this shape. Fields that do not apply
-// are absent, never null.
+// Field names are those of the API and of exports: rows are hashed, stored, served and exported like this. Fields that do not apply are absent.
 import type { Static, TSchema } from 'typebox';
 import { type Frozen, Type } from '../schema/json-schema.js';
 

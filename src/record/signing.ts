@@ -160,10 +160,7 @@ function rawKey(text: string): JsonWebKeyInput | undefined {
   return x === undefined ? undefined : { format: 'jwk', key: { kty: 'OKP', crv: 'Ed25519', x } };
 }
 
-/**
- * Undefined unless the text is the canonical form of `length` bytes: decoders ignore the spare bits of the last character, so a
- * flipped bit could go unnoticed in a record.
- */
+/** Undefined unless `text` is the canonical form: decoders ignore spare bits of the last character, which could hide a flip. */
 function canonicalBytes(text: string, length: number): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');
   return bytes.length === length && bytes.toString('base64') === text ? bytes : undefined;

@@ -40,7 +40,6 @@ interface VerifyRecordOptions {
  * @param record the export, at once or in pieces of any size, for example `createReadStream('edge.ndjson')`
  * @param key the trusted key: PEM, the 32 bytes in base64, or a fingerprint (`SHA256:…`). Without one a record is not valid unless
  *   `allowUnpinned` is set: a forger signs with a key of their own.
- * @returns what holds, and the first row, line or signature that does not
  * @throws Failure `invalid_input` for a key or a checkpoint that cannot be read
  */
 export async function verifyRecord(

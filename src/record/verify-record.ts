@@ -1,5 +1,4 @@
-// Verifies a record row by row in bounded memory, and reports the first fault. key-ring.ts decides which keys to trust, verify-export.ts reads
-// exported text.
+// Verifies a record row by row in bounded memory, and reports the first fault. key-ring.ts decides which keys to trust.
 
 import type { FindOperator } from '../operator/operator.js';
 import { EMPTY, type Head, hashOf } from './chain.js';

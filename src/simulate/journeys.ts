@@ -3,8 +3,7 @@
 //   sent ──► decided ── admitted ──► (held) ──► started ──► ended            served, failed
 //               └─────── limited ──► ended                                   the client may send it again: the next attempt of its job
 //
-// A run with clients records all of it. Without clients, a rule decides requests one by one; those of a window are counted by cycle
-// and spread evenly over it here.
+// With clients all of it is recorded. Otherwise a rule decides requests one by one; those of a window are spread evenly over their cycle.
 import type { SentAttempt } from '../actor/client/client.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
 import type { Clock } from '../time/clock.js';

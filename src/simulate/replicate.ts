@@ -1,5 +1,4 @@
-// Runs a scenario under the seeds s, s/1, s/2, … and summarises the runs. A run is a pure function of its scenario and seed, so figures
-// do not depend on where it was made.
+// Runs a scenario under the seeds s, s/1, s/2, … and summarises. A run is a pure function of scenario and seed: it may be made anywhere.
 import { meanInterval, shareInterval } from '../math/interval.js';
 import type { Seed } from '../math/seed.js';
 import { sealed, verdictOf } from '../outcome/assemble.js';

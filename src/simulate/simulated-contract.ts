@@ -49,10 +49,7 @@ export class SimulatedContract extends GateHead {
     return this.#wakeMs;
   }
 
-  /**
-   * Decides `n` requests now and returns how many were admitted: see `Gate.decide`, with `cost` `Gate.decideCost`.
-   * @param cycle of the clock
-   */
+  /** Decides `n` requests in the clock's `cycle` and returns how many were admitted. See `Gate.decide`, `Gate.decideCost`. */
   decide(n: number, cycle: number, holdMs?: number, cost?: number): number {
     const { gate } = this;
     const nowMs = this.#parts.clock.now();

@@ -1,5 +1,4 @@
-// Writes the trace of a run in the protocol of Stately's inspector (the types StatelyInspectionEvent of @statelyai/inspect 0.7), one line
-// of JSON per event.
+// Writes a trace in the protocol of Stately's inspector (StatelyInspectionEvent of @statelyai/inspect 0.7), one line of JSON per event.
 //
 //   @xstate.actor      name, definition (the config as text), snapshot, parentId
 //   @xstate.event      event, sourceId

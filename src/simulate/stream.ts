@@ -31,10 +31,7 @@ export interface StreamedRequest {
 export interface CountOptions {
   /** In ms, an integer from 1. Default: 777. */
   readonly cycleMs?: number | undefined;
-  /**
-   * Largest lag of a request behind the newest, in ms, at least 0. A cycle is held back this long; with Infinity until the
-   * source completes. Default: 60,000.
-   */
+  /** Largest lag behind the newest request, at least 0; a cycle is held back this long. Infinity: to the end. Default: 60,000. */
   readonly lateMs?: number | undefined;
   /** Keeps the instants of requests, for rules. Default: false. */
   readonly withInstants?: boolean | undefined;

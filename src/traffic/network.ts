@@ -1,10 +1,7 @@
 // The key under which an address is limited.
 import { isIPv4, isIPv6 } from 'node:net';
 
-/**
- * The address itself; for IPv6 its network, which usually belongs to one person.
- * @param bits length of that network, a multiple of 4 from 16 to 64
- */
+/** For IPv6 its network, usually one person's, with a prefix of `bits`: a multiple of 4 from 16 to 64. */
 export function networkOf(address: string, bits = 64): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
   if (isIPv4(mapped) || !isIPv6(mapped)) return mapped;

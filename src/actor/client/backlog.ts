@@ -2,8 +2,7 @@
 //
 //   front  1 -> 2 -> 3        back  6 -> 5 -> 4        holds 1 2 3 4 5 6; the back is reversed when the front is used up
 //
-// The state of an actor is a value, so that a trace can keep earlier ones; copying thousands of items at each event would cost more
-// than the rest of the client. Every operation takes amortized O(1).
+// A state is a value, so that a trace can keep earlier ones; copying thousands of items per event would be slow. All in amortized O(1).
 
 interface Link<Item> {
   readonly item: Item;

@@ -43,10 +43,7 @@ export interface CustomClientSpec extends Behaviour<ClientState> {
   readonly timeout?: number | string;
 }
 
-/**
- * @param place JSON pointer to the specifications
- * @throws Failure `invalid_input`, its faults placed, if a time or rate cannot be read or fields contradict each other
- */
+/** @throws Failure `invalid_input`, placed below `place`, if a time or rate cannot be read or fields contradict each other */
 export function planClients(
   specs: readonly (ClientSpec | CustomClientSpec)[],
   cycleMs: number,

@@ -1,5 +1,4 @@
-// How client libraries retry by default, as data: for a GET, if methods differ. Distinctions that a scenario does not make (408 from 503, a body
-// that says throttled) are left out.
+// How client libraries retry by default, as data: for a GET, if methods differ, without distinctions that no scenario makes (408, 503).
 import type { RetrySpec } from './retry-schema.js';
 
 export interface ClientLibrary {

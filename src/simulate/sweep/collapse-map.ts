@@ -64,9 +64,8 @@ export interface CollapseMap {
   readonly axes: readonly Axis[];
   readonly cells: readonly Cell[];
   /**
-   * A row per point with `stuck` (share of runs, Wilson's 95 % interval), `clients.drain_ms` (time to recover of the runs
-   * that do) and `runs` (0 if inferred). Splitting adds `split_runs`; a chain `not_recovered` and `chain_states`, without
-   * intervals.
+   * A row per point: `stuck` (share, Wilson's 95 % interval), `clients.drain_ms` (of runs that recover), `runs` (0: inferred);
+   * with splitting `split_runs`; with a chain `not_recovered` and `chain_states`, without intervals.
    */
   readonly rows: readonly SweepRow[];
   readonly columns: readonly MapColumn[];
@@ -102,10 +101,7 @@ interface Point {
 
 const newPoint = (): Point => ({ n: 0, stuck: 0, goodput: 0, recoveriesMs: [] });
 
-/**
- * Cells of the plan are policies, replications the runs of a point at the border. Undefined if stopped.
- * @throws Failure `wrong_usage`
- */
+/** Cells are policies, replications the runs of a point at the border. Undefined if stopped. @throws Failure `wrong_usage` */
 export async function mapCollapse(
   plan: SweepPlan,
   question: MapQuestion,

@@ -32,10 +32,7 @@ export interface SweepOptions {
 const MOST_CHECKED = 5_000;
 const MOST_REPLICATIONS = 100_000;
 
-/**
- * Checks every cell, or of more than 5,000 the values of each axis.
- * @throws Failure `wrong_usage`, or those of `loadScenario` with the refused cell
- */
+/** @throws Failure `wrong_usage`, or those of `loadScenario` with the refused cell */
 export async function planSweep(
   source: string | ScenarioObject,
   grid: Grid,

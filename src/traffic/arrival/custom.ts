@@ -18,10 +18,7 @@ export interface CustomArrivalSpec {
 
 const MOST_CYCLES = 10_000_000;
 
-/**
- * The counts of a whole run, computed before it begins: an error of the function ends the call that made the run.
- * @throws Failure `invalid_input` if the function does not return a whole number in its range; and any error of the function
- */
+/** Computed before the run. @throws Failure `invalid_input` if a value is not a whole number in range; errors of the function */
 export function countsOf(count: ArrivalFunction, cycles: number, random: () => number): number[] {
   if (cycles > MOST_CYCLES)
     refuse('', `is a function, which is asked for at most ${MOST_CYCLES} cycles, not ${cycles}`);

@@ -1,5 +1,4 @@
-// Chooses the time, count and client fields of a log: from the format's definition, then by usual names and sampled values. If several
-// fields could be the time, the user must name it.
+// Chooses the time, count and client fields of a log by its format, usual names and sampled values; refuses if several may be the time.
 //
 //   time, when    0.25, 2015-05-17T10:05:03Z    the values that are dates: `when`
 //   n, ts         1, 2, 3 beside dates          increments of one are row numbers: no count

@@ -1,5 +1,4 @@
-// The table of formats: name, which moment of a request its time marks, precision, writer, fields. Any other log is read by the usual
-// names of columns (columns.ts).
+// The table of formats: name, moment of a request, precision, writer, fields. Other logs are read by usual column names (columns.ts).
 import { clf } from './clf.js';
 import { counts } from './counts.js';
 import { directives, gatling, tableOf, tableWith, toldTable } from './delimited.js';

@@ -257,10 +257,7 @@ export class TimeReader implements DateStyle {
     return readInstant(bytes, from, to, unit, this);
   }
 
-  /**
-   * The latest year in which the date is at most a day after the present. December to January advances the year;
-   * December after January is a late line.
-   */
+  /** The latest year at most a day after the present. December to January advances it; December after January is a late line. */
   year(msIn: (year: number) => number): number {
     this.withoutYear++;
     const { nowMs } = this.#style;

@@ -2,8 +2,7 @@
 //
 //   {"ts":1446249504.427,"request":{"remote_ip":"192.0.2.1"}}          fields ts, request, request.remote_ip
 //
-// JSON.parse would turn `1446249504427123456` into the nearest double; a time must keep its digits. Structure is checked (strings,
-// brackets, commas, colons); the spelling of unused values is not.
+// JSON.parse would round `1446249504427123456`; a time must keep its digits. Structure is checked, the spelling of unused values is not.
 import { type Cutter, Field, type Known, type Layout } from './layout.js';
 
 export class JsonWalk {

@@ -116,10 +116,7 @@ export function unitOfDate(value: number): TimeUnit | undefined {
   });
 }
 
-/**
- * The unit of most texts: by plausible dates, else by size. Small numbers say little, since a clock may begin at 0;
- * for them a unit in the column's name counts (`t_ms`, `startNs`).
- */
+/** By plausible dates, else by size; for small numbers, as of a clock that began at 0, also by the column's name (`startNs`). */
 export function unitOf(samples: readonly string[], name: string): TimeUnit {
   const numbers = samples.map(numberOf).filter((value) => !Number.isNaN(value));
   const median = numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
