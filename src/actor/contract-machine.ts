@@ -35,7 +35,7 @@ export const contractSetup = setup({
   },
   actions: {
     hold: assign(({ event }) => ({ heldUntilCycle: heldUntil(event) })),
-    /** Data for the host, which fires the operator before it takes the transition. Without a host nothing is computed. */
+    /** Data for the host, which fires the operator before it takes the transition. Without a host, nothing happens. */
     fire: (_, _params: Fire) => {},
     emit: emit(({ event }, { event: type, aggregate }: Emit) => ({
       type,
@@ -50,7 +50,7 @@ export const contractSetup = setup({
 export type ContractMachine = StateMachine<{ heldUntilCycle: number }, ContractEvent, any, any, any, any, any, any, any, any, any, ContractEmitted, any, any>;
 
 /**
- * The machine of a definition, also of one stored as JSON: `machine.config`, parsed again and passed here, behaves the same.
+ * The machine of a definition, also of one stored as JSON: `machine.config`, parsed and passed here, behaves the same.
  * `createMachine` of XState alone lacks its guards and actions.
  *
  *     const actor = createActor(contractMachine(rateLimiter({ threshold: 2 })));

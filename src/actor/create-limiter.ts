@@ -30,7 +30,7 @@ export interface LimiterDecision {
   readonly admitted: number;
   readonly state: string;
   readonly remaining: number;
-  /** Until a request would be admitted if none arrives before; 0: now, Infinity: never. A window also counts limited requests. */
+  /** Until a request would be admitted if no other arrives; 0: now, Infinity: never. Limited ones count in a window. */
   readonly retryAfterMs: number;
   /** Longest delay of the admitted requests by a rule; absent for a window. */
   readonly delayMs?: number;
@@ -53,7 +53,7 @@ export interface Limiter {
  *     createLimiter({ threshold: 100, within: 60 }).decide(Date.now())
  *     createLimiter({ like: 'nginx', rate: '10r/s', burst: 5 }).decide(Date.now())
  *
- * @throws Failure `invalid_input` for a threshold or a window out of its range, `invalid_definition` for a rule that does not fit
+ * @throws Failure `invalid_input` for a threshold or window out of range, `invalid_definition` for a rule that does not fit
  */
 export function createLimiter(options: LimiterOptions = {}): Limiter {
   return limiterMaker(options).make();
@@ -102,7 +102,7 @@ function refused(path: string, message: string): Failure {
 
 /**
  * A gate to embed: counts and decides like a contract of the node, in memory, without operators and without a record.
- * `makeGate(plan, cycleOf(now, CYCLE_MS)).decide(1, cycleOf(now, CYCLE_MS))` returns how many of one request are admitted.
+ * `makeGate(plan, cycleOf(now, CYCLE_MS)).decide(1, cycleOf(now, CYCLE_MS))` returns how many of one are admitted.
  * @param cycle of its start
  * @param inspect receives every request and every cycle, for traces
  * @param cycleMs for a plan with a rule. Default: 777

@@ -11,7 +11,7 @@ import type { Plan } from '../limiter/plan.js';
 import type { ActorSystem } from './actor-system.js';
 import { speakingMachineOf } from './contract-machine.js';
 
-/** For `GateOptions.moves`: an actor that starts at once and receives every event and every cycle. `name` is for traces. */
+/** For `GateOptions.moves`: an actor that starts at once and receives every event and cycle. `name` is for traces. */
 export function interpretedMoves(name: string, actors: ActorSystem): (plan: Plan, image: GateImage) => Moves {
   return (plan, { state, heldUntilCycle }) => {
     const machine = speakingMachineOf(plan);

@@ -23,7 +23,7 @@ export type Firing =
     };
 
 /**
- * Computes the result and, if the operator or the caller requires it, proves and verifies it. An input `cycle` is set to `cycle`.
+ * Computes the result and, if the operator or the caller requires it, proves and verifies it. Sets an input `cycle`.
  * @param given numbers in the units of the operator's inputs; those with a default may be omitted
  * @param cycle a whole number, up to 2^53 either way
  * @param options.proofRequired also proves the result of an operator that does not require it
@@ -80,7 +80,7 @@ function refusal(code: Refusal['code'], sentence: string): Refusal {
   return { ok: false, code, why: `${sentence}.` };
 }
 
-/** In the order of the operator, with defaults and cycle filled in; or what is wrong with the first faulty one. */
+/** In the order of the operator, with defaults and cycle filled in; or the fault of the first wrong one. */
 function complete({ id, inputs: declared }: Operator, given: Inputs, cycle: number): Inputs | string {
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(declared, name));
   if (unknown !== undefined) return `${id} has no input "${unknown}"; it has ${Object.keys(declared).join(', ')}`;

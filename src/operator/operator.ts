@@ -28,7 +28,7 @@ export interface Proof {
 
 export type Inputs = Readonly<Record<string, number>>;
 
-/** `substrate` is part of every fire of every transition; `physics` operators are chosen by a definition and always proved. */
+/** `substrate` is part of every transition; `physics` operators are chosen by a definition and always proved. */
 type OperatorKind = 'substrate' | 'physics';
 
 export interface Operator {

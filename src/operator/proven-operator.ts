@@ -23,7 +23,7 @@ interface Formula<Name extends string>
   };
 }
 
-/** The witness contains inputs and result, so a proof fits one firing only: tolerances would not see another last bit. */
+/** The witness contains inputs and result, so a proof fits one firing only: tolerances ignore another last bit. */
 export function provenOperator<Name extends string>({ check, ...formula }: Formula<Name>): Operator {
   const { method, tolerance, evaluate } = check;
   const prove = (inputs: Readonly<Record<Name, number>>, result: number): Proof => {

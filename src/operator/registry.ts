@@ -13,7 +13,7 @@ import { universalGravitation } from './universal-gravitation.js';
 export class OperatorRegistry {
   readonly #operators = new Map<string, Operator>();
 
-  /** @throws Bug for an id that is taken or malformed, a physics operator with fewer than three cases, or a case that fails */
+  /** @throws Bug for an id that is taken or malformed, a physics operator with under three cases, or a case that fails */
   constructor(operators: Iterable<Operator>) {
     for (const operator of operators) this.#register(operator);
   }

@@ -17,7 +17,7 @@ export type FiredRow = Pick<
   | 'substrate'
 >;
 
-/** Repeats the operators, and the proof if the row has its digest, to the last bit. Returns a sentence about the first fault. */
+/** Repeats the operators, and the proof if the row has its digest, to the last bit. Returns the first fault in words. */
 export function recheck(row: FiredRow, findOperator: FindOperator = findStandardOperator): string | undefined {
   const { cycle, operator, inputs, result, substrate } = row;
   if (!Number.isSafeInteger(cycle)) return `${cycle} is no cycle.`;

@@ -37,7 +37,7 @@ const Value = Type.Optional(
   }),
 );
 
-/** What can change in a contract. `rule`, `definition` and `candidate` are canonical JSON, or its digest if that is long. */
+/** What can change in a contract. `rule`, `definition`, `candidate`: canonical JSON, or its digest if that is long. */
 const CHANGED = ['name', 'threshold', 'within', 'near_limit', 'rule', 'shadow', 'definition', 'candidate'] as const;
 
 const everyRow = {

@@ -141,7 +141,7 @@ function proofText(nonce: string): string {
   return `weir-node-proof/1 ${nonce}`;
 }
 
-// The fields of a succession, a checkpoint and a cut have different names: a signature of one is never valid for another.
+// The fields of succession, checkpoint and cut have different names: a signature of one is never valid for another.
 function checkpointBody({ machine, seq, hash, cycle }: Omit<Checkpoint, 'signature'>): Omit<Checkpoint, 'signature'> {
   return { machine, seq, hash, cycle };
 }
@@ -160,7 +160,7 @@ function rawKey(text: string): JsonWebKeyInput | undefined {
   return x === undefined ? undefined : { format: 'jwk', key: { kty: 'OKP', crv: 'Ed25519', x } };
 }
 
-/** Undefined unless `text` is the canonical form: decoders ignore spare bits of the last character, which could hide a flip. */
+/** Undefined unless `text` is canonical: decoders ignore spare bits of the last character, which could hide a flip. */
 function canonicalBytes(text: string, length: number): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');
   return bytes.length === length && bytes.toString('base64') === text ? bytes : undefined;

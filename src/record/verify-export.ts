@@ -16,7 +16,7 @@ export const MAX_LINE_BYTES = 1 << 18;
 const LINE_FEED = 10;
 
 export interface VerifyExportOptions {
-  /** Trusted by the reader. Without it, the key that the export names is trusted: this detects damage but not forgery. */
+  /** Trusted by the reader. Without it, the key that the export names is: this detects damage but not forgery. */
   readonly pinned?: KeyObject | undefined;
   /** Instead of a key: the record must contain the key. */
   readonly fingerprint?: string | undefined;

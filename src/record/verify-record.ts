@@ -20,8 +20,8 @@ export interface VerifyOptions {
 type Fault = readonly [check: Check, reason: string];
 
 /**
- * Every method returns whether everything has held so far; after the first `false` the rest is ignored. Memory grows with
- * contracts, with keys that are not in their initial state, and with checkpoints ahead of their rows, not with the rows.
+ * Every method returns whether everything has held so far; after the first `false` the rest is ignored. Memory grows
+ * with contracts, keys outside their initial state and checkpoints ahead of their rows, not with rows.
  * After a cut, the first row of a contract shows its state.
  */
 export class RecordVerifier {

@@ -138,9 +138,9 @@ export class CycleBuffer implements Feed {
 
 export interface CycleCounts {
   readonly cycle: number;
-  /** All keys so far, in order of first appearance: one growing array per source, a new one if the source starts over. */
+  /** All keys so far, by first appearance: one growing array per source, a new one if the source starts over. */
   readonly keys: readonly string[];
-  /** Indexes into `keys`, one per value of `requests`: ascending, or with `instants` in order of time and possibly repeated. */
+  /** Indexes into `keys`, one per value of `requests`: ascending, or with `instants` by time and possibly repeated. */
   readonly contracts: Uint32Array;
   readonly requests: Float64Array;
   /** Unix ms of each entry, for rules; undefined if requests are counted by cycle. */

@@ -112,7 +112,7 @@ export class RequestsOfModels {
     this.#popularity = popularity;
   }
 
-  /** `cycle` counts from the start of the run; each is asked for once, in order. The next call overwrites the result. */
+  /** `cycle` counts from the start of the run; each is asked for once, in order. The next call reuses the result. */
   at(cycle: number): PlannedCycle {
     const arrivals = this.#arrivals;
     let n = 0;

@@ -128,7 +128,7 @@ export class LogOrder implements RequestSink {
     this.#buffer.add(this.#id, cycle, n, cost);
   }
 
-  /** Runs the older half of the buffer, but nothing after the newest request: a spread count reaches into the future. */
+  /** Runs the older half, but nothing after the newest request: a spread count reaches into the future. */
   #runHalf(): void {
     const end = Math.min(this.#buffer.middle(), cycleOf(this.latestMs, this.#cycleMs));
     this.#buffer.release(end);

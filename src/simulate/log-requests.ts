@@ -56,7 +56,7 @@ export class LogRequests {
     return this.#order?.warnings(figures) ?? [];
   }
 
-  /** By key if the log has one; with instants for a rule, and with costs. Errors: Failure of the log readers, `no_requests`. */
+  /** By key if the log has one; with instants for a rule, and costs. Errors: Failure of the log readers, `no_requests`. */
   countsByCycle(cycleMs: number, plan: Plan): Observable<CycleCounts> {
     return new Observable((subscriber) => {
       readInOrder(this.#paths, (mostRows) => this.#read(mostRows, cycleMs, plan, subscriber)).then(

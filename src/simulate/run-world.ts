@@ -23,7 +23,7 @@ export interface Drivable {
 const SLICES = 1024;
 const STEPS_PER_TURN = 20_000;
 
-/** Each subscription is a run of its own; unsubscribing ends it. `begin` prepares a run that passes its rows to `onRow`. */
+/** Each subscription is a run of its own; unsubscribing ends it. `begin` prepares a run that passes rows to `onRow`. */
 export function rowsOf<Run extends RunShape>(
   begin: (onRow: (row: CycleRow<Run>) => void) => Promise<Drivable>,
   { signal, ...pace }: DriveOptions,

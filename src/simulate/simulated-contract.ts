@@ -49,7 +49,7 @@ export class SimulatedContract extends GateHead {
     return this.#wakeMs;
   }
 
-  /** Decides `n` requests in the clock's `cycle` and returns how many were admitted. See `Gate.decide`, `Gate.decideCost`. */
+  /** Decides `n` requests in the clock's `cycle`; returns how many were admitted. See `Gate.decide`, `decideCost`. */
   decide(n: number, cycle: number, holdMs?: number, cost?: number): number {
     const { gate } = this;
     const nowMs = this.#parts.clock.now();

@@ -31,7 +31,7 @@ export interface StreamedRequest {
 export interface CountOptions {
   /** In ms, an integer from 1. Default: 777. */
   readonly cycleMs?: number | undefined;
-  /** Largest lag behind the newest request, at least 0; a cycle is held back this long. Infinity: to the end. Default: 60,000. */
+  /** Largest lag behind the newest request, at least 0; cycles wait as long (Infinity: to the end). Default: 60,000. */
   readonly lateMs?: number | undefined;
   /** Keeps the instants of requests, for rules. Default: false. */
   readonly withInstants?: boolean | undefined;

@@ -20,7 +20,7 @@ import {
   type RunJob,
 } from './run-queue.js';
 
-/** In ms: silence after which a job goes to another worker; interval of that check; interval of the connection check. */
+/** In ms: silence after which another worker gets a job; interval of that check; interval of the connection check. */
 const LOCK_MS = 2_000;
 const STALLED_MS = 1_000;
 const BEAT_MS = 500;

@@ -33,7 +33,7 @@ interface WorldOptions<About extends object = object> {
   readonly firstCycle: number;
   readonly names: readonly string[];
   readonly plan: Plan;
-  /** Rows have columns. Default: true. Without, a fleet is several times faster; figures are those of gates at the end. */
+  /** Rows have columns. Default: true. Without, a fleet is several times faster; gates give the figures at the end. */
   readonly byContract?: boolean | undefined;
   readonly inspect?: WorldInspect | undefined;
   /** For keys that do not all have a place: a last contract is added for the others. */
@@ -286,7 +286,7 @@ export class World<About extends object = object> {
 
 /** No wake is due: the agenda wakes contracts before all else in a cycle. */
 function decideByWindows(contract: SimulatedContract, came: number, cycle: number, offset = offsetOf(cycle)): number {
-  // As a small integer: the numbers of a contract are then stored in it. Doubles from a column would be stored elsewhere.
+  // As a small integer: the numbers of a contract are then stored in it. Doubles would be stored elsewhere.
   const n = came | 0;
   if (n !== came) return contract.decide(came, cycle);
   const admitted = decideFast(contract, n, offset);

@@ -50,7 +50,7 @@ export type PopularitySpec = Static<typeof PopularitySpec>;
 
 export interface Popularity {
   pick(): number;
-  /** Adds the next n picks to `out`, one entry per contract, not cleared before. Draws the same as n calls of `pick`. */
+  /** Adds the next n picks to `out`, one entry per contract, not cleared before. Same draws as n calls of `pick`. */
   split(n: number, out: Float64Array): void;
 }
 
@@ -59,7 +59,7 @@ export interface PopularityPlan {
   make(stream: RandomStream): Popularity;
 }
 
-/** @throws Failure `invalid_input` unless there is one weight for each of the 1 .. MOST_CONTRACTS contracts, not all 0 */
+/** @throws Failure `invalid_input` unless each of 1 .. MOST_CONTRACTS contracts has one weight, not all 0 */
 export function planPopularity(spec: PopularitySpec, contracts: number): PopularityPlan {
   if (spec.law === 'weights') checkWeights(spec.weights, contracts);
   let table: AliasTable | undefined;

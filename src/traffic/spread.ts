@@ -21,7 +21,7 @@ export function requestsBefore(offsetMs: number, n: number, spreadMs: number): n
   return ((n - rest) / spreadMs) * offsetMs + (ofRest - over) / spreadMs + (over > 0 ? 1 : 0);
 }
 
-/** Request k arrives `floor(k * spreadMs / n)` ms after `unixMs`. One step per cycle with requests. `spreadMs` from 1 to a day. */
+/** Request k arrives `floor(k * spreadMs / n)` ms after `unixMs`. One step per cycle. `spreadMs` from 1 to a day. */
 export function spreadOverCycles(
   unixMs: number,
   n: number,

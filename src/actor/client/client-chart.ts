@@ -1,7 +1,7 @@
 // A kind of client as a statechart: its config is data that can be drawn, its guards and actions are pure functions by name.
 //
 //   chart ──► behaviourOf    a table of its edges: what runs
-//        └──► machineOf      an XState machine: what is drawn and inspected; stories and a property hold the two together
+//        └──► machineOf      an XState machine, drawn and inspected; stories and a property hold the two together
 import { type AnyStateMachine, assign, createMachine, emit, enqueueActions, setup } from 'xstate';
 import { assert } from '../../schema/failure.js';
 import { speaks } from '../actor-system.js';

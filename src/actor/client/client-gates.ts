@@ -200,7 +200,7 @@ const SMOOTH = 0.8;
 const LEAST_RATE = 0.5;
 
 /**
- * The adaptive retry mode of AWS SDKs: a token bucket whose rate is cut by a throttled answer and grows back as in TCP CUBIC.
+ * The adaptive retry mode of AWS SDKs: a token bucket whose rate a throttled answer cuts, and which grows as in TCP CUBIC.
  *
  *     rate |      _                   throttled   w = the measured rate, or that of the bucket if lower; rate = 0.7 w
  *          |    _/ |                  served      rate = 0.4 (t - k)^3 + w,  k = cbrt(0.3 w / 0.4),  t in s since the cut
@@ -208,7 +208,7 @@ const LEAST_RATE = 0.5;
  *          |       |  .-'
  *          |       | /
  *
- * The bucket holds attempts back from the first throttled answer on. An attempt without a token asks again when one is due.
+ * The bucket holds attempts back from the first throttled answer on; without a token they ask again when one is due.
  * Source: @smithy/core, retry, DefaultRateLimiter, whose clock is in whole ms.
  */
 export function cubic(startMs: number): ClientGate {

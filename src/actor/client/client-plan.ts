@@ -43,7 +43,7 @@ export interface CustomClientSpec extends Behaviour<ClientState> {
   readonly timeout?: number | string;
 }
 
-/** @throws Failure `invalid_input`, placed below `place`, if a time or rate cannot be read or fields contradict each other */
+/** @throws Failure `invalid_input`, placed below `place`, if a time or rate cannot be read or fields contradict */
 export function planClients(
   specs: readonly (ClientSpec | CustomClientSpec)[],
   cycleMs: number,

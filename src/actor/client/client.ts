@@ -61,7 +61,7 @@ export class Client {
   #error: unknown;
   #emitted: Effect[] = [];
 
-  /** `id` names the actor in traces and is the same in every run of a seed; `contract` is for jobs that it makes itself. */
+  /** `id` names the actor in traces, the same in every run of a seed; `contract` is for jobs that it makes itself. */
   constructor(
     readonly id: string,
     readonly contract: number,

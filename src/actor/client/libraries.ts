@@ -4,7 +4,7 @@ import type { RetrySpec } from './retry-schema.js';
 export interface ClientLibrary {
   /** With the version that was run or read. */
   readonly library: string;
-  /** `run`: a test compares it with the library itself. Otherwise where it is documented. */
+  /** `run`: a test compares it with the library itself. Otherwise its documentation. */
   readonly held: string;
   readonly client: RetrySpec;
 }

@@ -102,7 +102,7 @@ export class Population {
     ];
   }
 
-  /** On the agenda, at the same instant: the gate is still in its transition, and cannot take what a device flushes at once. */
+  /** Deferred on the agenda: the gate is still in its transition, and cannot take what a device flushes at once. */
   #announce(contract: number, event: ClientEvent): void {
     if (!this.#kinds.some(({ plan }) => plan.listens)) return;
     this.#clock.agenda.at(this.#clock.now(), Rank.client, () => {

@@ -64,7 +64,7 @@ export interface CollapseMap {
   readonly axes: readonly Axis[];
   readonly cells: readonly Cell[];
   /**
-   * A row per point: `stuck` (share, Wilson's 95 % interval), `clients.drain_ms` (of runs that recover), `runs` (0: inferred);
+   * A row per point: `stuck` (share, Wilson's 95 % interval), `clients.drain_ms` (if recovered), `runs` (0: inferred);
    * with splitting `split_runs`; with a chain `not_recovered` and `chain_states`, without intervals.
    */
   readonly rows: readonly SweepRow[];
@@ -101,7 +101,7 @@ interface Point {
 
 const newPoint = (): Point => ({ n: 0, stuck: 0, goodput: 0, recoveriesMs: [] });
 
-/** Cells are policies, replications the runs of a point at the border. Undefined if stopped. @throws Failure `wrong_usage` */
+/** Cells are policies, replications the runs of a border point. Undefined if stopped. @throws Failure `wrong_usage` */
 export async function mapCollapse(
   plan: SweepPlan,
   question: MapQuestion,

@@ -16,10 +16,10 @@ import { type SweepPlan, scenarioOf } from './plan-sweep.js';
 import { type RunSweepOptions, rowOf, type SweptFigure } from './sweep.js';
 
 export interface Find {
-  /** Compares means over the replications: `limited < 1%` (of all requests), `clients.given_up == 0 && limited < 20`. */
+  /** Compares means over replications: `limited < 1%` (of all requests), `clients.given_up == 0 && limited < 20`. */
   readonly condition: string;
   readonly over: string;
-  /** Largest distance of the answer from the change, above 0, in the unit of the axis. Default: 3 significant figures. */
+  /** Largest error of the answer, above 0, in the unit of the axis. Default: 3 significant figures. */
   readonly resolution?: number | undefined;
 }
 

@@ -3,20 +3,20 @@ import { Failure } from '../../schema/failure.js';
 import type { CycleCounts } from '../tally.js';
 
 /**
- * When requests arrive. Cycles count from the start of the run (0, 1, 2 ...); each is asked for once, in order, without gaps.
+ * When requests arrive. Cycles count from the start of the run (0, 1, 2 ...); each is asked for once, in order.
  * Instants within a cycle are drawn from a separate stream: whether they are asked for has no effect on the counts.
  */
 export interface Arrival {
   /** How many requests arrive in this cycle, a whole number from 0. */
   count(cycle: number): number;
-  /** Writes the n instants of the cycle last counted to the start of `out`: fractions of the cycle in [0, 1), ascending. */
+  /** Writes the n instants of the cycle last counted to `out`: fractions of the cycle in [0, 1), ascending. */
   instants(out: Float64Array, n: number): void;
 }
 
 /** The content of a log: counts by the cycles of its own time, and the cycle that is cycle 0 of the model. */
 export interface Recording extends CycleCounts {
   readonly origin: number;
-  /** Where they are known: the instants of all requests, in order, as fractions of their cycle. */
+  /** If known: the instants of all requests, in order, as fractions of their cycle. */
   readonly instants?: Float64Array | undefined;
 }
 

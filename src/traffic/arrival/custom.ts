@@ -18,7 +18,7 @@ export interface CustomArrivalSpec {
 
 const MOST_CYCLES = 10_000_000;
 
-/** Computed before the run. @throws Failure `invalid_input` if a value is not a whole number in range; errors of the function */
+/** Computed before the run. @throws Failure `invalid_input` unless all are whole numbers in range; errors of the function */
 export function countsOf(count: ArrivalFunction, cycles: number, random: () => number): number[] {
   if (cycles > MOST_CYCLES)
     refuse('', `is a function, which is asked for at most ${MOST_CYCLES} cycles, not ${cycles}`);

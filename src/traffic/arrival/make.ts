@@ -31,7 +31,7 @@ export interface ArrivalPlan {
   readonly to: number;
   readonly log: LogSpec | undefined;
   readonly isCustom: boolean;
-  /** @throws Failure `invalid_input` with every place, if a cycle has too many requests or fields contradict each other */
+  /** @throws Failure `invalid_input` with every place, if a cycle has too many requests or fields contradict */
   make(run: ArrivalRun): Arrival;
 }
 
@@ -94,7 +94,7 @@ function placed({ code, fix, faults, cause }: Failure, place: string): Failure {
 }
 
 /**
- * The model in the cycles from `from` up to, not including, `to`; no requests in other cycles. It counts cycles from `from`.
+ * The model in the cycles from `from` up to, not including, `to`; none in others. It counts cycles from `from`.
  *
  *   run      0  1  2  3  4  5  6  7            from 2, to 6
  *   model          0  1  2  3

@@ -24,7 +24,7 @@ export const poisson = kind(
   },
 );
 
-/** The innermost loop of a fleet. A class, not a closure: a closure takes three memory accesses per count instead of two. */
+/** The innermost loop of a fleet. A class, since a closure takes three memory accesses per count instead of two. */
 class PoissonArrival implements Arrival {
   readonly #law: PoissonLaw;
   readonly #stream: RandomStream;

@@ -15,7 +15,7 @@ import { checkPeak } from './arrival.js';
 import { Carry, MOST_PARTS, mixed, onCommonParts, perCycle } from './carry.js';
 import { byLaw, byLawFields, kind, RateOf } from './kind.js';
 
-/** Rates whose least common denominator is above 2^51 / T are rounded to it: T <= 2^30 keeps the error below T^2 / 2^52. */
+/** Rates with a common denominator above 2^51 / T are rounded to it: the error is below T^2 / 2^52 for T <= 2^30. */
 export const ramp = kind(
   'ramp',
   'A rate that changes linearly.',

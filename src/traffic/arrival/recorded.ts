@@ -74,7 +74,7 @@ export const log = kind(
 
 const SECOND_MS = 1000;
 
-/** Request k of n in a second is at (k + phase) / n, 0 <= phase < 1. `cycleMs` up to 1,000: one second begins in a cycle. */
+/** Request k of n in a second is at (k + phase) / n, 0 <= phase < 1. `cycleMs` <= 1,000: a second per cycle at most. */
 export function spreadOverSeconds({ cycles, counts, origin }: Recording, cycleMs: number, phase: number): Recording {
   const instants = new Float64Array(counts.reduce((sum, n) => sum + n, 0));
   const spread = { cycles: [] as number[], counts: [] as number[] };

@@ -15,7 +15,7 @@ export function pathOf(text: string): string {
   return url.split(/[\s?#]/, 1)[0]!.replace(/^\w{2,7}:\/\/[^/]*/, '');
 }
 
-/** '' if there is no such hop, counted from 1, or from -1 at the end. `always`: a port follows even IPv6 without brackets. */
+/** '' if there is no such hop, counted from 1, or from -1 at the end. `always`: a port follows even bare IPv6. */
 export function addressOf(text: string, hop: number, always: boolean): string {
   const hops = text.includes(',') ? text.split(',') : [text];
   return bare(hops.at(hop > 0 ? hop - 1 : hop) ?? '', always);

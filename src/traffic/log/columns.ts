@@ -318,7 +318,7 @@ function firstOf(names: readonly string[], usual: readonly string[]): string | u
   return usual.map((word) => sameWord(names, word)).find((name) => name !== undefined);
 }
 
-/** Ignores letter case, a unit (`t_ms`), separators (`@timestamp`, `startTime`), outer objects (`request.remote_ip`). */
+/** Ignores letter case, a unit (`t_ms`), separators (`@timestamp`, `startTime`), outer objects (`request.ip`). */
 function sameWord(names: readonly string[], word: string): string | undefined {
   const plain = plainWord(word);
   return (

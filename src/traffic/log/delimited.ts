@@ -95,7 +95,7 @@ export function tableOf(
   };
 }
 
-/** Gatling's simulation.log: the columns before the start of a request, the first time in ms, differ between versions. */
+/** Gatling's simulation.log: the columns before the start of a request, the first time in ms, vary by version. */
 export const gatling: Recognise = ({ bytes, lines }, isNamed) => {
   const isRow = (line: Buffer) => /^(RUN|USER|REQUEST|GROUP)\t/.test(line.toString('latin1', 0, 16));
   if (!isNamed && lines.filter(isRow).length * 2 <= lines.length) return undefined;

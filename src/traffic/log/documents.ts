@@ -149,7 +149,7 @@ export function recordsIn(kind: DocumentKind, line: Buffer): readonly Buffer[] {
   }
 }
 
-/** Elements of the array at `path`, or of the first array of objects; as raw bytes, since times must keep their digits. */
+/** Elements of the array at `path`, or of the first array of objects; raw bytes, since times must keep their digits. */
 function elements(text: Buffer, path: string | undefined): readonly Buffer[] {
   const walk = new JsonWalk();
   const isObject = walk.enter(text, 0, text.length) && /^\s*\{/.test(text.toString('latin1', 0, 4096));
@@ -191,7 +191,7 @@ interface Attribute {
   readonly value?: Readonly<Record<string, unknown>>;
 }
 
-/** https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding: 64-bit integers are strings; a time of 0 is unknown. */
+/** https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding: 64-bit integers are strings; time 0 is unknown. */
 function otlpRecords(text: Buffer): readonly Buffer[] {
   return list(parse(text)['resourceLogs']).flatMap(({ resource, scopeLogs }) =>
     list(scopeLogs).flatMap(({ logRecords }) =>

@@ -1,4 +1,4 @@
-// Unwraps what a log collector adds to each line. The inner line is read as if it stood alone.
+// Unwraps what a log collector adds to each line. The inner line is read like any other.
 //
 //   Feb  6 12:14:14 web1 nginx[14389]: 192.0.2.1 - - [06/Feb/2009:12:14:14 +0000] "GET / HTTP/1.1" 200 12
 //   |------- envelope: syslog --------||------------------- the line: combined -------------------------|

@@ -116,7 +116,7 @@ function dayStart(year: number, month: number, day: number): number {
   return lastDayMs;
 }
 
-/** NaN if there is no such time. A leap second (23:59:60 UTC) is the next second, as in POSIX. `zone`: minutes ahead of UTC. */
+/** NaN if there is no such time. A leap second is the next second, as in POSIX. `zone`: minutes ahead of UTC. */
 function instantOf(dayMs: number, hour: number, minute: number, second: number, ms: number, zone: number): number {
   if (!(hour >= 0 && hour < 24 && minute >= 0 && minute < 60 && second >= 0 && second <= 60)) return Number.NaN;
   const minuteMs = dayMs + (hour * 60 + minute - zone) * MINUTE_MS;
@@ -144,7 +144,7 @@ function readIso(bytes: Uint8Array, from: number, to: number): number {
   return clockAt(bytes, from + 11, dayMs, ms, zone);
 }
 
-/** The usual form of access logs, `17/May/2015:10:05:03 +0000`, optionally with `.123`, without a string; NaN otherwise. */
+/** The usual form of access logs, `17/May/2015:10:05:03 +0000`, also with `.123`, without a string; NaN otherwise. */
 export function readClf(bytes: Uint8Array, from: number, to: number): number {
   if (bytes[from + 2] !== SLASH || bytes[from + 6] !== SLASH || bytes[from + 11] !== COLON) return Number.NaN;
   if (bytes[from + 14] !== COLON || bytes[from + 17] !== COLON || bytes[to - 6] !== SPACE) return Number.NaN;
@@ -257,7 +257,7 @@ export class TimeReader implements DateStyle {
     return readInstant(bytes, from, to, unit, this);
   }
 
-  /** The latest year at most a day after the present. December to January advances it; December after January is a late line. */
+  /** The latest year at most a day after the present. December to January advances it; a later December is a late line. */
   year(msIn: (year: number) => number): number {
     this.withoutYear++;
     const { nowMs } = this.#style;

@@ -6,9 +6,9 @@ export interface FieldOptions {
   readonly timeColumn?: string | undefined;
   /** Number of requests of a row; false: each row is one request. */
   readonly countColumn?: string | false | undefined;
-  /** A field, or a role in any format, as `client`, `path`, `forwarded` (`forwarded:2` second address, `forwarded:-1` last). */
+  /** A field, or a role in any format, as `client` or `forwarded` (`forwarded:2` second address, `forwarded:-1` last). */
   readonly keyColumn?: string | undefined;
-  /** Unit, as tokens or bytes, and the fields to add up; by default those whose names end in it, or their only `total`. */
+  /** Unit, as tokens or bytes, and the fields to add up; by default those whose names end in it, or the only total. */
   readonly cost?: { readonly unit: string; readonly columns?: readonly string[] | undefined } | undefined;
   /** Further fields passed to the sink before each request, named as `keyColumn`; '' if the log has none. */
   readonly alsoColumns?: readonly string[] | undefined;

@@ -127,7 +127,7 @@ const SLOTS = 1 << 14;
 /** Comparing a longer text costs as much as creating it. */
 const MAX_POOLED_BYTES = 64;
 
-/** Trimmed text of a field. A recent text is reused: comparing bytes is cheaper than a new string. Slots bound the memory. */
+/** Trimmed text of a field. Recent texts are reused: comparing bytes is cheaper than a new string. Slots bound memory. */
 class FieldText {
   readonly #field: Field;
   readonly #part: Wanted['part'];

@@ -116,7 +116,7 @@ export function unitOfDate(value: number): TimeUnit | undefined {
   });
 }
 
-/** By plausible dates, else by size; for small numbers, as of a clock that began at 0, also by the column's name (`startNs`). */
+/** By plausible dates, else by size; for small numbers, as of a clock from 0, also by the column's name (`startNs`). */
 export function unitOf(samples: readonly string[], name: string): TimeUnit {
   const numbers = samples.map(numberOf).filter((value) => !Number.isNaN(value));
   const median = numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;

@@ -7,7 +7,7 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 
 export const MOST_CLIENTS = 2 ** 24 - 1;
 
-/** No line feed. `unixMs` in the years 0 to 9999, `client` below MOST_CLIENTS; `number` selects one of a hundred pages. */
+/** No line feed. `unixMs` in the years 0 to 9999, `client` below MOST_CLIENTS; `number` selects one of 100 pages. */
 export function combinedLine(unixMs: number, client: number, number: number): string {
   return `${clientAddress(client)} - - [${clfTime(unixMs)}] "GET /item/${number % 100} HTTP/1.1" 200 512 "-" "weir"`;
 }
