@@ -1,5 +1,4 @@
-// One endpoint of the API: method, path, and the schemas of request and answers. The node adds authorization and the handler
-// (node/route.ts); the client derives its types (client/api-client.ts).
+// One endpoint: method, path, schemas of request and answers. node/route.ts adds the handler; client/api-client.ts derives the types.
 import type { TObject, TSchema } from 'typebox';
 
 /** Without a schema, a query or body with any field is refused. */

@@ -52,7 +52,6 @@ export type CallOf<E extends Endpoint, Options = CallOptions> =
 
 type Answers<E extends Endpoint> = E['answers'][keyof E['answers']];
 
-/** The union of the bodies over the statuses that the endpoint declares. */
 export type AnswerOf<E extends Endpoint> =
   Answers<E> extends infer A ? (A extends { readonly schema: infer S extends TSchema } ? Static<S> : undefined) : never;
 
@@ -66,7 +65,6 @@ export interface AnyAsk {
 
 export type RouteAddress = Pick<Endpoint, 'method' | 'path'>;
 
-/** Reads responses and makes the errors to throw. */
 export interface Answering {
   /** Returns the body if the endpoint declares the status, otherwise throws. */
   read(route: RouteAddress, answer: HttpAnswer, url: string): unknown;
@@ -80,7 +78,6 @@ export interface Answering {
 
 export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  /** Aborts the request, which rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /** `refused`: resend if overloaded. `unanswered`: also after no answer or a transient error. Default: `refused`. */
   readonly resend?: 'never' | 'refused' | 'unanswered' | undefined;
@@ -146,7 +143,6 @@ export class ApiClient {
     }
   }
 
-  /** `exchange` without the types. */
   async send(route: RouteAddress, ask: AnyAsk = {}, options: CallOptions = {}) {
     const { signal, resend = 'refused', timeoutMs = this.#options.timeoutMs } = options;
     const { retries, longestWaitMs } = this.#options;
@@ -169,11 +165,7 @@ export class ApiClient {
     }
   }
 
-  /**
-   * Opens a stream of bytes. The iteration throws if the connection breaks.
-   * @param type media type to request, which the answer must have
-   * @throws as `call`
-   */
+  /** A stream of bytes; iterating throws if the connection breaks. @param type required media type @throws as `call` */
   async open(route: RouteAddress, ask: AnyAsk, type: string, signal?: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
     const late = new AbortController();
     const request = this.#request(route, ask, { headers: { accept: type }, signal });
@@ -192,7 +184,6 @@ export class ApiClient {
     return this.#answering.unreadable(this.url, why);
   }
 
-  /** Returns a function that sends the request and may be called again. */
   #request(
     { method, path }: RouteAddress,
     { params = {}, query = {}, body }: AnyAsk,

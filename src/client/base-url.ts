@@ -1,13 +1,9 @@
-// The address of a node: keys are pinned by it.
 import { isLoopback } from '../api/loopback.js';
 import { Failure } from '../schema/failure.js';
 
 export const DEFAULT_URL = 'http://127.0.0.1:7770';
 
-/**
- * Normalizes the base address of a node: `https://example.org/weir/` becomes `https://example.org/weir`.
- * @throws Failure `wrong_usage`
- */
+/** Removes slashes at the end. @param given e.g. `https://example.org/weir/` @throws Failure `wrong_usage` */
 export function baseUrlFrom(given: string): string {
   const refuse = (what: string, fix = `For example ${DEFAULT_URL}.`) => new Failure('wrong_usage', { what, fix });
   const url = URL.canParse(given) ? new URL(given) : undefined;
@@ -19,7 +15,7 @@ export function baseUrlFrom(given: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
-/** Whether others can read the traffic: plain HTTP to another machine. @param url normalized by `baseUrlFrom` */
+/** Plain HTTP to another machine. @param url normalized by `baseUrlFrom` */
 export function isReadable(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return protocol === 'http:' && !isLoopback(hostname);

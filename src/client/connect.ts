@@ -21,7 +21,6 @@ export interface ShownKey {
   readonly successions: readonly Succession[];
 }
 
-/** A node that has shown its key. No credential was sent. */
 export interface Reached {
   readonly url: string;
   readonly shown: ShownKey;
@@ -35,10 +34,7 @@ export interface Reached {
   close(): Promise<void>;
 }
 
-/**
- * @param isInsecure whether credentials may be sent in clear to another machine
- * @throws Failure `wrong_usage`, `node_unreachable`, `answer_unreadable`; the reason of the signal if it is aborted
- */
+/** @throws Failure `wrong_usage`, `node_unreachable`, `answer_unreadable`; the signal's reason if it is aborted */
 export async function reach(givenUrl: string, isInsecure = false, options: CallOptions = {}): Promise<Reached> {
   const url = baseUrlFrom(givenUrl);
   const connection = new NodeConnection(url);

@@ -21,7 +21,6 @@ interface FollowOptions {
   /** Called before each reconnect: another program may now answer at the address. */
   readonly prove?: (() => Promise<void>) | undefined;
   readonly onOpen?: (() => void) | undefined;
-  /** Called when the connection is lost. */
   readonly onPause?: ((waitMs: number, afterSeq: number | undefined) => void) | undefined;
   /** Default: the runtime's timer. */
   readonly sleep?: ((ms: number) => Promise<void>) | undefined;

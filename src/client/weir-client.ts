@@ -48,7 +48,7 @@ export type GateDecision = AnswerOf<typeof gate> & {
 
 export interface EventOptions extends RequestOptions {
   /**
-   * 1 to 128 printable ASCII characters without quotes. Calls with the same key count once within the contract's window.
+   * 1 to 128 printable ASCII characters without quotes. Calls with one key count once within the contract's window.
    * Default: random, for this call only.
    */
   readonly idempotencyKey?: string | undefined;
@@ -60,7 +60,6 @@ export interface WeirFollowOptions {
   readonly signal?: AbortSignal | undefined;
   /** Contracts whose counts are streamed cycle by cycle, as messages `counts`. Default: none. */
   readonly counts?: CountsOption | undefined;
-  /** Called when the connection is lost. */
   readonly onPause?: ((waitMs: number) => void) | undefined;
 }
 
@@ -85,8 +84,7 @@ export class WeirClient {
 
   /**
    * Counts one request at a gate and decides it; `peek` counts nothing. A limited request is an answer, not an error.
-   * @param machine its slug @param contract its id
-   * @throws WeirError
+   * @param machine its slug @param contract its id @throws WeirError
    */
   async gate(machine: string, contract: string, options: GateOptions = {}): Promise<GateDecision> {
     const { signal, timeoutMs, ...query } = options;
@@ -101,16 +99,13 @@ export class WeirClient {
     return { ...decision, isAdmitted: decision.decision === 'admitted', retryAfterMs, windowMs };
   }
 
-  /** Counts one event in one contract or in all that listen to its type. @throws WeirError, e.g. `unknown_event_type` */
+  /** Counts an event in one contract or in all that listen to its type. @throws WeirError, e.g. `unknown_event_type` */
   async event(machine: string, event: WeirEvent, options: EventOptions = {}): Promise<AnswerOf<Endpoints['countOne']>> {
     const ask = { params: { slug: machine }, body: event };
     return (await this.#api.send(routeOf('countOne'), ask, onceOnly(options))).body as AnswerOf<Endpoints['countOne']>;
   }
 
-  /**
-   * Yields every message of a machine once, and reconnects with random, growing waits.
-   * @throws WeirError if the first connection fails or a node that is up refuses
-   */
+  /** Every message once; reconnects with growing waits. @throws WeirError for the first connection, or a refusal */
   follow(
     machine: string,
     { afterSeq = 0, signal, counts, onPause = () => {} }: WeirFollowOptions = {},

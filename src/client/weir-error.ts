@@ -18,8 +18,8 @@ export interface WeirProblem {
 }
 
 /**
- * `code` is the node's (`machine_not_found`, …) or the client's: `node_unreachable` (no answer in time), `wrong_usage`,
- * `answer_unreadable` (something else answered), `insecure_connection` (no key was sent).
+ * `code` is the node's (`machine_not_found`, …) or the client's: `node_unreachable` (no answer in time),
+ * `answer_unreadable` (something else answered), `insecure_connection` (no key was sent), `wrong_usage`.
  * An aborted call rejects with its signal's reason instead.
  */
 export class WeirError extends Error implements WeirProblem {

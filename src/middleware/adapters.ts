@@ -72,7 +72,6 @@ export interface Adapters {
   readonly fastify: (app: FastifyInstance) => Promise<void>;
   /** `app.use(limiter.hono)`. */
   readonly hono: (context: HonoContext, next: () => Promise<void>) => Promise<Response | undefined>;
-  /** Wraps a handler. */
   readonly fetch: <Rest extends unknown[]>(handler: FetchHandler<Rest>) => FetchHandler<Rest>;
 }
 

@@ -78,7 +78,7 @@ interface Window {
 }
 
 /**
- * The fixed window of express-rate-limit: it begins with the first request of a key, counts refused ones, and starts again at its end.
+ * The fixed window of express-rate-limit: begins with a key's first request, counts refused ones, restarts at its end.
  *
  *   used     1 2 3   4        1 2           limit 3: the fourth is refused; endMs = first request + windowMs
  *            |-------------|  |----------
@@ -142,7 +142,6 @@ export function ruleCounter(options: LimiterOptions, bounds: KeyBounds): Counter
   };
 }
 
-/** A contract on a node, which counts for many processes. */
 export interface NodeTarget {
   readonly client: WeirClient;
   readonly machine: string;

@@ -16,7 +16,6 @@ export type ActiveMachine = Frozen<Static<(typeof listActive.answers)[200]['sche
 
 const PAGE = 500;
 
-/** Most machines that a request may ask for. */
 const MOST = 100;
 
 export class ActiveMachines {
@@ -107,10 +106,7 @@ export class ActiveMachines {
     this.#rankedCycle = Number.NaN;
   }
 
-  /**
-   * The busiest machines of cycles `cycle - within + 1 .. cycle`: by transitions, then limiting contracts, then slug.
-   * @param within cycles, 1 .. LONGEST_WINDOW
-   */
+  /** In cycles `cycle - within + 1 .. cycle`, at most LONGEST_WINDOW: by transitions, limiting contracts, slug. */
   top(cycle: number, within: number, limit: number): readonly ActiveMachine[] {
     if (cycle !== this.#rankedCycle) {
       this.#rankings.clear();
@@ -167,10 +163,9 @@ function viewOf({ machine, activity, transitions, limiting }: Ranked, cycle: num
   };
 }
 
-/** Transitions of one machine by cycle, oldest first, as running sums. */
+/** Transitions of one machine as running sums: `#sums[i]` is up to and including `#cycles[i]`. */
 class Activity {
   #cycles: number[] = [];
-  /** `#sums[i]`: transitions up to and including `#cycles[i]`. */
   #sums: number[] = [];
   #forgotten = 0;
 

@@ -1,5 +1,4 @@
-// Routes every method of a gate as GET: a gateway asks with its client's method and path. The part below the gate is the client's path and
-// query; it is ignored, so that no client chooses what is counted.
+// Routes every method of a gate as GET. A gateway adds its client's path and query, which are ignored: no client chooses what is counted.
 //
 //   PROPFIND /api/chain/edge/contracts/c1/gate/orders/7?peek=1   ──►   GET /api/chain/edge/contracts/c1/gate/-
 import type { IncomingMessage } from 'node:http';

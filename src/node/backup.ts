@@ -31,7 +31,7 @@ const COPY = 'weir.copy-';
 /** Free space to leave, so that a backup never fills the node's disk. */
 const SPARE_BYTES = 64 * 2 ** 20;
 
-/** Copies a database into a new subfolder, which the caller removes. @throws Failure `disk_full`, `unwritable_folder` */
+/** Copies a store into a new subfolder, which the caller removes. @throws Failure `disk_full`, `unwritable_folder` */
 export async function copyInFolder(store: SqliteStore, onProgress: OnProgress): Promise<string> {
   const { dir } = store;
   refuseWithoutRoom(dir);

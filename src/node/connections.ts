@@ -4,8 +4,7 @@
 //   node     ── stopped ───────────────────┤ timers, then bytes that wait ├──►
 //                                             └ a timeout is judged after these were read, and anew after a stop
 //
-// Node runs timers before it reads: after a stop every idle connection and every pending request has expired, although its bytes have been
-// in the system's buffers all along.
+// Node runs timers before it reads: after a stop, idle connections and pending requests have expired although their bytes are in the buffers.
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError } from 'fastify';
@@ -24,7 +23,6 @@ interface ConnectionParts {
 }
 
 interface WatchedSocket extends Socket {
-  /** The newest request whose head has been read. */
   newest?: IncomingMessage;
   /** Bytes moved when a stop last extended its time. */
   sparedBytes?: number;

@@ -55,10 +55,7 @@ export class Courses {
     return this.#byContract.has(id);
   }
 
-  /**
-   * Watches contracts until `leave`.
-   * @throws Failure `invalid_input` above the limit of a stream, `node_overloaded` if the node or the pool has no room
-   */
+  /** @throws Failure `invalid_input` (too many contracts), `node_overloaded` (the node or the pool is full) */
   watch(contracts: readonly Contract[], afterCycle: number | undefined, pool = ''): Watched {
     const { courses: most, coursesPerStream } = this.#limits;
     if (contracts.length > coursesPerStream) throw tooManyContracts(coursesPerStream);
@@ -244,7 +241,6 @@ class Rows {
     this.#rows = kept.length / WIDTH;
   }
 
-  /** The row of a cycle; the first row for earlier cycles. */
   #rowOf(cycle: number): number {
     let row = this.#rows - 1;
     while (row > 0 && this.#cycle(row) > cycle) row -= 1;

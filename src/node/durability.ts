@@ -19,7 +19,6 @@ export type DurabilityMode = 'cycle' | 'strict';
 type Settled = (failure?: Failure) => void;
 
 interface Saving {
-  /** Number of unwritten counts. */
   left: number;
   /** Callbacks for the next commit, and for the one in progress. */
   waiting: Settled[];
@@ -40,7 +39,7 @@ export class Durability {
   /** Counts of cycles before this one are durable on all other machines. */
   #savedCycle: number;
 
-  /** @param monotonicMs clock that measures commits, in ms @param onCommit gets the duration of each commit made here */
+  /** @param monotonicMs measures commits, in ms @param onCommit gets the duration of each commit made here */
   constructor(
     host: Host,
     clock: Clock,
@@ -92,7 +91,6 @@ export class Durability {
     return whenSettled((settled) => waiting.push(settled));
   }
 
-  /** Resolves once the write in progress is durable. */
   #earlier(machine: Machine, saving: Saving): Promise<void> {
     const waiting = this.#isDue(machine) ? saving.waiting : saving.committing;
     if (this.#others.delete(machine)) this.#asked.add(machine);

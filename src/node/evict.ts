@@ -20,8 +20,7 @@ export interface Evicted {
 
 /**
  * Revokes an owner's keys, with sessions and streams, and deletes the owner's machines.
- * @param named the owner, the id of one of their keys, or the slug of one of their machines
- * @throws Failure `owner_not_found`, `store_away`
+ * @param named the owner, or a key id or machine slug of theirs @throws Failure `owner_not_found`, `store_away`
  */
 export async function evict(parts: EvictionParts, named: string): Promise<Evicted> {
   const { host, credentials, ownership, registry } = parts;

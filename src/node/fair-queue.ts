@@ -50,7 +50,6 @@ export class Turns {
     });
   }
 
-  /** Runs steps until the slice or the work ends. */
   slice<T>(steps: Steps<T>): IteratorResult<unknown, T> {
     const first = steps.next();
     if (first.done === true || first.value === PAUSE) return first;

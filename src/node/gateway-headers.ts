@@ -75,7 +75,7 @@ function addressIn(list: string | undefined, hops: number): string | undefined {
 }
 
 /**
- * The path of a target or URI without its query, in one spelling of all that servers treat as equal; long paths are cut.
+ * The path of a target or URI without its query, in one spelling of all that servers treat as equal; cut if long.
  *
  *   //api   /./api   /x/../api   /%61pi   /api/   /api?a=b        are all /api        RFC 3986, 6.2.2, and as nginx reads it
  */

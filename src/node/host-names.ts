@@ -31,7 +31,7 @@ function isOfNetwork(name: string): boolean {
   return isIP(name.replace(/^\[(.*)\]$/, '$1')) > 0 || /^[a-z0-9_-]+$/.test(name);
 }
 
-/** A proxy may have used the other one. @param rawHeaders names and values in turn @throws Failure `malformed_request` */
+/** A proxy may use the other one. @param rawHeaders names and values in turn @throws Failure `malformed_request` */
 export function refuseTwoHosts(rawHeaders: readonly string[]): void {
   let lines = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -1,5 +1,4 @@
-// The identity of a node: its signing key, the successions from earlier keys, and the cycle length. One file in the data folder, made on the
-// first start.
+// The identity of a node: its signing key, the successions from earlier keys, and the cycle length. One file, made on the first start.
 //
 //   node.json   {"cycle_ms":777,"private_key":"-----BEGIN PRIVATE KEY-----…","successions":[…],"checksum":"6f1c…"}
 //
@@ -58,10 +57,7 @@ export function identityIn(
   return known;
 }
 
-/**
- * Gives the node a new key, signed by the present one. @param dir a folder that this process has locked
- * @throws Failure `unreadable_file`, `unwritable_folder`
- */
+/** The present key signs the new one. @throws Failure `unreadable_file`, `unwritable_folder` */
 export function rotateKey(dir: string, identity: Identity, cycleNow: number): Identity {
   const { signer: previous, successions, cycleMs } = identity;
   const pem = newPrivateKeyPem();

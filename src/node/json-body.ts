@@ -34,7 +34,6 @@ const DEEPEST = 64;
 /** Fields of one object: V8 takes milliseconds for thousands, and no route takes more than 64. */
 const MOST_FIELDS = 256;
 
-/** Finds excessive nesting or fields without parsing. */
 function shapeFault(text: string): string | undefined {
   /** Colons of the open objects, by depth. */
   const fields = [0];

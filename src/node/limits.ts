@@ -35,9 +35,7 @@ export const defaultLimits = {
   // The gateway must close an idle connection first: a request sent while the node closes it is lost.
   // nginx keeps a connection for 60 s, Go and Traefik for 90 s, Caddy for 120 s.
   keepAliveTimeoutMs: 130 * SECOND,
-  /** A connection without traffic for this long is closed. */
   idleTimeoutMs: 30 * SECOND,
-  /** Interval of the check for slow connections. */
   connectionsCheckMs: 2 * SECOND,
   /** Connections over all ports; `perOwner`: per address. */
   sockets: { perOwner: 1_024, onNode: 10_000 },
@@ -74,7 +72,6 @@ export const defaultLimits = {
   verifications: 16,
   /** Keys per address, 0 for none at all; `addresses`: how many have a count of their own at a time. */
   mint: { threshold: 10, within: 60, addresses: 1_000 },
-  /** Sessions opened, machines created, KiB of definitions checked. */
   sessions: { threshold: 30, within: 3_600, onNode: 3_000 },
   newMachines: { threshold: 1_000, within: 3_600, onNode: 10_000 },
   definitionKib: { threshold: 2_048, within: 60, onNode: 16_384 },
@@ -89,7 +86,6 @@ export const defaultLimits = {
   sessionLifetimeMs: 12 * HOUR,
   /** How long a closing node accepts requests while /readyz says no, so that balancers turn away first. */
   noticeMs: 0,
-  /** How long a closing node waits for requests in progress. */
   drainMs: 10 * SECOND,
 };
 

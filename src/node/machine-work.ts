@@ -14,14 +14,12 @@ import { ofOwner } from './request-source.js';
 
 export class MachineWork {
   readonly #turns: Turns;
-  /** The last queued work of each machine. */
   readonly #last = new Map<Machine, Promise<unknown>>();
 
   constructor(turns: Turns) {
     this.#turns = turns;
   }
 
-  /** Whether cheap work can be done at once. */
   isFree(machine: Machine, nowMs: number): boolean {
     return !this.#last.has(machine) && !machine.parts.wakes.isDue(nowMs);
   }
@@ -45,7 +43,6 @@ export class MachineWork {
     return done;
   }
 
-  /** As `of`, for a single step. */
   once<T>(machine: Machine, work: (cycle: number) => T): T | Promise<T> {
     return this.of(machine, function* (cycle): Steps<T> {
       yield;
@@ -75,7 +72,6 @@ export class MachineWork {
   }
 }
 
-/** Runs what is due up to `ms` first. */
 function* withWakes<T>(machine: Machine, ms: number, work: (cycle: number) => Steps<T>): Steps<T> {
   const { wakes, clock } = machine.parts;
   while (wakes.isDue(ms)) {

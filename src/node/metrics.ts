@@ -1,5 +1,4 @@
-// The metrics of a node: plain numbers, cheap to count, shown as Prometheus text on demand. Those of the whole node are for its operator and
-// name no machine; those of a machine are for its owner.
+// Metrics as plain numbers, cheap to count, shown on demand. The node's are for its operator and name no machine; a machine's for its owner.
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { Host } from '../host/host.js';
@@ -25,7 +24,6 @@ export class Counts {
   shadowed = 0;
   /** Admitted uncounted, because the store was unreachable. */
   away = 0;
-  /** From durable rows. */
   transitions = 0;
   refusedTransitions = 0;
   failedContracts = 0;
@@ -39,14 +37,13 @@ export class Counts {
   readonly #gateSecondsOf = new Map<string, Latency>();
   readonly #requests = new Map<RouteName | undefined, Float64Array>();
 
-  /** Counts `n` requests, of which `admitted` were admitted. @param isShadow whether a shadow would have limited those */
+  /** @param admitted how many of `n` requests @param isShadow whether a shadow would have limited those */
   decided(n: number, admitted: number, isShadow = false): void {
     if (isShadow) this.shadowed += admitted;
     else this.admitted += admitted;
     this.limited += n - admitted;
   }
 
-  /** As `decided`, for a decision on `n` requests. */
   took(n: number, decision: Decision | Uncounted): void {
     if (decision.away) this.away += n;
     else this.decided(n, decision.admitted, decision.would_limit);

@@ -29,7 +29,6 @@ export interface NodeStorage extends Pick<NodeOptions, 'store' | 'credentials' |
   /** Absolute path of the data folder; undefined in memory, like `stored`. */
   readonly dir: string | undefined;
   readonly stored: SqliteStore | undefined;
-  /** Acknowledged rows that are missing. */
   readonly lost: readonly MissingRows[];
   /** Sentences about permissions that were tightened. */
   readonly notes: readonly string[];

@@ -47,7 +47,6 @@ const shapes: Readonly<Record<string, object>> = {
 export class SchemaNames {
   readonly schemas: Record<string, unknown> = {};
   readonly #names = new Map(Object.entries(shapes).map(([name, schema]) => [JSON.stringify(schema), name]));
-  /** Routes share most schemas. */
   readonly #known = new Map<object, unknown>();
 
   take(schema: { readonly type?: unknown } | undefined, name: string): void {

@@ -118,10 +118,7 @@ function busy(): Failure {
   });
 }
 
-/**
- * Makes the node on a data folder copy its database. @returns the copy's folder; undefined if no such node listens
- * @throws Failure what the node answers; `node_unreachable` if it ends meanwhile
- */
+/** @returns the copy's folder; undefined if no such node listens @throws Failure of the node, `node_unreachable` */
 export async function askForCopy(dir: string, onProgress: OnProgress): Promise<string | undefined> {
   const said = await askAt(dir, '/backup', ({ done = 0, all = 0 }) => onProgress('copy', done, all));
   return said?.folder;

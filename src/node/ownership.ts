@@ -67,10 +67,7 @@ export class Ownership {
     return this.#byOwner.get(owner) ?? [];
   }
 
-  /**
-   * The machine, for its owner. @throws Failure `store_failed`, `not_owner`, `scope_missing`, `machine_not_found` (also for
-   * a private one of another owner), `limit_reached` if the owner's records are full
-   */
+  /** @throws Failure `store_failed`, `not_owner`, `scope_missing`, `machine_not_found`, `limit_reached` (is full) */
   owned(slug: string, caller: Caller | undefined): Machine {
     const machine = this.toDelete(slug, caller);
     const had = this.full.size > 0 ? this.full.get(machine.image.owner) : undefined;

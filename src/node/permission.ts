@@ -23,7 +23,6 @@ type RouteScope = Scope | 'any';
 export interface Caller {
   readonly owner: string;
   readonly key: Key;
-  /** Set if the caller uses a session. */
   readonly sessionHash?: string;
   /** Unix ms. */
   readonly expiresAtMs: number;

@@ -134,7 +134,7 @@ export function refuseBrokenRequest(error: FastifyError, socket: Socket, clock: 
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
   ];
-  // Closing a socket with unread input resets it, and the client may lose the answer: input is read and dropped for a while.
+  // Closing with unread input resets a socket, and the answer may be lost: input is read and dropped for a while.
   socket.removeAllListeners('data').on('data', () => {});
   const closed = new AbortController();
   socket.once('close', () => closed.abort());

@@ -238,7 +238,6 @@ function inTurn(
   });
 }
 
-/** Authenticates, and checks the host name, before the body is read. */
 function identify(parts: Parts, route: Route, checkHost: HostCheck) {
   const { access, clock } = parts;
   const changes = changesState(route);

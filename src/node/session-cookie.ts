@@ -1,5 +1,4 @@
-// The session cookie. Over HTTPS it has a prefix with which browsers refuse it from other hosts, or without `Secure`; over plain HTTP, meant
-// for this machine, browsers do not accept that name.
+// The session cookie. Over HTTPS its prefix binds it to this host and to `Secure`; over plain HTTP browsers do not accept that name.
 import { fastifyCookie } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 

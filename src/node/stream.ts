@@ -74,10 +74,7 @@ export class Streams {
     return this.#bySource.of(ofOwner(owner));
   }
 
-  /**
-   * @param afterSeq the last row that the reader has; undefined: only new rows
-   * @throws Failure `node_overloaded`, `too_many_requests` (one caller), `invalid_input` (too many contracts)
-   */
+  /** Without `afterSeq`, only new rows. @throws Failure `node_overloaded`, `too_many_requests`, `invalid_input` */
   open(
     response: ServerResponse,
     machine: Machine,

@@ -1,6 +1,5 @@
-// What owners use on the node, and how much they may have. The node has room for `onNode` of a thing. Owners whose keys were minted for one
-// network of addresses share a pool, a part of what all others leave; an owner may take what is free in it. So neither a few keys nor a few
-// addresses take all.
+// What owners use on the node, and how much they may have. Owners whose keys were minted for one network of addresses share a pool, a part of
+// what all others leave; an owner may take what is free in it. So neither a few keys nor a few addresses take all.
 //
 //   node     |others ■■■■■■■■■■|pool ■■■□□□|                  |      an owner with as many as the 3 that are free in the pool gets no more
 //                               └── 1/8 ──┘                          more than 1/8 if the bounds of two owners would not fit

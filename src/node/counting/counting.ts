@@ -60,7 +60,7 @@ export interface Counting {
   /** Resolves once all rows of a machine are durable: its states may be shown. @throws Failure `store_failed` */
   durable(machine: Machine): void | Promise<void>;
 
-  /** The durable end of a record: later rows stay hidden. @throws Failure `rows_missing`, `store_failed`, `store_away` */
+  /** The durable end: later rows stay hidden. @throws Failure `rows_missing`, `store_failed`, `store_away` */
   head(machine: Machine): MaybePromise<Chain['head']>;
 
   /**

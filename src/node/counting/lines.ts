@@ -67,7 +67,6 @@ export abstract class Lines implements LineReader {
   /** Of counted lines. An event of several contracts is admitted if all admit it. */
   admitted = 0;
   limited = 0;
-  /** The line before which reading stopped. */
   stoppedBefore: number | undefined;
   protected readonly host: Host;
   protected readonly machine: Machine;

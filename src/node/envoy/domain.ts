@@ -30,7 +30,7 @@ export class Domain {
     this.limits = limits;
   }
 
-  /** Makes what is missing. @throws Failure `invalid_input` if the machine has another owner: anybody may have made it */
+  /** Makes what is missing. @throws Failure `invalid_input` if the machine has another owner: anyone may make it */
   static async deploy(parts: Parts, limits: DomainLimits): Promise<Domain> {
     const { host, registry } = parts;
     const { machine: slug, owner = 'node', is_public: isPublic = false, domain } = limits;

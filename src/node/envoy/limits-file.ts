@@ -93,7 +93,7 @@ const MOST_LEVELS = 16;
 
 const MOST_LIMITS = 1_000;
 
-/** @param cycleMs length of a cycle in ms @throws Failure `invalid_yaml`, `invalid_input` with the line of each fault */
+/** @param cycleMs cycle length in ms @throws Failure `invalid_yaml`, `invalid_input` with the line of each fault */
 export function readDescriptorLimits(text: string, name: string, cycleMs: number): DomainLimits {
   const document = readDocument(text, name);
   const faults: Fault[] = valueFaults(File, document.value);
@@ -155,7 +155,6 @@ function readLevel(descriptors: readonly unknown[], level: Level, at: Reading): 
   level.begins.sort((a, b) => b.prefix.length - a.prefix.length);
 }
 
-/** Undefined for a duplicate. */
 function branchAt({ exact, begins, any }: Level, key: string, value: string | undefined): Branch | undefined {
   const branch: Branch = { limit: undefined, below: newLevel() };
   if (value?.endsWith('*') === true) {
@@ -170,7 +169,6 @@ function branchAt({ exact, begins, any }: Level, key: string, value: string | un
   return branch;
 }
 
-/** Undefined if there is none, or none that is valid. */
 function limitOf(
   { rate_limit: given, shadow_mode: isShadow = false }: Static<typeof Descriptor>,
   path: string,

@@ -44,7 +44,6 @@ export interface RateLimitServiceOptions {
 
 export interface RateLimitService {
   readonly address: string;
-  /** Finishes pending calls within `drainMs`. */
   close(): Promise<void>;
 }
 
@@ -52,7 +51,7 @@ const MESSAGE_BYTES = 256 << 10;
 
 const MOST_NOTED = 100;
 
-/** Deploys missing limits. @throws Failure `port_in_use`, `limit_reached`, `invalid_input` (a machine of another owner) */
+/** Deploys missing limits. @throws Failure `port_in_use`, `limit_reached`, `invalid_input` (a foreign machine) */
 export async function startRateLimitService(
   parts: Parts,
   { host, port, domains: files, credentials = ServerCredentials.createInsecure() }: RateLimitServiceOptions,

@@ -30,7 +30,6 @@ const rateLimit = {
   RateLimitResponse: {
     fields: {
       overall_code: field(1, 'Code'),
-      // One per descriptor, in order.
       statuses: repeated(2, 'Status'),
       response_headers_to_add: repeated(3, 'Header'),
     },

@@ -14,13 +14,11 @@ export type CredentialChange =
   | { readonly kind: 'session_ended'; readonly hash: string };
 
 export class NetworkCredentials extends MemoryCredentials {
-  /** Called for changes by any node. */
   onKey: (key: Key) => void = () => {};
   onSessionEnded: (hash: string) => void = () => {};
   readonly #connection: RedisConnection;
   readonly #log: (change: CredentialChange) => Promise<void>;
 
-  /** @param log announces a change to all nodes */
   constructor(connection: RedisConnection, log: (change: CredentialChange) => Promise<void>) {
     super();
     this.#connection = connection;

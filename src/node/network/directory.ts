@@ -1,5 +1,4 @@
-// What every node knows of the network: machines with their contracts, keys and sessions. All is read at the start and once a minute; between,
-// each node follows a log in Redis, whose additions are published.
+// What every node knows of the network: machines, contracts, keys and sessions. Read at the start and once a minute; a log in Redis adds news.
 //
 //   POST …/state-machines on node a ─► Redis ─► log ─(published)─► nodes b, c read what is new
 //   a request for something that node b does not know ─► b reads the log before it answers that there is no such thing
@@ -29,7 +28,6 @@ export class Directory extends KnownMachines {
   failure: Failure | undefined;
   #followingNext: Promise<void> | undefined;
   readonly #onError: (error: unknown) => void;
-  /** When all is read again, by the monotonic clock. */
   #anewMs = 0;
 
   /** @param onError receives what cannot be read, and is skipped */
@@ -153,7 +151,6 @@ export class Directory extends KnownMachines {
       await Promise.all(slugs.slice(from, from + 100).map((slug) => this.#ifReadable(slug, this.catchUp(slug))));
   }
 
-  /** Logs and skips what cannot be read. */
   #reading(what: string, read: () => void): void {
     try {
       read();

@@ -34,7 +34,6 @@ const LEASE_MS = 1_000;
 /** Entries per call: each takes some 70 µs. */
 const AT_ONCE = 100;
 
-/** Machines of a bucket per call. */
 const MACHINES_AT_ONCE = 16;
 
 /** Written by Redis, for a contract that it counts. */

@@ -131,10 +131,7 @@ export class Heads {
   }
 }
 
-/**
- * Compares the mark of a folder with Redis. @param acceptLoss whether rows may be missing; the mark then follows Redis
- * @throws Failure `rows_missing`, `store_away`
- */
+/** With `acceptLoss` the mark follows Redis. @returns the missing rows @throws Failure `rows_missing`, `store_away` */
 export async function checkMark(
   connection: RedisConnection,
   mark: HeadMark,

@@ -35,7 +35,6 @@ export interface NetworkStorage extends NodeStorage {
   };
 }
 
-/** Not the name of the mark of a data folder. */
 const MARK = 'network.heads';
 
 /** @throws Failure `store_away`, `store_unfit`, `rows_missing`, `wrong_usage` (cycle length), and as `openStorage` */

@@ -44,7 +44,6 @@ export interface NetworkOptions {
 export class Network {
   readonly connection: RedisConnection;
   readonly directory: Directory;
-  /** Rows linked by any node. */
   readonly happenings = new Subject<Happening>();
   readonly presence: Presence;
   readonly quota: OwnerQuota;
@@ -57,7 +56,6 @@ export class Network {
   readonly plain: PlainCounting;
   readonly #onError: (error: unknown) => void;
   readonly #fetching = new Map<string, Promise<number>>();
-  /** The failure that was logged last. */
   #said: string | undefined;
 
   constructor({ connection, directory, clock, signer, limits, mark, onError }: NetworkOptions, host: Host) {

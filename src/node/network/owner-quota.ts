@@ -46,7 +46,7 @@ export class OwnerQuota {
 
   /**
    * Deletes something and frees its room; if the node ends in between, the room is freed when it is needed.
-   * @param remove acts before an instant of the clock of Redis; 0 if there is nothing @param hasMore `item/…` may exist
+   * @param remove acts before an instant of Redis; 0 if there is nothing @param hasMore whether `item/…` may exist
    * @returns undefined if there was nothing @throws Failure `store_away`
    */
   async freeing(
@@ -61,7 +61,6 @@ export class OwnerQuota {
     return number > 0 ? { number, freed: await this.#freeAll(owner, item, hasMore) } : undefined;
   }
 
-  /** Frees the item and everything on it. */
   async #freeAll(owner: string, item: string, hasMore = false): Promise<Stocked> {
     const [slug = '', id = ''] = item.split('/');
     const fields =

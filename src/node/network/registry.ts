@@ -331,7 +331,6 @@ export class NetworkRegistry implements Registry {
     return hasMore === 1;
   }
 
-  /** By the state of the machine in Redis. */
   async #whyNot(slug: string, otherwise: Failure): Promise<Failure> {
     const { network, host } = this.#parts;
     await network.directory.learn(slug);

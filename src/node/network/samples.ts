@@ -1,5 +1,4 @@
-// The figures of contracts that Redis counts: count and state, read when a cycle begins. Requests admitted and limited by all nodes are unknown,
-// because Redis does not keep them by cycle.
+// Samples count and state of contracts that Redis counts, when a cycle begins. Requests admitted and limited are not kept by cycle there.
 import type { Contract } from '../../host/contract.js';
 import { figuresOf, type Sampled, type Samples } from '../counting/samples.js';
 

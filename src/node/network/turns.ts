@@ -51,7 +51,7 @@ export class Turns {
 
   /**
    * Works on a contract, or on one of its keys, in the running cycle. @param name of the key
-   * @throws Failure `store_away`, `node_overloaded`, `too_many_keys`, and what the work throws, once its rows are written
+   * @throws Failure `store_away`, `node_overloaded`, `too_many_keys`, and what the work throws, after its commit
    */
   run<T>(
     image: Contract,

@@ -1,5 +1,4 @@
-// What one node of a network does for all: it removes the records of deleted machines after their retention, and the machines of owners whose
-// keys have all ended. A lease selects the node; two at once do no harm.
+// What one node does for all: it removes records after their retention, and machines of owners without valid keys. A lease selects the node.
 //
 //   cycle ─► lease free, or ours? ─► some records removed ─► some owners looked at ─► their machines deleted
 import type { Machine } from '../../host/machine.js';

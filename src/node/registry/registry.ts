@@ -54,15 +54,9 @@ export interface CredentialListener {
 export interface Registry {
   /** What the bounds of owners refer to. */
   readonly place: 'node' | 'network';
-  /**
-   * @param asked without `by`: for the node itself, which takes no room
-   * @throws Failure `slug_taken` (the host then knows that machine), `limit_reached`
-   */
+  /** Without `by`: the node's own, without limits. @throws Failure `slug_taken` (then known here), `limit_reached` */
   createMachine(asked: NewMachine): Promise<Machine>;
-  /**
-   * @param plan made with the operators of this node @param options `by` as of `createMachine`
-   * @throws Failure `machine_not_found`, `machine_deleted`, `limit_reached`
-   */
+  /** @param plan by this node's operators @throws Failure `machine_not_found`, `machine_deleted`, `limit_reached` */
   createContract(machine: Machine, plan: Plan, options: ContractOptions): Promise<Contract>;
   /**
    * In place; every node follows within a cycle. @param change its plans are made with the operators of this node

@@ -118,7 +118,6 @@ export class LocalCounting implements Counting {
     this.#durability.saveCounts();
   }
 
-  /** A contract that gets new keys does this itself, too. */
   #forgetKeys(cycle: number): void {
     let index = cycle;
     for (const contract of this.#host.keyed) {

@@ -9,7 +9,6 @@ import type { EventAnswer, Outcome, Outcomes } from '../counting.js';
 import { type Asked, type Decision, decisionOf, foreseen, gateDecisionOf } from '../decision.js';
 import { askedBy, type Event, isOfOne, listenersOf, whyNotAt } from '../listeners.js';
 
-/** @param peek whether nothing is counted */
 export function decideNow(asked: Asked, peek: boolean, cycle: number, nowMs: number): Outcome {
   try {
     const decision = peek

@@ -40,7 +40,6 @@ export class Idempotency {
   readonly #host: Host;
   readonly #answers: KeptAnswers;
   readonly #limits: Pick<Limits, 'answersKib' | 'answersKibPerOwner'>;
-  /** Bytes of kept answers. */
   readonly #byMachine = new Map<string, { readonly owner: string; bytes: number }>();
   readonly #byOwner = new Shares();
   readonly #byPool = new Shares();
@@ -88,7 +87,6 @@ export class Idempotency {
     return answer;
   }
 
-  /** Limited to what one turn of the event loop may take. */
   purge(cycle: number): void {
     if (this.#byOwner.all === 0) return;
     for (const { machine, length } of this.#answers.purge(cycle, PURGED_AT_ONCE))
