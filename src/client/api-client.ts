@@ -117,7 +117,7 @@ export class ApiClient {
   }
 
   /**
-   * Every status that the endpoint declares is an answer, also 429. A newer node may send fields that the type lacks.
+   * Every status that the endpoint declares is an answer, also 429 of a gate. A newer node may send fields that the type lacks.
    * @throws what `Answering` makes of a refusal or of no answer; the signal's reason if aborted
    */
   async call<E extends Endpoint>(endpoint: E, ...ask: CallOf<E>): Promise<AnswerOf<E>> {

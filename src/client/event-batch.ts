@@ -36,7 +36,7 @@ export interface BatchOptions {
   readonly whenFull?: 'reject' | 'drop_oldest' | undefined;
   /** Also follows the machine's event stream, to resume as soon as the rate is restored. Default: false. */
   readonly follow?: boolean | undefined;
-  /** Receives the error of every failed request. */
+  /** Receives the errors of failed requests, and of the stream. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 

@@ -12,7 +12,6 @@ import { sessionTokenOf } from './session-cookie.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set before the body is read; undefined without a credential. */
     caller: Caller | undefined;
   }
 }
@@ -98,7 +97,6 @@ export class Access {
     if (caller !== undefined && !this.holdsAt(caller, nowMs)) throw invalid('key');
   }
 
-  /** Drops cached callers of a key that was revoked or expires sooner. */
   forget(keyId: string): void {
     for (const callers of [this.#byHeader, this.#byGatewayHeader, this.#bySessionHash])
       callers.drop(({ key }) => key.id === keyId);

@@ -24,7 +24,6 @@ export class ActiveMachines {
   readonly #activity = new Map<Machine, Activity>();
   /** By contract: in how many places it limits, itself or its keys, by durable rows. */
   readonly #limiting = new Map<Machine, Map<string, number>>();
-  /** By window length: the first `MOST` machines of `#rankedCycle`. */
   readonly #rankings = new Map<number, readonly ActiveMachine[]>();
   #rankedCycle = Number.NaN;
 

@@ -25,7 +25,6 @@ export interface Kept {
   readonly fingerprint: string;
 }
 
-/** Prefix of a copy's folder; six random characters follow. */
 const COPY = 'weir.copy-';
 
 /** Free space to leave, so that a backup never fills the node's disk. */
@@ -219,7 +218,6 @@ function lostBy(store: SqliteStore, heads: string): readonly MissingRows[] {
 
 const PAGE = 500;
 
-/** Verifies every record. @throws Failure `record_broken` at the first invalid one */
 function verified(store: SqliteStore, { signer, successions }: Identity, onProgress: OnProgress): Kept {
   const keys = keysOf(signer, successions);
   const all = [...store.machines()].map(({ machine: { slug }, head, last }) => ({ slug, head, last }));

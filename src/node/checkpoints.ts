@@ -34,7 +34,6 @@ export class Checkpoints {
     if (machine !== undefined) this.#grown.add(machine);
   }
 
-  /** Signs what is due. Becomes durable with the next commit, together with the rows it covers. */
   sign(cycle: number): void {
     if (cycle < this.#nextCycle) return;
     this.#review();

@@ -123,7 +123,6 @@ export class Courses {
     return texts.length === 0 ? undefined : `[${texts.join()}]`;
   }
 
-  /** Drops the oldest unwatched course that fits. @returns whether there was one */
   #dropOne(fits: (course: Course) => boolean): boolean {
     for (const [id, course] of this.#byContract) {
       if (course.watchers.size > 0 || !fits(course)) continue;
@@ -207,7 +206,7 @@ class Course implements Sampled {
   }
 }
 
-/** Figures by cycle; equal rows in a row are stored once, since most contracts have few requests. */
+/** Figures by cycle; consecutive equal rows are stored once, since most contracts have few requests. */
 class Rows {
   /** Per row: its first cycle, then its figures. */
   #cells = new Float64Array(FEW_ROWS * WIDTH);

@@ -109,7 +109,6 @@ export class Durability {
     return saving;
   }
 
-  /** Whether a machine has unwritten counts. */
   #isDue(machine: Machine): boolean {
     return this.#asked.has(machine) || this.#others.has(machine);
   }

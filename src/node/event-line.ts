@@ -12,7 +12,6 @@ const compiled = compileSchema(EventShape);
 export class EventLine {
   type = '';
   count = 1;
-  /** Undefined for the running cycle. */
   cycle: number | undefined;
   contractId: string | undefined;
   key: string | undefined;
@@ -108,7 +107,6 @@ function parse(text: string): unknown {
   }
 }
 
-/** The only name that the string at `at` can be; `isQuoted` checks it. */
 function nameAt(bytes: Buffer, at: number): string {
   switch (bytes[at + 1]) {
     case LETTER_T:
@@ -120,7 +118,6 @@ function nameAt(bytes: Buffer, at: number): string {
   }
 }
 
-/** Whether the string at `at` is this text without escapes. */
 function isQuoted(bytes: Buffer, at: number, to: number, text: string): boolean {
   const end = at + 1 + text.length;
   return end < to && bytes[at] === QUOTE && bytes[end] === QUOTE && isText(bytes, at + 1, end, text);

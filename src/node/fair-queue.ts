@@ -7,7 +7,6 @@ import type { Steps } from '../limiter/plan.js';
 import type { Clock } from '../time/clock.js';
 import { Rank } from '../time/rank.js';
 
-/** The source of the node's own work. */
 export const NODE = 'node';
 
 /** Duration of a slice in ms, without its last step. */
@@ -37,7 +36,6 @@ export class Turns {
     if (isFirst) this.#next();
   }
 
-  /** As `take`; settles with what the piece returns or throws. */
   of<T>(source: string, piece: () => T): Promise<Awaited<T>> {
     return new Promise((resolve, reject) => {
       this.take(source, () => {

@@ -48,7 +48,6 @@ function readKey(request: Headed, source: KeySource): { name: string; value: str
   return unreachable(source);
 }
 
-/** @throws Failure `gate_header_unusable` if the header is repeated */
 function singleIn({ headers, rawHeaders }: Headed, name: string): string | undefined {
   const value = headerIn(headers, name);
   if (value === undefined) return undefined;
@@ -110,7 +109,6 @@ export function costIn(
   throw unusable(header, 'holds no cost', `Send a whole number from 1 to ${max} in it, or leave it out.`);
 }
 
-/** Joins a repeated header to one list; see `http.IncomingMessage.headers`. */
 export function headerIn(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name.toLowerCase()];
   return Array.isArray(value) ? value.join(', ') : value;

@@ -35,7 +35,6 @@ const DEEPEST = 64;
 const MOST_FIELDS = 256;
 
 function shapeFault(text: string): string | undefined {
-  /** Colons of the open objects, by depth. */
   const fields = [0];
   let isInString = false;
   for (let at = 0; at < text.length; at += 1) {

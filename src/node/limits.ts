@@ -45,7 +45,6 @@ export const defaultLimits = {
   /** Queued requests, beside gates and events, per owner, or per address without a credential. */
   waitingPerCaller: 256,
   machines: { perOwner: 1_000, onNode: 100_000 },
-  /** Deleted machines whose records are still readable. */
   deletedMachines: { perOwner: 1_000, onNode: 100_000 },
   contracts: { perOwner: 10_000, onNode: 100_000 },
   /** Cycles of all windows: 8 bytes each while the contract exists, written in every cycle in which they change. */

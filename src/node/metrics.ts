@@ -14,7 +14,6 @@ interface RouteName {
   readonly path: string;
 }
 
-/** Index: the status of an answer. */
 const STATUSES = 600;
 
 export class Counts {
@@ -30,7 +29,6 @@ export class Counts {
   laggingReaders = 0;
   /** Requests that were not HTTP or too slow: they reached no route. */
   malformedRequests = 0;
-  /** Cycles that were skipped because nothing could run. */
   missedCycles = 0;
   readonly commitSeconds = new Latency();
   readonly gateSeconds = new Latency();
@@ -228,7 +226,6 @@ function lateness(delay: IntervalHistogram): Labelled[] {
   return seen;
 }
 
-/** Named contracts with a label of their own. */
 const MOST_NAMED = 1_000;
 
 export function metricsOfMachine({ slug: machine, contracts, head }: Machine, counts: Counts): Promise<string> {

@@ -47,7 +47,7 @@ export class Mint {
     this.#ofPool = Math.max(threshold, Math.floor(poolOf({ perOwner: 1, onNode: addresses }, 0)));
   }
 
-  /** @returns 0 if admitted, else cycles until a request is, if alone @throws Failure `store_failed`, `store_away` */
+  /** @returns 0 if admitted, else cycles to wait if no other arrives @throws Failure `store_failed`, `store_away` */
   async retryAfterCycles(address: string): Promise<number> {
     const { machine, byAddress, byPool } = this.#found() ?? (await this.#limiters());
     const pool = byPool.nameOf(addressPool(address));

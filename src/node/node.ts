@@ -39,7 +39,6 @@ export interface NodeOptions extends PartsOptions {
   readonly metricsPort?: number;
   /** Whether the API's port serves GET /metrics to anyone; ignored with `metricsPort`. Default: false. */
   readonly openMetrics?: boolean;
-  /** Envoy's rate limit service, on its own port at the same address. */
   readonly grpc?: Omit<RateLimitServiceOptions, 'host'>;
   /** Further names to answer to, beside those of loopback. */
   readonly hostNames?: readonly string[];

@@ -18,7 +18,6 @@ const LONGEST_PATH = 103;
 
 type Evict = (named: string) => Promise<Evicted>;
 
-/** A line of an answer: progress of a copy, then the result. */
 interface Said {
   readonly done?: number;
   readonly all?: number;

@@ -18,7 +18,6 @@ import type { Limits } from './limits.js';
 import type { Counts } from './metrics.js';
 import { PROBLEM_TYPE, problemOf } from './problem.js';
 
-/** Paths of gates and events, and of health checks. */
 const DECIDES = /\/(?:gates?|events?)(?:\?|$)|\/contracts\/[^/?]+\/gate\//;
 const SUPERVISES = /^\/(?:healthz|readyz|metrics)(?:\?|$)/;
 

@@ -9,7 +9,6 @@ import { Shares } from './shares.js';
 export class Ownership {
   readonly #host: Host;
   readonly #byOwner = new Map<string, Machine[]>();
-  /** Deleted machines with readable records. */
   readonly deleted = new Shares();
   readonly #slugs: string[];
   /** Owners at the limit of their records, with what they have; see usage.ts. */
@@ -67,7 +66,7 @@ export class Ownership {
     return this.#byOwner.get(owner) ?? [];
   }
 
-  /** @throws Failure `store_failed`, `not_owner`, `scope_missing`, `machine_not_found`, `limit_reached` (is full) */
+  /** @throws Failure `store_failed`, `not_owner`, `scope_missing`, `machine_not_found`, `limit_reached` */
   owned(slug: string, caller: Caller | undefined): Machine {
     const machine = this.toDelete(slug, caller);
     const had = this.full.size > 0 ? this.full.get(machine.image.owner) : undefined;

@@ -7,7 +7,6 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Socket } from 'node:net';
 import type { LoopTurn } from '../time/loop-turn.js';
 
-/** Requests of one connection per turn. */
 const AT_ONCE = 8;
 
 interface Pipeline {

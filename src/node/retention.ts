@@ -14,7 +14,6 @@ import type { Clock } from '../time/clock.js';
 import { instantText } from '../time/cycle.js';
 import { NODE, type Turns } from './fair-queue.js';
 
-/** Records cut per cycle: each takes a signature. */
 const AT_ONCE = 100;
 
 const REVIEWED_AT_ONCE = 500;

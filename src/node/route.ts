@@ -33,7 +33,6 @@ export interface Example {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** Media type of a text body. */
   readonly type?: string;
   readonly status: number;
 }
@@ -73,7 +72,6 @@ interface Served<S extends Shapes> extends Endpoint {
 
 export type Route = Declaration<Shapes>;
 
-/** Infers the types of params, query and body from the schemas. */
 export function route<const S extends Shapes>(declared: Declaration<S>): Route {
   return declared as unknown as Route;
 }

@@ -41,7 +41,6 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Known before the body is read. */
     route: Route;
-    /** Characters of a JSON body. */
     bodyLength: number;
   }
 }
@@ -221,7 +220,6 @@ async function afterFollowing(follow: () => Promise<void>, work: () => unknown):
   }
 }
 
-/** @throws Failure `node_overloaded` if too many requests of the caller are queued */
 function inTurn(
   { turns, limits }: Parts,
   request: FastifyRequest,

@@ -53,7 +53,6 @@ interface StreamsSources {
 
 const PAGE = 100;
 
-/** After which a browser reconnects. */
 const RETRY_MS = 2_000;
 
 export class Streams {
@@ -145,7 +144,6 @@ export class Streams {
     for (const { response } of this.#all()) response.end();
   }
 
-  /** Sends the backlog in the reader's turn; without one, the reader is live. */
   #goOn(reader: Reader): void {
     reader.isLive = reader.seq === reader.machine.durableSeq;
     const { turns } = this.#sources;

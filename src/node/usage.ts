@@ -53,11 +53,9 @@ export class Usage {
   readonly #limits: Limits;
   readonly #credentials: Pick<Credentials, 'keysOf'>;
   readonly #records = new Map<Machine, { rows: number; bytes: number }>();
-  /** By owner, and by pool. */
   readonly #accounts = new Map<string, Used>();
   readonly #onNode = none();
   readonly #poolByOwner = new Map<string, string>();
-  /** By owner: the number of contracts per plan. */
   readonly #plans = new Map<string, Map<Plan, number>>();
   readonly #bytes = new WeakMap<Plan, number>();
 
@@ -188,7 +186,6 @@ export class Usage {
     };
   }
 
-  /** What a contract needs in addition for other plans. */
   ofChange(owner: string, { plans, image }: Sized, after: readonly Plan[]): Wanted {
     const [was, is] = [plans, after].map((all) => sizeOf(all, image.keyed?.maxKeys)) as [Size, Size];
     const bytes = after.reduce((sum, plan) => sum + (plans.includes(plan) ? 0 : this.#bytesOf(plan)), 0);

@@ -17,7 +17,6 @@ interface VerificationsOptions {
   /** The last row that this process acknowledged. */
   readonly headOf: (slug: string) => Head | undefined;
   readonly turns: Turns;
-  /** Walks queued or running. */
   readonly most: number;
 }
 

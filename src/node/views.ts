@@ -84,7 +84,6 @@ function keyedView({ keys, image }: Contract) {
   return { keyed: { ...keyedFields(image.keyed).keyed!, keys: keys.table.size, limited: keys.limited } };
 }
 
-/** With the count of its window, or that of a key, in the running cycle. */
 export function contractStatus(contract: Contract, { gate }: Pick<KeyState, 'gate'>, name?: string) {
   const { plan, failure } = contract;
   const ofKey = { ...(name !== undefined && { key: name }), currentState: plan.states[gate.state]!.name };

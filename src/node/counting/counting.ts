@@ -25,7 +25,6 @@ export interface Counting {
   /** Resolves once the decision is as durable as the node promises. @throws Failure `store_failed`, `store_away` */
   decide(asked: Asked): MaybePromise<Outcome>;
 
-  /** As `decide`, without counting. */
   peek(asked: Asked): MaybePromise<Outcome>;
 
   /** As `decide`, for many on one machine, in order. `n` 0 counts nothing and shows how one would be decided. */

@@ -77,7 +77,6 @@ export function decisionOf(
   };
 }
 
-/** With the retry time of a request of the same cost. */
 export function gateDecisionOf(asked: Asked, admitted: number, cycle: number): Decision {
   return decisionOf(asked, admitted, asked.contract.stateOf(asked.name, cycle), asked.n);
 }

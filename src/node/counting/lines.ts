@@ -60,7 +60,6 @@ export interface Sum {
 
 export abstract class Lines implements LineReader {
   readonly outcomes: LineOutcome[] = [];
-  /** Without blank ones. */
   lines = 0;
   counted = 0;
   refused = 0;

@@ -49,7 +49,6 @@ export function askedOfGate(machine: Machine, contract: Contract, n: number, key
   return asked;
 }
 
-/** @throws Failure if each unit of cost takes a place in a limit on what is in flight */
 function refusePlaces({ plans }: Contract, n: number): void {
   if (!plans.some(({ rule }) => rule !== undefined && limitsFlight(rule.definition))) return;
   throw new Failure('invalid_input', {
@@ -95,7 +94,6 @@ export function whyNotSoMany(listeners: readonly Listener[], n: number): Failure
   });
 }
 
-/** Whether a failure concerns one contract or key only, so that others still count. */
 export function isOfOne({ code }: Failure): boolean {
   return code === 'too_many_keys' || code === 'contract_failed' || code === 'memory_low';
 }

@@ -10,7 +10,6 @@ export interface Sampled {
 }
 
 export interface Samples {
-  /** Most contracts sampled without a watcher. */
   readonly mostUnwatched: number;
   begin(sampled: Sampled): void;
   end(sampled: Sampled): void;

@@ -36,7 +36,6 @@ export interface DescriptorLimit {
   readonly isShadow: boolean;
   /** Undefined if nothing is counted: everything is admitted, or, with 0 requests per unit, nothing. */
   readonly definition: ContractDefinition | undefined;
-  /** Undefined for another kind of limiter. */
   readonly perUnit: { readonly requests: number; readonly unit: Unit } | undefined;
 }
 

@@ -7,7 +7,6 @@ import { type DescriptorLimit, type Entry, type Unit, units, untilReset } from '
 const MOST_DESCRIPTORS = 100;
 const MOST_ENTRIES = 32;
 
-/** Per descriptor and call. */
 const MOST_HITS = 1_000;
 
 export interface Descriptor {

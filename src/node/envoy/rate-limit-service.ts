@@ -166,7 +166,6 @@ class Service {
     return decision;
   }
 
-  /** @throws Failure `credential_missing`, `credential_invalid`, `scope_missing`, `not_owner` */
   #refuseStrangers(metadata: Metadata, domain: Domain | undefined): void {
     const { access, clock, ownership } = this.#parts;
     const [header] = metadata.get('authorization');

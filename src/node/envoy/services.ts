@@ -18,7 +18,6 @@ const rateLimit = {
   Descriptor: {
     fields: {
       entries: repeated(1, 'Entry'),
-      // Overrides the limit of the service.
       limit: field(2, 'Override'),
       hits_addend: field(3, 'Count'),
       is_negative_hits: field(4, 'bool'),

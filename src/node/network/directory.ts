@@ -98,7 +98,6 @@ export class Directory extends KnownMachines {
     await this.#log({ kind: 'machine', slug });
   }
 
-  /** As `Store.rows`, in order of seq. */
   async rows(slug: string, query: RowQuery = {}): Promise<readonly AuditRow[]> {
     const { afterSeq = 0, toSeq, limit = 100, kind, contractId, fromCycle = 0, toCycle = Infinity } = query;
     const prefix = prefixOf(slug);

@@ -36,7 +36,6 @@ const AT_ONCE = 100;
 
 const MACHINES_AT_ONCE = 16;
 
-/** Written by Redis, for a contract that it counts. */
 interface MoveEntry {
   readonly g: string;
   readonly to: 0 | 1;
@@ -47,7 +46,6 @@ interface MoveEntry {
   readonly by?: string;
 }
 
-/** Written as a whole by a node. */
 interface WholeEntry {
   readonly e: Omit<AuditEntry, 'machine'>;
 }
@@ -139,7 +137,6 @@ export class Entries {
     return instantText(this.#parts.clock.now());
   }
 
-  /** Links the entries of a bucket, unless another node does. */
   look(prefix: string): void {
     if (this.#busy.has(prefix)) {
       this.#busy.set(prefix, true);

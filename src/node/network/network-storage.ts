@@ -14,7 +14,6 @@ import { Directory } from './directory.js';
 import { checkMark } from './heads.js';
 
 interface NetworkStorageOptions {
-  /** See `redisPlace`. */
   readonly url: string;
   /** Folder of the node's key and of the last rows that it has seen. Default: a new key for this run. */
   readonly dir?: string | undefined;

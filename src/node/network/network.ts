@@ -100,7 +100,6 @@ export class Network {
     this.heads.check(machine);
   }
 
-  /** Moves what is due, links entries, and catches up with missed changes. */
   tick(): void {
     this.#say();
     if (this.connection.failure !== undefined) return;
@@ -115,7 +114,6 @@ export class Network {
     }
   }
 
-  /** Publishes new rows up to `seq`, in order. */
   #heard(slug: string, seq: number): void {
     const machine = this.#host.machines.get(slug);
     if (machine !== undefined) void this.#fetch(machine, seq).catch((error) => this.#failed(error));
@@ -181,7 +179,6 @@ export class Network {
     }
   }
 
-  /** Logs each failure once. */
   #say(): void {
     const { failure } = this;
     if (failure !== undefined && failure.message !== this.#said) this.#onError(failure);

@@ -37,7 +37,6 @@ import { plainPlan } from './plain-plan.js';
 import { lost, Turns } from './turns.js';
 import { Upkeep } from './upkeep.js';
 
-/** Tries of a change, in case the contract moves meanwhile. */
 const CHANGE_TRIES = 10;
 
 /** Keys removed in one call: each blocks Redis for some 2 µs. */
@@ -153,7 +152,6 @@ export class NetworkRegistry implements Registry {
         void network.followKeys(contract);
         return { ...planned, resets: false };
       }
-      // Another node has changed or moved it.
       await directory.learn(slug);
     }
     throw changedElsewhere(contract);
@@ -318,7 +316,6 @@ export class NetworkRegistry implements Registry {
     return { ...what, cause, ...(by && { by }), emitted: [], cycle: clock.cycle(), at: network.entries.at() };
   }
 
-  /** Announces a deletion, waits for its row, and removes the remains. */
   async #gone(slug: string, number: number): Promise<void> {
     const { directory, entries } = this.#parts.network;
     await directory.announceGone(slug);

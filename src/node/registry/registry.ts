@@ -74,7 +74,6 @@ export interface Registry {
   /** Writes keys and the row about them together. @throws Failure `limit_reached` if the owner has too many keys */
   changeKeys(change: KeyChange): Promise<void>;
   openSession(session: Session): Promise<void>;
-  /** Does nothing without such a session. */
   endSession(hash: string): Promise<void>;
   forgetExpired(): void;
   /** @throws Failure `store_away` */

@@ -166,7 +166,6 @@ function withNumbers(was: ContractDefinition, { threshold, within, near_limit: n
   });
 }
 
-/** @throws Failure `invalid_definition`, `invalid_input` */
 function limiterIn(limiter: object | string, place: string, cycleMs: number): ContractDefinition {
   return limiterDefinition(checkLimiter(limiter, place), cycleMs);
 }

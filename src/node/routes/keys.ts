@@ -174,7 +174,6 @@ function newKeyOf({ owner, scopes, machine, network }: Rights, nowMs: number, li
   return { key, secret };
 }
 
-/** @throws Failure `key_not_found`, also for the key of another owner and for one that has ended */
 function keyOf({ credentials, clock }: Parts, { owner }: Caller, id: string): Key {
   const key = credentials.keyById(id);
   if (key !== undefined && key.owner === owner && !key.isRevoked && clock.now() < key.expiresAtMs) return key;

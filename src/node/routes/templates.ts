@@ -123,7 +123,6 @@ function limiterIn(asked: readonly (readonly [name: string, value: unknown])[], 
   return limiterDefinition(checkLimiter(limiter, `/${name}`), cycleMs);
 }
 
-/** @throws Failure `template_not_found` */
 function templateNamed(id: string): ContractDefinition {
   const template = templates.get(id);
   if (template !== undefined) return template;

@@ -20,7 +20,6 @@ export function decideNow(asked: Asked, peek: boolean, cycle: number, nowMs: num
   }
 }
 
-/** As `decideNow`, in a turn of its own if it takes long. */
 export function* decideInTurn(asked: Asked, peek: boolean, cycle: number, nowMs: number): Steps<Outcome> {
   if (looksFar(asked)) yield PAUSE;
   if (peek || isAtOnce(asked)) return decideNow(asked, peek, cycle, nowMs);
@@ -34,7 +33,6 @@ export function isAtOnce({ n, contract }: Asked): boolean {
   return n === 1 || (n > 1 && contract.plans.some(({ rule }) => rule !== undefined));
 }
 
-/** Gates per step, if none of them moves. */
 const AT_ONCE = 16;
 
 export function* decideEach(asked: readonly Asked[], cycle: number, nowMs: number): Steps<Outcomes> {

@@ -31,7 +31,6 @@ const LONGEST_ANSWER = 64 << 10;
 
 const LONGEST_LIST = 1_024;
 
-/** No window is kept longer, in cycles. */
 const LONGEST_CYCLES = 100_000;
 
 const PURGED_AT_ONCE = 2_000;
@@ -128,7 +127,6 @@ function reachOf(contracts: Iterable<Contract>, cycleMs: number): number {
   return Math.min(LONGEST_CYCLES, reach);
 }
 
-/** Joins steps, up to the limits of one turn. */
 function* inOneTurn<T>(machine: Machine, steps: Steps<T>): Steps<T> {
   for (let [taken, { seq }] = [0, machine.head]; ; taken += 1) {
     const step = steps.next();

@@ -4,7 +4,6 @@ import type { Steps } from '../../../limiter/plan.js';
 import type { KeyPage, KeyShown, KeysShown } from '../counting.js';
 import { decisionOf } from '../decision.js';
 
-/** Places per step. */
 const AT_ONCE = 64;
 
 export function* keyPage(

@@ -25,7 +25,6 @@ export interface LocalParts {
   readonly onError: (error: unknown) => void;
 }
 
-/** Contracts that count an event in one step, if none of them moves. */
 const AT_ONCE = 256;
 
 export class LocalLines extends Lines {
@@ -103,7 +102,6 @@ export class LocalLines extends Lines {
     }
   }
 
-  /** The contracts that count an event, each with a place for its key. @throws Failure */
   #readyFor(read: EventFields, cycle: number): readonly Listener[] {
     const listeners = this.listenersOf(read);
     checkKey(listeners, read.key);
