@@ -1,3 +1,4 @@
+// The result of verifying a record.
 import type { Static } from 'typebox';
 import { type Frozen, Type } from '../schema/json-schema.js';
 

@@ -1,3 +1,4 @@
+// Options for reading a log.
 import type { TimeUnit } from './unix.js';
 import type { Condition } from './where.js';
 
