@@ -1,5 +1,3 @@
-// Every limit of a node, with its default.
-
 interface Rate {
   readonly threshold: number;
   readonly within: number;

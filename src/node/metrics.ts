@@ -82,7 +82,6 @@ export class Counts {
 type Labels = Readonly<Record<string, string | number>>;
 type Labelled = readonly [labels: Labels, value: number];
 
-/** A metric and its reader: one value, or one for each set of labels. */
 type Figure = readonly [
   kind: 'counter' | 'gauge',
   name: string,

@@ -48,7 +48,6 @@ export interface NodeOptions extends PartsOptions {
 export interface RunningNode {
   readonly url: string;
   readonly metricsUrl: string | undefined;
-  /** Of Envoy's rate limit service, for example `127.0.0.1:8081`. */
   readonly grpcAddress: string | undefined;
   readonly host: Host;
   /** Another object after a full disk. */

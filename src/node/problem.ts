@@ -168,7 +168,6 @@ function brokenRequest(code: string): Failure {
   }
 }
 
-/** @returns the status */
 export function answerUnrouted(
   { failure, allow }: Unrouted,
   { method }: IncomingMessage,

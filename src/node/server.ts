@@ -48,7 +48,6 @@ declare module 'fastify' {
 interface ServerOptions {
   readonly log: FastifyBaseLogger;
   readonly logRequests: boolean;
-  /** Proxies whose `X-Forwarded-*` is trusted. */
   readonly trustProxy: readonly string[];
   readonly checkHost: HostCheck;
 }

@@ -69,7 +69,6 @@ export function unitOf(name: string): Unit | undefined {
   return units.find((unit) => unit === name.toLowerCase());
 }
 
-/** @param nowMs unix ms */
 export function responseOf(
   hits: readonly (Hit | undefined)[],
   decisions: readonly (Decision | Uncounted | undefined)[],

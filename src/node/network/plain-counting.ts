@@ -113,7 +113,6 @@ export class PlainCounting {
   }
 }
 
-/** As `CountBatch.count`. */
 function keysOf({ image }: Contract, name: string | undefined): number {
   if (name === undefined) return 0;
   const { maxKeys = 1, overflow } = image.keyed ?? {};

@@ -192,7 +192,6 @@ export function gateName({ id, machine }: Pick<Contract, 'id' | 'machine'>, name
   return name === undefined ? `${machine.slug}/${id}` : `${machine.slug}/${id}/${name}`;
 }
 
-/** Another node has just deleted it, or Redis has lost it. */
 export function lost({ id, machine }: Contract): Failure {
   return new Failure('contract_not_found', {
     what: `The machine "${machine.slug}" has no contract "${id}" any more.`,

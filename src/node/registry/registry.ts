@@ -52,7 +52,6 @@ export interface CredentialListener {
 }
 
 export interface Registry {
-  /** What the bounds of owners refer to. */
   readonly place: 'node' | 'network';
   /** Without `by`: the node's own, without limits. @throws Failure `slug_taken` (then known here), `limit_reached` */
   createMachine(asked: NewMachine): Promise<Machine>;

@@ -1,4 +1,3 @@
-// The keys of a contract in pages, by their place in its table.
 import type { Contract } from '../../../host/contract.js';
 import type { Steps } from '../../../limiter/plan.js';
 import type { KeyPage, KeyShown, KeysShown } from '../counting.js';
