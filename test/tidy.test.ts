@@ -277,15 +277,12 @@ describe('phrases that users stumbled over, in texts and in the strings of sourc
     const between = path.endsWith('.tsx') ? (code.match(/>[^<>{}=;()]*[A-Za-z][^<>{}=;()]*</g) ?? []) : [];
     return [...strings, ...between].join('\n');
   };
-  /** Rooms whose comments are held to this, too. The list grows until it has all of them. */
-  const plainRooms = ['outcome', 'time', 'record', 'sizing', 'math', 'schema', 'scenario', 'operator', 'validation'];
-  const plainFiles = files.filter((path) => plainRooms.includes(path.split('/')[1]!));
   const commentsOf = (path: string) =>
     (textOf(path).match(/\/\*[\s\S]*?\*\/|(?<=^|[^:'"`])\/\/.*$/gm) ?? []).join('\n');
   const said = [
     ...texts.map((path) => [path, textOf(path)] as const),
     ...files.map((path) => [path, stringsOf(path)] as const),
-    ...plainFiles.map((path) => [path, commentsOf(path)] as const),
+    ...files.map((path) => [path, commentsOf(path)] as const),
   ];
   it.each([
     ['so many', /\bso many\b/i, 'a number, "this many", or the name of the figure'],
@@ -343,7 +340,7 @@ describe('phrases that users stumbled over, in texts and in the strings of sourc
     ['comes to', /\b(comes?|came) to\b/i, 'is, reaches, amounts to'],
     ['took down, taken down', /\b(takes?|took|taken) down\b/i, 'keeps, records, counts'],
   ] as const)('in comments: %s', (_, pattern, instead) => {
-    const found = plainFiles.flatMap((path) =>
+    const found = files.flatMap((path) =>
       commentsOf(path)
         .split('\n')
         .flatMap((line) => (pattern.test(line) ? [`${path}: ${line.trim().slice(0, 160)}`] : [])),

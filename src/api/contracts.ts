@@ -1,3 +1,4 @@
+// The endpoints of contracts: list templates, deploy, create, list, show, move to a state.
 import { ContractDefinition, Shadow, WhenAway } from '../limiter/definition.js';
 import { DrawnMachine } from '../limiter/drawn-machine.js';
 import { GatewayDefinition } from '../limiter/gateway-definition.js';

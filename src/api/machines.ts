@@ -1,3 +1,4 @@
+// The endpoints of machines: create, list, show, rank the most active.
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
 import { Cycle, created, exact, freed, OfMachine, ok, pageOf, Search, Slug, Sort } from './shapes.js';

@@ -1,3 +1,4 @@
+// The endpoints of operators: the registry, and projections over future cycles.
 import { SUBSTRATE } from '../operator/ko42.js';
 import { Type } from '../schema/json-schema.js';
 import { CYCLE_MS } from '../time/cycle.js';

@@ -1,3 +1,4 @@
+// The endpoints of the record: read, verify.
 import { CutShape, ROW_KINDS, RowShape } from '../record/row.js';
 import { HeadShape, VerificationShape } from '../record/verification.js';
 import { Type } from '../schema/json-schema.js';

@@ -1,3 +1,4 @@
+// The address of a node: keys are pinned by it.
 import { isLoopback } from '../api/loopback.js';
 import { Failure } from '../schema/failure.js';
 

@@ -50,7 +50,7 @@ export interface BatchFigures {
   /** `rejected`: the buffer was full. `dropped`: removed from the buffer. */
   readonly rejected: number;
   readonly dropped: number;
-  /** Whether sending is paused because a contract limits. */
+  /** Whether sending is paused because a contract is limiting. */
   readonly isHeld: boolean;
 }
 

@@ -1,3 +1,4 @@
+// Ends an owner, for the operator.
 import type { Host } from '../host/host.js';
 import { Failure } from '../schema/failure.js';
 import type { Credentials } from '../store/credential-store.js';

@@ -1,3 +1,4 @@
+// Every limit of a node, with its default.
 interface Rate {
   readonly threshold: number;
   readonly within: number;

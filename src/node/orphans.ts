@@ -1,4 +1,4 @@
-// Finds minted owners without a valid key: nobody can use what they left. Owners named by the operator have no key that could end.
+// Finds minted owners without a valid key: what they left can no longer be used. Owners named by the operator have no key that could end.
 import type { Credentials } from '../store/credential-store.js';
 import type { Ownership } from './ownership.js';
 import { isMinted } from './secret.js';

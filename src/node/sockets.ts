@@ -1,5 +1,5 @@
 // Bounds the connections over all ports: per address, and per network of addresses by a share of what others leave; see limits.ts. Loopback
-// and proxies stand for many clients: for them only the total is bounded.
+// and a proxy sends for many clients: for them only the total is bounded.
 //
 //   accepted ─► room? counted until it closes
 //                 └ none: cut before a byte is read

@@ -1,7 +1,7 @@
 // Runs the newest text of the visible view; texts that arrive during a run supersede each other.
 import { useLayoutEffect, useState } from 'preact/hooks';
 import type { Picture } from './played.js';
-import { type Asked, type Refusal, Runs } from './runs.js';
+import { type PlayRequest, type Refusal, Runs } from './runs.js';
 
 /** A longer run is cancelled by the next change. */
 const PATIENCE_MS = 400;
@@ -11,7 +11,7 @@ const nowMs = () => Number(document.timeline.currentTime);
 class Player {
   readonly #runs = new Runs();
   #sinceMs: number | undefined;
-  #next: Asked | undefined;
+  #next: PlayRequest | undefined;
   onPicture: (picture: Picture) => void = () => {};
   onRefusal: (refusal: Refusal | undefined) => void = () => {};
   onShare: (share: number | undefined) => void = () => {};
@@ -20,7 +20,7 @@ class Player {
     return this.#runs.take(file);
   }
 
-  play(...asked: Asked): void {
+  play(...asked: PlayRequest): void {
     this.#next = asked;
     if (this.#sinceMs === undefined) void this.#run();
     else if (nowMs() - this.#sinceMs > PATIENCE_MS) this.#runs.stop();
@@ -54,7 +54,7 @@ interface Played {
 }
 
 /** Runs the text on each change; the last picture stays until the next is ready. */
-export function usePlayed(...[text, name, withProducts]: Asked): Played {
+export function usePlayed(...[text, name, withProducts]: PlayRequest): Played {
   const [picture, setPicture] = useState<Picture>();
   const [refusal, setRefusal] = useState<Refusal>();
   const [share, setShare] = useState<number>();

@@ -1,6 +1,6 @@
 // Runs of the playground, in a worker, one at a time.
 //
-//   page   ─► Asked: text and name ─► play ─► Told: progress, then the picture or the refusal
+//   page   ─► PlayRequest: text and name ─► play ─► Reply: progress, then the picture or the refusal
 //          ─► undefined             ─► the run stops with an undefined picture
 import { Failure } from '../schema/failure.js';
 import { element } from '../web/page-element.js';
@@ -13,9 +13,9 @@ type Ended = { readonly picture: Picture | undefined } | { readonly refused: Ref
 
 type TakenOrNot = { readonly taken: Taken } | { readonly refused: Refusal };
 
-type Told = { readonly file: TakenOrNot } | { readonly share: number } | Ended;
+type Reply = { readonly file: TakenOrNot } | { readonly share: number } | Ended;
 /** `withProducts`: also runs every product with its example limits. */
-export type Asked = readonly [text: string, name: string, withProducts?: boolean | undefined];
+export type PlayRequest = readonly [text: string, name: string, withProducts?: boolean | undefined];
 
 export class Runs {
   readonly #worker: Worker;
@@ -27,7 +27,7 @@ export class Runs {
     const program = new Blob([element('unpacked').textContent], { type: 'text/javascript' });
     const url = URL.createObjectURL(program);
     this.#worker = new Worker(url);
-    this.#worker.onmessage = ({ data }: MessageEvent<Told>) => {
+    this.#worker.onmessage = ({ data }: MessageEvent<Reply>) => {
       if ('share' in data) this.#onShare(data.share);
       else if ('file' in data) this.#onTaken(data.file);
       else this.#ended(data);
@@ -35,7 +35,7 @@ export class Runs {
     this.#worker.onerror = ({ message }) => this.#ended({ error: message });
   }
 
-  run(asked: Asked, onShare: (share: number) => void): Promise<Ended> {
+  run(asked: PlayRequest, onShare: (share: number) => void): Promise<Ended> {
     this.#onShare = onShare;
     return new Promise((resolve) => {
       this.#ended = resolve;
@@ -56,18 +56,18 @@ export class Runs {
 }
 
 export function serveRuns(): void {
-  const tell = (told: Told) => postMessage(told);
+  const reply = (message: Reply) => postMessage(message);
   const files = new Map<string, OwnLog>();
   let running: AbortController | undefined;
-  addEventListener('message', async ({ data }: MessageEvent<Asked | File | undefined>) => {
+  addEventListener('message', async ({ data }: MessageEvent<PlayRequest | File | undefined>) => {
     if (data instanceof File) {
-      tell({ file: await keep(data, files) });
+      reply({ file: await keep(data, files) });
       return;
     }
     running?.abort();
     if (data === undefined) return;
     running = new AbortController();
-    tell(await ended(data, files, running.signal, (share) => tell({ share })));
+    reply(await ended(data, files, running.signal, (share) => reply({ share })));
   });
 }
 
@@ -87,7 +87,7 @@ function refusalOf({ what, why, fix, faults }: Failure): Refusal {
 }
 
 async function ended(
-  [text, name, withProducts = false]: Asked,
+  [text, name, withProducts = false]: PlayRequest,
   files: OwnFiles,
   signal: AbortSignal,
   onShare: (share: number) => void,

@@ -16,7 +16,7 @@ import { Failure } from '../../schema/failure.js';
 import type { ContractImage } from '../../store/store.js';
 import { plainPlan } from './plain-plan.js';
 
-/** Longer windows are not converted: Redis would stand still meanwhile. */
+/** Longer windows are not converted: Redis would block meanwhile. */
 const LONGEST_TURNED = 10_000;
 
 export interface KeptChange {

@@ -205,7 +205,7 @@ export class Entries {
     const plain = plainPlan(plan);
     if (plain === undefined) throw new Error(`an entry of ${entry.g}, which Redis does not count`);
     const transition = entry.to === 1 ? plain.entry : plain.restore;
-    // After a failover to a server whose clock is behind, time stands still until it has caught up.
+    // After a failover to a server whose clock is behind, time does not advance until the clock has caught up.
     const cycle = Math.max(entry.cycle, head.cycle);
     const fired = fireOperators({
       transition,

@@ -1,3 +1,4 @@
+// Routes of contracts: creating one from a definition, listing, looking at one.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import * as api from '../../api/contracts.js';
 import type { Contract } from '../../host/contract.js';

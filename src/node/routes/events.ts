@@ -1,3 +1,4 @@
+// Routes of events: POST …/event, GET …/stream.
 import type { FastifyReply } from 'fastify';
 import * as api from '../../api/events.js';
 import { Failure } from '../../schema/failure.js';

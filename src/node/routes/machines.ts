@@ -1,3 +1,4 @@
+// Routes of machines: creating, listing, looking at one, the most active ones.
 import * as api from '../../api/machines.js';
 import type { Machine } from '../../host/machine.js';
 import { assert, Failure } from '../../schema/failure.js';

@@ -1,3 +1,4 @@
+// Routes of metrics: those of the node for its operator, those of a machine for its owner.
 import { OfMachine } from '../../api/shapes.js';
 import { metricsOfMachine } from '../metrics.js';
 import { forOwners, route } from '../route.js';

@@ -1,3 +1,4 @@
+// Routes about the node itself: its routes, its public key, its clock and its health.
 import * as api from '../../api/node.js';
 import { Cycle, Ok } from '../../api/shapes.js';
 import { signProof } from '../../record/signing.js';

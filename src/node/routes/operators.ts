@@ -1,3 +1,4 @@
+// Routes of operators: the registry, and projections over cycles.
 import type { Static } from 'typebox';
 import * as api from '../../api/operators.js';
 import { fire } from '../../operator/fire.js';

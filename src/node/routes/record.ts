@@ -1,3 +1,4 @@
+// Routes of the record of a machine: in pages, as a whole, verified.
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { Static } from 'typebox';

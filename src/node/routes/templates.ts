@@ -1,3 +1,4 @@
+// Routes of templates: listing them, looking at one, deploying one onto a machine.
 import * as api from '../../api/contracts.js';
 import type { ContractDefinition } from '../../limiter/definition.js';
 import { checkLimiter, limiterDefinition } from '../../limiter/products/limiter-spec.js';

@@ -1,3 +1,4 @@
+// The route that moves a contract, or one key of it, to another state.
 import * as api from '../../api/contracts.js';
 import { keyNameOf } from '../keyed.js';
 import { contractOf } from '../ownership.js';

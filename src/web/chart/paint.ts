@@ -7,7 +7,7 @@ import { drawHatch, drawLanes, drawMarks, drawRanges, drawShades, drawStrip, sur
 import type { Palette } from './palette.js';
 import type { ChartSpec } from './spec.js';
 
-export interface Looks {
+interface Looks {
   readonly palette: Palette;
   readonly font: string;
   readonly width: number;

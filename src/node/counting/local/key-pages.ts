@@ -1,3 +1,4 @@
+// The keys of a contract in pages, by the number of their place in its table.
 import type { Contract } from '../../../host/contract.js';
 import type { Steps } from '../../../limiter/plan.js';
 import type { KeyPage, KeyShown, KeysShown } from '../counting.js';
