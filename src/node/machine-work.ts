@@ -9,15 +9,15 @@
 import type { Machine } from '../host/machine.js';
 import type { Steps } from '../limiter/plan.js';
 import { cycleOf } from '../time/cycle.js';
-import type { Turns } from './fair-queue.js';
+import type { FairQueue } from './fair-queue.js';
 import { ofOwner } from './request-source.js';
 
 export class MachineWork {
-  readonly #turns: Turns;
+  readonly #queue: FairQueue;
   readonly #last = new Map<Machine, Promise<unknown>>();
 
-  constructor(turns: Turns) {
-    this.#turns = turns;
+  constructor(queue: FairQueue) {
+    this.#queue = queue;
   }
 
   isFree(machine: Machine, nowMs: number): boolean {
@@ -56,7 +56,7 @@ export class MachineWork {
     machine.parts.busyMs = ms;
     machine.parts.wakes.hold();
     for (const source = ofOwner(machine.image.owner); ; ) {
-      const step = await this.#turns.of(source, () => this.#slice(machine, ms, steps));
+      const step = await this.#queue.of(source, () => this.#slice(machine, ms, steps));
       if (step.done) return step.value;
     }
   }
@@ -65,7 +65,7 @@ export class MachineWork {
     const { busyMs } = parts;
     parts.busyMs = ms;
     try {
-      return this.#turns.slice(steps);
+      return this.#queue.slice(steps);
     } finally {
       parts.busyMs = busyMs;
     }

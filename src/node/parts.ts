@@ -17,7 +17,7 @@ import { LocalCounting } from './counting/local/counting.js';
 import { Idempotency } from './counting/local/idempotency.js';
 import { Courses } from './courses.js';
 import { Durability, type DurabilityMode } from './durability.js';
-import { Turns } from './fair-queue.js';
+import { FairQueue } from './fair-queue.js';
 import { holdClock } from './hold-clock.js';
 import { defaultLimits, type Limits } from './limits.js';
 import { MachineWork } from './machine-work.js';
@@ -77,14 +77,14 @@ export interface PartsOptions {
 /** @throws Failure `wrong_usage` if the successions do not lead to the signer's key, and what the store throws */
 export function assemble(options: PartsOptions, surface: Surface) {
   const base = baseOf(options);
-  const { clock, host, limits, network, record, access, turns, counts, sockets } = base;
+  const { clock, host, limits, network, record, access, queue, counts, sockets } = base;
   const keys = keysOf(options.signer, options.successions ?? []);
   const holds = (caller: Caller) => access.holdsAt(caller, clock.now());
-  const streams = new Streams({ record, clock, turns, counts, limits, holds, courses: () => made.courses });
+  const streams = new Streams({ record, clock, queue, counts, limits, holds, courses: () => made.courses });
   let made = keeping(base, streams);
   const parts = {
     ...surface,
-    ...{ clock, host, limits, record, access, turns, counts, sockets, streams },
+    ...{ clock, host, limits, record, access, queue, counts, sockets, streams },
     memory: base.memory,
     credentials: options.credentials,
     operators: base.operators,
@@ -93,7 +93,7 @@ export function assemble(options: PartsOptions, surface: Surface) {
       store: record,
       keys: () => network?.keys() ?? keys,
       headOf: (slug) => host.machines.get(slug)?.head,
-      turns,
+      queue,
       most: limits.verifications,
     }),
     rates: {
@@ -132,21 +132,21 @@ function baseOf(options: PartsOptions) {
   const counts = new Counts();
   const onCommit = (tookMs: number) => counts.commitSeconds.take(tookMs / 1000);
   const network = options.network && new Network({ ...options.network, clock, signer, limits, onError }, host);
-  const turns = new Turns(clock);
+  const queue = new FairQueue(clock);
   return {
-    ...{ clock, store, credentials, signer, onError, limits, memory, operators, host, counts, network, turns },
+    ...{ clock, store, credentials, signer, onError, limits, memory, operators, host, counts, network, queue },
     keepRows: options.keepRows,
     sockets: new Sockets(limits.sockets, options.trustProxy ?? []),
     durability: new Durability(host, clock, options.durability ?? 'cycle', () => clock.monotonicMs(), onCommit),
     record: network?.directory ?? store,
     access: new Access(credentials),
-    work: new MachineWork(turns),
+    work: new MachineWork(queue),
   };
 }
 
 /** Parts that know the host's machines: made anew with those. */
 function keeping(base: ReturnType<typeof baseOf>, streams: Streams) {
-  const { clock, host, store, credentials, limits, network, access, turns } = base;
+  const { clock, host, store, credentials, limits, network, access, queue } = base;
   const active = new ActiveMachines(host, network === undefined);
   active.load(store, clock.cycle());
   const ownership = new Ownership(host);
@@ -166,7 +166,7 @@ function keeping(base: ReturnType<typeof baseOf>, streams: Streams) {
     if (kind === 'machine_forgotten') idempotency.forget(machine.slug);
   });
   const counting: Counting =
-    network === undefined ? new LocalCounting({ ...base, idempotency }) : new NetworkCounting(network, host, turns);
+    network === undefined ? new LocalCounting({ ...base, idempotency }) : new NetworkCounting(network, host, queue);
   return {
     ...{ active, ownership, registry, counting },
     /** Undefined if no keys are minted. */

@@ -12,7 +12,7 @@ import { Failure } from '../schema/failure.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import { instantText } from '../time/cycle.js';
-import { NODE, type Turns } from './fair-queue.js';
+import { type FairQueue, NODE } from './fair-queue.js';
 
 const AT_ONCE = 100;
 
@@ -26,7 +26,7 @@ interface RetentionSources {
   readonly store: Store;
   readonly signer: Signer;
   readonly clock: Clock;
-  readonly turns: Turns;
+  readonly queue: FairQueue;
   readonly keepRows: number | undefined;
   readonly retentionMs: number;
   readonly onRemoved: (machine: Machine, rows: number, bytes: number) => void;
@@ -123,9 +123,9 @@ export class Retention {
   }
 
   #sweep(): void {
-    const { turns, host } = this.#sources;
+    const { queue, host } = this.#sources;
     this.#isSweeping = true;
-    turns.take(NODE, () => {
+    queue.take(NODE, () => {
       this.#isSweeping = false;
       if (host.failure !== undefined) return;
       try {

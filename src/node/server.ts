@@ -127,7 +127,7 @@ function noOther(): never {
 
 type Parsed = (failure: Error | null, body?: object) => void;
 
-function jsonReader({ limits, turns }: Pick<Parts, 'limits' | 'turns'>) {
+function jsonReader({ limits, queue }: Pick<Parts, 'limits' | 'queue'>) {
   return (request: FastifyRequest, _payload: unknown, done: Parsed): void => {
     const { route } = request;
     readWhole(request.raw, bodyLimitOf(route, limits), (failure, body) => {
@@ -136,7 +136,7 @@ function jsonReader({ limits, turns }: Pick<Parts, 'limits' | 'turns'>) {
       request.bodyLength = text.length;
       // Refusing costs several times what counting costs: on other routes each body takes its turn.
       if (text.length <= PARSED_AT_ONCE && route.isAtOnce === true) parse(text, done);
-      else turns.take(sourceOf(request), () => parse(text, done));
+      else queue.take(sourceOf(request), () => parse(text, done));
     });
   };
 }
@@ -220,13 +220,13 @@ async function afterFollowing(follow: () => Promise<void>, work: () => unknown):
 }
 
 function inTurn(
-  { turns, limits }: Parts,
+  { queue, limits }: Parts,
   request: FastifyRequest,
   reply: FastifyReply,
   handle: () => unknown,
 ): unknown {
   const source = sourceOf(request);
-  if (turns.waitingOf(source) < limits.waitingPerCaller) return turns.of(source, handle);
+  if (queue.waitingOf(source) < limits.waitingPerCaller) return queue.of(source, handle);
   reply.header('retry-after', '1');
   throw new Failure('node_overloaded', {
     what: 'The request was refused, and changed nothing.',

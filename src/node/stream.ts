@@ -16,7 +16,7 @@ import type { RecordReader } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import type { CycleTick } from '../time/cycles.js';
 import type { Courses, Watched } from './courses.js';
-import type { Turns } from './fair-queue.js';
+import type { FairQueue } from './fair-queue.js';
 import type { Limits } from './limits.js';
 import type { Counts } from './metrics.js';
 import type { Caller } from './permission.js';
@@ -44,7 +44,7 @@ interface Opening extends Pick<Reader, 'caller' | 'source' | 'pool'> {
 interface StreamsSources {
   readonly record: RecordReader;
   readonly clock: Clock;
-  readonly turns: Turns;
+  readonly queue: FairQueue;
   readonly counts: Counts;
   readonly limits: Pick<Limits, 'readers' | 'readersPerMachine' | 'readersPerCaller' | 'readerBytes'>;
   readonly courses: () => Courses;
@@ -146,9 +146,9 @@ export class Streams {
 
   #goOn(reader: Reader): void {
     reader.isLive = reader.seq === reader.machine.durableSeq;
-    const { turns } = this.#sources;
-    if (!reader.isLive) turns.take(reader.source, () => this.#sendPage(reader));
-    else if (reader.watched !== undefined) turns.take(reader.source, () => this.#sendCounts(reader));
+    const { queue } = this.#sources;
+    if (!reader.isLive) queue.take(reader.source, () => this.#sendPage(reader));
+    else if (reader.watched !== undefined) queue.take(reader.source, () => this.#sendCounts(reader));
   }
 
   #sendPage(reader: Reader): void {

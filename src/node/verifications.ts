@@ -6,7 +6,7 @@ import type { Verification } from '../record/verification.js';
 import { RecordVerifier } from '../record/verify-record.js';
 import { Failure } from '../schema/failure.js';
 import type { RecordReader } from '../store/store.js';
-import { NODE, type Turns } from './fair-queue.js';
+import { type FairQueue, NODE } from './fair-queue.js';
 import { poolOf } from './limits.js';
 
 const STRETCH = 50;
@@ -16,7 +16,7 @@ interface VerificationsOptions {
   readonly keys: () => KeyRing | Promise<KeyRing>;
   /** The last row that this process acknowledged. */
   readonly headOf: (slug: string) => Head | undefined;
-  readonly turns: Turns;
+  readonly queue: FairQueue;
   readonly most: number;
 }
 
@@ -44,7 +44,7 @@ export class Verifications {
   }
 
   async #walk(slug: string): Promise<Verification> {
-    const { store, turns, headOf } = this.#options;
+    const { store, queue, headOf } = this.#options;
     const { seq: knownSeq, hash: knownHash } = headOf(slug) ?? EMPTY;
     const keys = await this.#options.keys();
     const first = store.checkpoint(slug);
@@ -65,7 +65,7 @@ export class Verifications {
       return rows.length > 0 && rows.every(holds);
     };
     while (
-      await turns.of<boolean | Promise<boolean>>(NODE, () => {
+      await queue.of<boolean | Promise<boolean>>(NODE, () => {
         const rows = store.rows(slug, { afterSeq: verifier.head.seq, limit: STRETCH });
         return rows instanceof Promise ? rows.then(check) : check(rows);
       })

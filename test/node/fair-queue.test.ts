@@ -1,24 +1,24 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Turns } from '../../src/node/fair-queue.js';
+import { FairQueue } from '../../src/node/fair-queue.js';
 import { WallClock } from '../../src/time/wall.js';
 
 let clock: WallClock;
-let turns: Turns;
+let queue: FairQueue;
 let errors: unknown[];
 beforeEach(() => {
   errors = [];
   clock = new WallClock(777, { onError: (error) => errors.push(error) });
   clock.start();
-  turns = new Turns(clock);
+  queue = new FairQueue(clock);
 });
 afterEach(() => clock.stop());
 
 /** Takes one turn after the other, and writes each down. */
 async function worker(name: string, pieces: number, done: string[]): Promise<void> {
-  for (let piece = 1; piece <= pieces; piece += 1) await turns.of(name, () => done.push(`${name}${piece}`));
+  for (let piece = 1; piece <= pieces; piece += 1) await queue.of(name, () => done.push(`${name}${piece}`));
 }
 
-describe('turns', () => {
+describe('queue', () => {
   it('go round, a piece each', async () => {
     const done: string[] = [];
     await Promise.all([worker('a', 3, done), worker('b', 2, done), worker('c', 3, done)]);
@@ -43,10 +43,10 @@ describe('turns', () => {
 
   it('go on behind a piece that throws, of which the clock is told, or who waits for it', async () => {
     const done: string[] = [];
-    turns.take('x', () => {
+    queue.take('x', () => {
       throw new Error('a mistake of ours');
     });
-    const waiting = turns.of('y', () => {
+    const waiting = queue.of('y', () => {
       throw new Error('no such row');
     });
     const behind = worker('a', 2, done);

@@ -15,7 +15,7 @@ import { type Asked, decisionOf, foreseen } from '../counting/decision.js';
 import type { Lines } from '../counting/lines.js';
 import { askedBy, type Event, inFuture, isOfOne, listenersOf } from '../counting/listeners.js';
 import type { OnceOnly, Replayed } from '../counting/once-only.js';
-import type { Turns as FairTurns } from '../fair-queue.js';
+import type { FairQueue } from '../fair-queue.js';
 import { doOnce } from './idempotency.js';
 import { NetworkLines } from './lines.js';
 import type { Network } from './network.js';
@@ -28,9 +28,9 @@ export class NetworkCounting implements Counting {
   readonly #network: Network;
   readonly #host: Host;
   readonly #turns: Turns;
-  readonly #fair: FairTurns;
+  readonly #fair: FairQueue;
 
-  constructor(network: Network, host: Host, fair: FairTurns) {
+  constructor(network: Network, host: Host, fair: FairQueue) {
     this.#network = network;
     this.#host = host;
     this.#turns = network.turns;
@@ -72,7 +72,7 @@ export class NetworkCounting implements Counting {
   }
 
   lines(machine: Machine): Lines {
-    const parts = { network: this.#network, host: this.#host, turns: this.#fair };
+    const parts = { network: this.#network, host: this.#host, queue: this.#fair };
     return new NetworkLines({ ...parts, count: (asked, how) => this.#count(asked, how) }, machine);
   }
 

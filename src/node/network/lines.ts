@@ -9,7 +9,7 @@ import type { Asked, Decision } from '../counting/decision.js';
 import { Lines, type LinesAnswer, type Read, type Sum } from '../counting/lines.js';
 import { askedBy } from '../counting/listeners.js';
 import type { OnceOnly, Replayed } from '../counting/once-only.js';
-import type { Turns } from '../fair-queue.js';
+import type { FairQueue } from '../fair-queue.js';
 import { ofOwner } from '../request-source.js';
 import { doOnce } from './idempotency.js';
 import type { Network } from './network.js';
@@ -20,7 +20,7 @@ const AT_ONCE = 1_000;
 interface LinesParts {
   readonly network: Network;
   readonly host: Host;
-  readonly turns: Turns;
+  readonly queue: FairQueue;
   readonly count: (asked: Asked, how: How) => Promise<Outcome>;
 }
 
@@ -97,7 +97,7 @@ export class NetworkLines extends Lines {
   }
 
   #inTurns<T>(steps: Steps<T>): Promise<T> {
-    return this.#parts.turns.steps(ofOwner(this.machine.image.owner), steps);
+    return this.#parts.queue.steps(ofOwner(this.machine.image.owner), steps);
   }
 
   #askedBy(read: Read): readonly Asked[] | Failure {

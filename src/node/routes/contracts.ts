@@ -166,7 +166,7 @@ interface Beside {
 }
 
 export async function create(
-  { host, ownership, registry, turns, memory }: Parts,
+  { host, ownership, registry, queue, memory }: Parts,
   caller: Caller | undefined,
   slug: string,
   definition: unknown,
@@ -175,7 +175,7 @@ export async function create(
   const machine = ownership.owned(slug, caller);
   assert(caller !== undefined, 'a contract is created by an owner');
   memory.refuse('No contract was created.');
-  const plan = await turns.steps(ofOwner(caller.owner), planInSteps(definition, host.findOperator));
+  const plan = await queue.steps(ofOwner(caller.owner), planInSteps(definition, host.findOperator));
   refuseWithoutHold(plan);
   refuseUnfit(plan, keyed);
   return registry.createContract(machine, plan, {

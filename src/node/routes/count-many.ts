@@ -38,7 +38,7 @@ export const countMany = route({
   takesStream: true,
   isAtOnce: true,
   async handle(parts, request, reply) {
-    const { ownership, clock, counting, counts, turns, limits } = parts;
+    const { ownership, clock, counting, counts, queue, limits } = parts;
     const machine = ownership.owned(request.params.slug, request.caller);
     const lines = counting.lines(machine);
     const body = request.body as unknown as Readable;
@@ -50,7 +50,7 @@ export const countMany = route({
     const most = isArray ? limits.longBodyBytes : limits.bodyBytes;
     const reading = (whole: Buffer) =>
       isArray
-        ? turns.of(source, () => elementsOf(parseBody(whole.toString(), 'array') as readonly unknown[], lines))
+        ? queue.of(source, () => elementsOf(parseBody(whole.toString(), 'array') as readonly unknown[], lines))
         : linesOf(whole, cutterOf(lines), lines, true);
     const header = request.headers['idempotency-key'];
     let answer: object | undefined;
@@ -74,8 +74,8 @@ export const countMany = route({
     if (!body.readableEnded) reply.header('connection', 'close');
     if (answer instanceof Replayed) return answer.sentBy(reply);
     reply.header('content-type', JSON_TYPE);
-    const said = answer ?? (await turns.steps(source, lines.answer(clock.cycle())));
-    return turns.steps(source, jsonInSteps(said));
+    const said = answer ?? (await queue.steps(source, lines.answer(clock.cycle())));
+    return queue.steps(source, jsonInSteps(said));
   },
 });
 

@@ -48,7 +48,7 @@ export const countOne = route({
 const WRITTEN_AT_ONCE = 128;
 
 function answerWith(
-  { counts, turns }: Parts,
+  { counts, queue }: Parts,
   request: Asked<typeof api.countOne.shapes>,
   answer: EventAnswer | Replayed,
   reply: FastifyReply,
@@ -61,7 +61,7 @@ function answerWith(
   }
   if (contracts.length <= WRITTEN_AT_ONCE) return answer;
   reply.header('content-type', JSON_TYPE);
-  return turns.steps(sourceOf(request), jsonInSteps(answer));
+  return queue.steps(sourceOf(request), jsonInSteps(answer));
 }
 
 export const openStream = route({

@@ -44,7 +44,7 @@ export const listMachines = route({
   domain: 'state machines',
   summary: 'Lists the public machines and your own, by slug.',
   example: { query: { limit: '10' }, status: 200 },
-  async handle({ ownership, registry, turns }, request) {
+  async handle({ ownership, registry, queue }, request) {
     const { query, caller } = request;
     const { after = '', limit = 100, own = false, search = '', sort } = query;
     const text = search.toLowerCase();
@@ -59,7 +59,7 @@ export const listMachines = route({
       from = last;
       return from !== undefined && found.length <= most;
     };
-    while (await turns.of(sourceOf(request), look));
+    while (await queue.of(sourceOf(request), look));
     const sorted = sort === undefined ? found : limitingFirst(found);
     const first = sort === undefined ? 0 : sorted.findIndex(({ slug }) => slug === after) + 1;
     const page = sorted.slice(first, first + limit);

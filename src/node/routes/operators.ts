@@ -61,7 +61,7 @@ export const shift = route({
   summary: 'Projects operators over cycles: computed, proved, verified, step by step.',
   errors: ['operator_not_registered', 'invalid_input', 'compute_failed', 'prove_failed', 'verify_failed'],
   example: { body: { steps: 3, base_cycle: 2_345_678_901, operators: [SUBSTRATE], inputs: { S: 100 } }, status: 200 },
-  async handle({ operators, clock, turns }, request) {
+  async handle({ operators, clock, queue }, request) {
     const { body } = request;
     const { steps, base_cycle = clock.cycle(), inputs = {} } = body;
     const chosen = chosenFrom(operators, body.operators ?? []);
@@ -74,7 +74,7 @@ export const shift = route({
       return step < steps;
     };
     // The first piece runs now, in the caller's turn.
-    if (project()) while (await turns.of(sourceOf(request), project));
+    if (project()) while (await queue.of(sourceOf(request), project));
     const summary = {
       ...summaryOf(projection),
       by_operator: Object.fromEntries(

@@ -9,7 +9,7 @@ import type { AuditRow, Cut } from '../../record/row.js';
 import { signCheckpoint } from '../../record/signing.js';
 import { Failure } from '../../schema/failure.js';
 import type { RowQuery } from '../../store/store.js';
-import type { Turns } from '../fair-queue.js';
+import type { FairQueue } from '../fair-queue.js';
 import type { Parts } from '../parts.js';
 import { poolOfCaller, sourceOf } from '../request-source.js';
 import { type Asked, forReaders, route } from '../route.js';
@@ -24,7 +24,7 @@ export const readRecord = route({
   errors: ['machine_not_found'],
   example: { params: { slug: 'edge-gateway' }, query: { kind: 'transition', limit: '10' }, status: 200 },
   async handle(parts, request, reply) {
-    const { ownership, record, counting, turns } = parts;
+    const { ownership, record, counting, queue } = parts;
     const machine = ownership.visible(request.params.slug, request.caller);
     // Later rows come with the next page.
     const head = await counting.head(machine);
@@ -41,7 +41,7 @@ export const readRecord = route({
       after = toSeq;
       return found.length <= limit && after < head.seq;
     };
-    while (await turns.of(source, look));
+    while (await queue.of(source, look));
     const rows = found.slice(0, limit);
     const cut = record.cut(machine.slug);
     return {
@@ -88,7 +88,7 @@ function queryOf(filter: Omit<Static<typeof api.readRecord.shapes.querystring>, 
 }
 
 function sendExport(
-  { record, identity: { signer, successions }, clock, turns }: Parts,
+  { record, identity: { signer, successions }, clock, queue }: Parts,
   reply: FastifyReply,
   machine: Machine,
   toSeq: number,
@@ -107,7 +107,7 @@ function sendExport(
   return reply
     .header('content-type', NDJSON)
     .header('content-disposition', `attachment; filename="${machine.slug}.ndjson"`)
-    .send(Readable.from(exported(page, close, cut, turns, source), { objectMode: false }));
+    .send(Readable.from(exported(page, close, cut, queue, source), { objectMode: false }));
 }
 
 /** Rows per piece: some 32 KB. */
@@ -127,7 +127,7 @@ async function* exported(
   page: (afterSeq: number) => Promise<readonly AuditRow[]>,
   close: (last: AuditRow) => Closing,
   cut: Cut | undefined,
-  turns: Turns,
+  queue: FairQueue,
   source: string,
 ): AsyncGenerator<string> {
   let last: AuditRow | undefined;
@@ -137,7 +137,7 @@ async function* exported(
   };
   yield* exportRecord([], close, cut);
   for (;;) {
-    const text = await turns.of(source, () => page(last?.seq ?? cut?.removed_to_seq ?? 0).then(textOf));
+    const text = await queue.of(source, () => page(last?.seq ?? cut?.removed_to_seq ?? 0).then(textOf));
     if (text === '') break;
     yield text;
   }
