@@ -12,7 +12,7 @@ import type { Machine } from '../host/machine.js';
 import { Failure } from '../schema/failure.js';
 import type { Clock } from '../time/clock.js';
 import { Rank } from '../time/rank.js';
-import { SLICE_MS } from './fair-queue.js';
+import { SLICE_MS } from './caller-queue.js';
 
 export type DurabilityMode = 'cycle' | 'strict';
 

@@ -1,6 +1,6 @@
 // Runs the work on each machine one thing at a time, in order of arrival, and in slices.
 //
-//   machine a   event of 10,000 contracts  |slice|     |slice|     |slice| gate |          owners take turns: see fair-queue.ts
+//   machine a   event of 10,000 contracts  |slice|     |slice|     |slice| gate |          owners take turns: see caller-queue.ts
 //   machine b                                    |gate|      |gate|
 //
 // The rule: everything happens as if it took no time. An event keeps the instant and the cycle of its arrival, however many turns it takes.
@@ -9,14 +9,14 @@
 import type { Machine } from '../host/machine.js';
 import type { Steps } from '../limiter/plan.js';
 import { cycleOf } from '../time/cycle.js';
-import type { FairQueue } from './fair-queue.js';
+import type { CallerQueue } from './caller-queue.js';
 import { ofOwner } from './request-source.js';
 
 export class MachineWork {
-  readonly #queue: FairQueue;
+  readonly #queue: CallerQueue;
   readonly #last = new Map<Machine, Promise<unknown>>();
 
-  constructor(queue: FairQueue) {
+  constructor(queue: CallerQueue) {
     this.#queue = queue;
   }
 

@@ -12,12 +12,12 @@ import type { WallClock } from '../time/wall.js';
 import { VERSION } from '../version.js';
 import { Access } from './access.js';
 import { ActiveMachines } from './active-machines.js';
+import { CallerQueue } from './caller-queue.js';
 import type { Counting } from './counting/counting.js';
 import { LocalCounting } from './counting/local/counting.js';
 import { Idempotency } from './counting/local/idempotency.js';
 import { Courses } from './courses.js';
 import { Durability, type DurabilityMode } from './durability.js';
-import { FairQueue } from './fair-queue.js';
 import { holdClock } from './hold-clock.js';
 import { defaultLimits, type Limits } from './limits.js';
 import { MachineWork } from './machine-work.js';
@@ -132,7 +132,7 @@ function baseOf(options: PartsOptions) {
   const counts = new Counts();
   const onCommit = (tookMs: number) => counts.commitSeconds.take(tookMs / 1000);
   const network = options.network && new Network({ ...options.network, clock, signer, limits, onError }, host);
-  const queue = new FairQueue(clock);
+  const queue = new CallerQueue(clock);
   return {
     ...{ clock, store, credentials, signer, onError, limits, memory, operators, host, counts, network, queue },
     keepRows: options.keepRows,

@@ -12,7 +12,7 @@ import { Failure } from '../schema/failure.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import { instantText } from '../time/cycle.js';
-import { type FairQueue, NODE } from './fair-queue.js';
+import { type CallerQueue, NODE } from './caller-queue.js';
 
 const AT_ONCE = 100;
 
@@ -26,7 +26,7 @@ interface RetentionSources {
   readonly store: Store;
   readonly signer: Signer;
   readonly clock: Clock;
-  readonly queue: FairQueue;
+  readonly queue: CallerQueue;
   readonly keepRows: number | undefined;
   readonly retentionMs: number;
   readonly onRemoved: (machine: Machine, rows: number, bytes: number) => void;

@@ -5,7 +5,7 @@
 //             caught up   ▼ │   more bytes wait than the limit       rows that were removed: one message says so
 //                        live: every row as it becomes durable, every cycle as it begins, with the counts of those before: courses.ts
 //
-// The backlog of a slow reader is bounded, and it misses nothing but cycles. Readers behind take turns, one page each: see fair-queue.ts. The
+// The backlog of a slow reader is bounded, and it misses nothing but cycles. Readers behind take turns, one page each: see caller-queue.ts. The
 // server's idle timeout cuts a reader that takes nothing.
 import type { ServerResponse } from 'node:http';
 import type { Contract } from '../host/contract.js';
@@ -15,8 +15,8 @@ import { Failure } from '../schema/failure.js';
 import type { RecordReader } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import type { CycleTick } from '../time/cycles.js';
+import type { CallerQueue } from './caller-queue.js';
 import type { Courses, Watched } from './courses.js';
-import type { FairQueue } from './fair-queue.js';
 import type { Limits } from './limits.js';
 import type { Counts } from './metrics.js';
 import type { Caller } from './permission.js';
@@ -44,7 +44,7 @@ interface Opening extends Pick<Reader, 'caller' | 'source' | 'pool'> {
 interface StreamsSources {
   readonly record: RecordReader;
   readonly clock: Clock;
-  readonly queue: FairQueue;
+  readonly queue: CallerQueue;
   readonly counts: Counts;
   readonly limits: Pick<Limits, 'readers' | 'readersPerMachine' | 'readersPerCaller' | 'readerBytes'>;
   readonly courses: () => Courses;

@@ -6,7 +6,7 @@ import type { Verification } from '../record/verification.js';
 import { RecordVerifier } from '../record/verify-record.js';
 import { Failure } from '../schema/failure.js';
 import type { RecordReader } from '../store/store.js';
-import { type FairQueue, NODE } from './fair-queue.js';
+import { type CallerQueue, NODE } from './caller-queue.js';
 import { poolOf } from './limits.js';
 
 const STRETCH = 50;
@@ -16,7 +16,7 @@ interface VerificationsOptions {
   readonly keys: () => KeyRing | Promise<KeyRing>;
   /** The last row that this process acknowledged. */
   readonly headOf: (slug: string) => Head | undefined;
-  readonly queue: FairQueue;
+  readonly queue: CallerQueue;
   readonly most: number;
 }
 

@@ -4,8 +4,8 @@ import type { Machine } from '../../src/host/machine.js';
 import type { Steps } from '../../src/limiter/plan.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
+import { CallerQueue } from '../../src/node/caller-queue.js';
 import { countInSteps } from '../../src/node/counting/local/deciding.js';
-import { FairQueue } from '../../src/node/fair-queue.js';
 import { MachineWork } from '../../src/node/machine-work.js';
 import type { AuditRow } from '../../src/record/row.js';
 import { MemoryStore } from '../../src/store/memory.js';
@@ -44,7 +44,7 @@ class Node {
     };
     this.clock = new WallClock(1_000, { onError, source });
     this.host = new Host({ clock: this.clock, store: this.store });
-    this.work = new MachineWork(new FairQueue(this.clock));
+    this.work = new MachineWork(new CallerQueue(this.clock));
     this.busy = this.host.createMachine({ slug: 'busy', owner: 'a' });
     this.victim = this.host.createMachine({ slug: 'victim', owner: 'b' });
     this.store.onRow = () => {
@@ -142,7 +142,7 @@ describe('work on a machine', () => {
     expect(verifyRows(node.store.rows('busy', { limit: 1_000 }))).toMatchObject({ valid: true });
   });
 
-  it('of another machine does not wait, and wakes of many contracts leave queue to others', async () => {
+  it('of another machine does not wait, and wakes of many contracts leave turns to others', async () => {
     node.deploy(node.busy, 100);
     node.deploy(node.victim, 1, 1_000_000);
     await node.event(node.busy, 2);

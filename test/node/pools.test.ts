@@ -1,6 +1,6 @@
 // What owners share by the network of the address that their keys were minted for: few addresses never take what others need.
 import { expect, it } from 'vitest';
-import { FairQueue } from '../../src/node/fair-queue.js';
+import { CallerQueue } from '../../src/node/caller-queue.js';
 import { SourceLimit } from '../../src/node/source-limit.js';
 import { Verifications } from '../../src/node/verifications.js';
 import { KeyRing } from '../../src/record/key-ring.js';
@@ -90,7 +90,7 @@ it('records that wait to be verified for one network leave room for those of oth
     store: { rows: () => never, checkpoint: () => never, cut: () => undefined },
     keys: () => KeyRing.ofNodes([], false),
     headOf: () => undefined,
-    queue: new FairQueue(clock),
+    queue: new CallerQueue(clock),
     most: 16,
   });
   let slugs = 0;

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Host } from '../../src/host/host.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { copyInFolder, keepCopy, keyFileOf, restore } from '../../src/node/backup.js';
-import { FairQueue } from '../../src/node/fair-queue.js';
+import { CallerQueue } from '../../src/node/caller-queue.js';
 import { startNode } from '../../src/node/node.js';
 import { openStorage } from '../../src/node/node-storage.js';
 import { Retention } from '../../src/node/retention.js';
@@ -131,7 +131,7 @@ describe('a record that is not signed up to its end', () => {
       store,
       signer,
       clock,
-      queue: new FairQueue(clock),
+      queue: new CallerQueue(clock),
       keepRows: KEEP,
       retentionMs: 1e9,
       onRemoved: () => {},

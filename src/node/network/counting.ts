@@ -10,12 +10,12 @@ import type { Machine } from '../../host/machine.js';
 import type { AuditRow } from '../../record/row.js';
 import { Failure } from '../../schema/failure.js';
 import { prefixOf } from '../../store/redis/buckets.js';
+import type { CallerQueue } from '../caller-queue.js';
 import type { Counting, EventAnswer, KeyPage, KeysShown, Outcome, Outcomes } from '../counting/counting.js';
 import { type Asked, decisionOf, foreseen } from '../counting/decision.js';
 import type { Lines } from '../counting/lines.js';
 import { askedBy, type Event, inFuture, isOfOne, listenersOf } from '../counting/listeners.js';
 import type { OnceOnly, Replayed } from '../counting/once-only.js';
-import type { FairQueue } from '../fair-queue.js';
 import { doOnce } from './idempotency.js';
 import { NetworkLines } from './lines.js';
 import type { Network } from './network.js';
@@ -28,9 +28,9 @@ export class NetworkCounting implements Counting {
   readonly #network: Network;
   readonly #host: Host;
   readonly #turns: Turns;
-  readonly #fair: FairQueue;
+  readonly #fair: CallerQueue;
 
-  constructor(network: Network, host: Host, fair: FairQueue) {
+  constructor(network: Network, host: Host, fair: CallerQueue) {
     this.#network = network;
     this.#host = host;
     this.#turns = network.turns;

@@ -4,12 +4,12 @@ import type { Host } from '../../host/host.js';
 import type { Machine } from '../../host/machine.js';
 import type { Steps } from '../../limiter/plan.js';
 import { assert, Failure } from '../../schema/failure.js';
+import type { CallerQueue } from '../caller-queue.js';
 import type { Outcome } from '../counting/counting.js';
 import type { Asked, Decision } from '../counting/decision.js';
 import { Lines, type LinesAnswer, type Read, type Sum } from '../counting/lines.js';
 import { askedBy } from '../counting/listeners.js';
 import type { OnceOnly, Replayed } from '../counting/once-only.js';
-import type { FairQueue } from '../fair-queue.js';
 import { ofOwner } from '../request-source.js';
 import { doOnce } from './idempotency.js';
 import type { Network } from './network.js';
@@ -20,7 +20,7 @@ const AT_ONCE = 1_000;
 interface LinesParts {
   readonly network: Network;
   readonly host: Host;
-  readonly queue: FairQueue;
+  readonly queue: CallerQueue;
   readonly count: (asked: Asked, how: How) => Promise<Outcome>;
 }
 

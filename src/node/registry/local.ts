@@ -10,9 +10,9 @@ import type { AuditRow } from '../../record/row.js';
 import type { Session } from '../../store/credential-store.js';
 import type { MissingRows } from '../../store/head-mark.js';
 import type { Store } from '../../store/store.js';
+import type { CallerQueue } from '../caller-queue.js';
 import { Checkpoints } from '../checkpoints.js';
 import type { Durability } from '../durability.js';
-import type { FairQueue } from '../fair-queue.js';
 import { keyMachineOf, keySlugOf } from '../key-record.js';
 import type { MachineWork } from '../machine-work.js';
 import { Orphans } from '../orphans.js';
@@ -31,7 +31,7 @@ import {
 interface LocalParts extends RegistryParts {
   readonly store: Store;
   readonly durability: Pick<Durability, 'commit'>;
-  readonly queue: FairQueue;
+  readonly queue: CallerQueue;
   readonly work: MachineWork;
   readonly keepRows: number | undefined;
 }

@@ -9,7 +9,7 @@ import type { AuditRow, Cut } from '../../record/row.js';
 import { signCheckpoint } from '../../record/signing.js';
 import { Failure } from '../../schema/failure.js';
 import type { RowQuery } from '../../store/store.js';
-import type { FairQueue } from '../fair-queue.js';
+import type { CallerQueue } from '../caller-queue.js';
 import type { Parts } from '../parts.js';
 import { poolOfCaller, sourceOf } from '../request-source.js';
 import { type Asked, forReaders, route } from '../route.js';
@@ -127,7 +127,7 @@ async function* exported(
   page: (afterSeq: number) => Promise<readonly AuditRow[]>,
   close: (last: AuditRow) => Closing,
   cut: Cut | undefined,
-  queue: FairQueue,
+  queue: CallerQueue,
   source: string,
 ): AsyncGenerator<string> {
   let last: AuditRow | undefined;

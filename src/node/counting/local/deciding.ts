@@ -3,7 +3,7 @@ import type { Host } from '../../../host/host.js';
 import type { Machine } from '../../../host/machine.js';
 import { type Steps, windowCycles } from '../../../limiter/plan.js';
 import { Failure } from '../../../schema/failure.js';
-import { PAUSE } from '../../fair-queue.js';
+import { PAUSE } from '../../caller-queue.js';
 import { claimPlaces } from '../../keyed.js';
 import type { EventAnswer, Outcome, Outcomes } from '../counting.js';
 import { type Asked, type Decision, decisionOf, foreseen, gateDecisionOf } from '../decision.js';

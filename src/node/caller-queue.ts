@@ -15,7 +15,7 @@ export const SLICE_MS = 1;
 /** A step yields this to end its slice. */
 export const PAUSE = Symbol('pause');
 
-export class FairQueue {
+export class CallerQueue {
   readonly #clock: Clock;
   readonly #waiting = new Map<string, (() => void)[]>();
 

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FairQueue } from '../../src/node/fair-queue.js';
+import { CallerQueue } from '../../src/node/caller-queue.js';
 import { WallClock } from '../../src/time/wall.js';
 
 let clock: WallClock;
-let queue: FairQueue;
+let queue: CallerQueue;
 let errors: unknown[];
 beforeEach(() => {
   errors = [];
   clock = new WallClock(777, { onError: (error) => errors.push(error) });
   clock.start();
-  queue = new FairQueue(clock);
+  queue = new CallerQueue(clock);
 });
 afterEach(() => clock.stop());
 
@@ -18,7 +18,7 @@ async function worker(name: string, pieces: number, done: string[]): Promise<voi
   for (let piece = 1; piece <= pieces; piece += 1) await queue.of(name, () => done.push(`${name}${piece}`));
 }
 
-describe('queue', () => {
+describe('the queue of callers', () => {
   it('go round, a piece each', async () => {
     const done: string[] = [];
     await Promise.all([worker('a', 3, done), worker('b', 2, done), worker('c', 3, done)]);
