@@ -1,6 +1,7 @@
 // Parses a scenario text into a value, and the line of each place.
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, stringify } from 'yaml';
 import { Failure, type Fault } from '../schema/failure.js';
+import { pointerSteps } from '../schema/json-pointer.js';
 
 export interface ScenarioDocument {
   readonly value: unknown;
@@ -107,13 +108,9 @@ function brokenAlias(root: unknown): { readonly offset: number; readonly message
 
 /** The start of the key or entry of a JSON pointer; if it is missing, of its parent. */
 function offsetOf(document: Document.Parsed, pointer: string): number | undefined {
-  const steps = pointer
-    .split('/')
-    .slice(1)
-    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
   let node: unknown = document.contents;
   let offset = (node as Node | null)?.range?.[0];
-  for (const step of steps) {
+  for (const step of pointerSteps(pointer)) {
     if (isAlias(node)) node = node.resolve(document);
     if (isMap(node)) {
       const pair = node.items.find(({ key }) => (isScalar(key) ? String(key.value) : String(key)) === step);

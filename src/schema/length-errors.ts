@@ -4,6 +4,7 @@
 //   { scopes: ["admin", "admin", … 15,000 times] }   ─►   /scopes must not have more than 4 items, and nothing else is checked
 import type { TSchema } from 'typebox';
 import { MOST_FAULTS } from './failure.js';
+import { pointerTo } from './json-pointer.js';
 import type { SchemaError } from './schema-faults.js';
 
 interface Shape {
@@ -20,11 +21,17 @@ interface Shape {
 /** Up to MOST_FAULTS errors. The work is bounded by the longest value that the schema allows. */
 export function lengthErrors(schema: TSchema, value: unknown): readonly SchemaError[] {
   const errors: SchemaError[] = [];
-  look(schema, value, '#', '', errors);
+  collect(schema, value, '#', '', errors);
   return errors;
 }
 
-function look(schema: TSchema, value: unknown, schemaPath: string, instancePath: string, errors: SchemaError[]): void {
+function collect(
+  schema: TSchema,
+  value: unknown,
+  schemaPath: string,
+  instancePath: string,
+  errors: SchemaError[],
+): void {
   if (errors.length >= MOST_FAULTS || schema === null || typeof schema !== 'object') return;
   const { anyOf, items, maxItems, maxLength } = schema as Shape;
   const add = (keyword: string, params: object, message: string) =>
@@ -43,17 +50,17 @@ function look(schema: TSchema, value: unknown, schemaPath: string, instancePath:
     return;
   }
   if (!Array.isArray(value)) {
-    lookInObject(schema as Shape, value as Readonly<Record<string, unknown>>, schemaPath, instancePath, errors, add);
+    collectInObject(schema as Shape, value as Readonly<Record<string, unknown>>, schemaPath, instancePath, errors, add);
     return;
   }
   if (maxItems !== undefined && value.length > maxItems)
     add('maxItems', { limit: maxItems }, `must not have more than ${maxItems} items`);
   else if (items !== undefined)
     for (let index = 0; index < value.length && errors.length < MOST_FAULTS; index += 1)
-      look(items, value[index], `${schemaPath}/items`, `${instancePath}/${index}`, errors);
+      collect(items, value[index], `${schemaPath}/items`, `${instancePath}/${index}`, errors);
 }
 
-function lookInObject(
+function collectInObject(
   { properties = {}, patternProperties, additionalProperties, maxProperties }: Shape,
   value: Readonly<Record<string, unknown>>,
   schemaPath: string,
@@ -75,11 +82,11 @@ function lookInObject(
   const unknown: string[] = [];
   for (const name in value) {
     if (Object.hasOwn(properties, name)) {
-      look(
+      collect(
         properties[name]!,
         value[name],
         `${schemaPath}/properties/${name}`,
-        `${instancePath}/${escaped(name)}`,
+        pointerTo(instancePath, name),
         errors,
       );
     } else if (isClosed) {
@@ -87,7 +94,7 @@ function lookInObject(
       // A few unknown names are reported with the other faults.
       if (unknown.length > MOST_FAULTS) break;
     } else if (pattern !== undefined) {
-      look(pattern, value[name], `${schemaPath}/patternProperties`, `${instancePath}/${escaped(name)}`, errors);
+      collect(pattern, value[name], `${schemaPath}/patternProperties`, pointerTo(instancePath, name), errors);
     }
     if (errors.length >= MOST_FAULTS) return;
   }
@@ -96,15 +103,11 @@ function lookInObject(
     errors.push({
       keyword: 'boolean',
       schemaPath: `${schemaPath}/additionalProperties`,
-      instancePath: `${instancePath}/${escaped(name)}`,
+      instancePath: pointerTo(instancePath, name),
       params: {},
     });
 }
 
 function under(error: SchemaError, instancePath: string): SchemaError {
   return { ...error, instancePath: `${instancePath}${error.instancePath}` };
-}
-
-function escaped(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -2,6 +2,7 @@
 import type { TSchema } from 'typebox';
 import { nearest } from './did-you-mean.js';
 import { type Fault, MOST_FAULTS } from './failure.js';
+import { pointerSteps, pointerTo } from './json-pointer.js';
 
 export interface SchemaError {
   readonly keyword: string;
@@ -44,7 +45,7 @@ function wordsFor(schema: TSchema, error: SchemaError): Fault[] {
     case 'boolean': {
       const [, object] = /^(.*)\/additionalProperties$/.exec(error.schemaPath) ?? [];
       if (object === undefined) return [];
-      return [{ path, message: unknownName(schema, object, unescaped(path.slice(path.lastIndexOf('/') + 1))) }];
+      return [{ path, message: unknownName(schema, object, pointerSteps(path).at(-1)!) }];
     }
     case 'additionalProperties':
     case 'anyOf':
@@ -52,7 +53,7 @@ function wordsFor(schema: TSchema, error: SchemaError): Fault[] {
       return [];
     case 'required':
       return namesIn(params['requiredProperties'] ?? params['missingProperty']).map((name) => ({
-        path: join(error.instancePath, name),
+        path: pointerTo(error.instancePath, name),
         message: 'is required',
       }));
     case 'enum':
@@ -79,10 +80,6 @@ function namesIn(value: unknown): string[] {
   return Array.isArray(value) ? value.map(String) : [String(value)];
 }
 
-function join(path: string, name: string): string {
-  return `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-}
-
 function oneOf(values: unknown): string {
   const words = (values as unknown[]).map((value) => JSON.stringify(value));
   return words.length === 1 ? String(words[0]) : `one of ${words.join(', ')}`;
@@ -101,12 +98,8 @@ function unknownName(schema: TSchema, schemaPath: string, name: string): string 
 
 function knownNames(schema: TSchema, schemaPath: string): string[] {
   let place: unknown = schema;
-  for (const step of schemaPath.split('/').slice(1)) {
-    place = (place as Record<string, unknown> | undefined)?.[unescaped(step)];
+  for (const step of pointerSteps(schemaPath)) {
+    place = (place as Record<string, unknown> | undefined)?.[step];
   }
   return Object.keys((place as { properties?: object } | undefined)?.properties ?? {});
-}
-
-function unescaped(step: string): string {
-  return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }

@@ -7,6 +7,7 @@ import type { TSchema } from 'typebox';
 import { fitsSchema, schemaErrors } from './compile-schema.js';
 import { nearest } from './did-you-mean.js';
 import { type Fault, placed } from './failure.js';
+import { pointerTo } from './json-pointer.js';
 import { Type } from './json-schema.js';
 import { faultsOf } from './schema-faults.js';
 
@@ -35,7 +36,7 @@ export function valueFaults(schema: TSchema, value: unknown, place = ''): Fault[
     properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : byPattern(patternProperties, name);
   const parts = Object.entries(value).flatMap(([name, one]) => {
     const part = partOf(name);
-    return part === undefined ? [] : valueFaults(part, one, `${place}/${escaped(name)}`);
+    return part === undefined ? [] : valueFaults(part, one, pointerTo(place, name));
   });
   return [...leafFaults(shallow(schema), value, place), ...parts];
 }
@@ -118,8 +119,4 @@ function typeOf(value: unknown): string {
 
 function isObject(value: unknown): value is object {
   return typeOf(value) === 'object';
-}
-
-function escaped(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
