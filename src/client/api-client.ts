@@ -6,9 +6,10 @@
 //              └─ answers taken as they are, WeirError           WeirClient: any runtime, no dependency
 //
 //   attempt ─► no answer, or 408, 429, 502, 503, 504 ─► wait ─► attempt ─► …          if the request may be sent again
-//   wait     = Retry-After + random · min(MOST, FIRST · 2^attempt)                    full jitter: 0 to all of it
+//   wait     = min(longestWaitMs, Retry-After + random · min(longestWaitMs, FIRST_WAIT_MS · 2^attempt))
 //
-// Full jitter: Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. No retry if Retry-After > `longestWaitMs`.
+// The random part is full jitter: Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. No retry if Retry-After >
+// `longestWaitMs`.
 import type { Static, TSchema } from 'typebox';
 import type { Endpoint, Shapes } from '../api/endpoint.js';
 import { pause } from '../time/wall.js';
@@ -93,7 +94,7 @@ interface ClientOptions extends FetchOptions {
 const FIRST_WAIT_MS = 200;
 const LONGEST_ANSWER = 64 << 20;
 
-const passing = new Set([408, 429, 502, 503, 504]);
+const transientStatuses = new Set([408, 429, 502, 503, 504]);
 
 type RawAnswer = Omit<HttpAnswer, 'body'> & { readonly text: string };
 
@@ -153,14 +154,14 @@ export class ApiClient {
       const answer = await this.#settled(reading, signal).catch((error: unknown) => {
         if (isLast || resend !== 'unanswered' || signal?.aborted) throw error;
       });
-      let askedMs = 0;
+      let retryAfterMs = 0;
       if (answer !== undefined) {
-        askedMs = retryAfterMsIn(answer.headers) ?? (resend === 'unanswered' ? 0 : Number.POSITIVE_INFINITY);
-        if (isLast || askedMs > longestWaitMs || !isPassing(answer, resend))
+        retryAfterMs = retryAfterMsIn(answer.headers) ?? (resend === 'unanswered' ? 0 : Number.POSITIVE_INFINITY);
+        if (isLast || retryAfterMs > longestWaitMs || !isTransient(answer, resend))
           return { body: this.#answering.read(route, this.#parsed(answer), this.url), headers: answer.headers };
       }
       const backoffMs = Math.min(longestWaitMs, FIRST_WAIT_MS * 2 ** attempt);
-      await pause(Math.min(longestWaitMs, askedMs + jitter() * backoffMs), signal);
+      await pause(Math.min(longestWaitMs, retryAfterMs + jitter() * backoffMs), signal);
       signal?.throwIfAborted();
     }
   }
@@ -267,6 +268,6 @@ export class ApiClient {
   }
 }
 
-function isPassing({ status, text }: RawAnswer, resend: CallOptions['resend']): boolean {
-  return resend === 'unanswered' ? passing.has(status) : status === 503 && text.includes('"node_overloaded"');
+function isTransient({ status, text }: RawAnswer, resend: CallOptions['resend']): boolean {
+  return resend === 'unanswered' ? transientStatuses.has(status) : status === 503 && text.includes('"node_overloaded"');
 }
