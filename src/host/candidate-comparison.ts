@@ -24,7 +24,7 @@ interface Decider {
   delete(): void;
 }
 
-export class Beside {
+export class CandidateComparison {
   since = 0;
   requests = 0;
   compared = none();

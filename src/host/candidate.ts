@@ -3,7 +3,7 @@ import { carried, carryOver } from '../limiter/carry-over.js';
 import type { GateImage } from '../limiter/gate.js';
 import type { Plan, Steps } from '../limiter/plan.js';
 import { copyOf } from '../limiter/rule/rule.js';
-import { Beside } from './beside.js';
+import { CandidateComparison } from './candidate-comparison.js';
 import { Contract } from './contract.js';
 import type { HostContext } from './host-context.js';
 import type { Convert, Keys } from './keys.js';
@@ -22,7 +22,7 @@ export function* beginCandidate(
   context: HostContext,
   source: Source = { image: limiter.gate.image(), keys: limiter.keys },
   before: Plan = limiter.plan,
-): Steps<Beside> {
+): Steps<CandidateComparison> {
   const kept = carryOver(before, plan);
   const convert: Convert = (image) => {
     const gate = carried(image, kept, plan);
@@ -37,14 +37,14 @@ export function* beginCandidate(
   const candidate = new Contract(own, plan, new Chain(machine.slug), from, apart(context), saved);
   context.wakes.schedule(candidate);
   const { keys } = candidate;
-  if (keys !== undefined && source.keys !== undefined) yield* keys.takeFrom(source.keys, convert);
-  return new Beside(limiter, candidate, cycle);
+  if (keys !== undefined && source.keys !== undefined) yield* keys.restoreFrom(source.keys, convert);
+  return new CandidateComparison(limiter, candidate, cycle);
 }
 
 /** A context whose writes are discarded. */
 function apart(context: HostContext): HostContext {
   const { clock, wakes, claimMemory } = context;
-  const store = { append() {}, putState() {}, forgetKey() {}, commit: (settled: () => void) => settled() };
+  const store = { append() {}, putState() {}, deleteKey() {}, commit: (settled: () => void) => settled() };
   return {
     ...{ clock, wakes, claimMemory, store, changed: new Queue() },
     ledger: new Ledger(clock, store),

@@ -32,7 +32,7 @@ export interface Changed {
   readonly resets: boolean;
 }
 
-interface ChangeParts {
+interface ChangeContext {
   readonly plans: SharedPlans;
   readonly ledger: Ledger;
   readonly store: Store;
@@ -40,7 +40,7 @@ interface ChangeParts {
 
 /** The machine must stay idle. @throws Failure `invalid_definition`, `no_candidate`, or that of a stopped contract */
 export function* changeContract(
-  { plans, ledger, store }: ChangeParts,
+  { plans, ledger, store }: ChangeContext,
   machine: Machine,
   contract: Contract,
   asked: ContractChange,
@@ -48,8 +48,8 @@ export function* changeContract(
 ): Steps<Changed> {
   if (contract.failure !== undefined) throw contract.failure;
   contract.advance(cycle);
-  contract.beside?.advance(cycle);
-  const { plan: before, image: was, beside, state: from } = contract;
+  contract.comparison?.advance(cycle);
+  const { plan: before, image: was, comparison, state: from } = contract;
   const [plan, candidate] = plansOf(plans, contract, asked);
   for (const one of [plan, candidate]) if (one !== undefined) refuseOtherEvents(before, one);
   const image = changedImage(was, asked.name, plan, candidate);
@@ -59,20 +59,20 @@ export function* changeContract(
   const old = { image: contract.gate.image(), keys: contract.keys };
   if (plan === before) contract.image = image;
   else {
-    const source = kept === undefined && beside !== undefined ? beside : contract;
+    const source = kept === undefined && comparison !== undefined ? comparison : contract;
     const convert: Convert = kept === undefined ? inInitialState(plan) : (gate) => carried(gate, kept, plan);
     const keys = contract.makeKeys(image, plan, contract.cycle);
-    const taken = keys && source.keys ? yield* keys.takeFrom(source.keys, convert) : [];
-    if (contract.keys !== undefined) keys?.goOnFrom(contract.keys);
+    const restored = keys && source.keys ? yield* keys.restoreFrom(source.keys, convert) : [];
+    if (contract.keys !== undefined) keys?.copyFigures(contract.keys);
     contract.become(image, plan, convert(source.gate.image()), keys);
     // Events that a shorter window has dropped must not return after a restart, so the store needs these keys.
     const isKnown = source === contract && kept?.forgotten === undefined;
-    for (const [key, isStored] of taken) if (!isStored || !isKnown) keys?.markDirty(key);
+    for (const [key, isStored] of restored) if (!isStored || !isKnown) keys?.markDirty(key);
   }
-  if (candidate === beside?.plan) beside?.restart(cycle);
+  if (candidate === comparison?.plan) comparison?.restart(cycle);
   else {
-    beside?.stop();
-    contract.beside = candidate && (yield* beginCandidate(contract, candidate, machine.parts, old, before));
+    comparison?.stop();
+    contract.comparison = candidate && (yield* beginCandidate(contract, candidate, machine.context, old, before));
   }
   const resets = kept === undefined || kept.resets;
   store.changeContract(image, contract.saved(), !resets);
@@ -119,8 +119,8 @@ export function changeRow(
   };
 }
 
-export function plansAfter({ plan, beside }: Contract, change: ContractChange): readonly Plan[] {
-  const candidate = change.candidate === undefined ? beside?.plan : change.candidate;
+export function plansAfter({ plan, comparison }: Contract, change: ContractChange): readonly Plan[] {
+  const candidate = change.candidate === undefined ? comparison?.plan : change.candidate;
   return [change.plan ?? plan, ...(candidate ? [candidate] : [])];
 }
 
@@ -129,7 +129,7 @@ function plansOf(
   contract: Contract,
   { plan = contract.plan, candidate, promotes = false }: ContractChange,
 ): [plan: Plan, candidate: Plan | undefined] {
-  const checked = contract.beside?.plan;
+  const checked = contract.comparison?.plan;
   if (promotes) {
     if (checked === undefined) throw noCandidate(contract);
     return [checked, contract.plan];

@@ -12,7 +12,7 @@ import type { AuditRow } from '../record/row.js';
 import { assert, Failure } from '../schema/failure.js';
 import type { ContractImage, ContractState } from '../store/store.js';
 import { cycleOf, startOf } from '../time/cycle.js';
-import type { Beside } from './beside.js';
+import type { CandidateComparison } from './candidate-comparison.js';
 import { contractFailed, contractNotFound, eventTooOld, type Move, whyNoTransition } from './contract-failures.js';
 import { type HostContext, nowOf } from './host-context.js';
 import { type KeyState, Keys, storedName } from './keys.js';
@@ -23,7 +23,7 @@ export class Contract extends GateHead {
   // Fields that every decision reads come first, next to the numbers of the head.
   isDirty = false;
   keys: Keys | undefined;
-  beside: Beside | undefined;
+  comparison: CandidateComparison | undefined;
   readonly #context: HostContext;
   /** The only gate of a contract without keys; otherwise the gate shared by keys that did not fit into the table. */
   gate: Gate;
@@ -74,7 +74,7 @@ export class Contract extends GateHead {
   }
 
   get plans(): readonly Plan[] {
-    return this.beside === undefined ? [this.plan] : [this.plan, this.beside.plan];
+    return this.comparison === undefined ? [this.plan] : [this.plan, this.comparison.plan];
   }
 
   get state(): string {
@@ -133,7 +133,7 @@ export class Contract extends GateHead {
    */
   decide(n: number, cycle: number, kind = 0, name?: string, isOne = false): number {
     const admitted = this.#decide(n, cycle, kind, name, isOne);
-    if (this.beside !== undefined) this.beside.compare(n, admitted, cycle, kind, name, undefined, isOne);
+    if (this.comparison !== undefined) this.comparison.compare(n, admitted, cycle, kind, name, undefined, isOne);
     return admitted;
   }
 
@@ -156,7 +156,7 @@ export class Contract extends GateHead {
   decideLate(n: number, happened: number, cycle: number, kind = 0, name?: string): number {
     const admitted = this.#workByName(name, cycle, n, (gate) => gate.decideLate(n, happened, kind));
     if (admitted < 0) throw eventTooOld(this, happened);
-    this.beside?.compare(n, admitted, cycle, kind, name, happened);
+    this.comparison?.compare(n, admitted, cycle, kind, name, happened);
     return admitted;
   }
 
@@ -241,9 +241,9 @@ export class Contract extends GateHead {
   delete(): void {
     this.isDeleted = true;
     this.stop(contractNotFound(this.id));
-    this.#context.wakes.forget(this);
+    this.#context.wakes.cancel(this);
     this.keys?.stop();
-    this.beside?.stop();
+    this.comparison?.stop();
   }
 
   makeKeys(image: ContractImage, plan: Plan, cycle: number): Keys | undefined {
@@ -323,7 +323,7 @@ export class Contract extends GateHead {
     const isOfKey = keys !== undefined && key !== 0;
     try {
       const gate = isOfKey
-        ? keys.gate(key, cycle, { perform: (due) => this.perform(due, keys.table.nameOf(key)) })
+        ? keys.gate(key, cycle, { recordTransition: (due) => this.recordTransition(due, keys.table.nameOf(key)) })
         : this.gate;
       const done = work(gate);
       if (isOfKey) keys.put(key, gate);
@@ -342,7 +342,7 @@ export class Contract extends GateHead {
   }
 
   /** Records a transition before its gate takes it. @returns false if an operator refused */
-  perform(due: Due, key = this.key): boolean {
+  recordTransition(due: Due, key = this.key): boolean {
     this.#moves += 1;
     const isTaken = recordTransition(this.#context.ledger, this, due, key);
     if (!isTaken || key !== this.key) return isTaken;
@@ -372,7 +372,7 @@ export class Contract extends GateHead {
     if (key !== 0) this.keys?.fail(key, failure);
     else {
       this.stop(failure);
-      wakes.forget(this);
+      wakes.cancel(this);
     }
     ledger.announce({ kind: 'contract_failed', machine: machine.slug, contractId: id, cycle, error });
     ledger.commit();

@@ -10,7 +10,7 @@ export interface HostContext {
   readonly clock: Clock;
   readonly ledger: Ledger;
   readonly wakes: Wakes;
-  readonly store: Pick<Store, 'putState' | 'forgetKey'>;
+  readonly store: Pick<Store, 'putState' | 'deleteKey'>;
   readonly claimMemory?: (() => void) | undefined;
   /** Contracts with unsaved counts, oldest first; one entry for each unsaved key. */
   readonly changed: Queue<{ readonly plan: Plan; save(): void }>;

@@ -57,11 +57,11 @@ export interface ContractOptions {
 export type HostChange = { readonly machine: Machine } & (
   | { readonly kind: 'contract_added' | 'contract_removed'; readonly contract: Contract }
   | { readonly kind: 'contract_changed'; readonly contract: Contract; readonly before: readonly Plan[] }
-  /** `machine_deleted` removes the contracts and keeps the record; `machine_forgotten` removes both. */
-  | { readonly kind: 'machine_added' | 'machine_deleted' | 'machine_forgotten' }
+  /** `machine_deleted` removes the contracts and keeps the record; `machine_removed` removes both. */
+  | { readonly kind: 'machine_added' | 'machine_deleted' | 'machine_removed' }
 );
 
-const SAVED = 1 / 4;
+const SAVE_COST = 1 / 4;
 
 // Cut from bytes: a substring of the hash's 64 digits would keep all of them in memory.
 function contractId(slug: string, seq: number): string {
@@ -101,7 +101,7 @@ export class Host {
   createMachine({ slug, owner = '', isPublic = false, displayName = slug, by }: NewMachine): Machine {
     if (this.machines.has(slug)) throw slugTaken(slug);
     const cycle = this.#clock.cycle();
-    const machine = new Machine({ slug, owner, isPublic, displayName, createdCycle: cycle }, this.#parts());
+    const machine = new Machine({ slug, owner, isPublic, displayName, createdCycle: cycle }, this.#newContext());
     this.#store.putMachine(machine.image);
     this.#ledger.write(machine, { cycle, kind: 'machine_created', cause: 'manual', ...askedBy(by), emitted: [] });
     this.machines.set(slug, machine);
@@ -120,7 +120,7 @@ export class Host {
     const machine = this.machine(slug);
     machine.refuseName(name);
     const plan = this.#plans.of(planned);
-    const cycle = this.#reached(machine);
+    const cycle = this.#catchUp(machine);
     const id = contractId(slug, machine.head.seq + 1);
     const image = {
       id,
@@ -132,7 +132,7 @@ export class Host {
       keyed,
       ...(name === undefined ? {} : { name }),
     };
-    const contract = new Contract(image, plan, machine, cycle, machine.parts);
+    const contract = new Contract(image, plan, machine, cycle, machine.context);
     this.#store.putContract(image, contract.saved());
     this.#ledger.write(machine, {
       cycle,
@@ -159,19 +159,19 @@ export class Host {
     const { name: former } = contract.image;
     if (change.name !== former) machine.refuseName(change.name ?? undefined);
     const parts = { plans: this.#plans, ledger: this.#ledger, store: this.#store };
-    const cycle = Math.max(this.#reached(machine), contract.cycle);
+    const cycle = Math.max(this.#catchUp(machine), contract.cycle);
     const changed = yield* changeContract(parts, machine, contract, change, cycle);
     machine.rename(contract, former);
     this.#changes.next({ kind: 'contract_changed', machine, contract, before });
     // Keys whose stored state is no longer valid are stored before the change is published.
-    while ((changed.resets || changed.forgotten !== undefined) && this.saveOne(machine) !== undefined) yield SAVED;
+    while ((changed.resets || changed.forgotten !== undefined) && this.saveOne(machine) !== undefined) yield SAVE_COST;
     this.commit();
     return changed;
   }
 
   deleteContract(contract: Contract, by?: string): void {
     const machine = this.machine(contract.machine.slug);
-    const cycle = Math.max(this.#reached(machine), contract.cycle);
+    const cycle = Math.max(this.#catchUp(machine), contract.cycle);
     const what = { kind: 'contract_deleted', contract_id: contract.id, ...causeBy(by), emitted: [] } as const;
     this.#ledger.write(machine, { ...what, cycle });
     this.#store.removeContract(contract.id);
@@ -179,23 +179,23 @@ export class Host {
     this.commit();
   }
 
-  /** The record stays readable until `forget`. */
+  /** The record stays readable until `removeMachine`. */
   deleteMachine(machine: Machine, by?: string): void {
-    const cycle = machine.contracts.reduce((newest, { cycle }) => Math.max(newest, cycle), this.#reached(machine));
+    const cycle = machine.contracts.reduce((newest, { cycle }) => Math.max(newest, cycle), this.#catchUp(machine));
     this.#ledger.write(machine, { kind: 'machine_deleted', ...causeBy(by), emitted: [], cycle });
     this.#store.removeContracts(machine.slug);
     this.unlearn(machine, [...machine.contracts]);
-    machine.parts.changed.clear();
+    machine.context.changed.clear();
     this.#changes.next({ kind: 'machine_deleted', machine });
     this.commit();
   }
 
-  forget(machine: Machine): void {
+  removeMachine(machine: Machine): void {
     this.machines.delete(machine.slug);
-    this.#changes.next({ kind: 'machine_forgotten', machine });
+    this.#changes.next({ kind: 'machine_removed', machine });
   }
 
-  #parts(): HostContext {
+  #newContext(): HostContext {
     const clock = this.#clock;
     return {
       ...{ clock, ledger: this.#ledger, store: this.#store, claimMemory: this.#claimMemory },
@@ -205,13 +205,13 @@ export class Host {
 
   note(machine: Machine, action: AdminNote): void {
     const done = { kind: 'admin_action', cause: 'manual', emitted: [] } as const;
-    this.#ledger.write(machine, { ...action, ...done, cycle: this.#reached(machine) });
+    this.#ledger.write(machine, { ...action, ...done, cycle: this.#catchUp(machine) });
     this.commit();
   }
 
   noteLoss(machine: Machine, toSeq: number): void {
     const lost = { kind: 'rows_lost', lost_to_seq: toSeq, cause: 'system', emitted: [] } as const;
-    this.#ledger.write(machine, { ...lost, cycle: this.#reached(machine) });
+    this.#ledger.write(machine, { ...lost, cycle: this.#catchUp(machine) });
     this.commit();
   }
 
@@ -231,12 +231,12 @@ export class Host {
   }
 
   transition(contract: Contract, asked: Move, name?: string): AuditRow {
-    const cycle = Math.max(this.#reached(this.machine(contract.machine.slug)), contract.cycle);
+    const cycle = Math.max(this.#catchUp(this.machine(contract.machine.slug)), contract.cycle);
     return contract.move(asked, cycle, name);
   }
 
-  #reached({ cycle, parts }: Machine): number {
-    parts.wakes.catchUp(cycle);
+  #catchUp({ cycle, context }: Machine): number {
+    context.wakes.catchUp(cycle);
     return cycle;
   }
 
@@ -246,7 +246,7 @@ export class Host {
   }
 
   /** Stores the oldest unsaved counts of a machine. @returns their contract; undefined if all are stored */
-  saveOne({ parts: { changed } }: Machine): Pick<Contract, 'plan'> | undefined {
+  saveOne({ context: { changed } }: Machine): Pick<Contract, 'plan'> | undefined {
     const first = changed.shift();
     first?.save();
     return first;
@@ -265,9 +265,9 @@ export class Host {
     const { failure } = this;
     if (failure === undefined || !this.#store.recover()) return false;
     for (const contract of this.contracts.values()) contract.stop(failure);
-    for (const { parts } of this.machines.values()) {
-      parts.wakes.clear();
-      parts.changed.clear();
+    for (const { context } of this.machines.values()) {
+      context.wakes.clear();
+      context.changed.clear();
     }
     this.machines.clear();
     this.contracts.clear();
@@ -288,8 +288,8 @@ export class Host {
   ): Machine {
     let machine = this.machines.get(image.slug);
     if (machine === undefined) {
-      machine = new Machine(image, this.#parts(), head, end);
-      machine.parts.wakes.hold();
+      machine = new Machine(image, this.#newContext(), head, end);
+      machine.context.wakes.hold();
       this.machines.set(machine.slug, machine);
       this.#changes.next({ kind: 'machine_added', machine });
     }
@@ -301,7 +301,7 @@ export class Host {
         continue;
       }
       const plan = this.#plans.ofStored(made.definition);
-      const contract = new Contract(made, plan, machine, made.createdCycle, machine.parts);
+      const contract = new Contract(made, plan, machine, made.createdCycle, machine.context);
       machine.contracts.push(contract);
       machine.rename(contract);
       this.contracts.set(contract.id, contract);
@@ -332,7 +332,7 @@ export class Host {
   #revive(holdClock: (newestCycle: number) => void = () => {}): void {
     let newest = 0;
     for (const { machine: image, contracts, head, last } of this.#store.machines()) {
-      const machine = new Machine(image, this.#parts(), head, last);
+      const machine = new Machine(image, this.#newContext(), head, last);
       newest = Math.max(newest, last?.cycle ?? 0);
       this.machines.set(machine.slug, machine);
       for (const { image: made, state } of contracts) {
@@ -347,7 +347,7 @@ export class Host {
         const saved = state && goesOn(state);
         const cycle = saved?.windows[0]?.cycle ?? made.createdCycle;
         newest = Math.max(newest, cycle);
-        const contract = new Contract(made, plan, machine, cycle, machine.parts, saved);
+        const contract = new Contract(made, plan, machine, cycle, machine.context, saved);
         this.#adopt(contract);
         const { keys } = contract;
         for (const one of keys === undefined ? [] : this.#store.keys(made.id)) {
@@ -357,12 +357,12 @@ export class Host {
         newest = Math.max(newest, contract.cycle);
         if (made.candidate !== undefined) {
           const checked = this.#plans.ofStored(made.candidate);
-          contract.beside = finish(beginCandidate(contract, checked, machine.parts));
+          contract.comparison = finish(beginCandidate(contract, checked, machine.context));
         }
       }
     }
     holdClock(newest);
-    for (const { parts } of this.machines.values()) parts.wakes.catchUp(this.#clock.cycle());
+    for (const { context } of this.machines.values()) context.wakes.catchUp(this.#clock.cycle());
     this.commit();
   }
 
@@ -372,7 +372,7 @@ export class Host {
     machine.rename(contract);
     if (contract.keys !== undefined) this.keyed.add(contract);
     this.contracts.set(contract.id, contract);
-    machine.parts.wakes.schedule(contract);
+    machine.context.wakes.schedule(contract);
   }
 }
 

@@ -32,12 +32,12 @@ const CELLS_OF_NAME = 44;
 const CELLS_OF_RULE = 32;
 
 /** Interval of eviction checks, in cycles, for rules that may remember a key for longer. */
-const LOOK_CYCLES = 1_024;
+const CHECK_CYCLES = 1_024;
 
 const CELLS_WITHOUT_KEYS = 4_096;
 
 /** Idle keys checked for each new key: more than one, so that their number falls. */
-const FORGOTTEN_AT_ONCE = 4;
+const EVICTED_PER_INSERT = 4;
 
 /** The most 8-byte cells that the keys of a contract take: all present, counting in every cycle. */
 export function cellsOfKeys(plan: Plan, maxKeys: number): number {
@@ -55,7 +55,7 @@ export interface KeyState {
 /** Undefined starts the gate anew. */
 export type Convert = (image: GateImage) => GateImage | undefined;
 
-const TAKEN_OVER = 1 / 16;
+const RESTORE_COST = 1 / 16;
 
 interface KeysOptions {
   readonly plan: Plan;
@@ -73,7 +73,7 @@ export class Keys {
   /** Events of keys that did not fit: refused, or counted by the contract's own gate. */
   refused = 0;
   shared = 0;
-  forgotten = 0;
+  evicted = 0;
   delayMs = 0;
   cycle: number;
   readonly table: KeyTable;
@@ -91,8 +91,8 @@ export class Keys {
     this.#options = options;
     this.cycle = cycle;
     const span = spanCycles(plan, cycleMs);
-    const looked = plan.rule === undefined ? span : Math.min(span, LOOK_CYCLES);
-    this.table = new KeyTable(looked, cycle, keyed.maxKeys, rowFields(plan));
+    const checkedCycles = plan.rule === undefined ? span : Math.min(span, CHECK_CYCLES);
+    this.table = new KeyTable(checkedCycles, cycle, keyed.maxKeys, rowFields(plan));
     const { records, ownField } = this.table;
     this.#rows = new GateRows(plan, cycleMs, keyed.maxKeys, records, ownField);
   }
@@ -112,8 +112,8 @@ export class Keys {
     const { keyed, context } = this.#options;
     const known = table.find(name);
     if (known !== 0) return known;
-    this.forgetIdle(FORGOTTEN_AT_ONCE);
-    if (table.size < keyed.maxKeys || this.#forgetOne()) {
+    this.evictIdle(EVICTED_PER_INSERT);
+    if (table.size < keyed.maxKeys || this.#evictOne()) {
       context.claimMemory?.();
       return this.#take(name);
     }
@@ -128,7 +128,7 @@ export class Keys {
 
   fail(key: number, failure: Failure): void {
     this.#failures.set(key, failure);
-    this.#forgetWake(key);
+    this.#cancelWake(key);
   }
 
   isQuiet(key: number, n: number, kind: number): boolean {
@@ -193,11 +193,11 @@ export class Keys {
   }
 
   /** Evicts keys that have been idle long enough. @returns the number checked, up to `most` */
-  forgetIdle(most: number): number {
+  evictIdle(most: number): number {
     const { table } = this;
     for (let looked = 0; looked < most; looked += 1) {
       if (table.firstIdle === 0 || table.idleFor(table.firstIdle) < this.#options.keyed.idleCycles) return looked;
-      this.#forgetIfAsNew(table.firstIdle);
+      this.#evictIfAsNew(table.firstIdle);
     }
     return most;
   }
@@ -210,20 +210,20 @@ export class Keys {
   }
 
   /** Restores the converted keys of `source`; the others start anew. @returns numbers, with `isStored` */
-  *takeFrom(source: Keys, convert: Convert): Steps<(readonly [key: number, isStored: boolean])[]> {
-    const taken: (readonly [number, boolean])[] = [];
+  *restoreFrom(source: Keys, convert: Convert): Steps<(readonly [key: number, isStored: boolean])[]> {
+    const restored: (readonly [number, boolean])[] = [];
     for (const [{ id, key, ...gate }, isStored] of source.states()) {
       const converted = convert(gate);
       if (converted !== undefined)
-        taken.push([this.restore({ id, ...(key === undefined ? {} : { key }), ...converted }), isStored]);
-      yield TAKEN_OVER;
+        restored.push([this.restore({ id, ...(key === undefined ? {} : { key }), ...converted }), isStored]);
+      yield RESTORE_COST;
     }
-    return taken;
+    return restored;
   }
 
-  goOnFrom({ figures, refused, shared, forgotten }: Keys): void {
+  copyFigures({ figures, refused, shared, evicted }: Keys): void {
     Object.assign(this.figures, figures);
-    Object.assign(this, { refused, shared, forgotten });
+    Object.assign(this, { refused, shared, evicted });
   }
 
   restore(saved: ContractState): number {
@@ -236,7 +236,7 @@ export class Keys {
   }
 
   stop(): void {
-    for (const sleeper of this.#sleepers.values()) this.#options.context.wakes.forget(sleeper);
+    for (const sleeper of this.#sleepers.values()) this.#options.context.wakes.cancel(sleeper);
     this.#sleepers.clear();
   }
 
@@ -296,7 +296,7 @@ export class Keys {
     const { wakes } = this.#options.context;
     const wakeMs = this.#rows.wakeMs(key, this.#stateOf(key), cycle);
     if (wakeMs === NEVER) {
-      this.#forgetWake(key);
+      this.#cancelWake(key);
       return;
     }
     let sleeper = this.#sleepers.get(key);
@@ -316,39 +316,39 @@ export class Keys {
     else this.#options.onWake(key, ms);
   }
 
-  #forgetWake(key: number): void {
+  #cancelWake(key: number): void {
     const sleeper = this.#sleepers.get(key);
     if (sleeper === undefined) return;
-    this.#options.context.wakes.forget(sleeper);
+    this.#options.context.wakes.cancel(sleeper);
     this.#sleepers.delete(key);
   }
 
   /** Evicts the longest-idle key that behaves like a new one. @returns false if there is none */
-  #forgetOne(): boolean {
-    const { forgotten, table } = this;
-    while (table.firstIdle !== 0 && this.forgotten === forgotten) this.#forgetIfAsNew(table.firstIdle);
-    return this.forgotten > forgotten;
+  #evictOne(): boolean {
+    const { evicted, table } = this;
+    while (table.firstIdle !== 0 && this.evicted === evicted) this.#evictIfAsNew(table.firstIdle);
+    return this.evicted > evicted;
   }
 
   /** Evicts an idle key that behaves like a new one; any other is removed from the idle list. */
-  #forgetIfAsNew(key: number): void {
+  #evictIfAsNew(key: number): void {
     const isFree = this.#stateOf(key) === this.#options.plan.initial && this.#rows.isFree(key);
-    if (this.#failures.has(key) || (isFree && this.#rows.isEmpty(key, this.cycle))) this.#forget(key);
+    if (this.#failures.has(key) || (isFree && this.#rows.isEmpty(key, this.cycle))) this.#evict(key);
     // A rule may remember for longer: checked again after another span. Others are listed again when they move.
     else if (isFree) this.table.touch(key, this.cycle);
     else this.table.unlist(key);
   }
 
-  #forget(key: number): void {
+  #evict(key: number): void {
     const { table } = this;
     const { context, image } = this.#options;
-    this.#forgetWake(key);
+    this.#cancelWake(key);
     this.#failures.delete(key);
     this.#rows.clear(key);
     if (this.isLimited(key)) this.limited -= 1;
-    context.store.forgetKey(image.id, table.nameOf(key));
+    context.store.deleteKey(image.id, table.nameOf(key));
     table.drop(key, table.flags(key) & DIRTY);
-    this.forgotten += 1;
+    this.evicted += 1;
   }
 
   #tooMany(): Failure {

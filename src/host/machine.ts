@@ -10,12 +10,12 @@ export class Machine extends Chain {
   readonly image: MachineImage;
   readonly contracts: Contract[] = [];
   readonly named = new Map<string, Contract>();
-  readonly parts: HostContext;
+  readonly context: HostContext;
 
-  constructor(image: MachineImage, parts: HostContext, head?: Chain['head'], end?: Chain['end']) {
+  constructor(image: MachineImage, context: HostContext, head?: Chain['head'], end?: Chain['end']) {
     super(image.slug, head, end);
     this.image = image;
-    this.parts = parts;
+    this.context = context;
   }
 
   /** Unix ms of deletion; after that only the record can be read. */
@@ -34,7 +34,7 @@ export class Machine extends Chain {
   }
 
   get cycle(): number {
-    return cycleOf(nowOf(this.parts), this.parts.clock.cycleMs);
+    return cycleOf(nowOf(this.context), this.context.clock.cycleMs);
   }
 }
 

@@ -18,7 +18,7 @@ export interface Sleeper {
 }
 
 /** Wake-ups per task: each may write rows, and other machines must not wait. */
-const AT_ONCE = 4;
+const WOKEN_PER_TASK = 4;
 
 export class Wakes {
   readonly #clock: Clock;
@@ -37,7 +37,7 @@ export class Wakes {
     const ms = contract.wakeMs;
     const known = this.#tickets.get(contract);
     if (known?.ms === ms) return;
-    this.forget(contract);
+    this.cancel(contract);
     if (ms === Number.POSITIVE_INFINITY) return;
     this.#agenda ??= new Agenda(Number.MIN_SAFE_INTEGER);
     const ticket = this.#agenda.at(ms, contract.rank ?? Rank.advance, () => {
@@ -48,7 +48,7 @@ export class Wakes {
     this.#arm();
   }
 
-  forget(contract: Sleeper): void {
+  cancel(contract: Sleeper): void {
     const known = this.#tickets.get(contract);
     if (known === undefined || this.#agenda === undefined) return;
     this.#agenda.cancel(known.ticket);
@@ -102,7 +102,7 @@ export class Wakes {
       this.#armed = undefined;
       if (this.#isHeld) return;
       const now = this.#clock.now();
-      for (let woken = 0; woken < AT_ONCE && this.isDue(now); woken += 1) this.wakeOne();
+      for (let woken = 0; woken < WOKEN_PER_TASK && this.isDue(now); woken += 1) this.wakeOne();
       this.#arm();
     });
     this.#armed = { ticket, ms: this.#next };

@@ -28,7 +28,7 @@ export interface Due {
 }
 
 export interface GateOwner {
-  perform(due: Due): boolean;
+  recordTransition(due: Due): boolean;
 }
 
 export interface GateImage {
@@ -67,7 +67,7 @@ export class Gate {
   readonly #head: GateHead;
   #nowMs: number;
 
-  constructor(plan: Plan, { cycle, cycleMs, nowMs, owner = taking, moves, image, head }: GateOptions) {
+  constructor(plan: Plan, { cycle, cycleMs, nowMs, owner = withoutRecord, moves, image, head }: GateOptions) {
     const start = image ?? { state: plan.states[plan.initial]!.name, heldUntilCycle: cycle, windows: [] };
     this.plan = plan;
     this.cycleMs = cycleMs;
@@ -102,7 +102,7 @@ export class Gate {
     return this.#head.isOpen;
   }
 
-  get hearsAll(): boolean {
+  get needsEveryEvent(): boolean {
     return this.#moves !== undefined;
   }
 
@@ -218,7 +218,7 @@ export class Gate {
   wakeMs(lastMs = NEVER): number {
     const { cycle, cycleMs } = this;
     const nextCycleMs = startOf(cycle + 1, cycleMs);
-    let first = this.hearsAll && this.gauges.some(({ value }) => value > 0) ? nextCycleMs : NEVER;
+    let first = this.needsEveryEvent && this.gauges.some(({ value }) => value > 0) ? nextCycleMs : NEVER;
     if (cycle < this.heldUntilCycle) return Math.min(first, startOf(this.heldUntilCycle, cycleMs));
     for (const gauge of this.gauges) {
       // Due, but just evaluated: the next transition of a chain fires in the next cycle.
@@ -305,7 +305,7 @@ export class Gate {
   }
 
   #isQuiet(): boolean {
-    if (this.hearsAll) return false;
+    if (this.needsEveryEvent) return false;
     for (const gauge of this.gauges) if (!isQuiet(gauge)) return false;
     return true;
   }
@@ -320,7 +320,7 @@ export class Gate {
       this.#moves === undefined ? transitionAt(this.plan, this, event) : this.#moves.transitionAt(event);
     const isRefused =
       transition !== undefined &&
-      !this.#owner.perform({ event, transition, count: countAt(event, transition.trigger?.aggregate ?? 0) });
+      !this.#owner.recordTransition({ event, transition, count: countAt(event, transition.trigger?.aggregate ?? 0) });
     if (isRefused) {
       if (event.type === 'aggregate') this.#backOff(event.cycle);
       return 'refused';
@@ -350,7 +350,7 @@ export class Gate {
       gauge.lo = held ? 0 : (band?.lo ?? Number.POSITIVE_INFINITY);
       gauge.hi = held ? Number.POSITIVE_INFINITY : (band?.hi ?? Number.NEGATIVE_INFINITY);
     });
-    const isOne = this.gauges.length === 1 && !this.hearsAll && this.#rule === undefined;
+    const isOne = this.gauges.length === 1 && !this.needsEveryEvent && this.#rule === undefined;
     const [only] = isOne ? this.gauges : [];
     const quiet = only === undefined ? NEVER_QUIET : { hi: only.hi, calmUntil: this.#calmUntil(only) };
     setHead(this.#head, quiet, this.plan.isShadow || this.plan.states[this.state]!.admits);
@@ -363,4 +363,4 @@ export class Gate {
   }
 }
 
-const taking: GateOwner = { perform: () => true };
+const withoutRecord: GateOwner = { recordTransition: () => true };

@@ -1,9 +1,9 @@
 // Checks that a definition settles for all counts, and bounds the number of transitions.
 //
 //   count    0 .. 100 | 101 .. 200 | 201 ..        conditions change their value only at the ends of their ranges, so one count of
-//   state a     rest  |   -> b     |  -> b         each stretch between two ends represents all of them
-//   state b     -> a  |   rest     |  -> c         an event of any count passes the stretches upwards, a gap in time downwards:
-//   state c     -> a  |   -> b     |  rest         the longest path through them is the most that one event can cause
+//   state a   settled |   -> b     |  -> b         each range between two ends represents all of them
+//   state b     -> a  |  settled   |  -> c         an event of any count passes the ranges upwards, a gap in time downwards:
+//   state c     -> a  |   -> b     | settled        the longest path through them is the most that one event can cause
 //
 // A definition with a cycle of transitions at some counts is refused, and so is one whose longest path is too long.
 import type { Fault } from '../schema/failure.js';
@@ -18,9 +18,9 @@ const MOST_EVALUATIONS = 100_000;
 
 const EVALUATIONS_A_UNIT = 256;
 
-export function* restFaults(plan: Plan): Steps<Fault[]> {
-  const stretches = plan.aggregates.map((_, aggregate) => stretchStarts(plan, aggregate));
-  const combinations = stretches.reduce((product, starts) => product * starts.length, 1);
+export function* settlingFaults(plan: Plan): Steps<Fault[]> {
+  const ranges = plan.aggregates.map((_, aggregate) => rangeStarts(plan, aggregate));
+  const combinations = ranges.reduce((product, starts) => product * starts.length, 1);
   const states = plan.states.length;
   const transitions = plan.transitions.length;
   const evaluations = Math.max(states, transitions);
@@ -32,34 +32,34 @@ export function* restFaults(plan: Plan): Steps<Fault[]> {
   }
   const table: Int32Array[] = [];
   for (let combination = 0; combination < combinations; combination += 1) {
-    const counts = countsOf(stretches, combination);
-    const next = Int32Array.from(plan.states, (_, state) => firingAt(plan, state, counts)?.to ?? REST);
-    const circle = findCircle(next);
-    if (circle !== undefined) return [{ path: '/transitions', message: endlessWords(plan, circle, counts) }];
+    const counts = countsOf(ranges, combination);
+    const next = Int32Array.from(plan.states, (_, state) => firingAt(plan, state, counts)?.to ?? SETTLED);
+    const loop = findLoop(next);
+    if (loop !== undefined) return [{ path: '/transitions', message: loopMessage(plan, loop, counts) }];
     table.push(next);
     yield evaluations / EVALUATIONS_A_UNIT;
   }
-  const sizes = stretches.map((starts) => starts.length);
-  const most = Math.max(yield* longestWay(table, sizes, states), yield* longestWay(table.reverse(), sizes, states));
+  const sizes = ranges.map((starts) => starts.length);
+  const most = Math.max(yield* longestPath(table, sizes, states), yield* longestPath(table.reverse(), sizes, states));
   if (most <= MOST_TRANSITIONS) return [];
   const message = `can fire ${most} times at one event with a high count, and the most is ${MOST_TRANSITIONS}; use fewer states or conditions`;
   return [{ path: '/transitions', message }];
 }
 
-const REST = -1;
+const SETTLED = -1;
 
-/** Decodes a combination: a number whose digits, in mixed radix, are the stretches of the windows. */
-function countsOf(stretches: readonly (readonly number[])[], combination: number): number[] {
-  let rest = combination;
-  return stretches.map((starts) => {
-    const count = starts[rest % starts.length]!;
-    rest = Math.floor(rest / starts.length);
+/** Decodes a combination: a number whose digits, in mixed radix, are the ranges of the windows. */
+function countsOf(ranges: readonly (readonly number[])[], combination: number): number[] {
+  let remainder = combination;
+  return ranges.map((starts) => {
+    const count = starts[remainder % starts.length]!;
+    remainder = Math.floor(remainder / starts.length);
     return count;
   });
 }
 
-/** The longest path on which every window passes its stretches in order. @param table acyclic, by combination */
-function* longestWay(table: readonly Int32Array[], sizes: readonly number[], states: number): Steps<number> {
+/** The longest path on which every window passes its ranges in order. @param table acyclic, by combination */
+function* longestPath(table: readonly Int32Array[], sizes: readonly number[], states: number): Steps<number> {
   const most = table.map(() => new Int32Array(states));
   let longest = 0;
   for (const [combination, next] of table.entries()) {
@@ -73,7 +73,7 @@ function* longestWay(table: readonly Int32Array[], sizes: readonly number[], sta
       stride *= size;
     }
     for (let from = 0; from < states; from += 1) {
-      for (let state = from, to = next[state]!; to !== REST && here[to]! <= here[state]!; to = next[state]!) {
+      for (let state = from, to = next[state]!; to !== SETTLED && here[to]! <= here[state]!; to = next[state]!) {
         here[to] = here[state]! + 1;
         state = to;
       }
@@ -84,7 +84,7 @@ function* longestWay(table: readonly Int32Array[], sizes: readonly number[], sta
   return longest;
 }
 
-function stretchStarts(plan: Plan, aggregate: number): number[] {
+function rangeStarts(plan: Plan, aggregate: number): number[] {
   const starts = new Set([0]);
   const mark = (set: IntegerSet) => {
     for (const { lo, hi } of set) {
@@ -96,21 +96,21 @@ function stretchStarts(plan: Plan, aggregate: number): number[] {
   return [...starts].sort((a, b) => a - b);
 }
 
-function findCircle(next: Int32Array): number[] | undefined {
+function findLoop(next: Int32Array): number[] | undefined {
   const seenFrom = new Map<number, number>();
   for (let start = 0; start < next.length; start += 1) {
     let state = start;
-    for (; state !== REST && !seenFrom.has(state); state = next[state]!) seenFrom.set(state, start);
-    if (state === REST || seenFrom.get(state) !== start) continue;
-    const circle = [state];
-    for (let on = next[state]!; on !== state; on = next[on]!) circle.push(on);
-    return circle;
+    for (; state !== SETTLED && !seenFrom.has(state); state = next[state]!) seenFrom.set(state, start);
+    if (state === SETTLED || seenFrom.get(state) !== start) continue;
+    const loop = [state];
+    for (let on = next[state]!; on !== state; on = next[on]!) loop.push(on);
+    return loop;
   }
   return undefined;
 }
 
-function endlessWords(plan: Plan, circle: readonly number[], counts: readonly number[]): string {
-  const names = circle.map((state) => `"${plan.states[state]!.name}"`);
+function loopMessage(plan: Plan, loop: readonly number[], counts: readonly number[]): string {
+  const names = loop.map((state) => `"${plan.states[state]!.name}"`);
   const where = plan.aggregates
     .map(({ event, within }, index) =>
       plan.rule === undefined ? `count ${counts[index]} of ${event} in ${within} cycles` : `refused ${counts[index]}`,

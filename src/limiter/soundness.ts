@@ -1,4 +1,4 @@
-// Whether a definition can run: its operators exist, its states can be reached, its triggers can fire. rest.ts checks that it settles.
+// Whether a definition can run: its operators exist, its states can be reached, its triggers can fire. settling.ts checks that it settles.
 import { fire } from '../operator/fire.js';
 import type { FindOperator } from '../operator/operator.js';
 import { meantOr } from '../schema/did-you-mean.js';

@@ -1,5 +1,5 @@
 // The two stages that every definition passes before it runs: (1) parsing, by the schema and of its conditions; (2) soundness
-// (soundness.ts, rest.ts).
+// (soundness.ts, settling.ts).
 import type { FindOperator } from '../operator/operator.js';
 import { findStandardOperator } from '../operator/registry.js';
 import { compileSchema } from '../schema/compile-schema.js';
@@ -11,8 +11,8 @@ import { isDrawn, readDrawn } from './drawn-definition.js';
 import { configOf, type MachineConfig } from './machine-config.js';
 import { finish, type Plan, type Steps } from './plan.js';
 import { planRule } from './planned-rule.js';
-import { restFaults } from './rest.js';
 import { checkRule } from './rule/rule-definition.js';
+import { settlingFaults } from './settling.js';
 import { operatorFaults, structureFaults, triggerFaults, triggerKindFaults } from './soundness.js';
 
 const definitionSchema = compileSchema(ContractDefinition);
@@ -72,7 +72,7 @@ function* planDefinition(
   const rule = definition.rule === undefined ? undefined : planRule(definition.rule);
   const thresholds = rule === undefined ? machine.thresholds : [rule.most];
   const plan: Plan = { ...machine, definition, rule, thresholds, isShadow: definition.shadow === true };
-  if (!isStored) refuse('definition_unsound', [...(yield* triggerFaults(plan)), ...(yield* restFaults(plan))]);
+  if (!isStored) refuse('definition_unsound', [...(yield* triggerFaults(plan)), ...(yield* settlingFaults(plan))]);
   return plan;
 }
 

@@ -199,7 +199,7 @@ class Course implements Sampled {
     const said: Partial<Record<Column, (number | string | undefined)[]>> = {};
     for (const [index, name] of columns.entries()) {
       if (name.endsWith('keys') && this.contract.keys === undefined) continue;
-      if (name === 'would_limit' && this.contract.beside === undefined) continue;
+      if (name === 'would_limit' && this.contract.comparison === undefined) continue;
       said[name] = rows.map((row) => (name === 'state' ? states[row[index]!]?.name : row[index]!));
     }
     return JSON.stringify({ id: this.contract.id, from_cycle: from, ...said });

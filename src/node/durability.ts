@@ -79,7 +79,7 @@ export class Durability {
   }
 
   saveCounts(): void {
-    for (const machine of this.#host.machines.values()) if (machine.parts.changed.length > 0) this.#begin(machine);
+    for (const machine of this.#host.machines.values()) if (machine.context.changed.length > 0) this.#begin(machine);
     this.#savedCycle = this.#clock.cycle();
   }
 
@@ -103,7 +103,7 @@ export class Durability {
       saving = { left: 0, waiting: [], committing: [] };
       this.#saving.set(machine, saving);
     }
-    saving.left = machine.parts.changed.length;
+    saving.left = machine.context.changed.length;
     if (!this.#asked.has(machine)) this.#others.add(machine);
     this.#goOn();
     return saving;

@@ -111,7 +111,7 @@ function fieldsOf(
   nowMs: number,
 ): RateLimitFields {
   const { plan } = contract;
-  const { cycleMs } = machine.parts.clock;
+  const { cycleMs } = machine.context.clock;
   const { rule } = plan;
   const retryAfter =
     rule !== undefined

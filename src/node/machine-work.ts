@@ -21,12 +21,12 @@ export class MachineWork {
   }
 
   isFree(machine: Machine, nowMs: number): boolean {
-    return !this.#last.has(machine) && !machine.parts.wakes.isDue(nowMs);
+    return !this.#last.has(machine) && !machine.context.wakes.isDue(nowMs);
   }
 
   /** Runs work in the machine's turn: returns its result if one slice at once is enough, otherwise a promise. */
   of<T>(machine: Machine, work: (cycle: number) => Steps<T>): T | Promise<T> {
-    const { clock } = machine.parts;
+    const { clock } = machine.context;
     const ms = clock.now();
     const steps = this.isFree(machine, ms) ? work(cycleOf(ms, clock.cycleMs)) : withWakes(machine, ms, work);
     if (!this.#last.has(machine)) {
@@ -36,8 +36,8 @@ export class MachineWork {
     const done = this.#behind(machine, ms, steps).finally(() => {
       if (this.#last.get(machine) !== done) return;
       this.#last.delete(machine);
-      machine.parts.busyMs = undefined;
-      machine.parts.wakes.release();
+      machine.context.busyMs = undefined;
+      machine.context.wakes.release();
     });
     this.#last.set(machine, done);
     return done;
@@ -53,27 +53,27 @@ export class MachineWork {
   async #behind<T>(machine: Machine, ms: number, steps: Steps<T>): Promise<T> {
     const before = this.#last.get(machine);
     if (before !== undefined) await before.catch(() => {});
-    machine.parts.busyMs = ms;
-    machine.parts.wakes.hold();
+    machine.context.busyMs = ms;
+    machine.context.wakes.hold();
     for (const source = ofOwner(machine.image.owner); ; ) {
       const step = await this.#queue.of(source, () => this.#slice(machine, ms, steps));
       if (step.done) return step.value;
     }
   }
 
-  #slice<T>({ parts }: Machine, ms: number, steps: Steps<T>): IteratorResult<unknown, T> {
-    const { busyMs } = parts;
-    parts.busyMs = ms;
+  #slice<T>({ context }: Machine, ms: number, steps: Steps<T>): IteratorResult<unknown, T> {
+    const { busyMs } = context;
+    context.busyMs = ms;
     try {
       return this.#queue.slice(steps);
     } finally {
-      parts.busyMs = busyMs;
+      context.busyMs = busyMs;
     }
   }
 }
 
 function* withWakes<T>(machine: Machine, ms: number, work: (cycle: number) => Steps<T>): Steps<T> {
-  const { wakes, clock } = machine.parts;
+  const { wakes, clock } = machine.context;
   while (wakes.isDue(ms)) {
     wakes.wakeOne();
     yield;

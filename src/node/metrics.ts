@@ -195,7 +195,7 @@ function figuresOf({ counts, host, clock, sockets, readers }: MetricsSources): F
       'counter',
       'weir_keys_forgotten_total',
       'Keys that were forgotten without counts.',
-      () => keys((one) => one.forgotten),
+      () => keys((one) => one.evicted),
     ],
     ['gauge', 'weir_connections', 'Connections that are open.', () => sockets.size],
     ['counter', 'weir_connections_refused_total', 'Connections that were cut for want of room.', () => sockets.refused],
@@ -238,7 +238,9 @@ export function metricsOfMachine({ slug: machine, contracts, head }: Machine, co
       {
         admitted: sumOf(({ tally }) => tally.admitted),
         limited: sumOf(({ tally }) => tally.limited),
-        ...(contracts.some(({ beside }) => beside) && { would_limit: sumOf(({ beside }) => beside?.wouldLimit ?? 0) }),
+        ...(contracts.some(({ comparison }) => comparison) && {
+          would_limit: sumOf(({ comparison }) => comparison?.wouldLimit ?? 0),
+        }),
       },
       { machine },
     );
@@ -246,8 +248,8 @@ export function metricsOfMachine({ slug: machine, contracts, head }: Machine, co
     contracts
       .filter(({ image }) => image.name !== undefined)
       .slice(0, MOST_NAMED)
-      .flatMap(({ image, tally: { admitted, limited }, beside }) => {
-        const all = { admitted, limited, ...(beside && { would_limit: beside.wouldLimit }) };
+      .flatMap(({ image, tally: { admitted, limited }, comparison }) => {
+        const all = { admitted, limited, ...(comparison && { would_limit: comparison.wouldLimit }) };
         return of(all, { machine, contract: image.name! });
       });
   const decidedHelp = 'Requests that the contracts of the machine decided on since the node started.';

@@ -24,7 +24,7 @@ export class Ownership {
   #take({ kind, machine }: HostChange): void {
     if (kind === 'machine_added') this.#add(machine);
     else if (kind === 'machine_deleted') this.#disown(machine);
-    else if (kind === 'machine_forgotten') this.#forget(machine);
+    else if (kind === 'machine_removed') this.#forget(machine);
   }
 
   #add(machine: Machine): void {

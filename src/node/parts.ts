@@ -163,7 +163,7 @@ function keeping(base: ReturnType<typeof baseOf>, streams: Streams) {
     network === undefined ? new LocalRegistry(known) : new NetworkRegistry({ ...known, network });
   const idempotency = new Idempotency(host, store.answers, limits, (owner) => usage.poolName(owner));
   host.changes.subscribe(({ kind, machine }) => {
-    if (kind === 'machine_forgotten') idempotency.forget(machine.slug);
+    if (kind === 'machine_removed') idempotency.forget(machine.slug);
   });
   const counting: Counting =
     network === undefined ? new LocalCounting({ ...base, idempotency }) : new NetworkCounting(network, host, queue);

@@ -85,7 +85,7 @@ export class Retention {
       const { deletedMs = 0, slug, head, durableSeq } = machine;
       if (deletedMs + retentionMs > clock.now() || durableSeq < head.seq) return;
       this.#deleted.delete(machine);
-      host.forget(machine);
+      host.removeMachine(machine);
       this.#unswept.delete(slug);
       this.#removing.add(slug);
     }

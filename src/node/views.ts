@@ -1,5 +1,5 @@
 // Machines and contracts as answers show them.
-import type { Beside } from '../host/beside.js';
+import type { CandidateComparison } from '../host/candidate-comparison.js';
 import type { Contract } from '../host/contract.js';
 import { candidateOf } from '../host/contract-values.js';
 import { type KeyState, keyedFields } from '../host/keys.js';
@@ -68,14 +68,14 @@ export function contractView(contract: Contract) {
   };
 }
 
-function candidateView({ beside }: Contract) {
-  if (beside === undefined) return {};
-  const { plan, wouldLimit: would_limit, compared } = beside;
+function candidateView({ comparison }: Contract) {
+  if (comparison === undefined) return {};
+  const { plan, wouldLimit: would_limit, compared } = comparison;
   const limited = compared.both + compared.only_limiter;
-  return { candidate: { limiter: candidateOf(plan.definition), ...comparedView(beside), limited, would_limit } };
+  return { candidate: { limiter: candidateOf(plan.definition), ...comparedView(comparison), limited, would_limit } };
 }
 
-export function comparedView({ since, requests, compared }: Beside) {
+export function comparedView({ since, requests, compared }: CandidateComparison) {
   return { since, requests, ...compared };
 }
 

@@ -2,7 +2,7 @@
 import { unreachable } from '../schema/failure.js';
 import type { AuditRow } from './row.js';
 
-interface Seen {
+interface SeenContract {
   /** Undefined if the creation was removed from the record. */
   initial: string | undefined;
   /** Undefined until a row after the removed ones shows it. */
@@ -12,16 +12,16 @@ interface Seen {
 }
 
 export class SeenStates {
-  readonly #contracts = new Map<string, Seen>();
+  readonly #contracts = new Map<string, SeenContract>();
   readonly #deleted = new Set<string>();
-  #isOver = false;
+  #isMachineDeleted = false;
   /** The first rows were removed: the first row of a contract shows its state. */
   isCut = false;
 
   faultOf(row: AuditRow): string | undefined {
     const { kind, seq, contract_id: id = '', key, from } = row;
     if ((kind === 'machine_created') !== (seq === 1)) return 'Row 1, and only row 1, must be of kind machine_created.';
-    if (this.#isOver) return 'The machine was deleted in the row before, which ends its record.';
+    if (this.#isMachineDeleted) return 'The machine was deleted in the row before, which ends its record.';
     if (this.#deleted.has(id)) return `Contract ${id} was deleted before.`;
     switch (kind) {
       case 'machine_created':
@@ -51,7 +51,7 @@ export class SeenStates {
 
   take(row: AuditRow): void {
     const { kind, contract_id: id, key, to, keyed } = row;
-    if (kind === 'machine_deleted') this.#isOver = true;
+    if (kind === 'machine_deleted') this.#isMachineDeleted = true;
     if (id === undefined) return;
     if (kind === 'contract_deleted') {
       this.#contracts.delete(id);
@@ -83,7 +83,7 @@ export class SeenStates {
     return to === expected ? undefined : `Contract ${id} goes on in ${expected}, and not in ${to}.`;
   }
 
-  #of(id: string): Seen | undefined {
+  #of(id: string): SeenContract | undefined {
     const known = this.#contracts.get(id);
     if (known !== undefined || !this.isCut) return known;
     const contract = { initial: undefined, state: undefined, keys: new Map() };
@@ -92,7 +92,7 @@ export class SeenStates {
   }
 }
 
-function change(contract: Seen, { to, states = [], resets }: AuditRow): void {
+function change(contract: SeenContract, { to, states = [], resets }: AuditRow): void {
   contract.state = to;
   contract.initial = states[0];
   if (resets) contract.keys?.clear();

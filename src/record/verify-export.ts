@@ -108,7 +108,7 @@ export class ExportVerifier {
     this.#saved = line.value.public_key;
     if ('fault' in read) this.#record.refuse(['key', `The saved checkpoint: ${read.fault}`], 0);
     else if (this.#record.checkpoint(line.value.checkpoint, 0, read.ring) && goesOn) {
-      this.#record.goOnFrom(line.value.checkpoint.seq);
+      this.#record.resumeAfter(line.value.checkpoint.seq);
     }
   }
 

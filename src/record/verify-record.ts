@@ -60,7 +60,7 @@ export class RecordVerifier {
    * Skips the rows up to a signed one that was verified earlier: checks only their order, and that the last is the row of the
    * checkpoint. An earlier change is not noticed. Call it before the first row, after `checkpoint` for that row.
    */
-  goOnFrom(seq: number): void {
+  resumeAfter(seq: number): void {
     this.#earlierSeq = seq;
   }
 

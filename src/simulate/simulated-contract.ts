@@ -55,7 +55,7 @@ export class SimulatedContract extends GateHead {
     const nowMs = this.#parts.clock.now();
     const admitted =
       cost === undefined ? gate.decide(n, cycle, 0, nowMs, holdMs) : gate.decideCost(cost, cycle, 0, nowMs, holdMs);
-    if (this.#taken.length > 0 || gate.hearsAll || gate.hastens) this.#settle();
+    if (this.#taken.length > 0 || gate.needsEveryEvent || gate.hastens) this.#settle();
     return admitted;
   }
 
@@ -82,7 +82,7 @@ export class SimulatedContract extends GateHead {
     for (const due of taken) this.#parts.moved(this.index, due);
   }
 
-  perform(due: Due): boolean {
+  recordTransition(due: Due): boolean {
     if (due.transition.operator !== ko42 && !fireOperators(due).ok) return false;
     this.#taken.push(due);
     return true;

@@ -97,7 +97,7 @@ export class HeadMark {
     this.#free.push(mark.slot);
   }
 
-  forget(): void {
+  dropPending(): void {
     this.#pending.clear();
   }
 

@@ -135,7 +135,7 @@ export class MemoryStore implements Store {
     return length;
   }
 
-  forgetKey(contractId: string, key: string): void {
+  deleteKey(contractId: string, key: string): void {
     this.#checkTaking();
     this.#contracts.get(contractId)?.keys?.delete(key);
   }

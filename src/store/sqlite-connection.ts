@@ -238,7 +238,7 @@ export class SqliteConnection {
   /** After a failed fsync the content of the disk is unknown: a retry would hide the failure. */
   #stop(failure: Failure): void {
     this.#failure = failure;
-    this.#file.mark.forget();
+    this.#file.mark.dropPending();
     // After some errors SQLite has already rolled back.
     if (this.#database.inTransaction) this.#rollback.run();
   }

@@ -171,7 +171,7 @@ export class SqliteStore extends SqliteRecords implements Store {
     return removed;
   }
 
-  forgetKey(contractId: string, key: string): void {
+  deleteKey(contractId: string, key: string): void {
     this.run(`DELETE FROM key_states WHERE contract = ${CONTRACT} AND key = ?`, contractId, key);
   }
 

@@ -100,7 +100,7 @@ export interface Store extends RecordReader {
    * go with the last call. @returns the number of answers or rows removed: below `most` once all are gone
    */
   removeMachine(slug: string, most: number): number;
-  forgetKey(contractId: string, key: string): void;
+  deleteKey(contractId: string, key: string): void;
   /** @throws Bug unless `row.seq` is the seq after the last one of its machine */
   append(row: AuditRow): void;
   putCheckpoint(checkpoint: Checkpoint): void;

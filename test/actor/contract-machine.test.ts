@@ -105,7 +105,7 @@ function seenOf(
     cycle: 0,
     cycleMs: 777,
     nowMs: 0,
-    owner: { perform: (due) => recordTransition(ledger, { id: 'c', plan, machine }, due) },
+    owner: { recordTransition: (due) => recordTransition(ledger, { id: 'c', plan, machine }, due) },
     moves: isInterpreted ? interpretedMoves('c', new ActorSystem(() => undefined)) : undefined,
   });
   let cycle = 0;

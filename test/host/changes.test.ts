@@ -19,7 +19,7 @@ it('a host says what comes and what goes, each once it is so', () => {
   const [a, b, c] = [1, 2, 3].map(() => host.createContract('m', rateLimiter()));
   host.deleteContract(b!);
   host.deleteMachine(machine);
-  host.forget(machine);
+  host.removeMachine(machine);
   const [nameOfA, nameOfB, nameOfC] = [a, b, c].map((contract) => contract!.id.slice(0, 4));
   expect(heard).toEqual([
     'machine_added m',
@@ -27,7 +27,7 @@ it('a host says what comes and what goes, each once it is so', () => {
     `contract_removed ${nameOfB}`,
     ...[`contract_removed ${nameOfC}`, `contract_removed ${nameOfA}`],
     'machine_deleted m',
-    'machine_forgotten m',
+    'machine_removed m',
   ]);
 });
 

@@ -58,7 +58,7 @@ class Bench {
 
   restart(isKilled = false): void {
     if (!isKilled) this.host.saveWindows();
-    for (const { parts } of this.host.machines.values()) parts.wakes.clear();
+    for (const { context } of this.host.machines.values()) context.wakes.clear();
     this.host = new Host({ clock: this.clock, store: this.store });
   }
 
@@ -362,7 +362,7 @@ describe('a candidate', () => {
             found.only_limiter += Math.max(0, limited - would);
             found.only_candidate += Math.max(0, would - limited);
           }
-          expect(both.contract.beside).toMatchObject({ compared: found });
+          expect(both.contract.comparison).toMatchObject({ compared: found });
           const isOfContract = ({ kind }: { kind: string }) => kind.startsWith('transition');
           expect(both.rows().filter(isOfContract).length).toBe(one.rows().filter(isOfContract).length);
         }),
@@ -377,7 +377,7 @@ describe('a candidate', () => {
     bench.decide(4, 'ann');
     bench.decide(2, 'bob');
     bench.decide(7, 'cy');
-    expect(bench.contract.beside).toMatchObject({
+    expect(bench.contract.comparison).toMatchObject({
       requests: 13,
       compared: { both: 2, only_limiter: 0, only_candidate: 5 },
       byKey: new Map([
@@ -393,7 +393,7 @@ describe('a candidate', () => {
     bench.decide(4, 'ann');
     bench.restart();
     bench.decide(1, 'ann');
-    expect(bench.contract.beside).toMatchObject({ compared: { only_candidate: 1 } });
+    expect(bench.contract.comparison).toMatchObject({ compared: { only_candidate: 1 } });
   });
 
   it('becomes the limiter with its own counts, by one row, and the limiter the candidate', () => {
@@ -404,13 +404,13 @@ describe('a candidate', () => {
     expect(bench.decide(1, 'ann')).toBe(0);
     bench.restart(true);
     expect(bench.decide(1, 'ann')).toBe(0);
-    expect(bench.contract.beside?.plan.thresholds).toEqual([5]);
+    expect(bench.contract.comparison?.plan.thresholds).toEqual([5]);
     const rows = bench.rows();
     expect(
       rows.filter(({ kind }) => kind === 'contract_changed').map(({ changes }) => changes?.map(({ what }) => what)),
     ).toEqual([['candidate'], ['rule', 'candidate', 'threshold', 'within']]);
     bench.change({ candidate: null });
-    expect([bench.contract.beside, bench.rows().at(-1)?.changes?.[0]?.what]).toEqual([undefined, 'candidate']);
+    expect([bench.contract.comparison, bench.rows().at(-1)?.changes?.[0]?.what]).toEqual([undefined, 'candidate']);
   });
 
   it('that has decided nothing for a while moves no key in a cycle before it became the limiter', () => {
@@ -445,7 +445,7 @@ describe('a candidate', () => {
           else if ('gap' in one) {
             bench.wait(one.gap);
             bench.decide(one.n, one.key);
-          } else if (!('promotes' in one) || bench.contract.beside !== undefined) bench.change(one);
+          } else if (!('promotes' in one) || bench.contract.comparison !== undefined) bench.change(one);
         }
         bench.wait(20);
         expect(bench.contract.failure).toBeUndefined();

@@ -117,7 +117,7 @@ function check(given: Settings, script: readonly Step[], open: () => Store, reop
       case 'restart': {
         host.saveWindows();
         host.commit();
-        for (const { parts } of host.machines.values()) parts.wakes.clear();
+        for (const { context } of host.machines.values()) context.wakes.clear();
         if (reopens) {
           store.close();
           store = open();

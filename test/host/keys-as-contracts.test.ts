@@ -112,7 +112,7 @@ class Arm {
     this.clock.run({ untilMs: this.clock.now() + gapMs });
     if (does === 'restart') {
       this.host.saveWindows();
-      for (const { parts } of this.host.machines.values()) parts.wakes.clear();
+      for (const { context } of this.host.machines.values()) context.wakes.clear();
       this.host = this.#started();
       return 'restarted';
     }

@@ -26,7 +26,7 @@ function begin(plan: Plan, hearsAll = false, image?: GateImage) {
     cycleMs: CYCLE_MS,
     nowMs: START_MS,
     owner: {
-      perform: ({ event, transition }) => {
+      recordTransition: ({ event, transition }) => {
         moves.push(`${event.cycle} ${plan.states[transition.to]!.name}`);
         return true;
       },

@@ -18,11 +18,11 @@ export function plannedGate(
   image?: GateImage,
 ): { gate: Gate; transitions: SeenTransition[] } {
   const transitions: SeenTransition[] = [];
-  const perform = ({ event, transition, count }: Due) => {
+  const recordTransition = ({ event, transition, count }: Due) => {
     transitions.push({ cycle: event.cycle, to: plan.states[transition.to]!.name, count });
     return true;
   };
-  return { gate: new Gate(plan, { cycle, cycleMs: 1, nowMs: cycle, owner: { perform }, image }), transitions };
+  return { gate: new Gate(plan, { cycle, cycleMs: 1, nowMs: cycle, owner: { recordTransition }, image }), transitions };
 }
 
 export const anyOperator = (id: string): Operator | undefined =>

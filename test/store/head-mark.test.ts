@@ -115,7 +115,7 @@ describe('a mark', () => {
           if (commits) {
             mark.write();
             seqs.set(machine, index + 1);
-          } else mark.forget();
+          } else mark.dropPending();
         }
         mark.close();
         mark = new HeadMark(dir);

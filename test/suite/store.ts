@@ -168,8 +168,8 @@ export function describeStore(
         for (const key of names) store.putState({ ...state('c'), key });
         const later = { ...state('d'), key: 'a', state: 'limiting', heldUntilCycle: 7, refusals: 3 };
         for (const one of [{ ...state('d'), key: 'a' }, later]) store.putState(one);
-        store.forgetKey('c', ' ');
-        store.forgetKey('c', 'never there');
+        store.deleteKey('c', ' ');
+        store.deleteKey('c', 'never there');
         await settled(store);
         const keysOf = (id: string) => [...store.keys(id)].sort((a, b) => (a.key! < b.key! ? -1 : 1));
         const kept = names.filter((key) => key !== ' ').sort();

@@ -47,7 +47,7 @@ export async function doOnce<T extends object>(
   return answer;
 }
 
-function keptFor({ contracts, parts: { clock } }: Machine): number {
+function keptFor({ contracts, context: { clock } }: Machine): number {
   const cycles = contracts.reduce((most, { plan }) => Math.max(most, spanCycles(plan, clock.cycleMs)), 1);
   return Math.min(LONGEST_MS, Math.max(SHORTEST_MS, (cycles + 1) * clock.cycleMs));
 }

@@ -86,7 +86,7 @@ export class KnownMachines {
     if (!(await wasRemoved(this.connection, slug, machine.head.seq, machine.image.createdCycle))) return false;
     if (this.host?.machines.get(slug) !== machine) return true;
     if (machine.deletedMs === undefined) this.#end(machine, { kind: 'machine_deleted', cycle: 0, at: '' });
-    this.host.forget(machine);
+    this.host.removeMachine(machine);
     this.deleted.delete(machine);
     this.#stamps.delete(slug);
     this.#removed.delete(slug);

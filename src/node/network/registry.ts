@@ -64,7 +64,7 @@ export class NetworkRegistry implements Registry {
     });
     network.directory.onMachine = (machine, bytes) => parts.usage.addRows(machine, machine.head.seq, bytes);
     host.changes.subscribe(({ kind, machine }) => {
-      if (kind === 'machine_forgotten') network.heads.forget(machine);
+      if (kind === 'machine_removed') network.heads.forget(machine);
     });
   }
 
@@ -114,7 +114,7 @@ export class NetworkRegistry implements Registry {
       ...{ id, machine: machine.slug, definition, templateId, createdCycle: cycle, firstFireCycle: cycle + 1, keyed },
       ...(name === undefined ? {} : { name }),
     };
-    const first = new Contract(image, plan, machine, cycle, machine.parts);
+    const first = new Contract(image, plan, machine, cycle, machine.context);
     const e = {
       ...{ cycle, at: network.entries.at(), kind: 'contract_created', contract_id: id, to: first.state },
       definition_digest: digestOf(definition),

@@ -147,7 +147,7 @@ export class Turns {
     const store = {
       append: (row: AuditRow) => void rows.push(row),
       putState() {},
-      forgetKey() {},
+      deleteKey() {},
       commit: (settled: () => void) => settled(),
     };
     const wakes = new Wakes(clock);

@@ -1,7 +1,7 @@
 // Routes that change a contract in place, and those of its candidate.
 import type { Static } from 'typebox';
 import * as api from '../../api/changes.js';
-import type { Beside, Compared } from '../../host/beside.js';
+import type { CandidateComparison, Compared } from '../../host/candidate-comparison.js';
 import type { Contract } from '../../host/contract.js';
 import { type ContractChange, noCandidate } from '../../host/contract-change.js';
 import { candidateOf } from '../../host/contract-values.js';
@@ -82,17 +82,17 @@ export const showCandidate = route({
   handle({ ownership, host }, { params, query: { limit = 100 }, caller }) {
     const machine = ownership.owned(params.slug, caller);
     const contract = contractOf(host, machine, params.contract_id);
-    const { beside } = contract;
-    if (beside === undefined) throw noCandidate(contract);
-    const keys = [...beside.byKey].sort(differing);
+    const { comparison } = contract;
+    if (comparison === undefined) throw noCandidate(contract);
+    const keys = [...comparison.byKey].sort(differing);
     const by_key = keys.slice(0, limit).map(([key, { both, only_limiter, only_candidate }]) => {
       return { key, both, only_limiter, only_candidate };
     });
-    return { ok: true, limiter: limiterOf(beside), ...comparedView(beside), keys: keys.length, by_key };
+    return { ok: true, limiter: limiterOf(comparison), ...comparedView(comparison), keys: keys.length, by_key };
   },
 });
 
-function limiterOf({ plan }: Beside): object {
+function limiterOf({ plan }: CandidateComparison): object {
   return candidateOf(plan.definition);
 }
 

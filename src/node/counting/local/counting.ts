@@ -113,12 +113,12 @@ export class LocalCounting implements Counting {
 
   tick(cycle: number): void {
     if (this.failure !== undefined) return;
-    this.#forgetKeys(cycle);
+    this.#evictKeys(cycle);
     this.#parts.idempotency.purge(cycle);
     this.#durability.saveCounts();
   }
 
-  #forgetKeys(cycle: number): void {
+  #evictKeys(cycle: number): void {
     let index = cycle;
     for (const contract of this.#host.keyed) {
       index += 1;
@@ -126,7 +126,7 @@ export class LocalCounting implements Counting {
       if (index % LOOK_CYCLES !== 0 || keys === undefined || keys.table.size === 0 || failure !== undefined) continue;
       const done = this.#work.of(this.#machineOf(contract), function* (now) {
         contract.advance(now);
-        while (keys.forgetIdle(KEYS_AT_ONCE) === KEYS_AT_ONCE) yield;
+        while (keys.evictIdle(KEYS_AT_ONCE) === KEYS_AT_ONCE) yield;
       });
       if (done instanceof Promise) done.catch(this.#parts.onError);
     }

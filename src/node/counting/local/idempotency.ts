@@ -77,7 +77,7 @@ export class Idempotency {
     // Then only this request's changes are unsaved: nothing else counts on the machine meanwhile.
     while (this.#host.saveOne(machine) !== undefined) yield;
     const answer = yield* inOneTurn(machine, count());
-    const untilCycle = cycle + reachOf(windows(), machine.parts.clock.cycleMs);
+    const untilCycle = cycle + reachOf(windows(), machine.context.clock.cycleMs);
     const text = textOf(answer);
     if (kept !== undefined) this.#add(machine.slug, -kept.answer.length - OVERHEAD);
     this.#answers.put({ machine: machine.slug, ...once, untilCycle, answer: text });

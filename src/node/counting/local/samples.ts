@@ -34,7 +34,7 @@ export class LocalSamples implements Samples {
     if (machine === undefined || sampler === undefined) return;
     sampler.sampled.delete(sampled);
     if (sampler.sampled.size > 0) return;
-    machine.parts.wakes.forget(sampler);
+    machine.context.wakes.cancel(sampler);
     this.#samplers.delete(machine);
   }
 }
@@ -51,7 +51,7 @@ class Sampler implements Sleeper {
   }
 
   wake(ms: number): void {
-    const { clock } = this.#machine.parts;
+    const { clock } = this.#machine.context;
     const over = cycleOf(ms, clock.cycleMs) - 1;
     for (const one of this.sampled) {
       const { contract } = one;
@@ -63,16 +63,16 @@ class Sampler implements Sleeper {
   }
 
   #next(cycle: number): void {
-    const { clock, wakes } = this.#machine.parts;
+    const { clock, wakes } = this.#machine.context;
     this.wakeMs = startOf(cycle, clock.cycleMs);
     wakes.schedule(this);
   }
 }
 
 function figuresNow(contract: Contract): number[] {
-  const { gate, tally, stateIndex: state, keys, beside } = contract;
+  const { gate, tally, stateIndex: state, keys, comparison } = contract;
   const { admitted, limited, entries, restores } = tally;
-  const checked = beside === undefined ? {} : { would_limit: beside.wouldLimit };
+  const checked = comparison === undefined ? {} : { would_limit: comparison.wouldLimit };
   const limiting = contract.limiting > 0 ? 1 : 0;
   const ofKeys = { keys: keys?.table.size ?? 0, limited_keys: keys?.limited ?? 0 };
   return figuresOf({ count: gate.count, admitted, limited, entries, restores, limiting, state, ...ofKeys, ...checked });
