@@ -180,7 +180,7 @@ describe('the house', () => {
     `Answer Ending machineOf refuse Limiter Endpoint GateOptions Keys Queue Rule Asked Seen Evidence requestsOf Proof Range
       countsOf parseCondition Figures Decided play templateOf counted ConnectionOptions Found
       Counted Heard unreachable stopped judge Latency Share Cell Fault Reading Target Level
-      Limit retryAfterOf unitOf Outcome assemble Wanted Head replicate Replicate away
+      Limit retryAfterOf unitOf Outcome assemble Wanted Head replicate Replicate
       CycleCounts WindowCounts Curve Counting`.split(/\s+/),
   );
   /** The library gives its users names that its rooms have inside, too. */

@@ -15,7 +15,7 @@ import type { Store } from '../store/store.js';
 import { type Limits, poolOf } from './limits.js';
 import { isReserved, type Ownership } from './ownership.js';
 
-export interface Stocked {
+export interface QuotaAmounts {
   machines: number;
   contracts: number;
   windowCycles: number;
@@ -25,7 +25,7 @@ export interface Stocked {
   definitionBytes: number;
 }
 
-export interface Used extends Stocked {
+export interface Used extends QuotaAmounts {
   /** Of all records, without removed rows. */
   rows: number;
   recordKib: number;
@@ -34,7 +34,7 @@ export interface Used extends Stocked {
 export interface Wanted {
   readonly owner: string;
   readonly what: string;
-  readonly asked: readonly (readonly [name: keyof Stocked, more: number, fix: string])[];
+  readonly asked: readonly (readonly [name: keyof QuotaAmounts, more: number, fix: string])[];
   readonly plan?: Plan;
 }
 
@@ -252,7 +252,7 @@ export class Usage {
 }
 
 type Sized = Pick<Contract, 'plans' | 'image'>;
-type Size = Pick<Stocked, 'windowCycles' | 'keyCells'>;
+type Size = Pick<QuotaAmounts, 'windowCycles' | 'keyCells'>;
 
 function sizeOf(plans: readonly Plan[], maxKeys: number | undefined): Size {
   const size = { windowCycles: 0, keyCells: 0 };
@@ -263,7 +263,7 @@ function sizeOf(plans: readonly Plan[], maxKeys: number | undefined): Size {
   return size;
 }
 
-export function freedOf({ contracts, windowCycles, keyCells, definitionBytes }: Omit<Stocked, 'machines'>): Freed {
+export function freedOf({ contracts, windowCycles, keyCells, definitionBytes }: Omit<QuotaAmounts, 'machines'>): Freed {
   return { contracts, window_cycles: windowCycles, key_cells: keyCells, definition_bytes: definitionBytes };
 }
 
@@ -279,8 +279,8 @@ export function refusalBeyond(
   limits: Limits,
   place: 'node' | 'network',
   { what, asked }: Wanted,
-  used: Stocked,
-  free: Partial<Stocked>,
+  used: QuotaAmounts,
+  free: Partial<QuotaAmounts>,
 ): Failure | undefined {
   for (const [name, more, fix] of asked) {
     const { perOwner } = limits[name];

@@ -16,24 +16,24 @@ import { type Asked, decisionOf, foreseen } from '../counting/decision.js';
 import type { Lines } from '../counting/lines.js';
 import { askedBy, type Event, inFuture, isOfOne, listenersOf } from '../counting/listeners.js';
 import type { OnceOnly, Replayed } from '../counting/once-only.js';
+import { type GateTransactions, gateName, unlessGone } from './gate-transactions.js';
 import { doOnce } from './idempotency.js';
 import { NetworkLines } from './lines.js';
 import type { Network } from './network.js';
 import type { How } from './plain-counting.js';
 import { plainPlan } from './plain-plan.js';
 import { NetworkSamples } from './samples.js';
-import { gateName, type Turns, unlessGone } from './turns.js';
 
 export class NetworkCounting implements Counting {
   readonly #network: Network;
   readonly #host: Host;
-  readonly #turns: Turns;
+  readonly #transactions: GateTransactions;
   readonly #fair: CallerQueue;
 
   constructor(network: Network, host: Host, fair: CallerQueue) {
     this.#network = network;
     this.#host = host;
-    this.#turns = network.turns;
+    this.#transactions = network.transactions;
     this.#fair = fair;
   }
 
@@ -81,7 +81,7 @@ export class NetworkCounting implements Counting {
     try {
       const plain = plainPlan(asked.contract.plan);
       return plain === undefined
-        ? await this.#decideInTurn(asked, how)
+        ? await this.#transact(asked, how)
         : await this.#network.plain.decide(asked, plain, how);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
@@ -92,7 +92,7 @@ export class NetworkCounting implements Counting {
   }
 
   state(contract: Contract, name?: string): Promise<KeyState> {
-    return this.#turns.look(contract, name);
+    return this.#transactions.snapshot(contract, name);
   }
 
   states(contracts: readonly Contract[]): Promise<readonly Contract[]> {
@@ -106,7 +106,7 @@ export class NetworkCounting implements Counting {
     const range = [String(after), String(after + limit)];
     const all = await connection.command<string[]>('ZRANGE', `${prefix}k:${gateName(contract)}`, ...range);
     const names = all.map((gate) => gate.slice(gateName(contract).length + 1));
-    const page = await Promise.all(names.slice(0, limit).map((name) => this.#turns.look(contract, name)));
+    const page = await Promise.all(names.slice(0, limit).map((name) => this.#transactions.snapshot(contract, name)));
     const keys = page.flatMap((one, index) => {
       const key = names[index]!;
       if (!key.includes(search) || (limited && one.admits)) return [];
@@ -152,27 +152,27 @@ export class NetworkCounting implements Counting {
   }
 
   async #states(contracts: readonly Contract[], upTo?: number): Promise<readonly Contract[]> {
-    const look = (contract: Contract) => this.#turns.look(contract, undefined, upTo).catch(unlessGone);
-    const looked = await Promise.all(contracts.map(look));
-    return looked.filter((one) => one !== undefined);
+    const read = (contract: Contract) => this.#transactions.snapshot(contract, undefined, upTo).catch(unlessGone);
+    const snapshots = await Promise.all(contracts.map(read));
+    return snapshots.filter((one) => one !== undefined);
   }
 
   /** Leaves no trace: once Redis is back, contracts go on with its counts. */
   #admitUncounted({ contract, n, name }: Asked): Outcome {
-    const said = { admitted: n, limited: 0, retry_after_cycles: 0, away: true } as const;
+    const uncounted = { admitted: n, limited: 0, retry_after_cycles: 0, away: true } as const;
     const { connection, clock } = this.#network;
-    return { decision: { id: contract.id, key: name, ...said }, cycle: clock.cycle(), nowMs: connection.nowMs() };
+    return { decision: { id: contract.id, key: name, ...uncounted }, cycle: clock.cycle(), nowMs: connection.nowMs() };
   }
 
-  async #decideInTurn(asked: Asked, { peek = false, happened, isOne = false }: How): Promise<Outcome> {
+  async #transact(asked: Asked, { peek = false, happened, isOne = false }: How): Promise<Outcome> {
     const { contract, kind, n, name } = asked;
     const nowMs = this.#network.connection.nowMs();
     if (peek) {
-      const now = await this.#turns.look(contract, name);
+      const now = await this.#transactions.snapshot(contract, name);
       const { cycle } = now.gate;
       return { decision: foreseen({ ...asked, contract: now }, cycle), cycle, nowMs };
     }
-    const { value } = await this.#turns.run(contract, name, (fresh, cycle) => {
+    const { value } = await this.#transactions.run(contract, name, (fresh, cycle) => {
       if (happened !== undefined && happened > cycle) throw inFuture(happened, cycle);
       const isNow = happened === undefined || happened === cycle;
       const admitted = isNow

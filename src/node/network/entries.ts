@@ -19,10 +19,10 @@ import type { Clock } from '../../time/clock.js';
 import { cycleOf, instantIn, instantText } from '../../time/cycle.js';
 import { pause } from '../../time/wall.js';
 import type { Directory } from './directory.js';
+import type { GateTransactions } from './gate-transactions.js';
 import type { Heads } from './heads.js';
 import type { PlainCounting } from './plain-counting.js';
 import { plainPlan } from './plain-plan.js';
-import type { Turns } from './turns.js';
 
 /** How long an answer waits for its row, in ms. */
 const LINKED_WITHIN_MS = 3_000;
@@ -62,7 +62,7 @@ interface EntryParts {
   readonly directory: Directory;
   readonly clock: Clock;
   readonly signer: Signer;
-  readonly turns: Turns;
+  readonly transactions: GateTransactions;
   readonly plain: PlainCounting;
   readonly heads: Heads;
   readonly onError: (error: unknown) => void;
@@ -85,10 +85,10 @@ export class Entries {
     if (plain !== undefined) {
       const target = contract.plan.states.findIndex((state) => state.name === asked.to);
       if (target >= 0) return this.linked(slug, await this.#parts.plain.move(contract, plain, name, target, asked));
-      const { stateIndex } = await this.#parts.turns.look(contract, name);
+      const { stateIndex } = await this.#parts.transactions.snapshot(contract, name);
       throw whyNoTransition(contract.plan, stateIndex, asked.to);
     }
-    const { entry } = await this.#parts.turns.run(contract, name, (fresh, cycle) => fresh.move(asked, cycle));
+    const { entry } = await this.#parts.transactions.run(contract, name, (fresh, cycle) => fresh.move(asked, cycle));
     return this.linked(slug, entry);
   }
 

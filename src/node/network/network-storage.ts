@@ -3,9 +3,9 @@ import { generateSigner } from '../../record/signing.js';
 import { HeadMark } from '../../store/head-mark.js';
 import { makeFolder } from '../../store/make-folder.js';
 import { MemoryStore } from '../../store/memory.js';
-import { whileStarting } from '../../store/redis/away.js';
 import { DIRECTORY } from '../../store/redis/buckets.js';
 import { RedisConnection } from '../../store/redis/connection.js';
+import { asStartFailure } from '../../store/redis/store-away.js';
 import { CYCLE_MS } from '../../time/cycle.js';
 import { WallClock } from '../../time/wall.js';
 import { identityIn } from '../identity.js';
@@ -75,6 +75,6 @@ export async function openNetworkStorage({
   } catch (error) {
     mark?.close();
     connection.close();
-    throw whileStarting(error);
+    throw asStartFailure(error);
   }
 }

@@ -21,12 +21,12 @@ import type { WallClock } from '../../time/wall.js';
 import type { Limits } from '../limits.js';
 import type { Directory } from './directory.js';
 import { Entries } from './entries.js';
+import { GateTransactions, gateName, unlessGone } from './gate-transactions.js';
 import { Heads, unlessMissing } from './heads.js';
 import { OwnerQuota } from './owner-quota.js';
 import { PlainCounting } from './plain-counting.js';
 import { plainPlan } from './plain-plan.js';
 import { Presence } from './presence.js';
-import { gateName, Turns, unlessGone } from './turns.js';
 
 const DUE_AT_ONCE = 64;
 
@@ -50,7 +50,7 @@ export class Network {
   readonly entries: Entries;
   readonly heads: Heads;
   /** For contracts that Redis does not count by itself. */
-  readonly turns: Turns;
+  readonly transactions: GateTransactions;
   readonly clock: WallClock;
   readonly #host: Host;
   readonly plain: PlainCounting;
@@ -64,13 +64,13 @@ export class Network {
     this.clock = clock;
     this.#host = host;
     this.#onError = onError;
-    this.turns = new Turns(connection, clock);
+    this.transactions = new GateTransactions(connection, clock);
     this.plain = new PlainCounting(connection);
     this.heads = new Heads(directory, host, signer.fingerprint, mark);
     this.presence = new Presence(connection, signer.fingerprint);
     this.quota = new OwnerQuota(connection, limits);
-    const { turns, plain, heads } = this;
-    this.entries = new Entries({ connection, directory, clock, signer, turns, plain, heads, onError });
+    const { transactions, plain, heads } = this;
+    this.entries = new Entries({ connection, directory, clock, signer, transactions, plain, heads, onError });
   }
 
   /** Redis is away, may lose or has lost data, or changes by other nodes are not received. */
@@ -157,7 +157,7 @@ export class Network {
       const [slug = '', id = '', ...names] = gate.slice(1).split('/');
       const contract = await this.directory.contract(slug, id).catch(unlessGone);
       const name = names.length === 0 ? undefined : names.join('/');
-      if (contract !== undefined) await this.turns.run(contract, name, () => {}).catch(unlessGone);
+      if (contract !== undefined) await this.transactions.run(contract, name, () => {}).catch(unlessGone);
     }
   }
 

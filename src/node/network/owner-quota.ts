@@ -1,10 +1,10 @@
-// Quotas of owners over all nodes. Room is claimed in Redis before a thing is made, so that nodes together never exceed it: stock-functions.ts.
+// Quotas of owners over all nodes. Room is claimed in Redis before a thing is made, so that nodes together never exceed it: quota-functions.ts.
 import { digestOf } from '../../schema/canonical.js';
 import { DIRECTORY, prefixOf } from '../../store/redis/buckets.js';
 import type { RedisConnection } from '../../store/redis/connection.js';
-import { STOCK } from '../../store/redis/stock-functions.js';
+import { QUOTAS } from '../../store/redis/quota-functions.js';
 import type { Limits } from '../limits.js';
-import { refusalBeyond, type Stocked, type Wanted } from '../usage.js';
+import { type QuotaAmounts, refusalBeyond, type Wanted } from '../usage.js';
 
 /** Time to make a thing after its claim, beside two deadlines of calls; and how far clocks of servers may differ. */
 const MADE_WITHIN_MS = 5_000;
@@ -19,7 +19,7 @@ const FREED_AT_ONCE = 500;
 
 /** The numbers of an owner are fields beside the items, so a slug with the name of a number gets a suffix. */
 export function machineItem(slug: string): string {
-  return (STOCK as readonly string[]).includes(slug) ? `${slug}/` : slug;
+  return (QUOTAS as readonly string[]).includes(slug) ? `${slug}/` : slug;
 }
 
 export class OwnerQuota {
@@ -54,21 +54,21 @@ export class OwnerQuota {
     item: string,
     remove: (untilMs: number) => Promise<number>,
     hasMore = false,
-  ): Promise<{ readonly number: number; readonly freed: Stocked } | undefined> {
+  ): Promise<{ readonly number: number; readonly freed: QuotaAmounts } | undefined> {
     const untilMs = this.#until();
     await this.#connection.command('ZADD', `${DIRECTORY}claims`, String(untilMs), `${owner} ${item}`);
     const number = await remove(untilMs - MOST_APART_MS);
     return number > 0 ? { number, freed: await this.#freeAll(owner, item, hasMore) } : undefined;
   }
 
-  async #freeAll(owner: string, item: string, hasMore = false): Promise<Stocked> {
+  async #freeAll(owner: string, item: string, hasMore = false): Promise<QuotaAmounts> {
     const [slug = '', id = ''] = item.split('/');
     const fields =
       id === '' || hasMore ? await this.#connection.command<string[]>('HKEYS', `${DIRECTORY}u:${owner}`) : [];
     // The machine is last: its claim stays open until all of it is free.
     const below = id === '' ? `${slug}/` : `${item}/`;
     const items = [...fields.filter((field) => field !== item && field.startsWith(below)), item];
-    const freed = STOCK.map(() => 0);
+    const freed = QUOTAS.map(() => 0);
     for (let from = 0; from < items.length; from += FREED_AT_ONCE) {
       const some = await this.#release(owner, '', items.slice(from, from + FREED_AT_ONCE));
       for (const [index, amount] of some.entries()) freed[index]! += amount;
@@ -79,7 +79,7 @@ export class OwnerQuota {
   /** By owner, and in total. @throws Failure `store_away` */
   async used(owner = '') {
     const read = async (place: string) =>
-      usedIn((await this.#connection.command<string[]>('HMGET', place, ...STOCK)).map(Number));
+      usedIn((await this.#connection.command<string[]>('HMGET', place, ...QUOTAS)).map(Number));
     const from = `(${this.#connection.nowMs()}`;
     const [all, of, keys] = await Promise.all([
       read(`${DIRECTORY}u`),
@@ -133,14 +133,14 @@ export class OwnerQuota {
   }
 
   /** Nodes of a network have no pools. */
-  #free(all: Stocked): Stocked {
-    const free = STOCK.map((name) => [name, this.#limits[name].onNode - all[name]]);
-    return Object.fromEntries(free) as unknown as Stocked;
+  #free(all: QuotaAmounts): QuotaAmounts {
+    const free = QUOTAS.map((name) => [name, this.#limits[name].onNode - all[name]]);
+    return Object.fromEntries(free) as unknown as QuotaAmounts;
   }
 
   #claimOf({ owner, asked, plan }: Wanted, item: string, until: string): string[] {
     const more = new Map(asked.map(([name, amount]) => [name, amount]));
-    const amounts = STOCK.flatMap((name) => {
+    const amounts = QUOTAS.flatMap((name) => {
       const { perOwner, onNode } = this.#limits[name];
       return more.has(name) ? [more.get(name)!, perOwner, onNode] : [0, UNBOUNDED, UNBOUNDED];
     });
@@ -152,6 +152,6 @@ export class OwnerQuota {
   }
 }
 
-function usedIn(numbers: Numbers): Stocked {
-  return Object.fromEntries(STOCK.map((name, index) => [name, numbers[index] ?? 0])) as unknown as Stocked;
+function usedIn(numbers: Numbers): QuotaAmounts {
+  return Object.fromEntries(QUOTAS.map((name, index) => [name, numbers[index] ?? 0])) as unknown as QuotaAmounts;
 }

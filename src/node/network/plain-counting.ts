@@ -10,8 +10,8 @@ import { cycleOf } from '../../time/cycle.js';
 import type { Outcome } from '../counting/counting.js';
 import type { Asked, Decision } from '../counting/decision.js';
 import { inFuture, tooOld } from '../counting/listeners.js';
+import { gateName, lost } from './gate-transactions.js';
 import type { PlainPlan } from './plain-plan.js';
-import { gateName, lost } from './turns.js';
 
 export interface How {
   /** The cycle of the events. Default: the running one. */

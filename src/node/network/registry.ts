@@ -15,8 +15,8 @@ import { digestOf } from '../../schema/canonical.js';
 import { Failure } from '../../schema/failure.js';
 import type { Session } from '../../store/credential-store.js';
 import type { MissingRows } from '../../store/head-mark.js';
-import { whileStarting } from '../../store/redis/away.js';
 import { prefixOf } from '../../store/redis/buckets.js';
+import { asStartFailure } from '../../store/redis/store-away.js';
 import type { ContractImage, MachineImage } from '../../store/store.js';
 import { keyMachineOf, keySlugOf } from '../key-record.js';
 import { Orphans } from '../orphans.js';
@@ -31,10 +31,10 @@ import {
 } from '../registry/registry.js';
 import { freedOf, ofMachine, usedBy, type Wanted } from '../usage.js';
 import { asStored, changedElsewhere, type KeptChange, plannedChange } from './contract-change.js';
+import { GateTransactions, lost } from './gate-transactions.js';
 import type { Network } from './network.js';
 import { machineItem } from './owner-quota.js';
 import { plainPlan } from './plain-plan.js';
-import { lost, Turns } from './turns.js';
 import { Upkeep } from './upkeep.js';
 
 const CHANGE_TRIES = 10;
@@ -123,7 +123,8 @@ export class NetworkRegistry implements Registry {
       ...{ cause: 'manual', ...(by && { by }), emitted: [] },
     };
     const plain = plainPlan(plan);
-    const start = plain === undefined ? [Turns.firstState(first), ''] : [String(plain.threshold), String(plain.within)];
+    const start =
+      plain === undefined ? [GateTransactions.firstState(first), ''] : [String(plain.threshold), String(plain.within)];
     return [id, JSON.stringify(asStored(image)), JSON.stringify({ e }), ...start];
   }
 
@@ -165,11 +166,12 @@ export class NetworkRegistry implements Registry {
   ) {
     const { network, clock } = this.#parts;
     const plain = plainPlan(plan);
-    const { version, state } = plain === undefined ? await network.turns.settled(contract) : { version: 0, state: '@' };
-    const said = forgotten === undefined ? {} : { forgotten };
+    const { version, state } =
+      plain === undefined ? await network.transactions.settledState(contract) : { version: 0, state: '@' };
+    const note = forgotten === undefined ? {} : { forgotten };
     // Redis replaces @ by the state of a gate that it counts.
     const e = { from: state, to: state, cycle: clock.cycle(), at: network.entries.at() };
-    const entry = { e: { ...e, ...changeRow(contract, plan, changes, change), ...said } };
+    const entry = { e: { ...e, ...changeRow(contract, plan, changes, change), ...note } };
     const limiting = plain && plan.states[plain.limiting]!.name;
     const { name: initial } = plan.states[plan.initial]!;
     return [
@@ -286,7 +288,7 @@ export class NetworkRegistry implements Registry {
       await network.start();
       for (const { machine, toSeq } of lost) if (host.machines.has(machine)) await entries.noteLoss(machine, toSeq);
     } catch (error) {
-      throw whileStarting(error);
+      throw asStartFailure(error);
     }
   }
 

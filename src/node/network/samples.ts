@@ -9,7 +9,7 @@ export class NetworkSamples implements Samples {
   readonly mostUnwatched = 64;
   readonly #states: States;
   readonly #sampled = new Set<Sampled>();
-  #isLooking = false;
+  #isReading = false;
 
   constructor(states: States) {
     this.#states = states;
@@ -25,23 +25,23 @@ export class NetworkSamples implements Samples {
   }
 
   async take(over: number): Promise<void> {
-    if (this.#isLooking || this.#sampled.size === 0) return;
-    this.#isLooking = true;
+    if (this.#isReading || this.#sampled.size === 0) return;
+    this.#isReading = true;
     try {
       const all = [...this.#sampled];
-      const looked = await this.#states(
+      const snapshots = await this.#states(
         all.map(({ contract }) => contract),
         over,
       );
-      const now = new Map(looked.map((contract) => [contract.id, contract]));
+      const now = new Map(snapshots.map((contract) => [contract.id, contract]));
       for (const one of all) {
-        const seen = now.get(one.contract.id);
-        if (seen === undefined) continue;
-        const { gate, admits, stateIndex: state } = seen;
+        const snapshot = now.get(one.contract.id);
+        if (snapshot === undefined) continue;
+        const { gate, admits, stateIndex: state } = snapshot;
         one.take(over, figuresOf({ count: gate.count, limiting: admits ? 0 : 1, state }));
       }
     } finally {
-      this.#isLooking = false;
+      this.#isReading = false;
     }
   }
 }

@@ -12,11 +12,11 @@ import { CYCLE_MS } from '../../time/cycle.js';
 import { nextTurn } from '../../time/next-turn.js';
 import { Rank } from '../../time/rank.js';
 import { pause, WallClock } from '../../time/wall.js';
-import { away, notStarted } from './away.js';
 import { DIRECTORY } from './buckets.js';
 import { type Fitness, fitnessOf, unchecked, unfitness } from './fitness.js';
 import { type FunctionName, functionNamed, librarySource } from './library.js';
 import { type RedisPlace, redisPlace } from './place.js';
+import { notStarted, storeAway } from './store-away.js';
 import { openedInTime, openWire, type Wire } from './wire.js';
 
 /** Interval of the clock requests, in ms, and of the probes while Redis is away. */
@@ -132,12 +132,12 @@ export class RedisConnection {
     prefix: string,
     args: readonly string[] = [],
     { untilMs = Number.POSITIVE_INFINITY, isBinary = false } = {},
-  ): Promise<readonly [nowMs: number, said: T]> {
+  ): Promise<readonly [nowMs: number, result: T]> {
     const head = [String(Math.min(untilMs, this.nowMs() + this.deadlineMs)), String(this.#cycleMs)];
-    const reply = await this.#send(prefix, ['FCALL', functionNamed(name), '1', prefix, ...head, ...args], isBinary);
-    const said = reply as readonly [nowMs: number, said: T];
-    this.#heard(said[0]);
-    return said;
+    const command = ['FCALL', functionNamed(name), '1', prefix, ...head, ...args];
+    const reply = (await this.#send(prefix, command, isBinary)) as readonly [nowMs: number, result: T];
+    this.#noteTime(reply[0]);
+    return reply;
   }
 
   /** The second word must be a key. @throws Failure `store_away` */
@@ -150,7 +150,7 @@ export class RedisConnection {
     return this.#wire.subscribe(channels, listener);
   }
 
-  #heard(redisMs: number): void {
+  #noteTime(redisMs: number): void {
     const nowMs = this.#clock.monotonicMs();
     const offset = redisMs - nowMs;
     if (nowMs > this.#spanEndMs) {
@@ -187,8 +187,8 @@ export class RedisConnection {
     const reply = this.#wire.send(key, args, isBinary);
     if (this.#wait === 0) return reply;
     const waited = this.#wire.send(key, ['WAIT', String(this.#wait), String(this.deadlineMs)], false);
-    const [told, replicas] = await Promise.all([reply, waited]);
-    if (Number(replicas) >= this.#wait) return told;
+    const [result, replicas] = await Promise.all([reply, waited]);
+    if (Number(replicas) >= this.#wait) return result;
     throw new Error(`only ${replicas} of ${this.#wait} replicas have it: it happened, and a failover may lose it`);
   }
 
@@ -214,20 +214,20 @@ export class RedisConnection {
   /** Errors that Redis returns go to the caller; a lost connection opens the circuit breaker. */
   #failed(error: unknown): Failure {
     const { message } = error as Error;
-    if (/^WEIRLATE/.test(message)) return away('Redis was reached after the deadline, and did nothing.');
-    if (/^(OOM|NOREPLICAS|READONLY|MISCONF)/.test(message)) return away(`Redis refuses writes: ${message}`);
+    if (/^WEIRLATE/.test(message)) return storeAway('Redis was reached after the deadline, and did nothing.');
+    if (/^(OOM|NOREPLICAS|READONLY|MISCONF)/.test(message)) return storeAway(`Redis refuses writes: ${message}`);
     if (isRefusal(message)) {
       this.#onError(error);
-      return away(`Redis refused the command: ${message}`);
+      return storeAway(`Redis refused the command: ${message}`);
     }
     const why = `${message.replace(/\.$/, '')}.`;
-    this.#away ??= away(why);
-    return away(why, 'It is not known whether it was done.');
+    this.#away ??= storeAway(why);
+    return storeAway(why, 'It is not known whether it was done.');
   }
 
   async #askTime(): Promise<void> {
     const [seconds, micros] = (await this.#wire.send('weir', ['TIME'], false)) as [string, string];
-    this.#heard(Number(seconds) * 1000 + Math.floor(Number(micros) / 1000));
+    this.#noteTime(Number(seconds) * 1000 + Math.floor(Number(micros) / 1000));
   }
 
   /** Checks periodically that Redis does not evict keys and has the required replicas. */
@@ -268,11 +268,11 @@ export class RedisConnection {
 async function cycleOfNetwork(connection: RedisConnection, asked: number | undefined): Promise<number> {
   const place = `${DIRECTORY}cycle_ms`;
   await connection.command('SET', place, String(asked ?? CYCLE_MS), 'NX');
-  const lasting = Number(await connection.command('GET', place));
-  if (asked === undefined || asked === lasting) return lasting;
+  const cycleMs = Number(await connection.command('GET', place));
+  if (asked === undefined || asked === cycleMs) return cycleMs;
   throw new Failure('wrong_usage', {
     what: `This network cannot be joined with cycles of ${asked} ms.`,
-    why: `Its nodes have cycles of ${lasting} ms.`,
+    why: `Its nodes have cycles of ${cycleMs} ms.`,
     fix: 'Leave --cycle-ms out, or use another Redis.',
   });
 }

@@ -3,10 +3,10 @@
 import { sha256Hex } from '../../schema/canonical.js';
 import { countingFunctions } from './counting-functions.js';
 import { gateFunctions } from './gate-functions.js';
+import { quotaFunctions } from './quota-functions.js';
 import { recordFunctions } from './record-functions.js';
-import { stockFunctions } from './stock-functions.js';
 
-const text = `${gateFunctions}${countingFunctions}${recordFunctions}${stockFunctions}`;
+const text = `${gateFunctions}${countingFunctions}${recordFunctions}${quotaFunctions}`;
 
 const NAME = `weir_${sha256Hex(text).slice(0, 12)}`;
 

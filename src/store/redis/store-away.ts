@@ -1,7 +1,7 @@
 // Failures of a running or starting node that cannot reach Redis. Loads no client of Redis.
 import { Failure } from '../../schema/failure.js';
 
-export function away(why: string, what = 'Nothing was decided.'): Failure {
+export function storeAway(why: string, what = 'Nothing was decided.'): Failure {
   return new Failure('store_away', {
     what,
     why: `Redis cannot be asked now: ${why}`,
@@ -10,7 +10,7 @@ export function away(why: string, what = 'Nothing was decided.'): Failure {
 }
 
 /** Rewords `store_away` for start-up; any other error as it is. */
-export function whileStarting(error: unknown): unknown {
+export function asStartFailure(error: unknown): unknown {
   return error instanceof Failure && error.code === 'store_away' ? notStarted(error.why ?? error.what, error) : error;
 }
 

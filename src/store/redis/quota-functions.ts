@@ -11,12 +11,12 @@
 //   k:<owner>        ids of keys, by the instant at which they expire
 
 /** In the order of the functions. */
-export const STOCK = ['machines', 'contracts', 'windowCycles', 'keyCells', 'definitionBytes'] as const;
+export const QUOTAS = ['machines', 'contracts', 'windowCycles', 'keyCells', 'definitionBytes'] as const;
 
-const names = STOCK.map((name) => `'${name}'`).join(', ');
+const names = QUOTAS.map((name) => `'${name}'`).join(', ');
 
-export const stockFunctions = `
-local function stockOf(place)
+export const quotaFunctions = `
+local function amountsOf(place)
   local found = call('HMGET', place, ${names})
   for i = 1, #found do found[i] = tonumber(found[i] or 0) end
   return found
@@ -27,7 +27,7 @@ local function change(of, sign, amounts, digest)
   if digest ~= '' then
     local uses = call('HINCRBY', of, 'd:' .. digest, sign)
     if uses == 0 then call('HDEL', of, 'd:' .. digest) end
-    if uses ~= (sign + 1) / 2 then amounts[${STOCK.indexOf('definitionBytes') + 1}] = 0 end
+    if uses ~= (sign + 1) / 2 then amounts[${QUOTAS.indexOf('definitionBytes') + 1}] = 0 end
   end
   for i, name in ipairs({ ${names} }) do
     call('HINCRBY', of, name, format('%d', sign * amounts[i]))
@@ -44,7 +44,7 @@ local function claim(args)
     call('ZADD', open, args[5], member)
     return
   end
-  local used, all, amounts = stockOf(of), stockOf(P .. 'u'), {}
+  local used, all, amounts = amountsOf(of), amountsOf(P .. 'u'), {}
   for i = 1, #used do
     amounts[i] = tonumber(args[4 + 3 * i])
     local needed = used[i] + amounts[i]
@@ -62,7 +62,7 @@ end
 -- they were claimed once more since. What is free now.
 local function release(args)
   local of, open, freed = P .. 'u:' .. args[3], P .. 'claims', {}
-  for i = 1, ${STOCK.length} do freed[i] = 0 end
+  for i = 1, ${QUOTAS.length} do freed[i] = 0 end
   for i = 5, #args do
     local member, took = args[3] .. ' ' .. args[i], call('HGET', of, args[i])
     if args[4] == '' or tonumber(call('ZSCORE', open, member) or 0) == tonumber(args[4]) then
@@ -79,7 +79,7 @@ local function release(args)
   return freed
 end
 
--- owner, id, when it expires, most keys of the owner or -1, the key, what is said of it to all nodes, changes kept
+-- owner, id, when it expires, most keys of the owner or -1, the key, what all nodes are told of it, changes kept
 local function putKey(args)
   local of = P .. 'k:' .. args[3]
   call('ZREMRANGEBYSCORE', of, '-inf', now)

@@ -30,18 +30,18 @@ interface Draft {
   readonly rows: AuditRow[];
 }
 
-interface TurnDone<T> {
+interface TransactionResult<T> {
   readonly value: T;
   /** Number of its last entry; 0 for none. */
   readonly entry: number;
 }
 
-type Looked = Buffer | readonly [version: Buffer, state: Buffer] | number;
+type StoredGate = Buffer | readonly [version: Buffer, state: Buffer] | number;
 
-export class Turns {
+export class GateTransactions {
   readonly #connection: RedisConnection;
   readonly #clock: Clock;
-  /** Local turns of a gate queue here: at once they would only refuse each other. */
+  /** Local transactions of a gate run one after the other: at once they would only refuse each other. */
   readonly #queues = new Map<string, Promise<unknown>>();
 
   constructor(connection: RedisConnection, clock: Clock) {
@@ -57,21 +57,21 @@ export class Turns {
     image: Contract,
     name: string | undefined,
     work: (contract: Contract, cycle: number) => T,
-  ): Promise<TurnDone<T>> {
+  ): Promise<TransactionResult<T>> {
     const gate = gateName(image, name);
     const before = this.#queues.get(gate) ?? Promise.resolve();
-    const turn = before.then(() => this.#run(image, name, gate, work));
-    const over: Promise<unknown> = turn
+    const transaction = before.then(() => this.#run(image, name, gate, work));
+    const settled: Promise<unknown> = transaction
       .catch(() => {})
       .finally(() => {
-        if (this.#queues.get(gate) === over) this.#queues.delete(gate);
+        if (this.#queues.get(gate) === settled) this.#queues.delete(gate);
       });
-    this.#queues.set(gate, over);
-    return turn;
+    this.#queues.set(gate, settled);
+    return transaction;
   }
 
-  /** A copy to look at; an unknown key is as new. @param upTo the last cycle to which it is advanced */
-  async look(image: Contract, name?: string, upTo = Number.POSITIVE_INFINITY): Promise<Contract> {
+  /** A copy; an unknown key is as new. @param upTo the last cycle to which it is advanced */
+  async snapshot(image: Contract, name?: string, upTo = Number.POSITIVE_INFINITY): Promise<Contract> {
     const { nowMs, saved } = await this.#read(image, name);
     const { contract } = this.#draft(image, name, nowMs, saved);
     contract.advance(Math.min(upTo, cycleOf(nowMs, this.#clock.cycleMs)));
@@ -79,7 +79,7 @@ export class Turns {
   }
 
   /** After what is due has moved it. */
-  async settled(image: Contract): Promise<{ readonly version: number; readonly state: string }> {
+  async settledState(image: Contract): Promise<{ readonly version: number; readonly state: string }> {
     await this.run(image, undefined, () => {});
     const { version, saved } = await this.#read(image, undefined);
     return { version, state: saved?.state ?? image.state };
@@ -94,27 +94,27 @@ export class Turns {
     name: string | undefined,
     gate: string,
     work: (contract: Contract, cycle: number) => T,
-  ): Promise<TurnDone<T>> {
+  ): Promise<TransactionResult<T>> {
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const { nowMs, saved, version } = await this.#read(image, name);
       const draft = this.#draft(image, name, nowMs, saved);
       const cycle = Math.max(cycleOf(nowMs, this.#clock.cycleMs), draft.contract.gate.cycle);
-      let ended: { readonly value: T } | { readonly error: unknown };
+      let outcome: { readonly value: T } | { readonly error: unknown };
       try {
         draft.contract.wake(nowMs);
         draft.contract.advance(cycle);
-        ended = { value: work(draft.contract, cycle) };
+        outcome = { value: work(draft.contract, cycle) };
       } catch (error) {
         // The refusal of an operator leaves a row.
         if (draft.rows.length === 0) throw error;
-        ended = { error };
+        outcome = { error };
       }
       const entry = await this.#commit(image, name, gate, version, draft);
       if (entry === -1) throw tooManyKeys(image.image);
       if (entry === -2) throw lost(image);
       if (entry < 0) continue;
-      if ('error' in ended) throw ended.error;
-      return { value: ended.value, entry };
+      if ('error' in outcome) throw outcome.error;
+      return { value: outcome.value, entry };
     }
     throw new Failure('node_overloaded', {
       what: 'Nothing was decided.',
@@ -126,7 +126,7 @@ export class Turns {
   async #read(image: Contract, name: string | undefined) {
     const gate = gateName(image, name);
     const prefix = prefixOf(image.machine.slug);
-    const [nowMs, found] = await this.#connection.call<Looked>('look', prefix, [gate], { isBinary: true });
+    const [nowMs, found] = await this.#connection.call<StoredGate>('look', prefix, [gate], { isBinary: true });
     if (found instanceof Buffer) return { nowMs, version: 0, saved: stateOf(image, found) };
     // A key is made with its first request, a contract when it is deployed.
     if (!Array.isArray(found) && (name === undefined || found === -1)) throw lost(image);
@@ -135,8 +135,8 @@ export class Turns {
     const stored = stateFromText({ id: image.id, key: name }, state.toString());
     if (stored === undefined) throw damaged(image);
     // It may be from an earlier definition, or from a later one that this node does not know yet.
-    const gone = goingOn(upgradedImage(stored, image.plan), image.plan);
-    return { nowMs, version: Number(version.toString()), saved: gone && { ...stored, ...gone } };
+    const converted = goingOn(upgradedImage(stored, image.plan), image.plan);
+    return { nowMs, version: Number(version.toString()), saved: converted && { ...stored, ...converted } };
   }
 
   #draft(image: Contract, name: string | undefined, nowMs: number, saved: ContractState | undefined): Draft {
