@@ -57,8 +57,8 @@ interface Served<S extends Shapes> extends Endpoint {
   readonly example: Example;
   /** False for a GET that never ends. */
   readonly hasHead?: boolean;
-  /** Answered on arrival, not in the caller's turn: the route slices its work itself. */
-  readonly isAtOnce?: boolean;
+  /** Answered on arrival, without the caller's queue: the route slices its work itself. */
+  readonly skipsQueue?: boolean;
   /** Counts with any method, ignores the body, and has the time of its decisions measured. */
   readonly isGate?: boolean;
   /** The caller by a key in a gateway's header. Browsers do not send it, so Host may be the client's. Default: none. */

@@ -135,7 +135,7 @@ function jsonReader({ limits, queue }: Pick<Parts, 'limits' | 'queue'>) {
       const text = body === null ? '' : body.toString();
       request.bodyLength = text.length;
       // Refusing costs several times what counting costs: on other routes each body takes its turn.
-      if (text.length <= PARSED_AT_ONCE && route.isAtOnce === true) parse(text, done);
+      if (text.length <= PARSED_AT_ONCE && route.skipsQueue === true) parse(text, done);
       else queue.take(sourceOf(request), () => parse(text, done));
     });
   };
@@ -164,7 +164,7 @@ function mount(
   const { clock, counts } = parts;
   const answers = counts.answersOf(route);
   // Supervisors do not queue.
-  const isAtOnce = route.isAtOnce === true || tier === 'operations (public)';
+  const skipsQueue = route.skipsQueue === true || tier === 'operations (public)';
   const isAdmin = route.scope === 'admin' && changesState(route);
   const count = (request: FastifyRequest, reply: FastifyReply, startMs: number, body: unknown) => {
     answers[reply.statusCode]! += 1;
@@ -181,13 +181,13 @@ function mount(
     url: path.replace(/\{(\w+)\}/g, ':$1'),
     schema,
     exposeHeadRoute: method === 'GET' && hasHead,
-    onRequest: identify(parts, route, checkHost),
+    onRequest: authenticate(parts, route, checkHost),
     ...(isHot(route) ? {} : { serializerCompiler: () => JSON.stringify }),
     handler(request, reply) {
       // Answers are private, and of the stated type. A cacheable page overrides this.
       reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
       const startMs = isGate ? clock.monotonicMs() : 0;
-      const answer = isAtOnce ? handle(request, reply) : inTurn(parts, request, reply, () => handle(request, reply));
+      const answer = skipsQueue ? handle(request, reply) : inTurn(parts, request, reply, () => handle(request, reply));
       if (!(answer instanceof Promise)) {
         count(request, reply, startMs, answer);
         return answer;
@@ -235,10 +235,10 @@ function inTurn(
   });
 }
 
-function identify(parts: Parts, route: Route, checkHost: HostCheck) {
+function authenticate(parts: Parts, route: Route, checkHost: HostCheck) {
   const { access, clock } = parts;
   const changes = changesState(route);
-  const look = (request: FastifyRequest) => {
+  const tryToAuthenticate = (request: FastifyRequest) => {
     request.route = route;
     const { headers, rawHeaders } = request.raw;
     refuseTwoHosts(rawHeaders);
@@ -249,13 +249,13 @@ function identify(parts: Parts, route: Route, checkHost: HostCheck) {
   type Done = (error?: Error) => void;
   const refused = (error: unknown, request: FastifyRequest, reply: FastifyReply, done: Done) => {
     // A browser sends an expired session until its cookie is cleared, and could not even read pages with it.
-    const isOver = error instanceof Failure && error.code === 'credential_invalid';
-    if (isOver && request.raw.headers.authorization === undefined) setSessionCookie(request, reply, '', 0);
+    const isExpired = error instanceof Failure && error.code === 'credential_invalid';
+    if (isExpired && request.raw.headers.authorization === undefined) setSessionCookie(request, reply, '', 0);
     done(error as Error);
   };
   return (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
     try {
-      look(request);
+      tryToAuthenticate(request);
     } catch (error) {
       const { follow } = parts.registry;
       if (follow === undefined) {
@@ -263,7 +263,7 @@ function identify(parts: Parts, route: Route, checkHost: HostCheck) {
         return;
       }
       // Another node may just have made the key.
-      const again = () => look(request);
+      const again = () => tryToAuthenticate(request);
       follow()
         .then(again, again)
         .then(
@@ -277,8 +277,8 @@ function identify(parts: Parts, route: Route, checkHost: HostCheck) {
 }
 
 /** A serializer compiled from the schema is a fifth faster than JSON.stringify. */
-function isHot({ isAtOnce = false, takesStream = false }: Route): boolean {
-  return isAtOnce && !takesStream;
+function isHot({ skipsQueue = false, takesStream = false }: Route): boolean {
+  return skipsQueue && !takesStream;
 }
 
 function schemaOf(route: Route): FastifySchema {

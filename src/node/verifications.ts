@@ -9,7 +9,7 @@ import type { RecordReader } from '../store/store.js';
 import { type CallerQueue, NODE } from './caller-queue.js';
 import { poolOf } from './limits.js';
 
-const STRETCH = 50;
+const ROWS_PER_SLICE = 50;
 
 interface VerificationsOptions {
   readonly store: RecordReader;
@@ -22,7 +22,7 @@ interface VerificationsOptions {
 
 export class Verifications {
   readonly #options: VerificationsOptions;
-  readonly #walks = new Map<string, { readonly pool: string; readonly walk: Promise<Verification> }>();
+  readonly #running = new Map<string, { readonly pool: string; readonly walk: Promise<Verification> }>();
   /** Settles after the last walk; the next one follows it. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -32,18 +32,18 @@ export class Verifications {
 
   /** @param pool shares the room with other pools; see limits.ts @throws Failure `node_overloaded` */
   of(slug: string, pool: string): Promise<Verification> {
-    const known = this.#walks.get(slug);
+    const known = this.#running.get(slug);
     if (known !== undefined) return known.walk;
     const { most: onNode } = this.#options;
-    const ofPool = [...this.#walks.values()].filter((one) => one.pool === pool).length;
-    if (ofPool + 1 > poolOf({ perOwner: onNode / 4, onNode }, this.#walks.size - ofPool)) throw tooMany();
-    const walk = this.#last.then(() => this.#walk(slug)).finally(() => this.#walks.delete(slug));
-    this.#walks.set(slug, { pool, walk });
+    const ofPool = [...this.#running.values()].filter((one) => one.pool === pool).length;
+    if (ofPool + 1 > poolOf({ perOwner: onNode / 4, onNode }, this.#running.size - ofPool)) throw tooMany();
+    const walk = this.#last.then(() => this.#verify(slug)).finally(() => this.#running.delete(slug));
+    this.#running.set(slug, { pool, walk });
     this.#last = walk.catch(() => {});
     return walk;
   }
 
-  async #walk(slug: string): Promise<Verification> {
+  async #verify(slug: string): Promise<Verification> {
     const { store, queue, headOf } = this.#options;
     const { seq: knownSeq, hash: knownHash } = headOf(slug) ?? EMPTY;
     const keys = await this.#options.keys();
@@ -66,7 +66,7 @@ export class Verifications {
     };
     while (
       await queue.of<boolean | Promise<boolean>>(NODE, () => {
-        const rows = store.rows(slug, { afterSeq: verifier.head.seq, limit: STRETCH });
+        const rows = store.rows(slug, { afterSeq: verifier.head.seq, limit: ROWS_PER_SLICE });
         return rows instanceof Promise ? rows.then(check) : check(rows);
       })
     );

@@ -36,7 +36,7 @@ export const countMany = route({
     status: 200,
   },
   takesStream: true,
-  isAtOnce: true,
+  skipsQueue: true,
   async handle(parts, request, reply) {
     const { ownership, clock, counting, counts, queue, limits } = parts;
     const machine = ownership.owned(request.params.slug, request.caller);

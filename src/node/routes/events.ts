@@ -34,7 +34,7 @@ export const countOne = route({
     'too_many_keys',
   ],
   example: { params: { slug: 'edge-gateway' }, body: { type: 'request' }, status: 200 },
-  isAtOnce: true,
+  skipsQueue: true,
   handle(parts, request, reply) {
     const machine = parts.ownership.owned(request.params.slug, request.caller);
     const header = request.headers['idempotency-key'];

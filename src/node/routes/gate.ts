@@ -36,7 +36,7 @@ const declaration = {
     'invalid_input',
   ],
   example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, query: {}, status: 200 },
-  isAtOnce: true,
+  skipsQueue: true,
   isGate: true,
   gatewayOf,
   handle: decide,

@@ -17,7 +17,7 @@ import type { Lines } from '../lines.js';
 import { type Event, listenersOf } from '../listeners.js';
 import type { OnceOnly, Replayed } from '../once-only.js';
 import type { Samples } from '../samples.js';
-import { countEvent, decideEach, decideInTurn, decideNow, isAtOnce, looksFar } from './deciding.js';
+import { countEvent, decideEach, decideInTurn, decideNow, isOneStep, looksFar } from './deciding.js';
 import { keyPage } from './key-pages.js';
 import { LocalLines, type LocalParts } from './lines.js';
 import { LocalSamples } from './samples.js';
@@ -135,7 +135,7 @@ export class LocalCounting implements Counting {
   #decideOne(asked: Asked, peek: boolean): MaybePromise<Outcome> {
     const { machine } = asked;
     const nowMs = this.#clock.now();
-    if (!(peek || isAtOnce(asked)) || looksFar(asked) || !this.#work.isFree(machine, nowMs))
+    if (!(peek || isOneStep(asked)) || looksFar(asked) || !this.#work.isFree(machine, nowMs))
       return this.#counted(machine, (cycle) => decideInTurn(asked, peek, cycle, nowMs));
     const cycle = cycleOf(nowMs, this.#clock.cycleMs);
     return this.#onceDurable(machine, decideNow(asked, peek, cycle, nowMs), cycle);

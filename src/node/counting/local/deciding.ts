@@ -22,14 +22,14 @@ export function decideNow(asked: Asked, peek: boolean, cycle: number, nowMs: num
 
 export function* decideInTurn(asked: Asked, peek: boolean, cycle: number, nowMs: number): Steps<Outcome> {
   if (looksFar(asked)) yield PAUSE;
-  if (peek || isAtOnce(asked)) return decideNow(asked, peek, cycle, nowMs);
+  if (peek || isOneStep(asked)) return decideNow(asked, peek, cycle, nowMs);
   const { each } = yield* decideEach([asked], cycle, nowMs);
   const [one] = each;
   return one instanceof Failure ? one : { decision: one!, cycle: asked.contract.cycle, nowMs };
 }
 
 /** A rule, also that of a candidate, charges the whole cost at once; a window counts as many events. */
-export function isAtOnce({ n, contract }: Asked): boolean {
+export function isOneStep({ n, contract }: Asked): boolean {
   return n === 1 || (n > 1 && contract.plans.some(({ rule }) => rule !== undefined));
 }
 
@@ -41,7 +41,7 @@ export function* decideEach(asked: readonly Asked[], cycle: number, nowMs: numbe
     const { machine, contract, kind, n, name } = one;
     const { seq } = machine.head;
     try {
-      const admitted = isAtOnce(one) ? contract.decide(n, cycle, kind, name, true) : yield* countInSteps(one, cycle);
+      const admitted = isOneStep(one) ? contract.decide(n, cycle, kind, name, true) : yield* countInSteps(one, cycle);
       each.push(n === 0 ? foreseen({ ...one, n: 1 }, cycle) : gateDecisionOf(one, admitted, cycle));
     } catch (error) {
       each.push(ofOne(error));
