@@ -2,7 +2,7 @@
 //
 //   rate   number [ ("/" | "per") ([number] unit | number) ]     130/s    300/min    5/cycle    10 per 7 cycles    5
 //   time   number [unit]  or  (number unit)+                     90s      2m         1h30m      60 cycles          60
-//   unit   ms | s | m | min | h | d | cycle           and their long forms, singular or plural
+//   unit   ms | s | m | min | h | d | w | cycle       and their long forms, singular or plural
 //
 // A number without a unit counts cycles, or requests per cycle. Decimals are exact fractions (0.1 is one tenth, as text or as a
 // number), so that nothing drifts in long runs.
@@ -77,8 +77,8 @@ export function parseTimeMs(value: number | string, cycleMs: number, path = '', 
 
 /**
  * The cycle length in ms that makes every window a whole number of cycles: 500 if all windows are multiples of it (so that windows in
- * seconds do not affect each other), otherwise the longest up to `mostMs`. It is `mostMs` if a window is given in cycles or cannot be
- * read, and if no length fits: windows of a fraction of a ms, or of more than `MOST_WITHIN` cycles.
+ * seconds do not affect each other), otherwise the longest up to `mostMs`; for windows of more than `MOST_WITHIN` of these, the first of
+ * 1 s to 1 h that fits. It is `mostMs` if a window is given in cycles or cannot be read, and if no length fits.
  */
 export function cycleMsFor(windows: readonly (number | string | undefined)[], mostMs: number): number {
   const lengths = windows.map((window) => (typeof window === 'string' ? wholeMs(window) : undefined));
@@ -88,9 +88,12 @@ export function cycleMsFor(windows: readonly (number | string | undefined)[], mo
   const longest = Math.max(...known);
   if (HALF_SECOND <= mostMs && common % HALF_SECOND === 0 && longest <= HALF_SECOND * MOST_WITHIN) return HALF_SECOND;
   for (let cycleMs = Math.min(mostMs, common); cycleMs >= 1; cycleMs -= 1)
-    if (common % cycleMs === 0) return longest <= cycleMs * MOST_WITHIN ? cycleMs : mostMs;
-  return mostMs;
+    if (common % cycleMs === 0 && longest <= cycleMs * MOST_WITHIN) return cycleMs;
+  const seconds = LONG_CYCLES_S.find((s) => common % (1000 * s) === 0 && longest <= 1000 * s * MOST_WITHIN);
+  return seconds === undefined ? mostMs : 1000 * seconds;
 }
+
+const LONG_CYCLES_S = [1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600];
 
 const HALF_SECOND = 500;
 
@@ -112,7 +115,8 @@ function isInCycles(text: string): boolean {
 /** Undefined for a text with cycles, and for a length that is not a whole number of ms from 1. */
 function wholeMs(text: string): number | undefined {
   try {
-    const { over, under } = timeOf(text.trim(), 1);
+    // In seconds: a time has fewer than MAX_CYCLES.
+    const { over, under } = times(timeOf(text.trim(), 1000), { over: 1000n, under: 1n });
     return isInCycles(text.trim()) || over === 0n || over % under !== 0n ? undefined : Number(over / under);
   } catch (error) {
     if (error instanceof Misreading) return undefined;
@@ -145,6 +149,7 @@ const units: readonly { readonly words: readonly string[]; readonly ms?: bigint 
   { words: ['m', 'min', 'minute', 'minutes'], ms: 60_000n },
   { words: ['h', 'hour', 'hours'], ms: 3_600_000n },
   { words: ['d', 'day', 'days'], ms: 86_400_000n },
+  { words: ['w', 'week', 'weeks'], ms: 604_800_000n },
   { words: ['cycle', 'cycles'] },
 ];
 
@@ -158,7 +163,7 @@ function lengthOf(word: string, cycleMs: number): Fraction {
     name,
     units.flatMap(({ words }) => words),
   );
-  const advice = guess === undefined ? 'there are ms, s, m, h, d and cycles' : `did you mean "${guess}"?`;
+  const advice = guess === undefined ? 'there are ms, s, m, h, d, w and cycles' : `did you mean "${guess}"?`;
   return misread(`"${word}" is no unit of time (${advice})`);
 }
 

@@ -125,7 +125,7 @@ describe('what does not fit is refused with its place, what is allowed, and the 
     [`${head}arrivals:\n  - 3\n`, 'line 4, column 5 (/arrivals/0): must be an object with a field model'],
     [
       `${head}arrivals:\n  - model: constant\n    rate: 5/parsec\n`,
-      'line 5, column 5 (/arrivals/0/rate): "5/parsec" is no rate: "parsec" is no unit of time (there are ms, s, m, h, d and cycles)',
+      'line 5, column 5 (/arrivals/0/rate): "5/parsec" is no rate: "parsec" is no unit of time (there are ms, s, m, h, d, w and cycles)',
     ],
     [
       `${head}arrivals:\n  - { model: constant, rate: 1, from: 50, to: 20 }\n`,

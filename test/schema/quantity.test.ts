@@ -85,8 +85,8 @@ describe('a rate', () => {
     [Number.NaN, 'it is not a number of requests'],
     [Number.POSITIVE_INFINITY, 'it is not a number of requests'],
     ['5/mim', '"mim" is no unit of time (did you mean "min"?)'],
-    ['5/fortnight', '"fortnight" is no unit of time (there are ms, s, m, h, d and cycles)'],
-    ['5/constructor', '"constructor" is no unit of time (there are ms, s, m, h, d and cycles)'],
+    ['5/fortnight', '"fortnight" is no unit of time (there are ms, s, m, h, d, w and cycles)'],
+    ['5/constructor', '"constructor" is no unit of time (there are ms, s, m, h, d, w and cycles)'],
     [-1, 'it is negative'],
     ['-0.5/s', 'it is negative'],
     ['5/-2s', 'it is negative'],
@@ -142,7 +142,7 @@ describe('a time', () => {
     ['5s?', 0, 'it is not a number with a unit of time'],
     ['5 secs', 0, '"secs" is no unit of time (did you mean "sec"?)'],
     ['1h30', 0, '"30" stands without a unit'],
-    ['5 parsecs', 0, '"parsecs" is no unit of time (there are ms, s, m, h, d and cycles)'],
+    ['5 parsecs', 0, '"parsecs" is no unit of time (there are ms, s, m, h, d, w and cycles)'],
     [-1, 0, 'it is negative'],
     ['1e999 d', 0, 'it is longer than 1000000000 cycles'],
     [MAX_CYCLES + 1, 0, 'it is longer than 1000000000 cycles'],
@@ -197,9 +197,15 @@ describe('the cycle for windows', () => {
     [['soon'], 777],
     [[''], 777],
     [['-5s'], 777],
-    // More than a window may hold.
+    // With so many cycles of 777 ms, more than a window may hold.
+    [['1d'], 1000],
+    [['2d'], 2000],
+    [['2d', '10s'], 2000],
+    [['1 week'], 10_000],
+    [['30d'], 30_000],
+    [['30d', '10s'], 777],
     [['100003ms'], 777],
-    [['2d'], 777],
+    [['100003s'], 777],
   ])('%j is %i ms', (windows, cycleMs) => {
     expect(cycleMsFor(windows, 777)).toBe(cycleMs);
   });

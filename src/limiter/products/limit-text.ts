@@ -1,10 +1,10 @@
 // A limiter as a text: the one language of --limit, of `limiter: '…'` in a scenario, and of `limit` in the API.
 //
-//   100 in 60s                              requests in a rolling window; 100/min, 100 per 5m, 100 in 60 cycles
+//   100 in 60s                              requests in a rolling window; 100/min, 5 rps, 100 per 5m, 100 in 60 cycles
 //   10 in 1s and 100 in 60s                 several windows: a request must fit into each
 //   60 requests in 60s and 9000 tokens in 60s   `requests` counts each as 1; tokens, bytes or units count the cost
 //   nginx 10r/s burst=5 nodelay             a product; values without a name are its parameters in their order
-//   gcra 10/s burst=20                      a rule; `_ms` may be omitted if a unit is written: window=1m
+//   gcra 10/s burst=20                      a rule; `_ms` may be omitted if a unit is written: window=1m; also `token bucket …`
 //   limit_req_zone … ; limit_req … ;        a piece of configuration, with ` at location /api` to choose one of several limiters
 //   none                                    admits everything
 import { meantOr, nearest } from '../../schema/did-you-mean.js';
@@ -39,7 +39,7 @@ export function readLimit(given: string): Limiter {
 }
 
 export function isLimiterName(word: string): boolean {
-  return productNames.includes(word) || Object.hasOwn(primitives, word.replaceAll('-', '_'));
+  return productNames.includes(word) || primitiveNamed(word) !== undefined;
 }
 
 export function limitText(limiter: Limiter): string {
@@ -65,28 +65,57 @@ function readOne(text: string, words: readonly Word[], isOfSeveral: boolean): Li
   if (first!.name !== undefined)
     throw unreadable(text, first, 'a limiter begins with its name or its number of requests');
   if (/^[\d.+-]/.test(first!.text)) return windowIn(text, words, isOfSeveral);
-  const name = first!.text;
-  const primitive = name.replaceAll('-', '_');
-  if (productNames.includes(name)) return likeIn(text, words);
-  if (isLimiterName(name)) return ruleIn(text, primitive as Primitive, words.slice(1));
-  const guess = nearest(name, [...productNames, ...Object.keys(primitives)]);
+  const name = first!.text.toLowerCase();
+  if (productNames.includes(name)) return likeIn(text, name, words.slice(1));
+  const second = words[1]?.name === undefined ? words[1]?.text.toLowerCase() : undefined;
+  const two = primitiveNamed(`${name}_${second}`);
+  const primitive = two ?? primitiveNamed(name);
+  const rest = words.slice(two === undefined ? 1 : 2);
+  if (primitive === 'rolling_count' && rest[0]?.name === undefined && rest.length > 0)
+    return windowIn(text, rest, isOfSeveral);
+  if (primitive !== undefined) return ruleIn(text, primitive, rest);
+  const rules = Object.keys(primitives).filter((one) => one.split('_').includes(name));
+  const guess = rules.join(' or ') || nearest(name, [...productNames, ...Object.keys(primitives)]);
   const fix = guess === undefined ? '`weir limiter` lists those that there are.' : `Did you mean ${guess}?`;
   const file = /[./\\]/.test(name) ? '; a file ends in .conf, .cfg, .yaml, .yml or .json, or begins with ./' : '';
   throw unreadable(text, first, `no limiter is called so${file}`, fix);
+}
+
+function primitiveNamed(word: string): Primitive | undefined {
+  const name = word.replaceAll('-', '_');
+  return Object.hasOwn(primitives, name) ? (name as Primitive) : undefined;
 }
 
 const WINDOW_FIELDS = { near_limit: { type: 'number' }, shadow: { type: 'boolean' } };
 
 function windowIn(text: string, words: readonly Word[], isOfSeveral: boolean): Limiter {
   const fields: Readonly<Record<string, Kind>> = isOfSeveral ? { counts: { type: 'string' } } : WINDOW_FIELDS;
-  const pace = paceAt(text, words, 0);
-  const { given, rest } = fieldsIn(text, 'A window', fields, words.slice(pace.words));
+  const pace = paceAt(text, words, Object.keys(fields));
+  const others = words.slice(pace.words);
+  const burst = others.findIndex(({ name, text: bare }) => (name ?? bare) === 'burst');
+  if (burst >= 0) {
+    const { name, text: size } = others[burst]!;
+    const written = words.slice(0, pace.words).map((one) => one.text);
+    const bucket = `${written.join(' ')} burst=${(name === undefined ? others[burst + 1]?.text : size) || 20}`;
+    const why = 'a window has no burst: all that it admits may come at once';
+    throw unreadable(text, others[burst], why, `Write 'token_bucket ${bucket}' or 'gcra ${bucket}'.`);
+  }
+  const { given, rest } = fieldsIn(text, 'A window', fields, others);
   if (rest.length > 0) throw unknown(text, 'A window', rest[0]!, rest[0]!.text, Object.keys(fields));
-  if (!Number.isSafeInteger(pace.n)) throw unreadable(text, words[0], 'it is no whole number of requests');
+  if (!Number.isSafeInteger(pace.n))
+    throw unreadable(text, words[0], 'it is no whole number of requests', wholePace(pace));
   const [, cycles] = /^(\d+)(?:\s*cycles?)?$/i.exec(pace.time) ?? [];
-  const counts = isOfSeveral && /^requests?$/i.test(pace.unit ?? '') ? { counts: 'requests' } : {};
+  const counts = isOfSeveral && /^r/i.test(pace.unit ?? '') ? { counts: 'requests' } : {};
   return { threshold: pace.n, within: cycles === undefined ? pace.time : Number(cycles), ...counts, ...given };
 }
+
+function wholePace({ n, time }: Pace): string {
+  const times = Array.from({ length: MOST_TIMES }, (_, i) => i + 1).find((k) => Number.isInteger(n * k));
+  if (times === undefined) return 'Give a longer time.';
+  return `Write '${n * times} in ${(times * parseTimeMs(time, 1)) / 1000}s'.`;
+}
+
+const MOST_TIMES = 1000;
 
 interface Pace {
   readonly n: number;
@@ -96,43 +125,63 @@ interface Pace {
 }
 
 const MOST_PACE_WORDS = 8;
-const PACE = /^\+?(\d+(?:\.\d+)?)\s*(?:(requests?|tokens?|bytes?|units?)\s*)?(?:\/|\b(?:in|per)\b)\s*(\S.*)$/i;
+const PACE =
+  /^\+?(\d+(?:\.\d+)?)\s*(?:(requests?|reqs?|r|calls?|hits?|tokens?|bytes?|units?)\s*)?(?:\/|(?:in|per)(?![a-z]))\s*(\S.*)$/i;
+const SHORT_PACE = /^\+?(\d+(?:\.\d+)?)\s*[rq]p([smhd])$/i;
 
-function paceAt(text: string, words: readonly Word[], from: number): Pace {
+/** @param fields what may follow a pace */
+function paceAt(text: string, words: readonly Word[], fields: readonly string[]): Pace {
   let why = 'it does not say in what time, as 100 in 60s does';
-  const end = words.findIndex((one, at) => at >= from && one.name !== undefined);
-  const bare = words.slice(from, end < 0 ? undefined : end).slice(0, MOST_PACE_WORDS);
+  const end = words.findIndex((one) => one.name !== undefined || fields.includes(one.text));
+  const bare = words.slice(0, end < 0 ? undefined : end).slice(0, MOST_PACE_WORDS);
   for (let count = bare.length; count >= 1; count -= 1) {
-    const written = bare.slice(0, count).map((one) => one.text);
-    const [, n, unit, rest = ''] = PACE.exec(written.join(' ')) ?? [];
-    const time = /^\d/.test(rest) ? rest : `1 ${rest}`;
+    const written = bare
+      .slice(0, count)
+      .map((one) => one.text)
+      .join(' ');
+    const [, short, per] = SHORT_PACE.exec(written) ?? [];
+    if (short !== undefined) return { n: Number(short), unit: undefined, time: `1 ${per}`, words: count };
+    const [, n, unit, rest = ''] = PACE.exec(written) ?? [];
     if (n === undefined || !/^(\d|\p{L}+$)/u.test(rest)) continue;
+    const time = /^\d/.test(rest) ? rest : `1 ${rest}`;
+    // `100 in 5 fortnights` is no window of 5 cycles.
+    const isCut = count < bare.length && /^\d+$/.test(time);
     try {
-      parseTime(time, 777, '', 0);
+      parseTime(isCut ? `${time} ${bare[count]!.text}` : time, 777, '', 0);
       return { n: Number(n), unit, time: time.replace(/\s+/g, ' '), words: count };
     } catch (error) {
       why = error instanceof Failure ? (error.faults[0]?.message ?? why) : why;
     }
   }
-  throw unreadable(text, words[from], why);
+  throw unreadable(text, words[0], why);
 }
 
 const { primitive: _, params: __, ...outer } = propertiesOf(RuleDefinition);
 
-function likeIn(text: string, [first, ...words]: readonly Word[]): Limiter {
-  const { product } = productOf(first!.text);
+function likeIn(text: string, name: string, words: readonly Word[]): Limiter {
+  const { product } = productOf(name);
   const known = propertiesOf(product.params);
-  const { given, rest } = fieldsIn(text, first!.text, { ...known, hold_ms: outer['hold_ms']!, counts: {} }, words);
-  const places = Object.keys(known).filter((name) => !(name in given));
-  for (const word of rest) {
-    const place = places.shift();
-    if (place === undefined) throw unknown(text, first!.text, word, word.text, Object.keys(known));
-    given[place] = readValue(text, word, place, known[place]!);
-  }
-  const inOrder = [...Object.keys(known), 'hold_ms', 'counts'].flatMap((name) =>
-    name in given ? [[name, given[name]]] : [],
+  const { given, rest } = fieldsIn(text, name, { ...known, hold_ms: outer['hold_ms']!, counts: {} }, words);
+  giveInOrder(text, name, known, given, rest);
+  const inOrder = [...Object.keys(known), 'hold_ms', 'counts'].flatMap((one) =>
+    one in given ? [[one, given[one]]] : [],
   );
-  return { like: first!.text, ...Object.fromEntries(inOrder) };
+  return { like: name, ...Object.fromEntries(inOrder) };
+}
+
+function giveInOrder(
+  text: string,
+  title: string,
+  known: Readonly<Record<string, Kind>>,
+  given: Fields,
+  values: readonly Word[],
+): void {
+  const places = Object.keys(known).filter((name) => !(name in given));
+  for (const value of values) {
+    const place = places.shift();
+    if (place === undefined) throw unknown(text, title, value, value.text, Object.keys(known));
+    given[place] = readValue(text, value, place, known[place]!);
+  }
 }
 
 function ruleIn(text: string, primitive: Primitive, words: readonly Word[]): Limiter {
@@ -141,14 +190,15 @@ function ruleIn(text: string, primitive: Primitive, words: readonly Word[]): Lim
   const burst = paced?.burst === undefined || 'burst' in known ? {} : { burst: { type: 'number' } };
   const { given, rest } = fieldsIn(text, primitive, { ...known, ...burst, ...outer }, words);
   const [first] = rest;
-  if (first !== undefined && (paced === undefined || !/^[\d.]/.test(first.text)))
+  if (first !== undefined && !(paced === undefined ? /^[\d.]+$/ : /^[\d.]/).test(first.text))
     throw unknown(text, primitive, first, first.text, Object.keys({ ...known, ...burst }));
   const params: Fields = Object.create(null);
-  if (first !== undefined) {
-    const pace = paceAt(text, rest, 0);
+  if (paced === undefined) giveInOrder(text, primitive, known, given, rest);
+  else if (first !== undefined) {
+    const pace = paceAt(text, rest, []);
     if (pace.words < rest.length)
       throw unknown(text, primitive, rest[pace.words]!, rest[pace.words]!.text, Object.keys(known));
-    Object.assign(params, paced!.at(pace.n, msOf(text, first, pace.time)));
+    Object.assign(params, paced.at(pace.n, msOf(text, first, pace.time)));
   }
   const rule: Fields = { primitive };
   for (const [name, value] of Object.entries(given)) {

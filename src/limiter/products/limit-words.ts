@@ -89,7 +89,8 @@ export function unreadable(text: string, word: Word | undefined, why: string, fi
     what: `The limiter ${shown(text)} cannot be read.`,
     why: `${place.charAt(0).toUpperCase()}${place.slice(1)}.`,
     fix:
-      fix ?? "Write for example '100 in 60s', 'nginx 10r/s burst=5' or 'gcra 10/s burst=20'; `weir limiter` lists all.",
+      fix ??
+      "Write for example '100 in 60s', 'token_bucket 10/s burst=20', 'nginx 10r/s burst=5' or 'concurrency 20'; `weir limiter` lists all.",
     faults: [{ path: '', message: `cannot be read: ${place}${fix === undefined ? '' : `; ${small(fix)}`}` }],
   });
 }

@@ -19,7 +19,7 @@ import { RuleDefinition } from '../rule/rule-definition.js';
 import { ruleLimiter } from '../rule-limiter.js';
 import { readLimit } from './limit-text.js';
 import { readStanza } from './pasted.js';
-import { definitionOf, namesOf, productOf, products } from './products.js';
+import { definitionOf, limiterAdvice, namesOf, productOf, products } from './products.js';
 
 export const windowFields = {
   template: Type.Optional(
@@ -124,7 +124,7 @@ export function checkLimiter(given: unknown, place = ''): Readonly<Record<string
   throw new Failure('invalid_definition', {
     what: 'The limiter was refused.',
     why: `${faults[0]!.path} ${faults[0]!.message}.`.trim(),
-    fix: "Give a text as '100 in 60s', { primitive, params }, { like, … }, { paste } or { threshold, within }; `weir limiter` lists products.",
+    fix: limiterAdvice(limiter),
     faults,
   });
 }

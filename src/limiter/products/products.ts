@@ -11,7 +11,7 @@ import { nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
 import { parseTime } from '../../schema/quantity.js';
 import { faultsOf } from '../../schema/schema-faults.js';
-import { checkRule, type RuleDefinition } from '../rule/rule-definition.js';
+import { checkRule, type RuleDefinition, ruleAdvice } from '../rule/rule-definition.js';
 import { gateways } from './gateways.js';
 import { goAndJvm } from './go-and-jvm.js';
 import { namedText } from './limit-words.js';
@@ -97,7 +97,12 @@ export function definitionOf(limiter: unknown, cycleMs: number): RuleDefinition 
   if ('and' in given) return allOf(given['and'] as readonly Readonly<Record<string, unknown>>[], cycleMs);
   if ('paste' in given) return pastedRule(String(given['paste']), given['location']);
   if ('primitive' in given) return checkRule(given);
-  const { template: _, near_limit: __, threshold, within, ...further } = given;
+  const { template: _, near_limit: __, shadow, threshold, within, ...further } = given;
+  if (shadow === true)
+    throw new Failure('invalid_definition', {
+      what: 'A limiter in shadow admits everything.',
+      fix: 'Leave out shadow to see what it would limit.',
+    });
   const [unknown] = Object.keys(further);
   if (unknown !== undefined) return checkRule(given);
   return checkRule({
@@ -165,6 +170,19 @@ function notTogether(why: string): Failure {
   });
 }
 
+function exampleOf(like: string): string {
+  const { name, product } = productOf(like);
+  return `For example: ${namedText(name, product.example)}.`;
+}
+
+/** What a limiter that was refused should be. */
+export function limiterAdvice(limiter: unknown): string {
+  const { like, primitive } = (limiter ?? {}) as { readonly like?: unknown; readonly primitive?: unknown };
+  if (typeof like === 'string' && productNames.includes(like)) return exampleOf(like);
+  if (typeof primitive === 'string') return ruleAdvice(limiter);
+  return "Give a text as '100 in 60s', { primitive, params }, { like, … }, { paste } or { threshold, within }; `weir limiter` lists products.";
+}
+
 function likeRule({ like, ...given }: Readonly<Record<string, unknown>>): RuleDefinition {
   const { name, product } = productOf(String(like));
   const errors = schemaErrors(product.params, given);
@@ -173,7 +191,7 @@ function likeRule({ like, ...given }: Readonly<Record<string, unknown>>): RuleDe
     throw new Failure('invalid_definition', {
       what: `The parameters of ${name} do not fit.`,
       why: `${faults[0]!.path} ${faults[0]!.message}.`,
-      fix: `For example: ${namedText(name, product.example)}.`,
+      fix: exampleOf(String(like)),
       faults,
     });
   }

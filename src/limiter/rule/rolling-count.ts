@@ -61,10 +61,14 @@ interface Options {
 function cycleWindow({ limit, within, cycleMs, countsRefused, fromMade }: Options): Rule<State> {
   const cycleOf = (originMs: number, t: number) => periodsIn(t - originMs, cycleMs);
   const cycleAt = ({ originMs }: State, t: number) => cycleOf(originMs, t);
+  /** To be read only: a copy where time has passed. */
   const windowAt = (state: State, t: number) => {
-    const window = new RollingWindow(copyOf(state.window));
-    window.advance(cycleAt(state, t));
-    return window;
+    const cycle = cycleAt(state, t);
+    const now = new RollingWindow(state.window);
+    if (cycle <= now.cycle) return now;
+    const later = new RollingWindow(copyOf(state.window));
+    later.advance(cycle);
+    return later;
   };
   const timeOfAtMost = (state: State, window: RollingWindow, most: number) =>
     state.originMs + multipleOf(cycleMs, window.cycle + window.cyclesUntilAtMost(most));

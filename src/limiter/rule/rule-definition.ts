@@ -333,9 +333,21 @@ export function checkRule(input: unknown): RuleDefinition {
   throw new Failure('invalid_definition', {
     what: 'The rule of the limiter was refused.',
     why: firstOf(faults),
-    fix: `A rule is { primitive, params, clock_resolution_ms }; primitives are ${Object.keys(primitives).join(', ')}.`,
+    fix: ruleAdvice(input),
     faults,
   });
+}
+
+/** What fits a rule: the parameters of its primitive, or the primitives. */
+export function ruleAdvice(input: unknown): string {
+  const { primitive } = (input ?? {}) as { readonly primitive?: unknown };
+  if (typeof primitive !== 'string' || !Object.hasOwn(primitives, primitive))
+    return `A rule is { primitive, params, clock_resolution_ms }; primitives are ${Object.keys(primitives).join(', ')}.`;
+  const { params, paced } = primitiveRow(primitive);
+  const names = Object.keys((params as unknown as { readonly properties: object }).properties);
+  const example =
+    paced === undefined ? '' : `; for example: ${primitive} 10/s${paced.burst === undefined ? '' : ' burst=20'}`;
+  return `${primitive} has ${names.join(', ') || 'no parameters'}${example}.`;
 }
 
 function faultsIn(input: unknown, at: string): Fault[] {
