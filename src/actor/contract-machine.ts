@@ -9,11 +9,11 @@ import {
   type ContractEvent,
   type CountIn,
   countAt,
-  countsOf,
   type Emit,
   type Fire,
   held,
   heldUntil,
+  integerSetOf,
 } from '../limiter/guards.js';
 import type { Plan } from '../limiter/plan.js';
 import { configOfPlan, planContract } from '../limiter/validate.js';
@@ -30,7 +30,7 @@ export const contractSetup = setup({
   guards: {
     held: ({ context, event }) => held(context.heldUntilCycle, event),
     countIn: ({ event }, params: CountIn) =>
-      event.type !== 'refused' && has(countsOf(params), event.counts[params.aggregate]!),
+      event.type !== 'refused' && has(integerSetOf(params), event.counts[params.aggregate]!),
     asksFor: ({ event }, params: AsksFor) => asksFor(params, event),
   },
   actions: {
@@ -61,10 +61,10 @@ export type ContractMachine = StateMachine<{ heldUntilCycle: number }, ContractE
  * @throws Failure as `planContract`
  */
 export function contractMachine(definition: ContractDefinition | object, findOperator?: FindOperator): ContractMachine {
-  return machineOf(planContract(definition, findOperator));
+  return machineOfPlan(planContract(definition, findOperator));
 }
 
-export function machineOf(plan: Plan): ContractMachine {
+function machineOfPlan(plan: Plan): ContractMachine {
   return remembered(machines, plan, () => configOfPlan(plan));
 }
 

@@ -9,6 +9,7 @@ import type { Endpoint } from './endpoint.js';
 import {
   ContractName,
   Cycle,
+  contractFields,
   created,
   exact,
   freed,
@@ -57,9 +58,6 @@ const further = {
   when_away: Type.Optional(WhenAway),
   gate: Type.Optional(GatewayDefinition),
 };
-
-/** Fields beside a definition, which has its own name. */
-const beside = { keyed: Type.Optional(Keyed), contract_name: Type.Optional(ContractName) };
 
 const Deployed = { contract: ContractView, template_id: Type.String() };
 
@@ -163,8 +161,8 @@ export const createContract = {
   shapes: {
     params: OfMachine,
     body: Type.Union([
-      exact({ ...ContractDefinition.properties, ...beside }),
-      exact({ ...DrawnMachine.properties, ...beside }),
+      exact({ ...ContractDefinition.properties, ...contractFields }),
+      exact({ ...DrawnMachine.properties, ...contractFields }),
     ]),
   },
   answers: created('The contract.', { contract: ContractView }),

@@ -46,6 +46,9 @@ export const Search = Type.Optional(
   Type.String({ minLength: 1, maxLength: 256, description: 'Only those with this text in a name or id.' }),
 );
 
+/** The most machines or contracts that `sort` puts in order. */
+export const MOST_SORTED = 1_000;
+
 export const Sort = Type.Optional(
   Type.Literal('limiting', { description: 'Those that are limiting first, of the first 1,000.' }),
 );
@@ -107,6 +110,9 @@ export const Keyed = Type.Object(
   },
   { ...closed, description: 'Counts each key separately.' },
 );
+
+/** Fields of a contract that a request has beside those of its definition, which has its own name. */
+export const contractFields = { keyed: Type.Optional(Keyed), contract_name: Type.Optional(ContractName) };
 
 export const OfMachine = Type.Object({ slug: Slug });
 

@@ -8,7 +8,7 @@ import { Contract } from './contract.js';
 import type { HostContext } from './host-context.js';
 import type { Convert, Keys } from './keys.js';
 import { Chain, Ledger } from './ledger.js';
-import { Queue } from './queue.js';
+import { FifoQueue } from './queue.js';
 
 interface Source {
   readonly image: GateImage;
@@ -46,7 +46,7 @@ function apart(context: HostContext): HostContext {
   const { clock, wakes, claimMemory } = context;
   const store = { append() {}, putState() {}, deleteKey() {}, commit: (settled: () => void) => settled() };
   return {
-    ...{ clock, wakes, claimMemory, store, changed: new Queue() },
+    ...{ clock, wakes, claimMemory, store, changed: new FifoQueue() },
     ledger: new Ledger(clock, store),
     get busyMs() {
       return context.busyMs;

@@ -3,7 +3,7 @@ import type { Plan } from '../limiter/plan.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import type { Ledger } from './ledger.js';
-import type { Queue } from './queue.js';
+import type { FifoQueue } from './queue.js';
 import type { Wakes } from './wakes.js';
 
 export interface HostContext {
@@ -13,7 +13,7 @@ export interface HostContext {
   readonly store: Pick<Store, 'putState' | 'deleteKey'>;
   readonly claimMemory?: (() => void) | undefined;
   /** Contracts with unsaved counts, oldest first; one entry for each unsaved key. */
-  readonly changed: Queue<{ readonly plan: Plan; save(): void }>;
+  readonly changed: FifoQueue<{ readonly plan: Plan; save(): void }>;
   /** The frozen time of the machine, in unix ms, while it counts one event in several tasks. */
   busyMs?: number | undefined;
 }

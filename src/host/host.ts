@@ -24,7 +24,7 @@ import type { HostContext } from './host-context.js';
 import { keyedFields } from './keys.js';
 import { type AdminNote, type Happening, Ledger } from './ledger.js';
 import { Machine, slugTaken } from './machine.js';
-import { Queue } from './queue.js';
+import { FifoQueue } from './queue.js';
 import { SharedPlans } from './shared-plans.js';
 import { Wakes } from './wakes.js';
 
@@ -199,7 +199,7 @@ export class Host {
     const clock = this.#clock;
     return {
       ...{ clock, ledger: this.#ledger, store: this.#store, claimMemory: this.#claimMemory },
-      ...{ wakes: new Wakes(clock), changed: new Queue(), busyMs: undefined },
+      ...{ wakes: new Wakes(clock), changed: new FifoQueue(), busyMs: undefined },
     };
   }
 

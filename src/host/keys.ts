@@ -17,7 +17,7 @@ import { cycleOf } from '../time/cycle.js';
 import { tooManyKeys } from './contract-failures.js';
 import { type HostContext, nowOf } from './host-context.js';
 import { KeyTable } from './key-table.js';
-import { Queue } from './queue.js';
+import { FifoQueue } from './queue.js';
 import type { Sleeper } from './wakes.js';
 
 /** Bits of a key's flags: the index of its state, up to 63. */
@@ -81,7 +81,7 @@ export class Keys {
   readonly #rows: GateRows;
   readonly #sleepers = new Map<number, Sleeper & { wakeMs: number }>();
   readonly #failures = new Map<number, Failure>();
-  readonly #dirty = new Queue<number>();
+  readonly #dirty = new FifoQueue<number>();
   /** One object per cycle, however many keys are refused. */
   #full: { readonly cycle: number; readonly failure: Failure } | undefined;
 

@@ -2,7 +2,7 @@
 
 const CUT = 1_024;
 
-export class Queue<T> {
+export class FifoQueue<T> {
   #items: T[] = [];
   #first = 0;
 

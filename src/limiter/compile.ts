@@ -6,7 +6,7 @@
 //   limiting    fires        [ band ...          leaves at count <= 100
 import type { FindOperator } from '../operator/operator.js';
 import { complement, has, type IntegerSet, rangeAround, union } from './expression/integer-set.js';
-import { countsOf } from './guards.js';
+import { integerSetOf } from './guards.js';
 import type { MachineConfig } from './machine-config.js';
 import type { Aggregate, CompiledMachine, CompiledState, CompiledTransition, Steps } from './plan.js';
 
@@ -20,7 +20,7 @@ export function* compile(config: MachineConfig, findOperator: FindOperator): Ste
     for (const edge of on.aggregate) {
       if (edge.guard === 'held') continue;
       const { params } = edge.guard;
-      triggers.set(edge.actions[0].params.transition, { aggregate: params.aggregate, counts: countsOf(params) });
+      triggers.set(edge.actions[0].params.transition, { aggregate: params.aggregate, counts: integerSetOf(params) });
     }
     const transitions = on.move.map(
       ({ target, guard, actions: [{ params: fire }, , ...emits] }): CompiledTransition => ({

@@ -15,7 +15,7 @@ import { advanceToOffset, type Cells, cutCells, cycleAt, offsetOf, WindowCounts 
 const MOST = 2 ** 31 - 1;
 const LEAST = -(2 ** 31);
 
-export interface Figures {
+export interface GateFigures {
   readonly requests: number;
   readonly limited: number;
   readonly peakCount: number;
@@ -84,6 +84,6 @@ export function setHead(head: GateHead, { hi, calmUntil }: Quiet, isOpen: boolea
   head.isOpen = isOpen;
 }
 
-export function figuresIn({ requests, limited, peakCount, peakOffset }: GateHead): Figures {
+export function figuresIn({ requests, limited, peakCount, peakOffset }: GateHead): GateFigures {
   return { requests, limited, peakCount, peakCycle: peakCount > 0 ? cycleAt(peakOffset) : undefined };
 }

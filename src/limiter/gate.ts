@@ -13,7 +13,7 @@
 //
 // While a gate with one window is quiet, everything happens in its head: see fast-path.ts.
 import { cycleOf, startOf } from '../time/cycle.js';
-import { addFigures, decideFast, type Figures, figuresIn, GateHead, NEVER_QUIET, setHead } from './fast-path.js';
+import { addFigures, decideFast, figuresIn, type GateFigures, GateHead, NEVER_QUIET, setHead } from './fast-path.js';
 import { type GateTime, type Gauge, isQuiet, RuleGauge, type RuleImage, WindowGauge } from './gauge.js';
 import { type ContractEvent, countAt, type MoveEvent } from './guards.js';
 import { type Moves, positionAfter, transitionAt } from './moves.js';
@@ -40,7 +40,7 @@ export interface GateImage {
   readonly rule?: RuleImage | undefined;
 }
 
-export interface GateOptions extends GateTime {
+export interface GateSetup extends GateTime {
   readonly cycle: number;
   readonly owner?: GateOwner | undefined;
   readonly moves?: ((plan: Plan, image: GateImage) => Moves) | undefined;
@@ -67,7 +67,7 @@ export class Gate {
   readonly #head: GateHead;
   #nowMs: number;
 
-  constructor(plan: Plan, { cycle, cycleMs, nowMs, owner = withoutRecord, moves, image, head }: GateOptions) {
+  constructor(plan: Plan, { cycle, cycleMs, nowMs, owner = withoutRecord, moves, image, head }: GateSetup) {
     const start = image ?? { state: plan.states[plan.initial]!.name, heldUntilCycle: cycle, windows: [] };
     this.plan = plan;
     this.cycleMs = cycleMs;
@@ -107,7 +107,7 @@ export class Gate {
   }
 
   /** Since the gate was made; events of an image are only in the windows. */
-  get figures(): Figures {
+  get figures(): GateFigures {
     return figuresIn(this.#head);
   }
 

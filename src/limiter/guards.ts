@@ -63,7 +63,7 @@ export function held(heldUntilCycle: number, { cycle }: ContractEvent): boolean 
   return cycle < heldUntilCycle;
 }
 
-export function countsOf({ ranges }: CountIn): IntegerSet {
+export function integerSetOf({ ranges }: CountIn): IntegerSet {
   return ranges.map(([lo, hi]) => ({ lo, hi: hi ?? Number.POSITIVE_INFINITY }));
 }
 

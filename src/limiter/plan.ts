@@ -1,7 +1,7 @@
 // A contract ready to run: its compiled machine (compile.ts), its rule, its definition.
 import type { Operator } from '../operator/operator.js';
 import type { ContractDefinition } from './definition.js';
-import { has, type IntegerSet, type Range, rangeAround } from './expression/integer-set.js';
+import { has, type IntegerRange, type IntegerSet, rangeAround } from './expression/integer-set.js';
 import type { AsksFor } from './guards.js';
 import type { PlannedRule } from './planned-rule.js';
 
@@ -82,6 +82,6 @@ export function quietBand(
   state: number,
   aggregate: number,
   count: number,
-): Range | undefined {
+): IntegerRange | undefined {
   return rangeAround(states[state]!.quiet[aggregate]!, count);
 }

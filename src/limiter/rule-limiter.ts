@@ -4,13 +4,13 @@
 import type { ContractDefinition } from './definition.js';
 import type { RuleDefinition } from './rule/rule-definition.js';
 
-export function templateOf({ primitive }: Pick<RuleDefinition, 'primitive'>): string {
+export function templateIdOf({ primitive }: Pick<RuleDefinition, 'primitive'>): string {
   return primitive.replaceAll('_', '-');
 }
 
 export function ruleLimiter(rule: RuleDefinition, name: string = rule.primitive): ContractDefinition {
   return {
-    id: templateOf(rule),
+    id: templateIdOf(rule),
     category: 'Limiters',
     name: name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64),
     version: '1.0',

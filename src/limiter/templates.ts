@@ -2,7 +2,7 @@
 import type { ContractDefinition } from './definition.js';
 import { rateLimiter, TEMPLATE_ID } from './rate-limiter.js';
 import { limitsFlight, type Primitive } from './rule/rule-definition.js';
-import { ruleLimiter, templateOf } from './rule-limiter.js';
+import { ruleLimiter, templateIdOf } from './rule-limiter.js';
 
 const window = { limit: 10, window_ms: 1000 };
 const bucket = { rate: 10, per_ms: 1000, capacity: 10 };
@@ -41,6 +41,6 @@ export const templates: ReadonlyMap<string, ContractDefinition> = new Map([
   ...Object.entries(examples).map(([name, params]): [string, ContractDefinition] => {
     const primitive = name as Primitive;
     const rule = { primitive, params };
-    return [templateOf(rule), ruleLimiter(limitsFlight(rule) ? { ...rule, hold_ms: HOLD_MS } : rule)];
+    return [templateIdOf(rule), ruleLimiter(limitsFlight(rule) ? { ...rule, hold_ms: HOLD_MS } : rule)];
   }),
 ]);

@@ -1,6 +1,6 @@
 // The clients of a live run: the actors of the simulation, driven by real time and real answers.
 
-import type { Answer } from '../actor/client/behaviour.js';
+import type { ServiceAnswer } from '../actor/client/behaviour.js';
 import type { SentAttempt, Transport } from '../actor/client/client.js';
 import type { ClientPlan } from '../actor/client/client-plan.js';
 import { Population } from '../actor/client/population.js';
@@ -121,7 +121,7 @@ class HttpTransport implements Transport {
   abandon(): void {}
 }
 
-function answerOf(end: End): Answer {
+function answerOf(end: End): ServiceAnswer {
   switch (end.type) {
     case 'decided':
       return end.admitted ? { type: 'served' } : { type: 'limited', retryAfterMs: end.retryAfterMs };

@@ -1,8 +1,8 @@
 // The answer of a gate: the decision as a body, and the header fields for clients and gateways.
 import type { FastifyReply } from 'fastify';
 import { secondsIn, secondsUntil } from '../time/cycle.js';
-import type { Decided } from './counting/counting.js';
-import type { Asked, Decision, Uncounted } from './counting/decision.js';
+import type { TimedDecision } from './counting/counting.js';
+import type { Decision, DecisionRequest, Uncounted } from './counting/decision.js';
 import { PROBLEM_TYPE } from './problem.js';
 
 const DELAY = 'weir-delay-ms';
@@ -18,7 +18,12 @@ const VIOLATED = ['default'];
 
 // Field by field, twice: rest and spread took longer than counting and deciding together.
 /** @param deny status for limited */
-export function answer(reply: FastifyReply, asked: Asked, { decision, cycle, nowMs }: Decided, deny: number): unknown {
+export function answer(
+  reply: FastifyReply,
+  asked: DecisionRequest,
+  { decision, cycle, nowMs }: TimedDecision,
+  deny: number,
+): unknown {
   if (decision.away) return answerUncounted(reply, decision, cycle);
   const { policy, rateLimit, retryAfter } = fieldsOf(asked, decision, cycle, nowMs);
   const { id, key, state, count, threshold, remaining, would_limit, retry_after_cycles, retry_after_ms, delay_ms } =
@@ -105,7 +110,7 @@ interface RateLimitFields {
  *   RateLimit: "default";r=12;t=0              what remains, and in how many seconds one more would be admitted
  */
 function fieldsOf(
-  { machine, contract, kind }: Asked,
+  { machine, contract, kind }: DecisionRequest,
   { threshold, remaining, retry_after_cycles: after, retry_after_ms: againMs }: Decision,
   cycle: number,
   nowMs: number,

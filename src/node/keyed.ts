@@ -1,7 +1,7 @@
 // The keys of a contract: how it keeps them, and whether an event may have one.
 import { randomBytes } from 'node:crypto';
 import type { Static } from 'typebox';
-import { ContractName, Keyed } from '../api/shapes.js';
+import { contractFields, type Keyed } from '../api/shapes.js';
 import type { Contract } from '../host/contract.js';
 import { LONGEST_KEY } from '../limiter/gateway-definition.js';
 import type { Plan } from '../limiter/plan.js';
@@ -13,10 +13,10 @@ import { refusal } from './problem.js';
 
 export type KeyedFields = Static<typeof Keyed>;
 
-const Beside = Type.Object({ keyed: Type.Optional(Keyed), contract_name: Type.Optional(ContractName) });
-const compiled = compileSchema(Beside);
+const ContractFields = Type.Object(contractFields);
+const compiled = compileSchema(ContractFields);
 
-/** Separates a definition from the fields beside it. @throws Failure `invalid_input` */
+/** Separates a definition from the fields of its contract. @throws Failure `invalid_input` */
 export function splitBody(body: unknown): {
   readonly definition: unknown;
   readonly keyed?: KeyedFields | undefined;
@@ -27,16 +27,16 @@ export function splitBody(body: unknown): {
     readonly keyed?: unknown;
     readonly contract_name?: unknown;
   };
-  const beside = {
+  const fields = {
     ...(keyed === undefined ? {} : { keyed }),
     ...(contract_name === undefined ? {} : { contract_name }),
   };
-  if (!compiled.fits(beside)) throw refusal('body', Beside, compiled.errors(beside));
-  return { definition, keyed: beside.keyed, name: beside.contract_name };
+  if (!compiled.fits(fields)) throw refusal('body', ContractFields, compiled.errors(fields));
+  return { definition, keyed: fields.keyed, name: fields.contract_name };
 }
 
 /** Refuses a definition and keys that contradict each other. @throws Failure `invalid_input` */
-export function refuseUnfit(
+export function refuseContradiction(
   { definition, isShadow }: Plan,
   keyed: Pick<KeyedFields, 'overflow'> | undefined,
   what = 'No contract was created.',

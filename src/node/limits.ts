@@ -60,8 +60,8 @@ export const defaultLimits = {
   readersPerMachine: 2_048,
   readersPerCaller: 256,
   /** Contracts whose counts are streamed: per stream, and in total. Each takes some 40 kB. */
-  coursesPerStream: 24,
-  courses: 1_024,
+  watchedContractsPerStream: 24,
+  watchedContracts: 1_024,
   /** Bytes buffered for one reader; the rest it gets from the store, as fast as it reads. */
   readerBytes: 256 << 10,
   /** How often a quiet stream sends a comment: well within the idle timeout of proxies. */
@@ -89,10 +89,10 @@ export const defaultLimits = {
 
 export type Limits = Readonly<typeof defaultLimits>;
 
-/** Share of what others leave that owners of one network may have together. */
-const POOL = 1 / 8;
+/** Share of what others leave that owners of one network of addresses may have together. */
+const NETWORK_SHARE = 1 / 8;
 
-/** The room of one network, given what others have: above `POOL` if two owners would not fit into it. */
-export function poolOf({ perOwner, onNode }: Room, others: number): number {
-  return Math.min(1, Math.max(POOL, (2 * perOwner) / onNode)) * (onNode - others);
+/** The room of one network of addresses, given what others have: above `NETWORK_SHARE` if two owners would not fit into it. */
+export function roomOfNetwork({ perOwner, onNode }: Room, others: number): number {
+  return Math.min(1, Math.max(NETWORK_SHARE, (2 * perOwner) / onNode)) * (onNode - others);
 }

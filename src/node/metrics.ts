@@ -6,7 +6,7 @@ import type { Keys } from '../host/keys.js';
 import type { Machine } from '../host/machine.js';
 import type { WallClock } from '../time/wall.js';
 import type { Decision, Uncounted } from './counting/decision.js';
-import { Latency } from './latency.js';
+import { LatencyHistogram } from './latency-histogram.js';
 import type { Sockets } from './sockets.js';
 
 interface RouteName {
@@ -30,9 +30,9 @@ export class Counts {
   /** Requests that were not HTTP or too slow: they reached no route. */
   malformedRequests = 0;
   missedCycles = 0;
-  readonly commitSeconds = new Latency();
-  readonly gateSeconds = new Latency();
-  readonly #gateSecondsOf = new Map<string, Latency>();
+  readonly commitSeconds = new LatencyHistogram();
+  readonly gateSeconds = new LatencyHistogram();
+  readonly #gateSecondsOf = new Map<string, LatencyHistogram>();
   readonly #requests = new Map<RouteName | undefined, Float64Array>();
 
   /** @param admitted how many of `n` requests @param isShadow whether a shadow would have limited those */
@@ -52,14 +52,14 @@ export class Counts {
     this.gateSeconds.take(seconds);
     let ofMachine = this.#gateSecondsOf.get(slug);
     if (ofMachine === undefined) {
-      ofMachine = new Latency();
+      ofMachine = new LatencyHistogram();
       this.#gateSecondsOf.set(slug, ofMachine);
     }
     ofMachine.take(seconds);
   }
 
-  gateSecondsOf(slug: string): Latency {
-    return this.#gateSecondsOf.get(slug) ?? new Latency();
+  gateSecondsOf(slug: string): LatencyHistogram {
+    return this.#gateSecondsOf.get(slug) ?? new LatencyHistogram();
   }
 
   /** Answers of a route by status; undefined: requests without a route. */

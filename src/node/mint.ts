@@ -13,14 +13,14 @@ import { Failure } from '../schema/failure.js';
 import { networkOf } from '../traffic/network.js';
 import type { Counting } from './counting/counting.js';
 import { keyedImage } from './keyed.js';
-import { type Limits, poolOf } from './limits.js';
+import { type Limits, roomOfNetwork } from './limits.js';
 import type { Registry } from './registry/registry.js';
-import { addressPool } from './request-source.js';
+import { addressNetworkOf } from './request-source.js';
 
 export const MINT_MACHINE = 'weir-mint';
 
 const BY_ADDRESS = 'rate_limiter';
-const BY_POOL = 'rate_limiter_of_networks';
+const BY_ADDRESS_NETWORK = 'rate_limiter_of_networks';
 
 interface MintParts {
   readonly host: Host;
@@ -32,30 +32,30 @@ interface MintParts {
 interface Limiters {
   readonly machine: Machine;
   readonly byAddress: Contract;
-  readonly byPool: Contract;
+  readonly byAddressNetwork: Contract;
 }
 
 export class Mint {
   readonly #parts: MintParts;
   /** Keys per network: a share of the tracked addresses, and at least as many as for one address. */
-  readonly #ofPool: number;
+  readonly #perNetwork: number;
   #making: Promise<Limiters> | undefined;
 
   constructor(parts: MintParts) {
     this.#parts = parts;
     const { threshold, addresses } = parts.limits;
-    this.#ofPool = Math.max(threshold, Math.floor(poolOf({ perOwner: 1, onNode: addresses }, 0)));
+    this.#perNetwork = Math.max(threshold, Math.floor(roomOfNetwork({ perOwner: 1, onNode: addresses }, 0)));
   }
 
   /** @returns 0 if admitted, else cycles to wait if no other arrives @throws Failure `store_failed`, `store_away` */
   async retryAfterCycles(address: string): Promise<number> {
-    const { machine, byAddress, byPool } = this.#found() ?? (await this.#limiters());
-    const pool = byPool.nameOf(addressPool(address));
+    const { machine, byAddress, byAddressNetwork } = this.#found() ?? (await this.#limiters());
+    const addressNetwork = byAddressNetwork.nameOf(addressNetworkOf(address));
     const own = byAddress.nameOf(networkOf(address));
     return (
-      (await this.#ask('peek', machine, byPool, pool)) ||
+      (await this.#ask('peek', machine, byAddressNetwork, addressNetwork)) ||
       (await this.#ask('decide', machine, byAddress, own)) ||
-      this.#ask('decide', machine, byPool, pool)
+      this.#ask('decide', machine, byAddressNetwork, addressNetwork)
     );
   }
 
@@ -104,14 +104,16 @@ export class Mint {
 
   #found(): Limiters | undefined {
     const machine = this.#parts.host.machines.get(MINT_MACHINE);
-    const [byAddress, byPool] = this.#definitions().map(({ name, threshold }) => this.#contractOf(name, threshold));
-    return machine && byAddress && byPool && { machine, byAddress, byPool };
+    const [byAddress, byAddressNetwork] = this.#definitions().map(({ name, threshold }) =>
+      this.#contractOf(name, threshold),
+    );
+    return machine && byAddress && byAddressNetwork && { machine, byAddress, byAddressNetwork };
   }
 
   #definitions() {
     return [
       { name: BY_ADDRESS, threshold: this.#parts.limits.threshold },
-      { name: BY_POOL, threshold: this.#ofPool },
+      { name: BY_ADDRESS_NETWORK, threshold: this.#perNetwork },
     ];
   }
 

@@ -13,10 +13,10 @@ import { VERSION } from '../version.js';
 import { Access } from './access.js';
 import { ActiveMachines } from './active-machines.js';
 import { CallerQueue } from './caller-queue.js';
+import { ContractHistories } from './contract-histories.js';
 import type { Counting } from './counting/counting.js';
 import { LocalCounting } from './counting/local/counting.js';
 import { Idempotency } from './counting/local/idempotency.js';
-import { Courses } from './courses.js';
 import { Durability, type DurabilityMode } from './durability.js';
 import { holdClock } from './hold-clock.js';
 import { defaultLimits, type Limits } from './limits.js';
@@ -80,7 +80,7 @@ export function assemble(options: PartsOptions, surface: Surface) {
   const { clock, host, limits, network, record, access, queue, counts, sockets } = base;
   const keys = keysOf(options.signer, options.successions ?? []);
   const holds = (caller: Caller) => access.holdsAt(caller, clock.now());
-  const streams = new Streams({ record, clock, queue, counts, limits, holds, courses: () => made.courses });
+  const streams = new Streams({ record, clock, queue, counts, limits, holds, histories: () => made.histories });
   let made = keeping(base, streams);
   const parts = {
     ...surface,
@@ -161,7 +161,7 @@ function keeping(base: ReturnType<typeof baseOf>, streams: Streams) {
   const known = { ...base, ownership, usage, listener };
   const registry: Registry =
     network === undefined ? new LocalRegistry(known) : new NetworkRegistry({ ...known, network });
-  const idempotency = new Idempotency(host, store.answers, limits, (owner) => usage.poolName(owner));
+  const idempotency = new Idempotency(host, store.answers, limits, (owner) => usage.networkOfOwner(owner));
   host.changes.subscribe(({ kind, machine }) => {
     if (kind === 'machine_removed') idempotency.forget(machine.slug);
   });
@@ -171,7 +171,7 @@ function keeping(base: ReturnType<typeof baseOf>, streams: Streams) {
     ...{ active, ownership, registry, counting },
     /** Undefined if no keys are minted. */
     mint: limits.mint.threshold === 0 ? undefined : new Mint({ host, registry, counting, limits: limits.mint }),
-    courses: new Courses(host, counting.samples, limits),
+    histories: new ContractHistories(host, counting.samples, limits),
   };
 }
 

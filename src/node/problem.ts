@@ -19,7 +19,10 @@ export function problemOf(failure: Failure): Problem {
 }
 
 /** Seconds until a retry; undefined if unknown. */
-export function retryAfterOf({ againCycle }: Failure, clock: Pick<WallClock, 'now' | 'cycleMs'>): number | undefined {
+export function retryAfterSeconds(
+  { againCycle }: Failure,
+  clock: Pick<WallClock, 'now' | 'cycleMs'>,
+): number | undefined {
   return againCycle === undefined ? undefined : secondsUntil(againCycle, clock.now(), clock.cycleMs);
 }
 

@@ -18,12 +18,12 @@ export function sourceOf({ caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>):
 }
 
 /** The network for which the key was minted, else that of the address. */
-export function poolOfCaller(caller: Caller | undefined, ip: string): string {
-  return caller?.key.network ?? addressPool(ip);
+export function addressNetworkOfCaller(caller: Caller | undefined, ip: string): string {
+  return caller?.key.network ?? addressNetworkOf(ip);
 }
 
 /** The network in which owners share room: that of a provider's customer. */
-export function addressPool(ip: string): string {
+export function addressNetworkOf(ip: string): string {
   const network = networkOf(ip, 48);
   return isIPv4(network) ? network.replace(/\.\d+$/, '.0/24') : network;
 }

@@ -37,7 +37,7 @@ export interface Example {
   readonly status: number;
 }
 
-export type Asked<S extends Shapes> = FastifyRequest<
+export type RouteRequest<S extends Shapes> = FastifyRequest<
   RouteGenericInterface,
   RawServerDefault,
   RawRequestDefaultExpression,
@@ -67,7 +67,7 @@ interface Served<S extends Shapes> extends Endpoint {
   readonly checksBody?: boolean;
   readonly takesStream?: boolean;
   /** The status is that of `reply`, 200 unless set. Exceptions become problems. */
-  readonly handle: (parts: Parts, request: Asked<S>, reply: FastifyReply) => unknown;
+  readonly handle: (parts: Parts, request: RouteRequest<S>, reply: FastifyReply) => unknown;
 }
 
 export type Route = Declaration<Shapes>;

@@ -25,14 +25,14 @@ import {
   failureFrom,
   internalError,
   problemOf,
-  retryAfterOf,
+  retryAfterSeconds,
   sendProblem,
   type Unrouted,
   undecodable,
   whyUnrouted,
 } from './problem.js';
 import { sourceOf } from './request-source.js';
-import { type Asked, bodyLimitOf, changesState, type Route } from './route.js';
+import { bodyLimitOf, changesState, type Route, type RouteRequest } from './route.js';
 import { setSessionCookie } from './session-cookie.js';
 import { compileValidator } from './validators.js';
 import { readWhole } from './whole-body.js';
@@ -104,7 +104,7 @@ export async function createServer(
       log.warn({ err: failure, method: route?.method, path: route?.path }, failure.message);
     const problem = problemOf(failure ?? internalError());
     counts.answersOf(route)[problem.status]! += 1;
-    return sendProblem(reply, problem, failure && retryAfterOf(failure, parts.clock));
+    return sendProblem(reply, problem, failure && retryAfterSeconds(failure, parts.clock));
   });
   // All methods of a gate are routed as GET.
   const plain = routes.filter(({ method, takesStream, isGate }) => !takesStream && (!isGate || method === 'GET'));
@@ -172,7 +172,8 @@ function mount(
     if (isGate) counts.gateTook((request.params as { slug: string }).slug, clock.monotonicMs() - startMs);
   };
   const { follow } = parts.registry;
-  const once = (request: FastifyRequest, reply: FastifyReply) => route.handle(parts, request as Asked<Shapes>, reply);
+  const once = (request: FastifyRequest, reply: FastifyReply) =>
+    route.handle(parts, request as RouteRequest<Shapes>, reply);
   const handle: typeof once =
     follow === undefined ? once : (request, reply) => afterFollowing(follow, () => once(request, reply));
   const schema = schemaOf(route);

@@ -1,5 +1,5 @@
 // Amounts by name and in total: for owners, addresses, networks of addresses.
-import { poolOf, type Room } from './limits.js';
+import { type Room, roomOfNetwork } from './limits.js';
 
 export class Shares {
   readonly #byName = new Map<string, number>();
@@ -16,7 +16,7 @@ export class Shares {
     this.all += by;
   }
 
-  roomOf(pool: string, room: Room): number {
-    return poolOf(room, this.all - this.of(pool));
+  roomOf(name: string, room: Room): number {
+    return roomOfNetwork(room, this.all - this.of(name));
   }
 }

@@ -5,15 +5,15 @@
 //                 └ none: cut before a byte is read
 import { BlockList, isIPv6, type Socket } from 'node:net';
 import { networkOf } from '../traffic/network.js';
-import { poolOf, type Room } from './limits.js';
-import { addressPool } from './request-source.js';
+import { type Room, roomOfNetwork } from './limits.js';
+import { addressNetworkOf } from './request-source.js';
 import { Shares } from './shares.js';
 
 export class Sockets {
   readonly #room: Room;
   readonly #ofMany = new BlockList();
   readonly #byAddress = new Shares();
-  readonly #byPool = new Shares();
+  readonly #byAddressNetwork = new Shares();
   size = 0;
   refused = 0;
 
@@ -32,9 +32,13 @@ export class Sockets {
   admit(socket: Pick<Socket, 'remoteAddress' | 'resetAndDestroy' | 'once'>): boolean {
     // A closed socket has none.
     const { remoteAddress = '' } = socket;
-    const [address, pool] = [networkOf(remoteAddress), addressPool(remoteAddress)];
+    const [address, addressNetwork] = [networkOf(remoteAddress), addressNetworkOf(remoteAddress)];
     const isOfMany = remoteAddress !== '' && this.#isOfMany(remoteAddress);
-    if (remoteAddress === '' || this.size >= this.#room.onNode || (!isOfMany && !this.#hasRoom(address, pool))) {
+    if (
+      remoteAddress === '' ||
+      this.size >= this.#room.onNode ||
+      (!isOfMany && !this.#hasRoom(address, addressNetwork))
+    ) {
       this.refused += 1;
       // A client that sees only the end of a connection may go on waiting for its answer.
       socket.resetAndDestroy();
@@ -44,17 +48,18 @@ export class Sockets {
       this.size += by;
       if (isOfMany) return;
       this.#byAddress.add(address, by);
-      this.#byPool.add(pool, by);
+      this.#byAddressNetwork.add(addressNetwork, by);
     };
     count(1);
     socket.once('close', () => count(-1));
     return true;
   }
 
-  #hasRoom(address: string, pool: string): boolean {
-    const ofPool = this.#byPool.of(pool);
+  #hasRoom(address: string, addressNetwork: string): boolean {
+    const ofNetwork = this.#byAddressNetwork.of(addressNetwork);
     return (
-      this.#byAddress.of(address) < this.#room.perOwner && ofPool < Math.floor(poolOf(this.#room, this.size - ofPool))
+      this.#byAddress.of(address) < this.#room.perOwner &&
+      ofNetwork < Math.floor(roomOfNetwork(this.#room, this.size - ofNetwork))
     );
   }
 

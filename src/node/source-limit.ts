@@ -6,24 +6,24 @@ import { planContract } from '../limiter/validate.js';
 import { Failure } from '../schema/failure.js';
 import type { Clock } from '../time/clock.js';
 import { secondsUntil } from '../time/cycle.js';
-import { poolOf, type SharedRate } from './limits.js';
+import { roomOfNetwork, type SharedRate } from './limits.js';
 import { RecentlyUsed } from './recently-used.js';
-import { addressPool, ofAddress, ofOwner } from './request-source.js';
+import { addressNetworkOf, ofAddress, ofOwner } from './request-source.js';
 
 const SOURCES = 4_096;
 
 export class SourceLimit {
   readonly #clock: Clock;
   readonly #plan;
-  readonly #planOfPool;
+  readonly #planOfNetwork;
   readonly #gates = new RecentlyUsed<Gate>(SOURCES);
   readonly #ofAll: Gate;
 
   constructor(clock: Clock, { threshold, within, onNode }: SharedRate) {
     this.#clock = clock;
     this.#plan = planContract(rateLimiter({ threshold, within }));
-    const ofPool = Math.floor(poolOf({ perOwner: threshold, onNode }, 0));
-    this.#planOfPool = planContract(rateLimiter({ threshold: ofPool, within }));
+    const perNetwork = Math.floor(roomOfNetwork({ perOwner: threshold, onNode }, 0));
+    this.#planOfNetwork = planContract(rateLimiter({ threshold: perNetwork, within }));
     this.#ofAll = makeGate(planContract(rateLimiter({ threshold: onNode, within })), clock.cycle());
   }
 
@@ -42,7 +42,7 @@ export class SourceLimit {
     const gates = [
       this.#gateOf(ofOwner(owner), cycle),
       this.#gateOf(ofAddress(ip), cycle),
-      this.#gateOf(`pool ${addressPool(ip)}`, cycle, this.#planOfPool),
+      this.#gateOf(`network ${addressNetworkOf(ip)}`, cycle, this.#planOfNetwork),
       this.#ofAll,
     ];
     const full = gates.find((gate) => gate.remaining < units);
@@ -52,7 +52,7 @@ export class SourceLimit {
       const who =
         full === this.#ofAll
           ? 'All owners together'
-          : full.plan === this.#planOfPool
+          : full.plan === this.#planOfNetwork
             ? 'A network of addresses'
             : 'An owner, and an address,';
       const after = full.cyclesUntilAtMost(Math.max(0, threshold - units), 0);

@@ -3,7 +3,7 @@
 //   Last-Event-ID: 7 ─► behind: rows 8 … head from the store, page by page, as fast as the reader takes them
 //                         │ ▲
 //             caught up   ▼ │   more bytes wait than the limit       rows that were removed: one message says so
-//                        live: every row as it becomes durable, every cycle as it begins, with the counts of those before: courses.ts
+//                        live: every row as it becomes durable, every cycle as it begins, with the counts of those before: contract-histories.ts
 //
 // The backlog of a slow reader is bounded, and it misses nothing but cycles. Readers behind take turns, one page each: see caller-queue.ts. The
 // server's idle timeout cuts a reader that takes nothing.
@@ -16,7 +16,7 @@ import type { RecordReader } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import type { CycleTick } from '../time/cycles.js';
 import type { CallerQueue } from './caller-queue.js';
-import type { Courses, Watched } from './courses.js';
+import type { ContractHistories, Watched } from './contract-histories.js';
 import type { Limits } from './limits.js';
 import type { Counts } from './metrics.js';
 import type { Caller } from './permission.js';
@@ -29,14 +29,14 @@ interface Reader {
   readonly machine: Machine;
   readonly caller: Caller | undefined;
   readonly source: string;
-  readonly pool: string;
+  readonly addressNetwork: string;
   readonly watched: Watched | undefined;
   seq: number;
   isLive: boolean;
   isFresh: boolean;
 }
 
-interface Opening extends Pick<Reader, 'caller' | 'source' | 'pool'> {
+interface Opening extends Pick<Reader, 'caller' | 'source' | 'addressNetwork'> {
   readonly contracts: readonly Contract[];
   readonly afterCycle: number | undefined;
 }
@@ -47,7 +47,7 @@ interface StreamsSources {
   readonly queue: CallerQueue;
   readonly counts: Counts;
   readonly limits: Pick<Limits, 'readers' | 'readersPerMachine' | 'readersPerCaller' | 'readerBytes'>;
-  readonly courses: () => Courses;
+  readonly histories: () => ContractHistories;
   readonly holds: (caller: Caller) => boolean;
 }
 
@@ -59,7 +59,7 @@ export class Streams {
   readonly #sources: StreamsSources;
   readonly #byMachine = new Map<string, Set<Reader>>();
   readonly #bySource = new Shares();
-  readonly #byPool = new Shares();
+  readonly #byAddressNetwork = new Shares();
 
   constructor(sources: StreamsSources) {
     this.#sources = sources;
@@ -77,21 +77,33 @@ export class Streams {
   open(
     response: ServerResponse,
     machine: Machine,
-    { caller, source, pool, contracts, afterCycle }: Opening,
+    { caller, source, addressNetwork, contracts, afterCycle }: Opening,
     afterSeq: number | undefined,
   ): void {
     const { readers: most, readersPerMachine, readersPerCaller } = this.#sources.limits;
     if (this.#bySource.of(source) >= readersPerCaller) throw tooManyOfCaller(readersPerCaller);
     // All readers of a machine may come from one network.
     const room = { perOwner: Math.max(readersPerCaller, readersPerMachine / 2), onNode: most };
-    if (this.#byPool.of(pool) + 1 > this.#byPool.roomOf(pool, room)) throw tooManyReaders();
+    if (this.#byAddressNetwork.of(addressNetwork) + 1 > this.#byAddressNetwork.roomOf(addressNetwork, room))
+      throw tooManyReaders();
     if (this.size >= most || (this.#byMachine.get(machine.slug)?.size ?? 0) >= readersPerMachine)
       throw tooManyReaders();
-    const watched = contracts.length === 0 ? undefined : this.#sources.courses().watch(contracts, afterCycle, pool);
+    const watched =
+      contracts.length === 0 ? undefined : this.#sources.histories().watch(contracts, afterCycle, addressNetwork);
     this.#bySource.add(source, 1);
-    this.#byPool.add(pool, 1);
+    this.#byAddressNetwork.add(addressNetwork, 1);
     const seq = Math.min(afterSeq ?? machine.durableSeq, machine.durableSeq);
-    const reader: Reader = { response, machine, caller, source, pool, watched, seq, isLive: false, isFresh: true };
+    const reader: Reader = {
+      response,
+      machine,
+      caller,
+      source,
+      addressNetwork,
+      watched,
+      seq,
+      isLive: false,
+      isFresh: true,
+    };
     const readers = this.#byMachine.get(machine.slug) ?? new Set();
     this.#byMachine.set(machine.slug, readers.add(reader));
     response.on('close', () => this.#forget(reader));
@@ -185,8 +197,8 @@ export class Streams {
   #sendCounts(reader: Reader): void {
     const { isLive, machine, watched, seq } = reader;
     if (!isLive || watched === undefined) return;
-    const { courses, clock } = this.#sources;
-    const contracts = courses().news(watched);
+    const { histories, clock } = this.#sources;
+    const contracts = histories().news(watched);
     if (contracts !== undefined)
       this.#write(reader, countsMessage(machine.slug, seq, watched.cycle, contracts, clock.cycleMs));
   }
@@ -208,13 +220,13 @@ export class Streams {
   }
 
   #forget(reader: Reader): void {
-    const { machine, source, pool } = reader;
+    const { machine, source, addressNetwork } = reader;
     const { slug } = machine;
     const readers = this.#byMachine.get(slug);
     if (readers === undefined || !readers.delete(reader)) return;
-    if (reader.watched !== undefined) this.#sources.courses().leave(reader.watched);
+    if (reader.watched !== undefined) this.#sources.histories().leave(reader.watched);
     this.#bySource.add(source, -1);
-    this.#byPool.add(pool, -1);
+    this.#byAddressNetwork.add(addressNetwork, -1);
     if (readers.size === 0) this.#byMachine.delete(slug);
   }
 

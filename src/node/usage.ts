@@ -1,7 +1,7 @@
-// What owners use on the node, and how much they may have. Owners whose keys were minted for one network of addresses share a pool, a part of
+// What owners use on the node, and how much they may have. Owners whose keys were minted for one network of addresses share a part of
 // what all others leave; an owner may take what is free in it. So neither a few keys nor a few addresses take all.
 //
-//   node     |others ■■■■■■■■■■|pool ■■■□□□|                  |      an owner with as many as the 3 that are free in the pool gets no more
+//   node     |others ■■■■■■■■■■|them ■■■□□□|                  |      an owner with as many as the 3 that are free in the pool gets no more
 //                               └── 1/8 ──┘                          more than 1/8 if the bounds of two owners would not fit
 import type { Contract } from '../host/contract.js';
 import type { Host, HostChange } from '../host/host.js';
@@ -12,7 +12,7 @@ import { type AuditRow, bytesOfRow } from '../record/row.js';
 import { Failure } from '../schema/failure.js';
 import type { Credentials } from '../store/credential-store.js';
 import type { Store } from '../store/store.js';
-import { type Limits, poolOf } from './limits.js';
+import { type Limits, roomOfNetwork } from './limits.js';
 import { isReserved, type Ownership } from './ownership.js';
 
 export interface QuotaAmounts {
@@ -31,7 +31,7 @@ export interface Used extends QuotaAmounts {
   recordKib: number;
 }
 
-export interface Wanted {
+export interface QuotaRequest {
   readonly owner: string;
   readonly what: string;
   readonly asked: readonly (readonly [name: keyof QuotaAmounts, more: number, fix: string])[];
@@ -55,7 +55,7 @@ export class Usage {
   readonly #records = new Map<Machine, { rows: number; bytes: number }>();
   readonly #accounts = new Map<string, Used>();
   readonly #onNode = none();
-  readonly #poolByOwner = new Map<string, string>();
+  readonly #networkByOwner = new Map<string, string>();
   readonly #plans = new Map<string, Map<Plan, number>>();
   readonly #bytes = new WeakMap<Plan, number>();
 
@@ -129,7 +129,7 @@ export class Usage {
     else full.set(owner, `as many ${WORDS[name]} as they may have, or as the node has room for`);
   }
 
-  refuse(wanted: Wanted): void {
+  refuse(wanted: QuotaRequest): void {
     const free = Object.fromEntries(wanted.asked.map(([name]) => [name, this.#freeIn(wanted.owner, name)]));
     const refusal = refusalBeyond(this.#limits, 'node', wanted, this.of(wanted.owner), free);
     if (refusal !== undefined) throw refusal;
@@ -137,7 +137,7 @@ export class Usage {
   }
 
   /** @throws Failure `limit_reached` if too many records of deleted machines are kept */
-  refuseBeyondDeleted({ owner, what }: Wanted): void {
+  refuseBeyondDeleted({ owner, what }: QuotaRequest): void {
     const { perOwner, onNode } = this.#limits.deletedMachines;
     const { deleted } = this.#ownership;
     if (deleted.of(owner) < Math.min(perOwner, onNode - deleted.all + 1)) return;
@@ -157,22 +157,22 @@ export class Usage {
   }
 
   #freeIn(owner: string, name: keyof Used): number {
-    const used = this.#account(this.poolName(owner))[name];
-    return poolOf(this.#limits[name], this.#onNode[name] - used) - used;
+    const used = this.#account(this.networkOfOwner(owner))[name];
+    return roomOfNetwork(this.#limits[name], this.#onNode[name] - used) - used;
   }
 
-  poolName(owner: string): string {
-    let name = this.#poolByOwner.get(owner);
+  networkOfOwner(owner: string): string {
+    let name = this.#networkByOwner.get(owner);
     if (name === undefined) {
       const [key] = this.#credentials.keysOf(owner, '', 1);
-      // An owner without a minted key has a pool of its own.
-      name = `pool ${key?.network ?? `of ${owner}`}`;
-      this.#poolByOwner.set(owner, name);
+      // An owner without a minted key counts as a network of its own.
+      name = `network ${key?.network ?? `of ${owner}`}`;
+      this.#networkByOwner.set(owner, name);
     }
     return name;
   }
 
-  ofContract(owner: string, plan: Plan, maxKeys: number | undefined): Wanted {
+  ofContract(owner: string, plan: Plan, maxKeys: number | undefined): QuotaRequest {
     const most = cellsOfKeys(plan, 1);
     const cells = maxKeys === undefined ? 0 : cellsOfKeys(plan, maxKeys);
     return {
@@ -186,10 +186,10 @@ export class Usage {
     };
   }
 
-  ofChange(owner: string, { plans, image }: Sized, after: readonly Plan[]): Wanted {
+  ofChange(owner: string, { plans, image }: Sized, after: readonly Plan[]): QuotaRequest {
     const [was, is] = [plans, after].map((all) => sizeOf(all, image.keyed?.maxKeys)) as [Size, Size];
     const bytes = after.reduce((sum, plan) => sum + (plans.includes(plan) ? 0 : this.#bytesOf(plan)), 0);
-    const asked: Wanted['asked'] = [
+    const asked: QuotaRequest['asked'] = [
       ['windowCycles', is.windowCycles - was.windowCycles, 'Choose shorter windows.'],
       ['keyCells', is.keyCells - was.keyCells, 'Choose a shorter window, or deploy a contract with fewer max_keys.'],
       ['definitionBytes', bytes, 'Let several contracts share a definition.'],
@@ -220,7 +220,7 @@ export class Usage {
   }
 
   #add(owner: string, more: Partial<Used>): void {
-    for (const used of [this.#account(`owner ${owner}`), this.#account(this.poolName(owner)), this.#onNode])
+    for (const used of [this.#account(`owner ${owner}`), this.#account(this.networkOfOwner(owner)), this.#onNode])
       for (const name of NAMES) used[name] += more[name] ?? 0;
   }
 
@@ -267,7 +267,7 @@ export function freedOf({ contracts, windowCycles, keyCells, definitionBytes }: 
   return { contracts, window_cycles: windowCycles, key_cells: keyCells, definition_bytes: definitionBytes };
 }
 
-export function ofMachine(owner: string): Wanted {
+export function ofMachine(owner: string): QuotaRequest {
   return {
     ...{ owner, what: 'No machine was created.' },
     asked: [['machines', 1, 'Put further contracts on the machines you have.']],
@@ -278,7 +278,7 @@ export function ofMachine(owner: string): Wanted {
 export function refusalBeyond(
   limits: Limits,
   place: 'node' | 'network',
-  { what, asked }: Wanted,
+  { what, asked }: QuotaRequest,
   used: QuotaAmounts,
   free: Partial<QuotaAmounts>,
 ): Failure | undefined {

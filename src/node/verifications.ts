@@ -7,7 +7,7 @@ import { RecordVerifier } from '../record/verify-record.js';
 import { Failure } from '../schema/failure.js';
 import type { RecordReader } from '../store/store.js';
 import { type CallerQueue, NODE } from './caller-queue.js';
-import { poolOf } from './limits.js';
+import { roomOfNetwork } from './limits.js';
 
 const ROWS_PER_SLICE = 50;
 
@@ -22,7 +22,7 @@ interface VerificationsOptions {
 
 export class Verifications {
   readonly #options: VerificationsOptions;
-  readonly #running = new Map<string, { readonly pool: string; readonly walk: Promise<Verification> }>();
+  readonly #running = new Map<string, { readonly addressNetwork: string; readonly walk: Promise<Verification> }>();
   /** Settles after the last walk; the next one follows it. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -30,15 +30,16 @@ export class Verifications {
     this.#options = options;
   }
 
-  /** @param pool shares the room with other pools; see limits.ts @throws Failure `node_overloaded` */
-  of(slug: string, pool: string): Promise<Verification> {
+  /** @param addressNetwork has a share of the room; see limits.ts @throws Failure `node_overloaded` */
+  of(slug: string, addressNetwork: string): Promise<Verification> {
     const known = this.#running.get(slug);
     if (known !== undefined) return known.walk;
     const { most: onNode } = this.#options;
-    const ofPool = [...this.#running.values()].filter((one) => one.pool === pool).length;
-    if (ofPool + 1 > poolOf({ perOwner: onNode / 4, onNode }, this.#running.size - ofPool)) throw tooMany();
+    const ofNetwork = [...this.#running.values()].filter((one) => one.addressNetwork === addressNetwork).length;
+    if (ofNetwork + 1 > roomOfNetwork({ perOwner: onNode / 4, onNode }, this.#running.size - ofNetwork))
+      throw tooMany();
     const walk = this.#last.then(() => this.#verify(slug)).finally(() => this.#running.delete(slug));
-    this.#running.set(slug, { pool, walk });
+    this.#running.set(slug, { addressNetwork, walk });
     this.#last = walk.catch(() => {});
     return walk;
   }

@@ -4,7 +4,7 @@
 //   cycle              entry               restore    entry
 //                      |-- limiting_cycles-|          |-- counted up to the last cycle
 import { map, type OperatorFunction, pipe, reduce } from 'rxjs';
-import type { Figures as Counted } from '../limiter/fast-path.js';
+import type { GateFigures as Counted } from '../limiter/fast-path.js';
 import { Durations } from '../math/durations.js';
 import { assert } from '../schema/failure.js';
 import type { CycleRow, RowTransition, RunShape } from './cycle-row.js';

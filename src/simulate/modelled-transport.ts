@@ -4,7 +4,7 @@
 //               └─ limited ─┐                 └─ refused: failed ──────┤
 //                           └──────────────────────────────────────────┴─► answer ─► (lost) ─► client
 import type { Party } from '../actor/actor-system.js';
-import type { Answer } from '../actor/client/behaviour.js';
+import type { ServiceAnswer } from '../actor/client/behaviour.js';
 import type { SentAttempt, Transport } from '../actor/client/client.js';
 import type { Ticket } from '../time/agenda.js';
 import type { Clock } from '../time/clock.js';
@@ -12,7 +12,7 @@ import { Rank } from '../time/rank.js';
 import type { JourneyRecorder } from './journeys.js';
 import type { Service, Visit } from './service.js';
 
-type Limited = Extract<Answer, { type: 'limited' }>;
+type Limited = Extract<ServiceAnswer, { type: 'limited' }>;
 
 /** A missing part lets everything pass. */
 export interface ModelledTransportParts {
@@ -119,12 +119,12 @@ export class ModelledTransport implements Transport {
     else this.#answer(attempt, this.#failure(), 'service');
   }
 
-  #failure(): Answer {
+  #failure(): ServiceAnswer {
     const { tells } = this.#parts;
     return tells === undefined ? failed : { type: 'failed', retryAfterMs: tells() };
   }
 
-  #answer(attempt: SentAttempt, answer: Answer, from: Party): void {
+  #answer(attempt: SentAttempt, answer: ServiceAnswer, from: Party): void {
     const { loses, clock, journeys } = this.#parts;
     const isLost = loses?.() === true;
     if (clock !== undefined) journeys?.ended(attempt, clock, isLost ? 'lost' : answer.type);
@@ -134,6 +134,6 @@ export class ModelledTransport implements Transport {
   }
 }
 
-const served: Answer = { type: 'served' };
-const failed: Answer = { type: 'failed' };
-const lost: Answer = { type: 'lost' };
+const served: ServiceAnswer = { type: 'served' };
+const failed: ServiceAnswer = { type: 'failed' };
+const lost: ServiceAnswer = { type: 'lost' };

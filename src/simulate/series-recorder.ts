@@ -2,7 +2,7 @@
 //
 //   waiting   __|‾|_____|‾‾‾‾‾‾     queue: maximum of the cycle
 //   cycle     |   0   |   1   |     open jobs: at its end; latency: of the jobs served in it
-import type { Ending } from '../actor/client/behaviour.js';
+import type { JobEnding } from '../actor/client/behaviour.js';
 import type { ClientWatch } from '../actor/client/client-tally.js';
 import { nearestRank } from '../math/nearest-rank.js';
 import type { Series } from '../outcome/series.js';
@@ -63,7 +63,7 @@ export class SeriesRecorder implements ClientWatch, ServiceWatch {
     this.#retries += 1;
   }
 
-  ended(ending: Ending, ms: number): void {
+  ended(ending: JobEnding, ms: number): void {
     this.#reach(this.#clock.cycle());
     this.#openJobs -= 1;
     if (ending === 'succeeded') this.#latencies.push(ms);

@@ -3,7 +3,7 @@
 //   no clients    arrivals ─► counts per cycle ─────────────► gates          a million cycles a second and more
 //   clients       arrivals ─► instants ─► client ─► transport ─► gate ─► service  every attempt and answer at its own instant
 import { lastValueFrom, type Observable, type OperatorFunction } from 'rxjs';
-import type { Figures as Counted } from '../limiter/fast-path.js';
+import type { GateFigures as Counted } from '../limiter/fast-path.js';
 import { branchingDraws, drawsOf } from '../math/random.js';
 import type { Seed } from '../math/seed.js';
 import type { RunBranch } from '../math/splitting.js';

@@ -1,5 +1,5 @@
 // The clients of a run in virtual time, and their transport: gate, faults, service.
-import type { Answer } from '../actor/client/behaviour.js';
+import type { ServiceAnswer } from '../actor/client/behaviour.js';
 import type { SentAttempt } from '../actor/client/client.js';
 import { Population } from '../actor/client/population.js';
 import { retryAfterCycles } from '../limiter/forecast.js';
@@ -129,7 +129,10 @@ export class SimulatedClients {
     return this.#recorder.finish(lastCycle);
   }
 
-  #decide({ job: { contract, cost }, client }: SentAttempt): Extract<Answer, { type: 'limited' }> | number | undefined {
+  #decide({
+    job: { contract, cost },
+    client,
+  }: SentAttempt): Extract<ServiceAnswer, { type: 'limited' }> | number | undefined {
     const world = this.#world;
     const charged = cost === undefined ? undefined : (this.#charged ?? cost);
     const isAdmitted = world.decide(contract, 1, world.clock.cycle(), this.#holdMs, charged, cost) === 1;

@@ -7,14 +7,14 @@
 import type { BackupMetadata, Database as OpenDatabase, Statement } from 'better-sqlite3';
 import { assert, Failure } from '../schema/failure.js';
 import type { HeadMark, MissingRows } from './head-mark.js';
-import { displaced, readingFailure, stopped, writingFailure } from './sqlite-failure.js';
+import { displaced, readingFailure, storeStopped, writingFailure } from './sqlite-failure.js';
 import type { SqliteFile } from './sqlite-file.js';
 import { isOfSqlite, sqlite } from './sqlite-library.js';
 
 /** For example `setImmediate`: one commit for all writes of a turn of the event loop. */
 type Defer = (flush: () => void) => void;
 
-export interface ConnectionOptions {
+export interface SqliteOptions {
   /** Default: immediately. Then every commit is separate, and settled before `commit` returns. */
   readonly defer?: Defer | undefined;
   readonly monotonicMs?: (() => number) | undefined;
@@ -59,7 +59,7 @@ export class SqliteConnection {
   #lastTransactionMs = 0;
   #lastMoveMs = 0;
 
-  constructor(file: SqliteFile, { defer, monotonicMs, failCommits }: ConnectionOptions) {
+  constructor(file: SqliteFile, { defer, monotonicMs, failCommits }: SqliteOptions) {
     this.#file = file;
     this.#database = file.database;
     this.#defer = defer ?? ((flush) => flush());
@@ -224,7 +224,7 @@ export class SqliteConnection {
       this.#statement('UPDATE commits SET number = ?').run(this.#commits + 1);
       this.#commit.run();
     } catch (error) {
-      this.#stop(stopped(error));
+      this.#stop(storeStopped(error));
       return;
     }
     this.#commits += 1;

@@ -26,7 +26,7 @@ export function writingFailure(error: unknown): unknown {
   return explained(error, (code, why) =>
     code.startsWith('SQLITE_CONSTRAINT')
       ? new Bug(`the database refuses what was written: ${why}`, { cause: error })
-      : stopped(error),
+      : storeStopped(error),
   );
 }
 
@@ -88,7 +88,7 @@ export function unwritable(dir: string, why: string, cause?: unknown): Failure {
 }
 
 /** A full disk may have room again; after any other error its content is unknown. */
-export function stopped(error: unknown): Failure {
+export function storeStopped(error: unknown): Failure {
   if (FULL.has(codeOf(error) ?? '')) {
     return new Failure('disk_full', {
       what: 'The disk is full: the last writes are not on it.',

@@ -4,7 +4,7 @@ import type { ContractDefinition } from '../limiter/definition.js';
 import { sha256Hex } from '../schema/canonical.js';
 import { assert } from '../schema/failure.js';
 import { SqliteAnswers } from './sqlite-answers.js';
-import type { ConnectionOptions } from './sqlite-connection.js';
+import type { SqliteOptions } from './sqlite-connection.js';
 import { SqliteCredentials } from './sqlite-credentials.js';
 import { damaged } from './sqlite-failure.js';
 import { openSqliteFile } from './sqlite-file.js';
@@ -12,7 +12,7 @@ import { SqliteRecords } from './sqlite-records.js';
 import { decodeState, encodeState, type StateColumns } from './state-codec.js';
 import type { ContractImage, ContractState, MachineImage, Store, StoredMachine } from './store.js';
 
-export interface SqliteStoreOptions extends ConnectionOptions {
+export interface SqliteStoreOptions extends SqliteOptions {
   readonly dir: string;
   /** Blocking wait for another process to release the folder, in ms. Default 500. */
   readonly lockWaitMs?: number | undefined;

@@ -6,7 +6,7 @@ import { cycleOf } from './cycle.js';
 import { nextTurn } from './next-turn.js';
 
 /** 'drained': nothing waits. 'reached': the next task is due after `untilMs`. */
-export type Ending = 'drained' | 'reached' | 'stopped';
+type Ending = 'drained' | 'reached' | 'stopped';
 
 interface RunOptions {
   /** Runs the tasks due up to this instant, in unix ms. Default: until nothing waits. */

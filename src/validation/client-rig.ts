@@ -1,5 +1,5 @@
 // Clients of one kind in virtual time, for published systems.
-import type { Answer } from '../actor/client/behaviour.js';
+import type { ServiceAnswer } from '../actor/client/behaviour.js';
 import type { SentAttempt, Transport } from '../actor/client/client.js';
 import { type CustomClientSpec, planClients } from '../actor/client/client-plan.js';
 import type { ClientSpec } from '../actor/client/client-schema.js';
@@ -18,7 +18,7 @@ interface RigOptions {
   readonly spec: ClientSpec | CustomClientSpec;
   readonly seed: number;
   readonly purpose: string;
-  readonly decide?: (attempt: SentAttempt, nowMs: number) => Extract<Answer, { type: 'limited' }> | undefined;
+  readonly decide?: (attempt: SentAttempt, nowMs: number) => Extract<ServiceAnswer, { type: 'limited' }> | undefined;
   readonly service: Pick<ServerPlan, 'time'> & Partial<ServicePlan>;
   readonly speed?: (nowMs: number) => number;
   readonly watch?: ServiceWatch;

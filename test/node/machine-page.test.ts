@@ -1,7 +1,7 @@
 // The page of a machine, in a browser: what it shows is what the API says, for a whole burst and over the death of its node.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { COURSE_CYCLES } from '../../src/api/course.js';
+import { HISTORY_CYCLES } from '../../src/api/contract-history.js';
 import { findChromium, launchChromium, noChromium } from '../chromium.js';
 import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
 import { ask } from './asking.js';
@@ -271,7 +271,7 @@ async function linePixels(page: Page): Promise<{ gap: number; inGap: number; els
       }
       const canvas = document.querySelector('.chart canvas');
       const [left, right] = [56, 58].map((px) => px * devicePixelRatio);
-      const x = (age) => left + ((canvas.width - left - right) / ${COURSE_CYCLES}) * (${COURSE_CYCLES} - 0.5 - age);
+      const x = (age) => left + ((canvas.width - left - right) / ${HISTORY_CYCLES}) * (${HISTORY_CYCLES} - 0.5 - age);
       const paper = document.createElement('canvas').getContext('2d');
       paper.fillStyle = getComputedStyle(canvas).getPropertyValue('--link');
       paper.fillRect(0, 0, 1, 1);

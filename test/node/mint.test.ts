@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Host } from '../../src/host/host.js';
-import type { Asked } from '../../src/node/counting/decision.js';
+import type { DecisionRequest } from '../../src/node/counting/decision.js';
 import { decideNow } from '../../src/node/counting/local/deciding.js';
 import { MINT_MACHINE, Mint } from '../../src/node/mint.js';
 import type { Registry } from '../../src/node/registry/registry.js';
@@ -21,8 +21,8 @@ function limited(limits = { threshold: 2, within: 5, addresses: 3 }) {
       deleteContract: async () => ({ contracts: 1, window_cycles: 0, key_cells: 0, definition_bytes: 0 }),
     },
     counting: {
-      decide: (asked: Asked) => decideNow(asked, false, clock.cycle(), clock.now()),
-      peek: (asked: Asked) => decideNow(asked, true, clock.cycle(), clock.now()),
+      decide: (asked: DecisionRequest) => decideNow(asked, false, clock.cycle(), clock.now()),
+      peek: (asked: DecisionRequest) => decideNow(asked, true, clock.cycle(), clock.now()),
     },
   };
   let mint = new Mint(parts);

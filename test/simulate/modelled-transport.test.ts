@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Answer } from '../../src/actor/client/behaviour.js';
+import type { ServiceAnswer } from '../../src/actor/client/behaviour.js';
 import type { SentAttempt } from '../../src/actor/client/client.js';
 import { planClients } from '../../src/actor/client/client-plan.js';
 import { Population } from '../../src/actor/client/population.js';
@@ -32,7 +32,7 @@ function send(
   return { counts: population.counts, endMs: clock.now(), service: service.counts };
 }
 
-const limited: Extract<Answer, { type: 'limited' }> = { type: 'limited', retryAfterMs: 5 };
+const limited: Extract<ServiceAnswer, { type: 'limited' }> = { type: 'limited', retryAfterMs: 5 };
 
 describe('an attempt', () => {
   it('that the gate lets through is served by the service', () => {

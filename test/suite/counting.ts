@@ -7,8 +7,8 @@ import { planRule } from '../../src/limiter/planned-rule.js';
 import { copyOf, LIMITED, NEVER } from '../../src/limiter/rule/rule.js';
 import type { RuleDefinition } from '../../src/limiter/rule/rule-definition.js';
 import { RandomStream } from '../../src/math/random.js';
-import type { Decided, EventAnswer, Outcome } from '../../src/node/counting/counting.js';
-import type { Asked, Decision } from '../../src/node/counting/decision.js';
+import type { DecisionResult, EventAnswer, TimedDecision } from '../../src/node/counting/counting.js';
+import type { Decision, DecisionRequest } from '../../src/node/counting/decision.js';
 import type { Lines } from '../../src/node/counting/lines.js';
 import { type OnceOnly, Replayed } from '../../src/node/counting/once-only.js';
 import type { RunningNode } from '../../src/node/node.js';
@@ -106,13 +106,13 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
       }
     };
 
-    const asked = (id: string, n = 1, key?: string, node = lastNode()): Asked => {
+    const asked = (id: string, n = 1, key?: string, node = lastNode()): DecisionRequest => {
       const contract = node.host.contract(id);
       const machine = node.host.machine(contract.machine.slug);
       return { machine, contract, kind: 0, n, name: key === undefined ? undefined : contract.nameOf(key) };
     };
     /** What was decided, without what differs from run to run. */
-    const said = (outcome: Outcome): Partial<Decision> | string => {
+    const said = (outcome: DecisionResult): Partial<Decision> | string => {
       if (outcome instanceof Failure) return outcome.code;
       const { state, count, admitted, limited, remaining, retry_after_cycles } = outcome.decision as Decision;
       return { state, count, admitted, limited, remaining, retry_after_cycles };
@@ -155,8 +155,8 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
               const state = states[place]!;
               const one = asked(id, n, place === 1 ? 'ann' : undefined, node);
               const delay = planned.rule.decide(copyOf(state), NOW_MS, n, planned.holdMs);
-              const looked = ((await node.counting.peek(one)) as Decided).decision;
-              const { decision } = (await node.counting.decide(one)) as Decided;
+              const looked = ((await node.counting.peek(one)) as TimedDecision).decision;
+              const { decision } = (await node.counting.decide(one)) as TimedDecision;
               planned.rule.decide(state, NOW_MS, n, planned.holdMs);
               const admitted = delay === LIMITED ? 0 : n;
               expect([k, n, looked.admitted, decision.admitted, decision.limited]).toEqual([
@@ -194,8 +194,8 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
         const made = await Made.machine();
         const id = await made.limit({ threshold: 1, shadow: true });
         const { counting } = lastNode();
-        const of = async (outcome: Outcome | Promise<Outcome>) => {
-          const { admitted, limited, would_limit } = ((await outcome) as Decided).decision as Decision;
+        const of = async (outcome: DecisionResult | Promise<DecisionResult>) => {
+          const { admitted, limited, would_limit } = ((await outcome) as TimedDecision).decision as Decision;
           return [admitted, limited, would_limit];
         };
         expect([
@@ -529,16 +529,16 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
       return { node, asked: { machine: node.host.machine('timed'), contract, kind: 0, n: 1, name: undefined } };
     };
     const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
-    const cycleNow = async () => ((await one().node.counting.peek(one().asked)) as Decided).cycle;
+    const cycleNow = async () => ((await one().node.counting.peek(one().asked)) as TimedDecision).cycle;
 
     it('one who waits as long as is said is admitted, and a cycle earlier is not', async () => {
       const { node, asked } = one();
-      let limited: Decided;
-      do limited = (await node.counting.decide(asked)) as Decided;
+      let limited: TimedDecision;
+      do limited = (await node.counting.decide(asked)) as TimedDecision;
       while (limited.decision.limited === 0);
       const again = limited.cycle + limited.decision.retry_after_cycles!;
       for (let admitted = 0; admitted === 0; ) {
-        const { cycle, decision } = (await node.counting.peek(asked)) as Decided;
+        const { cycle, decision } = (await node.counting.peek(asked)) as TimedDecision;
         admitted = decision.admitted;
         expect([cycle, admitted]).toEqual([cycle, cycle < again ? 0 : 1]);
         expect([cycle, decision.retry_after_cycles]).toEqual([cycle, Math.max(0, again - cycle)]);
@@ -555,7 +555,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
       };
       while ((await node.counting.state(asked.contract)).count > 0) await pause();
       node.counting.samples.begin(sampled);
-      const { cycle } = (await node.counting.decide(asked)) as Decided;
+      const { cycle } = (await node.counting.decide(asked)) as TimedDecision;
       while (Math.max(...taken.keys()) < cycle + within) await pause();
       node.counting.samples.end(sampled);
       const known = taken.size;

@@ -24,17 +24,17 @@ export interface Attempt {
   readonly number: number;
 }
 
-export type Answer =
+export type ServiceAnswer =
   | { readonly type: 'served' }
   /** `retryAfterMs`: the wait announced by the limiter or by the service. */
   | { readonly type: 'limited'; readonly retryAfterMs: number | undefined }
   | { readonly type: 'failed'; readonly retryAfterMs?: number }
   | { readonly type: 'lost' };
 
-export type Setback = Exclude<Answer, { type: 'served' }> | { readonly type: 'timeout' };
+export type Setback = Exclude<ServiceAnswer, { type: 'served' }> | { readonly type: 'timeout' };
 
 /** The wait that an answer announces. */
-export function toldMsOf(answer: Answer | Setback): number | undefined {
+export function toldMsOf(answer: ServiceAnswer | Setback): number | undefined {
   return answer.type === 'limited' || answer.type === 'failed' ? answer.retryAfterMs : undefined;
 }
 
@@ -45,7 +45,7 @@ export type SetbackType = Setback['type'];
 export type ClientEvent =
   | { readonly type: 'begin' }
   | { readonly type: 'job'; readonly job: Job }
-  | ((Answer | Setback) & { readonly attempt: Attempt })
+  | ((ServiceAnswer | Setback) & { readonly attempt: Attempt })
   /** An abandoned attempt was served after all. */
   | { readonly type: 'late'; readonly attempt: Attempt }
   | { readonly type: 'wake'; readonly waitedMs: number }
@@ -58,7 +58,7 @@ export type ClientEvent =
   | { readonly type: 'rate_restored' };
 
 /** `succeeded`: served while still wanted. `dropped`: from a full buffer. */
-export type Ending = 'succeeded' | 'given_up' | 'dropped';
+export type JobEnding = 'succeeded' | 'given_up' | 'dropped';
 
 /** In ms, or a law for one draw from the random stream of the kind. */
 export type Wait = number | { drawMs(draw: RandomStream): number };
@@ -72,7 +72,7 @@ export type Effect =
   /** Stops waiting for the attempts in flight. Of their events only late can follow. */
   | { readonly type: 'abandon' }
   /** Every job ends once. */
-  | { readonly type: 'finish'; readonly job: Job; readonly ending: Ending }
+  | { readonly type: 'finish'; readonly job: Job; readonly ending: JobEnding }
   /** Replaces an earlier wait. */
   | { readonly type: 'wait'; readonly wait: Wait }
   /** A wait before another attempt if retry limits and the deadline allow it; else `no_retry` follows. */

@@ -105,7 +105,7 @@ function enabled(edges: Edges | undefined, memory: Memory, event: object): Compi
   return undefined;
 }
 
-export function machineOf<Type extends string>({ config, guards, actions }: ClientChart<Type>): AnyStateMachine {
+export function clientMachine<Type extends string>({ config, guards, actions }: ClientChart<Type>): AnyStateMachine {
   const drawn = setup({
     types: { context: {} as Memory, events: {} as ClientEvent, emitted: {} as Effect },
     guards: Object.fromEntries(

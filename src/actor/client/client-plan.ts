@@ -11,7 +11,7 @@ import { holding } from './holding.js';
 import type { InstancePlan } from './instance.js';
 import { type ClientLibrary, clientLibraries } from './libraries.js';
 import { obedient, open } from './requesting.js';
-import { limitsOfRetries, RetryReader, refuse } from './retry-plan.js';
+import { limitsOfRetries, RetryReader, refuseField } from './retry-plan.js';
 
 export interface ClientPlan {
   /** For figures, actors and random streams; unique in the run. */
@@ -53,7 +53,7 @@ export function planClients(
   return specs.map((spec, index) => {
     const path = `${place}/${index}`;
     const name = spec.name ?? freeName(nameOf(spec), specs, taken);
-    if (taken.has(name)) refuse(`${path}/name`, `"${name}" is taken by another kind of client`);
+    if (taken.has(name)) refuseField(`${path}/name`, `"${name}" is taken by another kind of client`);
     taken.add(name);
     return { name, ...planClient(spec, new RetryReader(cycleMs, path)) };
   });

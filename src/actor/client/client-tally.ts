@@ -3,7 +3,7 @@
 //   warm-up                | measured
 //   job ─► attempt ─► ...  | ─► served                not counted: jobs count if born after the warm-up
 import { type DurationFigures, Durations } from '../../math/durations.js';
-import type { Ending, Job } from './behaviour.js';
+import type { Job, JobEnding } from './behaviour.js';
 
 export interface ClientCounts {
   readonly jobs: number;
@@ -30,7 +30,7 @@ export interface ClientWatch {
   born(): void;
   retried(): void;
   /** @param ms since the job was wanted */
-  ended(ending: Ending, ms: number): void;
+  ended(ending: JobEnding, ms: number): void;
 }
 
 const nothing = { jobs: 0, attempts: 0, retries: 0, succeeded: 0, given_up: 0, dropped: 0, abandoned: 0 };
@@ -79,7 +79,7 @@ export class ClientTally {
     if (this.#isCounted(job)) this.#counts.abandoned += 1;
   }
 
-  finished(job: Job, ending: Ending, nowMs: number): void {
+  finished(job: Job, ending: JobEnding, nowMs: number): void {
     this.#watch?.ended(ending, nowMs - job.bornMs);
     // By the time of serving: counted by birth, the jobs in progress at the end would be missing.
     if (ending === 'succeeded' && nowMs >= this.fromMs && nowMs < this.untilMs) this.#goodput += 1;

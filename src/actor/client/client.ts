@@ -14,12 +14,12 @@ import type { Clock } from '../../time/clock.js';
 import { Rank } from '../../time/rank.js';
 import type { ActorSystem, Party } from '../actor-system.js';
 import {
-  type Answer,
   type Attempt,
   type ClientEvent,
   type ClientState,
   type Effect,
   type Job,
+  type ServiceAnswer,
   toldMsOf,
   type Wait,
 } from './behaviour.js';
@@ -122,7 +122,7 @@ export class Client {
     return this.#emitted;
   }
 
-  answered(attempt: SentAttempt, answer: Answer, from: Party): void {
+  answered(attempt: SentAttempt, answer: ServiceAnswer, from: Party): void {
     const { clock, tally } = this.#world;
     if (attempt.timeout !== undefined) clock.agenda.cancel(attempt.timeout);
     this.#ended(attempt, answer.type, toldMsOf(answer));
@@ -305,7 +305,7 @@ export class SentAttempt implements Attempt {
   }
 
   /** Call once. The client of an abandoned attempt learns only that it was served. */
-  answer(answer: Answer, from: Party = 'network'): void {
+  answer(answer: ServiceAnswer, from: Party = 'network'): void {
     if (this.#fate !== 'abandoned') {
       this.end('answered');
       this.client.answered(this, answer, from);

@@ -15,11 +15,11 @@ import { Rank } from '../../time/rank.js';
 import type { ActorSystem } from '../actor-system.js';
 import type { ClientEvent, Job } from './behaviour.js';
 import { Client, type ClientWorld, type Transport } from './client.js';
-import { customMachine, machineOf } from './client-chart.js';
+import { clientMachine, customMachine } from './client-chart.js';
 import type { ClientPlan } from './client-plan.js';
 import { type ClientCounts, ClientTally, type ClientWatch, sumOf, type TallyFigures } from './client-tally.js';
 import { Instance } from './instance.js';
-import { refuse } from './retry-plan.js';
+import { refuseField } from './retry-plan.js';
 
 interface PopulationOptions {
   readonly clock: Clock;
@@ -145,12 +145,15 @@ class Kind implements ClientWorld {
   ) {
     const { name, count, share, shared, behaviour, chart } = plan;
     if (count !== undefined && share > 0 && count < contracts) {
-      refuse(`/${index}/count`, `is ${count}, and there are ${contracts} contracts: each needs a device of its own`);
+      refuseField(
+        `/${index}/count`,
+        `is ${count}, and there are ${contracts} contracts: each needs a device of its own`,
+      );
     }
     this.clock = clock;
     this.transport = transport;
     if (actors !== undefined)
-      this.inspected = { actors, machine: chart === undefined ? customMachine(behaviour) : machineOf(chart) };
+      this.inspected = { actors, machine: chart === undefined ? customMachine(behaviour) : clientMachine(chart) };
     this.tally = new ClientTally(fromMs ?? clock.now(), watch, untilMs);
     this.draw = draws(`clients/${name}/behaviour`);
     this.#picks = draws(`clients/${name}/device`);

@@ -175,7 +175,7 @@ export class RetryReader {
   }
 
   #refuse(path: string, message: string): never {
-    refuse(`${this.place}${path}`, message);
+    refuseField(`${this.place}${path}`, message);
   }
 }
 
@@ -187,7 +187,7 @@ function quotaOf({ capacity, cost = 1, charge = 'retry', threshold, refund = {} 
   return { capacity, cost: { limited, failed, lost, timeout }, charge, threshold, refund: { start, first, retried } };
 }
 
-export function refuse(path: string, message: string): never {
+export function refuseField(path: string, message: string): never {
   throw new Failure('invalid_input', {
     what: 'The clients cannot be made.',
     why: `${path} ${message}.`,

@@ -4,12 +4,12 @@
 //   count <= 100                   [0 .. 100]
 //   count < 10 or count > 100      [0 .. 9]   [101 ................... Infinity)
 
-export interface Range {
+export interface IntegerRange {
   readonly lo: number;
   readonly hi: number;
 }
 
-export type IntegerSet = readonly Range[];
+export type IntegerSet = readonly IntegerRange[];
 
 export const NONE: IntegerSet = [];
 export const ALL: IntegerSet = [{ lo: 0, hi: Number.POSITIVE_INFINITY }];
@@ -38,7 +38,7 @@ export function union(...sets: readonly IntegerSet[]): IntegerSet {
 }
 
 export function complement(set: IntegerSet): IntegerSet {
-  const rest: Range[] = [];
+  const rest: IntegerRange[] = [];
   let from = 0;
   for (const { lo, hi } of set) {
     if (from < lo) rest.push({ lo: from, hi: lo - 1 });
@@ -52,6 +52,6 @@ export function intersection(a: IntegerSet, b: IntegerSet): IntegerSet {
   return complement(union(complement(a), complement(b)));
 }
 
-export function rangeAround(set: IntegerSet, count: number): Range | undefined {
+export function rangeAround(set: IntegerSet, count: number): IntegerRange | undefined {
   return set.find(({ lo, hi }) => lo <= count && count <= hi);
 }

@@ -10,7 +10,7 @@ import type { Static } from 'typebox';
 import { Type } from '../../schema/json-schema.js';
 import { blockMs, countRefused, flag, limit, phaseMs, resetEdge, strict, wait, windowMs } from './fields.js';
 import { multipleOf, periodsIn } from './periods.js';
-import { counted, LAST_MS, LIMITED, NEVER, type Rule } from './rule.js';
+import { cappedSum, LAST_MS, LIMITED, NEVER, type Rule } from './rule.js';
 
 export const FixedWindowParams = Type.Object(
   {
@@ -120,7 +120,7 @@ export function fixedWindow(
       const ok = after <= most;
       if (!ok && !countsRefused) return LIMITED;
       if (over) state.endMs = endFrom(state, t);
-      state.count = counted(before, n);
+      state.count = cappedSum(before, n);
       if (ok) {
         state.admittedMs = t;
         if (elastic) endAt(state, t + span);
@@ -135,7 +135,7 @@ export function fixedWindow(
       const over = isOver(state, t);
       if (n < 0 && (over || sinceMs < state.endMs - span)) return;
       if (over) state.endMs = endFrom(state, t);
-      state.count = counted(over ? 0 : state.count, n);
+      state.count = cappedSum(over ? 0 : state.count, n);
     },
     nextAdmission(state, t, n) {
       if (n > most) return NEVER;

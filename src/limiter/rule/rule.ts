@@ -99,6 +99,6 @@ export function firstTime(
   return from + high * grainMs;
 }
 
-export function counted(before: number, n: number): number {
+export function cappedSum(before: number, n: number): number {
   return Math.min(before + n, Number.MAX_SAFE_INTEGER);
 }

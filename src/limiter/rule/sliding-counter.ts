@@ -14,7 +14,7 @@ import type { Static } from 'typebox';
 import { Type } from '../../schema/json-schema.js';
 import { blockMs, countRefused, flag, limit, phaseMs, resetEdge, strict, windowMs } from './fields.js';
 import { multipleOf, periodsIn } from './periods.js';
-import { counted, firstTime, LAST_MS, LIMITED, NEVER, type Rule } from './rule.js';
+import { cappedSum, firstTime, LAST_MS, LIMITED, NEVER, type Rule } from './rule.js';
 
 export const SlidingCounterParams = Type.Object(
   {
@@ -135,7 +135,7 @@ export function slidingCounter(params: Static<typeof SlidingCounterParams>, grai
         state.fromMs = view.fromMs;
         state.turns = view.turns;
         state.prev = view.prev;
-        state.cur = counted(view.cur, n);
+        state.cur = cappedSum(view.cur, n);
         if (wholeTtl) state.goneMs = t + Math.trunc((view.startMs + 2 * span - t) / 1000) * 1000;
       }
       if (ok) return 0;

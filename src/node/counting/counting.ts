@@ -10,7 +10,7 @@ import type { Chain } from '../../host/ledger.js';
 import type { Machine } from '../../host/machine.js';
 import type { AuditRow } from '../../record/row.js';
 import type { Failure } from '../../schema/failure.js';
-import type { Asked, Decision, Uncounted } from './decision.js';
+import type { Decision, DecisionRequest, Uncounted } from './decision.js';
 import type { Lines } from './lines.js';
 import type { Event } from './listeners.js';
 import type { OnceOnly, Replayed } from './once-only.js';
@@ -23,12 +23,12 @@ export interface Counting {
   readonly failure: Failure | undefined;
 
   /** Resolves once the decision is as durable as the node promises. @throws Failure `store_failed`, `store_away` */
-  decide(asked: Asked): MaybePromise<Outcome>;
+  decide(asked: DecisionRequest): MaybePromise<DecisionResult>;
 
-  peek(asked: Asked): MaybePromise<Outcome>;
+  peek(asked: DecisionRequest): MaybePromise<DecisionResult>;
 
   /** As `decide`, for many on one machine, in order. `n` 0 counts nothing and shows how one would be decided. */
-  decideAll(machine: Machine, asked: readonly Asked[]): MaybePromise<Outcomes>;
+  decideAll(machine: Machine, asked: readonly DecisionRequest[]): MaybePromise<DecisionResults>;
 
   /**
    * Counts an event in one contract or in all that listen. With `once`, a repetition only gets the same answer.
@@ -93,15 +93,15 @@ export interface KeyShown {
   readonly retry_after_cycles: number | undefined;
 }
 
-export interface Decided {
+export interface TimedDecision {
   readonly decision: Decision | Uncounted;
   readonly cycle: number;
   readonly nowMs: number;
 }
 
-export type Outcome = Decided | Failure;
+export type DecisionResult = TimedDecision | Failure;
 
-export interface Outcomes {
+export interface DecisionResults {
   readonly cycle: number;
   readonly nowMs: number;
   readonly each: readonly (Decision | Uncounted | Failure)[];

@@ -5,7 +5,7 @@ import type { Machine } from '../../host/machine.js';
 import { admissionMs, cyclesUntil } from '../../limiter/forecast.js';
 import type { Gate } from '../../limiter/gate.js';
 
-export interface Asked {
+export interface DecisionRequest {
   readonly machine: Machine;
   readonly contract: Contract;
   /** Index into `plan.kinds`. */
@@ -44,7 +44,7 @@ export interface Uncounted {
 
 /** @param gate after the decision @param cost of the request whose retry time is given */
 export function decisionOf(
-  { contract, kind, n, name }: Pick<Asked, 'contract' | 'kind' | 'n' | 'name'>,
+  { contract, kind, n, name }: Pick<DecisionRequest, 'contract' | 'kind' | 'n' | 'name'>,
   admitted: number,
   { stateIndex, count: all, gate }: KeyState,
   cost = 1,
@@ -77,11 +77,11 @@ export function decisionOf(
   };
 }
 
-export function gateDecisionOf(asked: Asked, admitted: number, cycle: number): Decision {
+export function gateDecisionOf(asked: DecisionRequest, admitted: number, cycle: number): Decision {
   return decisionOf(asked, admitted, asked.contract.stateOf(asked.name, cycle), asked.n);
 }
 
-export function foreseen(asked: Asked, cycle: number): Decision {
+export function foreseen(asked: DecisionRequest, cycle: number): Decision {
   const { contract, n } = asked;
   contract.advance(cycle);
   const decision = gateDecisionOf(asked, n, cycle);

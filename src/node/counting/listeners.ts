@@ -9,11 +9,11 @@ import { nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
 import { checkKey, keyNameOf, nameOf } from '../keyed.js';
 import { contractOf } from '../ownership.js';
-import type { Asked } from './decision.js';
+import type { DecisionRequest } from './decision.js';
 
 export type Event = Static<typeof EventShape>;
 
-export type Listener = Pick<Asked, 'contract' | 'kind'>;
+export type Listener = Pick<DecisionRequest, 'contract' | 'kind'>;
 
 /** @throws Failure `contract_not_found`, `contract_failed` (all have stopped), `unknown_event_type` */
 export function listenersOf(host: Host, machine: Machine, event: string, contractId?: string): Listener[] {
@@ -31,7 +31,12 @@ export function listenersOf(host: Host, machine: Machine, event: string, contrac
 }
 
 /** @throws Failure for a key that does not fit, and for more events than can be decided at once */
-export function askedBy(machine: Machine, listeners: readonly Listener[], n: number, key: string | undefined): Asked[] {
+export function askedBy(
+  machine: Machine,
+  listeners: readonly Listener[],
+  n: number,
+  key: string | undefined,
+): DecisionRequest[] {
   checkKey(listeners, key);
   const tooMany = whyNotSoMany(listeners, n);
   if (tooMany !== undefined) throw tooMany;
@@ -41,7 +46,7 @@ export function askedBy(machine: Machine, listeners: readonly Listener[], n: num
 const REQUEST = 'request';
 
 /** @throws Failure `unknown_event_type`, `key_missing`, `invalid_input` */
-export function askedOfGate(machine: Machine, contract: Contract, n: number, key: string | undefined): Asked {
+export function askedOfGate(machine: Machine, contract: Contract, n: number, key: string | undefined): DecisionRequest {
   const kind = contract.listensTo(REQUEST);
   if (kind < 0) throw noGate(contract);
   const asked = { machine, contract, kind, n, name: keyNameOf(contract, key) };

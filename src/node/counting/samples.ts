@@ -1,5 +1,5 @@
-// The figures of a contract at the end of a cycle: the columns of its course.
-import { type Column, columns } from '../../api/course.js';
+// The figures of a contract at the end of a cycle: the columns of its history.
+import { type Column, columns } from '../../api/contract-history.js';
 import type { Contract } from '../../host/contract.js';
 
 export interface Sampled {

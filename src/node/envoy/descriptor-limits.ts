@@ -39,7 +39,7 @@ export interface DescriptorLimit {
   readonly perUnit: { readonly requests: number; readonly unit: Unit } | undefined;
 }
 
-export interface Level {
+export interface DescriptorLevel {
   readonly exact: Map<string, Branch>;
   /** By prefix, the longest first. */
   readonly begins: { readonly key: string; readonly prefix: string; readonly branch: Branch }[];
@@ -48,7 +48,7 @@ export interface Level {
 
 export interface Branch {
   limit: DescriptorLimit | undefined;
-  readonly below: Level;
+  readonly below: DescriptorLevel;
 }
 
 export interface Entry {
@@ -87,7 +87,7 @@ export function idOf({ key, value }: Entry): string {
 }
 
 /** Undefined for a descriptor without one: it is admitted, and counted nowhere. */
-export function findLimit(root: Level, entries: readonly Entry[]): DescriptorLimit | undefined {
+export function findLimit(root: DescriptorLevel, entries: readonly Entry[]): DescriptorLimit | undefined {
   let level = root;
   let limit: DescriptorLimit | undefined;
   for (const entry of entries) {

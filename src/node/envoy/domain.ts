@@ -3,12 +3,12 @@ import type { Machine } from '../../host/machine.js';
 import type { ContractDefinition } from '../../limiter/definition.js';
 import { planContract } from '../../limiter/validate.js';
 import { assert, Failure } from '../../schema/failure.js';
-import type { Asked } from '../counting/decision.js';
+import type { DecisionRequest } from '../counting/decision.js';
 import { isReserved } from '../ownership.js';
 import type { Parts } from '../parts.js';
 import { type DescriptorLimit, findLimit, keyOf, limitPerUnit } from './descriptor-limits.js';
 import type { DomainLimits } from './limits-file.js';
-import { type Descriptor, type Hit, type RateLimitRequest, unitOf } from './rate-limit-messages.js';
+import { type Descriptor, type Hit, type RateLimitRequest, rateUnitOf } from './rate-limit-messages.js';
 
 const MAX_KEYS = 10_000;
 
@@ -68,13 +68,13 @@ export class Domain {
   }
 
   /** A promise if its contract is made first; undefined for a hit that counts nothing. */
-  askedOf({ limit, key, hits: n }: Hit): Asked | undefined | Promise<Asked> {
+  askedOf({ limit, key, hits: n }: Hit): DecisionRequest | undefined | Promise<DecisionRequest> {
     const id = this.#contractOf(limit);
     if (id instanceof Promise) return id.then((made) => this.#asked(made, key, n));
     return id === undefined ? undefined : this.#asked(id, key, n);
   }
 
-  #asked(id: string, key: string, n: number): Asked {
+  #asked(id: string, key: string, n: number): DecisionRequest {
     const contract = this.#parts.host.contract(id);
     const name = contract.nameOf(key);
     assert(name !== undefined, 'the contract of a limit has keys');
@@ -121,7 +121,7 @@ function overriding(
   domain: string,
   { requests_per_unit: requests, unit }: NonNullable<Descriptor['limit']>,
 ): DescriptorLimit {
-  const known = unitOf(unit);
+  const known = rateUnitOf(unit);
   assert(known !== undefined, 'a unit that is not known was refused');
   const path = `${domain}.override_${requests}_${known}`;
   return { path, name: undefined, replaces: [], isShadow: false, ...limitPerUnit(requests, known, path) };

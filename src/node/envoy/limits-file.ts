@@ -7,9 +7,9 @@ import { Type } from '../../schema/json-schema.js';
 import { valueFaults } from '../../schema/value-faults.js';
 import {
   type Branch,
+  type DescriptorLevel,
   type DescriptorLimit,
   idOf,
-  type Level,
   limitPerUnit,
   named,
   units,
@@ -86,7 +86,7 @@ const File = Type.Object(
 export interface DomainLimits extends Omit<Static<typeof File>, 'descriptors'> {
   readonly machine: string;
   readonly limits: readonly DescriptorLimit[];
-  readonly root: Level;
+  readonly root: DescriptorLevel;
 }
 
 const MOST_LEVELS = 16;
@@ -129,11 +129,11 @@ interface Reading {
   readonly faults: Fault[];
 }
 
-function newLevel(): Level {
+function newLevel(): DescriptorLevel {
   return { exact: new Map(), begins: [], any: new Map() };
 }
 
-function readLevel(descriptors: readonly unknown[], level: Level, at: Reading): void {
+function readLevel(descriptors: readonly unknown[], level: DescriptorLevel, at: Reading): void {
   for (const [index, given] of descriptors.entries()) {
     const place = `${at.place}/${index}`;
     const faults = valueFaults(Descriptor, given, place);
@@ -155,7 +155,7 @@ function readLevel(descriptors: readonly unknown[], level: Level, at: Reading): 
   level.begins.sort((a, b) => b.prefix.length - a.prefix.length);
 }
 
-function branchAt({ exact, begins, any }: Level, key: string, value: string | undefined): Branch | undefined {
+function branchAt({ exact, begins, any }: DescriptorLevel, key: string, value: string | undefined): Branch | undefined {
   const branch: Branch = { limit: undefined, below: newLevel() };
   if (value?.endsWith('*') === true) {
     const prefix = value.slice(0, -1);

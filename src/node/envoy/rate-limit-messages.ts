@@ -60,12 +60,12 @@ export function refuseFaults({ domain, descriptors, hits_addend: common }: RateL
     if (entries.some(({ key }) => key === '')) refuse('An entry has no key.', 'Give each entry one.');
     if (isNegative) refuse('It asks for hits back.', 'What was counted stays counted until it leaves the window.');
     if ((hits?.value ?? 0) > MOST_HITS) refuse(`It has more than ${MOST_HITS} hits.`, 'Send them in several requests.');
-    if (limit !== null && unitOf(limit.unit) === undefined)
+    if (limit !== null && rateUnitOf(limit.unit) === undefined)
       refuse(`The unit ${limit.unit} of its limit is not known.`, `Units are ${units.join(', ')}.`);
   }
 }
 
-export function unitOf(name: string): Unit | undefined {
+export function rateUnitOf(name: string): Unit | undefined {
   return units.find((unit) => unit === name.toLowerCase());
 }
 

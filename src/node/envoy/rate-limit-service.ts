@@ -19,8 +19,8 @@ import type { Logger } from 'pino';
 import { isLoopback } from '../../api/loopback.js';
 import type { Machine } from '../../host/machine.js';
 import { assert, Failure } from '../../schema/failure.js';
-import type { Outcomes } from '../counting/counting.js';
-import type { Asked, Decision, Uncounted } from '../counting/decision.js';
+import type { DecisionResults } from '../counting/counting.js';
+import type { Decision, DecisionRequest, Uncounted } from '../counting/decision.js';
 import type { Parts } from '../parts.js';
 import { Domain } from './domain.js';
 import type { DomainLimits } from './limits-file.js';
@@ -141,17 +141,17 @@ class Service {
     const asked = hits.map((hit) => hit && domain.askedOf(hit));
     if (asked.some((one) => one instanceof Promise))
       return Promise.all(asked).then((made) => this.#count(domain.machine, hits, made));
-    return this.#count(domain.machine, hits, asked as (Asked | undefined)[]);
+    return this.#count(domain.machine, hits, asked as (DecisionRequest | undefined)[]);
   }
 
   #count(
     machine: Machine,
     hits: readonly (Hit | undefined)[],
-    asked: readonly (Asked | undefined)[],
+    asked: readonly (DecisionRequest | undefined)[],
   ): RateLimitResponse | Promise<RateLimitResponse> {
     const counted = asked.filter((one) => one !== undefined);
     const outcomes = this.#parts.counting.decideAll(machine, counted);
-    const answered = ({ each, nowMs }: Outcomes) => {
+    const answered = ({ each, nowMs }: DecisionResults) => {
       const decisions = each.map((decision, index) => this.#take(counted[index]!.n, decision));
       let next = 0;
       const inOrder = asked.map((one) => (one === undefined ? undefined : decisions[next++]));
@@ -160,7 +160,7 @@ class Service {
     return outcomes instanceof Promise ? outcomes.then(answered) : answered(outcomes);
   }
 
-  #take(n: number, decision: Outcomes['each'][number]): Decision | Uncounted {
+  #take(n: number, decision: DecisionResults['each'][number]): Decision | Uncounted {
     if (decision instanceof Failure) throw decision;
     if (n > 0) this.#parts.counts.took(n, decision);
     return decision;

@@ -11,8 +11,15 @@ import type { AuditRow } from '../../record/row.js';
 import { Failure } from '../../schema/failure.js';
 import { prefixOf } from '../../store/redis/buckets.js';
 import type { CallerQueue } from '../caller-queue.js';
-import type { Counting, EventAnswer, KeyPage, KeysShown, Outcome, Outcomes } from '../counting/counting.js';
-import { type Asked, decisionOf, foreseen } from '../counting/decision.js';
+import type {
+  Counting,
+  DecisionResult,
+  DecisionResults,
+  EventAnswer,
+  KeyPage,
+  KeysShown,
+} from '../counting/counting.js';
+import { type DecisionRequest, decisionOf, foreseen } from '../counting/decision.js';
 import type { Lines } from '../counting/lines.js';
 import { askedBy, type Event, inFuture, isOfOne, listenersOf } from '../counting/listeners.js';
 import type { OnceOnly, Replayed } from '../counting/once-only.js';
@@ -47,15 +54,15 @@ export class NetworkCounting implements Counting {
     return this.#network.failure;
   }
 
-  decide(asked: Asked): Promise<Outcome> {
+  decide(asked: DecisionRequest): Promise<DecisionResult> {
     return this.#count(asked, { isOne: true });
   }
 
-  peek(asked: Asked): Promise<Outcome> {
+  peek(asked: DecisionRequest): Promise<DecisionResult> {
     return this.#count(asked, { isOne: true, peek: true });
   }
 
-  async decideAll(_machine: Machine, asked: readonly Asked[]): Promise<Outcomes> {
+  async decideAll(_machine: Machine, asked: readonly DecisionRequest[]): Promise<DecisionResults> {
     const { connection, clock } = this.#network;
     const outcomes = await Promise.all(
       asked.map((one) => (one.n === 0 ? this.peek({ ...one, n: 1 }) : this.decide(one))),
@@ -77,7 +84,7 @@ export class NetworkCounting implements Counting {
   }
 
   /** Returns failures to count. @throws Failure `store_away` unless the contract is open then */
-  async #count(asked: Asked, how: How): Promise<Outcome> {
+  async #count(asked: DecisionRequest, how: How): Promise<DecisionResult> {
     try {
       const plain = plainPlan(asked.contract.plan);
       return plain === undefined
@@ -136,7 +143,7 @@ export class NetworkCounting implements Counting {
     const askedNow = () => askedBy(machine, listenersOf(this.#host, machine, type, contract_id), n, key);
     const newest = machine.contracts.at(-1);
     const first = askedNow();
-    const countAll = (asked: readonly Asked[]) => Promise.all(asked.map((one) => this.#count(one, how)));
+    const countAll = (asked: readonly DecisionRequest[]) => Promise.all(asked.map((one) => this.#count(one, how)));
     // The decisions show it if the store is away.
     const [outcomes] = await Promise.all([countAll(first), this.#network.directory.look(machine).catch(() => {})]);
     if (machine.contracts.at(-1) !== newest) {
@@ -158,13 +165,13 @@ export class NetworkCounting implements Counting {
   }
 
   /** Leaves no trace: once Redis is back, contracts go on with its counts. */
-  #admitUncounted({ contract, n, name }: Asked): Outcome {
+  #admitUncounted({ contract, n, name }: DecisionRequest): DecisionResult {
     const uncounted = { admitted: n, limited: 0, retry_after_cycles: 0, away: true } as const;
     const { connection, clock } = this.#network;
     return { decision: { id: contract.id, key: name, ...uncounted }, cycle: clock.cycle(), nowMs: connection.nowMs() };
   }
 
-  async #transact(asked: Asked, { peek = false, happened, isOne = false }: How): Promise<Outcome> {
+  async #transact(asked: DecisionRequest, { peek = false, happened, isOne = false }: How): Promise<DecisionResult> {
     const { contract, kind, n, name } = asked;
     const nowMs = this.#network.connection.nowMs();
     if (peek) {

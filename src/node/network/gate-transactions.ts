@@ -9,7 +9,7 @@ import { Contract } from '../../host/contract.js';
 import { tooManyKeys } from '../../host/contract-failures.js';
 import type { HostContext } from '../../host/host-context.js';
 import { Chain, Ledger } from '../../host/ledger.js';
-import { Queue } from '../../host/queue.js';
+import { FifoQueue } from '../../host/queue.js';
 import { Wakes } from '../../host/wakes.js';
 import { goingOn, upgradedImage } from '../../limiter/carry-over.js';
 import { spanCycles } from '../../limiter/plan.js';
@@ -155,7 +155,7 @@ export class GateTransactions {
     const context: HostContext = {
       ...{ clock, store, wakes },
       ledger: new Ledger(clock, store),
-      changed: new Queue(),
+      changed: new FifoQueue(),
       busyMs: nowMs,
     };
     const cycle =

@@ -5,8 +5,8 @@ import type { Machine } from '../../host/machine.js';
 import type { Steps } from '../../limiter/plan.js';
 import { assert, Failure } from '../../schema/failure.js';
 import type { CallerQueue } from '../caller-queue.js';
-import type { Outcome } from '../counting/counting.js';
-import type { Asked, Decision } from '../counting/decision.js';
+import type { DecisionResult } from '../counting/counting.js';
+import type { Decision, DecisionRequest } from '../counting/decision.js';
 import { Lines, type LinesAnswer, type Read, type Sum } from '../counting/lines.js';
 import { askedBy } from '../counting/listeners.js';
 import type { OnceOnly, Replayed } from '../counting/once-only.js';
@@ -21,7 +21,7 @@ interface LinesParts {
   readonly network: Network;
   readonly host: Host;
   readonly queue: CallerQueue;
-  readonly count: (asked: Asked, how: How) => Promise<Outcome>;
+  readonly count: (asked: DecisionRequest, how: How) => Promise<DecisionResult>;
 }
 
 export class NetworkLines extends Lines {
@@ -70,7 +70,7 @@ export class NetworkLines extends Lines {
     }
   }
 
-  async #countLine(asked: readonly Asked[], read: Read): Promise<readonly Decision[] | Failure> {
+  async #countLine(asked: readonly DecisionRequest[], read: Read): Promise<readonly Decision[] | Failure> {
     const happened = 'cycle' in read ? read.cycle : undefined;
     const how = { happened, mustCount: true };
     const outcomes = await Promise.all(asked.map((one) => this.#parts.count(one, how)));
@@ -83,7 +83,7 @@ export class NetworkLines extends Lines {
     return decisions;
   }
 
-  #take(number: number, asked: readonly Asked[], decisions: readonly Decision[]): void {
+  #take(number: number, asked: readonly DecisionRequest[], decisions: readonly Decision[]): void {
     let least = asked[0]!.n;
     for (const [index, decision] of decisions.entries()) {
       const { n, contract, kind } = asked[index]!;
@@ -100,7 +100,7 @@ export class NetworkLines extends Lines {
     return this.#parts.queue.steps(ofOwner(this.machine.image.owner), steps);
   }
 
-  #askedBy(read: Read): readonly Asked[] | Failure {
+  #askedBy(read: Read): readonly DecisionRequest[] | Failure {
     try {
       if ('failure' in read) throw read.failure;
       return askedBy(this.machine, this.listenersOf(read), read.count, read.key);

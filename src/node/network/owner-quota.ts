@@ -4,7 +4,7 @@ import { DIRECTORY, prefixOf } from '../../store/redis/buckets.js';
 import type { RedisConnection } from '../../store/redis/connection.js';
 import { QUOTAS } from '../../store/redis/quota-functions.js';
 import type { Limits } from '../limits.js';
-import { type QuotaAmounts, refusalBeyond, type Wanted } from '../usage.js';
+import { type QuotaAmounts, type QuotaRequest, refusalBeyond } from '../usage.js';
 
 /** Time to make a thing after its claim, beside two deadlines of calls; and how far clocks of servers may differ. */
 const MADE_WITHIN_MS = 5_000;
@@ -36,7 +36,7 @@ export class OwnerQuota {
    * @param make acts before an instant of the clock of Redis; 0 if it was refused
    * @throws Failure `limit_reached`, `store_away`: then it may exist, and is looked up later
    */
-  async within(wanted: Wanted, item: string, make: (untilMs: number) => Promise<number>): Promise<number> {
+  async within(wanted: QuotaRequest, item: string, make: (untilMs: number) => Promise<number>): Promise<number> {
     const untilMs = await this.#claim(wanted, item);
     const made = await make(untilMs - MOST_APART_MS);
     if (made > 0) await this.#settle(wanted.owner, item);
@@ -93,7 +93,7 @@ export class OwnerQuota {
     return Math.ceil(this.#connection.nowMs() + 2 * this.#connection.deadlineMs + MADE_WITHIN_MS);
   }
 
-  async #claim(wanted: Wanted, item: string): Promise<number> {
+  async #claim(wanted: QuotaRequest, item: string): Promise<number> {
     for (let tries = 0; ; tries += 1) {
       const untilMs = this.#until();
       const args = this.#claimOf(wanted, item, String(untilMs));
@@ -132,13 +132,13 @@ export class OwnerQuota {
     await this.#connection.command('ZREM', `${DIRECTORY}claims`, `${owner} ${item}`);
   }
 
-  /** Nodes of a network have no pools. */
+  /** Nodes that share a Redis keep no share for a network of addresses. */
   #free(all: QuotaAmounts): QuotaAmounts {
     const free = QUOTAS.map((name) => [name, this.#limits[name].onNode - all[name]]);
     return Object.fromEntries(free) as unknown as QuotaAmounts;
   }
 
-  #claimOf({ owner, asked, plan }: Wanted, item: string, until: string): string[] {
+  #claimOf({ owner, asked, plan }: QuotaRequest, item: string, until: string): string[] {
     const more = new Map(asked.map(([name, amount]) => [name, amount]));
     const amounts = QUOTAS.flatMap((name) => {
       const { perOwner, onNode } = this.#limits[name];

@@ -2,13 +2,13 @@
 import type { Contract } from '../../host/contract.js';
 import { type Move, tooManyKeys, whyNoTransition } from '../../host/contract-failures.js';
 import type { Failure } from '../../schema/failure.js';
-import { CountBatch, type Counted, countedIn } from '../../store/redis/batch.js';
+import { CountBatch, type GateReply, gateReplyIn } from '../../store/redis/batch.js';
 import { prefixOf } from '../../store/redis/buckets.js';
 import type { RedisConnection } from '../../store/redis/connection.js';
 import { GateBytes } from '../../store/redis/gate-bytes.js';
 import { cycleOf } from '../../time/cycle.js';
-import type { Outcome } from '../counting/counting.js';
-import type { Asked, Decision } from '../counting/decision.js';
+import type { DecisionResult } from '../counting/counting.js';
+import type { Decision, DecisionRequest } from '../counting/decision.js';
 import { inFuture, tooOld } from '../counting/listeners.js';
 import { gateName, lost } from './gate-transactions.js';
 import type { PlainPlan } from './plain-plan.js';
@@ -37,7 +37,7 @@ export class PlainCounting {
     this.#batch = new CountBatch(connection);
   }
 
-  async decide(asked: Asked, plain: PlainPlan, how: How): Promise<Outcome> {
+  async decide(asked: DecisionRequest, plain: PlainPlan, how: How): Promise<DecisionResult> {
     const { contract, n, name } = asked;
     const { happened, peek = false, isOne = false } = how;
     const prefix = prefixOf(contract.machine.slug);
@@ -73,9 +73,9 @@ export class PlainCounting {
     throw whyNoTransition(contract.plan, target, to);
   }
 
-  async #countLate(prefix: string, args: readonly (string | number)[]): Promise<Counted> {
+  async #countLate(prefix: string, args: readonly (string | number)[]): Promise<GateReply> {
     const [nowMs, reply] = await this.#connection.call<number[]>('late', prefix, args.map(String));
-    return countedIn(reply, 0, nowMs);
+    return gateReplyIn(reply, 0, nowMs);
   }
 
   /** As `retryAfterCycles` of the forecast, for n requests at once. */
@@ -83,7 +83,7 @@ export class PlainCounting {
     prefix: string,
     gate: string,
     { threshold }: PlainPlan,
-    { count, cycle, isLimiting, isHeld, late }: Counted,
+    { count, cycle, isLimiting, isHeld, late }: GateReply,
     n: number,
   ): Promise<number | undefined> {
     if (n > threshold) return undefined;
@@ -120,9 +120,9 @@ function keysOf({ image }: Contract, name: string | undefined): number {
 }
 
 function decisionOf(
-  { contract, n, name }: Asked,
+  { contract, n, name }: DecisionRequest,
   { threshold, limiting }: PlainPlan,
-  { admitted, count, isLimiting }: Counted,
+  { admitted, count, isLimiting }: GateReply,
   peek: boolean,
   after: number | undefined,
 ): Decision {
@@ -146,7 +146,7 @@ function decisionOf(
   };
 }
 
-function whyNot(contract: Contract, happened = 0, { within }: PlainPlan, { admitted, cycle: now }: Counted): Failure {
+function whyNot(contract: Contract, happened = 0, { within }: PlainPlan, { admitted, cycle: now }: GateReply): Failure {
   switch (admitted) {
     case -2:
       return tooManyKeys(contract.image);

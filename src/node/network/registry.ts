@@ -29,7 +29,7 @@ import {
   type Registry,
   type RegistryParts,
 } from '../registry/registry.js';
-import { freedOf, ofMachine, usedBy, type Wanted } from '../usage.js';
+import { freedOf, ofMachine, type QuotaRequest, usedBy } from '../usage.js';
 import { asStored, changedElsewhere, type KeptChange, plannedChange } from './contract-change.js';
 import { GateTransactions, lost } from './gate-transactions.js';
 import type { Network } from './network.js';
@@ -337,7 +337,11 @@ export class NetworkRegistry implements Registry {
     return machine.deletedMs === undefined ? otherwise : deleted(machine);
   }
 
-  #within(wanted: Wanted | undefined, item: string, make: (untilMs?: number) => Promise<number>): Promise<number> {
+  #within(
+    wanted: QuotaRequest | undefined,
+    item: string,
+    make: (untilMs?: number) => Promise<number>,
+  ): Promise<number> {
     return wanted === undefined ? make() : this.#parts.network.quota.within(wanted, item, make);
   }
 }

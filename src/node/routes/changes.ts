@@ -11,7 +11,7 @@ import { checkLimiter, limiterDefinition } from '../../limiter/products/limiter-
 import { limiterParameters, rateLimiter } from '../../limiter/rate-limiter.js';
 import { planInSteps } from '../../limiter/validate.js';
 import { assert, Failure, type FailureCode } from '../../schema/failure.js';
-import { refuseUnfit } from '../keyed.js';
+import { refuseContradiction } from '../keyed.js';
 import { contractOf } from '../ownership.js';
 import type { Parts } from '../parts.js';
 import type { Caller } from '../permission.js';
@@ -123,7 +123,7 @@ async function planOf(
   assert(caller !== undefined, 'a contract is changed by its owner');
   const plan = await queue.steps(ofOwner(caller.owner), planInSteps(definition, host.findOperator));
   refuseWithoutHold(plan);
-  refuseUnfit(plan, contract.image.keyed, 'The contract was not changed.');
+  refuseContradiction(plan, contract.image.keyed, 'The contract was not changed.');
   return plan;
 }
 

@@ -1,13 +1,14 @@
 // Routes of contracts: creating one from a definition, listing, looking at one.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import * as api from '../../api/contracts.js';
+import { MOST_SORTED } from '../../api/shapes.js';
 import type { Contract } from '../../host/contract.js';
 import type { Plan } from '../../limiter/plan.js';
 import { rateLimiter } from '../../limiter/rate-limiter.js';
 import { configOfPlan, planInSteps } from '../../limiter/validate.js';
 import { assert, Failure, type FailureCode } from '../../schema/failure.js';
 import type { Counting } from '../counting/counting.js';
-import { type KeyedFields, keyedImage, keyNameOf, refuseUnfit, splitBody } from '../keyed.js';
+import { type KeyedFields, keyedImage, keyNameOf, refuseContradiction, splitBody } from '../keyed.js';
 import { contractOf } from '../ownership.js';
 import type { Parts } from '../parts.js';
 import type { Caller } from '../permission.js';
@@ -40,8 +41,8 @@ export const createContract = route({
     const { params, body, caller } = request;
     parts.ownership.owned(params.slug, caller);
     pay(parts, request, reply, Math.ceil(request.bodyLength / 1024));
-    const { definition, ...beside } = splitBody(body);
-    const contract = await create(parts, caller, params.slug, definition, beside);
+    const { definition, ...fields } = splitBody(body);
+    const contract = await create(parts, caller, params.slug, definition, fields);
     reply.code(201);
     return { ok: true, contract: contractView(contract) };
   },
@@ -69,8 +70,6 @@ export const listContracts = route({
   },
 });
 
-const SORTED = 1_000;
-
 async function listed(
   counting: Counting,
   contracts: readonly Contract[],
@@ -81,7 +80,7 @@ async function listed(
     text === undefined ? contracts : contracts.filter((one) => namesOf(one).some((name) => has(name, text)));
   if (sort === undefined) return found;
   const limiting = new Set<string>();
-  for (const one of await counting.states(found.slice(0, SORTED))) if (one.limiting > 0) limiting.add(one.id);
+  for (const one of await counting.states(found.slice(0, MOST_SORTED))) if (one.limiting > 0) limiting.add(one.id);
   return [...found.filter(({ id }) => limiting.has(id)), ...found.filter(({ id }) => !limiting.has(id))];
 }
 
@@ -159,7 +158,7 @@ export function pay(
   rates.definitions.take(asked, (name, value) => reply.header(name, value));
 }
 
-interface Beside {
+interface NewContract {
   readonly templateId?: string;
   readonly keyed?: KeyedFields | undefined;
   readonly name?: string | undefined;
@@ -170,14 +169,14 @@ export async function create(
   caller: Caller | undefined,
   slug: string,
   definition: unknown,
-  { templateId, keyed, name }: Beside,
+  { templateId, keyed, name }: NewContract,
 ): Promise<Contract> {
   const machine = ownership.owned(slug, caller);
   assert(caller !== undefined, 'a contract is created by an owner');
   memory.refuse('No contract was created.');
   const plan = await queue.steps(ofOwner(caller.owner), planInSteps(definition, host.findOperator));
   refuseWithoutHold(plan);
-  refuseUnfit(plan, keyed);
+  refuseContradiction(plan, keyed);
   return registry.createContract(machine, plan, {
     ...{ templateId, name, by: caller.key.id, keyed: keyed && keyedImage(keyed) },
   });

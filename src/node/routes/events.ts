@@ -8,8 +8,8 @@ import { markAway } from '../gate-answer.js';
 import { JSON_TYPE, jsonInSteps } from '../long-answer.js';
 import { contractOf } from '../ownership.js';
 import type { Parts } from '../parts.js';
-import { poolOfCaller, sourceOf } from '../request-source.js';
-import { type Asked, forReaders, route } from '../route.js';
+import { addressNetworkOfCaller, sourceOf } from '../request-source.js';
+import { forReaders, type RouteRequest, route } from '../route.js';
 
 export const countOne = route({
   ...api.countOne,
@@ -49,7 +49,7 @@ const WRITTEN_AT_ONCE = 128;
 
 function answerWith(
   { counts, queue }: Parts,
-  request: Asked<typeof api.countOne.shapes>,
+  request: RouteRequest<typeof api.countOne.shapes>,
   answer: EventAnswer | Replayed,
   reply: FastifyReply,
 ): unknown {
@@ -83,7 +83,7 @@ export const openStream = route({
     const asked = {
       caller,
       source: sourceOf(request),
-      pool: poolOfCaller(caller, request.ip),
+      addressNetwork: addressNetworkOfCaller(caller, request.ip),
       contracts,
       afterCycle: query.after_cycle,
     };

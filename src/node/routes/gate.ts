@@ -5,16 +5,16 @@ import * as api from '../../api/events.js';
 import type { Contract } from '../../host/contract.js';
 import type { Machine } from '../../host/machine.js';
 import { Failure } from '../../schema/failure.js';
-import type { Outcome } from '../counting/counting.js';
-import type { Asked as Requests } from '../counting/decision.js';
+import type { DecisionResult } from '../counting/counting.js';
+import type { DecisionRequest as Requests } from '../counting/decision.js';
 import { askedOfGate } from '../counting/listeners.js';
 import { answer } from '../gate-answer.js';
 import { costIn, headerIn, keyIn } from '../gateway-headers.js';
 import { contractOf } from '../ownership.js';
 import type { Parts } from '../parts.js';
 import { type Caller, refuseBeyondScope } from '../permission.js';
-import { problemOf, retryAfterOf, sendProblem } from '../problem.js';
-import { type Asked, type Declaration, route } from '../route.js';
+import { problemOf, retryAfterSeconds, sendProblem } from '../problem.js';
+import { type Declaration, type RouteRequest, route } from '../route.js';
 
 type Shapes = typeof api.gate.shapes;
 type Query = Static<Shapes['querystring']>;
@@ -58,7 +58,7 @@ export const gateByPost = route({
 export const gateBelow = route({
   ...api.gateBelow,
   ...declaration,
-  handle: (parts, request, reply) => decide(parts, request as unknown as Asked<Shapes>, reply),
+  handle: (parts, request, reply) => decide(parts, request as unknown as RouteRequest<Shapes>, reply),
   example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}', path: 'orders' }, status: 200 },
   summary:
     'The same by any method, for a gateway that keeps the path and the query of its client: they are not looked at.',
@@ -79,7 +79,7 @@ function gatewayOf({ host, access, clock }: Parts, request: FastifyRequest): Cal
   return caller;
 }
 
-function decide(parts: Parts, request: Asked<Shapes>, reply: FastifyReply): unknown {
+function decide(parts: Parts, request: RouteRequest<Shapes>, reply: FastifyReply): unknown {
   const { slug, contract_id } = request.params;
   const machine = parts.ownership.owned(slug, request.caller);
   const asked = askedOf(machine, contractOf(parts.host, machine, contract_id), request);
@@ -89,7 +89,7 @@ function decide(parts: Parts, request: Asked<Shapes>, reply: FastifyReply): unkn
 }
 
 /** From the query, or from the contract's headers. @throws Failure `gate_header_unusable`, and as `askedOfGate` */
-function askedOf(machine: Machine, contract: Contract, { query, raw }: Asked<Shapes>): Requests {
+function askedOf(machine: Machine, contract: Contract, { query, raw }: RouteRequest<Shapes>): Requests {
   const { key, n } = query as Query;
   const { cost, key: source } = contract.plan.definition.gate ?? {};
   const named = key ?? (contract.keys !== undefined && source !== undefined ? keyIn(raw, source) : undefined);
@@ -98,9 +98,9 @@ function askedOf(machine: Machine, contract: Contract, { query, raw }: Asked<Sha
 
 function answerWith(
   { counts, clock }: Parts,
-  { query }: Asked<Shapes>,
+  { query }: RouteRequest<Shapes>,
   asked: Requests,
-  outcome: Outcome,
+  outcome: DecisionResult,
   reply: FastifyReply,
 ): unknown {
   const { peek = false, deny = '429' } = query as Query;
@@ -108,7 +108,7 @@ function answerWith(
   if (outcome instanceof Failure) {
     // A key without a place is limited, by the status that the gateway knows.
     if (outcome.code !== 'too_many_keys') throw outcome;
-    return sendProblem(reply, { ...problemOf(outcome), status }, retryAfterOf(outcome, clock));
+    return sendProblem(reply, { ...problemOf(outcome), status }, retryAfterSeconds(outcome, clock));
   }
   if (!peek) counts.took(asked.n, outcome.decision);
   return answer(reply, asked, outcome, status);

@@ -2,8 +2,8 @@
 import type { FastifyReply } from 'fastify';
 import * as api from '../../api/keyed.js';
 import { Failure } from '../../schema/failure.js';
-import type { Outcomes } from '../counting/counting.js';
-import type { Asked } from '../counting/decision.js';
+import type { DecisionResults } from '../counting/counting.js';
+import type { DecisionRequest } from '../counting/decision.js';
 import { askedOfGate } from '../counting/listeners.js';
 import { markAway } from '../gate-answer.js';
 import type { Counts } from '../metrics.js';
@@ -63,7 +63,12 @@ export const gates = route({
   },
 });
 
-function answerTo(asked: readonly Asked[], { cycle, each }: Outcomes, counts: Counts, reply: FastifyReply): object {
+function answerTo(
+  asked: readonly DecisionRequest[],
+  { cycle, each }: DecisionResults,
+  counts: Counts,
+  reply: FastifyReply,
+): object {
   const decisions = each.map((decision, index) => {
     const { n } = asked[index]!;
     if (decision instanceof Failure) {

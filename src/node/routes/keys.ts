@@ -8,7 +8,7 @@ import { secondsUntil } from '../../time/cycle.js';
 import { keySlugOf } from '../key-record.js';
 import type { Parts } from '../parts.js';
 import type { Caller } from '../permission.js';
-import { addressPool } from '../request-source.js';
+import { addressNetworkOf } from '../request-source.js';
 import { route } from '../route.js';
 import { newKey, newName, newOwner } from '../secret.js';
 
@@ -35,7 +35,7 @@ export const mintKey = route({
       throw tooMany(limits.mint);
     }
     const rights = { owner: newOwner(), scopes: ['admin'], machine: undefined } as const;
-    const network = addressPool(request.ip ?? '');
+    const network = addressNetworkOf(request.ip ?? '');
     const { key, secret } = newKeyOf({ ...rights, network }, nowMs, limits.keyLifetimeMs);
     await registry.changeKeys({ made: key });
     reply.code(201);

@@ -1,5 +1,6 @@
 // Routes of machines: creating, listing, looking at one, the most active ones.
 import * as api from '../../api/machines.js';
+import { MOST_SORTED } from '../../api/shapes.js';
 import type { Machine } from '../../host/machine.js';
 import { assert, Failure } from '../../schema/failure.js';
 import { isReserved } from '../ownership.js';
@@ -51,7 +52,7 @@ export const listMachines = route({
     const found: Machine[] = [];
     // Limiting machines come first, so each page of a sorted list looks at all.
     let from: string | undefined = sort === undefined ? after : '';
-    const most = sort === undefined ? limit : SORTED;
+    const most = sort === undefined ? limit : MOST_SORTED;
     const look = () => {
       const { seen, last } = ownership.look(caller, from!, LOOKED_AT_ONCE);
       for (const machine of seen)
@@ -69,8 +70,6 @@ export const listMachines = route({
     return { ...head, machines };
   },
 });
-
-const SORTED = 1_000;
 
 function limitingFirst(machines: readonly Machine[]): readonly Machine[] {
   const isLimiting = ({ contracts }: Machine) => contracts.some(({ limiting }) => limiting > 0);

@@ -11,8 +11,8 @@ import { Failure } from '../../schema/failure.js';
 import type { RowQuery } from '../../store/store.js';
 import type { CallerQueue } from '../caller-queue.js';
 import type { Parts } from '../parts.js';
-import { poolOfCaller, sourceOf } from '../request-source.js';
-import { type Asked, forReaders, route } from '../route.js';
+import { addressNetworkOfCaller, sourceOf } from '../request-source.js';
+import { forReaders, type RouteRequest, route } from '../route.js';
 
 const NDJSON = 'application/x-ndjson';
 
@@ -67,11 +67,11 @@ export const verifyRecord = route({
   async handle({ ownership, verifications, counting }, { params, caller, ip }) {
     const machine = ownership.visible(params.slug, caller);
     await counting.durable(machine);
-    return { ok: true, ...(await verifications.of(machine.slug, poolOfCaller(caller, ip))) };
+    return { ok: true, ...(await verifications.of(machine.slug, addressNetworkOfCaller(caller, ip))) };
   },
 });
 
-function wantsAll({ query, headers }: Asked<typeof api.readRecord.shapes>): boolean {
+function wantsAll({ query, headers }: RouteRequest<typeof api.readRecord.shapes>): boolean {
   if (query.format !== undefined) return query.format === 'ndjson';
   return headers.accept?.includes(NDJSON) ?? false;
 }

@@ -7,7 +7,7 @@
 // This is exact: k events of one cycle have the same outcome together as one by one, and the admitted ones are the first.
 import type { RedisConnection } from './connection.js';
 
-export interface Counted {
+export interface GateReply {
   /** -1: no such gate; -2: no room for the key; -3: the event is older than the window, or of a future cycle. */
   readonly admitted: number;
   readonly count: number;
@@ -20,9 +20,9 @@ export interface Counted {
   readonly nowMs: number;
 }
 
-interface Waiting {
+interface WaitingRequest {
   readonly n: number;
-  readonly resolve: (counted: Counted) => void;
+  readonly resolve: (counted: GateReply) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -30,7 +30,7 @@ interface Gate {
   readonly name: string;
   readonly keys: number;
   n: number;
-  readonly waiting: Waiting[];
+  readonly waiting: WaitingRequest[];
 }
 
 /** Gates per call: each blocks Redis for some 5 µs. */
@@ -51,7 +51,7 @@ export class CountBatch {
    * @param keys for a key, the maximum of its contract, negative if further keys share its gate; 0 for a contract
    * @throws Failure `store_away`
    */
-  count(prefix: string, name: string, n: number, keys = 0): Promise<Counted> {
+  count(prefix: string, name: string, n: number, keys = 0): Promise<GateReply> {
     return new Promise((resolve, reject) => {
       let gates = this.#pending.get(prefix);
       if (gates === undefined) {
@@ -94,7 +94,7 @@ export class CountBatch {
 
   #answer(gates: readonly Gate[], reply: readonly number[], nowMs: number): void {
     gates.forEach((gate, index) => {
-      const whole = countedIn(reply, 4 * index, nowMs);
+      const whole = gateReplyIn(reply, 4 * index, nowMs);
       if (whole.admitted < 0) {
         for (const { resolve } of gate.waiting) resolve(whole);
         return;
@@ -113,7 +113,7 @@ export class CountBatch {
   }
 }
 
-export function countedIn(reply: readonly number[], at: number, nowMs: number): Counted {
+export function gateReplyIn(reply: readonly number[], at: number, nowMs: number): GateReply {
   const code = reply[at + 3]!;
   return {
     admitted: reply[at]!,

@@ -1,6 +1,6 @@
 // One contract of a machine: state, moving count against the threshold, decisions, diagram.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { COURSE_CYCLES, type NumberColumn } from '../../api/course.js';
+import { HISTORY_CYCLES, type NumberColumn } from '../../api/contract-history.js';
 import type { AnswerOf } from '../../client/api-client.js';
 import type { Endpoints } from '../../client/route-table.js';
 import { stateTones } from '../chart/palette.js';
@@ -129,7 +129,7 @@ function CourseChart({ course, cycle, threshold, of, unit, name, cycleMs }: Char
   const place = useRef<HTMLDivElement>(null);
   const chart = useRef<LiveChart>(undefined);
   useEffect(() => {
-    const made = liveChart(place.current!, { threshold, unit, inView: COURSE_CYCLES, cycleMs });
+    const made = liveChart(place.current!, { threshold, unit, inView: HISTORY_CYCLES, cycleMs });
     chart.current = made;
     return () => made.close();
   }, [course, cycleMs]);
@@ -150,7 +150,7 @@ function CourseChart({ course, cycle, threshold, of, unit, name, cycleMs }: Char
     });
   }, [course, cycle, cycleMs]);
   const against = threshold === undefined ? '' : ` against the threshold of ${figures(threshold)}`;
-  const label = `${of === 'count' ? 'Count' : 'Limited keys'} of ${name} over the last ${COURSE_CYCLES} cycles${against}, with the requests admitted and limited. The figures follow.`;
+  const label = `${of === 'count' ? 'Count' : 'Limited keys'} of ${name} over the last ${HISTORY_CYCLES} cycles${against}, with the requests admitted and limited. The figures follow.`;
   return <div class="chart" ref={place} role="img" aria-label={label} />;
 }
 

@@ -3,7 +3,7 @@
 //   message   from 7: 3 4 5       from 9: 5 6            from 13: 2
 //   course    7 8 9 = 3 4 5       10 = 6 (9 is known)    11 12 = unknown, 13 = 2
 
-import { COURSE_CYCLES, type NumberColumn, numberColumns } from '../../api/course.js';
+import { HISTORY_CYCLES, type NumberColumn, numberColumns } from '../../api/contract-history.js';
 
 export type CourseNews = {
   readonly id: string;
@@ -54,19 +54,19 @@ export class Course {
     const length = news.count?.length ?? 0;
     const known = this.last ?? news.from_cycle - 1;
     if (this.length === 0) this.first = news.from_cycle;
-    const unknown = Math.min(COURSE_CYCLES, Math.max(0, news.from_cycle - known - 1));
+    const unknown = Math.min(HISTORY_CYCLES, Math.max(0, news.from_cycle - known - 1));
     const skipped = Math.max(0, known + 1 - news.from_cycle);
     for (const name of numberColumns) {
       const values = this.#values.get(name)!;
       for (let n = 0; n < unknown; n += 1) values.push(null);
       for (let index = skipped; index < length; index += 1) values.push(news[name]?.[index] ?? null);
-      if (values.length > COURSE_CYCLES) values.splice(0, values.length - COURSE_CYCLES);
+      if (values.length > HISTORY_CYCLES) values.splice(0, values.length - HISTORY_CYCLES);
     }
     const states = Array.from(
       { length: Math.max(0, length - skipped) },
       (_, index) => news.state?.[skipped + index] ?? null,
     );
-    this.states = [...this.states, ...Array<null>(unknown).fill(null), ...states].slice(-COURSE_CYCLES);
+    this.states = [...this.states, ...Array<null>(unknown).fill(null), ...states].slice(-HISTORY_CYCLES);
     for (const [index, name] of states.entries()) {
       const admits = news.limiting?.[skipped + index] === 0;
       if (name !== null && !this.#seen.has(name)) this.#seen.set(name, { admits });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { InspectionEvent } from 'xstate';
 import { ActorSystem } from '../../../src/actor/actor-system.js';
-import type { Answer } from '../../../src/actor/client/behaviour.js';
+import type { ServiceAnswer } from '../../../src/actor/client/behaviour.js';
 import type { SentAttempt, Transport } from '../../../src/actor/client/client.js';
 import { planClients } from '../../../src/actor/client/client-plan.js';
 import type { ClientSpec } from '../../../src/actor/client/client-schema.js';
@@ -17,7 +17,7 @@ class ScriptedTransport implements Transport {
   readonly sent: SentAttempt[] = [];
   readonly told: string[] = [];
 
-  constructor(readonly answerAtOnce?: (attempt: SentAttempt) => Answer | undefined) {}
+  constructor(readonly answerAtOnce?: (attempt: SentAttempt) => ServiceAnswer | undefined) {}
 
   send(attempt: SentAttempt): void {
     this.sent.push(attempt);
@@ -102,7 +102,7 @@ describe('an attempt ends once', () => {
 
 describe('the actor', () => {
   it('takes an answer that comes while it is sending after it has sent', () => {
-    const limitedOnce = (attempt: SentAttempt): Answer =>
+    const limitedOnce = (attempt: SentAttempt): ServiceAnswer =>
       attempt.number < 3 ? { type: 'limited', retryAfterMs: 0 } : { type: 'served' };
     const transport = new ScriptedTransport(limitedOnce);
     const { population } = stage({ kind: 'obedient' }, transport);

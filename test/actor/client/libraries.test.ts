@@ -15,7 +15,7 @@ import pRetry from 'p-retry';
 import superagent from 'superagent';
 import { Agent, RetryAgent, request } from 'undici';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Answer } from '../../../src/actor/client/behaviour.js';
+import type { ServiceAnswer } from '../../../src/actor/client/behaviour.js';
 import { cubic } from '../../../src/actor/client/client-gates.js';
 import { clientFaults } from '../../../src/actor/client/client-schema.js';
 import { type ClientLibrary, clientLibraries, type LibraryName } from '../../../src/actor/client/libraries.js';
@@ -71,7 +71,7 @@ const refusals: readonly Refusal[] = [
   { status: 429, retryAfter: 120 },
 ];
 
-function answerTo(refusal: Refusal): Answer {
+function answerTo(refusal: Refusal): ServiceAnswer {
   if (refusal === 'reset') return { type: 'lost' };
   if (typeof refusal === 'object') return limited(refusal.retryAfter * 1000);
   return refusal === 429 ? limited() : failed;

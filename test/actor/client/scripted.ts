@@ -1,5 +1,5 @@
 // Clients against a server that answers by a script, in virtual time.
-import type { Answer } from '../../../src/actor/client/behaviour.js';
+import type { ServiceAnswer } from '../../../src/actor/client/behaviour.js';
 import type { SentAttempt, Transport } from '../../../src/actor/client/client.js';
 import { planClients } from '../../../src/actor/client/client-plan.js';
 import type { ClientSpec } from '../../../src/actor/client/client-schema.js';
@@ -9,7 +9,7 @@ import { Rank } from '../../../src/time/rank.js';
 import { VirtualClock } from '../../../src/time/virtual.js';
 
 /** Undefined: no answer ever. Answers come at once unless `latencyMs` says otherwise. */
-export type Script = (attempt: SentAttempt, nowMs: number) => Answer | undefined;
+export type Script = (attempt: SentAttempt, nowMs: number) => ServiceAnswer | undefined;
 
 export interface Given {
   /** When jobs are wanted. Default: one at 0. */
@@ -54,6 +54,6 @@ export function words(sent: readonly Seen[]): string {
   return sent.map(({ ms, job, number }) => `${Math.round(ms)} j${job}#${number}`).join(' ');
 }
 
-export const failed: Answer = { type: 'failed' };
-export const served: Answer = { type: 'served' };
-export const limited = (retryAfterMs?: number): Answer => ({ type: 'limited', retryAfterMs });
+export const failed: ServiceAnswer = { type: 'failed' };
+export const served: ServiceAnswer = { type: 'served' };
+export const limited = (retryAfterMs?: number): ServiceAnswer => ({ type: 'limited', retryAfterMs });

@@ -6,7 +6,7 @@
 // turned_away. `wake!` is one that comes unasked.
 import { type EventObject, transition } from 'xstate';
 import type { Attempt, Behaviour, ClientEvent, Effect, Job, Wait } from '../../../src/actor/client/behaviour.js';
-import { type ChartedState, type ClientChart, machineOf } from '../../../src/actor/client/client-chart.js';
+import { type ChartedState, type ClientChart, clientMachine } from '../../../src/actor/client/client-chart.js';
 import type { ClientGate } from '../../../src/actor/client/client-gates.js';
 import type { RetryLimit } from '../../../src/actor/client/retry-limits.js';
 import type { RandomStream } from '../../../src/math/random.js';
@@ -33,7 +33,7 @@ export function play(behaviour: Behaviour<ChartedState>, story: string, limit?: 
 export function interpreted<Event extends { readonly type: string } = ClientEvent, Out = Effect>(
   chart: ClientChart<Event['type']>,
 ): Behaviour<ChartedState, Event, Out> {
-  const machine = machineOf(chart);
+  const machine = clientMachine(chart);
   return {
     initial: { at: chart.config.initial, memory: chart.config.context },
     on({ at, memory: context }, event) {

@@ -1,7 +1,7 @@
 // Three nodes that count at once in one Redis decide as one naive limiter that is given the same events in the order of Redis.
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CountBatch, type Counted } from '../../../src/store/redis/batch.js';
+import { CountBatch, type GateReply } from '../../../src/store/redis/batch.js';
 import { prefixOf } from '../../../src/store/redis/buckets.js';
 import { RedisConnection } from '../../../src/store/redis/connection.js';
 import { GateBytes } from '../../../src/store/redis/gate-bytes.js';
@@ -66,7 +66,7 @@ describe.skipIf(!hasRedis)('counting in Redis (needs redis-server)', () => {
         async (threshold, within, steps) => {
           const gate = await makeGate(threshold, within);
           const batches = nodes.map((node) => new CountBatch(node));
-          const asked: Promise<{ readonly n: number; readonly counted: Counted }>[] = [];
+          const asked: Promise<{ readonly n: number; readonly counted: GateReply }>[] = [];
           for (const { node, n, waitMs } of steps) {
             asked.push(batches[node]!.count(prefix, gate, n).then((counted) => ({ n, counted })));
             if (waitMs > 0) await pause(waitMs);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { COURSE_CYCLES } from '../../../src/api/course.js';
+import { HISTORY_CYCLES } from '../../../src/api/contract-history.js';
 import { Course } from '../../../src/web/node/course.js';
 
 const news = (from_cycle: number, ...count: number[]) => ({
@@ -39,7 +39,7 @@ describe('the course of a contract, as a page knows it', () => {
           newest = Math.max(newest, from + length - 1);
         }
         const known = course.of('count').map((value, index) => value === null || value === course.first + index);
-        expect([course.last, course.length <= COURSE_CYCLES, known.every(Boolean)]).toEqual([newest, true, true]);
+        expect([course.last, course.length <= HISTORY_CYCLES, known.every(Boolean)]).toEqual([newest, true, true]);
       }),
     );
   });

@@ -11,8 +11,16 @@ import type { Clock } from '../../../time/clock.js';
 import { cycleOf } from '../../../time/cycle.js';
 import type { Durability } from '../../durability.js';
 import type { MachineWork } from '../../machine-work.js';
-import type { Counting, EventAnswer, KeyPage, KeysShown, MaybePromise, Outcome, Outcomes } from '../counting.js';
-import type { Asked } from '../decision.js';
+import type {
+  Counting,
+  DecisionResult,
+  DecisionResults,
+  EventAnswer,
+  KeyPage,
+  KeysShown,
+  MaybePromise,
+} from '../counting.js';
+import type { DecisionRequest } from '../decision.js';
 import type { Lines } from '../lines.js';
 import { type Event, listenersOf } from '../listeners.js';
 import type { OnceOnly, Replayed } from '../once-only.js';
@@ -50,15 +58,15 @@ export class LocalCounting implements Counting {
     return this.#host.failure;
   }
 
-  decide(asked: Asked): MaybePromise<Outcome> {
+  decide(asked: DecisionRequest): MaybePromise<DecisionResult> {
     return this.#decideOne(asked, false);
   }
 
-  peek(asked: Asked): MaybePromise<Outcome> {
+  peek(asked: DecisionRequest): MaybePromise<DecisionResult> {
     return this.#decideOne(asked, true);
   }
 
-  decideAll(machine: Machine, asked: readonly Asked[]): MaybePromise<Outcomes> {
+  decideAll(machine: Machine, asked: readonly DecisionRequest[]): MaybePromise<DecisionResults> {
     const nowMs = this.#clock.now();
     return this.#counted(machine, (cycle) => decideEach(asked, cycle, nowMs));
   }
@@ -132,7 +140,7 @@ export class LocalCounting implements Counting {
     }
   }
 
-  #decideOne(asked: Asked, peek: boolean): MaybePromise<Outcome> {
+  #decideOne(asked: DecisionRequest, peek: boolean): MaybePromise<DecisionResult> {
     const { machine } = asked;
     const nowMs = this.#clock.now();
     if (!(peek || isOneStep(asked)) || looksFar(asked) || !this.#work.isFree(machine, nowMs))

@@ -5,11 +5,11 @@ import { type Steps, windowCycles } from '../../../limiter/plan.js';
 import { Failure } from '../../../schema/failure.js';
 import { PAUSE } from '../../caller-queue.js';
 import { claimPlaces } from '../../keyed.js';
-import type { EventAnswer, Outcome, Outcomes } from '../counting.js';
-import { type Asked, type Decision, decisionOf, foreseen, gateDecisionOf } from '../decision.js';
+import type { DecisionResult, DecisionResults, EventAnswer } from '../counting.js';
+import { type Decision, type DecisionRequest, decisionOf, foreseen, gateDecisionOf } from '../decision.js';
 import { askedBy, type Event, isOfOne, listenersOf, whyNotAt } from '../listeners.js';
 
-export function decideNow(asked: Asked, peek: boolean, cycle: number, nowMs: number): Outcome {
+export function decideNow(asked: DecisionRequest, peek: boolean, cycle: number, nowMs: number): DecisionResult {
   try {
     const decision = peek
       ? foreseen(asked, cycle)
@@ -20,7 +20,12 @@ export function decideNow(asked: Asked, peek: boolean, cycle: number, nowMs: num
   }
 }
 
-export function* decideInTurn(asked: Asked, peek: boolean, cycle: number, nowMs: number): Steps<Outcome> {
+export function* decideInTurn(
+  asked: DecisionRequest,
+  peek: boolean,
+  cycle: number,
+  nowMs: number,
+): Steps<DecisionResult> {
   if (looksFar(asked)) yield PAUSE;
   if (peek || isOneStep(asked)) return decideNow(asked, peek, cycle, nowMs);
   const { each } = yield* decideEach([asked], cycle, nowMs);
@@ -29,14 +34,14 @@ export function* decideInTurn(asked: Asked, peek: boolean, cycle: number, nowMs:
 }
 
 /** A rule, also that of a candidate, charges the whole cost at once; a window counts as many events. */
-export function isOneStep({ n, contract }: Asked): boolean {
+export function isOneStep({ n, contract }: DecisionRequest): boolean {
   return n === 1 || (n > 1 && contract.plans.some(({ rule }) => rule !== undefined));
 }
 
 const AT_ONCE = 16;
 
-export function* decideEach(asked: readonly Asked[], cycle: number, nowMs: number): Steps<Outcomes> {
-  const each: Outcomes['each'][number][] = [];
+export function* decideEach(asked: readonly DecisionRequest[], cycle: number, nowMs: number): Steps<DecisionResults> {
+  const each: DecisionResults['each'][number][] = [];
   for (const one of asked) {
     const { machine, contract, kind, n, name } = one;
     const { seq } = machine.head;
@@ -75,14 +80,19 @@ export function* countEvent(host: Host, machine: Machine, event: Event, cycle: n
 }
 
 /** @param happened an earlier cycle, accepted by `whyNotAt` @returns how many were admitted */
-export function countIn({ contract, kind, name }: Asked, n: number, cycle: number, happened?: number): number {
+export function countIn(
+  { contract, kind, name }: DecisionRequest,
+  n: number,
+  cycle: number,
+  happened?: number,
+): number {
   if (happened === undefined) return contract.decide(n, cycle, kind, name);
   const now = Math.max(cycle, contract.cycle);
   return happened === now ? contract.decide(n, now, kind, name) : contract.decideLate(n, happened, now, kind, name);
 }
 
 /** As `countIn`, in steps with at most one transition each. The result is the same as one by one. */
-export function* countInSteps(asked: Asked, cycle: number, happened?: number): Steps<number> {
+export function* countInSteps(asked: DecisionRequest, cycle: number, happened?: number): Steps<number> {
   const { contract, kind, n, name } = asked;
   let admitted = 0;
   for (let left = n; left > 0; ) {
@@ -98,7 +108,7 @@ export function* countInSteps(asked: Asked, cycle: number, happened?: number): S
 const NEAR = 8_192;
 
 /** Whether the retry time may need a forecast over a long window, which takes a turn of its own. */
-export function looksFar({ contract, n }: Asked): boolean {
+export function looksFar({ contract, n }: DecisionRequest): boolean {
   if (windowCycles(contract.plan) <= NEAR) return false;
   if (contract.keys !== undefined) return n > 1 || contract.keys.limited > 0;
   return !contract.gate.admits || contract.gate.remaining <= n;

@@ -41,17 +41,17 @@ export class Idempotency {
   readonly #limits: Pick<Limits, 'answersKib' | 'answersKibPerOwner'>;
   readonly #byMachine = new Map<string, { readonly owner: string; bytes: number }>();
   readonly #byOwner = new Shares();
-  readonly #byPool = new Shares();
-  readonly #poolName: (owner: string) => string;
+  readonly #byAddressNetwork = new Shares();
+  readonly #networkOfOwner: (owner: string) => string;
 
   constructor(
     host: Host,
     answers: KeptAnswers,
     limits: Pick<Limits, 'answersKib' | 'answersKibPerOwner'>,
-    poolName = (owner: string) => owner,
+    networkOfOwner = (owner: string) => owner,
   ) {
     this.#host = host;
-    this.#poolName = poolName;
+    this.#networkOfOwner = networkOfOwner;
     this.#answers = answers;
     this.#limits = limits;
     for (const { machine, count, length } of answers.sizes()) this.#add(machine, length + count * OVERHEAD);
@@ -104,15 +104,16 @@ export class Idempotency {
     if (of.bytes === 0) this.#byMachine.delete(slug);
     else this.#byMachine.set(slug, of);
     this.#byOwner.add(of.owner, bytes);
-    this.#byPool.add(this.#poolName(of.owner), bytes);
+    this.#byAddressNetwork.add(this.#networkOfOwner(of.owner), bytes);
   }
 
   #refuseTooMany({ image }: Machine): void {
     const { answersKib, answersKibPerOwner } = this.#limits;
     const room = { perOwner: answersKibPerOwner * 1024, onNode: answersKib * 1024 };
-    const pool = this.#poolName(image.owner);
+    const addressNetwork = this.#networkOfOwner(image.owner);
     const isOwner = this.#byOwner.of(image.owner) >= room.perOwner;
-    if (!isOwner && this.#byPool.of(pool) < this.#byPool.roomOf(pool, room)) return;
+    if (!isOwner && this.#byAddressNetwork.of(addressNetwork) < this.#byAddressNetwork.roomOf(addressNetwork, room))
+      return;
     throw new Failure('too_many_requests', {
       what: 'Nothing was counted.',
       why: `As many answers as ${isOwner ? 'an owner' : 'this node, or one network of addresses,'} may have are kept under idempotency keys.`,

@@ -1,5 +1,5 @@
 // Samples contracts of this process at the end of a cycle, before anything of the next: Rank.close in the machine's order of time.
-import { COURSE_CYCLES } from '../../../api/course.js';
+import { HISTORY_CYCLES } from '../../../api/contract-history.js';
 import type { Contract } from '../../../host/contract.js';
 import type { Host } from '../../../host/host.js';
 import type { Machine } from '../../../host/machine.js';
@@ -58,8 +58,8 @@ class Sampler implements Sleeper {
       if (contract.failure === undefined) contract.advance(over);
       one.take(over, figuresNow(contract));
     }
-    // After a long suspension, only as many cycles as a course holds.
-    this.#next(Math.max(over + 2, clock.cycle() - COURSE_CYCLES));
+    // After a long suspension, only as many cycles as a history holds.
+    this.#next(Math.max(over + 2, clock.cycle() - HISTORY_CYCLES));
   }
 
   #next(cycle: number): void {

@@ -4,9 +4,9 @@
 //             .x..x..x|   x       |xxxx
 //                     ▲           ▲           taken when the cycle is over: see counting/samples.ts
 //
-// A course starts with its contract or with the node, so that a page opened later has a past. Their number is bounded: a contract in a stream
-// replaces one that is in none; a new contract replaces one without requests in its course.
-import { COURSE_CYCLES, type Column, columns } from '../api/course.js';
+// A history starts with its contract or with the node, so that a page opened later has a past. Their number is bounded: a contract in a stream
+// replaces one that is in none; a new contract replaces one without requests in its history.
+import { type Column, columns, HISTORY_CYCLES } from '../api/contract-history.js';
 import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import { Failure } from '../schema/failure.js';
@@ -19,24 +19,24 @@ const growing: ReadonlySet<Column> = new Set(['admitted', 'limited', 'entries', 
 
 const WIDTH = 1 + columns.length;
 const FEW_ROWS = 4;
-/** All cycles of a course and some spare rows, so that old rows are dropped in bulk. */
-const MOST_ROWS = COURSE_CYCLES + 40;
+/** All cycles of a history and some spare rows, so that old rows are dropped in bulk. */
+const MOST_ROWS = HISTORY_CYCLES + 40;
 
 export interface Watched {
   readonly ids: readonly string[];
   cycle: number;
-  readonly pool: string;
+  readonly addressNetwork: string;
 }
 
-export class Courses {
+export class ContractHistories {
   readonly #host: Host;
   readonly #samples: Samples;
-  readonly #limits: Pick<Limits, 'courses' | 'coursesPerStream'>;
-  readonly #byContract = new Map<string, Course>();
-  /** Number of watched courses, each in the pool that watched it first. */
-  readonly #byPool = new Shares();
+  readonly #limits: Pick<Limits, 'watchedContracts' | 'watchedContractsPerStream'>;
+  readonly #byContract = new Map<string, ContractHistory>();
+  /** Number of watched histories, each in the network of addresses that watched it first. */
+  readonly #byAddressNetwork = new Shares();
 
-  constructor(host: Host, samples: Samples, limits: Pick<Limits, 'courses' | 'coursesPerStream'>) {
+  constructor(host: Host, samples: Samples, limits: Pick<Limits, 'watchedContracts' | 'watchedContractsPerStream'>) {
     this.#host = host;
     this.#samples = samples;
     this.#limits = limits;
@@ -55,56 +55,60 @@ export class Courses {
     return this.#byContract.has(id);
   }
 
-  /** @throws Failure `invalid_input` (too many contracts), `node_overloaded` (the node or the pool is full) */
-  watch(contracts: readonly Contract[], afterCycle: number | undefined, pool = ''): Watched {
-    const { courses: most, coursesPerStream } = this.#limits;
-    if (contracts.length > coursesPerStream) throw tooManyContracts(coursesPerStream);
-    if (!this.#hasRoom(contracts, pool)) throw tooManyCourses();
+  /** @throws Failure `invalid_input` (too many contracts), `node_overloaded` (the node is full, or the share of a network of addresses) */
+  watch(contracts: readonly Contract[], afterCycle: number | undefined, addressNetwork = ''): Watched {
+    const { watchedContracts: most, watchedContractsPerStream: mostPerStream } = this.#limits;
+    if (contracts.length > mostPerStream) throw tooManyContracts(mostPerStream);
+    if (!this.#hasRoom(contracts, addressNetwork)) throw tooManyHistories();
     const missing = contracts.filter(({ id }) => !this.#byContract.has(id)).length;
     for (const [id, { watchers }] of this.#byContract) {
       if (this.#byContract.size + missing <= most) break;
       if (watchers.size === 0 && !contracts.some((contract) => contract.id === id)) this.#drop(id);
     }
-    if (this.#byContract.size + missing > most) throw tooManyCourses();
-    const watched = { ids: contracts.map(({ id }) => id), cycle: afterCycle ?? 0, pool };
+    if (this.#byContract.size + missing > most) throw tooManyHistories();
+    const watched = { ids: contracts.map(({ id }) => id), cycle: afterCycle ?? 0, addressNetwork };
     for (const contract of contracts) {
-      const course = this.#byContract.get(contract.id) ?? this.#begin(contract);
-      if (course.watchers.size === 0) {
-        course.pool = pool;
-        this.#byPool.add(pool, 1);
+      const history = this.#byContract.get(contract.id) ?? this.#begin(contract);
+      if (history.watchers.size === 0) {
+        history.addressNetwork = addressNetwork;
+        this.#byAddressNetwork.add(addressNetwork, 1);
       }
-      course.watchers.add(watched);
+      history.watchers.add(watched);
     }
     return watched;
   }
 
-  /** A pool may watch half of what others leave, since all readers of a node may be in one network. */
-  #hasRoom(contracts: readonly Contract[], pool: string): boolean {
-    const { courses: onNode } = this.#limits;
+  /** A network of addresses may watch half of what others leave, since all readers of a node may be in one network. */
+  #hasRoom(contracts: readonly Contract[], addressNetwork: string): boolean {
+    const { watchedContracts: onNode } = this.#limits;
     const more = contracts.filter(({ id }) => (this.#byContract.get(id)?.watchers.size ?? 0) === 0).length;
-    return more === 0 || this.#byPool.of(pool) + more <= this.#byPool.roomOf(pool, { perOwner: onNode / 4, onNode });
+    return (
+      more === 0 ||
+      this.#byAddressNetwork.of(addressNetwork) + more <=
+        this.#byAddressNetwork.roomOf(addressNetwork, { perOwner: onNode / 4, onNode })
+    );
   }
 
   #keep(contract: Contract): void {
-    const { all: watched } = this.#byPool;
-    const most = Math.min(this.#limits.courses - watched, this.#samples.mostUnwatched);
+    const { all: watched } = this.#byAddressNetwork;
+    const most = Math.min(this.#limits.watchedContracts - watched, this.#samples.mostUnwatched);
     if (this.#byContract.size - watched >= most && !this.#dropOne(({ isIdle }) => isIdle)) return;
     this.#begin(contract);
   }
 
-  #begin(contract: Contract): Course {
-    const course = new Course(contract, this.#host.machine(contract.image.machine).cycle);
-    this.#byContract.set(contract.id, course);
-    this.#samples.begin(course);
-    return course;
+  #begin(contract: Contract): ContractHistory {
+    const history = new ContractHistory(contract, this.#host.machine(contract.image.machine).cycle);
+    this.#byContract.set(contract.id, history);
+    this.#samples.begin(history);
+    return history;
   }
 
   leave(watched: Watched): void {
     for (const id of watched.ids) {
-      const course = this.#byContract.get(id);
-      if (!course?.watchers.delete(watched) || course.watchers.size > 0) continue;
-      this.#byPool.add(course.pool, -1);
-      if (this.#byContract.size - this.#byPool.all > this.#samples.mostUnwatched) this.#dropOne(() => true);
+      const history = this.#byContract.get(id);
+      if (!history?.watchers.delete(watched) || history.watchers.size > 0) continue;
+      this.#byAddressNetwork.add(history.addressNetwork, -1);
+      if (this.#byContract.size - this.#byAddressNetwork.all > this.#samples.mostUnwatched) this.#dropOne(() => true);
     }
   }
 
@@ -113,19 +117,19 @@ export class Courses {
     const texts: string[] = [];
     let newest = watched.cycle;
     for (const id of watched.ids) {
-      const course = this.#byContract.get(id);
-      if (course === undefined) continue;
-      newest = Math.max(newest, course.last);
-      const text = course.textAfter(watched.cycle);
+      const history = this.#byContract.get(id);
+      if (history === undefined) continue;
+      newest = Math.max(newest, history.last);
+      const text = history.textAfter(watched.cycle);
       if (text !== undefined) texts.push(text);
     }
     watched.cycle = newest;
     return texts.length === 0 ? undefined : `[${texts.join()}]`;
   }
 
-  #dropOne(fits: (course: Course) => boolean): boolean {
-    for (const [id, course] of this.#byContract) {
-      if (course.watchers.size > 0 || !fits(course)) continue;
+  #dropOne(fits: (history: ContractHistory) => boolean): boolean {
+    for (const [id, history] of this.#byContract) {
+      if (history.watchers.size > 0 || !fits(history)) continue;
       this.#drop(id);
       return true;
     }
@@ -133,24 +137,24 @@ export class Courses {
   }
 
   #drop(id: string): void {
-    const course = this.#byContract.get(id);
-    if (course === undefined) return;
+    const history = this.#byContract.get(id);
+    if (history === undefined) return;
     this.#byContract.delete(id);
-    this.#samples.end(course);
-    if (course.watchers.size > 0) this.#byPool.add(course.pool, -1);
+    this.#samples.end(history);
+    if (history.watchers.size > 0) this.#byAddressNetwork.add(history.addressNetwork, -1);
   }
 }
 
-class Course implements Sampled {
+class ContractHistory implements Sampled {
   readonly contract: Contract;
   readonly watchers = new Set<Watched>();
-  pool = '';
+  addressNetwork = '';
   /** The last cycle with a request, or the first cycle. */
   #usedCycle: number;
   /** Range of the stored cycles; empty while `last < first`. */
   first: number;
   last: number;
-  readonly #rows = new Rows();
+  readonly #rows = new HistoryRows();
   #before: readonly number[] = [];
   /** The last cycle as text: most watchers lack only that one. */
   #text = '';
@@ -163,7 +167,7 @@ class Course implements Sampled {
   }
 
   get isIdle(): boolean {
-    return this.last - this.#usedCycle >= COURSE_CYCLES;
+    return this.last - this.#usedCycle >= HISTORY_CYCLES;
   }
 
   begin(figures: readonly number[]): void {
@@ -183,7 +187,7 @@ class Course implements Sampled {
     if (figures[1] !== this.#before[1] || figures[2] !== this.#before[2]) this.#usedCycle = cycle;
     this.#before = figures;
     this.last = cycle;
-    this.first = Math.max(this.first, cycle - COURSE_CYCLES + 1);
+    this.first = Math.max(this.first, cycle - HISTORY_CYCLES + 1);
     this.#text = this.#textFrom(cycle);
   }
 
@@ -196,18 +200,18 @@ class Course implements Sampled {
   #textFrom(from: number): string {
     const { states } = this.contract.plan;
     const rows = this.#rows.between(from, this.last);
-    const said: Partial<Record<Column, (number | string | undefined)[]>> = {};
+    const values: Partial<Record<Column, (number | string | undefined)[]>> = {};
     for (const [index, name] of columns.entries()) {
       if (name.endsWith('keys') && this.contract.keys === undefined) continue;
       if (name === 'would_limit' && this.contract.comparison === undefined) continue;
-      said[name] = rows.map((row) => (name === 'state' ? states[row[index]!]?.name : row[index]!));
+      values[name] = rows.map((row) => (name === 'state' ? states[row[index]!]?.name : row[index]!));
     }
-    return JSON.stringify({ id: this.contract.id, from_cycle: from, ...said });
+    return JSON.stringify({ id: this.contract.id, from_cycle: from, ...values });
   }
 }
 
 /** Figures by cycle; consecutive equal rows are stored once, since most contracts have few requests. */
-class Rows {
+class HistoryRows {
   /** Per row: its first cycle, then its figures. */
   #cells = new Float64Array(FEW_ROWS * WIDTH);
   #rows = 0;
@@ -264,7 +268,7 @@ function tooManyContracts(most: number): Failure {
   });
 }
 
-function tooManyCourses(): Failure {
+function tooManyHistories(): Failure {
   return new Failure('node_overloaded', {
     what: 'The stream was not opened.',
     why: 'The counts of as many contracts as this node takes, or takes for one network of addresses, are watched already.',

@@ -1,6 +1,6 @@
 // What a stream reports of a contract for each cycle. Without schemas, because pages import it too.
 
-export const COURSE_CYCLES = 600;
+export const HISTORY_CYCLES = 600;
 
 export const columns = [
   'count',

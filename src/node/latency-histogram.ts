@@ -5,7 +5,7 @@ const BOUNDS = [
   0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
 ] as const;
 
-export class Latency {
+export class LatencyHistogram {
   /** Values between one bound and the next; the last entry is beyond all bounds. */
   readonly #counts = new Float64Array(BOUNDS.length + 1);
   #sum = 0;

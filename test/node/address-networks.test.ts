@@ -94,10 +94,10 @@ it('records that wait to be verified for one network leave room for those of oth
     most: 16,
   });
   let slugs = 0;
-  const from = (pool: string) =>
+  const from = (addressNetwork: string) =>
     taken(20, () => {
       slugs += 1;
-      void verifications.of(`m-${slugs}`, pool);
+      void verifications.of(`m-${slugs}`, addressNetwork);
     });
   expect([from('203.0.113.0/24'), from('198.51.100.0/24'), from('192.0.2.0/24')]).toEqual([8, 4, 2]);
   // A record that is being verified is shared, whoever asks.

@@ -1,13 +1,13 @@
 // The recent history of contracts, in virtual time; and the counts of a stream, by a node.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { COURSE_CYCLES } from '../../src/api/course.js';
+import { HISTORY_CYCLES } from '../../src/api/contract-history.js';
 import { Host } from '../../src/host/host.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
+import { ContractHistories } from '../../src/node/contract-histories.js';
 import { LocalSamples } from '../../src/node/counting/local/samples.js';
 import { figuresOf, type Sampled } from '../../src/node/counting/samples.js';
-import { Courses } from '../../src/node/courses.js';
 import { findStandardOperator } from '../../src/operator/registry.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { VirtualClock } from '../../src/time/virtual.js';
@@ -16,10 +16,13 @@ import { type Running, startRunning } from './running.js';
 const CYCLE_MS = 100;
 const FIRST = 1_000;
 
-function watched({ courses: most = 4, coursesPerStream = 2 } = {}) {
+function watched({ most = 4, mostPerStream = 2 } = {}) {
   const clock = new VirtualClock(FIRST * CYCLE_MS, CYCLE_MS);
   const host = new Host({ clock, store: new MemoryStore() });
-  const courses = new Courses(host, new LocalSamples(host), { courses: most, coursesPerStream });
+  const histories = new ContractHistories(host, new LocalSamples(host), {
+    watchedContracts: most,
+    watchedContractsPerStream: mostPerStream,
+  });
   host.createMachine({ slug: 'm' });
   const contract = (threshold = 2, within = 3) => host.createContract('m', rateLimiter({ threshold, within }));
   const keyed = () =>
@@ -30,14 +33,14 @@ function watched({ courses: most = 4, coursesPerStream = 2 } = {}) {
     });
   const to = (cycle: number) => clock.run({ untilMs: (FIRST + cycle) * CYCLE_MS });
   const count = (of: ReturnType<typeof contract>, n: number) => host.contract(of.id).decide(n, clock.cycle());
-  return { clock, host, courses, contract, keyed, to, count };
+  return { clock, host, histories, contract, keyed, to, count };
 }
 
-describe('the course of a contract', () => {
+describe('the history of a contract', () => {
   it('has each cycle once, as it was when it was over', () => {
-    const { courses, contract, to, count } = watched();
+    const { histories, contract, to, count } = watched();
     const one = contract();
-    const reader = courses.watch([one], undefined);
+    const reader = histories.watch([one], undefined);
     for (const [cycle, n] of [
       [0, 1],
       [1, 2],
@@ -50,7 +53,7 @@ describe('the course of a contract', () => {
       if (n > 0) count(one, n);
     }
     to(6.5);
-    expect(JSON.parse(courses.news(reader)!)).toEqual([
+    expect(JSON.parse(histories.news(reader)!)).toEqual([
       {
         id: one.id,
         from_cycle: FIRST,
@@ -64,58 +67,61 @@ describe('the course of a contract', () => {
         state: /*    */ ['allowing', 'limiting', 'limiting', 'allowing', 'allowing', 'allowing'],
       },
     ]);
-    expect(courses.news(reader)).toBeUndefined();
+    expect(histories.news(reader)).toBeUndefined();
     to(7.5);
-    expect(JSON.parse(courses.news(reader)!)).toMatchObject([{ from_cycle: FIRST + 6, count: [1] }]);
+    expect(JSON.parse(histories.news(reader)!)).toMatchObject([{ from_cycle: FIRST + 6, count: [1] }]);
   });
 
   it('takes what an event of the next cycle finds, before it is counted', () => {
-    const { clock, courses, contract, to, count } = watched();
+    const { clock, histories, contract, to, count } = watched();
     const one = contract(5, 1);
-    const reader = courses.watch([one], undefined);
+    const reader = histories.watch([one], undefined);
     count(one, 3);
     to(0.99);
     // The event comes before the clock has told anybody of the cycle.
     one.decide(2, clock.cycle() + 1);
     to(2.5);
-    expect(JSON.parse(courses.news(reader)!)).toMatchObject([{ count: [3, 2], admitted: [3, 2] }]);
+    expect(JSON.parse(histories.news(reader)!)).toMatchObject([{ count: [3, 2], admitted: [3, 2] }]);
   });
 
   it('begins with the contract, and not when a stream first asks for it', () => {
-    const { courses, contract, to, count } = watched();
+    const { histories, contract, to, count } = watched();
     const one = contract();
     count(one, 2);
     to(3.5);
-    expect(JSON.parse(courses.news(courses.watch([one], undefined))!)).toMatchObject([
+    expect(JSON.parse(histories.news(histories.watch([one], undefined))!)).toMatchObject([
       { from_cycle: FIRST, count: [2, 2, 2], admitted: [2, 0, 0] },
     ]);
   });
 
   it('begins with the node for contracts that are there already', () => {
-    const { host, courses, contract, to, count } = watched({ courses: 2 });
+    const { host, histories, contract, to, count } = watched({ most: 2 });
     const one = contract();
-    const later = new Courses(host, new LocalSamples(host), { courses: 2, coursesPerStream: 2 });
+    const later = new ContractHistories(host, new LocalSamples(host), {
+      watchedContracts: 2,
+      watchedContractsPerStream: 2,
+    });
     count(one, 1);
     to(2.5);
-    expect([courses.size, later.size]).toEqual([1, 1]);
+    expect([histories.size, later.size]).toEqual([1, 1]);
     expect(JSON.parse(later.news(later.watch([one], undefined))!)).toMatchObject([{ count: [1, 1] }]);
   });
 
   it('of a contract with keys is limiting while one of its keys is, whatever the contract itself does', () => {
-    const { clock, courses, keyed, to } = watched();
+    const { clock, histories, keyed, to } = watched();
     const one = keyed();
     one.decide(1, clock.cycle(), 0, 'a');
     to(1);
     one.decide(1, clock.cycle(), 0, 'a');
     to(6.5);
     expect(one.admits).toBe(true);
-    expect(JSON.parse(courses.news(courses.watch([one], undefined))!)).toMatchObject([
+    expect(JSON.parse(histories.news(histories.watch([one], undefined))!)).toMatchObject([
       { limited: [0, 1, 0, 0, 0, 0], limiting: [0, 1, 1, 0, 0, 0], limited_keys: [0, 1, 1, 0, 0, 0] },
     ]);
   });
 
   it('of a contract with a candidate says what that would have limited', () => {
-    const { host, clock, courses, keyed, to } = watched();
+    const { host, clock, histories, keyed, to } = watched();
     const one = keyed();
     const candidate = planContract(rateLimiter({ threshold: 1, within: 100 }), findStandardOperator);
     to(1.2);
@@ -123,42 +129,42 @@ describe('the course of a contract', () => {
     to(2.2);
     for (const name of ['a', 'a', 'a']) one.decide(1, clock.cycle(), 0, name);
     to(3.5);
-    const [course] = JSON.parse(courses.news(courses.watch([one], undefined))!);
-    expect(course.would_limit).toEqual([null, null, 2]);
+    const [history] = JSON.parse(histories.news(histories.watch([one], undefined))!);
+    expect(history.would_limit).toEqual([null, null, 2]);
   });
 
   it('ends with its contract', () => {
-    const { host, courses, contract, to } = watched();
+    const { host, histories, contract, to } = watched();
     const one = contract();
     to(1.5);
     host.deleteContract(one);
     to(3.5);
-    expect(courses.size).toBe(0);
+    expect(histories.size).toBe(0);
   });
 
-  it('of a contract without requests makes room for a new contract; one that counts keeps its course', () => {
-    const { courses, contract, to, count } = watched({ courses: 2 });
+  it('of a contract without requests makes room for a new contract; one that counts keeps its history', () => {
+    const { histories, contract, to, count } = watched({ most: 2 });
     const busy = contract();
     contract();
-    for (let cycle = 0; cycle <= COURSE_CYCLES + 1; cycle += 300) {
+    for (let cycle = 0; cycle <= HISTORY_CYCLES + 1; cycle += 300) {
       to(cycle);
       count(busy, 1);
     }
-    to(COURSE_CYCLES + 2);
+    to(HISTORY_CYCLES + 2);
     const [newer, newest] = [contract(), contract()];
-    expect([busy, newer, newest].map(({ id }) => courses.has(id))).toEqual([true, true, false]);
+    expect([busy, newer, newest].map(({ id }) => histories.has(id))).toEqual([true, true, false]);
   });
 
   it('goes back a bounded number of cycles, and is there for a reader that comes back', () => {
-    const { courses, contract, to } = watched();
+    const { histories, contract, to } = watched();
     const one = contract();
-    const first = courses.watch([one], undefined);
+    const first = histories.watch([one], undefined);
     to(5.5);
-    courses.leave(first);
-    const again = courses.watch([one], FIRST + 2);
-    expect(JSON.parse(courses.news(again)!)).toMatchObject([{ from_cycle: FIRST + 3, count: [0, 0] }]);
-    to(2 * COURSE_CYCLES);
-    expect(JSON.parse(courses.news(again)!)[0].count.length).toBe(COURSE_CYCLES);
+    histories.leave(first);
+    const again = histories.watch([one], FIRST + 2);
+    expect(JSON.parse(histories.news(again)!)).toMatchObject([{ from_cycle: FIRST + 3, count: [0, 0] }]);
+    to(2 * HISTORY_CYCLES);
+    expect(JSON.parse(histories.news(again)!)[0].count.length).toBe(HISTORY_CYCLES);
   });
 
   it('says of each cycle what it was given, however seldom that changes', () => {
@@ -167,7 +173,7 @@ describe('the course of a contract', () => {
       fc.record({ gap: fc.oneof({ weight: 200, arbitrary: fc.constant(0) }, fc.nat(2)), count: figure }),
       {
         minLength: 1,
-        maxLength: 3 * COURSE_CYCLES,
+        maxLength: 3 * HISTORY_CYCLES,
         size: 'max',
       },
     );
@@ -175,19 +181,19 @@ describe('the course of a contract', () => {
       fc.property(steps, fc.boolean(), (all, isBusy) => {
         const { host, contract } = watched();
         const one = contract();
-        let course: Sampled | undefined;
-        const samples = { mostUnwatched: 1, begin: (begun: Sampled) => (course = begun), end: () => {} };
-        const courses = new Courses(host, samples, { courses: 4, coursesPerStream: 2 });
-        course!.begin(figuresOf({ admitted: 0, limited: 0, entries: 0, restores: 0 }));
+        let history: Sampled | undefined;
+        const samples = { mostUnwatched: 1, begin: (begun: Sampled) => (history = begun), end: () => {} };
+        const histories = new ContractHistories(host, samples, { watchedContracts: 4, watchedContractsPerStream: 2 });
+        history!.begin(figuresOf({ admitted: 0, limited: 0, entries: 0, restores: 0 }));
         let expected: number[] = [];
         let cycle = FIRST - 1;
         all.forEach(({ gap, count }, index) => {
           cycle += 1 + gap;
           if (gap > 0) expected = [];
-          expected = [...expected, isBusy ? index : count].slice(-COURSE_CYCLES);
-          course!.take(cycle, figuresOf({ count: expected.at(-1)! }));
+          expected = [...expected, isBusy ? index : count].slice(-HISTORY_CYCLES);
+          history!.take(cycle, figuresOf({ count: expected.at(-1)! }));
         });
-        const [{ from_cycle, count }] = JSON.parse(courses.news(courses.watch([one], undefined))!);
+        const [{ from_cycle, count }] = JSON.parse(histories.news(histories.watch([one], undefined))!);
         expect([from_cycle, count]).toEqual([cycle - expected.length + 1, expected]);
       }),
       { numRuns: 20 },
@@ -195,7 +201,7 @@ describe('the course of a contract', () => {
   });
 
   it('has its bounds: of a stream, of a network of addresses, and of all together; one in no stream makes room', () => {
-    const { courses, contract } = watched();
+    const { histories, contract } = watched();
     const [a, b, c, d, e] = [contract(), contract(), contract(), contract(), contract()];
     const code = (work: () => unknown) => {
       try {
@@ -205,16 +211,16 @@ describe('the course of a contract', () => {
         return (error as { code: string }).code;
       }
     };
-    const ab = courses.watch([a, b], undefined, 'one network');
-    expect(code(() => courses.watch([a, b, c], undefined, 'one network'))).toBe('invalid_input');
+    const ab = histories.watch([a, b], undefined, 'one network');
+    expect(code(() => histories.watch([a, b, c], undefined, 'one network'))).toBe('invalid_input');
     // A network of addresses has half of what others leave.
-    expect(code(() => courses.watch([c], undefined, 'one network'))).toBe('node_overloaded');
-    expect(code(() => courses.watch([a], undefined, 'one network'))).toBeUndefined();
-    expect(code(() => courses.watch([c], undefined, 'another'))).toBeUndefined();
-    expect(code(() => courses.watch([d], undefined, 'a third'))).toBe('node_overloaded');
-    courses.leave(ab);
-    expect(code(() => courses.watch([e], undefined, 'a third'))).toBeUndefined();
-    expect(courses.size).toBe(4);
+    expect(code(() => histories.watch([c], undefined, 'one network'))).toBe('node_overloaded');
+    expect(code(() => histories.watch([a], undefined, 'one network'))).toBeUndefined();
+    expect(code(() => histories.watch([c], undefined, 'another'))).toBeUndefined();
+    expect(code(() => histories.watch([d], undefined, 'a third'))).toBe('node_overloaded');
+    histories.leave(ab);
+    expect(code(() => histories.watch([e], undefined, 'a third'))).toBeUndefined();
+    expect(histories.size).toBe(4);
   });
 });
 
