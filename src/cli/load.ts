@@ -113,6 +113,9 @@ interface Asked {
 
 const OF_URL = ['rate', 'for', 'limit', 'header', 'method', 'body', 'limitedStatus'] as const;
 
+/** A host with a port, as `localhost:8080/path`: no file is called so. */
+const HOST = /^[\w.-]+:\d{1,5}(\/.*)?$/;
+
 /** A URL given instead of a scenario. @throws Failure `wrong_usage` for options without effect */
 function urlIn(given: Given, line: CommandLine): string | undefined {
   const urls = given.scenario.filter((one) => /^https?:\/\//i.test(one));
@@ -120,6 +123,9 @@ function urlIn(given: Given, line: CommandLine): string | undefined {
     throw usageFailure(`--${option} has no effect ${why}.`, `Leave --${option} out.`);
   };
   if (urls.length === 0) {
+    const [bare] = given.scenario.filter((one) => HOST.test(one));
+    if (bare !== undefined)
+      throw usageFailure(`${bare} is no scenario and no URL.`, `Write http://${bare}, or https://.`);
     for (const option of OF_URL)
       if (line.has(option))
         refuse(optionName(option), 'without a URL in the place of the scenario: a scenario says it itself');

@@ -28,7 +28,7 @@ export function diffDocument(diff: LimitsDiff): ReportDocument {
   return {
     title: `Limits of ${names.new}`,
     verdict: verdictOf(diff),
-    sentence: [changesSentence(changes), ...(traffic === undefined ? [] : [trafficSentence(traffic)])].join(' '),
+    sentence: [changesSentence(diff), ...(traffic === undefined ? [] : [trafficSentence(traffic)])].join(' '),
     blocks: [
       ...(below === undefined ? [] : [budgetBlock(diff)]),
       ...changeBlocks(changes),
@@ -41,7 +41,10 @@ export function diffDocument(diff: LimitsDiff): ReportDocument {
 
 const shareOf = ({ newly_refused, requests }: LimitDiff) => (requests === 0 ? 0 : newly_refused / requests);
 
-function verdictOf({ changes, traffic, below }: LimitsDiff): ReportDocument['verdict'] {
+const hasLimits = ({ limiters }: GatewayLimits) => limiters.length > 0;
+
+function verdictOf({ changes, traffic, below, ...sides }: LimitsDiff): ReportDocument['verdict'] {
+  if (!hasLimits(sides.old) && !hasLimits(sides.new)) return { sign: '–', words: 'no limit was found', hue: 'open' };
   if (traffic !== undefined && below !== undefined)
     return shareOf(traffic) < below
       ? { sign: '✔', words: 'within the budget', hue: 'good' }
@@ -51,7 +54,9 @@ function verdictOf({ changes, traffic, below }: LimitsDiff): ReportDocument['ver
     : { sign: '–', words: 'limits change', hue: 'open' };
 }
 
-function changesSentence(changes: readonly LimitChange[]): string {
+function changesSentence({ changes, names, ...sides }: LimitsDiff): string {
+  if (!hasLimits(sides.old) && !hasLimits(sides.new))
+    return `No limit was found in ${names.old}, and none in ${names.new}: \`weir help ci\` lists what is read.`;
   const some = (kind: LimitChange['kind']) => changes.filter((one) => one.kind === kind).length;
   const words = (['changed', 'added', 'removed'] as const).filter((kind) => some(kind) > 0);
   if (words.length === 0) return 'No limit differs.';

@@ -40,7 +40,7 @@ describe('without a log', () => {
     [['git:main', 'deploy'], 'rate 1r/s → 30r/m; burst 9 → 4', 'deploy/site.conf:2'],
     [['git:main', 'one.conf'], '1 limit added', 'added: nginx rate=1r/s burst=9 nodelay'],
     [['git:main', 'gone'], '1 limit removed', 'removed: nginx rate=1r/s burst=9 nodelay'],
-    [['git:main:deploy/site.conf', 'deploy/site.conf'], 'No limit differs', 'no limit_req_zone defines the zone'],
+    [['git:main:deploy/site.conf', 'deploy/site.conf'], 'No limit was found', 'no limit_req_zone defines the zone'],
   ])('%j says what changes: %s', async (args, ...words) => {
     const { code, out } = await weir(args);
     expect(code).toBe(0);
