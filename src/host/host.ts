@@ -158,9 +158,9 @@ export class Host {
     const before = contract.plans;
     const { name: former } = contract.image;
     if (change.name !== former) machine.refuseName(change.name ?? undefined);
-    const parts = { plans: this.#plans, ledger: this.#ledger, store: this.#store };
+    const context = { plans: this.#plans, ledger: this.#ledger, store: this.#store };
     const cycle = Math.max(this.#catchUp(machine), contract.cycle);
-    const changed = yield* changeContract(parts, machine, contract, change, cycle);
+    const changed = yield* changeContract(context, machine, contract, change, cycle);
     machine.rename(contract, former);
     this.#changes.next({ kind: 'contract_changed', machine, contract, before });
     // Keys whose stored state is no longer valid are stored before the change is published.

@@ -12,7 +12,7 @@ import { openSqliteStore, type SqliteStore } from '../store/sqlite.js';
 import { seal, unseal } from '../store/sqlite-seal.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { type Identity, identityIn } from './identity.js';
-import { keysOf } from './parts.js';
+import { keysOf } from './node-context.js';
 import { verifierOf } from './verifications.js';
 
 export type OnProgress = (what: 'copy' | 'verify', done: number, all: number) => void;

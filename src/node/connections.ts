@@ -15,7 +15,7 @@ import type { Counts } from './metrics.js';
 import { refuseBrokenRequest } from './problem.js';
 import type { Sockets } from './sockets.js';
 
-interface ConnectionParts {
+interface ConnectionContext {
   readonly counts: Counts;
   readonly sockets: Sockets;
   readonly clock: WallClock;
@@ -34,7 +34,7 @@ export class Connections {
   readonly #limits: Limits;
   readonly #sockets: Sockets;
 
-  constructor({ counts, clock, limits, sockets }: ConnectionParts) {
+  constructor({ counts, clock, limits, sockets }: ConnectionContext) {
     this.#sockets = sockets;
     this.#counts = counts;
     this.#clock = clock;

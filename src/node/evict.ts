@@ -5,7 +5,7 @@ import type { Credentials } from '../store/credential-store.js';
 import type { Ownership } from './ownership.js';
 import type { Registry } from './registry/registry.js';
 
-interface EvictionParts {
+interface EvictionContext {
   readonly host: Host;
   readonly ownership: Ownership;
   readonly registry: Registry;
@@ -23,8 +23,8 @@ export interface Evicted {
  * Revokes an owner's keys, with sessions and streams, and deletes the owner's machines.
  * @param named the owner, or a key id or machine slug of theirs @throws Failure `owner_not_found`, `store_away`
  */
-export async function evict(parts: EvictionParts, named: string): Promise<Evicted> {
-  const { host, credentials, ownership, registry } = parts;
+export async function evict(context: EvictionContext, named: string): Promise<Evicted> {
+  const { host, credentials, ownership, registry } = context;
   await registry.follow?.();
   const owner = credentials.keyById(named)?.owner ?? host.machines.get(named)?.image.owner ?? named;
   const keys = credentials.keysOf(owner, '', Number.MAX_SAFE_INTEGER).filter(({ isRevoked }) => !isRevoked);

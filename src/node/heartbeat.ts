@@ -5,15 +5,15 @@ import { Failure } from '../schema/failure.js';
 import { type CycleTick, cycles } from '../time/cycles.js';
 import { Rank } from '../time/rank.js';
 import { AgendaScheduler } from '../time/rx-scheduler.js';
-import type { Parts } from './parts.js';
+import type { NodeContext } from './node-context.js';
 
 const PURGE_MS = 60_000;
 
 /** Interval of the check whether the store is in place and, after `disk_full`, whether there is room. */
 const LOOK_MS = 1_000;
 
-export function startHeartbeat(parts: Parts, log: (error: unknown) => void): Subscription {
-  const { clock, host, streams, limits } = parts;
+export function startHeartbeat(context: NodeContext, log: (error: unknown) => void): Subscription {
+  const { clock, host, streams, limits } = context;
   const scheduler = new AgendaScheduler(clock, Rank.report);
   let said: Failure | undefined;
   const sayFailure = () => {
@@ -35,17 +35,17 @@ export function startHeartbeat(parts: Parts, log: (error: unknown) => void): Sub
       }
     };
   const all = new Subscription();
-  all.add(parts.registry.happenings.subscribe(guarded((happening) => take(happening, parts))));
-  all.add(cycles(clock).subscribe(guarded((tick) => begin(tick, parts, onError))));
+  all.add(context.registry.happenings.subscribe(guarded((happening) => take(happening, context))));
+  all.add(cycles(clock).subscribe(guarded((tick) => begin(tick, context, onError))));
   all.add(interval(limits.heartbeatMs, scheduler).subscribe(guarded(() => streams.beat())));
   const look = () => {
-    if (host.failure !== undefined) parts.recover();
+    if (host.failure !== undefined) context.recover();
     // An empty commit fails if the files are gone.
     else host.commit();
     sayFailure();
   };
   all.add(interval(LOOK_MS, scheduler).subscribe(guarded(look)));
-  all.add(interval(PURGE_MS, scheduler).subscribe(guarded(() => parts.registry.forgetExpired())));
+  all.add(interval(PURGE_MS, scheduler).subscribe(guarded(() => context.registry.forgetExpired())));
   return all;
 }
 
@@ -53,7 +53,7 @@ function isOfStore(error: unknown): boolean {
   return error instanceof Failure && (error.code === 'store_failed' || error.code === 'disk_full');
 }
 
-function take(happening: Happening, { counts, active, streams, registry }: Parts): void {
+function take(happening: Happening, { counts, active, streams, registry }: NodeContext): void {
   if (happening.kind === 'contract_failed') counts.failedContracts += 1;
   // Streams derive what a row emitted from the row.
   if (happening.kind !== 'row') return;
@@ -65,8 +65,8 @@ function take(happening: Happening, { counts, active, streams, registry }: Parts
   streams.take(row);
 }
 
-function begin(tick: CycleTick, parts: Parts, onError: (error: unknown) => void): void {
-  const { registry, counting, counts, streams } = parts;
+function begin(tick: CycleTick, context: NodeContext, onError: (error: unknown) => void): void {
+  const { registry, counting, counts, streams } = context;
   counts.missedCycles += tick.missed;
   streams.tick(tick);
   const count = async () => {

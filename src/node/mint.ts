@@ -22,7 +22,7 @@ export const MINT_MACHINE = 'weir-mint';
 const BY_ADDRESS = 'rate_limiter';
 const BY_ADDRESS_NETWORK = 'rate_limiter_of_networks';
 
-interface MintParts {
+interface MintContext {
   readonly host: Host;
   readonly registry: Pick<Registry, 'createMachine' | 'createContract' | 'deleteContract'>;
   readonly counting: Pick<Counting, 'decide' | 'peek'>;
@@ -36,14 +36,14 @@ interface Limiters {
 }
 
 export class Mint {
-  readonly #parts: MintParts;
+  readonly #context: MintContext;
   /** Keys per network: a share of the tracked addresses, and at least as many as for one address. */
   readonly #perNetwork: number;
   #making: Promise<Limiters> | undefined;
 
-  constructor(parts: MintParts) {
-    this.#parts = parts;
-    const { threshold, addresses } = parts.limits;
+  constructor(context: MintContext) {
+    this.#context = context;
+    const { threshold, addresses } = context.limits;
     this.#perNetwork = Math.max(threshold, Math.floor(roomOfNetwork({ perOwner: 1, onNode: addresses }, 0)));
   }
 
@@ -60,7 +60,7 @@ export class Mint {
   }
 
   async #ask(how: 'peek' | 'decide', machine: Machine, contract: Contract, name: string | undefined): Promise<number> {
-    const { counting, limits } = this.#parts;
+    const { counting, limits } = this.#context;
     const outcome = await counting[how]({ machine, contract, kind: 0, n: 1, name });
     if (!(outcome instanceof Failure)) {
       const { limited, retry_after_cycles: after = limits.within } = outcome.decision;
@@ -80,7 +80,7 @@ export class Mint {
   }
 
   async #make(): Promise<Limiters> {
-    const { host, registry, limits } = this.#parts;
+    const { host, registry, limits } = this.#context;
     const asked = { slug: MINT_MACHINE, owner: 'node', displayName: 'Keys minted by address' };
     const machine =
       host.machines.get(MINT_MACHINE) ?? (await registry.createMachine(asked).catch((error) => this.#other(error)));
@@ -99,11 +99,11 @@ export class Mint {
 
   #other(error: unknown): Machine {
     if (!(error instanceof Failure) || error.code !== 'slug_taken') throw error;
-    return this.#parts.host.machine(MINT_MACHINE);
+    return this.#context.host.machine(MINT_MACHINE);
   }
 
   #found(): Limiters | undefined {
-    const machine = this.#parts.host.machines.get(MINT_MACHINE);
+    const machine = this.#context.host.machines.get(MINT_MACHINE);
     const [byAddress, byAddressNetwork] = this.#definitions().map(({ name, threshold }) =>
       this.#contractOf(name, threshold),
     );
@@ -112,14 +112,14 @@ export class Mint {
 
   #definitions() {
     return [
-      { name: BY_ADDRESS, threshold: this.#parts.limits.threshold },
+      { name: BY_ADDRESS, threshold: this.#context.limits.threshold },
       { name: BY_ADDRESS_NETWORK, threshold: this.#perNetwork },
     ];
   }
 
   /** A former node with other limits may have left contracts with those. */
   #contractOf(name: string, threshold: number): Contract | undefined {
-    const { host, limits } = this.#parts;
+    const { host, limits } = this.#context;
     return host.machines.get(MINT_MACHINE)?.contracts.find(({ plan, keys, failure }) => {
       const isIt = plan.definition.name === name && keys !== undefined && failure === undefined;
       return isIt && plan.thresholds[0] === threshold && plan.aggregates[0]?.within === limits.within;

@@ -22,14 +22,14 @@ import { startHeartbeat } from './heartbeat.js';
 import { type HostCheck, hostCheck } from './host-names.js';
 import { defaultLimits, type Limits } from './limits.js';
 import { openMetricsPort } from './metrics-port.js';
+import { createNodeContext, type NodeContext, type NodeContextOptions } from './node-context.js';
 import { documentOf } from './openapi.js';
-import { assemble, type Parts, type PartsOptions } from './parts.js';
 import { routes } from './route-list.js';
 import { showMetrics } from './routes/metrics.js';
 import { createServer } from './server.js';
 
 /** The node owns the store, the credentials and the clock: it starts the clock and closes all three. */
-export interface NodeOptions extends PartsOptions {
+export interface NodeOptions extends NodeContextOptions {
   /** Acknowledged rows that the store lacks: each remaining machine's record gets a row about them. */
   readonly lost?: readonly MissingRows[];
   readonly host?: string;
@@ -76,20 +76,20 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   let isDraining = false;
   const surface = { routes: served, openApi: () => documentOf(served), isDraining: () => isDraining };
   const onError = (err: unknown) => log.error({ err }, err instanceof Failure ? err.message : 'internal error');
-  const parts = assemble({ ...options, limits: withMint(options.limits, address), onError }, surface);
-  const end = await begin(parts, options, onError);
-  const app = await createServer(parts, served, { log, logRequests: logOptions.requests, trustProxy, checkHost });
-  const ports = await openPorts(parts, app, { ...options, host: address }, checkHost, log).catch((error) => {
+  const context = createNodeContext({ ...options, limits: withMint(options.limits, address), onError }, surface);
+  const end = await begin(context, options, onError);
+  const app = await createServer(context, served, { log, logRequests: logOptions.requests, trustProxy, checkHost });
+  const ports = await openPorts(context, app, { ...options, host: address }, checkHost, log).catch((error) => {
     end();
     throw listenFailure(error, address);
   });
   const { skewMs, cycleMs } = clock;
   if (skewMs > cycleMs)
     log.warn({ skewMs }, 'the clock of this machine is behind the stored data: cycles go on from there');
-  log.info({ url: ports.url, version: VERSION, contracts: parts.host.contracts.size }, 'listening');
+  log.info({ url: ports.url, version: VERSION, contracts: context.host.contracts.size }, 'listening');
 
   const close = async () => {
-    const { limits, streams, registry } = parts;
+    const { limits, streams, registry } = context;
     isDraining = true;
     log.info('closing');
     await clock.sleep(limits.noticeMs);
@@ -108,11 +108,11 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     url: ports.url,
     metricsUrl: ports.metricsUrl,
     grpcAddress: ports.grpcAddress,
-    host: parts.host,
+    host: context.host,
     get counting() {
-      return parts.counting;
+      return context.counting;
     },
-    evict: (named) => evict(parts, named),
+    evict: (named) => evict(context, named),
     close() {
       closing ??= close();
       return closing;
@@ -124,17 +124,17 @@ function showsMetrics({ openMetrics = false, metricsPort }: NodeOptions): boolea
   return openMetrics && metricsPort === undefined;
 }
 
-async function begin(parts: Parts, { clock, lost = [] }: NodeOptions, onError: (error: unknown) => void) {
-  const heartbeat = startHeartbeat(parts, onError);
-  const memoryWatch = parts.memory.watch();
+async function begin(context: NodeContext, { clock, lost = [] }: NodeOptions, onError: (error: unknown) => void) {
+  const heartbeat = startHeartbeat(context, onError);
+  const memoryWatch = context.memory.watch();
   const end = () => {
     heartbeat.unsubscribe();
     memoryWatch.close();
     clock.stop();
-    parts.metrics.close();
-    parts.registry.close();
+    context.metrics.close();
+    context.registry.close();
   };
-  await parts.registry.start(lost).catch((error) => {
+  await context.registry.start(lost).catch((error) => {
     end();
     throw error;
   });
@@ -144,14 +144,14 @@ async function begin(parts: Parts, { clock, lost = [] }: NodeOptions, onError: (
 
 /** Opens the ports of the API, of metrics and of Envoy: all or none. */
 async function openPorts(
-  parts: Parts,
+  context: NodeContext,
   app: FastifyInstance,
   options: NodeOptions & { readonly host: string },
   checkHost: HostCheck,
   log: Logger,
 ) {
   const { clock, host, port = 0, metricsPort, grpc } = options;
-  const { registry, metrics, sockets, limits } = parts;
+  const { registry, metrics, sockets, limits } = context;
   let service: RateLimitService | undefined;
   try {
     // What was loaded or made is durable before anyone can ask for it.
@@ -160,7 +160,7 @@ async function openPorts(
     await registry.come(isLoopback(host) ? url : undefined);
     if (grpc !== undefined) {
       const { startRateLimitService } = await needing('grpc', import('./envoy/rate-limit-service.js'));
-      service = await startRateLimitService(parts, { host, ...grpc }, log);
+      service = await startRateLimitService(context, { host, ...grpc }, log);
     }
     const figures =
       metricsPort === undefined ? undefined : await openMetricsPort(metrics, host, metricsPort, checkHost, sockets);

@@ -10,7 +10,7 @@ import type {
 import type { Endpoint, Shapes } from '../api/endpoint.js';
 import type { FailureCode } from '../schema/failure.js';
 import type { Limits } from './limits.js';
-import type { Parts } from './parts.js';
+import type { NodeContext } from './node-context.js';
 import type { Caller, Permission } from './permission.js';
 
 type Tier = 'computation (public)' | 'public' | 'account' | 'machine' | 'operations (public)';
@@ -62,12 +62,12 @@ interface Served<S extends Shapes> extends Endpoint {
   /** Counts with any method, ignores the body, and has the time of its decisions measured. */
   readonly isGate?: boolean;
   /** The caller by a key in a gateway's header. Browsers do not send it, so Host may be the client's. Default: none. */
-  readonly gatewayOf?: (parts: Parts, request: FastifyRequest) => Caller | undefined;
+  readonly gatewayOf?: (context: NodeContext, request: FastifyRequest) => Caller | undefined;
   /** The handler checks the body with more precise messages; the schema is documentation. */
   readonly checksBody?: boolean;
   readonly takesStream?: boolean;
   /** The status is that of `reply`, 200 unless set. Exceptions become problems. */
-  readonly handle: (parts: Parts, request: RouteRequest<S>, reply: FastifyReply) => unknown;
+  readonly handle: (context: NodeContext, request: RouteRequest<S>, reply: FastifyReply) => unknown;
 }
 
 export type Route = Declaration<Shapes>;

@@ -18,7 +18,7 @@ import { asGate } from './any-method.js';
 import { Connections } from './connections.js';
 import { type HostCheck, refuseTwoHosts } from './host-names.js';
 import { parseBody } from './json-body.js';
-import type { Parts } from './parts.js';
+import type { NodeContext } from './node-context.js';
 import { Pipelines } from './pipelines.js';
 import {
   answerUnrouted,
@@ -53,12 +53,12 @@ interface ServerOptions {
 }
 
 export async function createServer(
-  parts: Parts,
+  context: NodeContext,
   routes: readonly Route[],
   { log, logRequests, trustProxy, checkHost }: ServerOptions,
 ): Promise<FastifyInstance> {
-  const { limits, counts, overload } = parts;
-  const connections = new Connections(parts);
+  const { limits, counts, overload } = context;
+  const connections = new Connections(context);
   const pipelines = new Pipelines(overload.turn, limits.waitingPerCaller, (request, response) =>
     overload.refuse(request, response, true),
   );
@@ -95,7 +95,7 @@ export async function createServer(
   app.decorateRequest('bodyLength', 0);
   app.setValidatorCompiler(compileValidator);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', jsonReader(parts));
+  app.addContentTypeParser('application/json', jsonReader(context));
   app.setErrorHandler((error, request, reply) => {
     const failure = failureFrom(error);
     const { route } = request;
@@ -104,11 +104,11 @@ export async function createServer(
       log.warn({ err: failure, method: route?.method, path: route?.path }, failure.message);
     const problem = problemOf(failure ?? internalError());
     counts.answersOf(route)[problem.status]! += 1;
-    return sendProblem(reply, problem, failure && retryAfterSeconds(failure, parts.clock));
+    return sendProblem(reply, problem, failure && retryAfterSeconds(failure, context.clock));
   });
   // All methods of a gate are routed as GET.
   const plain = routes.filter(({ method, takesStream, isGate }) => !takesStream && (!isGate || method === 'GET'));
-  const served = { parts, checkHost, log };
+  const served = { context, checkHost, log };
   for (const route of plain) mount(app, served, route);
   await app.register(async (streaming) => {
     streaming.removeAllContentTypeParsers();
@@ -127,7 +127,7 @@ function noOther(): never {
 
 type Parsed = (failure: Error | null, body?: object) => void;
 
-function jsonReader({ limits, queue }: Pick<Parts, 'limits' | 'queue'>) {
+function jsonReader({ limits, queue }: Pick<NodeContext, 'limits' | 'queue'>) {
   return (request: FastifyRequest, _payload: unknown, done: Parsed): void => {
     const { route } = request;
     readWhole(request.raw, bodyLimitOf(route, limits), (failure, body) => {
@@ -157,11 +157,11 @@ const PARSED_AT_ONCE = 4_096;
 
 function mount(
   app: FastifyInstance,
-  { parts, checkHost, log }: Pick<ServerOptions, 'checkHost' | 'log'> & { readonly parts: Parts },
+  { context, checkHost, log }: Pick<ServerOptions, 'checkHost' | 'log'> & { readonly context: NodeContext },
   route: Route,
 ): void {
   const { method, path, tier, isGate = false, hasHead = !isGate } = route;
-  const { clock, counts } = parts;
+  const { clock, counts } = context;
   const answers = counts.answersOf(route);
   // Supervisors do not queue.
   const skipsQueue = route.skipsQueue === true || tier === 'operations (public)';
@@ -171,9 +171,9 @@ function mount(
     if (isAdmin) noteAdminAction(log, route, request, { status: reply.statusCode, body });
     if (isGate) counts.gateTook((request.params as { slug: string }).slug, clock.monotonicMs() - startMs);
   };
-  const { follow } = parts.registry;
+  const { follow } = context.registry;
   const once = (request: FastifyRequest, reply: FastifyReply) =>
-    route.handle(parts, request as RouteRequest<Shapes>, reply);
+    route.handle(context, request as RouteRequest<Shapes>, reply);
   const handle: typeof once =
     follow === undefined ? once : (request, reply) => afterFollowing(follow, () => once(request, reply));
   const schema = schemaOf(route);
@@ -182,13 +182,15 @@ function mount(
     url: path.replace(/\{(\w+)\}/g, ':$1'),
     schema,
     exposeHeadRoute: method === 'GET' && hasHead,
-    onRequest: authenticate(parts, route, checkHost),
+    onRequest: authenticate(context, route, checkHost),
     ...(isHot(route) ? {} : { serializerCompiler: () => JSON.stringify }),
     handler(request, reply) {
       // Answers are private, and of the stated type. A cacheable page overrides this.
       reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
       const startMs = isGate ? clock.monotonicMs() : 0;
-      const answer = skipsQueue ? handle(request, reply) : inTurn(parts, request, reply, () => handle(request, reply));
+      const answer = skipsQueue
+        ? handle(request, reply)
+        : inTurn(context, request, reply, () => handle(request, reply));
       if (!(answer instanceof Promise)) {
         count(request, reply, startMs, answer);
         return answer;
@@ -221,7 +223,7 @@ async function afterFollowing(follow: () => Promise<void>, work: () => unknown):
 }
 
 function inTurn(
-  { queue, limits }: Parts,
+  { queue, limits }: NodeContext,
   request: FastifyRequest,
   reply: FastifyReply,
   handle: () => unknown,
@@ -236,14 +238,14 @@ function inTurn(
   });
 }
 
-function authenticate(parts: Parts, route: Route, checkHost: HostCheck) {
-  const { access, clock } = parts;
+function authenticate(context: NodeContext, route: Route, checkHost: HostCheck) {
+  const { access, clock } = context;
   const changes = changesState(route);
   const tryToAuthenticate = (request: FastifyRequest) => {
     request.route = route;
     const { headers, rawHeaders } = request.raw;
     refuseTwoHosts(rawHeaders);
-    const gateway = route.gatewayOf?.(parts, request);
+    const gateway = route.gatewayOf?.(context, request);
     if (gateway === undefined) checkHost(headers.host);
     request.caller = gateway ?? access.callerOf(request, route, changes, clock.now());
   };
@@ -258,7 +260,7 @@ function authenticate(parts: Parts, route: Route, checkHost: HostCheck) {
     try {
       tryToAuthenticate(request);
     } catch (error) {
-      const { follow } = parts.registry;
+      const { follow } = context.registry;
       if (follow === undefined) {
         refused(error, request, reply, done);
         return;

@@ -12,7 +12,7 @@ import { startRunning } from './running.js';
 function limited(limits = { threshold: 2, within: 5, addresses: 3 }) {
   const clock = new VirtualClock(1_000, 1);
   const host = new Host({ clock, store: new MemoryStore() });
-  const parts = {
+  const context = {
     ...{ host, limits },
     registry: {
       createMachine: async (asked: Parameters<Host['createMachine']>[0]) => host.createMachine(asked),
@@ -25,7 +25,7 @@ function limited(limits = { threshold: 2, within: 5, addresses: 3 }) {
       peek: (asked: DecisionRequest) => decideNow(asked, true, clock.cycle(), clock.now()),
     },
   };
-  let mint = new Mint(parts);
+  let mint = new Mint(context);
   const retryAfter = (address: string) => mint.retryAfterCycles(address);
   const ask = async (address: string) => (await retryAfter(address)) === 0;
   const asks = async (...addresses: string[]) => {
@@ -35,7 +35,7 @@ function limited(limits = { threshold: 2, within: 5, addresses: 3 }) {
   };
   const wait = (cycles: number) => clock.run({ untilMs: clock.now() + cycles });
   const restart = () => {
-    mint = new Mint(parts);
+    mint = new Mint(context);
   };
   return { asks, retryAfter, wait, restart, host, contracts: () => host.machines.get(MINT_MACHINE)?.contracts.length };
 }

@@ -1,7 +1,7 @@
 import type { Limits } from '../../src/node/limits.js';
 import { openNetworkStorage } from '../../src/node/network/network-storage.js';
+import { createNodeContext } from '../../src/node/node-context.js';
 import { openStorage } from '../../src/node/node-storage.js';
-import { assemble } from '../../src/node/parts.js';
 import { temporaryFolder } from '../left-behind.js';
 import { hasRedis, RedisServer } from '../store/redis/server.js';
 import { describeRegistry, type RegistryUnderTest } from '../suite/registry.js';
@@ -16,12 +16,12 @@ const onError = (error: unknown) => {
 async function local(limits: Partial<Limits>, dir?: string): Promise<RegistryUnderTest> {
   const ground = openStorage({ dir, cycleMs: 50, onError });
   ground.clock.start();
-  const parts = assemble({ ...ground, signer: ground.identity.signer, limits }, surface);
+  const context = createNodeContext({ ...ground, signer: ground.identity.signer, limits }, surface);
   return {
-    parts,
+    context,
     async close() {
       ground.clock.stop();
-      parts.registry.close();
+      context.registry.close();
     },
   };
 }
@@ -29,13 +29,13 @@ async function local(limits: Partial<Limits>, dir?: string): Promise<RegistryUnd
 async function over(url: string, limits: Partial<Limits>): Promise<RegistryUnderTest> {
   const ground = await openNetworkStorage({ url, cycleMs: 50, deadlineMs: 10_000, onError });
   ground.clock.start();
-  const parts = assemble({ ...ground, signer: ground.identity.signer, limits, onError }, surface);
-  await parts.registry.start([]);
+  const context = createNodeContext({ ...ground, signer: ground.identity.signer, limits, onError }, surface);
+  await context.registry.start([]);
   return {
-    parts,
+    context,
     async close() {
       ground.clock.stop();
-      parts.registry.close();
+      context.registry.close();
     },
   };
 }

@@ -12,7 +12,7 @@ import { keySlugOf } from '../../src/node/key-record.js';
 import { keyedImage } from '../../src/node/keyed.js';
 import type { Limits } from '../../src/node/limits.js';
 import { MINT_MACHINE } from '../../src/node/mint.js';
-import type { Parts } from '../../src/node/parts.js';
+import type { NodeContext } from '../../src/node/node-context.js';
 import { hashOfSecret } from '../../src/node/secret.js';
 import { Failure } from '../../src/schema/failure.js';
 import type { Key } from '../../src/store/credential-store.js';
@@ -23,7 +23,7 @@ const WITHIN = 2_000;
 
 /** A node without a port. */
 export interface RegistryUnderTest {
-  readonly parts: Parts;
+  readonly context: NodeContext;
   close(): Promise<void>;
 }
 
@@ -44,28 +44,28 @@ export function describeRegistry(
       definitionBytes: { perOwner: 100_000, onNode: 1_000_000 },
     };
     let under: RegistryUnderTest;
-    let parts: Parts;
+    let context: NodeContext;
 
     beforeEach(async () => {
       under = await start(limits);
-      parts = under.parts;
+      context = under.context;
     });
     afterEach(() => under.close());
 
-    const machine = (slug: string, owner = 'ada') => parts.registry.createMachine({ slug, owner, by: 'key_1' });
+    const machine = (slug: string, owner = 'ada') => context.registry.createMachine({ slug, owner, by: 'key_1' });
     const plan = (within = 10) => planContract(rateLimiter({ threshold: 2, within }));
-    const contract = (on: Machine, within = 10) => parts.registry.createContract(on, plan(within), { by: 'key_1' });
+    const contract = (on: Machine, within = 10) => context.registry.createContract(on, plan(within), { by: 'key_1' });
     const codeOf = (asked: Promise<unknown>) =>
       asked.then(
         () => 'done',
         (error) => (error instanceof Failure ? error.code : error),
       );
-    const kinds = async (slug: string) => (await parts.record.rows(slug)).map(({ kind, by }) => [kind, by]);
+    const kinds = async (slug: string) => (await context.record.rows(slug)).map(({ kind, by }) => [kind, by]);
 
     it('a machine is there, is its owner’s, and is durable once it is made', async () => {
       const made = await machine('m');
-      expect([made.slug, parts.host.machines.get('m') === made, made.durableSeq]).toEqual(['m', true, made.head.seq]);
-      expect(parts.ownership.machinesOf('ada')).toEqual([made]);
+      expect([made.slug, context.host.machines.get('m') === made, made.durableSeq]).toEqual(['m', true, made.head.seq]);
+      expect(context.ownership.machinesOf('ada')).toEqual([made]);
       expect(await kinds('m')).toEqual([['machine_created', 'key_1']]);
     });
 
@@ -79,20 +79,20 @@ export function describeRegistry(
     it('an owner has as many machines as they may, also if all are asked for at once', async () => {
       const codes = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((slug) => codeOf(machine(slug))));
       expect(codes.sort()).toEqual(['done', 'done', 'done', 'limit_reached', 'limit_reached']);
-      expect(parts.ownership.machinesOf('ada').length).toBe(3);
+      expect(context.ownership.machinesOf('ada').length).toBe(3);
       expect(await codeOf(machine('f', 'bob'))).toBe('done');
     });
 
     it('a refusal names the place whose bound it is', async () => {
       for (const slug of ['a', 'b', 'c']) await machine(slug);
-      await expect(machine('d')).rejects.toThrow(`An owner has up to 3 machines on this ${parts.registry.place}`);
+      await expect(machine('d')).rejects.toThrow(`An owner has up to 3 machines on this ${context.registry.place}`);
     });
 
     it('a contract is on its machine, in order, with its template and its keys', async () => {
       const on = await machine('m');
       const first = await contract(on);
       const keyed = keyedImage({ max_keys: 5, store_keys: 'hashed' });
-      const second = await parts.registry.createContract(on, plan(), {
+      const second = await context.registry.createContract(on, plan(), {
         by: 'key_1',
         templateId: 'rate-limiter',
         keyed,
@@ -110,7 +110,7 @@ export function describeRegistry(
       const on = await machine('m');
       const first = await contract(on, 60);
       expect(await codeOf(contract(on, 60))).toBe('limit_reached');
-      expect(await parts.registry.deleteContract(first, 'key_1')).toMatchObject({ contracts: 1, window_cycles: 60 });
+      expect(await context.registry.deleteContract(first, 'key_1')).toMatchObject({ contracts: 1, window_cycles: 60 });
       expect(await codeOf(contract(on, 60))).toBe('done');
       expect(await codeOf(contract(on, 20))).toBe('done');
       expect(await Promise.all([5, 5, 5, 5].map((within) => codeOf(contract(on, within))))).toEqual(
@@ -123,16 +123,16 @@ export function describeRegistry(
       const on = await machine('m');
       const [first, second] = [await contract(on), await contract(on)];
       const bytes = JSON.stringify(first.plan.definition).length;
-      expect(await parts.registry.deleteContract(first, 'key_1')).toMatchObject({ definition_bytes: 0 });
-      expect(await parts.registry.deleteContract(second, 'key_1')).toMatchObject({ definition_bytes: bytes });
+      expect(await context.registry.deleteContract(first, 'key_1')).toMatchObject({ definition_bytes: 0 });
+      expect(await context.registry.deleteContract(second, 'key_1')).toMatchObject({ definition_bytes: bytes });
     });
 
     it('a contract is deleted once, also by two at once', async () => {
       const on = await machine('m');
       const one: Contract = await contract(on);
-      const codes = await Promise.all([1, 2].map(() => codeOf(parts.registry.deleteContract(one, 'key_1'))));
+      const codes = await Promise.all([1, 2].map(() => codeOf(context.registry.deleteContract(one, 'key_1'))));
       expect(codes.sort()).toEqual(['contract_not_found', 'done']);
-      expect([on.contracts.length, parts.host.contracts.has(one.id)]).toEqual([0, false]);
+      expect([on.contracts.length, context.host.contracts.has(one.id)]).toEqual([0, false]);
       expect((await kinds('m')).filter(([kind]) => kind === 'contract_deleted')).toEqual([
         ['contract_deleted', 'key_1'],
       ]);
@@ -141,16 +141,16 @@ export function describeRegistry(
     it('a machine is deleted with its contracts, its record is left, and nothing is made on it', async () => {
       const on = await machine('m');
       await contract(on, 30);
-      expect(await parts.registry.deleteMachine(on, 'key_1')).toMatchObject({
+      expect(await context.registry.deleteMachine(on, 'key_1')).toMatchObject({
         ...{ machines: 1, contracts: 1, window_cycles: 30 },
       });
-      expect([on.deletedMs === undefined, parts.ownership.machinesOf('ada')]).toEqual([false, []]);
+      expect([on.deletedMs === undefined, context.ownership.machinesOf('ada')]).toEqual([false, []]);
       expect((await kinds('m')).at(-1)).toEqual(['machine_deleted', 'key_1']);
       expect([await codeOf(contract(on)), await codeOf(machine('m'))]).toEqual(['machine_deleted', 'slug_taken']);
       expect([
-        await codeOf(parts.registry.deleteMachine(on, 'key_1')),
+        await codeOf(context.registry.deleteMachine(on, 'key_1')),
         // The node itself finds that there is nothing to do.
-        await parts.registry.deleteMachine(on),
+        await context.registry.deleteMachine(on),
       ]).toEqual(['machine_deleted', undefined]);
       for (const slug of ['a', 'b', 'c']) expect(await codeOf(machine(slug))).toBe('done');
     });
@@ -161,7 +161,7 @@ export function describeRegistry(
     });
 
     it('an owner has as many keys as they may, also if all are asked for at once', async () => {
-      const { registry, credentials } = parts;
+      const { registry, credentials } = context;
       const codes = await Promise.all(['a', 'b', 'c', 'd'].map((id) => codeOf(registry.changeKeys({ made: key(id) }))));
       expect(codes.sort()).toEqual(['done', 'done', 'done', 'limit_reached']);
       expect(credentials.keysOf('ada', '', 9).length).toBe(3);
@@ -173,7 +173,7 @@ export function describeRegistry(
     });
 
     it('a key is found by its hash, and as it was changed last', async () => {
-      const { registry, credentials } = parts;
+      const { registry, credentials } = context;
       await registry.changeKeys({ made: key('a') });
       expect([credentials.keyByHash('hash-a'), credentials.keyById('b')]).toEqual([key('a'), undefined]);
       await registry.changeKeys({ changed: [key('a', { isRevoked: true })], made: key('b') });
@@ -181,7 +181,7 @@ export function describeRegistry(
     });
 
     it('who was let in by a key is asked again once it has changed', async () => {
-      const { registry, access } = parts;
+      const { registry, access } = context;
       await registry.changeKeys({ made: key('a', { hash: hashOfSecret('secret') }) });
       const caller = () => access.callerByKey('Bearer secret', 'read', 2).owner;
       expect(caller()).toBe('ada');
@@ -190,12 +190,12 @@ export function describeRegistry(
     });
 
     it('what is done to keys is in a record of their owner, which others do not see', async () => {
-      const { registry, host } = parts;
+      const { registry, host } = context;
       const note = { owner: 'ada', by: 'a', action: 'key_made', key_id: 'a' } as const;
       await registry.changeKeys({ made: key('a'), note });
       await Promise.all([1, 2].map(() => registry.changeKeys({ note: { ...note, action: 'key_revoked' } })));
       const slug = keySlugOf('ada');
-      const rows = await parts.record.rows(slug);
+      const rows = await context.record.rows(slug);
       expect(rows.map(({ kind, action, by }) => [kind, action, by])).toEqual([
         ['machine_created', undefined, undefined],
         ['admin_action', 'key_made', 'a'],
@@ -203,18 +203,18 @@ export function describeRegistry(
         ['admin_action', 'key_revoked', 'a'],
       ]);
       expect([host.machine(slug).image.owner, host.machine(slug).image.isPublic]).toEqual(['ada', false]);
-      expect(parts.ownership.machinesOf('ada')).toEqual([]);
+      expect(context.ownership.machinesOf('ada')).toEqual([]);
     });
 
     it('no row is written about a key for which there is no room', async () => {
-      for (const id of ['a', 'b', 'c']) await parts.registry.changeKeys({ made: key(id) });
+      for (const id of ['a', 'b', 'c']) await context.registry.changeKeys({ made: key(id) });
       const note = { owner: 'ada', by: 'a', action: 'key_made', key_id: 'd' } as const;
-      expect(await codeOf(parts.registry.changeKeys({ made: key('d'), note }))).toBe('limit_reached');
-      expect(parts.host.machines.has(keySlugOf('ada'))).toBe(false);
+      expect(await codeOf(context.registry.changeKeys({ made: key('d'), note }))).toBe('limit_reached');
+      expect(context.host.machines.has(keySlugOf('ada'))).toBe(false);
     });
 
     it('a session is there until it is ended', async () => {
-      const { registry, credentials } = parts;
+      const { registry, credentials } = context;
       await registry.changeKeys({ made: key('a') });
       const session = { hash: 's', keyId: 'a', expiresAtMs: 4e12 };
       await registry.openSession(session);
@@ -225,7 +225,7 @@ export function describeRegistry(
     });
 
     it('what has expired is forgotten, and its owner has room again', async () => {
-      const { registry, credentials } = parts;
+      const { registry, credentials } = context;
       for (const id of ['a', 'b', 'c']) await registry.changeKeys({ made: key(id, { expiresAtMs: 2 }) });
       await registry.openSession({ hash: 's', keyId: 'a', expiresAtMs: 4e12 });
       registry.forgetExpired();
@@ -234,7 +234,7 @@ export function describeRegistry(
     });
 
     it('what an owner has, and may still have, is known, and what all have together', async () => {
-      const { registry } = parts;
+      const { registry } = context;
       expect((await registry.used(undefined)).own).toBeUndefined();
       const on = await machine('m');
       await contract(on, 30);
@@ -252,7 +252,7 @@ export function describeRegistry(
 
     describe('free keys', () => {
       /** How many of `count` addresses are admitted, one after the other. */
-      const minted = async (count: number, addressOf: (n: number) => string, by = parts) => {
+      const minted = async (count: number, addressOf: (n: number) => string, by = context) => {
         let admitted = 0;
         for (let n = 0; n < count; n += 1) if ((await by.mint!.retryAfterCycles(addressOf(n))) === 0) admitted += 1;
         return admitted;
@@ -261,7 +261,7 @@ export function describeRegistry(
 
       it('an address mints so many, and whoever is refused is told to wait for less than a window', async () => {
         expect(await minted(3, () => '1.2.3.4')).toBe(2);
-        const after = await parts.mint!.retryAfterCycles('1.2.3.4');
+        const after = await context.mint!.retryAfterCycles('1.2.3.4');
         expect([after > 0, after <= WITHIN]).toEqual([true, true]);
         // The addresses of one connection are one.
         expect(await minted(5, (n) => `2001:db8:1:2::${n}`)).toBe(2);
@@ -280,7 +280,7 @@ export function describeRegistry(
       it('the record of the node has no address', async () => {
         await minted(3, () => '1.2.3.4');
         await vi.waitFor(async () => {
-          const rows = await parts.record.rows(MINT_MACHINE);
+          const rows = await context.record.rows(MINT_MACHINE);
           expect(rows.map(({ kind }) => kind).at(-1)).toBe('transition');
           expect(JSON.stringify(rows)).not.toContain('1.2.3.4');
         });
@@ -288,21 +288,21 @@ export function describeRegistry(
 
       it.runIf(another)('are counted over all nodes together', async () => {
         const other = await another!(limits);
-        expect([await minted(1, () => '1.2.3.4'), await minted(2, () => '1.2.3.4', other.parts)]).toEqual([1, 1]);
-        expect([await minted(5, ofOne), await minted(20, (n) => ofOne(100 + n), other.parts)]).toEqual([5, 5]);
+        expect([await minted(1, () => '1.2.3.4'), await minted(2, () => '1.2.3.4', other.context)]).toEqual([1, 1]);
+        expect([await minted(5, ofOne), await minted(20, (n) => ofOne(100 + n), other.context)]).toEqual([5, 5]);
         await other.close();
       });
     });
 
     it('what a minted owner leaves whose keys have all ended is deleted, and of nobody else', async () => {
-      const { registry, ownership } = parts;
+      const { registry, ownership } = context;
       for (const owner of ['owner_gone', 'owner_here', 'named']) await machine(`of-${owner.replace('_', '-')}`, owner);
       const ended = { owner: 'owner_gone', isRevoked: true } as const;
       await registry.changeKeys({ made: key('a', { owner: 'owner_gone' }) });
       await registry.changeKeys({ made: key('b', { owner: 'owner_here' }), changed: [key('a', ended)] });
       await vi.waitFor(
         async () => {
-          await registry.tick(parts.clock.cycle());
+          await registry.tick(context.clock.cycle());
           expect(ownership.machinesOf('owner_gone')).toEqual([]);
         },
         { timeout: 5_000 },
@@ -315,7 +315,7 @@ export function describeRegistry(
     });
 
     it('says which nodes there are, from their first answer to their last', async () => {
-      const { registry } = parts;
+      const { registry } = context;
       const known = async () => (await registry.nodes()).map(({ is_up, is_this }) => [is_up, is_this]);
       await registry.come('http://127.0.0.1:7770');
       expect(await known()).toEqual(another === undefined ? [] : [[true, true]]);
@@ -324,10 +324,10 @@ export function describeRegistry(
     });
 
     it('what the node makes for itself takes no room of an owner', async () => {
-      const own = await parts.registry.createMachine({ slug: 'weir-own', owner: 'ada' });
-      await parts.registry.createContract(own, plan(90), {});
+      const own = await context.registry.createMachine({ slug: 'weir-own', owner: 'ada' });
+      await context.registry.createContract(own, plan(90), {});
       for (const slug of ['a', 'b', 'c']) expect(await codeOf(machine(slug))).toBe('done');
-      expect(await codeOf(contract(parts.host.machine('a'), 90))).toBe('done');
+      expect(await codeOf(contract(context.host.machine('a'), 90))).toBe('done');
       expect((await kinds('weir-own')).map(([, by]) => by)).toEqual([undefined, undefined]);
     });
 
@@ -337,9 +337,9 @@ export function describeRegistry(
         planContract(ruleLimiter({ primitive: 'token_bucket', params: { rate: 1, per_ms: 60_000, capacity } }));
       const keyed = keyedImage({ max_keys: 9 });
       const make = async (first: Plan, more: ContractOptions = {}) =>
-        parts.registry.createContract(await machine('m'), first, { by: 'key_1', ...more });
+        context.registry.createContract(await machine('m'), first, { by: 'key_1', ...more });
       /** How many of `n` requests a node admits, of the contract as it knows it. */
-      const decide = async (one: Contract, n: number, name?: string, by = parts) => {
+      const decide = async (one: Contract, n: number, name?: string, by = context) => {
         const asked = { machine: by.host.machine('m'), contract: by.host.contract(one.id), kind: 0, n: 1, name };
         let admitted = 0;
         for (let sent = 0; sent < n; sent += 1) {
@@ -350,13 +350,13 @@ export function describeRegistry(
         return admitted;
       };
       const change = (one: Contract, asked: ContractChange) =>
-        parts.registry.changeContract(one, { by: 'key_1', ...asked });
+        context.registry.changeContract(one, { by: 'key_1', ...asked });
       const until = (row: object) =>
         vi.waitFor(async () => {
-          parts.registry.tick(parts.clock.cycle());
+          context.registry.tick(context.clock.cycle());
           expect(await last()).toMatchObject(row);
         });
-      const last = async () => (await parts.record.rows('m')).at(-1)!;
+      const last = async () => (await context.record.rows('m')).at(-1)!;
 
       it.each([
         ['threshold that is raised', within(3), within(8), [3, 4]],
@@ -368,7 +368,7 @@ export function describeRegistry(
         const one = await make(before, { keyed });
         const first = [await decide(one, expected[0] + 1, 'ann'), await decide(one, 2, 'bob')];
         const { changes } = await change(one, { plan: after });
-        expect([changes.length > 0, parts.host.contract(one.id), one.id]).toEqual([true, one, one.id]);
+        expect([changes.length > 0, context.host.contract(one.id), one.id]).toEqual([true, one, one.id]);
         const [most] = after.thresholds;
         const isBucket = after.rule !== undefined;
         const ann = isBucket ? 0 : Math.max(0, most! - (expected[0] + 1));
@@ -389,7 +389,7 @@ export function describeRegistry(
         });
         await decide(one, 9);
         await change(one, { plan: within(4) });
-        const rows = await parts.record.rows('m');
+        const rows = await context.record.rows('m');
         expect(rows.filter(({ kind }) => kind === 'contract_changed').at(-1)).toMatchObject({ from: 'limiting' });
         expect(verifyRows(rows)).toMatchObject({ valid: true });
       });
@@ -401,16 +401,16 @@ export function describeRegistry(
         await until({ key: 'ann', to: 'limiting' });
         await change(one, { plan: within(7) });
         await until({ key: 'ann', to: 'allowing' });
-        expect(verifyRows(await parts.record.rows('m'))).toMatchObject({ valid: true });
+        expect(verifyRows(await context.record.rows('m'))).toMatchObject({ valid: true });
       });
 
       it('has a name that no other contract of its machine has, until it is deleted', async () => {
         const one = await make(within(3), { name: 'login' });
-        const on = parts.host.machine('m');
+        const on = context.host.machine('m');
         const other = await contract(on, 5);
         const again = { by: 'key_1', name: 'login' };
         expect([
-          await codeOf(parts.registry.createContract(on, plan(5), again)),
+          await codeOf(context.registry.createContract(on, plan(5), again)),
           await codeOf(change(other, { name: 'login' })),
         ]).toEqual(['name_taken', 'name_taken']);
         await change(one, { name: 'signin' });
@@ -419,7 +419,7 @@ export function describeRegistry(
           ['login', other.id],
           ['signin', one.id],
         ]);
-        await parts.registry.deleteContract(one, 'key_1');
+        await context.registry.deleteContract(one, 'key_1');
         expect(await codeOf(change(other, { name: 'signin' }))).toBe('done');
       });
 
@@ -427,15 +427,15 @@ export function describeRegistry(
         const one = await make(within(3, 60));
         expect(await codeOf(change(one, { plan: within(3, 101) }))).toBe('limit_reached');
         await change(one, { plan: within(3, 90) });
-        expect((await parts.registry.used('ada')).own?.used.windowCycles).toBe(90);
-        expect(await parts.registry.deleteContract(one, 'key_1')).toMatchObject({ window_cycles: 90 });
-        expect((await parts.registry.used('ada')).own?.used.windowCycles).toBe(0);
+        expect((await context.registry.used('ada')).own?.used.windowCycles).toBe(90);
+        expect(await context.registry.deleteContract(one, 'key_1')).toMatchObject({ window_cycles: 90 });
+        expect((await context.registry.used('ada')).own?.used.windowCycles).toBe(0);
       });
 
       it('may be changed by several at once', async () => {
         const one = await make(within(3));
         await Promise.all([4, 5, 6].map((threshold) => change(one, { plan: within(threshold) })));
-        const rows = (await parts.record.rows('m')).filter(({ kind }) => kind === 'contract_changed');
+        const rows = (await context.record.rows('m')).filter(({ kind }) => kind === 'contract_changed');
         expect(rows.map(({ changes }) => changes?.[0]?.what)).toEqual(['threshold', 'threshold', 'threshold']);
         expect(one.plan.thresholds[0]).toBe(rows.at(-1)?.changes?.[0]?.to);
       });
@@ -443,14 +443,16 @@ export function describeRegistry(
       it.runIf(another)('is followed by every node', async () => {
         const other = await another!(limits);
         const one = await make(within(3), { keyed });
-        await other.parts.registry.follow?.();
-        expect(await decide(one, 5, 'ann', other.parts)).toBe(3);
+        await other.context.registry.follow?.();
+        expect(await decide(one, 5, 'ann', other.context)).toBe(3);
         await change(one, { plan: within(8), name: 'login' });
         // The keys by the numbers that Redis has, also before the node has heard.
-        expect(await decide(one, 9, 'ann', other.parts)).toBe(3);
-        await vi.waitFor(() => expect(other.parts.host.machine('m').named.get('login')?.plan.thresholds).toEqual([8]));
-        await other.parts.registry.changeContract(other.parts.host.contract(one.id), { plan: within(20) });
-        expect(await decide(one, 99, 'ann', parts)).toBe(6);
+        expect(await decide(one, 9, 'ann', other.context)).toBe(3);
+        await vi.waitFor(() =>
+          expect(other.context.host.machine('m').named.get('login')?.plan.thresholds).toEqual([8]),
+        );
+        await other.context.registry.changeContract(other.context.host.contract(one.id), { plan: within(20) });
+        expect(await decide(one, 99, 'ann', context)).toBe(6);
         await other.close();
       });
 
@@ -458,19 +460,19 @@ export function describeRegistry(
         const one = await make(within(3));
         const refused = [{ plan: bucket(3) }, { candidate: within(2) }, { promotes: true }];
         for (const asked of refused) expect(await codeOf(change(one, asked))).toBe('not_on_network');
-        expect((await parts.record.rows('m')).length).toBe(2);
+        expect((await context.record.rows('m')).length).toBe(2);
       });
     });
 
     it.runIf(another)('two nodes admit as many as one would', async () => {
       const other = await another!(limits);
-      const on = (node: Parts, slug: string) =>
+      const on = (node: NodeContext, slug: string) =>
         codeOf(node.registry.createMachine({ slug, owner: 'ada', by: 'key_1' }));
-      const nodes = [parts, other.parts];
+      const nodes = [context, other.context];
       const codes = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((slug, index) => on(nodes[index % 2]!, slug)));
       expect(codes.filter((code) => code === 'done').length).toBe(3);
-      await other.parts.registry.follow?.();
-      expect(other.parts.ownership.machinesOf('ada').length).toBe(3);
+      await other.context.registry.follow?.();
+      expect(other.context.ownership.machinesOf('ada').length).toBe(3);
       const made = ['a', 'b', 'c', 'd'].map((id, index) =>
         codeOf(nodes[index % 2]!.registry.changeKeys({ made: key(id) })),
       );

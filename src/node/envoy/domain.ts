@@ -4,8 +4,8 @@ import type { ContractDefinition } from '../../limiter/definition.js';
 import { planContract } from '../../limiter/validate.js';
 import { assert, Failure } from '../../schema/failure.js';
 import type { DecisionRequest } from '../counting/decision.js';
+import type { NodeContext } from '../node-context.js';
 import { isReserved } from '../ownership.js';
-import type { Parts } from '../parts.js';
 import { type DescriptorLimit, findLimit, keyOf, limitPerUnit } from './descriptor-limits.js';
 import type { DomainLimits } from './limits-file.js';
 import { type Descriptor, type Hit, type RateLimitRequest, rateUnitOf } from './rate-limit-messages.js';
@@ -19,20 +19,20 @@ const MOST_OVERRIDES = 100;
 
 export class Domain {
   readonly limits: DomainLimits;
-  readonly #parts: Parts;
+  readonly #context: NodeContext;
   /** By path of the limit. Ids, because contracts are new objects after a full disk. */
   readonly #contracts = new Map<string, string>();
   readonly #making = new Map<string, Promise<string>>();
   #overrides = 0;
 
-  private constructor(parts: Parts, limits: DomainLimits) {
-    this.#parts = parts;
+  private constructor(context: NodeContext, limits: DomainLimits) {
+    this.#context = context;
     this.limits = limits;
   }
 
   /** Makes what is missing. @throws Failure `invalid_input` if the machine has another owner: anyone may make it */
-  static async deploy(parts: Parts, limits: DomainLimits): Promise<Domain> {
-    const { host, registry } = parts;
+  static async deploy(context: NodeContext, limits: DomainLimits): Promise<Domain> {
+    const { host, registry } = context;
     const { machine: slug, owner = 'node', is_public: isPublic = false, domain } = limits;
     if (isReserved(slug))
       throw notDeployed(domain, `The slug "${slug}" is reserved for the node.`, 'Name another machine.');
@@ -44,14 +44,14 @@ export class Domain {
       const why = `The machine "${slug}" belongs to ${image.owner}, and the file names ${expected}.`;
       throw notDeployed(domain, why, `Name another machine, or, to use this one, owner: ${image.owner}.`);
     }
-    const deployed = new Domain(parts, limits);
+    const deployed = new Domain(context, limits);
     for (const { definition, path } of limits.limits)
       if (definition !== undefined) await deployed.#deploy(definition, path);
     return deployed;
   }
 
   get machine(): Machine {
-    return this.#parts.host.machine(this.limits.machine);
+    return this.#context.host.machine(this.limits.machine);
   }
 
   /** Undefined: the descriptor counts nothing and is admitted. */
@@ -75,7 +75,7 @@ export class Domain {
   }
 
   #asked(id: string, key: string, n: number): DecisionRequest {
-    const contract = this.#parts.host.contract(id);
+    const contract = this.#context.host.contract(id);
     const name = contract.nameOf(key);
     assert(name !== undefined, 'the contract of a limit has keys');
     return { machine: this.machine, contract, kind: 0, n, name };
@@ -98,7 +98,7 @@ export class Domain {
   }
 
   async #deploy(definition: ContractDefinition, path: string): Promise<string> {
-    const { host, registry } = this.#parts;
+    const { host, registry } = this.#context;
     const maxKeys = this.limits.max_keys ?? MAX_KEYS;
     const plan = planContract(definition, host.findOperator);
     const text = JSON.stringify(plan.definition);

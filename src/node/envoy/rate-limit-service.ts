@@ -21,7 +21,7 @@ import type { Machine } from '../../host/machine.js';
 import { assert, Failure } from '../../schema/failure.js';
 import type { DecisionResults } from '../counting/counting.js';
 import type { Decision, DecisionRequest, Uncounted } from '../counting/decision.js';
-import type { Parts } from '../parts.js';
+import type { NodeContext } from '../node-context.js';
 import { Domain } from './domain.js';
 import type { DomainLimits } from './limits-file.js';
 import {
@@ -53,16 +53,16 @@ const MOST_NOTED = 100;
 
 /** Deploys missing limits. @throws Failure `port_in_use`, `limit_reached`, `invalid_input` (a foreign machine) */
 export async function startRateLimitService(
-  parts: Parts,
+  context: NodeContext,
   { host, port, domains: files, credentials = ServerCredentials.createInsecure() }: RateLimitServiceOptions,
   log: Logger,
 ): Promise<RateLimitService> {
   const domains = new Map<string, Domain>();
   for (const limits of files) {
     if (domains.has(limits.domain)) throw twice(limits.domain);
-    domains.set(limits.domain, await Domain.deploy(parts, limits));
+    domains.set(limits.domain, await Domain.deploy(context, limits));
   }
-  const service = new Service(parts, domains, !isLoopback(host), log);
+  const service = new Service(context, domains, !isLoopback(host), log);
   const server = new Server({
     'grpc.max_receive_message_length': MESSAGE_BYTES,
     'grpc.max_concurrent_streams': 1_000,
@@ -77,12 +77,12 @@ export async function startRateLimitService(
   add('grpc.health.v1.Health', {
     Check: ((_call, answer) =>
       answer(null, {
-        status: parts.isDraining() || parts.counting.failure !== undefined ? 'NOT_SERVING' : 'SERVING',
+        status: context.isDraining() || context.counting.failure !== undefined ? 'NOT_SERVING' : 'SERVING',
       })) satisfies handleUnaryCall<unknown, unknown>,
   });
   const injector = server.createConnectionInjector(credentials);
   const listener = createServer((socket) => {
-    if (parts.sockets.admit(socket)) injector.injectConnection(socket);
+    if (context.sockets.admit(socket)) injector.injectConnection(socket);
   });
   await once(listener.listen({ host, port }), 'listening').catch((error) => {
     server.forceShutdown();
@@ -95,7 +95,7 @@ export async function startRateLimitService(
       listener.close();
       const finished = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
       const given = new AbortController();
-      await Promise.race([finished, parts.clock.sleep(parts.limits.drainMs, given.signal)]);
+      await Promise.race([finished, context.clock.sleep(context.limits.drainMs, given.signal)]);
       given.abort();
       server.forceShutdown();
     },
@@ -103,14 +103,14 @@ export async function startRateLimitService(
 }
 
 class Service {
-  readonly #parts: Parts;
+  readonly #context: NodeContext;
   readonly #domains: ReadonlyMap<string, Domain>;
   readonly #wantsKey: boolean;
   readonly #log: Logger;
   readonly #unknown = new Set<string>();
 
-  constructor(parts: Parts, domains: ReadonlyMap<string, Domain>, wantsKey: boolean, log: Logger) {
-    this.#parts = parts;
+  constructor(context: NodeContext, domains: ReadonlyMap<string, Domain>, wantsKey: boolean, log: Logger) {
+    this.#context = context;
     this.#domains = domains;
     this.#wantsKey = wantsKey;
     this.#log = log;
@@ -128,7 +128,7 @@ class Service {
   };
 
   #answerTo(request: RateLimitRequest, metadata: Metadata): RateLimitResponse | Promise<RateLimitResponse> {
-    const { counting } = this.#parts;
+    const { counting } = this.#context;
     refuseFaults(request);
     if (counting.failure !== undefined) throw counting.failure;
     const domain = this.#domains.get(request.domain);
@@ -150,7 +150,7 @@ class Service {
     asked: readonly (DecisionRequest | undefined)[],
   ): RateLimitResponse | Promise<RateLimitResponse> {
     const counted = asked.filter((one) => one !== undefined);
-    const outcomes = this.#parts.counting.decideAll(machine, counted);
+    const outcomes = this.#context.counting.decideAll(machine, counted);
     const answered = ({ each, nowMs }: DecisionResults) => {
       const decisions = each.map((decision, index) => this.#take(counted[index]!.n, decision));
       let next = 0;
@@ -162,12 +162,12 @@ class Service {
 
   #take(n: number, decision: DecisionResults['each'][number]): Decision | Uncounted {
     if (decision instanceof Failure) throw decision;
-    if (n > 0) this.#parts.counts.took(n, decision);
+    if (n > 0) this.#context.counts.took(n, decision);
     return decision;
   }
 
   #refuseStrangers(metadata: Metadata, domain: Domain | undefined): void {
-    const { access, clock, ownership } = this.#parts;
+    const { access, clock, ownership } = this.#context;
     const [header] = metadata.get('authorization');
     if (header === undefined && !this.#wantsKey) return;
     const caller = access.callerByKey(header === undefined ? undefined : String(header), 'gate', clock.now());

@@ -79,8 +79,8 @@ export class NetworkCounting implements Counting {
   }
 
   lines(machine: Machine): Lines {
-    const parts = { network: this.#network, host: this.#host, queue: this.#fair };
-    return new NetworkLines({ ...parts, count: (asked, how) => this.#count(asked, how) }, machine);
+    const context = { network: this.#network, host: this.#host, queue: this.#fair };
+    return new NetworkLines({ ...context, count: (asked, how) => this.#count(asked, how) }, machine);
   }
 
   /** Returns failures to count. @throws Failure `store_away` unless the contract is open then */

@@ -57,7 +57,7 @@ interface Head {
   readonly at: string;
 }
 
-interface EntryParts {
+interface EntryContext {
   readonly connection: RedisConnection;
   readonly directory: Directory;
   readonly clock: Clock;
@@ -69,38 +69,38 @@ interface EntryParts {
 }
 
 export class Entries {
-  readonly #parts: EntryParts;
+  readonly #context: EntryContext;
   /** Buckets being linked; true: there is more. */
   readonly #busy = new Map<string, boolean>();
 
-  constructor(parts: EntryParts) {
-    this.#parts = parts;
+  constructor(context: EntryContext) {
+    this.#context = context;
   }
 
   /** @returns its row @throws as `Host.transition` */
   async transition(contract: Contract, name: string | undefined, asked: Move): Promise<AuditRow> {
     const { slug } = contract.machine;
-    this.#parts.heads.check(contract.machine);
+    this.#context.heads.check(contract.machine);
     const plain = plainPlan(contract.plan);
     if (plain !== undefined) {
       const target = contract.plan.states.findIndex((state) => state.name === asked.to);
-      if (target >= 0) return this.linked(slug, await this.#parts.plain.move(contract, plain, name, target, asked));
-      const { stateIndex } = await this.#parts.transactions.snapshot(contract, name);
+      if (target >= 0) return this.linked(slug, await this.#context.plain.move(contract, plain, name, target, asked));
+      const { stateIndex } = await this.#context.transactions.snapshot(contract, name);
       throw whyNoTransition(contract.plan, stateIndex, asked.to);
     }
-    const { entry } = await this.#parts.transactions.run(contract, name, (fresh, cycle) => fresh.move(asked, cycle));
+    const { entry } = await this.#context.transactions.run(contract, name, (fresh, cycle) => fresh.move(asked, cycle));
     return this.linked(slug, entry);
   }
 
   async note(slug: string, action: AdminNote): Promise<void> {
     const what = { kind: 'admin_action', cause: 'manual', emitted: [] };
-    const e = { ...action, ...what, cycle: this.#parts.clock.cycle(), at: this.at() };
+    const e = { ...action, ...what, cycle: this.#context.clock.cycle(), at: this.at() };
     await this.linked(slug, await this.made('note', slug, [JSON.stringify({ e })]));
   }
 
   /** Acknowledged rows are missing, and the operator accepts the loss. */
   async noteLoss(slug: string, toSeq: number): Promise<void> {
-    const cycle = this.#parts.clock.cycle();
+    const cycle = this.#context.clock.cycle();
     const e = { kind: 'rows_lost', lost_to_seq: toSeq, cause: 'system', emitted: [], cycle, at: this.at() };
     await this.made('note', slug, [JSON.stringify({ e })]);
   }
@@ -112,29 +112,29 @@ export class Entries {
     args: readonly string[],
     untilMs?: number,
   ): Promise<number> {
-    this.#parts.heads.check({ slug });
-    const [, number] = await this.#parts.connection.call<number>(name, prefixOf(slug), [slug, ...args], { untilMs });
+    this.#context.heads.check({ slug });
+    const [, number] = await this.#context.connection.call<number>(name, prefixOf(slug), [slug, ...args], { untilMs });
     return number;
   }
 
   /** Waits for the row of an entry. @throws Failure `store_away` */
   async linked(slug: string, number: number): Promise<AuditRow> {
     const prefix = prefixOf(slug);
-    const untilMs = this.#parts.connection.monotonicMs() + LINKED_WITHIN_MS;
+    const untilMs = this.#context.connection.monotonicMs() + LINKED_WITHIN_MS;
     for (;;) {
-      const seq = await this.#parts.connection.command('GET', `${prefix}s:${slug}:${number}`);
+      const seq = await this.#context.connection.command('GET', `${prefix}s:${slug}:${number}`);
       if (seq !== null) {
-        const [row] = await this.#parts.directory.rows(slug, { afterSeq: Number(seq) - 1, limit: 1 });
+        const [row] = await this.#context.directory.rows(slug, { afterSeq: Number(seq) - 1, limit: 1 });
         if (row !== undefined) return row;
       }
-      if (this.#parts.connection.monotonicMs() > untilMs) throw notLinked(slug);
+      if (this.#context.connection.monotonicMs() > untilMs) throw notLinked(slug);
       this.look(prefix);
       await pause(LOOK_AGAIN_MS);
     }
   }
 
   at(): string {
-    return instantText(this.#parts.clock.now());
+    return instantText(this.#context.clock.now());
   }
 
   look(prefix: string): void {
@@ -146,14 +146,14 @@ export class Entries {
     void this.#linkAll(prefix).catch((error) => {
       this.#busy.delete(prefix);
       // While Redis is away, entries wait there: each cycle looks again.
-      if (!(error instanceof Failure)) this.#parts.onError(error);
+      if (!(error instanceof Failure)) this.#context.onError(error);
     });
   }
 
   async #linkAll(prefix: string): Promise<void> {
     for (;;) {
-      const args = [this.#parts.signer.fingerprint, String(LEASE_MS), String(MACHINES_AT_ONCE)];
-      const [, machines] = await this.#parts.connection.call<string[]>('tolink', prefix, args);
+      const args = [this.#context.signer.fingerprint, String(LEASE_MS), String(MACHINES_AT_ONCE)];
+      const [, machines] = await this.#context.connection.call<string[]>('tolink', prefix, args);
       let linked = 0;
       for (const slug of machines) linked += await this.#link(prefix, slug);
       if (linked > 0) continue;
@@ -164,28 +164,28 @@ export class Entries {
   }
 
   async #link(prefix: string, slug: string): Promise<number> {
-    const [, [[seq, hash, cycle, at], entries]] = await this.#parts.connection.call<
+    const [, [[seq, hash, cycle, at], entries]] = await this.#context.connection.call<
       [[string, string, string, string | null], string[]]
     >('entries', prefix, [slug, String(AT_ONCE)]);
     if (entries.length === 0 || hash === null) return 0;
     // An acknowledged row is never replaced.
-    if (this.#parts.heads.lacks(slug, Number(seq))) return 0;
+    if (this.#context.heads.lacks(slug, Number(seq))) return 0;
     let head: Head = { seq: Number(seq), hash, cycle: Number(cycle), at: at ?? '' };
     const rows: AuditRow[] = [];
     for (const text of entries) {
       const entry = await this.#entryOf(slug, JSON.parse(text.slice(text.indexOf('{'))), head);
-      const linked = link(head, { ...entry, signed_by: this.#parts.signer.publicKey });
-      const row = { ...linked, signature: signRow(this.#parts.signer, linked.hash) };
+      const linked = link(head, { ...entry, signed_by: this.#context.signer.publicKey });
+      const row = { ...linked, signature: signRow(this.#context.signer, linked.hash) };
       rows.push(row);
       head = row;
     }
-    const checkpoint = signCheckpoint(this.#parts.signer, {
+    const checkpoint = signCheckpoint(this.#context.signer, {
       machine: slug,
       seq: head.seq,
       hash: head.hash,
-      cycle: Math.max(head.cycle, cycleOf(this.#parts.connection.nowMs(), this.#parts.connection.cycleMs)),
+      cycle: Math.max(head.cycle, cycleOf(this.#context.connection.nowMs(), this.#context.connection.cycleMs)),
     });
-    const [, done] = await this.#parts.connection.call('link', prefix, [
+    const [, done] = await this.#context.connection.call('link', prefix, [
       ...[slug, seq, hash, String(entries.length), entries.at(-1)!, JSON.stringify(checkpoint)],
       ...[String(head.cycle), head.at, String(head.seq), head.hash],
       ...rows.map((row) => JSON.stringify(row)),
@@ -201,7 +201,7 @@ export class Entries {
       return { ...e, machine: slug, cycle: Math.max(e.cycle, head.cycle), at: head.at > e.at ? head.at : e.at };
     }
     const [, id = '', ...names] = entry.g.split('/');
-    const plan = await this.#parts.directory.plan(slug, id);
+    const plan = await this.#context.directory.plan(slug, id);
     const plain = plainPlan(plan);
     if (plain === undefined) throw new Error(`an entry of ${entry.g}, which Redis does not count`);
     const transition = entry.to === 1 ? plain.entry : plain.restore;
@@ -214,7 +214,7 @@ export class Entries {
     });
     if (!fired.ok) throw new Error(`the substrate refused ${entry.count} in cycle ${cycle}: ${fired.why}`);
     const { states } = plan;
-    const at = instantIn(cycle, entry.now, this.#parts.connection.cycleMs);
+    const at = instantIn(cycle, entry.now, this.#context.connection.cycleMs);
     return {
       machine: slug,
       cycle,

@@ -17,7 +17,7 @@ import type { How } from './plain-counting.js';
 
 const AT_ONCE = 1_000;
 
-interface LinesParts {
+interface LinesContext {
   readonly network: Network;
   readonly host: Host;
   readonly queue: CallerQueue;
@@ -25,12 +25,12 @@ interface LinesParts {
 }
 
 export class NetworkLines extends Lines {
-  readonly #parts: LinesParts;
+  readonly #context: LinesContext;
   readonly #last = new Map<Contract, Decision>();
 
-  constructor(parts: LinesParts, machine: Machine) {
-    super(parts.host, machine);
-    this.#parts = parts;
+  constructor(context: LinesContext, machine: Machine) {
+    super(context.host, machine);
+    this.#context = context;
   }
 
   async count(reading: Steps<void>): Promise<void> {
@@ -38,14 +38,14 @@ export class NetworkLines extends Lines {
     const read = this.takeRead();
     if (read.length === 0) return;
     // The decisions show it if Redis is away.
-    await this.#parts.network.directory.look(this.machine).catch(() => {});
+    await this.#context.network.directory.look(this.machine).catch(() => {});
     this.forgetListeners();
     for (let from = 0; from < read.length && this.mayGoOn(read[from]!.number); from += AT_ONCE)
       await this.#countLines(read.slice(from, from + AT_ONCE));
   }
 
   countOnce(reading: Steps<void>, once: OnceOnly): Promise<LinesAnswer | Replayed> {
-    const { connection, clock } = this.#parts.network;
+    const { connection, clock } = this.#context.network;
     return doOnce(connection, this.machine, once, async () => {
       await this.count(reading);
       return this.#inTurns(this.answer(clock.cycle()));
@@ -73,7 +73,7 @@ export class NetworkLines extends Lines {
   async #countLine(asked: readonly DecisionRequest[], read: Read): Promise<readonly Decision[] | Failure> {
     const happened = 'cycle' in read ? read.cycle : undefined;
     const how = { happened, mustCount: true };
-    const outcomes = await Promise.all(asked.map((one) => this.#parts.count(one, how)));
+    const outcomes = await Promise.all(asked.map((one) => this.#context.count(one, how)));
     const decisions: Decision[] = [];
     for (const outcome of outcomes) {
       if (outcome instanceof Failure) return outcome;
@@ -97,7 +97,7 @@ export class NetworkLines extends Lines {
   }
 
   #inTurns<T>(steps: Steps<T>): Promise<T> {
-    return this.#parts.queue.steps(ofOwner(this.machine.image.owner), steps);
+    return this.#context.queue.steps(ofOwner(this.machine.image.owner), steps);
   }
 
   #askedBy(read: Read): readonly DecisionRequest[] | Failure {

@@ -27,7 +27,7 @@ import {
   keyLimitReached,
   type NodeShown,
   type Registry,
-  type RegistryParts,
+  type RegistryContext,
 } from '../registry/registry.js';
 import { freedOf, ofMachine, type QuotaRequest, usedBy } from '../usage.js';
 import { asStored, changedElsewhere, type KeptChange, plannedChange } from './contract-change.js';
@@ -42,36 +42,36 @@ const CHANGE_TRIES = 10;
 /** Keys removed in one call: each blocks Redis for some 2 µs. */
 const SWEPT_AT_ONCE = 500;
 
-interface NetworkParts extends RegistryParts {
+interface NetworkContext extends RegistryContext {
   readonly network: Network;
 }
 
 export class NetworkRegistry implements Registry {
   readonly place = 'network';
   readonly happenings: Observable<Happening>;
-  readonly #parts: NetworkParts;
+  readonly #context: NetworkContext;
   readonly #upkeep: Upkeep;
 
-  constructor(parts: NetworkParts) {
-    this.#parts = parts;
-    const { network, host, ownership, credentials, signer, limits } = parts;
+  constructor(context: NetworkContext) {
+    this.#context = context;
+    const { network, host, ownership, credentials, signer, limits } = context;
     this.happenings = network.happenings;
-    Object.assign(network.directory.credentials, parts.listener);
+    Object.assign(network.directory.credentials, context.listener);
     this.#upkeep = new Upkeep({
       ...{ network, ownership, registry: this, orphans: new Orphans(ownership, credentials) },
       retentionMs: limits.retentionMs,
       fingerprint: signer.fingerprint,
     });
-    network.directory.onMachine = (machine, bytes) => parts.usage.addRows(machine, machine.head.seq, bytes);
+    network.directory.onMachine = (machine, bytes) => context.usage.addRows(machine, machine.head.seq, bytes);
     host.changes.subscribe(({ kind, machine }) => {
       if (kind === 'machine_removed') network.heads.forget(machine);
     });
   }
 
-  readonly follow = () => this.#parts.network.directory.follow();
+  readonly follow = () => this.#context.network.directory.follow();
 
   async createMachine({ slug, owner = '', isPublic = false, displayName = slug, by }: NewMachine): Promise<Machine> {
-    const { network, clock, usage } = this.#parts;
+    const { network, clock, usage } = this.#context;
     const { directory, entries } = network;
     const wanted = by === undefined ? undefined : ofMachine(owner);
     if (wanted !== undefined) usage.refuseBeyondDeleted(wanted);
@@ -90,7 +90,7 @@ export class NetworkRegistry implements Registry {
   }
 
   async createContract(machine: Machine, plan: Plan, options: ContractOptions): Promise<Contract> {
-    const { network, usage } = this.#parts;
+    const { network, usage } = this.#context;
     const { directory, entries } = network;
     const { slug } = machine;
     const wanted =
@@ -107,7 +107,7 @@ export class NetworkRegistry implements Registry {
   }
 
   #contractArgs(id: string, machine: Machine, plan: Plan, { templateId, by, keyed, name }: ContractOptions): string[] {
-    const { clock, network } = this.#parts;
+    const { clock, network } = this.#context;
     const cycle = clock.cycle();
     const { definition } = plan;
     const image: ContractImage = {
@@ -129,7 +129,7 @@ export class NetworkRegistry implements Registry {
   }
 
   async changeContract(contract: Contract, change: ContractChange): Promise<Changed> {
-    const { network, host, usage } = this.#parts;
+    const { network, host, usage } = this.#context;
     const { directory, entries } = network;
     const { slug, image: owned } = host.machine(contract.machine.slug);
     const wanted = usage.ofChange(owned.owner, contract, plansAfter(contract, change));
@@ -164,7 +164,7 @@ export class NetworkRegistry implements Registry {
     { image, plan, changes, forgotten }: KeptChange,
     change: ContractChange,
   ) {
-    const { network, clock } = this.#parts;
+    const { network, clock } = this.#context;
     const plain = plainPlan(plan);
     const { version, state } =
       plain === undefined ? await network.transactions.settledState(contract) : { version: 0, state: '@' };
@@ -184,7 +184,7 @@ export class NetworkRegistry implements Registry {
   }
 
   async deleteContract(contract: Contract, by?: string) {
-    const { network, host } = this.#parts;
+    const { network, host } = this.#context;
     const { directory, entries, quota } = network;
     const { slug, image } = host.machine(contract.machine.slug);
     const e = this.#deletion({ kind: 'contract_deleted', contract_id: contract.id }, by);
@@ -209,7 +209,7 @@ export class NetworkRegistry implements Registry {
   }
 
   async changeKeys({ made, changed = [], note }: KeyChange): Promise<void> {
-    const { host, network, limits } = this.#parts;
+    const { host, network, limits } = this.#context;
     const { credentials } = network.directory;
     const { keysPerOwner: most } = limits;
     if (made !== undefined && !(await credentials.writeKey(made, most))) throw keyLimitReached(most, this.place);
@@ -227,21 +227,21 @@ export class NetworkRegistry implements Registry {
   }
 
   openSession(session: Session): Promise<void> {
-    return this.#parts.network.directory.credentials.writeSession(session);
+    return this.#context.network.directory.credentials.writeSession(session);
   }
 
   endSession(hash: string): Promise<void> {
-    return this.#parts.network.directory.credentials.endSession(hash);
+    return this.#context.network.directory.credentials.endSession(hash);
   }
 
   /** While Redis is away, each node forgets them by itself; another node removes them from Redis later. */
   forgetExpired(): void {
-    const { network, clock } = this.#parts;
+    const { network, clock } = this.#context;
     void network.directory.credentials.forgetExpired(clock.now()).catch(() => {});
   }
 
   async deleteMachine({ slug, image }: Machine, by?: string) {
-    const { directory, entries, quota } = this.#parts.network;
+    const { directory, entries, quota } = this.#context.network;
     const e = this.#deletion({ kind: 'machine_deleted' }, by);
     const args = [JSON.stringify({ e }), `${Date.parse(e.at)} ${e.cycle}`];
     const remove = (untilMs: number) => entries.made('endmachine', slug, args, untilMs);
@@ -253,7 +253,7 @@ export class NetworkRegistry implements Registry {
   }
 
   async used(owner: string | undefined): Promise<InUse> {
-    const { network, usage, limits } = this.#parts;
+    const { network, usage, limits } = this.#context;
     const quota = await network.quota.used(owner);
     const all = { ...usage.onNode, ...quota.all };
     if (owner === undefined) return { all };
@@ -267,21 +267,21 @@ export class NetworkRegistry implements Registry {
   }
 
   nodes(): Promise<readonly NodeShown[]> {
-    return this.#parts.network.presence.nodes();
+    return this.#context.network.presence.nodes();
   }
 
   /** The node that links a row signs it. */
   take(row: AuditRow): void {
-    this.#parts.usage.takeRow(row);
+    this.#context.usage.takeRow(row);
   }
 
   tick(): Promise<void> {
-    this.#parts.network.tick();
+    this.#context.network.tick();
     return this.#upkeep.tick();
   }
 
   async start(lost: readonly MissingRows[]): Promise<void> {
-    const { network, host } = this.#parts;
+    const { network, host } = this.#context;
     const { directory, entries } = network;
     try {
       await directory.load(host);
@@ -296,42 +296,42 @@ export class NetworkRegistry implements Registry {
   async settled(): Promise<void> {}
 
   come(address: string | undefined): Promise<void> {
-    return this.#parts.network.presence.come(address);
+    return this.#context.network.presence.come(address);
   }
 
   /** While Redis is away, other nodes notice the silence. */
   leave(): Promise<void> {
-    return this.#parts.network.presence.leave().catch(() => {});
+    return this.#context.network.presence.leave().catch(() => {});
   }
 
   async save(): Promise<void> {}
 
   close(): void {
-    this.#parts.network.heads.close();
-    this.#parts.network.connection.close();
+    this.#context.network.heads.close();
+    this.#context.network.connection.close();
   }
 
   /** The order counts: the functions of Redis read the first fields. */
   #deletion(what: Pick<AuditRow, 'kind' | 'contract_id'>, by: string | undefined) {
-    const { clock, network } = this.#parts;
+    const { clock, network } = this.#context;
     const cause = by === undefined ? 'system' : 'manual';
     return { ...what, cause, ...(by && { by }), emitted: [], cycle: clock.cycle(), at: network.entries.at() };
   }
 
   async #gone(slug: string, number: number): Promise<void> {
-    const { directory, entries } = this.#parts.network;
+    const { directory, entries } = this.#context.network;
     await directory.announceGone(slug);
     await entries.linked(slug, number);
     while (await this.#sweep(prefixOf(slug)));
   }
 
   async #sweep(prefix: string): Promise<boolean> {
-    const [, hasMore] = await this.#parts.network.connection.call('sweep', prefix, [String(SWEPT_AT_ONCE)]);
+    const [, hasMore] = await this.#context.network.connection.call('sweep', prefix, [String(SWEPT_AT_ONCE)]);
     return hasMore === 1;
   }
 
   async #whyNot(slug: string, otherwise: Failure): Promise<Failure> {
-    const { network, host } = this.#parts;
+    const { network, host } = this.#context;
     await network.directory.learn(slug);
     const machine = host.machine(slug);
     return machine.deletedMs === undefined ? otherwise : deleted(machine);
@@ -342,7 +342,7 @@ export class NetworkRegistry implements Registry {
     item: string,
     make: (untilMs?: number) => Promise<number>,
   ): Promise<number> {
-    return wanted === undefined ? make() : this.#parts.network.quota.within(wanted, item, make);
+    return wanted === undefined ? make() : this.#context.network.quota.within(wanted, item, make);
   }
 }
 

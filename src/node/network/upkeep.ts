@@ -15,7 +15,7 @@ const AT_ONCE = 20;
 
 const PLACE = `${DIRECTORY}upkeep`;
 
-interface UpkeepParts {
+interface UpkeepContext {
   readonly network: Network;
   readonly registry: Registry;
   readonly ownership: Ownership;
@@ -25,15 +25,15 @@ interface UpkeepParts {
 }
 
 export class Upkeep {
-  readonly #parts: UpkeepParts;
+  readonly #context: UpkeepContext;
   #isBusy = false;
 
-  constructor(parts: UpkeepParts) {
-    this.#parts = parts;
+  constructor(context: UpkeepContext) {
+    this.#context = context;
   }
 
   async tick(): Promise<void> {
-    if (this.#isBusy || this.#parts.network.failure !== undefined) return;
+    if (this.#isBusy || this.#context.network.failure !== undefined) return;
     this.#isBusy = true;
     try {
       if (!(await this.#holdsLease())) return;
@@ -45,7 +45,7 @@ export class Upkeep {
   }
 
   async #holdsLease(): Promise<boolean> {
-    const { network, fingerprint } = this.#parts;
+    const { network, fingerprint } = this.#context;
     const { connection } = network;
     const set = ['SET', PLACE, fingerprint, 'NX', 'GET', 'PX', String(LEASE_MS)];
     const holder = await connection.command<string | null>(...set);
@@ -54,14 +54,14 @@ export class Upkeep {
   }
 
   async #removeRecords(): Promise<void> {
-    const { network, retentionMs } = this.#parts;
+    const { network, retentionMs } = this.#context;
     const beforeMs = network.connection.nowMs() - retentionMs;
     const over = [...network.directory.deleted].filter(({ deletedMs = 0 }) => deletedMs <= beforeMs);
     for (const machine of over.slice(0, AT_ONCE)) await this.#remove(machine, beforeMs);
   }
 
   async #remove(machine: Machine, beforeMs: number): Promise<void> {
-    const { connection, directory } = this.#parts.network;
+    const { connection, directory } = this.#context.network;
     const prefix = prefixOf(machine.slug);
     const seq = await connection.command<string | null>('HGET', `${prefix}m:${machine.slug}`, 'seq');
     if (seq === null) {
@@ -75,7 +75,7 @@ export class Upkeep {
   }
 
   async #deleteOrphans(): Promise<void> {
-    const { network, registry, ownership, orphans } = this.#parts;
+    const { network, registry, ownership, orphans } = this.#context;
     const { connection, directory } = network;
     for (const owner of orphans.look(connection.nowMs())) {
       // Another node may just have made a key for the owner.

@@ -25,10 +25,10 @@ import {
   keyLimitReached,
   type NodeShown,
   type Registry,
-  type RegistryParts,
+  type RegistryContext,
 } from './registry.js';
 
-interface LocalParts extends RegistryParts {
+interface LocalContext extends RegistryContext {
   readonly store: Store;
   readonly durability: Pick<Durability, 'commit'>;
   readonly queue: CallerQueue;
@@ -39,26 +39,26 @@ interface LocalParts extends RegistryParts {
 export class LocalRegistry implements Registry {
   readonly place = 'node';
   readonly happenings: Observable<Happening>;
-  readonly #parts: LocalParts;
+  readonly #context: LocalContext;
   readonly #retention: Retention;
   readonly #checkpoints: Checkpoints;
   readonly #orphans: Orphans;
 
-  constructor(parts: LocalParts) {
-    this.#parts = parts;
-    const { host, store, signer, usage, ownership, credentials, limits } = parts;
+  constructor(context: LocalContext) {
+    this.#context = context;
+    const { host, store, signer, usage, ownership, credentials, limits } = context;
     this.happenings = host.happenings;
     this.#checkpoints = new Checkpoints(host, store, signer);
     this.#orphans = new Orphans(ownership, credentials);
     this.#retention = new Retention({
-      ...parts,
+      ...context,
       retentionMs: limits.retentionMs,
       onRemoved: (machine, rows, bytes) => usage.addRows(machine, -rows, -bytes),
     });
   }
 
   async createMachine(asked: NewMachine): Promise<Machine> {
-    const { host, usage, durability } = this.#parts;
+    const { host, usage, durability } = this.#context;
     if (host.failure !== undefined) throw host.failure;
     if (this.#retention.isRemoving(asked.slug)) throw slugTaken(asked.slug);
     if (asked.by !== undefined) usage.refuse(ofMachine(asked.owner ?? ''));
@@ -68,7 +68,7 @@ export class LocalRegistry implements Registry {
   }
 
   async createContract(machine: Machine, plan: Plan, options: ContractOptions): Promise<Contract> {
-    const { host, usage, work, durability } = this.#parts;
+    const { host, usage, work, durability } = this.#context;
     const contract = await work.once(machine, () => {
       if (machine.deletedMs !== undefined) throw deleted(machine);
       if (options.by !== undefined) usage.refuse(usage.ofContract(machine.image.owner, plan, options.keyed?.maxKeys));
@@ -79,7 +79,7 @@ export class LocalRegistry implements Registry {
   }
 
   async changeContract(contract: Contract, change: ContractChange): Promise<Changed> {
-    const { host, work, durability } = this.#parts;
+    const { host, work, durability } = this.#context;
     const machine = host.machine(contract.machine.slug);
     const changed = await work.of(machine, () => this.#change(machine, contract, change));
     await durability.commit();
@@ -87,14 +87,14 @@ export class LocalRegistry implements Registry {
   }
 
   *#change(machine: Machine, contract: Contract, change: ContractChange) {
-    const { host, usage } = this.#parts;
+    const { host, usage } = this.#context;
     contractOf(host, machine, contract.id);
     usage.refuse(usage.ofChange(machine.image.owner, contract, plansAfter(contract, change)));
     return yield* host.changeContract(contract, change);
   }
 
   async deleteContract(contract: Contract, by?: string) {
-    const { host, usage, work, durability } = this.#parts;
+    const { host, usage, work, durability } = this.#context;
     const machine = host.machine(contract.machine.slug);
     const taken = await work.once(machine, () => {
       // It may be gone by now.
@@ -107,7 +107,7 @@ export class LocalRegistry implements Registry {
   }
 
   async changeKeys({ made, changed = [], note }: KeyChange): Promise<void> {
-    const { host, credentials, listener, limits, durability } = this.#parts;
+    const { host, credentials, listener, limits, durability } = this.#context;
     if (host.failure !== undefined) throw host.failure;
     if (made !== undefined) {
       const { keysPerOwner: most } = limits;
@@ -127,23 +127,23 @@ export class LocalRegistry implements Registry {
   }
 
   async openSession(session: Session): Promise<void> {
-    this.#parts.credentials.putSession(session);
-    await this.#parts.durability.commit();
+    this.#context.credentials.putSession(session);
+    await this.#context.durability.commit();
   }
 
   async endSession(hash: string): Promise<void> {
-    const { credentials, listener, durability } = this.#parts;
+    const { credentials, listener, durability } = this.#context;
     credentials.deleteSession(hash);
     listener.onSessionEnded(hash);
     await durability.commit();
   }
 
   forgetExpired(): void {
-    this.#parts.credentials.purgeExpired(this.#parts.clock.now());
+    this.#context.credentials.purgeExpired(this.#context.clock.now());
   }
 
   async deleteMachine(machine: Machine, by?: string) {
-    const { host, usage, work, durability } = this.#parts;
+    const { host, usage, work, durability } = this.#context;
     const freed = await work.once(machine, () => {
       if (machine.deletedMs === undefined)
         return usage.freedBy(machine.image.owner, () => host.deleteMachine(machine, by));
@@ -155,7 +155,7 @@ export class LocalRegistry implements Registry {
   }
 
   used(owner: string | undefined): InUse {
-    const { usage, credentials } = this.#parts;
+    const { usage, credentials } = this.#context;
     const all = usage.onNode;
     if (owner === undefined) return { all };
     return { all, own: { used: usage.of(owner), left: usage.leftOf(owner), keys: credentials.countKeys(owner) } };
@@ -166,13 +166,13 @@ export class LocalRegistry implements Registry {
   }
 
   take(row: AuditRow): void {
-    this.#parts.usage.takeRow(row);
+    this.#context.usage.takeRow(row);
     this.#checkpoints.take(row);
     this.#retention.take(row);
   }
 
   async tick(cycle: number): Promise<void> {
-    const { host, ownership, clock } = this.#parts;
+    const { host, ownership, clock } = this.#context;
     if (host.failure !== undefined) return;
     this.#checkpoints.sign(cycle);
     this.#retention.cut(cycle);
@@ -181,7 +181,7 @@ export class LocalRegistry implements Registry {
   }
 
   async start(lost: readonly MissingRows[]): Promise<void> {
-    const { host } = this.#parts;
+    const { host } = this.#context;
     for (const { machine: slug, toSeq } of lost) {
       const machine = host.machines.get(slug);
       if (machine !== undefined) host.noteLoss(machine, toSeq);
@@ -189,7 +189,7 @@ export class LocalRegistry implements Registry {
   }
 
   settled(): Promise<void> {
-    return this.#parts.durability.commit();
+    return this.#context.durability.commit();
   }
 
   async come(): Promise<void> {}
@@ -197,7 +197,7 @@ export class LocalRegistry implements Registry {
   async leave(): Promise<void> {}
 
   async save(): Promise<void> {
-    const { host, clock, durability } = this.#parts;
+    const { host, clock, durability } = this.#context;
     if (host.failure !== undefined) return;
     this.#checkpoints.signAll(clock.cycle());
     host.saveWindows();
@@ -205,6 +205,6 @@ export class LocalRegistry implements Registry {
   }
 
   close(): void {
-    this.#parts.store.close();
+    this.#context.store.close();
   }
 }

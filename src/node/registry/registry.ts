@@ -34,7 +34,7 @@ export interface InUse {
 
 export type NodeShown = Static<(typeof listNodes.answers)[200]['schema']>['nodes'][number];
 
-export interface RegistryParts {
+export interface RegistryContext {
   readonly host: Host;
   readonly clock: WallClock;
   readonly signer: Signer;

@@ -12,8 +12,8 @@ import { limiterParameters, rateLimiter } from '../../limiter/rate-limiter.js';
 import { planInSteps } from '../../limiter/validate.js';
 import { assert, Failure, type FailureCode } from '../../schema/failure.js';
 import { refuseContradiction } from '../keyed.js';
+import type { NodeContext } from '../node-context.js';
 import { contractOf } from '../ownership.js';
-import type { Parts } from '../parts.js';
 import type { Caller } from '../permission.js';
 import { ofOwner } from '../request-source.js';
 import { forAdmins, route } from '../route.js';
@@ -42,18 +42,18 @@ export const changeContract = route({
     'Changes a contract in place: its id and, where they can be, its counts stay. A row of the record says from what to what.',
   errors,
   example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, body: { threshold: 200 }, status: 200 },
-  async handle(parts, request, reply) {
+  async handle(context, request, reply) {
     const { params, body, caller } = request;
-    const machine = parts.ownership.owned(params.slug, caller);
-    const contract = contractOf(parts.host, machine, params.contract_id);
-    pay(parts, request, reply, Math.max(1, Math.ceil(request.bodyLength / 1024)));
-    const { cycleMs } = parts.clock;
+    const machine = context.ownership.owned(params.slug, caller);
+    const contract = contractOf(context.host, machine, params.contract_id);
+    pay(context, request, reply, Math.max(1, Math.ceil(request.bodyLength / 1024)));
+    const { cycleMs } = context.clock;
     const definition = definitionIn(contract, body, cycleMs);
-    const plan = definition && (await planOf(parts, caller, contract, definition));
+    const plan = definition && (await planOf(context, caller, contract, definition));
     const { candidate: asked } = body;
     const limiter = asked == null ? undefined : limiterIn(asked, '/candidate', cycleMs);
-    const candidate = limiter && (await planOf(parts, caller, contract, limiter));
-    return change(parts, caller, contract, { name: body.name, plan, candidate: asked === null ? null : candidate });
+    const candidate = limiter && (await planOf(context, caller, contract, limiter));
+    return change(context, caller, contract, { name: body.name, plan, candidate: asked === null ? null : candidate });
   },
 });
 
@@ -63,9 +63,9 @@ export const promoteCandidate = route({
   summary: 'Makes the candidate of a contract its limiter, with its counts, and the limiter the candidate.',
   errors,
   example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, status: 200 },
-  handle(parts, { params, caller }) {
-    const machine = parts.ownership.owned(params.slug, caller);
-    return change(parts, caller, contractOf(parts.host, machine, params.contract_id), { promotes: true });
+  handle(context, { params, caller }) {
+    const machine = context.ownership.owned(params.slug, caller);
+    return change(context, caller, contractOf(context.host, machine, params.contract_id), { promotes: true });
   },
 });
 
@@ -97,7 +97,7 @@ function limiterOf({ plan }: CandidateComparison): object {
 }
 
 async function change(
-  { registry, memory }: Parts,
+  { registry, memory }: NodeContext,
   caller: Caller | undefined,
   contract: Contract,
   asked: ContractChange,
@@ -115,7 +115,7 @@ async function change(
 }
 
 async function planOf(
-  { queue, host }: Parts,
+  { queue, host }: NodeContext,
   caller: Caller | undefined,
   contract: Contract,
   definition: unknown,

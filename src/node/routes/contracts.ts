@@ -9,8 +9,8 @@ import { configOfPlan, planInSteps } from '../../limiter/validate.js';
 import { assert, Failure, type FailureCode } from '../../schema/failure.js';
 import type { Counting } from '../counting/counting.js';
 import { type KeyedFields, keyedImage, keyNameOf, refuseContradiction, splitBody } from '../keyed.js';
+import type { NodeContext } from '../node-context.js';
 import { contractOf } from '../ownership.js';
-import type { Parts } from '../parts.js';
 import type { Caller } from '../permission.js';
 import { ofOwner } from '../request-source.js';
 import { forAdmins, forReaders, route } from '../route.js';
@@ -37,12 +37,12 @@ export const createContract = route({
   checksBody: true,
   errors: refusals,
   example: { params: { slug: 'edge-gateway' }, body: rateLimiter({ threshold: 5, within: 10 }), status: 201 },
-  async handle(parts, request, reply) {
+  async handle(context, request, reply) {
     const { params, body, caller } = request;
-    parts.ownership.owned(params.slug, caller);
-    pay(parts, request, reply, Math.ceil(request.bodyLength / 1024));
+    context.ownership.owned(params.slug, caller);
+    pay(context, request, reply, Math.ceil(request.bodyLength / 1024));
     const { definition, ...fields } = splitBody(body);
-    const contract = await create(parts, caller, params.slug, definition, fields);
+    const contract = await create(context, caller, params.slug, definition, fields);
     reply.code(201);
     return { ok: true, contract: contractView(contract) };
   },
@@ -148,7 +148,7 @@ export const showStateMachine = route({
 
 /** Charges KiB of a definition to the owner and the address. @throws Failure `too_many_requests` */
 export function pay(
-  { rates }: Parts,
+  { rates }: NodeContext,
   { caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>,
   reply: FastifyReply,
   units: number,
@@ -165,7 +165,7 @@ interface NewContract {
 }
 
 export async function create(
-  { host, ownership, registry, queue, memory }: Parts,
+  { host, ownership, registry, queue, memory }: NodeContext,
   caller: Caller | undefined,
   slug: string,
   definition: unknown,

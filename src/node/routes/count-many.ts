@@ -37,12 +37,12 @@ export const countMany = route({
   },
   takesStream: true,
   skipsQueue: true,
-  async handle(parts, request, reply) {
-    const { ownership, clock, counting, counts, queue, limits } = parts;
+  async handle(context, request, reply) {
+    const { ownership, clock, counting, counts, queue, limits } = context;
     const machine = ownership.owned(request.params.slug, request.caller);
     const lines = counting.lines(machine);
     const body = request.body as unknown as Readable;
-    const chunks = chunksOf(body, () => parts.access.refuseEnded(request.caller, clock.now()));
+    const chunks = chunksOf(body, () => context.access.refuseEnded(request.caller, clock.now()));
     refuseAnnounced(request.headers['content-length'], limits.eventsBytes);
     const isArray = request.mediaType === 'application/json';
     const source = sourceOf(request);

@@ -6,8 +6,8 @@ import type { EventAnswer } from '../counting/counting.js';
 import { onceOnly, Replayed } from '../counting/once-only.js';
 import { markAway } from '../gate-answer.js';
 import { JSON_TYPE, jsonInSteps } from '../long-answer.js';
+import type { NodeContext } from '../node-context.js';
 import { contractOf } from '../ownership.js';
-import type { Parts } from '../parts.js';
 import { addressNetworkOfCaller, sourceOf } from '../request-source.js';
 import { forReaders, type RouteRequest, route } from '../route.js';
 
@@ -35,20 +35,20 @@ export const countOne = route({
   ],
   example: { params: { slug: 'edge-gateway' }, body: { type: 'request' }, status: 200 },
   skipsQueue: true,
-  handle(parts, request, reply) {
-    const machine = parts.ownership.owned(request.params.slug, request.caller);
+  handle(context, request, reply) {
+    const machine = context.ownership.owned(request.params.slug, request.caller);
     const header = request.headers['idempotency-key'];
     const once = header === undefined ? undefined : onceOnly(header, ['event', request.body]);
-    const answer = parts.counting.event(machine, request.body, once);
-    if (answer instanceof Promise) return answer.then((given) => answerWith(parts, request, given, reply));
-    return answerWith(parts, request, answer, reply);
+    const answer = context.counting.event(machine, request.body, once);
+    if (answer instanceof Promise) return answer.then((given) => answerWith(context, request, given, reply));
+    return answerWith(context, request, answer, reply);
   },
 });
 
 const WRITTEN_AT_ONCE = 128;
 
 function answerWith(
-  { counts, queue }: Parts,
+  { counts, queue }: NodeContext,
   request: RouteRequest<typeof api.countOne.shapes>,
   answer: EventAnswer | Replayed,
   reply: FastifyReply,

@@ -10,8 +10,8 @@ import type { DecisionRequest as Requests } from '../counting/decision.js';
 import { askedOfGate } from '../counting/listeners.js';
 import { answer } from '../gate-answer.js';
 import { costIn, headerIn, keyIn } from '../gateway-headers.js';
+import type { NodeContext } from '../node-context.js';
 import { contractOf } from '../ownership.js';
-import type { Parts } from '../parts.js';
 import { type Caller, refuseBeyondScope } from '../permission.js';
 import { problemOf, retryAfterSeconds, sendProblem } from '../problem.js';
 import { type Declaration, type RouteRequest, route } from '../route.js';
@@ -58,14 +58,14 @@ export const gateByPost = route({
 export const gateBelow = route({
   ...api.gateBelow,
   ...declaration,
-  handle: (parts, request, reply) => decide(parts, request as unknown as RouteRequest<Shapes>, reply),
+  handle: (context, request, reply) => decide(context, request as unknown as RouteRequest<Shapes>, reply),
   example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}', path: 'orders' }, status: 200 },
   summary:
     'The same by any method, for a gateway that keeps the path and the query of its client: they are not looked at.',
 });
 
 /** By the contract's key header, or by Authorization. A foreign key in the first is ignored, to reveal nothing. */
-function gatewayOf({ host, access, clock }: Parts, request: FastifyRequest): Caller | undefined {
+function gatewayOf({ host, access, clock }: NodeContext, request: FastifyRequest): Caller | undefined {
   const { slug, contract_id } = request.params as Static<Shapes['params']>;
   const { headers } = request.raw;
   const nowMs = clock.now();
@@ -79,13 +79,13 @@ function gatewayOf({ host, access, clock }: Parts, request: FastifyRequest): Cal
   return caller;
 }
 
-function decide(parts: Parts, request: RouteRequest<Shapes>, reply: FastifyReply): unknown {
+function decide(context: NodeContext, request: RouteRequest<Shapes>, reply: FastifyReply): unknown {
   const { slug, contract_id } = request.params;
-  const machine = parts.ownership.owned(slug, request.caller);
-  const asked = askedOf(machine, contractOf(parts.host, machine, contract_id), request);
-  const outcome = request.query.peek ? parts.counting.peek(asked) : parts.counting.decide(asked);
-  if (outcome instanceof Promise) return outcome.then((decided) => answerWith(parts, request, asked, decided, reply));
-  return answerWith(parts, request, asked, outcome, reply);
+  const machine = context.ownership.owned(slug, request.caller);
+  const asked = askedOf(machine, contractOf(context.host, machine, contract_id), request);
+  const outcome = request.query.peek ? context.counting.peek(asked) : context.counting.decide(asked);
+  if (outcome instanceof Promise) return outcome.then((decided) => answerWith(context, request, asked, decided, reply));
+  return answerWith(context, request, asked, outcome, reply);
 }
 
 /** From the query, or from the contract's headers. @throws Failure `gate_header_unusable`, and as `askedOfGate` */
@@ -97,7 +97,7 @@ function askedOf(machine: Machine, contract: Contract, { query, raw }: RouteRequ
 }
 
 function answerWith(
-  { counts, clock }: Parts,
+  { counts, clock }: NodeContext,
   { query }: RouteRequest<Shapes>,
   asked: Requests,
   outcome: DecisionResult,

@@ -48,18 +48,18 @@ export const gates = route({
     body: { requests: [{ contract_id: '{contract_id}' }, { contract_id: '{contract_id}', n: 3 }] },
     status: 200,
   },
-  handle(parts, { params, body, caller }, reply) {
-    const machine = parts.ownership.owned(params.slug, caller);
+  handle(context, { params, body, caller }, reply) {
+    const machine = context.ownership.owned(params.slug, caller);
     const asked = body.requests.map(({ contract_id, key, n = 1 }, index) => {
       try {
-        return askedOfGate(machine, contractOf(parts.host, machine, contract_id), n, key);
+        return askedOfGate(machine, contractOf(context.host, machine, contract_id), n, key);
       } catch (error) {
         throw error instanceof Failure ? atRequest(error, index) : error;
       }
     });
-    const outcomes = parts.counting.decideAll(machine, asked);
-    if (outcomes instanceof Promise) return outcomes.then((decided) => answerTo(asked, decided, parts.counts, reply));
-    return answerTo(asked, outcomes, parts.counts, reply);
+    const outcomes = context.counting.decideAll(machine, asked);
+    if (outcomes instanceof Promise) return outcomes.then((decided) => answerTo(asked, decided, context.counts, reply));
+    return answerTo(asked, outcomes, context.counts, reply);
   },
 });
 

@@ -6,7 +6,7 @@ import { assert, Failure } from '../../schema/failure.js';
 import type { Key } from '../../store/credential-store.js';
 import { secondsUntil } from '../../time/cycle.js';
 import { keySlugOf } from '../key-record.js';
-import type { Parts } from '../parts.js';
+import type { NodeContext } from '../node-context.js';
 import type { Caller } from '../permission.js';
 import { addressNetworkOf } from '../request-source.js';
 import { route } from '../route.js';
@@ -23,8 +23,8 @@ export const mintKey = route({
     'Mints a free key, the first admin key of a new owner. A rate-limiter contract of the node bounds how many an address gets.',
   errors: ['mint_off', 'too_many_requests'],
   example: { status: 201 },
-  async handle(parts, request, reply) {
-    const { mint, clock, registry, limits, memory } = parts;
+  async handle(context, request, reply) {
+    const { mint, clock, registry, limits, memory } = context;
     memory.refuse('No key was minted.');
     const nowMs = clock.now();
     const cycle = clock.cycle();
@@ -51,7 +51,7 @@ function mintsNone(): Failure {
   });
 }
 
-function tooMany({ threshold, within }: Parts['limits']['mint']): Failure {
+function tooMany({ threshold, within }: NodeContext['limits']['mint']): Failure {
   return new Failure('too_many_requests', {
     what: 'No key was minted.',
     why: `An address mints ${threshold} keys within ${within} cycles, and refused requests count; a network of addresses has a part of them all.`,
@@ -74,16 +74,16 @@ export const makeKey = route({
     'Makes a key for what its scopes name, on every machine of the owner or on one. Leaves a row in the record of the owner.',
   errors: ['machine_not_found', 'not_owner', 'limit_reached'],
   example: { body: { scopes: ['event', 'gate'], machine: 'edge-gateway', expires_in_days: 90 }, status: 201 },
-  async handle(parts, { body, caller }, reply) {
+  async handle(context, { body, caller }, reply) {
     assert(caller !== undefined, 'a key is made by its owner');
     const { scopes, machine, expires_in_days: days } = body;
-    parts.memory.refuse('No key was made.');
-    if (machine !== undefined) parts.ownership.owned(machine, caller);
-    const lifetimeMs = days === undefined ? parts.limits.keyLifetimeMs : days * DAY_MS;
+    context.memory.refuse('No key was made.');
+    if (machine !== undefined) context.ownership.owned(machine, caller);
+    const lifetimeMs = days === undefined ? context.limits.keyLifetimeMs : days * DAY_MS;
     const { owner, key: by } = caller;
-    const { key, secret } = newKeyOf({ owner, scopes, machine, network: by.network }, parts.clock.now(), lifetimeMs);
+    const { key, secret } = newKeyOf({ owner, scopes, machine, network: by.network }, context.clock.now(), lifetimeMs);
     const note = { owner, by: by.id, action: 'key_made', key_id: key.id, ...rights(key) } as const;
-    await parts.registry.changeKeys({ made: key, note });
+    await context.registry.changeKeys({ made: key, note });
     reply.code(201);
     return madeView(key, secret);
   },
@@ -128,19 +128,19 @@ export const rotateKey = route({
     'Rotates a key: makes a new one with the same owner, scopes and machine; both are valid during the overlap. Leaves a row.',
   errors: ['key_not_found', 'limit_reached'],
   example: { params: { key_id: '{key_id}' }, body: { overlap_seconds: 3_600 }, status: 201 },
-  async handle(parts, { params, body, caller }, reply) {
+  async handle(context, { params, body, caller }, reply) {
     assert(caller !== undefined, 'a key is rotated by its owner');
-    parts.memory.refuse('No key was made.');
-    const before = keyOf(parts, caller, params.key_id);
+    context.memory.refuse('No key was made.');
+    const before = keyOf(context, caller, params.key_id);
     const { overlap_seconds: overlap = 86_400, expires_in_days: days } = body;
     const lifetimeMs = days === undefined ? before.expiresAtMs - before.createdAtMs : days * DAY_MS;
-    const { key, secret } = newKeyOf(before, parts.clock.now(), lifetimeMs);
+    const { key, secret } = newKeyOf(before, context.clock.now(), lifetimeMs);
     const endsAtMs = Math.min(before.expiresAtMs, key.createdAtMs + overlap * 1_000);
     // Without an overlap the old key stays listed, as revoked, until it would have expired.
     const changed = [overlap === 0 ? { ...before, isRevoked: true } : { ...before, expiresAtMs: endsAtMs }];
     const done = { action: 'key_rotated', key_id: before.id, next_key_id: key.id, ...rights(key) } as const;
     const note = { owner: caller.owner, by: caller.key.id, ...done };
-    await parts.registry.changeKeys({ made: key, changed, note });
+    await context.registry.changeKeys({ made: key, changed, note });
     reply.code(201);
     return { ...madeView(key, secret), previous: { key_id: before.id, expires_at: instant(endsAtMs) } };
   },
@@ -153,11 +153,11 @@ export const revokeKey = route({
     'Ends a key at once, with its sessions and streams. Leaves a row. An owner without an admin key cannot make another: rotate the last one.',
   errors: ['key_not_found'],
   example: { params: { key_id: '{key_id}' }, status: 204 },
-  async handle(parts, { params, caller }, reply) {
+  async handle(context, { params, caller }, reply) {
     assert(caller !== undefined, 'a key is revoked by its owner');
-    const key = keyOf(parts, caller, params.key_id);
+    const key = keyOf(context, caller, params.key_id);
     const note = { owner: caller.owner, by: caller.key.id, action: 'key_revoked', key_id: key.id } as const;
-    await parts.registry.changeKeys({ changed: [{ ...key, isRevoked: true }], note });
+    await context.registry.changeKeys({ changed: [{ ...key, isRevoked: true }], note });
     return reply.code(204).send();
   },
 });
@@ -174,7 +174,7 @@ function newKeyOf({ owner, scopes, machine, network }: Rights, nowMs: number, li
   return { key, secret };
 }
 
-function keyOf({ credentials, clock }: Parts, { owner }: Caller, id: string): Key {
+function keyOf({ credentials, clock }: NodeContext, { owner }: Caller, id: string): Key {
   const key = credentials.keyById(id);
   if (key !== undefined && key.owner === owner && !key.isRevoked && clock.now() < key.expiresAtMs) return key;
   throw new Failure('key_not_found', {

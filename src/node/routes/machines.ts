@@ -18,8 +18,8 @@ export const createMachine = route({
   summary: 'Creates a machine. Its record begins with the row of its creation.',
   errors: ['slug_taken', 'limit_reached', 'too_many_requests'],
   example: { body: { slug: 'another-gateway', is_public: true, display_name: 'Another gateway' }, status: 201 },
-  async handle(parts, { body, caller, ip }, reply) {
-    const { host, registry, memory } = parts;
+  async handle(context, { body, caller, ip }, reply) {
+    const { host, registry, memory } = context;
     memory.refuse('No machine was created.');
     assert(caller !== undefined, 'a machine has an owner');
     const { slug, is_public = false, display_name = slug } = body;
@@ -27,7 +27,7 @@ export const createMachine = route({
     if (isReserved(slug)) throw reserved(slug);
     const { owner, key } = caller;
     const asked = { owner, ip, units: 1, what: 'A further machine' };
-    parts.rates.machines.take(asked, (name, value) => reply.header(name, value));
+    context.rates.machines.take(asked, (name, value) => reply.header(name, value));
     const machine = await registry.createMachine({
       ...{ slug, owner, isPublic: is_public, displayName: display_name, by: key.id },
     });

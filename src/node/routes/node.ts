@@ -86,8 +86,8 @@ export const listLimits = route({
   summary: 'Lists every bound of the node, and what the caller uses of it.',
   example: { status: 200 },
   errors: ['store_away'],
-  async handle(parts, { caller }) {
-    const { limits, streams, registry, sockets, rates } = parts;
+  async handle(context, { caller }) {
+    const { limits, streams, registry, sockets, rates } = context;
     const owner = caller?.owner;
     const shared = registry.place;
     const { all, own } = await registry.used(owner);

@@ -10,7 +10,7 @@ import { signCheckpoint } from '../../record/signing.js';
 import { Failure } from '../../schema/failure.js';
 import type { RowQuery } from '../../store/store.js';
 import type { CallerQueue } from '../caller-queue.js';
-import type { Parts } from '../parts.js';
+import type { NodeContext } from '../node-context.js';
 import { addressNetworkOfCaller, sourceOf } from '../request-source.js';
 import { forReaders, type RouteRequest, route } from '../route.js';
 
@@ -23,13 +23,13 @@ export const readRecord = route({
   summary: 'Reads the record of a machine: audit rows by seq, in pages, or all of it as NDJSON for `weir verify`.',
   errors: ['machine_not_found'],
   example: { params: { slug: 'edge-gateway' }, query: { kind: 'transition', limit: '10' }, status: 200 },
-  async handle(parts, request, reply) {
-    const { ownership, record, counting, queue } = parts;
+  async handle(context, request, reply) {
+    const { ownership, record, counting, queue } = context;
     const machine = ownership.visible(request.params.slug, request.caller);
     // Later rows come with the next page.
     const head = await counting.head(machine);
     const source = sourceOf(request);
-    if (wantsAll(request)) return sendExport(parts, reply, machine, head.seq, source);
+    if (wantsAll(request)) return sendExport(context, reply, machine, head.seq, source);
     const { limit = 100, ...filter } = request.query;
     const query = queryOf(filter);
     const found: AuditRow[] = [];
@@ -88,7 +88,7 @@ function queryOf(filter: Omit<Static<typeof api.readRecord.shapes.querystring>, 
 }
 
 function sendExport(
-  { record, identity: { signer, successions }, clock, queue }: Parts,
+  { record, identity: { signer, successions }, clock, queue }: NodeContext,
   reply: FastifyReply,
   machine: Machine,
   toSeq: number,

@@ -58,12 +58,12 @@ export const deployRateLimiter = route({
     'Deploys the windowed rate limiter onto a machine: the contract starts allowing, and fires first in the next cycle.',
   errors: refusals,
   example: { body: { slug: 'edge-gateway', threshold: 100, within: 60 }, status: 201 },
-  async handle(parts, request, reply) {
+  async handle(context, request, reply) {
     const { body, caller } = request;
     const { slug, name, rule, limit, shadow, when_away, gate, keyed, ...parameters } = body;
-    parts.ownership.owned(slug, caller);
+    context.ownership.owned(slug, caller);
     const asked = Object.entries({ ...parameters, rule, limit }).filter(([, value]) => value !== undefined);
-    const limiter = limiterIn(asked, parts.clock.cycleMs) ?? rateLimiter(parameters);
+    const limiter = limiterIn(asked, context.clock.cycleMs) ?? rateLimiter(parameters);
     const definition = {
       ...limiter,
       ...(shadow && { shadow }),
@@ -71,8 +71,8 @@ export const deployRateLimiter = route({
       ...(gate && { gate }),
     };
     const template_id = definition.id ?? TEMPLATE_ID;
-    pay(parts, request, reply, 1);
-    const contract = await create(parts, caller, slug, definition, { templateId: template_id, keyed, name });
+    pay(context, request, reply, 1);
+    const contract = await create(context, caller, slug, definition, { templateId: template_id, keyed, name });
     reply.code(201);
     return { ok: true, contract: contractView(contract), template_id };
   },
@@ -89,10 +89,10 @@ export const deployTemplate = route({
     body: { slug: 'edge-gateway', params: { rate: 10, per_ms: 1000, capacity: 20 } },
     status: 201,
   },
-  async handle(parts, request, reply) {
+  async handle(context, request, reply) {
     const { params, body, caller } = request;
     const { slug, name, shadow, when_away, gate, keyed, ...given } = body;
-    parts.ownership.owned(slug, caller);
+    context.ownership.owned(slug, caller);
     const { id = params.template_id, rule, name: called } = templateNamed(params.template_id);
     assert(rule !== undefined, 'only the rate limiter has no rule, and it has a route of its own');
     const definition = {
@@ -101,8 +101,8 @@ export const deployTemplate = route({
       ...(when_away && { when_away }),
       ...(gate && { gate }),
     };
-    pay(parts, request, reply, 1);
-    const contract = await create(parts, caller, slug, definition, { templateId: id, keyed, name });
+    pay(context, request, reply, 1);
+    const contract = await create(context, caller, slug, definition, { templateId: id, keyed, name });
     reply.code(201);
     return { ok: true, contract: contractView(contract), template_id: id };
   },

@@ -27,7 +27,7 @@ import type { OnceOnly, Replayed } from '../once-only.js';
 import type { Samples } from '../samples.js';
 import { countEvent, decideEach, decideInTurn, decideNow, isOneStep, looksFar } from './deciding.js';
 import { keyPage } from './key-pages.js';
-import { LocalLines, type LocalParts } from './lines.js';
+import { type LocalContext, LocalLines } from './lines.js';
 import { LocalSamples } from './samples.js';
 
 /** How often idle keys are forgotten; contracts take different cycles. */
@@ -38,16 +38,16 @@ const KEYS_AT_ONCE = 16;
 
 export class LocalCounting implements Counting {
   readonly samples: Samples;
-  readonly #parts: LocalParts;
+  readonly #context: LocalContext;
   readonly #host: Host;
   readonly #clock: Clock;
   readonly #work: MachineWork;
   readonly #durability: Durability;
 
-  constructor(parts: LocalParts) {
-    const { host, clock, work, durability } = parts;
+  constructor(context: LocalContext) {
+    const { host, clock, work, durability } = context;
     this.samples = new LocalSamples(host);
-    this.#parts = parts;
+    this.#context = context;
     this.#host = host;
     this.#clock = clock;
     this.#work = work;
@@ -76,12 +76,12 @@ export class LocalCounting implements Counting {
     if (once === undefined) return this.#counted(machine, (cycle) => countEvent(host, machine, event, cycle));
     const windows = () => listenersOf(host, machine, event.type, event.contract_id).map(({ contract }) => contract);
     return this.#counted(machine, (cycle) =>
-      this.#parts.idempotency.once(machine, once, cycle, () => countEvent(host, machine, event, cycle), windows),
+      this.#context.idempotency.once(machine, once, cycle, () => countEvent(host, machine, event, cycle), windows),
     );
   }
 
   lines(machine: Machine): Lines {
-    return new LocalLines(this.#parts, machine);
+    return new LocalLines(this.#context, machine);
   }
 
   state(contract: Contract, name?: string): MaybePromise<KeyState> {
@@ -122,7 +122,7 @@ export class LocalCounting implements Counting {
   tick(cycle: number): void {
     if (this.failure !== undefined) return;
     this.#evictKeys(cycle);
-    this.#parts.idempotency.purge(cycle);
+    this.#context.idempotency.purge(cycle);
     this.#durability.saveCounts();
   }
 
@@ -136,7 +136,7 @@ export class LocalCounting implements Counting {
         contract.advance(now);
         while (keys.evictIdle(KEYS_AT_ONCE) === KEYS_AT_ONCE) yield;
       });
-      if (done instanceof Promise) done.catch(this.#parts.onError);
+      if (done instanceof Promise) done.catch(this.#context.onError);
     }
   }
 

@@ -16,7 +16,7 @@ import type { OnceOnly, Replayed } from '../once-only.js';
 import { countIn, countInSteps } from './deciding.js';
 import type { Idempotency } from './idempotency.js';
 
-export interface LocalParts {
+export interface LocalContext {
   readonly host: Host;
   readonly clock: Clock;
   readonly work: MachineWork;
@@ -28,22 +28,22 @@ export interface LocalParts {
 const AT_ONCE = 256;
 
 export class LocalLines extends Lines {
-  readonly #parts: LocalParts;
+  readonly #context: LocalContext;
   #cycle = 0;
   /** A transition takes as long as hundreds of lines: later lines of its step wait. */
   #hasMoved = false;
 
-  constructor(parts: LocalParts, machine: Machine) {
-    super(parts.host, machine);
-    this.#parts = parts;
+  constructor(context: LocalContext, machine: Machine) {
+    super(context.host, machine);
+    this.#context = context;
   }
 
   count(reading: Steps<void>): MaybePromise<void> {
-    return this.#parts.work.of(this.machine, (cycle) => this.#countAll(reading, cycle));
+    return this.#context.work.of(this.machine, (cycle) => this.#countAll(reading, cycle));
   }
 
   countOnce(reading: Steps<void>, once: OnceOnly): MaybePromise<LinesAnswer | Replayed> {
-    const { work, idempotency } = this.#parts;
+    const { work, idempotency } = this.#context;
     const { machine } = this;
     const windows = () => this.contracts();
     return work.of(machine, (cycle) =>
@@ -52,7 +52,7 @@ export class LocalLines extends Lines {
   }
 
   settled(): MaybePromise<void> {
-    const { durability, clock } = this.#parts;
+    const { durability, clock } = this.#context;
     return durability.ofCounts(this.machine, clock.cycle());
   }
 

@@ -1,4 +1,5 @@
-// Makes the parts of a node and gives each what it needs. Handlers of routes get all of them. Port, start and close are in node.ts.
+// Makes everything that serves the requests of a node, each with what it needs. Handlers of routes get all of it. Port, start and close are
+// in node.ts.
 import { Host } from '../host/host.js';
 import { type OperatorRegistry, standardOperators } from '../operator/registry.js';
 import { KeyRing } from '../record/key-ring.js';
@@ -54,7 +55,7 @@ interface Surface {
   isDraining(): boolean;
 }
 
-export interface PartsOptions {
+export interface NodeContextOptions {
   readonly store: Store;
   readonly credentials: Credentials;
   readonly clock: WallClock;
@@ -75,14 +76,14 @@ export interface PartsOptions {
 }
 
 /** @throws Failure `wrong_usage` if the successions do not lead to the signer's key, and what the store throws */
-export function assemble(options: PartsOptions, surface: Surface) {
-  const base = baseOf(options);
+export function createNodeContext(options: NodeContextOptions, surface: Surface) {
+  const base = permanentContext(options);
   const { clock, host, limits, network, record, access, queue, counts, sockets } = base;
   const keys = keysOf(options.signer, options.successions ?? []);
   const holds = (caller: Caller) => access.holdsAt(caller, clock.now());
-  const streams = new Streams({ record, clock, queue, counts, limits, holds, histories: () => made.histories });
-  let made = keeping(base, streams);
-  const parts = {
+  const streams = new Streams({ record, clock, queue, counts, limits, holds, histories: () => services.histories });
+  let services = machineServices(base, streams);
+  const context = {
     ...surface,
     ...{ clock, host, limits, record, access, queue, counts, sockets, streams },
     memory: base.memory,
@@ -103,20 +104,20 @@ export function assemble(options: PartsOptions, surface: Surface) {
     },
     overload: new Overload(clock, counts, limits.overload),
     metrics: new Metrics({ counts, host, clock, sockets, readers: () => streams.size, version: VERSION }),
-    ...made,
-    /** Resumes after a full disk, if there is room. Every part must then be read from here again. */
+    ...services,
+    /** Resumes after a full disk, if there is room. Everything must then be read from here again. */
     recover(): boolean {
       if (!host.recover()) return false;
-      made = keeping(base, streams);
-      Object.assign(parts, made);
+      services = machineServices(base, streams);
+      Object.assign(context, services);
       return true;
     },
   };
-  return parts;
+  return context;
 }
 
-/** Parts that live as long as the node. */
-function baseOf(options: PartsOptions) {
+/** What lives as long as the node. */
+function permanentContext(options: NodeContextOptions) {
   const { clock, store, credentials, signer, onError = () => {} } = options;
   const set = { ...defaultLimits, ...options.limits };
   const limits = store instanceof MemoryStore && options.network === undefined ? withinHeap(set) : set;
@@ -144,8 +145,8 @@ function baseOf(options: PartsOptions) {
   };
 }
 
-/** Parts that know the host's machines: made anew with those. */
-function keeping(base: ReturnType<typeof baseOf>, streams: Streams) {
+/** What knows the host's machines: made anew with those. */
+function machineServices(base: ReturnType<typeof permanentContext>, streams: Streams) {
   const { clock, host, store, credentials, limits, network, access, queue } = base;
   const active = new ActiveMachines(host, network === undefined);
   active.load(store, clock.cycle());
@@ -184,7 +185,7 @@ function withinHeap(limits: Limits): Limits {
   return { ...limits, recordKib: { perOwner: Math.min(perOwner, most), onNode: Math.min(onNode, most) } };
 }
 
-export type Parts = Readonly<ReturnType<typeof assemble>>;
+export type NodeContext = Readonly<ReturnType<typeof createNodeContext>>;
 
 /** @throws Failure `wrong_usage` if the successions do not lead to the signer's key */
 export function keysOf(signer: Signer, successions: readonly Succession[]): KeyRing {
