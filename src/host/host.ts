@@ -1,7 +1,7 @@
 // Live machines and contracts: takes events and cycles, returns decisions, appends rows, publishes what happened.
 //
 //   event ─► contract ─► gate ─► decision
-//                          └─ may move ─► operator ─► row ─► store ─► durable ─► happenings
+//                          └─ may move ─► operator ─► row ─► store ─► durable ─► host events
 
 import { type Observable, Subject } from 'rxjs';
 import { goingOn, upgradedImage } from '../limiter/carry-over.js';
@@ -22,7 +22,7 @@ import { type Changed, type ContractChange, changeContract, relearn } from './co
 import { contractNotFound, type Move } from './contract-failures.js';
 import type { HostContext } from './host-context.js';
 import { keyedFields } from './keys.js';
-import { type AdminNote, type Happening, Ledger } from './ledger.js';
+import { type AdminNote, type HostEvent, Ledger } from './ledger.js';
 import { Machine, slugTaken } from './machine.js';
 import { FifoQueue } from './queue.js';
 import { SharedPlans } from './shared-plans.js';
@@ -73,7 +73,7 @@ export class Host {
   readonly contracts = new Map<string, Contract>();
   readonly keyed = new Set<Contract>();
   /** Rows, emitted events and failed contracts, each once it is durable. */
-  readonly happenings: Observable<Happening>;
+  readonly hostEvents: Observable<HostEvent>;
   readonly findOperator: FindOperator;
   readonly #clock: Clock;
   readonly #store: Store;
@@ -88,7 +88,7 @@ export class Host {
     this.findOperator = findOperator;
     this.#plans = new SharedPlans(findOperator);
     this.#ledger = new Ledger(clock, store);
-    this.happenings = this.#ledger.happenings;
+    this.hostEvents = this.#ledger.hostEvents;
     this.#claimMemory = claimMemory;
     this.#revive(holdClock);
   }

@@ -195,8 +195,8 @@ export class Keys {
   /** Evicts keys that have been idle long enough. @returns the number checked, up to `most` */
   evictIdle(most: number): number {
     const { table } = this;
-    for (let looked = 0; looked < most; looked += 1) {
-      if (table.firstIdle === 0 || table.idleFor(table.firstIdle) < this.#options.keyed.idleCycles) return looked;
+    for (let checked = 0; checked < most; checked += 1) {
+      if (table.firstIdle === 0 || table.idleFor(table.firstIdle) < this.#options.keyed.idleCycles) return checked;
       this.#evictIfAsNew(table.firstIdle);
     }
     return most;

@@ -1,6 +1,6 @@
 // The way from a host to its observers: written, made durable, then published, in order.
 //
-//   row, emitted event ─► store ─ commit ─► durable ─► happenings
+//   row, emitted event ─► store ─ commit ─► durable ─► host events
 //
 // Nothing is published before it is durable. After a failed commit nothing more is written.
 import { type Observable, Subject } from 'rxjs';
@@ -11,7 +11,7 @@ import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import { instantIn } from '../time/cycle.js';
 
-export type Happening =
+export type HostEvent =
   | { readonly kind: 'row'; readonly row: AuditRow }
   | {
       readonly kind: 'emitted';
@@ -53,17 +53,17 @@ export class Chain {
 }
 
 export class Ledger {
-  readonly happenings: Observable<Happening>;
+  readonly hostEvents: Observable<HostEvent>;
   failure: Failure | undefined;
-  readonly #published = new Subject<Happening>();
+  readonly #published = new Subject<HostEvent>();
   readonly #clock: Clock;
   readonly #store: Pick<Store, 'append' | 'commit'>;
-  #outbox: { readonly happening: Happening; readonly chain: Chain | undefined }[] = [];
+  #outbox: { readonly hostEvent: HostEvent; readonly chain: Chain | undefined }[] = [];
 
   constructor(clock: Clock, store: Pick<Store, 'append' | 'commit'>) {
     this.#clock = clock;
     this.#store = store;
-    this.happenings = this.#published.asObservable();
+    this.hostEvents = this.#published.asObservable();
   }
 
   /**
@@ -86,12 +86,12 @@ export class Ledger {
     chain.head = { seq: row.seq, hash: row.hash };
     chain.last = row;
     chain.end = row;
-    this.#outbox.push({ happening: { kind: 'row', row }, chain });
+    this.#outbox.push({ hostEvent: { kind: 'row', row }, chain });
     return row;
   }
 
-  announce(happening: Exclude<Happening, { kind: 'row' }>): void {
-    this.#outbox.push({ happening, chain: undefined });
+  announce(hostEvent: Exclude<HostEvent, { kind: 'row' }>): void {
+    this.#outbox.push({ hostEvent, chain: undefined });
   }
 
   /** `settled` is called after publication. */
@@ -101,9 +101,9 @@ export class Ledger {
     this.#store.commit((failure) => {
       if (failure !== undefined) this.failure ??= failure;
       else {
-        for (const { happening, chain } of batch) {
-          if (chain !== undefined && happening.kind === 'row') chain.durableSeq = happening.row.seq;
-          this.#published.next(happening);
+        for (const { hostEvent, chain } of batch) {
+          if (chain !== undefined && hostEvent.kind === 'row') chain.durableSeq = hostEvent.row.seq;
+          this.#published.next(hostEvent);
         }
       }
       settled?.(failure);

@@ -64,12 +64,12 @@ export function* configOf(
     const countIn = conditions.countIn(index, transition);
     const aggregate = countIn?.aggregate ?? 0;
     const actions = actionsOf(index, transition, aggregate, findOperator);
-    const looked = isOnAggregate(trigger) ? `${trigger.condition} (${aggregateWords(trigger, definition)})` : '';
+    const conditionText = isOnAggregate(trigger) ? `${trigger.condition} (${aggregateWords(trigger, definition)})` : '';
     edges.push({
       from,
       onCounts: countIn && {
         ...{ guard: { type: 'countIn', params: countIn }, target, actions },
-        description: further === null ? looked : `${looked} and ${further}`,
+        description: further === null ? conditionText : `${conditionText} and ${further}`,
       },
       onMove: {
         guard: { type: 'asksFor', params: { to: target, aggregate, fires_when: further } },
@@ -77,7 +77,7 @@ export function* configOf(
         description: further === null ? `asked for ${target}` : `asked for ${target}, if ${further}`,
       },
     });
-    yield 1 + ((further?.length ?? 0) + looked.length) / CHARACTERS_A_UNIT;
+    yield 1 + ((further?.length ?? 0) + conditionText.length) / CHARACTERS_A_UNIT;
   }
   const names = Object.keys(states);
   const config: MachineConfig = {
@@ -177,9 +177,9 @@ class Conditions {
   }
 
   #place(trigger: OnAggregate): number {
-    const looked = trigger.aggregate === 'count' ? `${trigger.event} ${trigger.within}` : trigger.event;
-    const found = this.#aggregates.indexOf(looked);
-    return found >= 0 ? found : this.#aggregates.push(looked) - 1;
+    const aggregate = trigger.aggregate === 'count' ? `${trigger.event} ${trigger.within}` : trigger.event;
+    const found = this.#aggregates.indexOf(aggregate);
+    return found >= 0 ? found : this.#aggregates.push(aggregate) - 1;
   }
 }
 

@@ -39,7 +39,7 @@ export function rateLimiter(given: Partial<RateLimiterParameters> = {}): Contrac
     within: parameters.within.default,
     ...given,
   });
-  const looked = { aggregate: 'count', within };
+  const aggregate = { aggregate: 'count', within };
   const moves = near === undefined ? plainMoves(threshold) : nearMoves(threshold, near);
   return {
     id: TEMPLATE_ID,
@@ -53,7 +53,7 @@ export function rateLimiter(given: Partial<RateLimiterParameters> = {}): Contrac
       ...(near === undefined ? {} : { nearing: { role: 'intermediate' as const, admits: true } }),
       limiting: { role: 'intermediate' },
     },
-    transitions: moves.map((move) => transitionOn(looked, move)),
+    transitions: moves.map((move) => transitionOn(aggregate, move)),
     operators: [{ id: 'KO42', kind: 'substrate' }],
     uses: ['API gateway throttling', 'device batching and backpressure', 'abuse and burst protection'],
   };

@@ -27,14 +27,14 @@ export function ruleLimiter(rule: RuleDefinition, name: string = rule.primitive)
 
 export type LimiterMove = readonly [from: string, to: string, condition: string, emit?: string];
 
-export function transitionOn(looked: object, [from, to, condition, emit]: LimiterMove) {
+export function transitionOn(aggregate: object, [from, to, condition, emit]: LimiterMove) {
   return {
     from,
     to,
     operator: 'KO42',
     fires_when: null,
     proof_required: false,
-    trigger: { kind: 'on_aggregate', event: 'request', ...looked, condition },
+    trigger: { kind: 'on_aggregate', event: 'request', ...aggregate, condition },
     post_actions: emit === undefined ? [] : [{ emit }],
   };
 }

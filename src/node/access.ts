@@ -97,12 +97,12 @@ export class Access {
     if (caller !== undefined && !this.holdsAt(caller, nowMs)) throw invalid('key');
   }
 
-  forget(keyId: string): void {
+  dropKey(keyId: string): void {
     for (const callers of [this.#byHeader, this.#byGatewayHeader, this.#bySessionHash])
       callers.drop(({ key }) => key.id === keyId);
   }
 
-  forgetSession(hash: string): void {
+  dropSession(hash: string): void {
     this.#bySessionHash.delete(hash);
   }
 

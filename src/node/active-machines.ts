@@ -166,7 +166,7 @@ function viewOf({ machine, activity, transitions, limiting }: Ranked, cycle: num
 class Activity {
   #cycles: number[] = [];
   #sums: number[] = [];
-  #forgotten = 0;
+  #dropped = 0;
 
   get lastCycle(): number {
     return this.#cycles.at(-1) ?? Number.NaN;
@@ -179,20 +179,20 @@ class Activity {
       this.#sums[last]! += 1;
       return;
     }
-    this.#sums.push((this.#sums[last] ?? this.#forgotten) + 1);
+    this.#sums.push((this.#sums[last] ?? this.#dropped) + 1);
     this.#cycles.push(cycle);
-    if (this.#cycles.length > 2 * LONGEST_WINDOW) this.#forget(cycle - LONGEST_WINDOW);
+    if (this.#cycles.length > 2 * LONGEST_WINDOW) this.#dropUntil(cycle - LONGEST_WINDOW);
   }
 
   since(cycle: number): number {
     const first = this.#indexOf(cycle);
-    const before = first === 0 ? this.#forgotten : this.#sums[first - 1]!;
+    const before = first === 0 ? this.#dropped : this.#sums[first - 1]!;
     return (this.#sums.at(-1) ?? before) - before;
   }
 
-  #forget(cycle: number): void {
+  #dropUntil(cycle: number): void {
     const first = this.#indexOf(cycle + 1);
-    this.#forgotten = this.#sums[first - 1]!;
+    this.#dropped = this.#sums[first - 1]!;
     this.#cycles = this.#cycles.slice(first);
     this.#sums = this.#sums.slice(first);
   }

@@ -32,7 +32,7 @@ export function answer(
   if (would_limit !== undefined) reply.header(SHADOW, would_limit ? 'limited' : 'admitted');
   if (decision.limited === 0) {
     if (delay_ms !== undefined && delay_ms > 0) reply.header(DELAY, delay_ms);
-    const said = {
+    const body = {
       ok: true,
       cycle,
       decision: 'admitted',
@@ -44,7 +44,7 @@ export function answer(
       remaining,
       retry_after_cycles,
     };
-    const kept = would_limit === undefined ? said : { ...said, would_limit };
+    const kept = would_limit === undefined ? body : { ...body, would_limit };
     return delay_ms === undefined ? kept : { ...kept, retry_after_ms, delay_ms };
   }
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter);

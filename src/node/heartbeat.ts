@@ -1,6 +1,6 @@
 // Periodic work. Each cycle: write counts, sign heads, notify readers. Each second: check the store. Each minute: purge expired keys, sessions.
 import { interval, Subscription } from 'rxjs';
-import type { Happening } from '../host/ledger.js';
+import type { HostEvent } from '../host/ledger.js';
 import { Failure } from '../schema/failure.js';
 import { type CycleTick, cycles } from '../time/cycles.js';
 import { Rank } from '../time/rank.js';
@@ -10,18 +10,18 @@ import type { NodeContext } from './node-context.js';
 const PURGE_MS = 60_000;
 
 /** Interval of the check whether the store is in place and, after `disk_full`, whether there is room. */
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 
 export function startHeartbeat(context: NodeContext, log: (error: unknown) => void): Subscription {
   const { clock, host, streams, limits } = context;
   const scheduler = new AgendaScheduler(clock, Rank.report);
-  let said: Failure | undefined;
-  const sayFailure = () => {
-    if (host.failure !== undefined && host.failure !== said) log(host.failure);
-    said = host.failure;
+  let logged: Failure | undefined;
+  const logFailure = () => {
+    if (host.failure !== undefined && host.failure !== logged) log(host.failure);
+    logged = host.failure;
   };
   const onError = (error: unknown) => {
-    if (isOfStore(error)) host.commit(sayFailure);
+    if (isOfStore(error)) host.commit(logFailure);
     else log(error);
   };
   // An exception in an observer would end the process: it is logged, and the others go on.
@@ -35,17 +35,17 @@ export function startHeartbeat(context: NodeContext, log: (error: unknown) => vo
       }
     };
   const all = new Subscription();
-  all.add(context.registry.happenings.subscribe(guarded((happening) => take(happening, context))));
+  all.add(context.registry.hostEvents.subscribe(guarded((hostEvent) => take(hostEvent, context))));
   all.add(cycles(clock).subscribe(guarded((tick) => begin(tick, context, onError))));
   all.add(interval(limits.heartbeatMs, scheduler).subscribe(guarded(() => streams.beat())));
-  const look = () => {
+  const checkStore = () => {
     if (host.failure !== undefined) context.recover();
     // An empty commit fails if the files are gone.
     else host.commit();
-    sayFailure();
+    logFailure();
   };
-  all.add(interval(LOOK_MS, scheduler).subscribe(guarded(look)));
-  all.add(interval(PURGE_MS, scheduler).subscribe(guarded(() => context.registry.forgetExpired())));
+  all.add(interval(CHECK_MS, scheduler).subscribe(guarded(checkStore)));
+  all.add(interval(PURGE_MS, scheduler).subscribe(guarded(() => context.registry.purgeExpired())));
   return all;
 }
 
@@ -53,11 +53,11 @@ function isOfStore(error: unknown): boolean {
   return error instanceof Failure && (error.code === 'store_failed' || error.code === 'disk_full');
 }
 
-function take(happening: Happening, { counts, active, streams, registry }: NodeContext): void {
-  if (happening.kind === 'contract_failed') counts.failedContracts += 1;
+function take(hostEvent: HostEvent, { counts, active, streams, registry }: NodeContext): void {
+  if (hostEvent.kind === 'contract_failed') counts.failedContracts += 1;
   // Streams derive what a row emitted from the row.
-  if (happening.kind !== 'row') return;
-  const { row } = happening;
+  if (hostEvent.kind !== 'row') return;
+  const { row } = hostEvent;
   if (row.kind === 'transition') counts.transitions += 1;
   if (row.kind === 'transition_failed') counts.refusedTransitions += 1;
   active.take(row);

@@ -154,17 +154,17 @@ function machineServices(base: ReturnType<typeof permanentContext>, streams: Str
   const usage = new Usage(host, store, credentials, ownership, limits);
   const listener: CredentialListener = {
     onKey(key) {
-      access.forget(key.id);
+      access.dropKey(key.id);
       if (key.isRevoked) streams.endOf(key.id);
     },
-    onSessionEnded: (hash) => access.forgetSession(hash),
+    onSessionEnded: (hash) => access.dropSession(hash),
   };
   const known = { ...base, ownership, usage, listener };
   const registry: Registry =
     network === undefined ? new LocalRegistry(known) : new NetworkRegistry({ ...known, network });
   const idempotency = new Idempotency(host, store.answers, limits, (owner) => usage.networkOfOwner(owner));
   host.changes.subscribe(({ kind, machine }) => {
-    if (kind === 'machine_removed') idempotency.forget(machine.slug);
+    if (kind === 'machine_removed') idempotency.dropMachine(machine.slug);
   });
   const counting: Counting =
     network === undefined ? new LocalCounting({ ...base, idempotency }) : new NetworkCounting(network, host, queue);

@@ -18,7 +18,7 @@ const LONGEST_PATH = 103;
 
 type Evict = (named: string) => Promise<Evicted>;
 
-interface Said {
+interface OperatorReply {
   readonly done?: number;
   readonly all?: number;
   readonly folder?: string;
@@ -53,7 +53,7 @@ export async function openOperatorSocket(
     return undefined;
   }
   let isBusy = false;
-  const backup = async (store: SqliteStore, write: (said: Said) => void): Promise<Said> => {
+  const backup = async (store: SqliteStore, write: (reply: OperatorReply) => void): Promise<OperatorReply> => {
     if (isBusy) throw busy();
     isBusy = true;
     try {
@@ -62,7 +62,7 @@ export async function openOperatorSocket(
       isBusy = false;
     }
   };
-  const answerTo = async ({ method, url = '' }: IncomingMessage, write: (said: Said) => void) => {
+  const answerTo = async ({ method, url = '' }: IncomingMessage, write: (reply: OperatorReply) => void) => {
     const { pathname, searchParams } = new URL(url, 'http://weir.sock');
     if (method !== 'POST') return undefined;
     if (pathname === '/evict') return { evicted: await evict(searchParams.get('named') ?? '') };
@@ -70,18 +70,18 @@ export async function openOperatorSocket(
   };
   const server = createServer((asked, response) => {
     asked.resume();
-    const write = (said: Said) => response.write(`${JSON.stringify(said)}\n`);
-    const answered = (said: Said | undefined) => {
-      if (said === undefined) return response.writeHead(404).end();
-      const { evicted, folder } = said;
+    const write = (reply: OperatorReply) => response.write(`${JSON.stringify(reply)}\n`);
+    const answered = (reply: OperatorReply | undefined) => {
+      if (reply === undefined) return response.writeHead(404).end();
+      const { evicted, folder } = reply;
       log.info({ action: folder === undefined ? 'evict' : 'backup', ...(evicted ?? { folder }) }, 'admin action');
       if (folder !== undefined && response.destroyed) fs.rmSync(folder, { recursive: true, force: true });
-      write(said);
+      write(reply);
       return response.end();
     };
     const failed = (error: Error) => {
       log.warn({ err: error }, `not done: ${asked.url?.split('?', 1)[0]}`);
-      write({ failure: failureSaid(error) });
+      write({ failure: replyOfFailure(error) });
       response.end();
     };
     answerTo(asked, write).then(answered).catch(failed);
@@ -103,7 +103,7 @@ export async function openOperatorSocket(
   };
 }
 
-function failureSaid(error: Error): NonNullable<Said['failure']> {
+function replyOfFailure(error: Error): NonNullable<OperatorReply['failure']> {
   if (!(error instanceof Failure)) return { code: 'unwritable_folder', what: `${error.message}.` };
   const { code, what, why, fix } = error;
   return { code, what, ...(why === undefined ? {} : { why }), ...(fix === undefined ? {} : { fix }) };
@@ -119,14 +119,14 @@ function busy(): Failure {
 
 /** @returns the copy's folder; undefined if no such node listens @throws Failure of the node, `node_unreachable` */
 export async function askForCopy(dir: string, onProgress: OnProgress): Promise<string | undefined> {
-  const said = await askAt(dir, '/backup', ({ done = 0, all = 0 }) => onProgress('copy', done, all));
-  return said?.folder;
+  const reply = await askAt(dir, '/backup', ({ done = 0, all = 0 }) => onProgress('copy', done, all));
+  return reply?.folder;
 }
 
 /** Makes the node on a data folder evict an owner. @throws Failure `node_unreachable`, and what the node answers */
 export async function askToEvict(dir: string, named: string): Promise<Evicted> {
-  const said = await askAt(dir, `/evict?${new URLSearchParams({ named })}`);
-  if (said?.evicted !== undefined) return said.evicted;
+  const reply = await askAt(dir, `/evict?${new URLSearchParams({ named })}`);
+  if (reply?.evicted !== undefined) return reply.evicted;
   throw new Failure('node_unreachable', {
     what: 'No owner was evicted.',
     why: `No node runs on ${dir}.`,
@@ -135,14 +135,18 @@ export async function askToEvict(dir: string, named: string): Promise<Evicted> {
 }
 
 /** The node's answer; undefined if none listens or it does not know the target. */
-async function askAt(dir: string, target: string, onSaid: (said: Said) => void = () => {}): Promise<Said | undefined> {
+async function askAt(
+  dir: string,
+  target: string,
+  onProgress: (reply: OperatorReply) => void = () => {},
+): Promise<OperatorReply | undefined> {
   const response = await responseOf(socketIn(dir), target);
   if (response === undefined || response.statusCode === 404) return undefined;
   for await (const line of createInterface({ input: response })) {
-    const said: Said = JSON.parse(line);
-    if (said.failure !== undefined) throw new Failure(said.failure.code, said.failure);
-    if (said.done === undefined) return said;
-    onSaid(said);
+    const reply: OperatorReply = JSON.parse(line);
+    if (reply.failure !== undefined) throw new Failure(reply.failure.code, reply.failure);
+    if (reply.done === undefined) return reply;
+    onProgress(reply);
   }
   throw new Failure('node_unreachable', {
     what: 'The node ended before it had answered.',

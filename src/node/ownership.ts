@@ -24,7 +24,7 @@ export class Ownership {
   #take({ kind, machine }: HostChange): void {
     if (kind === 'machine_added') this.#add(machine);
     else if (kind === 'machine_deleted') this.#disown(machine);
-    else if (kind === 'machine_removed') this.#forget(machine);
+    else if (kind === 'machine_removed') this.#drop(machine);
   }
 
   #add(machine: Machine): void {
@@ -43,7 +43,7 @@ export class Ownership {
     return firstIndex(this.#slugs.length, (index) => this.#slugs[index]! >= slug);
   }
 
-  #forget({ slug, image }: Machine): void {
+  #drop({ slug, image }: Machine): void {
     this.deleted.add(image.owner, -1);
     const index = this.#placeOf(slug);
     if (this.#slugs[index] === slug) this.#slugs.splice(index, 1);

@@ -106,7 +106,7 @@ export class Streams {
     };
     const readers = this.#byMachine.get(machine.slug) ?? new Set();
     this.#byMachine.set(machine.slug, readers.add(reader));
-    response.on('close', () => this.#forget(reader));
+    response.on('close', () => this.#remove(reader));
     response.on('error', () => response.destroy());
     response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
@@ -219,7 +219,7 @@ export class Streams {
     response.once('drain', () => this.#goOn(reader));
   }
 
-  #forget(reader: Reader): void {
+  #remove(reader: Reader): void {
     const { machine, source, addressNetwork } = reader;
     const { slug } = machine;
     const readers = this.#byMachine.get(slug);

@@ -72,7 +72,7 @@ export class ExportVerifier {
   /** The key of a saved checkpoint: without a pin, a record must continue with it or with its successors. */
   #saved: string | undefined;
   readonly #record: RecordVerifier;
-  #rest = Buffer.alloc(0);
+  #partialLine = Buffer.alloc(0);
   #line = 0;
   #closing: ParsedClosing | undefined;
 
@@ -114,18 +114,18 @@ export class ExportVerifier {
 
   /** Whether everything has held so far; after the first `false` the rest is ignored. */
   bytes(chunk: Uint8Array): boolean {
-    const bytes = Buffer.concat([this.#rest, chunk]);
+    const bytes = Buffer.concat([this.#partialLine, chunk]);
     let start = 0;
     for (let end = bytes.indexOf(LINE_FEED); end >= 0; end = bytes.indexOf(LINE_FEED, start)) {
       if (!this.#takeLine(bytes.subarray(start, end))) return false;
       start = end + 1;
     }
-    this.#rest = Buffer.from(bytes.subarray(start));
-    return this.#rest.length <= MAX_LINE_BYTES || this.#takeLine(this.#rest);
+    this.#partialLine = Buffer.from(bytes.subarray(start));
+    return this.#partialLine.length <= MAX_LINE_BYTES || this.#takeLine(this.#partialLine);
   }
 
   end(): Verification {
-    if (this.#rest.length > 0) this.#takeLine(this.#rest);
+    if (this.#partialLine.length > 0) this.#takeLine(this.#partialLine);
     if (this.#closing === undefined)
       this.#refuse('tail', 'The export ends without its closing line: it was cut off.', this.#line + 1);
     return this.#record.end();

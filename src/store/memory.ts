@@ -128,8 +128,8 @@ export class MemoryStore implements Store {
     this.#checkTaking();
     const shelf = this.#shelf(slug);
     assert(shelf.contracts.length === 0, `machine ${slug} still has contracts`);
-    const forgotten = this.answers.remove(slug, most);
-    if (forgotten >= most) return forgotten;
+    const removed = this.answers.remove(slug, most);
+    if (removed >= most) return removed;
     const length = removeFirst(shelf, Math.min(most, shelf.rows.length - 1));
     if (length < most) this.#shelves.delete(slug);
     return length;

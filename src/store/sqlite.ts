@@ -162,8 +162,8 @@ export class SqliteStore extends SqliteRecords implements Store {
   }
 
   removeMachine(slug: string, most: number): number {
-    const forgotten = this.answers.remove(slug, most);
-    if (forgotten >= most) return forgotten;
+    const answers = this.answers.remove(slug, most);
+    if (answers >= most) return answers;
     const freed = this.#sweepContracts(slug, most);
     if (freed >= most) return freed;
     const removed = this.removeRecord(slug, most);

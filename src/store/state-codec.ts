@@ -97,7 +97,7 @@ export function stateFromText(owner: Owner, text: string): ContractState | undef
 export function countsFromCells(state: unknown): unknown {
   if (Array.isArray(state)) return state.map(countsFromCells);
   if (typeof state !== 'object' || state === null || ArrayBuffer.isView(state)) return state;
-  const { cells, ...rest } = state as { readonly cells?: unknown };
+  const { cells, ...quotient } = state as { readonly cells?: unknown };
   if (!(cells instanceof Float64Array))
     return Object.fromEntries(Object.entries(state).map(([name, part]) => [name, countsFromCells(part)]));
   const windows: WindowCounts[] = [];
@@ -106,7 +106,7 @@ export function countsFromCells(state: unknown): unknown {
     const window = new WindowCounts(within, cycle, { array: cells.slice(at + 4, at + 4 + within), at: 0 });
     windows.push(Object.assign(window, { inWindow, slot }));
   }
-  return 'turn' in rest ? { ...rest, windows } : { ...rest, window: windows[0] };
+  return 'turn' in quotient ? { ...quotient, windows } : { ...quotient, window: windows[0] };
 }
 
 function besideOf({ id, key }: Owner, state: string, heldUntilCycle: number): string {

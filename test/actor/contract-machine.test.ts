@@ -8,7 +8,7 @@ import { contractMachine, contractSetup } from '../../src/actor/contract-machine
 import { interpretedMoves } from '../../src/actor/interpreted-moves.js';
 import { contractDiagram } from '../../src/actor/state-diagram.js';
 import { Host } from '../../src/host/host.js';
-import { Chain, type Happening, Ledger } from '../../src/host/ledger.js';
+import { Chain, type HostEvent, Ledger } from '../../src/host/ledger.js';
 import { recordTransition } from '../../src/host/transition-row.js';
 import type { ContractDefinition } from '../../src/limiter/definition.js';
 import { Gate } from '../../src/limiter/gate.js';
@@ -99,8 +99,8 @@ function seenOf(
   store.putMachine({ slug: 'm', owner: '', isPublic: false, displayName: 'm', createdCycle: 0 });
   const ledger = new Ledger(new VirtualClock(0, 777), store);
   const machine = new Chain('m');
-  const seen: Happening[] = [];
-  ledger.happenings.subscribe((one) => seen.push(one));
+  const seen: HostEvent[] = [];
+  ledger.hostEvents.subscribe((one) => seen.push(one));
   const gate = new Gate(plan, {
     cycle: 0,
     cycleMs: 777,

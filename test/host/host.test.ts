@@ -1,7 +1,7 @@
 import { firstValueFrom, take, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { Host } from '../../src/host/host.js';
-import type { Happening } from '../../src/host/ledger.js';
+import type { HostEvent } from '../../src/host/ledger.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
 import { whyNotAt } from '../../src/node/counting/listeners.js';
@@ -18,12 +18,12 @@ const operators = standardOperators();
 function newHost(startCycle = 0, store = new MemoryStore()) {
   const clock = new VirtualClock(startCycle * 777, 777);
   const host = new Host({ clock, store });
-  const seen: Happening[] = [];
-  host.happenings.subscribe((happening) => seen.push(happening));
+  const seen: HostEvent[] = [];
+  host.hostEvents.subscribe((hostEvent) => seen.push(hostEvent));
   return { clock, host, store, seen };
 }
 
-const told = (seen: readonly Happening[]) =>
+const kindsOf = (seen: readonly HostEvent[]) =>
   seen.map((one) =>
     one.kind === 'row'
       ? `${one.row.seq} ${one.row.kind} ${one.row.to ?? ''}@${one.row.cycle}`
@@ -40,7 +40,7 @@ describe('the main path: events in, decisions out, transitions recorded and veri
     clock.agenda.at(clock.now() + 3 * 777, Rank.arrival, () => contract.decide(8, clock.cycle()));
     clock.run();
     const start = 2_306_790_000;
-    expect(told(seen)).toEqual([
+    expect(kindsOf(seen)).toEqual([
       `1 machine_created @${start}`,
       `2 contract_created allowing@${start}`,
       `3 transition limiting@${start + 3}`,
@@ -74,7 +74,7 @@ describe('the main path: events in, decisions out, transitions recorded and veri
     // The fourth fills the second window, the fifth begins its block.
     expect([host.contract(id).decide(4, 0), host.contract(id).decide(1, 0)]).toEqual([3, 0]);
     clock.run({ untilMs: 5 * 777 });
-    const moves = told(seen).filter((line) => line.includes('transition'));
+    const moves = kindsOf(seen).filter((line) => line.includes('transition'));
     expect(moves).toEqual(['3 transition limiting@0', '4 transition allowing@2']);
   });
 
@@ -141,7 +141,7 @@ describe('the main path: events in, decisions out, transitions recorded and veri
     expect(contract.image.firstFireCycle).toBe(8);
     clock.agenda.at(10 * 777, Rank.arrival, () => contract.decide(1, 10, contract.listensTo('beat')));
     clock.run();
-    expect(told(seen).filter((line) => line.includes('lost') || line.includes('found'))).toEqual([
+    expect(kindsOf(seen).filter((line) => line.includes('lost') || line.includes('found'))).toEqual([
       '3 lost@8 count 0',
       '4 found@10 count 1',
       '5 lost@13 count 0',
@@ -209,7 +209,7 @@ describe('manual transitions', () => {
     host.transition(contract, { to: 'limiting', holdCycles: 20 });
     expect(contract.decide(1, 110)).toBe(0);
     clock.run();
-    expect(told(seen).slice(-2)).toEqual(['4 transition allowing@120', '4 rate_restored@120 count 0']);
+    expect(kindsOf(seen).slice(-2)).toEqual(['4 transition allowing@120', '4 rate_restored@120 count 0']);
   });
 
   it.each([
@@ -361,12 +361,12 @@ describe('after a restart', () => {
   });
 });
 
-describe('happenings', () => {
+describe('host events', () => {
   it('reach every observer, in order, rows before what they emitted', async () => {
     const { host } = newHost();
     host.createMachine({ slug: 'm' });
     const { id } = host.createContract('m', rateLimiter({ threshold: 1, within: 10 }));
-    const two = firstValueFrom(host.happenings.pipe(take(2), toArray()));
+    const two = firstValueFrom(host.hostEvents.pipe(take(2), toArray()));
     host.contract(id).decide(2, 0);
     expect((await two).map(({ kind }) => kind)).toEqual(['row', 'emitted']);
   });

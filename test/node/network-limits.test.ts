@@ -171,7 +171,7 @@ describe.skipIf(!hasRedis)('bounds over three nodes (needs redis-server)', () =>
     const rights = { owner: 'o', scopes: ['read'], machine: undefined, isRevoked: false } as const;
     for (const [id, expiresAtMs] of Object.entries({ past: 1_000, future: 1e13 }))
       await network.directory.credentials.writeKey({ id, hash: id, ...rights, createdAtMs: 0, expiresAtMs });
-    await network.directory.credentials.forgetExpired(1_000);
+    await network.directory.credentials.purgeEverywhere(1_000);
     const kept = await redis.ask<(string | null)[]>('HMGET', `${DIRECTORY}keys`, 'past', 'future');
     expect(kept.map((text) => text === null)).toEqual([true, false]);
     expect(network.directory.credentials.keysOf('o', '', 9).map(({ id }) => id)).toEqual(['future']);

@@ -138,7 +138,7 @@ describe('a record that is not signed up to its end', () => {
     });
     const machine = host.createMachine({ slug: 'm' });
     const contract = host.createContract('m', rateLimiter());
-    host.happenings.subscribe((happening) => happening.kind === 'row' && retention.take(happening.row));
+    host.hostEvents.subscribe((hostEvent) => hostEvent.kind === 'row' && retention.take(hostEvent.row));
     const move = (times: number) => {
       for (let time = 0; time < times; time += 1)
         host.transition(contract, { to: contract.state === 'limiting' ? 'allowing' : 'limiting', holdCycles: 1e6 });

@@ -38,10 +38,10 @@ function run(spec: ClientSpec, instants: readonly number[]) {
     draws: drawsOf(1),
     contracts: 1,
   });
-  host.happenings.subscribe((happening) => {
-    if (happening.kind !== 'emitted') return;
-    told.push(`${happening.cycle} ${happening.event} at ${happening.count}`);
-    if (happening.event === 'rate_limited') population.rateLimited(0);
+  host.hostEvents.subscribe((hostEvent) => {
+    if (hostEvent.kind !== 'emitted') return;
+    told.push(`${hostEvent.cycle} ${hostEvent.event} at ${hostEvent.count}`);
+    if (hostEvent.event === 'rate_limited') population.rateLimited(0);
     else population.rateRestored(0);
   });
   for (const ms of instants) clock.agenda.at(ms, Rank.arrival, () => population.arrive(0));

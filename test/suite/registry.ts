@@ -228,7 +228,7 @@ export function describeRegistry(
       const { registry, credentials } = context;
       for (const id of ['a', 'b', 'c']) await registry.changeKeys({ made: key(id, { expiresAtMs: 2 }) });
       await registry.openSession({ hash: 's', keyId: 'a', expiresAtMs: 4e12 });
-      registry.forgetExpired();
+      registry.purgeExpired();
       expect([credentials.keysOf('ada', '', 9), credentials.sessionByHash('s')]).toEqual([[], undefined]);
       expect(await codeOf(registry.changeKeys({ made: key('d') }))).toBe('done');
     });

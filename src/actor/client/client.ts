@@ -19,8 +19,8 @@ import {
   type ClientState,
   type Effect,
   type Job,
+  toldMsOf as retryAfterMsOf,
   type ServiceAnswer,
-  toldMsOf,
   type Wait,
 } from './behaviour.js';
 import type { ChartedState } from './client-chart.js';
@@ -125,7 +125,7 @@ export class Client {
   answered(attempt: SentAttempt, answer: ServiceAnswer, from: Party): void {
     const { clock, tally } = this.#world;
     if (attempt.timeout !== undefined) clock.agenda.cancel(attempt.timeout);
-    this.#ended(attempt, answer.type, toldMsOf(answer));
+    this.#ended(attempt, answer.type, retryAfterMsOf(answer));
     if (answer.type === 'served') tally.served(attempt.job, clock.now() - attempt.sentMs);
     const { type } = answer;
     // Few object shapes: copying the answer costs a quarter of the speed.

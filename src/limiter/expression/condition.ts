@@ -220,9 +220,9 @@ class Parser {
 
   whole(): ReadCondition {
     const part = this.#or();
-    const rest = this.#peek();
-    if (rest.kind !== 'end')
-      throw new ExpressionError(`"${rest.text}" was not expected after a whole condition`, rest.at);
+    const token = this.#peek();
+    if (token.kind !== 'end')
+      throw new ExpressionError(`"${token.text}" was not expected after a whole condition`, token.at);
     const { holds, counts } = asTruth(part);
     return { names: this.#names, holds, counts };
   }

@@ -38,14 +38,14 @@ export function union(...sets: readonly IntegerSet[]): IntegerSet {
 }
 
 export function complement(set: IntegerSet): IntegerSet {
-  const rest: IntegerRange[] = [];
+  const gaps: IntegerRange[] = [];
   let from = 0;
   for (const { lo, hi } of set) {
-    if (from < lo) rest.push({ lo: from, hi: lo - 1 });
+    if (from < lo) gaps.push({ lo: from, hi: lo - 1 });
     from = hi + 1;
   }
-  if (from < Number.POSITIVE_INFINITY) rest.push({ lo: from, hi: Number.POSITIVE_INFINITY });
-  return rest;
+  if (from < Number.POSITIVE_INFINITY) gaps.push({ lo: from, hi: Number.POSITIVE_INFINITY });
+  return gaps;
 }
 
 export function intersection(a: IntegerSet, b: IntegerSet): IntegerSet {

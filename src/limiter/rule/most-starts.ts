@@ -111,8 +111,8 @@ class Search {
       this.#take(state, at, take, refused, starts);
     }
     const end = at + this.#intervalMs;
-    for (let rest = 0; this.#left > 0 && !this.isOpen; rest = loop.restMs) {
-      at = rule.nextAdmission(state, at + rest, 1);
+    for (let waitMs = 0; this.#left > 0 && !this.isOpen; waitMs = loop.restMs) {
+      at = rule.nextAdmission(state, at + waitMs, 1);
       if (!(at < end)) break;
       const before = starts.length;
       this.#take(state, at, Number.POSITIVE_INFINITY, loop.refused, starts);

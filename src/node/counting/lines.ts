@@ -176,7 +176,7 @@ export abstract class Lines implements LineReader {
     return this.#listeners;
   }
 
-  protected forgetListeners(): void {
+  protected clearListeners(): void {
     this.#listeners = undefined;
   }
 

@@ -12,7 +12,7 @@ import { type Descriptor, type Hit, type RateLimitRequest, rateUnitOf } from './
 
 const MAX_KEYS = 10_000;
 
-/** An hour of cycles of 777 ms; no key is forgotten before its window is empty. */
+/** An hour of cycles of 777 ms; no key is evicted before its window is empty. */
 const IDLE_CYCLES = 4_634;
 
 const MOST_OVERRIDES = 100;

@@ -56,7 +56,7 @@ export class NetworkCredentials extends MemoryCredentials {
   }
 
   /** Here and in Redis. @throws Failure `store_away` */
-  async forgetExpired(nowMs: number): Promise<void> {
+  async purgeEverywhere(nowMs: number): Promise<void> {
     const expired = this.expired(nowMs);
     this.purgeExpired(nowMs);
     for (const [place, names] of Object.entries(expired))

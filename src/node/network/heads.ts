@@ -29,8 +29,8 @@ export class Heads {
   /** Those with missing rows that Redis does not have at all. */
   readonly #gone = new Set<string>();
   #isEmptied = false;
-  #turn: Iterator<Machine> | undefined;
-  #isLooking = false;
+  #remaining: Iterator<Machine> | undefined;
+  #isComparing = false;
 
   constructor(directory: Directory, host: Host, fingerprint: string, mark: HeadMark | undefined) {
     this.#connection = directory.connection;
@@ -61,7 +61,7 @@ export class Heads {
     return this.#missing.has(slug) || seq < (this.#host.machines.get(slug)?.head.seq ?? 0);
   }
 
-  forget({ slug }: Machine): void {
+  drop({ slug }: Machine): void {
     this.#missing.delete(slug);
     this.#gone.delete(slug);
     this.#mark?.remove(slug);
@@ -75,7 +75,7 @@ export class Heads {
     const [seq, hash] = await this.#connection.command<(string | null)[]>('HMGET', place, 'seq', 'hash');
     const found = Number(seq ?? -1);
     const isSame = found === known ? hash === knownHash : found > known && (await this.#hasRow(slug, known, knownHash));
-    if (!isSame && (await this.#directory.forgetRemoved(machine))) this.#host.machine(slug);
+    if (!isSame && (await this.#directory.dropRemoved(machine))) this.#host.machine(slug);
     if (found < known) {
       this.#missing.set(slug, { machine: slug, fromSeq: Math.max(0, found) + 1, toSeq: Math.max(1, known) });
       if (seq === null) this.#gone.add(slug);
@@ -89,34 +89,34 @@ export class Heads {
 
   /** Compares some machines, and saves the heads. @throws Failure `store_away` */
   async tick(): Promise<void> {
-    this.#keep();
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+    this.#saveHeads();
+    if (this.#isComparing) return;
+    this.#isComparing = true;
     try {
       const isThere = await this.#connection.command('HEXISTS', `${DIRECTORY}nodes`, this.#fingerprint);
       this.#isEmptied = isThere !== 1;
       const machines: Machine[] = [];
-      this.#turn ??= this.#host.machines.values();
+      this.#remaining ??= this.#host.machines.values();
       while (machines.length < AT_ONCE) {
-        const next = this.#turn.next();
+        const next = this.#remaining.next();
         if (next.done) {
-          this.#turn = undefined;
+          this.#remaining = undefined;
           break;
         }
         machines.push(next.value);
       }
       await Promise.all(machines.map((machine) => this.compare(machine).catch(unlessMissing)));
     } finally {
-      this.#isLooking = false;
+      this.#isComparing = false;
     }
   }
 
   close(): void {
-    this.#keep();
+    this.#saveHeads();
     this.#mark?.close();
   }
 
-  #keep(): void {
+  #saveHeads(): void {
     if (this.#mark === undefined) return;
     for (const { slug, head } of this.#host.machines.values())
       if (this.#mark.isBehind(slug, head.seq)) this.#mark.note(slug, head.seq);
@@ -168,7 +168,7 @@ function rowsMissing(missing: readonly MissingRows[], isThere: (machine: string)
   });
 }
 
-/** Missing rows are noted by then, and removed machines forgotten. */
+/** Missing rows are noted by then, and removed machines dropped. */
 export function unlessMissing(error: unknown): void {
   if (!(error instanceof Failure) || (error.code !== 'rows_missing' && error.code !== 'machine_not_found')) throw error;
 }

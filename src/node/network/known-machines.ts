@@ -80,8 +80,8 @@ export class KnownMachines {
     return this.#places.get(id) ?? '';
   }
 
-  /** Forgets a machine that was removed in Redis. @returns whether it was @throws Failure `store_away` */
-  async forgetRemoved(machine: Machine): Promise<boolean> {
+  /** Drops a machine that was removed in Redis. @returns whether it was @throws Failure `store_away` */
+  async dropRemoved(machine: Machine): Promise<boolean> {
     const { slug } = machine;
     if (!(await wasRemoved(this.connection, slug, machine.head.seq, machine.image.createdCycle))) return false;
     if (this.host?.machines.get(slug) !== machine) return true;
@@ -110,7 +110,7 @@ export class KnownMachines {
     const before = host.machines.get(slug);
     // It is gone, or another machine has its name.
     const isOther = before !== undefined && before.image.createdCycle !== image?.createdCycle;
-    if (isOther && (await this.forgetRemoved(before))) return this.learn(slug);
+    if (isOther && (await this.dropRemoved(before))) return this.learn(slug);
     if (image === undefined) return;
     const end = endIn(fields.get('end'));
     const contracts = [...fields].filter(([name]) => name.startsWith('c:')).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -39,7 +39,7 @@ export class NetworkLines extends Lines {
     if (read.length === 0) return;
     // The decisions show it if Redis is away.
     await this.#context.network.directory.look(this.machine).catch(() => {});
-    this.forgetListeners();
+    this.clearListeners();
     for (let from = 0; from < read.length && this.mayGoOn(read[from]!.number); from += AT_ONCE)
       await this.#countLines(read.slice(from, from + AT_ONCE));
   }

@@ -8,7 +8,7 @@
 import { Subject } from 'rxjs';
 import type { Contract } from '../../host/contract.js';
 import type { Host } from '../../host/host.js';
-import type { Happening } from '../../host/ledger.js';
+import type { HostEvent } from '../../host/ledger.js';
 import type { Machine } from '../../host/machine.js';
 import { KeyRing } from '../../record/key-ring.js';
 import type { AuditRow } from '../../record/row.js';
@@ -44,7 +44,7 @@ export interface NetworkOptions {
 export class Network {
   readonly connection: RedisConnection;
   readonly directory: Directory;
-  readonly happenings = new Subject<Happening>();
+  readonly hostEvents = new Subject<HostEvent>();
   readonly presence: Presence;
   readonly quota: OwnerQuota;
   readonly entries: Entries;
@@ -56,7 +56,7 @@ export class Network {
   readonly plain: PlainCounting;
   readonly #onError: (error: unknown) => void;
   readonly #fetching = new Map<string, Promise<number>>();
-  #said: string | undefined;
+  #reported: string | undefined;
 
   constructor({ connection, directory, clock, signer, limits, mark, onError }: NetworkOptions, host: Host) {
     this.connection = connection;
@@ -83,7 +83,7 @@ export class Network {
     await this.connection.subscribe(['weir:entries', 'weir:rows', 'weir:log'], (message, channel) => {
       const [first = '', second = ''] = message.split(' ');
       if (channel === 'weir:entries') this.entries.look(first);
-      else if (channel === 'weir:rows') this.#heard(first, Number(second));
+      else if (channel === 'weir:rows') this.#fetchUpTo(first, Number(second));
       else this.#follow();
     });
     this.#follow();
@@ -101,22 +101,22 @@ export class Network {
   }
 
   tick(): void {
-    this.#say();
+    this.#reportFailure();
     if (this.connection.failure !== undefined) return;
-    void this.heads.tick().catch((error) => this.#failed(error));
-    void this.presence.say().catch((error) => this.#failed(error));
+    void this.heads.tick().catch((error) => this.#logUnlessFailure(error));
+    void this.presence.report().catch((error) => this.#logUnlessFailure(error));
     this.#follow();
-    void this.directory.readAnew().catch((error) => this.#failed(error));
+    void this.directory.readAnew().catch((error) => this.#logUnlessFailure(error));
     const prefixes = new Set([...this.#host.machines.keys()].map(prefixOf));
     for (const prefix of prefixes) {
-      void this.#moveDue(prefix).catch((error) => this.#failed(error));
+      void this.#moveDue(prefix).catch((error) => this.#logUnlessFailure(error));
       this.entries.look(prefix);
     }
   }
 
-  #heard(slug: string, seq: number): void {
+  #fetchUpTo(slug: string, seq: number): void {
     const machine = this.#host.machines.get(slug);
-    if (machine !== undefined) void this.#fetch(machine, seq).catch((error) => this.#failed(error));
+    if (machine !== undefined) void this.#fetch(machine, seq).catch((error) => this.#logUnlessFailure(error));
   }
 
   async #fetch(machine: Machine, seq: number): Promise<void> {
@@ -139,7 +139,7 @@ export class Network {
     }
     for (const row of rows) {
       this.#reach(machine, row);
-      this.happenings.next({ kind: 'row', row });
+      this.hostEvents.next({ kind: 'row', row });
     }
     return rows.length;
   }
@@ -162,7 +162,7 @@ export class Network {
   }
 
   #follow(): void {
-    void this.directory.follow().catch((error) => this.#failed(error));
+    void this.directory.follow().catch((error) => this.#logUnlessFailure(error));
   }
 
   /** Makes keys that Redis counts follow new numbers; any that it misses follow with their next event. */
@@ -175,17 +175,17 @@ export class Network {
         [, cursor] = await connection.call<string>('follow', prefixOf(contract.machine.slug), [gate, cursor || '0']);
       }
     } catch (error) {
-      this.#failed(error);
+      this.#logUnlessFailure(error);
     }
   }
 
-  #say(): void {
+  #reportFailure(): void {
     const { failure } = this;
-    if (failure !== undefined && failure.message !== this.#said) this.#onError(failure);
-    this.#said = failure?.message;
+    if (failure !== undefined && failure.message !== this.#reported) this.#onError(failure);
+    this.#reported = failure?.message;
   }
 
-  #failed(error: unknown): void {
+  #logUnlessFailure(error: unknown): void {
     if (!(error instanceof Failure)) this.#onError(error);
   }
 }

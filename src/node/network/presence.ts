@@ -1,6 +1,6 @@
 // Which nodes a network has. Each reports every two seconds, by the clock of Redis, and removes itself on shutdown.
 //
-//   ──x────x────x────x      killed: silent for 6 s, away from then on; forgotten after a day
+//   ──x────x────x────x      killed: silent for 6 s, away from then on; dropped after a day
 //   ──x────x────| left      shut down
 import { DIRECTORY } from '../../store/redis/buckets.js';
 import type { RedisConnection } from '../../store/redis/connection.js';
@@ -11,7 +11,7 @@ import { fieldsIn } from './known-machines.js';
 
 const EVERY_MS = 2_000;
 const AWAY_AFTER_MS = 3 * EVERY_MS;
-const FORGOTTEN_AFTER_MS = 86_400_000;
+const DROPPED_AFTER_MS = 86_400_000;
 /** Redis is read at most once in this time. */
 const READ_EVERY_MS = 1_000;
 const MOST_SHOWN = 100;
@@ -19,7 +19,7 @@ const MOST_SHOWN = 100;
 const PLACE = `${DIRECTORY}presence`;
 
 /** Times are by the clock of Redis. */
-interface Said {
+interface NodeReport {
   /** Absent unless on loopback: pages are public, and the addresses of a network are not. */
   readonly address?: string | undefined;
   readonly version: string;
@@ -32,11 +32,11 @@ export class Presence {
   readonly #connection: RedisConnection;
   readonly #fingerprint: string;
   #address: string | undefined;
-  #isThere = false;
+  #hasJoined = false;
   #sinceMs = 0;
   #nextMs = 0;
   #readMs = Number.NEGATIVE_INFINITY;
-  #read: Promise<readonly (readonly [fingerprint: string, said: Said])[]> = Promise.resolve([]);
+  #read: Promise<readonly (readonly [fingerprint: string, report: NodeReport])[]> = Promise.resolve([]);
 
   constructor(connection: RedisConnection, fingerprint: string) {
     this.#connection = connection;
@@ -44,25 +44,31 @@ export class Presence {
   }
 
   /** @param address as others may see it @throws Failure `store_away` */
-  async come(address: string | undefined): Promise<void> {
-    this.#isThere = true;
+  async join(address: string | undefined): Promise<void> {
+    this.#hasJoined = true;
     this.#address = address;
     this.#sinceMs = this.#connection.nowMs();
-    await this.say();
+    await this.report();
   }
 
   /** Reports, if it is time. @throws Failure `store_away` */
-  async say(): Promise<void> {
+  async report(): Promise<void> {
     const nowMs = this.#connection.nowMs();
-    if (!this.#isThere || nowMs < this.#nextMs) return;
+    if (!this.#hasJoined || nowMs < this.#nextMs) return;
     this.#nextMs = nowMs + EVERY_MS;
     const offsetMs = Math.round(wallNowMs() - nowMs);
-    const said: Said = { address: this.#address, version: VERSION, sinceMs: this.#sinceMs, seenMs: nowMs, offsetMs };
-    await this.#connection.command('HSET', PLACE, this.#fingerprint, JSON.stringify(said));
+    const report: NodeReport = {
+      address: this.#address,
+      version: VERSION,
+      sinceMs: this.#sinceMs,
+      seenMs: nowMs,
+      offsetMs,
+    };
+    await this.#connection.command('HSET', PLACE, this.#fingerprint, JSON.stringify(report));
   }
 
   async leave(): Promise<void> {
-    this.#isThere = false;
+    this.#hasJoined = false;
     await this.#connection.command('HDEL', PLACE, this.#fingerprint);
   }
 
@@ -94,24 +100,22 @@ export class Presence {
     return nodes.sort(order).slice(0, MOST_SHOWN);
   }
 
-  async #readAll(nowMs: number): Promise<readonly (readonly [string, Said])[]> {
+  async #readAll(nowMs: number): Promise<readonly (readonly [string, NodeReport])[]> {
     const fields = fieldsIn(await this.#connection.command('HGETALL', PLACE));
     const all = [...fields].flatMap(([fingerprint, text]) => {
-      const said = readSaid(text);
-      return said === undefined ? [] : [[fingerprint, said] as const];
+      const report = parseReport(text);
+      return report === undefined ? [] : [[fingerprint, report] as const];
     });
-    const old = all
-      .filter(([, { seenMs }]) => nowMs - seenMs >= FORGOTTEN_AFTER_MS)
-      .map(([fingerprint]) => fingerprint);
+    const old = all.filter(([, { seenMs }]) => nowMs - seenMs >= DROPPED_AFTER_MS).map(([fingerprint]) => fingerprint);
     if (old.length > 0) await this.#connection.command('HDEL', PLACE, ...old);
     return all.filter(([fingerprint]) => !old.includes(fingerprint));
   }
 }
 
-function readSaid(text: string): Said | undefined {
+function parseReport(text: string): NodeReport | undefined {
   try {
-    const said = JSON.parse(text) as Said;
-    return Number.isFinite(said.seenMs) && Number.isFinite(said.sinceMs) ? said : undefined;
+    const report = JSON.parse(text) as NodeReport;
+    return Number.isFinite(report.seenMs) && Number.isFinite(report.sinceMs) ? report : undefined;
   } catch {
     return undefined;
   }

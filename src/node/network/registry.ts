@@ -7,7 +7,7 @@ import { Contract } from '../../host/contract.js';
 import { type Changed, type ContractChange, changeRow, plansAfter } from '../../host/contract-change.js';
 import type { ContractOptions, NewMachine } from '../../host/host.js';
 import { keyedFields } from '../../host/keys.js';
-import type { Happening } from '../../host/ledger.js';
+import type { HostEvent } from '../../host/ledger.js';
 import { type Machine, nameTaken, slugTaken } from '../../host/machine.js';
 import type { Plan } from '../../limiter/plan.js';
 import { type AuditRow, GENESIS } from '../../record/row.js';
@@ -48,14 +48,14 @@ interface NetworkContext extends RegistryContext {
 
 export class NetworkRegistry implements Registry {
   readonly place = 'network';
-  readonly happenings: Observable<Happening>;
+  readonly hostEvents: Observable<HostEvent>;
   readonly #context: NetworkContext;
   readonly #upkeep: Upkeep;
 
   constructor(context: NetworkContext) {
     this.#context = context;
     const { network, host, ownership, credentials, signer, limits } = context;
-    this.happenings = network.happenings;
+    this.hostEvents = network.hostEvents;
     Object.assign(network.directory.credentials, context.listener);
     this.#upkeep = new Upkeep({
       ...{ network, ownership, registry: this, orphans: new Orphans(ownership, credentials) },
@@ -64,7 +64,7 @@ export class NetworkRegistry implements Registry {
     });
     network.directory.onMachine = (machine, bytes) => context.usage.addRows(machine, machine.head.seq, bytes);
     host.changes.subscribe(({ kind, machine }) => {
-      if (kind === 'machine_removed') network.heads.forget(machine);
+      if (kind === 'machine_removed') network.heads.drop(machine);
     });
   }
 
@@ -234,10 +234,10 @@ export class NetworkRegistry implements Registry {
     return this.#context.network.directory.credentials.endSession(hash);
   }
 
-  /** While Redis is away, each node forgets them by itself; another node removes them from Redis later. */
-  forgetExpired(): void {
+  /** While Redis is away, each node drops them by itself; another node removes them from Redis later. */
+  purgeExpired(): void {
     const { network, clock } = this.#context;
-    void network.directory.credentials.forgetExpired(clock.now()).catch(() => {});
+    void network.directory.credentials.purgeEverywhere(clock.now()).catch(() => {});
   }
 
   async deleteMachine({ slug, image }: Machine, by?: string) {
@@ -296,7 +296,7 @@ export class NetworkRegistry implements Registry {
   async settled(): Promise<void> {}
 
   come(address: string | undefined): Promise<void> {
-    return this.#context.network.presence.come(address);
+    return this.#context.network.presence.join(address);
   }
 
   /** While Redis is away, other nodes notice the silence. */

@@ -65,7 +65,7 @@ export class Upkeep {
     const prefix = prefixOf(machine.slug);
     const seq = await connection.command<string | null>('HGET', `${prefix}m:${machine.slug}`, 'seq');
     if (seq === null) {
-      await directory.forgetRemoved(machine);
+      await directory.dropRemoved(machine);
       return;
     }
     await directory.remove(machine, Number(seq), async () => {

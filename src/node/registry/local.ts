@@ -3,7 +3,7 @@ import type { Observable } from 'rxjs';
 import type { Contract } from '../../host/contract.js';
 import { type Changed, type ContractChange, plansAfter } from '../../host/contract-change.js';
 import type { ContractOptions, NewMachine } from '../../host/host.js';
-import type { Happening } from '../../host/ledger.js';
+import type { HostEvent } from '../../host/ledger.js';
 import { type Machine, slugTaken } from '../../host/machine.js';
 import type { Plan } from '../../limiter/plan.js';
 import type { AuditRow } from '../../record/row.js';
@@ -38,7 +38,7 @@ interface LocalContext extends RegistryContext {
 
 export class LocalRegistry implements Registry {
   readonly place = 'node';
-  readonly happenings: Observable<Happening>;
+  readonly hostEvents: Observable<HostEvent>;
   readonly #context: LocalContext;
   readonly #retention: Retention;
   readonly #checkpoints: Checkpoints;
@@ -47,7 +47,7 @@ export class LocalRegistry implements Registry {
   constructor(context: LocalContext) {
     this.#context = context;
     const { host, store, signer, usage, ownership, credentials, limits } = context;
-    this.happenings = host.happenings;
+    this.hostEvents = host.hostEvents;
     this.#checkpoints = new Checkpoints(host, store, signer);
     this.#orphans = new Orphans(ownership, credentials);
     this.#retention = new Retention({
@@ -138,7 +138,7 @@ export class LocalRegistry implements Registry {
     await durability.commit();
   }
 
-  forgetExpired(): void {
+  purgeExpired(): void {
     this.#context.credentials.purgeExpired(this.#context.clock.now());
   }
 

@@ -6,7 +6,7 @@ import type { listNodes } from '../../api/node.js';
 import type { Contract } from '../../host/contract.js';
 import type { Changed, ContractChange } from '../../host/contract-change.js';
 import type { ContractOptions, Host, NewMachine } from '../../host/host.js';
-import type { AdminNote, Happening } from '../../host/ledger.js';
+import type { AdminNote, HostEvent } from '../../host/ledger.js';
 import type { Machine } from '../../host/machine.js';
 import type { Plan } from '../../limiter/plan.js';
 import type { AuditRow } from '../../record/row.js';
@@ -74,13 +74,13 @@ export interface Registry {
   changeKeys(change: KeyChange): Promise<void>;
   openSession(session: Session): Promise<void>;
   endSession(hash: string): Promise<void>;
-  forgetExpired(): void;
+  purgeExpired(): void;
   /** @throws Failure `store_away` */
   used(owner: string | undefined): InUse | Promise<InUse>;
   /** Those that are up first; none for a single node. @throws Failure `store_away` */
   nodes(): readonly NodeShown[] | Promise<readonly NodeShown[]>;
   /** Durable rows, whichever node has written them. */
-  readonly happenings: Observable<Happening>;
+  readonly hostEvents: Observable<HostEvent>;
   take(row: AuditRow): void;
   /** The periodic work of the registry. @throws Failure of the store */
   tick(cycle: number): Promise<void>;

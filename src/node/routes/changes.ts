@@ -105,11 +105,11 @@ async function change(
   assert(caller !== undefined, 'a contract is changed by its owner');
   memory.refuse('The contract was not changed.');
   const { changes, forgotten } = await registry.changeContract(contract, { ...asked, by: caller.key.id });
-  const said = changes.map((one) => ({ ...one }));
+  const shown = changes.map((one) => ({ ...one }));
   return {
     ok: true,
     contract: contractView(contract),
-    changes: said,
+    changes: shown,
     ...(forgotten === undefined ? {} : { forgotten }),
   };
 }
@@ -133,10 +133,10 @@ type Body = Static<typeof api.changeContract.shapes.body>;
 function definitionIn({ plan: { definition: was } }: Contract, body: Body, cycleMs: number): object | undefined {
   const { threshold, within, near_limit, limiter, limit, definition, shadow } = body;
   const given = Object.entries({ threshold, within, near_limit }).filter(([, value]) => value !== undefined);
-  const ways = [given[0]?.[0], limiter && 'limiter', limit && 'limit', definition && 'definition'].filter(
+  const limiterFields = [given[0]?.[0], limiter && 'limiter', limit && 'limit', definition && 'definition'].filter(
     (one) => one !== undefined,
   );
-  if (ways.length > 1) throw notBoth(ways as [string, string]);
+  if (limiterFields.length > 1) throw notBoth(limiterFields as [string, string]);
   if (definition !== undefined) return shadow === undefined ? definition : { ...definition, shadow };
   const asked = limiter ?? limit;
   if (asked === undefined && given.length === 0 && shadow === undefined) return undefined;

@@ -48,7 +48,7 @@ export const countMany = route({
     const source = sourceOf(request);
     // Parsed at once, in the caller's turn.
     const most = isArray ? limits.longBodyBytes : limits.bodyBytes;
-    const reading = (whole: Buffer) =>
+    const reader = (whole: Buffer) =>
       isArray
         ? queue.of(source, () => elementsOf(parseBody(whole.toString(), 'array') as readonly unknown[], lines))
         : linesOf(whole, cutterOf(lines), lines, true);
@@ -59,8 +59,8 @@ export const countMany = route({
         const whole = await wholeOf(chunks, most);
         const once = onceOnly(header, ['events', String(isArray), whole.toString('latin1')]);
         assert(once !== undefined, 'a request with the header has a key');
-        answer = await lines.countOnce(await reading(whole), once);
-      } else if (isArray) await lines.count(await reading(await wholeOf(chunks, most)));
+        answer = await lines.countOnce(await reader(whole), once);
+      } else if (isArray) await lines.count(await reader(await wholeOf(chunks, most)));
       else await countChunks(limits, chunks, lines);
     } catch (error) {
       // The rest is read and dropped: the next request of this connection follows it.
@@ -74,8 +74,8 @@ export const countMany = route({
     if (!body.readableEnded) reply.header('connection', 'close');
     if (answer instanceof Replayed) return answer.sentBy(reply);
     reply.header('content-type', JSON_TYPE);
-    const said = answer ?? (await queue.steps(source, lines.answer(clock.cycle())));
-    return queue.steps(source, jsonInSteps(said));
+    const result = answer ?? (await queue.steps(source, lines.answer(clock.cycle())));
+    return queue.steps(source, jsonInSteps(result));
   },
 });
 

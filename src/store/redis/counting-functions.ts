@@ -14,8 +14,8 @@ const CONTRACT_COSTS = 10;
 const FOLLOWED_AT_ONCE = 100;
 
 export const countingFunctions = `
--- Takes the key that has not counted for longest away if nothing is lost. The gate at work is another one after this.
-local function forgetOne(list, most, length)
+-- Evicts the key that has not counted for longest if nothing is lost. The gate at work is another one after this.
+local function evictOne(list, most, length)
   local oldest = call('ZRANGE', list, 0, 0, 'WITHSCORES')
   if not oldest[1] or not read(oldest[1]) or tonumber(oldest[2]) + length > today then return false end
   advance(today)
@@ -51,7 +51,7 @@ local function take(name, keys, isCounting)
   if not most then return -1 end
   if not read(name) then
     local room = tonumber(keys)
-    if not isCounting or call('ZCARD', list) < math.abs(room) or forgetOne(list, most, length) then
+    if not isCounting or call('ZCARD', list) < math.abs(room) or evictOne(list, most, length) then
       slug, isMade = nil, true
       make(name, most, length)
     elseif room > 0 or not read(owner) then return -2 end

@@ -30,10 +30,10 @@ import { keyPage } from './key-pages.js';
 import { type LocalContext, LocalLines } from './lines.js';
 import { LocalSamples } from './samples.js';
 
-/** How often idle keys are forgotten; contracts take different cycles. */
+/** How often idle keys are evicted; contracts take different cycles. */
 const LOOK_CYCLES = 64;
 
-/** Keys per step: each forgotten key is removed from the database. */
+/** Keys per step: each evicted key is removed from the database. */
 const KEYS_AT_ONCE = 16;
 
 export class LocalCounting implements Counting {

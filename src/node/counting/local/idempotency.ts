@@ -92,7 +92,7 @@ export class Idempotency {
       this.#add(machine, -length - OVERHEAD);
   }
 
-  forget(slug: string): void {
+  dropMachine(slug: string): void {
     this.#add(slug, -(this.#byMachine.get(slug)?.bytes ?? 0));
   }
 

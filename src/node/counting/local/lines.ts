@@ -159,7 +159,7 @@ export class LocalLines extends Lines {
   #failed(number: number, error: unknown): void {
     if (!(error instanceof Failure) || error.code === 'store_failed' || error.code === 'disk_full') throw error;
     // A stopped contract no longer listens.
-    this.forgetListeners();
+    this.clearListeners();
     this.refuseWith(number, error);
   }
 }
