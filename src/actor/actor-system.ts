@@ -1,6 +1,6 @@
 // The actors of an inspected run: one XState system, in which every message has a sender.
 //
-//   send('agenda', 'phone/0', wake)   ─►   agenda: say { to, message }   ─►   phone/0: wake, sent by agenda
+//   send('agenda', 'phone/0', wake)   ─►   agenda: relay { to, message }   ─►   phone/0: wake, sent by agenda
 //
 // XState takes the actor whose action sends as the sender. So each actor has a transition that sends on request.
 import {
@@ -22,23 +22,23 @@ export type Inspect = Observer<InspectionEvent> | ((event: InspectionEvent) => v
 export type Party = string | number;
 
 /** Event type that makes an actor send. Traces omit it. */
-export const SAY = 'weir.say';
+export const RELAY = 'weir.say';
 
-interface Say extends EventObject {
+interface RelayEvent extends EventObject {
   readonly to: AnyActorRef;
   readonly message: EventObject;
 }
 
-const say = sendTo(
-  ({ event }: { event: EventObject }) => (event as Say).to,
-  ({ event }: { event: EventObject }) => (event as Say).message,
+const relay = sendTo(
+  ({ event }: { event: EventObject }) => (event as RelayEvent).to,
+  ({ event }: { event: EventObject }) => (event as RelayEvent).message,
 );
 
 /** For the root of a machine: its actor then sends in its own name. */
-export const speaks = { [SAY]: { actions: say } };
+export const relaying = { [RELAY]: { actions: relay } };
 
 /** Parties without a machine: arrivals, agenda, network, service. */
-const bystander = createMachine({ on: speaks } as never);
+const relayMachine = createMachine({ on: relaying } as never);
 
 export class ActorSystem {
   readonly #root: AnyActorRef;
@@ -46,7 +46,7 @@ export class ActorSystem {
   readonly #contracts: AnyActorRef[] = [];
 
   constructor(inspect: Inspect) {
-    const root = createActor(bystander, { id: 'run', inspect });
+    const root = createActor(relayMachine, { id: 'run', inspect });
     // The sender gets the error of a child. It is not thrown again in a later tick.
     root.subscribe({ error: () => undefined });
     this.#root = root.start();
@@ -67,11 +67,11 @@ export class ActorSystem {
   }
 
   send<Message extends EventObject>(from: Party, to: Party | AnyActorRef, message: Message): void {
-    this.#of(from).send({ type: SAY, to: typeof to === 'object' ? to : this.#of(to), message } as EventObject);
+    this.#of(from).send({ type: RELAY, to: typeof to === 'object' ? to : this.#of(to), message } as EventObject);
   }
 
   #of(party: Party): AnyActorRef {
     if (typeof party === 'number') return this.#contracts[party] ?? this.#of(`contract ${party}`);
-    return this.#actors.get(party) ?? this.add(party, bystander).start();
+    return this.#actors.get(party) ?? this.add(party, relayMachine).start();
   }
 }

@@ -18,7 +18,7 @@ import {
 import type { Plan } from '../limiter/plan.js';
 import { configOfPlan, planContract } from '../limiter/validate.js';
 import type { FindOperator } from '../operator/operator.js';
-import { speaks } from './actor-system.js';
+import { relaying } from './actor-system.js';
 
 /** `contractSetup.createMachine(config)` runs a config from a file. */
 export const contractSetup = setup({
@@ -69,15 +69,15 @@ function machineOfPlan(plan: Plan): ContractMachine {
 }
 
 /** For an actor system: its actors send in their own names. */
-export function speakingMachineOf(plan: Plan): ContractMachine {
-  return remembered(speaking, plan, () => {
+export function relayingMachineOf(plan: Plan): ContractMachine {
+  return remembered(relayingMachines, plan, () => {
     const config = configOfPlan(plan);
-    return { ...config, on: { ...config.on, ...speaks } };
+    return { ...config, on: { ...config.on, ...relaying } };
   });
 }
 
 const machines = new WeakMap<Plan, ContractMachine>();
-const speaking = new WeakMap<Plan, ContractMachine>();
+const relayingMachines = new WeakMap<Plan, ContractMachine>();
 
 function remembered(known: WeakMap<Plan, ContractMachine>, plan: Plan, config: () => object): ContractMachine {
   let machine = known.get(plan);

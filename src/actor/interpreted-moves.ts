@@ -9,12 +9,12 @@ import type { Fire } from '../limiter/guards.js';
 import type { Moves } from '../limiter/moves.js';
 import type { Plan } from '../limiter/plan.js';
 import type { ActorSystem } from './actor-system.js';
-import { speakingMachineOf } from './contract-machine.js';
+import { relayingMachineOf } from './contract-machine.js';
 
 /** For `GateOptions.moves`: an actor that starts at once and receives every event and cycle. `name` is for traces. */
 export function interpretedMoves(name: string, actors: ActorSystem): (plan: Plan, image: GateImage) => Moves {
   return (plan, { state, heldUntilCycle }) => {
-    const machine = speakingMachineOf(plan);
+    const machine = relayingMachineOf(plan);
     const snapshot = machine.resolveState({ value: state, context: { heldUntilCycle } });
     const actor = actors.addContract(name, machine, snapshot);
     actor.start();

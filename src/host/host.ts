@@ -4,7 +4,7 @@
 //                          └─ may move ─► operator ─► row ─► store ─► durable ─► host events
 
 import { type Observable, Subject } from 'rxjs';
-import { goingOn, upgradedImage } from '../limiter/carry-over.js';
+import { adaptedImage, upgradedImage } from '../limiter/carry-over.js';
 import type { GateImage } from '../limiter/gate.js';
 import { finish, type Plan, type Steps } from '../limiter/plan.js';
 import { planContract } from '../limiter/validate.js';
@@ -342,7 +342,7 @@ export class Host {
         const from = { cycle: last?.cycle ?? 0, ms: startOf(last?.cycle ?? 0, this.#clock.cycleMs) };
         const goesOn = (stored: GateImage) => {
           const image = upgradedImage(stored, plan);
-          return isChanged ? goingOn(image, plan, [], from) : image;
+          return isChanged ? adaptedImage(image, plan, [], from) : image;
         };
         const saved = state && goesOn(state);
         const cycle = saved?.windows[0]?.cycle ?? made.createdCycle;

@@ -31,7 +31,7 @@ export interface CarryOver {
 }
 
 export function carryOver(before: Plan, after: Plan): CarryOver {
-  const why = whyAnew(before, after);
+  const why = resetReason(before, after);
   if (why !== undefined) return { resets: true, forgotten: why, sources: after.aggregates.map(() => -1) };
   if (after.rule !== undefined) return { resets: false, forgotten: undefined, sources: [0] };
   const sources = after.aggregates.map(({ event }) => longestOf(before, event));
@@ -47,7 +47,7 @@ export function carryOver(before: Plan, after: Plan): CarryOver {
 }
 
 export function carried(image: GateImage, { resets, sources }: CarryOver, after: Plan): GateImage | undefined {
-  return resets ? undefined : goingOn(image, after, sources);
+  return resets ? undefined : adaptedImage(image, after, sources);
 }
 
 export function upgradedImage<Image extends GateImage>(image: Image, { rule: planned }: Plan): Image {
@@ -62,7 +62,7 @@ interface Instant {
 }
 
 /** Undefined starts the gate anew. @param sources see `CarryOver` @param from the earliest time of the result */
-export function goingOn(
+export function adaptedImage(
   image: GateImage,
   after: Plan,
   sources: readonly number[] = [],
@@ -82,7 +82,7 @@ export function goingOn(
   return { ...image, state, windows: windows.length === 0 ? [{ cycle, counts: [] }] : windows };
 }
 
-function whyAnew(before: Plan, after: Plan): string | undefined {
+function resetReason(before: Plan, after: Plan): string | undefined {
   const [initial, next] = [before.states[before.initial]!.name, after.states[after.initial]!.name];
   if (initial !== next) return `It began in ${initial}, and begins in ${next} now: all counts begin anew.`;
   const [was, is] = [before.rule?.definition, after.rule?.definition];

@@ -3,7 +3,7 @@
 //
 //   window   oldest ─► | cycle 12 | 1 | ─► | 40 | 3 |     the busy cycles, one list for each aggregate
 //   rule     { refused, atMs, state }
-//   aside    holds, and refusals of operators: few rows have any
+//   held     holds, and refusals of operators: few rows have any
 import { startOf } from '../time/cycle.js';
 import { GateHead } from './fast-path.js';
 import { Gate, type GateImage, type GateOwner } from './gate.js';
@@ -19,7 +19,7 @@ export const UNEVALUATED = -2;
 
 type RuleRow = { -readonly [Field in keyof RuleImage]: RuleImage[Field] } & { cost: number };
 
-interface Aside {
+interface HeldRow {
   readonly heldUntilCycle: number;
   readonly refusals: number;
 }
@@ -34,7 +34,7 @@ export class GateRows {
   readonly #cycleMs: number;
   readonly #windows: readonly SparseWindows[];
   readonly #rules: (RuleRow | undefined)[] = [];
-  readonly #aside = new Map<number, Aside>();
+  readonly #held = new Map<number, HeldRow>();
 
   constructor(plan: Plan, cycleMs: number, most: number, records: Records, field: number) {
     this.#plan = plan;
@@ -52,7 +52,7 @@ export class GateRows {
 
   isQuiet(row: number, state: number, n: number, cycle: number, kind: number): boolean {
     const plan = this.#plan;
-    if (this.#aside.has(row) || plan.rule !== undefined) return false;
+    if (this.#held.has(row) || plan.rule !== undefined) return false;
     const windows = this.#windows;
     const fed = plan.kinds[kind]!.aggregates;
     for (let aggregate = 0; aggregate < windows.length; aggregate += 1) {
@@ -79,7 +79,7 @@ export class GateRows {
     const own = this.#rules[row]!;
     const band = quietBand(this.#plan, state, 0, own.refused);
     // If a rule hastens, or the cost is below the last refused one, the wake-up of the gate must be rescheduled.
-    if (band === undefined || rule.hastens || own.cost > cost || this.#aside.has(row)) return UNCOUNTED;
+    if (band === undefined || rule.hastens || own.cost > cost || this.#held.has(row)) return UNCOUNTED;
     own.atMs = Math.max(own.atMs, ms);
     const delay = rule.decide(own.state, own.atMs, cost, holdMs);
     own.refused = delay === LIMITED ? 1 : 0;
@@ -93,7 +93,7 @@ export class GateRows {
   }
 
   wakeMs(row: number, state: number, cycle: number): number {
-    const { heldUntilCycle = cycle } = this.#aside.get(row) ?? {};
+    const { heldUntilCycle = cycle } = this.#held.get(row) ?? {};
     if (cycle < heldUntilCycle) return startOf(heldUntilCycle, this.#cycleMs);
     const { rule } = this.#plan;
     if (rule !== undefined) {
@@ -112,7 +112,7 @@ export class GateRows {
   }
 
   isFree(row: number): boolean {
-    return !this.#aside.has(row);
+    return !this.#held.has(row);
   }
 
   isEmpty(row: number, cycle: number): boolean {
@@ -123,7 +123,7 @@ export class GateRows {
   }
 
   image(row: number, state: number, cycle: number): GateImage {
-    const { heldUntilCycle = cycle, refusals = 0 } = this.#aside.get(row) ?? {};
+    const { heldUntilCycle = cycle, refusals = 0 } = this.#held.get(row) ?? {};
     const rule = this.#ruleAt(row, cycle);
     return {
       state: this.#plan.states[state]!.name,
@@ -154,12 +154,12 @@ export class GateRows {
     this.clear(row);
     for (const [aggregate, own] of this.#windows.entries()) own.restore(row, windows[aggregate]!);
     if (rule !== undefined) this.#rules[row] = { ...rule, cost: rule.cost ?? 1 };
-    if (cycle < heldUntilCycle || refusals > 0) this.#aside.set(row, { heldUntilCycle, refusals });
+    if (cycle < heldUntilCycle || refusals > 0) this.#held.set(row, { heldUntilCycle, refusals });
   }
 
   clear(row: number): void {
     for (const windows of this.#windows) windows.clear(row);
     if (row < this.#rules.length) this.#rules[row] = undefined;
-    this.#aside.delete(row);
+    this.#held.delete(row);
   }
 }

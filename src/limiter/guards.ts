@@ -44,11 +44,11 @@ export interface ContractEmitted {
 }
 
 /** `ranges` are closed; hi is null for no upper end. */
-export type CountIn = Looked & {
+export type CountIn = CountedEvents & {
   readonly aggregate: number;
   readonly ranges: readonly (readonly [lo: number, hi: number | null])[];
 };
-type Looked = { readonly event: string } & ({ readonly within: number } | { readonly refused: true });
+type CountedEvents = { readonly event: string } & ({ readonly within: number } | { readonly refused: true });
 /** `fires_when`: the further condition as written; null for none. `aggregate`: the subject of its `count`. */
 export type AsksFor = { readonly to: string; readonly aggregate: number; readonly fires_when: string | null };
 export type Fire = {

@@ -12,7 +12,7 @@ const MOST_KEPT = 0.7;
 const MOST_USED = 0.85;
 
 /** Calls between two readings of V8's figures: a reading takes some microseconds. */
-const LOOKS = 16;
+const CALLS_PER_READING = 16;
 
 export interface Heap {
   readonly usedBytes: number;
@@ -21,7 +21,7 @@ export interface Heap {
 
 export class MemoryGuard {
   readonly #heap: () => Heap;
-  #looks = 0;
+  #callsLeft = 0;
   #isLow = false;
   #isKept = false;
 
@@ -40,15 +40,15 @@ export class MemoryGuard {
   /** After a full collection: what is used now is kept. */
   collected(): void {
     this.#isKept = this.#share() >= MOST_KEPT;
-    this.#looks = 0;
+    this.#callsLeft = 0;
   }
 
   get isLow(): boolean {
-    if (this.#looks === 0) {
-      this.#looks = LOOKS;
+    if (this.#callsLeft === 0) {
+      this.#callsLeft = CALLS_PER_READING;
       this.#isLow = this.#isKept || this.#share() >= MOST_USED;
     }
-    this.#looks -= 1;
+    this.#callsLeft -= 1;
     return this.#isLow;
   }
 

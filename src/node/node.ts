@@ -157,7 +157,7 @@ async function openPorts(
     // What was loaded or made is durable before anyone can ask for it.
     await registry.settled();
     const url = await app.listen({ host, port });
-    await registry.come(isLoopback(host) ? url : undefined);
+    await registry.join(isLoopback(host) ? url : undefined);
     if (grpc !== undefined) {
       const { startRateLimitService } = await needing('grpc', import('./envoy/rate-limit-service.js'));
       service = await startRateLimitService(context, { host, ...grpc }, log);

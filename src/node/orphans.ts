@@ -15,18 +15,18 @@ export class Orphans {
     this.#credentials = credentials;
   }
 
-  *look(nowMs: number): Generator<string> {
+  *found(nowMs: number): Generator<string> {
     for (let left = AT_ONCE; left > 0; left -= 1) {
       const { value: owner } = this.#owners.next();
       if (owner === undefined) {
         this.#owners = [...this.#ownership.owners()].values();
         return;
       }
-      if (this.isOver(owner, nowMs)) yield owner;
+      if (this.isOrphan(owner, nowMs)) yield owner;
     }
   }
 
-  isOver(owner: string, nowMs: number): boolean {
+  isOrphan(owner: string, nowMs: number): boolean {
     return isMinted(owner) && !this.#credentials.hasValidKey(owner, nowMs);
   }
 }

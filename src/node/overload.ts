@@ -22,7 +22,7 @@ const DECIDES = /\/(?:gates?|events?)(?:\?|$)|\/contracts\/[^/?]+\/gate\//;
 const SUPERVISES = /^\/(?:healthz|readyz|metrics)(?:\?|$)/;
 
 /** Values of Retry-After in turn, so that refused clients do not all return at once. */
-const COME_AGAIN_SECONDS = ['1', '2', '3'];
+const RETRY_AFTER_SECONDS = ['1', '2', '3'];
 
 export class Overload {
   readonly turn: LoopTurn;
@@ -79,7 +79,7 @@ export class Overload {
     this.#lastRefusedMs = this.#clock.monotonicMs();
     response.writeHead(503, [
       ...['Content-Type', PROBLEM_TYPE, 'Content-Length', LENGTH, 'Cache-Control', 'no-store'],
-      ...['Retry-After', COME_AGAIN_SECONDS[answers[503]! % COME_AGAIN_SECONDS.length]!],
+      ...['Retry-After', RETRY_AFTER_SECONDS[answers[503]! % RETRY_AFTER_SECONDS.length]!],
       ...['Connection', DECIDES.test(url) && !isLast ? 'keep-alive' : 'close'],
     ]);
     response.end(method === 'HEAD' ? undefined : BODY);

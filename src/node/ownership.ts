@@ -101,11 +101,11 @@ export class Ownership {
     throw notFound(slug);
   }
 
-  /** Scans `looks` slugs behind `after`. @returns the visible ones, and where to continue; undefined at the end */
-  look(caller: Caller | undefined, after: string, looks: number): { seen: Machine[]; last: string | undefined } {
+  /** Scans `most` slugs behind `after`. @returns the visible ones, and where to continue; undefined at the end */
+  scan(caller: Caller | undefined, after: string, most: number): { seen: Machine[]; last: string | undefined } {
     const slugs = this.#slugs;
     const first = firstIndex(slugs.length, (index) => slugs[index]! > after);
-    const behind = Math.min(slugs.length, first + looks);
+    const behind = Math.min(slugs.length, first + most);
     const machines = slugs.slice(first, behind).map((slug) => this.#host.machines.get(slug)!);
     const last = behind === slugs.length ? undefined : slugs[behind - 1];
     return { seen: machines.filter((machine) => isVisible(machine, caller)), last };

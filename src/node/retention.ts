@@ -52,10 +52,10 @@ export class Retention {
     const deleted = machines.filter(({ deletedMs }) => deletedMs !== undefined);
     for (const machine of deleted.sort((a, b) => a.deletedMs! - b.deletedMs!)) this.#deleted.add(machine);
     for (const slug of sources.store.unswept()) this.#unswept.add(slug);
-    host.changes.subscribe((change) => this.#hear(change));
+    host.changes.subscribe((change) => this.#onChange(change));
   }
 
-  #hear({ kind, machine }: HostChange): void {
+  #onChange({ kind, machine }: HostChange): void {
     if (kind === 'machine_deleted') this.#deleted.add(machine);
     if (kind === 'machine_deleted' || kind === 'contract_removed' || kind === 'contract_changed')
       this.#unswept.add(machine.slug);

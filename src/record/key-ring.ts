@@ -53,10 +53,10 @@ export class KeyRing {
   static read({
     pinned,
     named,
-    successions: told = [],
+    successions: given = [],
     known = [],
   }: KnownKeys): { readonly ring: KeyRing } | { readonly fault: string } {
-    const read = readChain(joined(told, known));
+    const read = readChain(joined(given, known));
     if ('fault' in read) return read;
     const { chain } = read;
     const pinnedRaw = pinned && rawOf(pinned);
@@ -96,9 +96,9 @@ function trustedKey(publicKey: KeyObject, fromCycle: number, toCycle: number): T
 }
 
 /** The record's successions, then later ones known to the reader. A pin may begin with a later key than the record. */
-function joined(told: readonly unknown[], known: readonly unknown[]): readonly unknown[] {
-  const texts = new Set(told.map(canonicalJson));
-  return [...told, ...known.filter((one) => !texts.has(canonicalJson(one)))];
+function joined(given: readonly unknown[], known: readonly unknown[]): readonly unknown[] {
+  const texts = new Set(given.map(canonicalJson));
+  return [...given, ...known.filter((one) => !texts.has(canonicalJson(one)))];
 }
 
 function readChain(values: readonly unknown[]): { readonly chain: readonly Succession[] } | { readonly fault: string } {

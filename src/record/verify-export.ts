@@ -92,7 +92,7 @@ export class ExportVerifier {
   /**
    * A signed head saved earlier, whose row the record must have. Call it before the first byte.
    * @param text a closing line, or a whole earlier export
-   * @param goesOn the record up to it was verified then, and is skipped: see `RecordVerifier.goOnFrom`
+   * @param goesOn the record up to it was verified then, and is skipped: see `RecordVerifier.resumeAfter`
    * @throws Failure `invalid_input`
    */
   expect(text: string, goesOn = false): void {

@@ -7,7 +7,7 @@
 //
 // The sessionId is the name of the actor, and times are those of the run: a seed always gives the same lines.
 import type { Actor, AnyActorRef, AnyStateMachine, InspectionEvent } from 'xstate';
-import { SAY } from '../actor/actor-system.js';
+import { RELAY } from '../actor/actor-system.js';
 import type { Clock } from '../time/clock.js';
 import { isMessage } from './trace.js';
 
@@ -53,5 +53,5 @@ function plain(value: unknown): unknown {
 }
 
 function definitionOf(config: object): string {
-  return JSON.stringify(config, (field, value) => (field === SAY ? undefined : value));
+  return JSON.stringify(config, (field, value) => (field === RELAY ? undefined : value));
 }

@@ -1,6 +1,6 @@
 // Records every message between the actors of a run: its cycle, its sender, and what it changed.
 import type { AnyActorRef, InspectionEvent } from 'xstate';
-import { SAY } from '../actor/actor-system.js';
+import { RELAY } from '../actor/actor-system.js';
 import type { Clock } from '../time/clock.js';
 import { startOf } from '../time/cycle.js';
 
@@ -56,7 +56,7 @@ function instantOf(clock: Clock): Pick<TracedMessage, 'cycle' | 'ms'> {
 }
 
 export function isMessage({ type }: { readonly type: string }): boolean {
-  return !type.startsWith('xstate.') && type !== SAY;
+  return !type.startsWith('xstate.') && type !== RELAY;
 }
 
 /** The gate decides requests; the contract is sent the decision. */

@@ -460,7 +460,7 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     );
     await second!.directory.follow();
     expect(known()?.isRevoked).toBe(false);
-    await second!.directory.readAnew(Number.POSITIVE_INFINITY);
+    await second!.directory.reloadIfDue(Number.POSITIVE_INFINITY);
     expect(known()?.isRevoked).toBe(true);
     await server!.ask('DEL', log);
     await server!.ask('SET', log, 'no stream');

@@ -21,7 +21,7 @@ it('looking at a few machines at a time shows every public one once, by slug, th
       make(made.slice(first));
       const shown: string[] = [];
       for (let from: string | undefined = ''; from !== undefined; ) {
-        const { seen, last } = ownership.look(undefined, from, looks);
+        const { seen, last } = ownership.scan(undefined, from, looks);
         shown.push(...seen.map(({ slug }) => slug));
         from = last;
       }

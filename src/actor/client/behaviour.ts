@@ -34,7 +34,7 @@ export type ServiceAnswer =
 export type Setback = Exclude<ServiceAnswer, { type: 'served' }> | { readonly type: 'timeout' };
 
 /** The wait that an answer announces. */
-export function toldMsOf(answer: ServiceAnswer | Setback): number | undefined {
+export function retryAfterMsOf(answer: ServiceAnswer | Setback): number | undefined {
   return answer.type === 'limited' || answer.type === 'failed' ? answer.retryAfterMs : undefined;
 }
 

@@ -4,7 +4,7 @@
 //        └──► machineOf      an XState machine, drawn and inspected; stories and a property hold the two together
 import { type AnyStateMachine, assign, createMachine, emit, enqueueActions, setup } from 'xstate';
 import { assert } from '../../schema/failure.js';
-import { speaks } from '../actor-system.js';
+import { relaying } from '../actor-system.js';
 import {
   type Behaviour,
   type ClientEvent,
@@ -121,13 +121,13 @@ export function clientMachine<Type extends string>({ config, guards, actions }: 
       ]),
     ) as object,
   });
-  return drawn.createMachine({ ...config, on: speaks } as never) as unknown as AnyStateMachine;
+  return drawn.createMachine({ ...config, on: relaying } as never) as unknown as AnyStateMachine;
 }
 
 /** For a behaviour without a chart: its state is the context of the machine. */
 export function customMachine({ initial, on }: Behaviour<ClientState>): AnyStateMachine {
   const events = { '*': { actions: taking((state, event) => on(state as ClientState, event)) } };
-  return createMachine({ context: initial, on: { ...events, ...speaks } } as never);
+  return createMachine({ context: initial, on: { ...events, ...relaying } } as never);
 }
 
 function taking(step: (memory: Memory, event: ClientEvent) => readonly [Memory, readonly object[]]) {

@@ -171,25 +171,25 @@ export function breaker(plan: BreakerPlan, startMs: number): ClientGate {
   });
   let counts = counting(startMs);
   let state = initial;
-  const hear = (event: BreakerEvent): readonly GateAnswer[] => {
+  const handle = (event: BreakerEvent): readonly GateAnswer[] => {
     const [next, answers] = on(state, event);
     state = next;
     return answers;
   };
   return {
-    enter: (nowMs) => hear({ type: 'enter', nowMs })[0] ?? open,
+    enter: (nowMs) => handle({ type: 'enter', nowMs })[0] ?? open,
     ended({ type, nowMs }) {
       if (type === 'abandoned') return;
       counts.attempts.add(nowMs);
       if (type === 'served') {
         const before = state.at;
-        hear({ type: 'served' });
+        handle({ type: 'served' });
         // Counts from before the trials are obsolete.
         if (before === 'half_open' && state.at === 'closed') counts = counting(nowMs);
         return;
       }
       counts.failed.add(nowMs);
-      hear({ type: 'setback', nowMs, requests: counts.attempts.at(nowMs), setbacks: counts.failed.at(nowMs) });
+      handle({ type: 'setback', nowMs, requests: counts.attempts.at(nowMs), setbacks: counts.failed.at(nowMs) });
     },
   };
 }

@@ -19,7 +19,7 @@ import {
   type ClientState,
   type Effect,
   type Job,
-  toldMsOf as retryAfterMsOf,
+  retryAfterMsOf,
   type ServiceAnswer,
   type Wait,
 } from './behaviour.js';

@@ -16,10 +16,10 @@ import {
   cancelWait,
   type Effect,
   type Job,
+  retryAfterMsOf,
   type Setback,
   type SetbackType,
   setbackTypes,
-  toldMsOf,
   type Wait,
 } from './behaviour.js';
 import type { ClientChart, SetbackEvent } from './client-chart.js';
@@ -82,10 +82,10 @@ export function obedient({ maxAttempts, jitterMs }: ObedientPlan): ClientChart {
     action: 'waitAsTold',
     on: setbackTypes,
     maxAttempts,
-    mayRetry: (setback) => toldMsOf(setback) !== undefined,
+    mayRetry: (setback) => retryAfterMsOf(setback) !== undefined,
     after(setback) {
-      const toldMs = toldMsOf(setback)!;
-      return jitterMs > 0 ? { drawMs: (draw) => toldMs + draw.uniform() * jitterMs } : toldMs;
+      const retryAfterMs = retryAfterMsOf(setback)!;
+      return jitterMs > 0 ? { drawMs: (draw) => retryAfterMs + draw.uniform() * jitterMs } : retryAfterMs;
     },
   });
 }
@@ -120,9 +120,10 @@ export function retrying(plan: RetryingPlan): ClientChart {
     maxAttempts,
     // A service need not announce a wait.
     mayRetry: (setback) =>
-      (setback.type !== 'limited' && toldMsOf(setback) === undefined) || !endsJob(retryAfter, toldMsOf(setback)),
+      (setback.type !== 'limited' && retryAfterMsOf(setback) === undefined) ||
+      !endsJob(retryAfter, retryAfterMsOf(setback)),
     after: (setback, { attempts, pausedMs }) =>
-      waitAfter(retryAfter, toldMsOf(setback), (leastMs) => pauses[setback.type](attempts, pausedMs, leastMs)),
+      waitAfter(retryAfter, retryAfterMsOf(setback), (leastMs) => pauses[setback.type](attempts, pausedMs, leastMs)),
   });
 }
 

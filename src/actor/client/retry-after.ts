@@ -15,18 +15,22 @@ export interface RetryAfterPlan {
   readonly missing: 'backoff' | 'stop';
 }
 
-export function endsJob({ policy, limitMs, above, missing }: RetryAfterPlan, toldMs: number | undefined): boolean {
+export function endsJob(
+  { policy, limitMs, above, missing }: RetryAfterPlan,
+  retryAfterMs: number | undefined,
+): boolean {
   if (policy === 'ignore') return false;
-  return toldMs === undefined ? missing === 'stop' : toldMs > limitMs && above === 'stop';
+  return retryAfterMs === undefined ? missing === 'stop' : retryAfterMs > limitMs && above === 'stop';
 }
 
 export function waitAfter(
   { policy, limitMs, above, slackMs }: RetryAfterPlan,
-  toldMs: number | undefined,
+  retryAfterMs: number | undefined,
   pause: (leastMs: number) => Wait,
 ): Wait {
-  if (policy === 'ignore' || toldMs === undefined || (toldMs > limitMs && above === 'ignore')) return pause(0);
-  const ms = Math.min(toldMs, limitMs);
+  if (policy === 'ignore' || retryAfterMs === undefined || (retryAfterMs > limitMs && above === 'ignore'))
+    return pause(0);
+  const ms = Math.min(retryAfterMs, limitMs);
   if (policy === 'obey') return ms;
   if (policy === 'floor') return pause(ms);
   const own = pause(0);
@@ -34,6 +38,6 @@ export function waitAfter(
   return { drawMs: (draw) => clamped(own.drawMs(draw), ms, slackMs) };
 }
 
-function clamped(ownMs: number, toldMs: number, slackMs: number): number {
-  return Math.min(Math.max(ownMs, toldMs), ownMs + slackMs);
+function clamped(ownMs: number, retryAfterMs: number, slackMs: number): number {
+  return Math.min(Math.max(ownMs, retryAfterMs), ownMs + slackMs);
 }

@@ -145,7 +145,7 @@ export class NetworkCounting implements Counting {
     const first = askedNow();
     const countAll = (asked: readonly DecisionRequest[]) => Promise.all(asked.map((one) => this.#count(one, how)));
     // The decisions show it if the store is away.
-    const [outcomes] = await Promise.all([countAll(first), this.#network.directory.look(machine).catch(() => {})]);
+    const [outcomes] = await Promise.all([countAll(first), this.#network.directory.refresh(machine).catch(() => {})]);
     if (machine.contracts.at(-1) !== newest) {
       const decided = new Set(first.map(({ contract }) => contract));
       // One may be new, and others deleted by now.

@@ -17,7 +17,7 @@ const PAGE = 1_000;
 const REMOVED_KNOWN_MS = String(366 * 86_400_000);
 
 /** How often all is read again, in ms: for log entries that were unreadable, or cut off before this node read them. */
-const ANEW_MS = 60_000;
+const RELOAD_MS = 60_000;
 
 type Change = { readonly kind: 'machine'; readonly slug: string } | CredentialChange;
 
@@ -28,7 +28,7 @@ export class Directory extends KnownMachines {
   failure: Failure | undefined;
   #followingNext: Promise<void> | undefined;
   readonly #onError: (error: unknown) => void;
-  #anewMs = 0;
+  #nextReloadMs = 0;
 
   /** @param onError receives what cannot be read, and is skipped */
   constructor(connection: RedisConnection, onError: (error: unknown) => void) {
@@ -73,8 +73,8 @@ export class Directory extends KnownMachines {
   }
 
   /** If it is time. @throws Failure `store_away` */
-  async readAnew(nowMs = this.connection.monotonicMs()): Promise<void> {
-    if (nowMs < this.#anewMs) return;
+  async reloadIfDue(nowMs = this.connection.monotonicMs()): Promise<void> {
+    if (nowMs < this.#nextReloadMs) return;
     await this.#readCredentials();
     await this.#readMachines();
   }
@@ -140,7 +140,7 @@ export class Directory extends KnownMachines {
   }
 
   async #readCredentials(): Promise<void> {
-    this.#anewMs = this.connection.monotonicMs() + ANEW_MS;
+    this.#nextReloadMs = this.connection.monotonicMs() + RELOAD_MS;
     await this.credentials.readAll((what, read) => this.#reading(what, read));
   }
 

@@ -26,7 +26,7 @@ import { plainPlan } from './plain-plan.js';
 
 /** How long an answer waits for its row, in ms. */
 const LINKED_WITHIN_MS = 3_000;
-const LOOK_AGAIN_MS = 4;
+const POLL_MS = 4;
 
 /** Duration of a lease that is not renewed, in ms. */
 const LEASE_MS = 1_000;
@@ -128,8 +128,8 @@ export class Entries {
         if (row !== undefined) return row;
       }
       if (this.#context.connection.monotonicMs() > untilMs) throw notLinked(slug);
-      this.look(prefix);
-      await pause(LOOK_AGAIN_MS);
+      this.linkPending(prefix);
+      await pause(POLL_MS);
     }
   }
 
@@ -137,7 +137,7 @@ export class Entries {
     return instantText(this.#context.clock.now());
   }
 
-  look(prefix: string): void {
+  linkPending(prefix: string): void {
     if (this.#busy.has(prefix)) {
       this.#busy.set(prefix, true);
       return;

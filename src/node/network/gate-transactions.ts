@@ -11,7 +11,7 @@ import type { HostContext } from '../../host/host-context.js';
 import { Chain, Ledger } from '../../host/ledger.js';
 import { FifoQueue } from '../../host/queue.js';
 import { Wakes } from '../../host/wakes.js';
-import { goingOn, upgradedImage } from '../../limiter/carry-over.js';
+import { adaptedImage, upgradedImage } from '../../limiter/carry-over.js';
 import { spanCycles } from '../../limiter/plan.js';
 import type { AuditRow } from '../../record/row.js';
 import { Failure } from '../../schema/failure.js';
@@ -135,7 +135,7 @@ export class GateTransactions {
     const stored = stateFromText({ id: image.id, key: name }, state.toString());
     if (stored === undefined) throw damaged(image);
     // It may be from an earlier definition, or from a later one that this node does not know yet.
-    const converted = goingOn(upgradedImage(stored, image.plan), image.plan);
+    const converted = adaptedImage(upgradedImage(stored, image.plan), image.plan);
     return { nowMs, version: Number(version.toString()), saved: converted && { ...stored, ...converted } };
   }
 

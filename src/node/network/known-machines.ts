@@ -22,23 +22,23 @@ export class KnownMachines {
   readonly #removed = new Map<string, number>();
   /** By contract id: the field in the hash of its machine. */
   readonly #places = new Map<string, string>();
-  readonly #looks = new Map<string, Promise<void>>();
+  readonly #refreshing = new Map<string, Promise<void>>();
 
   constructor(connection: RedisConnection) {
     this.connection = connection;
   }
 
   /** Learns contracts made by other nodes; calls in one turn of the loop share it. @throws Failure `store_away` */
-  look({ slug }: Machine): Promise<void> {
-    let look = this.#looks.get(slug);
-    if (look === undefined) {
-      look = new Promise<void>((resolve) => void setImmediate(resolve)).then(() => {
-        this.#looks.delete(slug);
+  refresh({ slug }: Machine): Promise<void> {
+    let refreshed = this.#refreshing.get(slug);
+    if (refreshed === undefined) {
+      refreshed = new Promise<void>((resolve) => void setImmediate(resolve)).then(() => {
+        this.#refreshing.delete(slug);
         return this.catchUp(slug);
       });
-      this.#looks.set(slug, look);
+      this.#refreshing.set(slug, refreshed);
     }
-    return look;
+    return refreshed;
   }
 
   /** @throws Failure `machine_not_found` */

@@ -38,7 +38,7 @@ export class NetworkLines extends Lines {
     const read = this.takeRead();
     if (read.length === 0) return;
     // The decisions show it if Redis is away.
-    await this.#context.network.directory.look(this.machine).catch(() => {});
+    await this.#context.network.directory.refresh(this.machine).catch(() => {});
     this.clearListeners();
     for (let from = 0; from < read.length && this.mayGoOn(read[from]!.number); from += AT_ONCE)
       await this.#countLines(read.slice(from, from + AT_ONCE));

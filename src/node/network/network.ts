@@ -82,7 +82,7 @@ export class Network {
   async start(): Promise<void> {
     await this.connection.subscribe(['weir:entries', 'weir:rows', 'weir:log'], (message, channel) => {
       const [first = '', second = ''] = message.split(' ');
-      if (channel === 'weir:entries') this.entries.look(first);
+      if (channel === 'weir:entries') this.entries.linkPending(first);
       else if (channel === 'weir:rows') this.#fetchUpTo(first, Number(second));
       else this.#follow();
     });
@@ -106,11 +106,11 @@ export class Network {
     void this.heads.tick().catch((error) => this.#logUnlessFailure(error));
     void this.presence.report().catch((error) => this.#logUnlessFailure(error));
     this.#follow();
-    void this.directory.readAnew().catch((error) => this.#logUnlessFailure(error));
+    void this.directory.reloadIfDue().catch((error) => this.#logUnlessFailure(error));
     const prefixes = new Set([...this.#host.machines.keys()].map(prefixOf));
     for (const prefix of prefixes) {
       void this.#moveDue(prefix).catch((error) => this.#logUnlessFailure(error));
-      this.entries.look(prefix);
+      this.entries.linkPending(prefix);
     }
   }
 

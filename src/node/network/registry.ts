@@ -295,7 +295,7 @@ export class NetworkRegistry implements Registry {
   /** Changes resolve only once they are in Redis. */
   async settled(): Promise<void> {}
 
-  come(address: string | undefined): Promise<void> {
+  join(address: string | undefined): Promise<void> {
     return this.#context.network.presence.join(address);
   }
 

@@ -77,10 +77,10 @@ export class Upkeep {
   async #deleteOrphans(): Promise<void> {
     const { network, registry, ownership, orphans } = this.#context;
     const { connection, directory } = network;
-    for (const owner of orphans.look(connection.nowMs())) {
+    for (const owner of orphans.found(connection.nowMs())) {
       // Another node may just have made a key for the owner.
       await directory.follow();
-      if (!orphans.isOver(owner, connection.nowMs())) continue;
+      if (!orphans.isOrphan(owner, connection.nowMs())) continue;
       for (const machine of ownership.machinesOf(owner)) await registry.deleteMachine(machine);
     }
   }

@@ -176,7 +176,7 @@ export class LocalRegistry implements Registry {
     if (host.failure !== undefined) return;
     this.#checkpoints.sign(cycle);
     this.#retention.cut(cycle);
-    const left = [...this.#orphans.look(clock.now())].flatMap((owner) => ownership.machinesOf(owner));
+    const left = [...this.#orphans.found(clock.now())].flatMap((owner) => ownership.machinesOf(owner));
     await Promise.all(left.map((machine) => this.deleteMachine(machine)));
   }
 
@@ -192,7 +192,7 @@ export class LocalRegistry implements Registry {
     return this.#context.durability.commit();
   }
 
-  async come(): Promise<void> {}
+  async join(): Promise<void> {}
 
   async leave(): Promise<void> {}
 

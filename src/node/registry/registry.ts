@@ -89,7 +89,7 @@ export interface Registry {
   /** Resolves once all changes made here are durable. @throws Failure `store_failed` */
   settled(): Promise<void>;
   /** @param address of a node on loopback; undefined if other machines reach it */
-  come(address: string | undefined): Promise<void>;
+  join(address: string | undefined): Promise<void>;
   leave(): Promise<void>;
   /** Makes the rest durable: no request is pending. */
   save(): Promise<void>;

@@ -37,7 +37,7 @@ export const createMachine = route({
 });
 
 /** Machines per step: most may be private ones of others. */
-const LOOKED_AT_ONCE = 500;
+const MACHINES_PER_STEP = 500;
 
 export const listMachines = route({
   ...api.listMachines,
@@ -53,14 +53,14 @@ export const listMachines = route({
     // Limiting machines come first, so each page of a sorted list looks at all.
     let from: string | undefined = sort === undefined ? after : '';
     const most = sort === undefined ? limit : MOST_SORTED;
-    const look = () => {
-      const { seen, last } = ownership.look(caller, from!, LOOKED_AT_ONCE);
+    const scanNext = () => {
+      const { seen, last } = ownership.scan(caller, from!, MACHINES_PER_STEP);
       for (const machine of seen)
         if ((!own || machine.image.owner === caller?.owner) && isCalled(machine, text)) found.push(machine);
       from = last;
       return from !== undefined && found.length <= most;
     };
-    while (await queue.of(sourceOf(request), look));
+    while (await queue.of(sourceOf(request), scanNext));
     const sorted = sort === undefined ? found : limitingFirst(found);
     const first = sort === undefined ? 0 : sorted.findIndex(({ slug }) => slug === after) + 1;
     const page = sorted.slice(first, first + limit);

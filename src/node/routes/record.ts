@@ -34,14 +34,14 @@ export const readRecord = route({
     const query = queryOf(filter);
     const found: AuditRow[] = [];
     let after = Math.max(query.afterSeq ?? 0, record.cut(machine.slug)?.removed_to_seq ?? 0);
-    const look = async () => {
-      const toSeq = Math.min(after + LOOKED_THROUGH, head.seq);
+    const searchNext = async () => {
+      const toSeq = Math.min(after + ROWS_SEARCHED, head.seq);
       const wanted = { ...query, afterSeq: after, toSeq, limit: limit + 1 - found.length };
       found.push(...(await record.rows(machine.slug, wanted)));
       after = toSeq;
       return found.length <= limit && after < head.seq;
     };
-    while (await queue.of(source, look));
+    while (await queue.of(source, searchNext));
     const rows = found.slice(0, limit);
     const cut = record.cut(machine.slug);
     return {
@@ -55,7 +55,7 @@ export const readRecord = route({
   },
 });
 
-const LOOKED_THROUGH = 5_000;
+const ROWS_SEARCHED = 5_000;
 
 export const verifyRecord = route({
   ...api.verifyRecord,

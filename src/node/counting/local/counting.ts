@@ -25,13 +25,13 @@ import type { Lines } from '../lines.js';
 import { type Event, listenersOf } from '../listeners.js';
 import type { OnceOnly, Replayed } from '../once-only.js';
 import type { Samples } from '../samples.js';
-import { countEvent, decideEach, decideInTurn, decideNow, isOneStep, looksFar } from './deciding.js';
+import { countEvent, decideEach, decideInSteps, decideNow, isOneStep, needsLongForecast } from './deciding.js';
 import { keyPage } from './key-pages.js';
 import { type LocalContext, LocalLines } from './lines.js';
 import { LocalSamples } from './samples.js';
 
 /** How often idle keys are evicted; contracts take different cycles. */
-const LOOK_CYCLES = 64;
+const EVICTION_CYCLES = 64;
 
 /** Keys per step: each evicted key is removed from the database. */
 const KEYS_AT_ONCE = 16;
@@ -131,7 +131,8 @@ export class LocalCounting implements Counting {
     for (const contract of this.#host.keyed) {
       index += 1;
       const { keys, failure } = contract;
-      if (index % LOOK_CYCLES !== 0 || keys === undefined || keys.table.size === 0 || failure !== undefined) continue;
+      if (index % EVICTION_CYCLES !== 0 || keys === undefined || keys.table.size === 0 || failure !== undefined)
+        continue;
       const done = this.#work.of(this.#machineOf(contract), function* (now) {
         contract.advance(now);
         while (keys.evictIdle(KEYS_AT_ONCE) === KEYS_AT_ONCE) yield;
@@ -143,8 +144,8 @@ export class LocalCounting implements Counting {
   #decideOne(asked: DecisionRequest, peek: boolean): MaybePromise<DecisionResult> {
     const { machine } = asked;
     const nowMs = this.#clock.now();
-    if (!(peek || isOneStep(asked)) || looksFar(asked) || !this.#work.isFree(machine, nowMs))
-      return this.#counted(machine, (cycle) => decideInTurn(asked, peek, cycle, nowMs));
+    if (!(peek || isOneStep(asked)) || needsLongForecast(asked) || !this.#work.isFree(machine, nowMs))
+      return this.#counted(machine, (cycle) => decideInSteps(asked, peek, cycle, nowMs));
     const cycle = cycleOf(nowMs, this.#clock.cycleMs);
     return this.#onceDurable(machine, decideNow(asked, peek, cycle, nowMs), cycle);
   }

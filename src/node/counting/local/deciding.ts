@@ -20,13 +20,13 @@ export function decideNow(asked: DecisionRequest, peek: boolean, cycle: number, 
   }
 }
 
-export function* decideInTurn(
+export function* decideInSteps(
   asked: DecisionRequest,
   peek: boolean,
   cycle: number,
   nowMs: number,
 ): Steps<DecisionResult> {
-  if (looksFar(asked)) yield PAUSE;
+  if (needsLongForecast(asked)) yield PAUSE;
   if (peek || isOneStep(asked)) return decideNow(asked, peek, cycle, nowMs);
   const { each } = yield* decideEach([asked], cycle, nowMs);
   const [one] = each;
@@ -108,7 +108,7 @@ export function* countInSteps(asked: DecisionRequest, cycle: number, happened?: 
 const NEAR = 8_192;
 
 /** Whether the retry time may need a forecast over a long window, which takes a turn of its own. */
-export function looksFar({ contract, n }: DecisionRequest): boolean {
+export function needsLongForecast({ contract, n }: DecisionRequest): boolean {
   if (windowCycles(contract.plan) <= NEAR) return false;
   if (contract.keys !== undefined) return n > 1 || contract.keys.limited > 0;
   return !contract.gate.admits || contract.gate.remaining <= n;
