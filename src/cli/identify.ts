@@ -113,7 +113,7 @@ interface Identified {
 }
 
 async function offline(from: string, { logFormat, key, logClient, limitedStatus }: Given): Promise<Identified> {
-  const [{ readAccessLog }, { answerOf }, { readEvidence }, { answerOfLog }, { recorded }] = await Promise.all([
+  const [{ readAccessLog }, { answerOf }, { readEvidence }, { answerOfLog }, { identifyRecorded }] = await Promise.all([
     import('../identify/access-log.js'),
     import('../identify/answer.js'),
     import('../identify/findings.js'),
@@ -131,7 +131,7 @@ async function offline(from: string, { logFormat, key, logClient, limitedStatus 
     const [other] = ofLogs.find(([, value]) => value !== undefined) ?? [];
     if (other !== undefined)
       throw usageFailure(`--${other} has no effect: ${from} holds answers, and not a log.`, `Leave --${other} out.`);
-    const found = recorded(seen);
+    const found = identifyRecorded(seen);
     return { found, answer: answerOf(found, RESOLUTION) };
   }
   const options = { format: logFormat, key, client: logClient, limitedStatus };

@@ -2,14 +2,14 @@
 //
 //   explained   some order of counting, at some phase of the limiter's clock, gives the answers
 //   refuted     none does: the limiter differs from the rule
-//   undecided   the search was given up, or other answers could be explained as well
+//   unknown     the search was given up, or other answers could be explained as well
 //
 // Behind a slow network too many answers are explainable. A second pass then assumes that every request spent at least a part of the
 // quickest response time on the network. A refutation always uses the full time.
 //
 //   sent |------------?------------| answered         sent |----?----|   network, both ways   | answered
 //
-// A request is decidable if the opposite answer cannot be explained. A sample of the requests is checked.
+// An answer is ambiguous if the opposite one can be explained as well. A sample of the requests is checked.
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { countingOf } from './counting-of.js';
 import { phasesOf } from './phases.js';
@@ -19,8 +19,8 @@ import { hasCosts, type Pause, quickestMs, type SeenRequest, WAY_SHARES, without
 import { type Settled, settledOf } from './smallest-set.js';
 
 export type Explanation =
-  /** Of `looked` sampled requests, `undecided` have two possible answers, with `wayMs` of network time at least. */
-  | { readonly type: 'explained'; readonly undecided: number; readonly looked: number; readonly wayMs: number }
+  /** Of `sampled` requests, `ambiguous` have two possible answers, with `wayMs` of network time at least. */
+  | { readonly type: 'explained'; readonly ambiguous: number; readonly sampled: number; readonly wayMs: number }
   | Refuted
   /** 'not seen': the answers depend on something hidden. 'paused': explained only if the clock stopped in pauses. */
   | { readonly type: 'unknown'; readonly why: 'too many' | 'not seen' | 'paused' };
@@ -45,13 +45,13 @@ interface ExplanationOptions {
 
 type Given = { readonly [name in keyof ExplanationOptions]-?: Exclude<ExplanationOptions[name], undefined> };
 
-const MOST_NODES = 300_000;
+const DEFAULT_NODES = 300_000;
 const NODES_OF_REQUEST = 200;
 /** Limit on nodes over all phases, as a multiple of `mostNodes`. */
 const PHASES_SHARE = 4;
 const RANGES = 32;
-const LOOKED = 16;
-const TOO_UNCERTAIN = 0.5;
+const SAMPLED = 16;
+const TOO_AMBIGUOUS = 0.5;
 
 /** @param requests all of one key @param rules at least one; a refutation is about the first */
 export function explain(
@@ -59,7 +59,7 @@ export function explain(
   rules: readonly RuleDefinition[],
   { slackMs, transportMs = Number.POSITIVE_INFINITY, pauses = [], ...given }: ExplanationOptions,
 ): Explanation {
-  const mostNodes = given.mostNodes ?? Math.max(MOST_NODES, NODES_OF_REQUEST * requests.length);
+  const mostNodes = given.mostNodes ?? Math.max(DEFAULT_NODES, NODES_OF_REQUEST * requests.length);
   const options = { slackMs, transportMs, pauses: [], mostNodes };
   const found = explainFor(requests, rules, options, 0);
   if (found.type === 'refuted') {
@@ -80,13 +80,13 @@ export function explain(
     if (saysEnough(best) || wayMs < 1) break;
     const other = explainFor(requests, rules, options, wayMs);
     if (other.type !== 'explained') continue;
-    if (best.type !== 'explained' || other.undecided < best.undecided) best = other;
+    if (best.type !== 'explained' || other.ambiguous < best.ambiguous) best = other;
   }
   return best;
 }
 
 export function saysEnough(found: Explanation): boolean {
-  return found.type === 'explained' && (found.looked === 0 || found.undecided < TOO_UNCERTAIN * found.looked);
+  return found.type === 'explained' && (found.sampled === 0 || found.ambiguous < TOO_AMBIGUOUS * found.sampled);
 }
 
 function explainFor(
@@ -99,13 +99,13 @@ function explainFor(
   const found = byAnyRule(requests, rules, options);
   if (found.type !== 'explained') return found;
   const answered = requests.filter(({ decision }) => decision !== 'unknown');
-  let [undecided, looked] = [0, 0];
-  for (const one of spread(answered, LOOKED)) {
-    looked += 1;
-    if (found.explains(requests.map((request) => (request === one ? turnedRound(request) : request)))) undecided += 1;
-    if (undecided >= TOO_UNCERTAIN * LOOKED) break;
+  let [ambiguous, sampled] = [0, 0];
+  for (const one of spread(answered, SAMPLED)) {
+    sampled += 1;
+    if (found.explains(requests.map((request) => (request === one ? turnedRound(request) : request)))) ambiguous += 1;
+    if (ambiguous >= TOO_AMBIGUOUS * SAMPLED) break;
   }
-  return { type: 'explained', undecided, looked, wayMs };
+  return { type: 'explained', ambiguous, sampled, wayMs };
 }
 
 interface Impossible extends Omit<Refuted, 'settled'> {

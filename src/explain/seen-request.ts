@@ -11,7 +11,7 @@ export interface SeenRequest {
   /** 'unknown': it may have been counted before its answer, or never. */
   readonly decision: 'admitted' | 'limited' | 'unknown';
   /** The wait announced by a limited answer, in ms. */
-  readonly toldMs?: number | undefined;
+  readonly announcedMs?: number | undefined;
 }
 
 export function hasCosts(requests: readonly SeenRequest[]): boolean {

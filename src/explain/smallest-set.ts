@@ -15,8 +15,8 @@ export interface Settled {
 const MOST_ANSWERS = 200;
 
 /** Limits of the search for the set: trials, and nodes of each. Large sets are reduced as far as that allows. */
-const MOST_ASKED = 60;
-const MOST_NODES = 4_000;
+const MOST_TRIALS = 60;
+const NODES_OF_TRIAL = 4_000;
 
 /** @param nearMs sending time of a request near the one whose answer settled it */
 export function settledOf(
@@ -50,15 +50,15 @@ export function settledOf(
   const all = upTo(last);
   let set = new Set(all.filter(({ decision }) => decision !== 'unknown'));
   if (set.size > MOST_ANSWERS) return { last, set: undefined };
-  let asked = 0;
+  let trials = 0;
   for (let size = 2 ** (31 - Math.clz32(set.size)); size >= 1; size /= 2) {
-    const parts = [...set];
-    for (let from = 0; from < parts.length && asked < MOST_ASKED; from += size) {
+    const members = [...set];
+    for (let from = 0; from < members.length && trials < MOST_TRIALS; from += size) {
       const fewer = new Set(set);
-      for (const one of parts.slice(from, from + size)) fewer.delete(one);
-      asked += 1;
+      for (const one of members.slice(from, from + size)) fewer.delete(one);
+      trials += 1;
       const some = all.map((one) => (fewer.has(one) ? one : { ...one, decision: 'unknown' as const }));
-      if (isRefuted(some, MOST_NODES)) set = fewer;
+      if (isRefuted(some, NODES_OF_TRIAL)) set = fewer;
     }
   }
   return { last, set: [...set].sort((one, other) => one.sentMs - other.sentMs) };

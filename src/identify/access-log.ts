@@ -64,9 +64,9 @@ export async function readAccessLog(path: string, options: AccessLogOptions): Pr
     const atMs = times[k]! - originMs;
     const sentMs = order === 'start' ? atMs : atMs - tookMs - durations.roughMs;
     const answeredMs = order === 'end' ? atMs + roughMs : atMs + tookMs + durations.roughMs + roughMs;
-    const vagueMs = roughMs + (order === 'unknown' ? 2 : 1) * durations.roughMs;
+    const uncertaintyMs = roughMs + (order === 'unknown' ? 2 : 1) * durations.roughMs;
     const decision = isLimited(k) ? 'limited' : 'admitted';
-    return { key: client, sentMs, answeredMs, decision, status: Number(statuses[k]), vagueMs };
+    return { key: client, sentMs, answeredMs, decision, status: Number(statuses[k]), uncertaintyMs };
   });
   const fifth = chosen.own.filter((k) => Number(statuses[k]) >= 500 && !isLimited(k)).length;
   const unread = own.filter((k) => !isKnown(k)).length;

@@ -1,7 +1,7 @@
 // An answer as a document. Pure.
 import { type Block, type ReportDocument, sentence } from '../report/block.js';
 import type { Answer, Rule } from './answer.js';
-import type { Telling } from './distinguishing-probe.js';
+import type { DistinguishingProbe } from './distinguishing-probe.js';
 import type { Volley } from './probe.js';
 
 const MOST_RULES = 6;
@@ -9,7 +9,7 @@ const MOST_RULES = 6;
 const units: Readonly<Record<string, string>> = { window_ms: 'ms', token_ms: 'ms', block_ms: 'ms', phase_ms: 'ms' };
 
 export function answerDocument(answer: Answer, target: string): ReportDocument {
-  const { verdict, rules, remarks, telling, requests, seconds } = answer;
+  const { verdict, rules, remarks, distinguishing, requests, seconds } = answer;
   const isExplained = rules.every(({ offMs }) => offMs === 0);
   const heads: Readonly<Record<Answer['verdict'], string>> = {
     'one rule': `One rule was found that ${isExplained ? 'explains every answer' : 'comes near the answers'}.`,
@@ -28,7 +28,7 @@ export function answerDocument(answer: Answer, target: string): ReportDocument {
     blocks: [
       ...rules.slice(0, MOST_RULES).flatMap(ruleBlocks),
       ...(left > 0 ? [sentence(`and ${left} more; --json lists them.`)] : []),
-      ...(telling === undefined ? [] : [tellingBlock(telling)]),
+      ...(distinguishing === undefined ? [] : [distinguishingBlock(distinguishing)]),
       ...remarks.map((remark) => sentence(remark)),
     ],
   };
@@ -53,13 +53,13 @@ function short(value: number): string {
   return String(Number(value.toPrecision(6)));
 }
 
-function tellingBlock({ restMs, volleys, counts, expected, tellsAll }: Telling): Block {
+function distinguishingBlock({ restMs, volleys, counts, expected, distinguishesAll }: DistinguishingProbe): Block {
   const before = restMs === 0 ? 'with a new key' : `after ${s(restMs)} without a request`;
   const requests = volleys.reduce((sum, volley) => sum + volley.n, 0);
   const verb = counts === 'admitted' ? 'admits' : 'holds';
   return {
     kind: 'table',
-    title: `This would distinguish ${tellsAll ? 'them' : 'some of them'}, with ${requests} requests: ${before}, ${volleysText(volleys)}.`,
+    title: `This would distinguish ${distinguishesAll ? 'them' : 'some of them'}, with ${requests} requests: ${before}, ${volleysText(volleys)}.`,
     columns: [`${verb}${volleys.length === 1 ? '' : ' of the last'}`, 'rule'],
     rows: expected.map(({ words, least, most }) => [
       least === most ? `${least === 0 ? 'none' : least}` : `${least} to ${most}`,

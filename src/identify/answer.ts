@@ -2,15 +2,15 @@
 
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { checkRule } from '../limiter/rule/rule-definition.js';
-import { waitsInWords } from '../live/told-waits.js';
+import { waitsInWords } from '../live/announced-waits.js';
 import { modulo } from '../math/modulo.js';
 import { roundest } from '../math/roundest.js';
-import { type Telling, tellingProbe } from './distinguishing-probe.js';
+import { type DistinguishingProbe, distinguishingProbe } from './distinguishing-probe.js';
 import type { Evidence } from './evidence.js';
 import type { Investigated } from './explanations.js';
 import type { Fitted } from './fit.js';
 import type { Keys } from './key-check.js';
-import { lasting } from './parameter-search.js';
+import { searchByRun } from './parameter-search.js';
 import { moved, withEdgeAt } from './parameter-steps.js';
 import { isOpen } from './probes.js';
 import { productsLike } from './products-like.js';
@@ -43,7 +43,7 @@ export interface Answer {
   readonly rules: readonly Rule[];
   readonly remarks: readonly string[];
   /** For several rules: a probe that would distinguish them, if one is certain to. */
-  readonly telling?: Telling | undefined;
+  readonly distinguishing?: DistinguishingProbe | undefined;
   /** Whether keys are counted separately; absent if nothing was sent. */
   readonly keys?: Keys | 'not asked' | undefined;
   readonly requests: number;
@@ -75,12 +75,12 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
   const isLimited = evidence.seen.some(({ decision }) => decision === 'limited');
   if (!isLimited) return { verdict: 'undecided', rules: [], remarks: stopped, ...common };
   const { alive } = investigated;
-  const isLog = evidence.vagueMs > 0;
+  const isLog = evidence.uncertaintyMs > 0;
   const again = isLog ? '' : ' Repeat it on an idle machine.';
   const headers = headersInWords(investigated, alive);
-  if (alive.length === 0 && (isLog || evidence.slowestMs > MOST_LATE_MS)) {
-    const slowestMs = Math.round(evidence.slowestMs);
-    const remark = `No rule was found that explains these answers; but ${isLog ? `the log leaves open by up to ${slowestMs} ms when a request was decided` : `some came up to ${slowestMs} ms later than the quickest`}, and not all that this leaves open was searched.${again}`;
+  if (alive.length === 0 && (isLog || evidence.widestMs > MOST_LATE_MS)) {
+    const widestMs = Math.round(evidence.widestMs);
+    const remark = `No rule was found that explains these answers; but ${isLog ? `the log leaves open by up to ${widestMs} ms when a request was decided` : `some came up to ${widestMs} ms later than the quickest`}, and not all that this leaves open was searched.${again}`;
     return { verdict: 'undecided', rules: [], remarks: [...stopped, remark, ...headers], ...common };
   }
   if (alive.length === 0) {
@@ -101,7 +101,7 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
   }
   const cut = cutInWords(ended);
   const unrestMs = unrestOf(evidence);
-  const openMs = unrestMs + evidence.vagueMs;
+  const openMs = unrestMs + evidence.uncertaintyMs;
   const timed = alive.filter(({ best }) => !best.structure.isInFlight);
   const shortest = Math.min(...timed.map(({ best }) => best.parameters.spanMs));
   if (openMs > MOST_UNREST * shortest) {
@@ -112,9 +112,9 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
     return { verdict: 'undecided', rules: [], remarks: [...stopped, remark, ...headers], ...common };
   }
   const cellMs = Math.min(...alive.map(({ best }) => best.structure.period?.(best.parameters) ?? Infinity));
-  if (!isLog && evidence.slowestMs > cellMs) {
+  if (!isLog && evidence.widestMs > cellMs) {
     // Counted in another cell, the same answers could come from another rule.
-    const remark = `Some answers came up to ${Math.round(evidence.slowestMs)} ms later than the quickest: longer than the ${Math.round(cellMs)} ms of a cell in which the nearest rule would count, and not all that this leaves open was searched.${again}`;
+    const remark = `Some answers came up to ${Math.round(evidence.widestMs)} ms later than the quickest: longer than the ${Math.round(cellMs)} ms of a cell in which the nearest rule would count, and not all that this leaves open was searched.${again}`;
     return { verdict: 'undecided', rules: [], remarks: [...stopped, remark, ...headers], ...common };
   }
   const families = new Set(alive.map(({ best }) => best.structure.family)).size;
@@ -131,10 +131,10 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
     );
   remarks.push(...cut);
   if (rules.length === 1) return { verdict: 'one rule', rules, remarks: [...remarks, ...headers], ...common };
-  const telling = tellingProbe(alive, evidence);
-  if (telling === undefined)
+  const distinguishing = distinguishingProbe(alive, evidence);
+  if (distinguishing === undefined)
     remarks.push(`${rules.length} rules fit all answers, and no available probe distinguishes them.`);
-  return { verdict: 'several', rules, remarks: [...remarks, ...headers], telling, ...common };
+  return { verdict: 'several', rules, remarks: [...remarks, ...headers], distinguishing, ...common };
 }
 
 function cutInWords(ended: Investigated['ended']): string[] {
@@ -244,7 +244,7 @@ function atWidest(
   const mostMs = Math.max(TOLERANCE_MS, violationMs);
   const violation = (one: Parameters, most: number) =>
     violationOf({ structure, parameters: one }, evidence, { mostMs: most }).ms;
-  const pieces = structure.period === undefined ? [] : lasting(structure, evidence, mostMs);
+  const pieces = structure.period === undefined ? [] : searchByRun(structure, evidence, mostMs);
   const all = pieces.map((one) => one.parameters).filter((one) => violation(one, mostMs) <= mostMs);
   const limit = rangeOf([ranges.limit.least, ranges.limit.most, ...all.map((one) => one.limit)]);
   const span = rangeOf([ranges.spanMs.least, ranges.spanMs.most, ...all.map((one) => one.spanMs)]);
@@ -256,11 +256,11 @@ function widened({ least, most }: Range, byMs: number): Range {
 }
 
 function headersInWords({ evidence }: Investigated, alive: readonly Fitted[]): string[] {
-  const told = evidence.seen.find(({ toldLimit }) => toldLimit !== undefined)?.toldLimit;
+  const announced = evidence.seen.find(({ announcedLimit }) => announcedLimit !== undefined)?.announcedLimit;
   const limits = [...new Set(alive.map(({ best }) => best.parameters.limit))];
   const words: string[] = [];
-  if (told !== undefined && limits.length === 1 && told !== limits[0]) {
-    words.push(`The headers state a limit of ${told}; the answers show ${limits[0]}.`);
+  if (announced !== undefined && limits.length === 1 && announced !== limits[0]) {
+    words.push(`The headers state a limit of ${announced}; the answers show ${limits[0]}.`);
   }
   const waits = waitsInWords(evidence.seen);
   if (waits !== undefined) words.push(waits);

@@ -109,9 +109,9 @@ export async function ask<Found extends Investigated>(
               answeredMs,
               decision: read.admitted ? 'admitted' : 'limited',
               status: answer.status,
-              toldMs: read.retryAfterMs,
-              toldLimit: target.limit,
-              toldRemaining: toldRemaining(answer),
+              announcedMs: read.retryAfterMs,
+              announcedLimit: target.limit,
+              announcedRemaining: announcedRemaining(answer),
             });
           },
           broke: ({ words }) => {
@@ -163,7 +163,7 @@ export async function ask<Found extends Investigated>(
   }
 }
 
-function toldRemaining({ fields }: PoolAnswer): number | undefined {
+function announcedRemaining({ fields }: PoolAnswer): number | undefined {
   const text = (name: string) => String(fields[name] ?? '');
   const announced = remainingIn(fields);
   if (announced !== undefined) return announced;

@@ -11,13 +11,13 @@ import { probesFor, RESTED } from './probes.js';
 import { type Hypothesis, windowMsOf } from './structure.js';
 import { TOLERANCE_MS, violationOf } from './violation.js';
 
-export interface Telling {
+export interface DistinguishingProbe {
   readonly restMs: number;
   /** The last one decides. */
   readonly volleys: readonly Volley[];
   readonly counts: 'admitted' | 'held';
   readonly expected: readonly Expected[];
-  readonly tellsAll: boolean;
+  readonly distinguishesAll: boolean;
 }
 
 /** Number of requests of the last volley that one rule predicts. */
@@ -36,11 +36,11 @@ const MOST_MS = 300_000;
 const MOST_REQUESTS = 500;
 
 /** The cheapest probe that distinguishes most pairs; undefined if none is certain to distinguish any. @param left budget */
-export function tellingProbe(
+export function distinguishingProbe(
   all: readonly Fitted[],
   evidence: Evidence,
   left: { readonly requests: number; readonly timeMs: number } = { requests: Infinity, timeMs: Infinity },
-): Telling | undefined {
+): DistinguishingProbe | undefined {
   const alive = all.slice(0, MOST_RULES);
   if (alive.length < 2) return undefined;
   const hasKeys = evidence.keys.length > 1;
@@ -53,9 +53,9 @@ export function tellingProbe(
       state: hasKeys ? undefined : violationOf(hypothesis, evidence).states.get(key),
     })),
   );
-  const lateMs = Math.max(2 * TOLERANCE_MS, evidence.longestMs - evidence.shortestMs - evidence.vagueMs);
+  const lateMs = Math.max(2 * TOLERANCE_MS, evidence.longestMs - evidence.shortestMs - evidence.uncertaintyMs);
   const pairs = (alive.length * (alive.length - 1)) / 2;
-  let best: { told: number; cost: number; telling: Telling } | undefined;
+  let best: { separated: number; cost: number; found: DistinguishingProbe } | undefined;
   for (const { probe: asked } of probesFor(alive, evidence, 1, true)) {
     if (requestsOf(asked) > left.requests || restMs + lengthOf(asked) > left.timeMs) continue;
     const probe = { ...asked, volleys: asked.volleys.map(({ atMs, n }) => ({ atMs: Math.round(atMs), n })) };
@@ -74,17 +74,20 @@ export function tellingProbe(
           const { id, words } = alive[k]!.best.structure;
           return { structure: id, words, least: Math.min(...numbers), most: Math.max(...numbers) };
         });
-        const told = toldOf(expected);
+        const separated = separatedPairs(expected);
         const volleys = probe.volleys.slice(0, decides + 1);
         const cost = costOf({ ...probe, volleys });
-        const isBetter = best === undefined ? told > 0 : told > best.told || (told === best.told && cost < best.cost);
+        const isBetter =
+          best === undefined
+            ? separated > 0
+            : separated > best.separated || (separated === best.separated && cost < best.cost);
         if (!isBetter) continue;
-        const tellsAll = told === pairs && alive.length === all.length;
-        best = { told, cost, telling: { restMs, volleys, counts, expected, tellsAll } };
+        const distinguishesAll = separated === pairs && alive.length === all.length;
+        best = { separated, cost, found: { restMs, volleys, counts, expected, distinguishesAll } };
       }
     }
   }
-  return best?.telling;
+  return best?.found;
 }
 
 function costOf(probe: Probe): number {
@@ -111,7 +114,7 @@ function variantsOf(probe: Probe, lateMs: number): Probe[] {
   }));
 }
 
-function toldOf(expected: readonly Expected[]): number {
+function separatedPairs(expected: readonly Expected[]): number {
   const isApart = (one: Expected, other: Expected) => one.most < other.least || other.most < one.least;
   return expected.reduce((sum, one, k) => sum + expected.slice(k + 1).filter((other) => isApart(one, other)).length, 0);
 }

@@ -15,10 +15,10 @@ export interface Seen extends SeenRequest {
   readonly key: string;
   readonly status?: number | undefined;
   /** Limit and remainder announced by the answer: hints. */
-  readonly toldLimit?: number | undefined;
-  readonly toldRemaining?: number | undefined;
+  readonly announcedLimit?: number | undefined;
+  readonly announcedRemaining?: number | undefined;
   /** Uncertainty of sending and answer together, as in a log with times in whole seconds. Default: 0. */
-  readonly vagueMs?: number | undefined;
+  readonly uncertaintyMs?: number | undefined;
   /** Additional time of an admitted request is work of the service, not a delay by the limiter. */
   readonly isWork?: true | undefined;
 }
@@ -44,17 +44,17 @@ export interface Evidence {
   /** Shortest and longest transport time of a request and its answer, without delays by the limiter. */
   readonly shortestMs: number;
   readonly longestMs: number;
-  readonly slowestMs: number;
+  readonly widestMs: number;
   readonly isHeld: boolean;
   /** Sending times of requests with uncertain instants; the latest ones. */
   readonly slow: readonly number[];
   readonly admittedMs: number;
   readonly limitedMs: number;
-  /** How much quicker than the quickest a request could be, plus `vagueMs`. */
+  /** How much quicker than the quickest a request could be, plus `uncertaintyMs`. */
   readonly slackMs: number;
-  readonly vagueMs: number;
+  readonly uncertaintyMs: number;
   /** Longest additional time on the way to the limiter, if it holds admitted requests; Infinity otherwise. */
-  readonly mostMs: number;
+  readonly longestExtraMs: number;
 }
 
 const HELD_MS = 15;
@@ -65,35 +65,36 @@ const FEW_HELD = 3;
 /** @param whole the whole evidence, if `seen` is a part: transport times come from it */
 export function evidenceOf(seen: readonly Seen[], whole?: Evidence): Evidence {
   if (whole !== undefined) return { ...whole, seen, keys: keysOf(seen, whole) };
-  const vagueMs = seen.reduce((most, one) => Math.max(most, one.vagueMs ?? 0), 0);
+  const uncertaintyMs = seen.reduce((most, one) => Math.max(most, one.uncertaintyMs ?? 0), 0);
   const took = (decision: Seen['decision']) =>
     seen
       .filter((one) => one.decision === decision)
-      .map((one) => Math.max(0, one.answeredMs - one.sentMs - vagueMs))
+      .map((one) => Math.max(0, one.answeredMs - one.sentMs - uncertaintyMs))
       .sort((a, b) => a - b);
   const [admitted, limited] = [took('admitted'), took('limited')];
   const shortestMs = Math.min(admitted[0] ?? Infinity, limited[0] ?? Infinity, 1_000);
-  const held = seen.some((one) => one.isWork) ? [] : laterThanRefused(seen, admitted, limited, vagueMs);
+  const held = seen.some((one) => one.isWork) ? [] : laterThanRefused(seen, admitted, limited, uncertaintyMs);
   const isHeld = held.length > 0;
   const heldFromMs = isHeld ? Math.min(...held) : Infinity;
   const free = admitted.filter((ms) => ms < heldFromMs);
   const usualMs = limited.length >= 5 ? quantile(limited, USUAL) : quantile(free.length > 0 ? free : admitted, USUAL);
-  const longestMs = Math.max(shortestMs + 1, usualMs) + vagueMs;
+  const longestMs = Math.max(shortestMs + 1, usualMs) + uncertaintyMs;
   const times = {
     shortestMs,
     longestMs,
-    admittedMs: (admitted[0] ?? shortestMs) + vagueMs,
-    limitedMs: (limited[0] ?? shortestMs) + vagueMs,
-    slackMs: Math.max(SLACK_MS, sinceFirst(admitted), sinceFirst(limited)) + vagueMs,
-    vagueMs,
-    mostMs: isHeld
-      ? Math.max(limited.at(-1) ?? 0, longestMs - vagueMs, limited.length < 5 ? shortestMs + FEW_MS : 0) - shortestMs
+    admittedMs: (admitted[0] ?? shortestMs) + uncertaintyMs,
+    limitedMs: (limited[0] ?? shortestMs) + uncertaintyMs,
+    slackMs: Math.max(SLACK_MS, sinceFirst(admitted), sinceFirst(limited)) + uncertaintyMs,
+    uncertaintyMs,
+    longestExtraMs: isHeld
+      ? Math.max(limited.at(-1) ?? 0, longestMs - uncertaintyMs, limited.length < 5 ? shortestMs + FEW_MS : 0) -
+        shortestMs
       : Infinity,
     isHeld,
   };
   const keys = keysOf(seen, times);
   const widest = ({ first, last }: Queue) => first.reduce((most, ms, k) => Math.max(most, last[k]! - ms), 0);
-  const slowestMs = keys.reduce((most, one) => Math.max(most, widest(one.admitted), widest(one.limited)), 0);
+  const widestMs = keys.reduce((most, one) => Math.max(most, widest(one.admitted), widest(one.limited)), 0);
   const widths = ({ first, last, sent }: Queue) => [...sent].map((ms, k) => ({ ms, widthMs: last[k]! - first[k]! }));
   const slow = keys
     .flatMap((one) => [...widths(one.admitted), ...widths(one.limited)])
@@ -101,7 +102,7 @@ export function evidenceOf(seen: readonly Seen[], whole?: Evidence): Evidence {
     .sort((a, b) => b.widthMs - a.widthMs)
     .slice(0, MOST_SLOW)
     .map(({ ms }) => ms);
-  return { seen, keys, ...times, slowestMs, slow };
+  return { seen, keys, ...times, widestMs, slow };
 }
 
 const USUAL = 0.95;
@@ -128,12 +129,12 @@ function laterThanRefused(
   seen: readonly Seen[],
   admitted: readonly number[],
   limited: readonly number[],
-  vagueMs: number,
+  uncertaintyMs: number,
 ): number[] {
   const [quickestMs = 0] = admitted;
   const late = volleysIn([...seen].sort((a, b) => a.sentMs - b.sentMs)).flatMap((volley) => {
     const took = (decision: Seen['decision']) =>
-      volley.filter((one) => one.decision === decision).map((one) => one.answeredMs - one.sentMs - vagueMs);
+      volley.filter((one) => one.decision === decision).map((one) => one.answeredMs - one.sentMs - uncertaintyMs);
     const refused = took('limited');
     const fromMs = Math.max(...refused, 2 * quickestMs) + HELD_MS;
     return refused.length === 0 ? [] : took('admitted').filter((ms) => ms > fromMs);
@@ -165,15 +166,15 @@ function quantile(ascending: readonly number[], share: number): number {
   return ascending[Math.min(ascending.length - 1, Math.floor(ascending.length * share))] ?? 0;
 }
 
-type Times = Pick<Evidence, 'shortestMs' | 'admittedMs' | 'limitedMs' | 'mostMs' | 'slackMs'>;
+type Times = Pick<Evidence, 'shortestMs' | 'admittedMs' | 'limitedMs' | 'longestExtraMs' | 'slackMs'>;
 
 export function countedWithin(
   one: Seen,
-  { shortestMs, admittedMs, limitedMs, mostMs, slackMs }: Times,
+  { shortestMs, admittedMs, limitedMs, longestExtraMs, slackMs }: Times,
 ): readonly [number, number] {
   const first = one.sentMs + shortestMs / 2;
   const quickest = one.decision === 'admitted' ? admittedMs : limitedMs;
-  return [first, first + slackMs + Math.min(mostMs, Math.max(0, one.answeredMs - one.sentMs - quickest))];
+  return [first, first + slackMs + Math.min(longestExtraMs, Math.max(0, one.answeredMs - one.sentMs - quickest))];
 }
 
 function keysOf(seen: readonly Seen[], times: Times): KeyEvidence[] {

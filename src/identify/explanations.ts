@@ -3,7 +3,7 @@ import { type Evidence, evidenceOf, type Seen } from './evidence.js';
 import { featuresOf } from './features.js';
 import { type Fitted, fitted, fittedFrom } from './fit.js';
 import { proofOf } from './order-proof.js';
-import { lasting } from './parameter-search.js';
+import { searchByRun } from './parameter-search.js';
 import { type Hypothesis, isByToken, type Structure, windowMsOf } from './structure.js';
 import { structures } from './structures.js';
 import { TOLERANCE_MS } from './violation.js';
@@ -19,11 +19,11 @@ export interface Investigated {
   readonly ended: 'settled' | 'budget' | 'time' | 'stopped' | 'never limited';
 }
 
-export function investigated(seen: readonly Seen[]): Investigated {
+export function identifyAtOnce(seen: readonly Seen[]): Investigated {
   const evidence = evidenceOf(seen);
   const all = explanationsOf(evidence, [], structures);
   const isAlive = ({ violationMs }: Fitted) => violationMs <= TOLERANCE_MS;
-  const { revived, refuted } = looked(
+  const { revived, refuted } = recheckNearMisses(
     all.filter((one) => !isAlive(one)),
     evidence,
   );
@@ -43,14 +43,14 @@ export function investigated(seen: readonly Seen[]): Investigated {
 }
 
 /** Searches all orders of counting for near misses: structures that explain the answers after all, and refuted ones. */
-export function looked(
-  doubtful: readonly Fitted[],
+export function recheckNearMisses(
+  nearMisses: readonly Fitted[],
   evidence: Evidence,
 ): { readonly revived: Fitted[]; readonly refuted: Fitted[] } {
   const [revived, refuted]: [Fitted[], Fitted[]] = [[], []];
-  for (const one of doubtful) {
+  for (const one of nearMisses) {
     const now = fitted(one.best.structure, evidence, one);
-    if (now.violationMs > TOLERANCE_MS + evidence.slowestMs) continue;
+    if (now.violationMs > TOLERANCE_MS + evidence.widestMs) continue;
     const isOut = now.violationMs > TOLERANCE_MS && proofOf(now.best, evidence) === 'refuted';
     (isOut ? refuted : revived).push(now);
   }
@@ -94,10 +94,10 @@ function possibleOf(among: readonly Structure[], counts: readonly number[]): Str
 }
 
 /** Searches structures by how many answers in a row they explain: for some, following the violation leads nowhere. */
-export function lastingOf(evidence: Evidence, among: readonly Structure[]): Fitted[] {
+export function explanationsByRun(evidence: Evidence, among: readonly Structure[]): Fitted[] {
   const held = among.filter(({ holds }) => evidence.isHeld || holds === undefined);
   return possibleOf(held, featuresOf(evidence).counts).flatMap((structure) => {
-    const samples = lasting(structure, evidence);
+    const samples = searchByRun(structure, evidence);
     if (samples.length === 0) return [];
     const found = fittedFrom(samples, structure, evidence);
     return found.violationMs <= TOLERANCE_MS ? [found] : [];

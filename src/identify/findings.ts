@@ -26,12 +26,12 @@ export async function writeFindings(
   sent?: Sent | undefined,
 ): Promise<string> {
   const path = resolve(folder);
-  const lines = found.evidence.seen.map((one) => JSON.stringify(one));
+  const lines = found.evidence.seen.map((one) => JSON.stringify(withNames(one, storedNames)));
   const scenario = followUpScenario(answer, target, found.evidence.seen, sent);
   try {
     makeFolder(path);
     await Promise.all([
-      ...(found.evidence.vagueMs > 0 ? [] : [writeFile(join(path, EVIDENCE), `${lines.join('\n')}\n`)]),
+      ...(found.evidence.uncertaintyMs > 0 ? [] : [writeFile(join(path, EVIDENCE), `${lines.join('\n')}\n`)]),
       writeFile(
         join(path, 'answer.json'),
         `${JSON.stringify(identificationOf(answer, found.evidence.seen, target), undefined, 2)}\n`,
@@ -75,7 +75,7 @@ export async function readEvidence(path: string): Promise<Seen[] | undefined> {
     .filter((line) => line.trim() !== '')
     .map((line, k) => {
       try {
-        const one = JSON.parse(line) as Seen;
+        const one = withNames(JSON.parse(line) as object, readNames) as Seen;
         const answeredMs = one.answeredMs ?? Infinity;
         const isOne =
           typeof one.key === 'string' &&
@@ -90,6 +90,21 @@ export async function readEvidence(path: string): Promise<Seen[] | undefined> {
     });
   if (seen.length === 0) throw invalid('It is empty.');
   return seen;
+}
+
+/** Names in the file that differ from those of the code. */
+const storedNames: Names = {
+  announcedMs: 'toldMs',
+  announcedLimit: 'toldLimit',
+  announcedRemaining: 'toldRemaining',
+  uncertaintyMs: 'vagueMs',
+};
+const readNames: Names = Object.fromEntries(Object.entries(storedNames).map(([name, stored]) => [stored, name]));
+
+type Names = Readonly<Record<string, string>>;
+
+function withNames(one: object, names: Names): object {
+  return Object.fromEntries(Object.entries(one).map(([name, value]) => [names[name] ?? name, value]));
 }
 
 function isFile(path: string): Promise<boolean> {

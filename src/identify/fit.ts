@@ -7,7 +7,7 @@
 import type { Evidence } from './evidence.js';
 import { type Features, featuresOf } from './features.js';
 import { proofOf } from './order-proof.js';
-import { lasting } from './parameter-search.js';
+import { searchByRun } from './parameter-search.js';
 import { isNear, moved, neighboursOf, parametersOf, scatteredFrom } from './parameter-steps.js';
 import { COUNTED_AT, endOf, type Range, rangeOf } from './ranges.js';
 import { GRID, LONGEST, nearPartOf, PHASES, startsOf } from './search-starts.js';
@@ -45,7 +45,7 @@ export function fitted(
   if (!fitting.isExplained && (from === undefined || fitting.isNearly))
     fitting.search(near, from?.best.parameters.otherMs);
   if (!fitting.isExplained && from !== undefined && from.violationMs <= TOLERANCE_MS)
-    fitting.improve(lasting(structure, evidence));
+    fitting.improve(searchByRun(structure, evidence));
   return fitting.result();
 }
 
@@ -211,14 +211,14 @@ class Fitting {
     let [ms, parameters] = [givenMs, given];
     // This close, the instants of counting matter.
     const isWorth = ms <= this.#bestMs;
-    if (isWorth && ms > TOLERANCE_MS && ms <= TOLERANCE_MS + this.#evidence.slowestMs) {
+    if (isWorth && ms > TOLERANCE_MS && ms <= TOLERANCE_MS + this.#evidence.widestMs) {
       for (const countedAt of COUNTED_AT) {
         const other = { ...given, countedAt };
         const otherMs = this.#violation(other, Math.min(ms, this.#bestMs));
         if (otherMs < ms) [ms, parameters] = [otherMs, other];
       }
     }
-    if (isWorth && ms > TOLERANCE_MS && ms <= TOLERANCE_MS + this.#evidence.slowestMs) {
+    if (isWorth && ms > TOLERANCE_MS && ms <= TOLERANCE_MS + this.#evidence.widestMs) {
       for (const sentMs of this.#evidence.slow) {
         const { late = [] } = parameters;
         const other = {

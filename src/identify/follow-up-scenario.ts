@@ -21,7 +21,7 @@ export interface Sent {
 interface Load {
   readonly base: number;
   readonly burst: number;
-  readonly lasts: number;
+  readonly burstCycles: number;
   readonly every: number | undefined;
   readonly cycles: number;
 }
@@ -30,10 +30,10 @@ const CYCLES_OF_WINDOW = 20;
 const FIRST_BURST = 30;
 /** From a single burst to bursts of different lengths at different distances; cheapest first. */
 const loads: readonly Load[] = [100, 200].flatMap((cycles) => [
-  { base: 0.5, burst: 8, lasts: 5, every: undefined, cycles },
-  { base: 0.9, burst: 8, lasts: 5, every: 27, cycles },
-  { base: 0.5, burst: 4, lasts: 33, every: 47, cycles },
-  { base: 1.1, burst: 8, lasts: 11, every: 29, cycles },
+  { base: 0.5, burst: 8, burstCycles: 5, every: undefined, cycles },
+  { base: 0.9, burst: 8, burstCycles: 5, every: 27, cycles },
+  { base: 0.5, burst: 4, burstCycles: 33, every: 47, cycles },
+  { base: 1.1, burst: 8, burstCycles: 11, every: 29, cycles },
 ]);
 /** A parameter that is off by this share must show. */
 const OFF = 0.025;
@@ -54,7 +54,7 @@ export function followUpScenario(
   const cycleMs = Math.min(86_400_000, Math.max(1, Math.round(windowMs / CYCLES_OF_WINDOW)));
   const perCycle = (limit * cycleMs) / windowMs;
   const rate = (part: number) => Number((part * perCycle).toPrecision(3));
-  const { base, burst, lasts, every, cycles } = checkingLoad(rule, perCycle, cycleMs);
+  const { base, burst, burstCycles, every, cycles } = checkingLoad(rule, perCycle, cycleMs);
   const all = Object.entries(headers);
   const written = all.filter(([name]) => !SECRET.test(name));
   const left = all.filter(([name]) => SECRET.test(name)).map(([name]) => name);
@@ -77,7 +77,7 @@ export function followUpScenario(
         base_rate: rate(base),
         burst_rate: rate(burst),
         at: FIRST_BURST,
-        for: lasts,
+        for: burstCycles,
         ...(every !== undefined && { every }),
         placement: 'even',
       },
@@ -97,12 +97,12 @@ function checkingLoad(rule: Rule, perCycle: number, cycleMs: number): Load {
   for (const load of loads) {
     const instants = instantsOf(load, perCycle, cycleMs);
     const own = delaysOf(rule.limiter, instants);
-    const told = others.filter((other) => {
+    const distinguished = others.filter((other) => {
       const delays = delaysOf(other, instants);
       return delays.filter((ms, k) => isApart(ms, own[k]!)).length >= LEAST_DIFFERENT;
     }).length;
-    if (told > most) [best, most] = [load, told];
-    if (told === others.length) break;
+    if (distinguished > most) [best, most] = [load, distinguished];
+    if (distinguished === others.length) break;
   }
   return best;
 }
@@ -131,12 +131,12 @@ export function nearestTo(rule: Rule): RuleDefinition[] {
   return [...off, ...structured];
 }
 
-function instantsOf({ base, burst, lasts, every, cycles }: Load, perCycle: number, cycleMs: number): number[] {
+function instantsOf({ base, burst, burstCycles, every, cycles }: Load, perCycle: number, cycleMs: number): number[] {
   const instants: number[] = [];
   let carried = 0;
   for (let cycle = 0; cycle < cycles; cycle += 1) {
     const age = cycle - FIRST_BURST;
-    const isBurst = age >= 0 && (every === undefined ? age : age % every) < lasts;
+    const isBurst = age >= 0 && (every === undefined ? age : age % every) < burstCycles;
     carried += (isBurst ? burst : base) * perCycle;
     const n = Math.floor(carried + 1e-9);
     carried -= n;

@@ -72,9 +72,9 @@ const verdicts: Readonly<Record<Answer['verdict'], Identification['verdict']>> =
 };
 
 export function identificationOf(answer: Answer, seen: readonly Seen[], url: string | undefined): Identification {
-  const { verdict, rules, remarks, telling, keys, requests, seconds } = answer;
+  const { verdict, rules, remarks, distinguishing, keys, requests, seconds } = answer;
   const of = seen.filter(({ decision }) => decision !== 'unknown').length;
-  const limit = seen.find(({ toldLimit }) => toldLimit !== undefined)?.toldLimit;
+  const limit = seen.find(({ announcedLimit }) => announcedLimit !== undefined)?.announcedLimit;
   const limits = [...new Set(rules.map(({ parameters }) => parameters['limit']?.value))];
   const isFalse = limit !== undefined && limits.length === 1 && limits[0] !== undefined && limits[0] !== limit;
   return {
@@ -84,14 +84,14 @@ export function identificationOf(answer: Answer, seen: readonly Seen[], url: str
     verdict: verdicts[verdict],
     candidates: rules.map((rule) => candidateOf(rule, of)),
     next_probe:
-      telling === undefined
+      distinguishing === undefined
         ? null
         : {
-            rest_ms: telling.restMs,
-            volleys: telling.volleys.map(({ atMs, n }) => ({ at_ms: atMs, n })),
-            counts: telling.counts,
-            expected: telling.expected.map(({ words, least, most }) => ({ words, least, most })),
-            tells_all: telling.tellsAll,
+            rest_ms: distinguishing.restMs,
+            volleys: distinguishing.volleys.map(({ atMs, n }) => ({ at_ms: atMs, n })),
+            counts: distinguishing.counts,
+            expected: distinguishing.expected.map(({ words, least, most }) => ({ words, least, most })),
+            tells_all: distinguishing.distinguishesAll,
           },
     remarks: [...remarks],
     headers: isFalse ? [{ name: 'limit', claims: limit, seen: limits[0]! }] : [],

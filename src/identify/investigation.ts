@@ -5,10 +5,10 @@
 //                                                                         └──────────────────────────────────────────────────────┘
 
 import { type Evidence, evidenceOf, type Seen } from './evidence.js';
-import { explanationsOf, type Investigated, lastingOf, looked, preferred } from './explanations.js';
+import { explanationsByRun, explanationsOf, type Investigated, preferred, recheckNearMisses } from './explanations.js';
 import type { Fitted } from './fit.js';
 import type { Probe, Volley } from './probe.js';
-import { Choices, type InvestigationOptions, type Standing } from './probe-choice.js';
+import { Choices, type InvestigationOptions, type InvestigationState } from './probe-choice.js';
 import type { Structure } from './structure.js';
 import { fine, simple, structures } from './structures.js';
 import { TOLERANCE_MS } from './violation.js';
@@ -26,14 +26,14 @@ export interface Answered {
   readonly isOver?: boolean | undefined;
 }
 
-export type Investigation = Generator<Ask, Investigated, Answered>;
+export type InvestigationSteps = Generator<Ask, Investigated, Answered>;
 
-export function* investigate(options: InvestigationOptions): Investigation {
-  const course = new Course(options);
-  yield* course.findLimit();
-  if (!course.isLimited) return course.result(course.isOver ? 'stopped' : 'never limited');
-  yield* course.findRecovery();
-  return yield* course.narrow();
+export function* investigate(options: InvestigationOptions): InvestigationSteps {
+  const investigation = new Investigation(options);
+  yield* investigation.findLimit();
+  if (!investigation.isLimited) return investigation.result(investigation.isOver ? 'stopped' : 'never limited');
+  yield* investigation.findRecovery();
+  return yield* investigation.narrow();
 }
 
 const BURST_SHARE = 0.5;
@@ -41,9 +41,9 @@ const POLL_FACTOR = 1.25;
 const SOONER = 0.2;
 const MOST_ROUNDS = 40;
 const LATER = 4;
-const MOST_LOOKS = 3;
+const MOST_SEARCHES = 3;
 
-class Course {
+class Investigation {
   readonly #options: InvestigationOptions;
   readonly #seen: Seen[] = [];
   #fitted: Fitted[] = [];
@@ -57,10 +57,10 @@ class Course {
   isOver = false;
   readonly #searched = new Map<string, Fitted>();
   /** Former explanations that are now near misses: another order of counting may explain the answers. */
-  readonly #doubtful = new Map<string, Fitted>();
+  readonly #nearMisses = new Map<string, Fitted>();
   readonly #choices: Choices;
-  /** Numbers of answers at which `lastingOf` searched all structures. */
-  readonly #lasted: number[] = [];
+  /** Numbers of answers at which `explanationsByRun` searched all structures. */
+  readonly #runSearchesAt: number[] = [];
   #isRepeated = false;
 
   constructor(options: InvestigationOptions) {
@@ -120,29 +120,29 @@ class Course {
   /** Simple structures first; before an answer, all are fitted to all answers. */
   *narrow(): Generator<Ask, Investigated, Answered> {
     let among: readonly Structure[] = simple;
-    let looked = 0;
+    let searches = 0;
     let isComplete = false;
     for (let round = 0; round < MOST_ROUNDS; round += 1) {
       if (!isComplete) this.#refit(among);
       if (this.isOver) return this.result('stopped');
-      const next = this.#alive.length === 0 ? undefined : this.#choices.next(this.#standing);
+      const next = this.#alive.length === 0 ? undefined : this.#choices.next(this.#state);
       if (typeof next === 'object') {
         isComplete = false;
         yield* this.#ask(next.probe, next.restMs, next.isFresh);
         continue;
       }
-      if (isComplete || looked === MOST_LOOKS) {
+      if (isComplete || searches === MOST_SEARCHES) {
         // Revived structures are probed again: the order of counting that excluded them may be wrong.
         isComplete = (!isComplete && this.#revive()) || this.#hasFoundMore();
         if (isComplete) continue;
-        const last = this.#choices.telling(this.#standing) ?? this.#choices.confirming(this.#standing);
-        looked = Math.min(looked, MOST_LOOKS - 1);
+        const last = this.#choices.distinguishing(this.#state) ?? this.#choices.confirming(this.#state);
+        searches = Math.min(searches, MOST_SEARCHES - 1);
         if (last !== undefined) yield* this.#ask(last.probe, last.restMs, last.isFresh);
         else if (this.#alive.length === 0 && !this.#isRepeated) yield* this.#repeat();
         else return this.result(next ?? 'settled');
         continue;
       }
-      looked += 1;
+      searches += 1;
       isComplete = true;
       among = structures;
       this.#candidates = undefined;
@@ -161,13 +161,13 @@ class Course {
     yield* this.findRecovery();
   }
 
-  /** Searches further explanations with `lastingOf`: following the violation found none. */
+  /** Searches further explanations with `explanationsByRun`: following the violation found none. */
   #hasFoundMore(): boolean {
-    const most = this.#alive.length === 0 ? MOST_LOOKS : 1;
-    if (this.#lasted.length >= most || this.#lasted.at(-1) === this.#seen.length) return false;
-    this.#lasted.push(this.#seen.length);
+    const most = this.#alive.length === 0 ? MOST_SEARCHES : 1;
+    if (this.#runSearchesAt.length >= most || this.#runSearchesAt.at(-1) === this.#seen.length) return false;
+    this.#runSearchesAt.push(this.#seen.length);
     const before = new Set(this.#alive.map(({ best }) => best.structure));
-    const found = lastingOf(
+    const found = explanationsByRun(
       this.#evidence,
       structures.filter((one) => !before.has(one)),
     );
@@ -175,15 +175,15 @@ class Course {
     return this.#alive.some(({ best }) => !before.has(best.structure));
   }
 
-  #looked(): ReturnType<typeof looked> {
+  #recheckNearMisses(): ReturnType<typeof recheckNearMisses> {
     const alive = new Set(this.#alive.map(({ best }) => best.structure.id));
-    const doubtful = [...this.#doubtful.values()].filter(({ best }) => !alive.has(best.structure.id));
-    return looked(doubtful, evidenceOf(this.#seen));
+    const nearMisses = [...this.#nearMisses.values()].filter(({ best }) => !alive.has(best.structure.id));
+    return recheckNearMisses(nearMisses, evidenceOf(this.#seen));
   }
 
   #revive(): boolean {
-    const { revived } = this.#looked();
-    for (const { best } of revived) this.#doubtful.delete(best.structure.id);
+    const { revived } = this.#recheckNearMisses();
+    for (const { best } of revived) this.#nearMisses.delete(best.structure.id);
     if (revived.length > 0) this.#keep(preferred([...this.#alive, ...revived], this.#evidence));
     return revived.length > 0;
   }
@@ -195,7 +195,7 @@ class Course {
 
   result(ended: Investigated['ended']): Investigated {
     const evidence = evidenceOf(this.#seen);
-    const { revived, refuted } = this.#looked();
+    const { revived, refuted } = this.#recheckNearMisses();
     return {
       evidence,
       alive: preferred([...this.#alive, ...revived], evidence),
@@ -235,13 +235,13 @@ class Course {
       if (this.#evidence.isHeld && !isHeld) this.#candidates = undefined;
     }
     const isAlive = ({ violationMs }: Fitted) => violationMs <= TOLERANCE_MS;
-    const doubtMs = TOLERANCE_MS + this.#evidence.slowestMs;
+    const nearMs = TOLERANCE_MS + this.#evidence.widestMs;
     const before = new Set(this.#alive.map(({ best }) => best.structure.id));
     const attempt = (structures_: readonly Structure[]) => {
       this.#fitted = explanationsOf(this.#evidence, this.#alive, structures_, isAnew, this.#searched);
       for (const one of this.#fitted) {
         const { id } = one.best.structure;
-        if (before.has(id) && !isAlive(one) && one.violationMs <= doubtMs) this.#doubtful.set(id, one);
+        if (before.has(id) && !isAlive(one) && one.violationMs <= nearMs) this.#nearMisses.set(id, one);
       }
       return preferred(this.#fitted.filter(isAlive), this.#evidence);
     };
@@ -256,7 +256,7 @@ class Course {
     this.#keep(this.#alive);
   }
 
-  get #standing(): Standing {
+  get #state(): InvestigationState {
     const [alive, evidence, left, nowMs, key] = [this.#alive, this.#evidence, this.#left(), this.#nowMs, this.#key];
     return { alive, evidence, left, nowMs, key };
   }

@@ -3,7 +3,7 @@ import type { AccessLog } from './access-log.js';
 import { type Answer, answerOf } from './answer.js';
 import type { Investigated } from './explanations.js';
 import type { Fitted } from './fit.js';
-import { recorded } from './recorded.js';
+import { identifyRecorded } from './recorded.js';
 import { structures } from './structures.js';
 
 /** A quicker admitted request was not held for a token; as a share of a token's time. */
@@ -18,10 +18,10 @@ export function answerOfLog(
   resolution: number,
 ): { readonly found: Investigated; readonly answer: Answer } {
   const { seen, silenceMs, isStart } = log;
-  const first = recorded(seen);
+  const first = identifyRecorded(seen);
   const isExplained = first.alive.some(({ best: { structure } }) => structure.holds || structure.isInFlight);
   const isWorked = first.evidence.isHeld && !isExplained;
-  const all = isWorked ? recorded(seen.map((one) => ({ ...one, isWork: true as const }))) : first;
+  const all = isWorked ? identifyRecorded(seen.map((one) => ({ ...one, isWork: true as const }))) : first;
   const visible = all.alive.filter(({ best }) => log.hasDurations || !best.structure.isInFlight);
   const found = { ...all, alive: visible.flatMap((one) => [one, ...unseenOf(one, log)]) };
   const answer = answerOf(found, resolution);
@@ -30,7 +30,7 @@ export function answerOfLog(
     remarks.push('A limit on what is in flight would explain them, too: without durations that is not known.');
   if (isWorked) remarks.push('Admitted requests took longer than refused ones: it is taken that they were worked on.');
   const unnamed = (remark: string) => {
-    const none = { ...answer, verdict: 'undecided' as const, rules: [], telling: undefined };
+    const none = { ...answer, verdict: 'undecided' as const, rules: [], distinguishing: undefined };
     return { found, answer: { ...none, remarks: [...remarks, remark] } };
   };
   const { rules } = answer;
@@ -48,12 +48,12 @@ export function answerOfLog(
       'A limiter may count more than the requests of one client: --key names the field that it counts by, and --key none counts all together.',
     );
   }
-  const { vagueMs } = found.evidence;
-  if (rules.length === 0 || vagueMs <= COARSE_MS) return { found, answer: { ...answer, remarks } };
-  if (rules.every(({ parameters: { block_ms } }) => block_ms !== undefined && block_ms.least < GRAINS * vagueMs))
+  const { uncertaintyMs } = found.evidence;
+  if (rules.length === 0 || uncertaintyMs <= COARSE_MS) return { found, answer: { ...answer, remarks } };
+  if (rules.every(({ parameters: { block_ms } }) => block_ms !== undefined && block_ms.least < GRAINS * uncertaintyMs))
     return unnamed('What explains the answers has a block that is too short to be seen in this log: it is not said.');
   remarks.push(
-    `The log leaves open by ${vagueMs} ms when a request was decided, and not every order was searched: other rules may explain it, too.`,
+    `The log leaves open by ${uncertaintyMs} ms when a request was decided, and not every order was searched: other rules may explain it, too.`,
   );
   return { found, answer: { ...answer, verdict: 'several', remarks } };
 }
@@ -63,7 +63,7 @@ function unseenOf({ best, ...fitted }: Fitted, { hasDurations, seen }: AccessLog
   if (best.structure.id !== 'bucket' || best.parameters.limit < 2) return [];
   const tookMs = seen
     .filter(({ decision }) => decision === 'admitted')
-    .map((one) => one.answeredMs - one.sentMs - (one.vagueMs ?? 0));
+    .map((one) => one.answeredMs - one.sentMs - (one.uncertaintyMs ?? 0));
   if (hasDurations && tookMs.every((ms) => ms < HELD * best.parameters.spanMs)) return [];
   const structure = structures.find(({ id }) => id === 'queue/0')!;
   const samples = fitted.samples.map(({ parameters }) => ({ structure, parameters }));

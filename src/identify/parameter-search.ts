@@ -13,7 +13,7 @@ import { startsOf } from './search-starts.js';
 import type { Hypothesis, Parameters, Structure } from './structure.js';
 import { TOLERANCE_MS, violationOf } from './violation.js';
 
-interface Lasting {
+interface Candidate {
   readonly parameters: Parameters;
   /** Sending time of the first unexplained request; Infinity if all are explained. */
   readonly untilMs: number;
@@ -29,16 +29,16 @@ const FIRST_WIDTH = 0.04;
 const LAST_WIDTH = 2e-4;
 const ALIKE = 0.1;
 
-export function lasting(structure: Structure, evidence: Evidence, mostMs = TOLERANCE_MS): Hypothesis[] {
+export function searchByRun(structure: Structure, evidence: Evidence, mostMs = TOLERANCE_MS): Hypothesis[] {
   const features = featuresOf(evidence);
   const [anchorMs = features.fromMs] = features.recoveries;
-  const lastingOf = (parameters: Parameters): Lasting => {
+  const candidateOf = (parameters: Parameters): Candidate => {
     const { ms, sentMs } = violationOf({ structure, parameters }, evidence, { mostMs });
     return { parameters, untilMs: ms <= mostMs ? Infinity : sentMs, ms };
   };
-  const kept: Lasting[] = [];
+  const kept: Candidate[] = [];
   const take = (parameters: Parameters, width: number) => {
-    const one = lastingOf(parameters);
+    const one = candidateOf(parameters);
     if (kept.length === KEPT && !isBetter(one, kept.at(-1)!)) return;
     const same = kept.find((other) => isAlike(other.parameters, parameters, ALIKE * width));
     const near = kept.filter((other) => isNear(other.parameters, parameters));
@@ -61,7 +61,7 @@ export function lasting(structure: Structure, evidence: Evidence, mostMs = TOLER
     .map(({ parameters }) => ({ structure, parameters }));
 }
 
-function isBetter(one: Lasting, other: Lasting): boolean {
+function isBetter(one: Candidate, other: Candidate): boolean {
   return one.untilMs > other.untilMs || (one.untilMs === other.untilMs && one.ms < other.ms);
 }
 

@@ -47,6 +47,11 @@ export function neighboursOf(
   return near;
 }
 
+/** The middles of `n` equal parts of the interval from 0 to 1. */
+export function midpoints(n: number): number[] {
+  return Array.from({ length: n }, (_, k) => (k + 0.5) / n);
+}
+
 const APART = 1.3;
 
 export function isNear(one: Parameters, other: Parameters): boolean {

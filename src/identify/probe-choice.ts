@@ -1,5 +1,5 @@
 // Chooses the next probe. Pure.
-import { tellingProbe } from './distinguishing-probe.js';
+import { distinguishingProbe } from './distinguishing-probe.js';
 import type { Evidence } from './evidence.js';
 import type { Fitted } from './fit.js';
 import { lengthOf, type Probe, predicted, requestsOf } from './probe.js';
@@ -13,7 +13,7 @@ export interface Choice {
   readonly isFresh: boolean;
 }
 
-export interface Standing {
+export interface InvestigationState {
   readonly alive: readonly Fitted[];
   readonly evidence: Evidence;
   readonly left: { readonly requests: number; readonly timeMs: number };
@@ -28,12 +28,12 @@ export interface InvestigationOptions {
   readonly resolution: number;
 }
 
-const MOST_LOOKED = 8;
+const MOST_STRUCTURES = 8;
 const MOST_SAMPLES = 6;
 
 /** Number of probes in a row that may leave the same structures. */
 const PATIENCE = 2;
-const MOST_TOLD = 4;
+const MOST_DISTINGUISHED = 4;
 /** An explanation of fewer answers is confirmed by this many more probes before it is named. */
 const FEW_ANSWERS = 150;
 const MOST_CONFIRMED = 3;
@@ -43,7 +43,7 @@ export class Choices {
   readonly #asked = new Map<string, number>();
   #patience = PATIENCE;
   #last = '';
-  #told = 0;
+  #distinguished = 0;
   #confirmed = 0;
 
   constructor(options: InvestigationOptions) {
@@ -51,20 +51,20 @@ export class Choices {
   }
 
   /** The probe that separates most for its cost; the resource that prevents one; undefined if no probe separates. */
-  next(standing: Standing): Choice | 'budget' | 'time' | undefined {
-    const ids = standing.alive.map(({ best }) => best.structure.id).sort();
+  next(state: InvestigationState): Choice | 'budget' | 'time' | undefined {
+    const ids = state.alive.map(({ best }) => best.structure.id).sort();
     this.#patience = ids.join() === this.#last ? this.#patience - 1 : PATIENCE;
     this.#last = ids.join();
-    const sure = this.#patience < 0 ? this.telling(standing) : undefined;
+    const sure = this.#patience < 0 ? this.distinguishing(state) : undefined;
     if (sure !== undefined) return sure;
-    const chosen = nextProbe(standing, this.#options, this.#asked);
+    const chosen = nextProbe(state, this.#options, this.#asked);
     if (typeof chosen !== 'object') return chosen;
     this.#asked.set(chosen.probe.words, (this.#asked.get(chosen.probe.words) ?? 0) + 1);
     return chosen;
   }
 
   /** Repeats expected results: a few answers prove little, and of several rules only one predicts all further answers. */
-  confirming({ alive, evidence, left }: Standing): Choice | undefined {
+  confirming({ alive, evidence, left }: InvestigationState): Choice | undefined {
     const isEnough = alive.length === 1 && evidence.seen.length >= FEW_ANSWERS;
     if (alive.length === 0 || isEnough || this.#confirmed >= MOST_CONFIRMED) return undefined;
     const { probe, restMs } = confirming(alive[0]!, this.#confirmed);
@@ -74,23 +74,23 @@ export class Choices {
   }
 
   /** A probe that is certain to distinguish some structures; earlier ones failed because parameters adapted. */
-  telling({ alive, evidence, left }: Standing): Choice | undefined {
+  distinguishing({ alive, evidence, left }: InvestigationState): Choice | undefined {
     this.#patience = PATIENCE;
-    const telling = this.#told < MOST_TOLD ? tellingProbe(alive, evidence, left) : undefined;
-    if (telling === undefined) return undefined;
-    this.#told += 1;
-    const { restMs, volleys } = telling;
+    const found = this.#distinguished < MOST_DISTINGUISHED ? distinguishingProbe(alive, evidence, left) : undefined;
+    if (found === undefined) return undefined;
+    this.#distinguished += 1;
+    const { restMs, volleys } = found;
     return { probe: { words: 'what distinguishes them', volleys }, restMs, isFresh: restMs === 0 };
   }
 }
 
 function nextProbe(
-  { alive, evidence, left, nowMs, key }: Standing,
+  { alive, evidence, left, nowMs, key }: InvestigationState,
   { budget, timeMs: mostMs, hasKeys, resolution }: InvestigationOptions,
   asked: ReadonlyMap<string, number>,
 ): Choice | 'budget' | 'time' | undefined {
-  const looked = alive.slice(0, MOST_LOOKED);
-  const samples = looked.map((fitted, k) =>
+  const considered = alive.slice(0, MOST_STRUCTURES);
+  const samples = considered.map((fitted, k) =>
     fitted.samples.slice(0, k < 2 ? MOST_SAMPLES : 3).map((hypothesis) => ({
       hypothesis,
       state: violationOf(hypothesis, evidence).states.get(key),
@@ -98,7 +98,7 @@ function nextProbe(
   );
   let best: { score: number; probe: Probe; restMs: number; isFresh: boolean } | undefined;
   let [isBudget, isTime] = [false, false];
-  for (const { probe, restMs } of probesFor(looked, evidence, resolution, hasKeys)) {
+  for (const { probe, restMs } of probesFor(considered, evidence, resolution, hasKeys)) {
     const isFresh = hasKeys;
     const requests = requestsOf(probe);
     const timeMs = restMs + lengthOf(probe);
@@ -111,7 +111,7 @@ function nextProbe(
         JSON.stringify(predicted(hypothesis, isFresh ? undefined : state, startMs, probe, evidence)),
       ),
     );
-    const gain = gainOf(outcomes, looked, resolution);
+    const gain = gainOf(outcomes, considered, resolution);
     if (gain <= 0) continue;
     const repeats = asked.get(probe.words) ?? 0;
     const cost = 0.02 + requests / budget + timeMs / mostMs;

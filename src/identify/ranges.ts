@@ -1,5 +1,5 @@
 // How far a parameter can move while the rule still explains the answers. Pure.
-import { moved } from './parameter-steps.js';
+import { midpoints, moved } from './parameter-steps.js';
 import type { Hypothesis, Name, Parameters, Structure } from './structure.js';
 import { TOLERANCE_MS } from './violation.js';
 
@@ -86,7 +86,8 @@ const REFINED = 5;
 /** Spans elsewhere: up to this factor longer or shorter, in steps of this share of the resolution. */
 const FARTHEST = 2;
 const STEP_ELSEWHERE = 0.5;
-const PARTS = 60;
+/** Values of `otherMs` to try, as shares of the span. */
+const OTHER_SHARES = midpoints(60);
 
 /**
  * All spans that explain the answers, as ascending disjoint ranges. With other instants of counting they may lie beyond the ends from
@@ -99,17 +100,17 @@ export function spansOf(
   toleranceMs: number,
   resolution: number,
 ): readonly Range[] {
-  const parts = structure.period === undefined ? STEPS_OF_RESOLUTION.other : STEPS_OF_RESOLUTION.onGrid;
-  const stepMs = (resolution / parts) * parameters.spanMs;
-  const shares = structure.capacity === undefined ? [] : Array.from({ length: PARTS }, (_, k) => (k + 0.5) / PARTS);
+  const steps = structure.period === undefined ? STEPS_OF_RESOLUTION.other : STEPS_OF_RESOLUTION.onGrid;
+  const stepMs = (resolution / steps) * parameters.spanMs;
+  const shares = structure.capacity === undefined ? [] : OTHER_SHARES;
   const explains = (spanMs: number) =>
-    [parameters.otherMs, ...shares.map((part) => part * spanMs)].some((otherMs) =>
+    [parameters.otherMs, ...shares.map((share) => share * spanMs)].some((otherMs) =>
       explainsAnywhere(structure, { ...parameters, spanMs, otherMs }, violation, toleranceMs),
     );
   const beyond = (end: number, direction: -1 | 1): number => {
     let farthest = end;
     let missed = 0;
-    for (let k = 1; k <= MOST_RESOLUTIONS * parts && missed < parts; k += 1) {
+    for (let k = 1; k <= MOST_RESOLUTIONS * steps && missed < steps; k += 1) {
       const spanMs = end + direction * k * stepMs;
       missed += 1;
       if (spanMs <= 0 || !explains(spanMs)) continue;

@@ -3,7 +3,7 @@ import { log } from '../math/elementary.js';
 import type { Evidence } from './evidence.js';
 import type { Features, Return } from './features.js';
 import { MOST_ON_EDGES, startsOnEdges } from './grid-starts.js';
-import { parametersOf, withEdgeAt } from './parameter-steps.js';
+import { midpoints, parametersOf, withEdgeAt } from './parameter-steps.js';
 import { isByToken, isInCells, type Name, type Parameters, type Structure } from './structure.js';
 import { type Spans, windowSpansOf } from './window-spans.js';
 
@@ -89,9 +89,9 @@ export function* startsOf(
         ? spans.filter(isWithin)
         : [...spansWithin(own, has('otherMs') ? FINE_GRID : GRID), ...spans.filter(isWithin)];
     for (const [k, spanMs] of [...ownSpans, ...lattice.filter(isWithin)].entries()) {
-      const parts = structure.capacity && PARTS.map((part) => part * spanMs);
+      const shares = structure.capacity && OTHER_SHARES.map((share) => share * spanMs);
       const others =
-        parts ?? (has('otherMs') ? [...new Set(known === undefined ? [...blocks, spanMs] : [known])] : [spanMs]);
+        shares ?? (has('otherMs') ? [...new Set(known === undefined ? [...blocks, spanMs] : [known])] : [spanMs]);
       for (const otherMs of others) {
         const all = parametersOf(structure, limit, spanMs, { otherMs });
         if (!has('shiftMs')) yield all;
@@ -108,7 +108,8 @@ export function* startsOf(
   }
 }
 
-const PARTS = Array.from({ length: 20 }, (_, k) => (k + 0.5) / 20);
+/** Values of `otherMs` to try, as shares of the span. */
+const OTHER_SHARES = midpoints(20);
 
 /** Lengths of a block to try: midway between the longest time of refusals and each upper bound; in ms. */
 function blocksFrom(returns: readonly Return[], isPutOff: boolean): number[] {
@@ -122,10 +123,8 @@ function blocksFrom(returns: readonly Return[], isPutOff: boolean): number[] {
 
 function spansWithin({ leastMs, mostMs }: Spans, factor: number): number[] {
   const n = Math.max(2, Math.ceil(log(mostMs / leastMs) / log(factor)));
-  const at = (part: number) => leastMs * (mostMs / leastMs) ** part;
-  return mostMs < leastMs
-    ? []
-    : [...Array.from({ length: n }, (_, k) => at((k + 0.5) / n)), at(0.5 / n ** 2), at(1 - 0.5 / n ** 2)];
+  const at = (share: number) => leastMs * (mostMs / leastMs) ** share;
+  return mostMs < leastMs ? [] : [...midpoints(n).map(at), at(0.5 / n ** 2), at(1 - 0.5 / n ** 2)];
 }
 
 const FINE_GRID = 1.04;

@@ -60,12 +60,12 @@ export class LoggedEvidence implements Evidence {
 
   decided({ contract, cost, intendedMs, sentMs }: SentRequest, answeredMs: number, reading: Decided): void {
     const { requestLog, latency, cycleMs, phases, firstCycle, decidesByMs, apartMs = 0 } = this.#options;
-    const { admitted, count, state, delayMs, retryAfterMs: toldMs } = reading;
+    const { admitted, count, state, delayMs, retryAfterMs: announcedMs } = reading;
     const planned = cycleOf(intendedMs, cycleMs);
     const [fromMs, toMs] = [sentMs - apartMs, answeredMs + apartMs];
     if (reading.cycle === undefined || decidesByMs) {
       const decision = admitted ? 'admitted' : 'limited';
-      requestLog.seen.push({ contract, cost, sentMs: fromMs, answeredMs: toMs, decision, toldMs });
+      requestLog.seen.push({ contract, cost, sentMs: fromMs, answeredMs: toMs, decision, announcedMs });
     }
     const sent = cycleOf(sentMs, cycleMs);
     const arrived = this.#arrivedIn(reading.cycle, contract, sent, fromMs, toMs);

@@ -24,11 +24,11 @@ export async function findingsByCycle(
     ? undefined
     : seen.heard?.map((all) => all.filter(({ event }) => event !== 'transition'));
   const lost = lostCycles(seen);
-  const told = toldBefore(seen);
+  const unknownFrom = reportedBefore(seen);
   const common = {
     initial: plan.states[plan.initial]!.name,
     emits: (from: string | undefined, to: string) => emittedBy(plan, from, to),
-    unknownFrom: () => told,
+    unknownFrom: () => unknownFrom,
   };
   const whole = cells.filter(({ contract }) => !lost.has(contract));
   const known = <T>(all: readonly (readonly T[])[] | undefined) =>
@@ -75,9 +75,9 @@ function lostCycles({ requestLog, lastCycle }: LiveSeen): Map<number, number[]> 
   return lost;
 }
 
-function toldBefore({ requestLog, gone, lastCycle, toldBefore: told }: LiveSeen): number {
-  if (gone === undefined) return told;
-  return Math.min(told, requestLog.faults.reduce((least, { cycle }) => Math.min(least, cycle), lastCycle) - 1);
+function reportedBefore({ requestLog, gone, lastCycle, reportedBefore: before }: LiveSeen): number {
+  if (gone === undefined) return before;
+  return Math.min(before, requestLog.faults.reduce((least, { cycle }) => Math.min(least, cycle), lastCycle) - 1);
 }
 
 function emittedBy({ states }: Plan, from: string | undefined, to: string): readonly string[] {

@@ -6,11 +6,11 @@ import type { Plan } from '../limiter/plan.js';
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import type { Difference } from '../outcome/outcome-schema.js';
 import { cycleOf } from '../time/cycle.js';
+import { waitsInWords } from './announced-waits.js';
 import type { Findings } from './comparison-verdict.js';
 import type { LiveSeen } from './live-run.js';
 import { PAUSE_MS } from './pause-watch.js';
 import { ForeignTarget } from './target.js';
-import { waitsInWords } from './told-waits.js';
 
 const TOLERANCE =
   'each request may count at any moment between being sent and answered, in any order that this allows (whether the answers are ' +
@@ -160,7 +160,7 @@ function uncertaintyOf(
       : 'What the rule decides follows from how long each request is in flight at the target, which is not seen from outside.';
   }
   return (
-    `The answers would fit too many limiters: of ${found.looked} requests that were looked at ${found.undecided} could have been ` +
+    `The answers would fit too many limiters: of ${found.sampled} requests that were looked at ${found.ambiguous} could have been ` +
     `admitted or limited alike, since ${took}.`
   );
 }

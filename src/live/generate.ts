@@ -127,8 +127,8 @@ async function sendShare(
   const { firstCycle, uncertaintyMs } = go;
   const time = { cycleMs: job.cycleMs, offsetMs: offsetMs + go.shiftMs, uncertaintyMs };
   const lag = new Durations();
-  let mistake: unknown;
-  const onError = (error: unknown) => (mistake ??= error);
+  let bug: unknown;
+  const onError = (error: unknown) => (bug ??= error);
   const clock = alignedClock(connection.clock, time, { onError, onLag: (lagMs) => lag.record(lagMs) });
   const evidence = new PackedEvidence();
   let gone: string | undefined;
@@ -167,7 +167,7 @@ async function sendShare(
       if ((await asker.said())?.state !== 'go') asker.stop();
     }
     await sent;
-    if (mistake !== undefined) throw mistake;
+    if (bug !== undefined) throw bug;
     return { rows, lagMs: { p90: lag.quantileMs(0.9), most: lag.quantileMs(1) }, pauses: watch.seen };
   } finally {
     sending.stop();

@@ -65,7 +65,7 @@ export interface LiveSeen extends Merged {
   readonly answers: AnswerTally | undefined;
   readonly heard: readonly (readonly Heard[])[] | undefined;
   /** All events of earlier cycles have arrived; Infinity without a listener. */
-  readonly toldBefore: number;
+  readonly reportedBefore: number;
   readonly streamLost: boolean;
   readonly gone: string | undefined;
   readonly isPartial: boolean;
@@ -74,8 +74,8 @@ export interface LiveSeen extends Merged {
   readonly clientSeries: Series | undefined;
   readonly time: NodeTime;
   readonly movedMs: number;
-  /** The first exception of a task of the run: a bug. */
-  readonly mistake: unknown;
+  /** The first exception of a task of the run. */
+  readonly bug: unknown;
 }
 
 const ROUNDING_MS = 2;
@@ -103,10 +103,10 @@ export async function runLive(
   const target = weir ?? new ForeignTarget(endpoint, foreign ?? {}, names);
   if (weir !== undefined) await warmUp(connection, weir.peek, signal);
   await generators?.gather(connection, weir?.made, signal);
-  let mistake: unknown;
+  let bug: unknown;
   const lag = new Durations();
   const clock = alignedClock(base, time, {
-    onError: (error) => (mistake ??= error),
+    onError: (error) => (bug ??= error),
     onLag: (lagMs) => lag.record(lagMs),
   });
   clock.start();
@@ -120,7 +120,7 @@ export async function runLive(
     const after = await session.timeAfter(node);
     const lagMs = { p90: lag.quantileMs(0.9), most: lag.quantileMs(1) };
     const seen = session.seen({ lagMs, pauses: watch.seen, movedMs: movedMs(time, after) });
-    return { ...seen, ...(await generators?.merged(connection, session.evidence)), mistake };
+    return { ...seen, ...(await generators?.merged(connection, session.evidence)), bug };
   } finally {
     session.end();
     watch.stop();
@@ -278,7 +278,7 @@ class LiveSession {
   }
 
   /** The stream may report the start of a cycle while transitions of the previous one are still being written. */
-  get #toldBefore(): number {
+  get #reportedBefore(): number {
     return this.#listener === undefined ? Number.POSITIVE_INFINITY : this.#listener.cycle - this.#diskCycles;
   }
 
@@ -297,7 +297,7 @@ class LiveSession {
     }
   }
 
-  seen(measured: Pick<LiveSeen, 'lagMs' | 'pauses' | 'movedMs'>): Omit<LiveSeen, 'mistake'> {
+  seen(measured: Pick<LiveSeen, 'lagMs' | 'pauses' | 'movedMs'>): Omit<LiveSeen, 'bug'> {
     const last = this.#lastCycle;
     return {
       ...measured,
@@ -315,7 +315,7 @@ class LiveSession {
       slackMs: this.evidence.slackMs,
       heard:
         this.#listener === undefined ? undefined : this.#heard.map((all) => all.filter(({ cycle }) => cycle <= last)),
-      toldBefore: this.#toldBefore,
+      reportedBefore: this.#reportedBefore,
       streamLost: this.#listener?.isLost ?? false,
       connections: this.#connection.pool.mostConnected,
       gone: this.#gone,

@@ -42,7 +42,7 @@ export interface LoadFacts {
 
 /** @throws Failure `node_unreachable`, `answer_unreadable` if no request was answered */
 export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadResult> {
-  if (seen.mistake !== undefined) throw seen.mistake;
+  if (seen.bug !== undefined) throw seen.bug;
   checkAnswered(seen);
   const { names, plan, top, expectations, costUnit } = facts;
   const { firstCycle, lastCycle, requestLog, time } = seen;

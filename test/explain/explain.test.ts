@@ -90,11 +90,11 @@ it.each<[string, object, string[], string, string[]]>([
 
 it('says how many of the answers could have been others', () => {
   const one = (words: string[]) => explained({ ...nginx }, seen(...words));
-  expect(one(['0-1 a', '10-11 l', '20-21 l', '110-111 a'])).toMatchObject({ undecided: 0, looked: 4 });
+  expect(one(['0-1 a', '10-11 l', '20-21 l', '110-111 a'])).toMatchObject({ ambiguous: 0, sampled: 4 });
   // Both are under way for so long that the second may have been counted before or after the first has left.
-  expect(one(['0-150 a', '0-150 l', '1000-1001 a'])).toMatchObject({ undecided: 1, looked: 3, wayMs: 0 });
+  expect(one(['0-150 a', '0-150 l', '1000-1001 a'])).toMatchObject({ ambiguous: 1, sampled: 3, wayMs: 0 });
   // Not where every request is under way for nearly so long: they were counted at about the same time.
-  expect(one(['0-150 a', '0-150 l'])).toMatchObject({ undecided: 0, looked: 2, wayMs: (150 * 63) / 64 });
+  expect(one(['0-150 a', '0-150 l'])).toMatchObject({ ambiguous: 0, sampled: 2, wayMs: (150 * 63) / 64 });
 });
 
 it('gives up where there are too many orders, and where it cannot see what decides', () => {

@@ -173,14 +173,14 @@ it('a right limiter behind 700 ms is known, and a wrong one is not taken for it'
 });
 
 it('says how many requests could have been decided either way', () => {
-  const undecided = (answeredMs: number) => {
+  const isAmbiguous = (answeredMs: number) => {
     const requests = [
       { sentMs: 10, answeredMs: 10.5, decision: 'admitted' as const },
       { sentMs: 20, answeredMs, decision: 'limited' as const },
       { sentMs: 20, answeredMs, decision: 'limited' as const },
     ];
     const found = explain(requests, windows({ threshold: 1, within: 2, cycleMs: CYCLE_MS }), { slackMs: 0 });
-    return found.type === 'explained' && found.undecided > 0;
+    return found.type === 'explained' && found.ambiguous > 0;
   };
-  expect([undecided(11), undecided(400)]).toEqual([false, true]);
+  expect([isAmbiguous(11), isAmbiguous(400)]).toEqual([false, true]);
 });

@@ -1,7 +1,7 @@
 // What a limiter drawn at random answers to probes drawn at random: bursts, polls and hammers about its limit and its times.
 import type { Seen } from '../../src/identify/evidence.js';
 import type { Investigated } from '../../src/identify/explanations.js';
-import type { Ask, Investigation } from '../../src/identify/investigation.js';
+import type { Ask, InvestigationSteps } from '../../src/identify/investigation.js';
 import type { Volley } from '../../src/identify/probe.js';
 import { RandomStream } from '../../src/math/random.js';
 import type { RandomLimiter } from './random-limiter.js';
@@ -44,6 +44,6 @@ export function askedAtRandom({ definition, hypothesis, network }: RandomLimiter
     }
     return undefined as unknown as Investigated;
   }
-  played(course() as Investigation, limiterOf(definition, 0, network.serviceMs), network, seed);
+  played(course() as InvestigationSteps, limiterOf(definition, 0, network.serviceMs), network, seed);
   return seen;
 }

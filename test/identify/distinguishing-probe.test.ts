@@ -1,7 +1,7 @@
 // The probe that would tell rules apart: asked of a limiter that follows one of them, it bears out that one, and no other.
 import { expect, it } from 'vitest';
 import { answerDocument } from '../../src/identify/answer-document.js';
-import { tellingProbe } from '../../src/identify/distinguishing-probe.js';
+import { distinguishingProbe } from '../../src/identify/distinguishing-probe.js';
 import { evidenceOf, type Seen } from '../../src/identify/evidence.js';
 import { explanationsOf } from '../../src/identify/explanations.js';
 import { structures } from '../../src/identify/structures.js';
@@ -36,7 +36,7 @@ it.each([
 ])('tells %s', (_, definition, truth, others) => {
   const { evidence, alive, decide } = left(definition, [truth, ...others]);
   expect(alive.map(({ best }) => best.structure.id).sort()).toEqual([truth, ...others].sort());
-  const { restMs, volleys, expected } = tellingProbe(alive, evidence)!;
+  const { restMs, volleys, expected } = distinguishingProbe(alive, evidence)!;
   const fromMs = BURST.at(-1)! + restMs;
   const admitted = volleys.map(
     ({ atMs, n }) => Array.from({ length: n }, () => decide(fromMs + atMs, 'a')).filter((ms) => ms !== LIMITED).length,
@@ -47,11 +47,11 @@ it.each([
 
 it('knows of none where the rules admit alike: for a single request, a window, a log and a bucket are one', () => {
   const { evidence, alive } = left(one, ['fixed', 'log', 'bucket']);
-  expect([alive.length, tellingProbe(alive, evidence)]).toEqual([3, undefined]);
+  expect([alive.length, distinguishingProbe(alive, evidence)]).toEqual([3, undefined]);
 });
 
 it('is said with what each rule would make of it', () => {
-  const telling = {
+  const distinguishing = {
     restMs: 2_150,
     volleys: [
       { atMs: 0, n: 11 },
@@ -65,10 +65,13 @@ it('is said with what each rule would make of it', () => {
       { structure: 'fixed', words: 'a fixed window', least: 10, most: 10 },
       { structure: 'log', words: 'a sliding log', least: 0, most: 1 },
     ],
-    tellsAll: true,
+    distinguishesAll: true,
   } as const;
   const text = documentText(
-    answerDocument({ verdict: 'several', rules: [], remarks: [], telling, requests: 26, seconds: 1.3 }, 'a limiter'),
+    answerDocument(
+      { verdict: 'several', rules: [], remarks: [], distinguishing, requests: 26, seconds: 1.3 },
+      'a limiter',
+    ),
     { columns: 100, color: false, unicode: true, uncut: true },
   );
   expect(text.split('\n\n')[1]).toBe(

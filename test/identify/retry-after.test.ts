@@ -4,8 +4,8 @@ import { type Advised, adviceTaken } from '../../src/identify/client/retry-after
 
 const late = { offsetMs: 8.56, spreadMs: 11.1 };
 /** A client whose own waits are between 0 and 500 ms. */
-const after = (toldMs: number, gapMs: number | undefined): Advised => ({
-  toldMs,
+const after = (announcedMs: number, gapMs: number | undefined): Advised => ({
+  announcedMs,
   gapMs,
   watchedMs: gapMs === undefined ? 7_500 : Infinity,
   late,

@@ -60,7 +60,7 @@ describe('a client in virtual time is found with its parameters', () => {
       'only as announced, and up to 500 ms later',
       {
         attempts: 10,
-        retries: (reply) => reply.status === 429 && reply.told !== undefined,
+        retries: (reply) => reply.status === 429 && reply.retryAfter !== undefined,
         wait: () => 0,
         advice: (told, _own, draw) => told + 500 * draw.uniform(),
       },

@@ -71,7 +71,7 @@ export function callOf(
     if (reply.status === 200 && !hungUp) return over('served');
     if (k >= client.attempts || !client.retries(reply)) return over('given up');
     const ownMs = client.wait(k, draw, lastMs, reply);
-    const toldMs = reply.told === undefined ? undefined : reply.told.seconds * 1000;
+    const toldMs = reply.retryAfter === undefined ? undefined : reply.retryAfter.seconds * 1000;
     const waitMs = toldMs === undefined ? ownMs : (client.advice ?? ((_, own) => own))(toldMs, ownMs, draw);
     if (waitMs === undefined || endedMs + waitMs > (client.deadlineMs ?? Infinity)) return over('given up');
     if (waitMs > Math.max(script.patienceMs, 4 * lastMs))

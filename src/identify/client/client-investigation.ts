@@ -43,7 +43,7 @@ const SLOW_MS = 4_000;
 const MOST_ROUNDS = 6;
 
 const once = (reply: Reply, patienceMs = PATIENCE_MS): Script => ({
-  name: `once ${reply.status}${reply.told === undefined ? '' : ` ${reply.told.form} ${reply.told.seconds}`}`,
+  name: `once ${reply.status}${reply.retryAfter === undefined ? '' : ` ${reply.retryAfter.form} ${reply.retryAfter.seconds}`}`,
   replies: [reply, { status: 200 }],
   patienceMs,
 });
@@ -54,11 +54,11 @@ const always = (reply: Reply): Script => ({
 });
 const alwaysAdvised: Script = {
   name: 'always 429 seconds 1',
-  replies: [{ status: 429, told: { form: 'seconds', seconds: 1 } }],
+  replies: [{ status: 429, retryAfter: { form: 'seconds', seconds: 1 } }],
   patienceMs: PATIENCE_MS,
 };
 const advised = (setback: SetbackGroup, seconds: number, patienceMs?: number) =>
-  once({ status: status[setback], told: { form: 'seconds', seconds } }, patienceMs);
+  once({ status: status[setback], retryAfter: { form: 'seconds', seconds } }, patienceMs);
 const times = <T>(n: number, of: () => T) => Array.from({ length: n }, of);
 
 export function* investigateClient(draw: RandomStream): ClientInvestigation {
@@ -83,7 +83,7 @@ function survey(): Script[] {
   return [
     once({ status: 200, heldMs: HELD_MS }),
     ...SHORT.map((seconds) => advised('limited', seconds)),
-    once({ status: 429, told: { form: 'date', seconds: 4 } }),
+    once({ status: 429, retryAfter: { form: 'date', seconds: 4 } }),
     advised('failed', 2),
     ...surveyed.map((one) => once({ status: one })),
     ...times(SAMPLE, () => [always({ status: 503 }), always({ status: 429 })]).flat(),
@@ -117,11 +117,14 @@ function further(policy: RetryPolicy, calls: readonly Call[]): Script[] {
     const other = policy.retried.always.find((name) => !name.includes(' ') && name !== 'timeout');
     const reply = setback === undefined ? other : `${status[setback]}`;
     if (reply === undefined) return [];
-    const told = { form: 'seconds', seconds: 1 } as const;
+    const retryAfter = { form: 'seconds', seconds: 1 } as const;
     const calibrating = policy.advice[0]?.way === 'obeyed' && backoff.fits.length > 1 ? SAMPLE : 0;
     return [
       ...times(2 * SAMPLE, () => always({ status: reply === 'reset' ? reply : Number(reply) })),
-      ...times(calibrating, () => ({ ...once({ status: status[policy.advisedAfter[0]!], told }), name: 'known' })),
+      ...times(calibrating, () => ({
+        ...once({ status: status[policy.advisedAfter[0]!], retryAfter }),
+        name: 'known',
+      })),
     ];
   });
   const held = policy.attempts.most > 1 && !played('slowly 503') ? [slowly(policy)] : [];
@@ -142,11 +145,11 @@ function whileItWaits(setback: SetbackGroup, { backoffs, attempts }: RetryPolicy
   const own = (k: number) => waitLaw(fit.structure, fit.parameters, { k, lastMs: 2 * fit.parameters.baseMs });
   const k = Array.from({ length: attempts.least - 1 }, (_, i) => i + 1).find((one) => own(one)[0]!.fromMs > 1_300);
   if (k === undefined) return [];
-  const [plain, told] = [
+  const [plain, announced] = [
     { status: status[setback] },
-    { status: status[setback], told: { form: 'seconds', seconds: 1 } as const },
+    { status: status[setback], retryAfter: { form: 'seconds', seconds: 1 } as const },
   ];
-  const replies = [...times(k - 1, () => plain), told, { status: 200 }];
+  const replies = [...times(k - 1, () => plain), announced, { status: 200 }];
   return [{ name: `late ${status[setback]} seconds 1`, replies, patienceMs: PATIENCE_MS }];
 }
 

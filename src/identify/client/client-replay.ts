@@ -22,7 +22,7 @@ function waitsOf(
   const waits: ReturnType<typeof waitsOf> = [];
   for (const [i, reply] of replies.entries()) {
     const attempt = { job, number: i + 1 };
-    const retryAfterMs = reply.told && reply.told.seconds * 1000;
+    const retryAfterMs = reply.retryAfter && reply.retryAfter.seconds * 1000;
     const type = reply.status === 'reset' ? 'lost' : setbackOf(reply);
     const [next, effects] = on(state, type === 'limited' ? { type, retryAfterMs, attempt } : { type, attempt });
     const retry = effects.find((effect) => effect.type === 'retry');
@@ -48,9 +48,9 @@ function isAlike(a: Waited, b: Waited): boolean {
   return isClose(a[0], b[0]) && isClose(a[1], b[1]);
 }
 
-function isDescribed({ status, told, heldMs }: Reply): boolean {
-  const isKnown = status === 429 || (status === 503 && told === undefined);
-  return isKnown && heldMs === undefined && told?.form !== 'date' && told?.seconds !== 0;
+function isDescribed({ status, retryAfter, heldMs }: Reply): boolean {
+  const isKnown = status === 429 || (status === 503 && retryAfter === undefined);
+  return isKnown && heldMs === undefined && retryAfter?.form !== 'date' && retryAfter?.seconds !== 0;
 }
 
 export function explainsCalls(spec: ClientSpec, calls: readonly Call[], policy: RetryPolicy): boolean {

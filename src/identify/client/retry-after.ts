@@ -9,10 +9,10 @@
 //   beyond an end  capped at it; or own wait; or no further attempt
 import { log } from '../../math/elementary.js';
 import { HIDDEN, roundNear } from './wait-fit.js';
-import { areStalls, cut, densityOf, type Lateness, latestMs, type Piece } from './wait-law.js';
+import { areStalls, cut, densityOf, EARLY_MS, type Lateness, latestMs, type Piece } from './wait-law.js';
 
 export interface Advised {
-  readonly toldMs: number;
+  readonly announcedMs: number;
   readonly gapMs: number | undefined;
   /** Length of the observation; Infinity if the program had ended. */
   readonly watchedMs: number;
@@ -39,7 +39,6 @@ export interface AdviceTaken {
     | undefined;
 }
 
-const EARLY_MS = 2;
 const GRAIN_MS = 1e-6;
 
 /** Minimum gain in log-likelihood for an additional parameter. */
@@ -71,14 +70,14 @@ function withEnds(way: AdviceTaken['way'], seen: readonly Advised[]): AdviceTake
       ? []
       : [{ ...rest, latestMs: latestMs(late), gapMs: Math.max(0, gapMs - Math.max(0, late.offsetMs)) }],
   );
-  const shorter = gaps.filter(({ gapMs, toldMs }) => gapMs < toldMs - 1);
+  const shorter = gaps.filter(({ gapMs, announcedMs }) => gapMs < announcedMs - 1);
   if (way === 'near') {
     const most = Math.min(...shorter.map(({ gapMs, own }) => gapMs - own[0]!.fromMs));
     const least = Math.max(0, ...shorter.map(({ gapMs, own }) => gapMs - own.at(-1)!.toMs));
     return shorter.length === 0 ? [] : [{ way, reachMs: roundNear(least, most, Math.max(1, (least + most) / 2)) }];
   }
-  const told = [...new Set(seen.map(({ toldMs }) => toldMs))].sort((a, b) => a - b);
-  const splits = told.slice(1).map((mostMs, i) => ({ leastMs: told[i]!, mostMs }));
+  const announced = [...new Set(seen.map(({ announcedMs }) => announcedMs))].sort((a, b) => a - b);
+  const splits = announced.slice(1).map((mostMs, i) => ({ leastMs: announced[i]!, mostMs }));
   const ends = [
     undefined,
     ...splits.flatMap(({ leastMs, mostMs }) =>
@@ -95,8 +94,8 @@ function withEnds(way: AdviceTaken['way'], seen: readonly Advised[]): AdviceTake
     }),
   ];
   const beyond = gaps
-    .filter(({ gapMs, toldMs }) => toldMs > 0 && gapMs > toldMs)
-    .map(({ gapMs, toldMs }) => gapMs - toldMs);
+    .filter(({ gapMs, announcedMs }) => announcedMs > 0 && gapMs > announcedMs)
+    .map(({ gapMs, announcedMs }) => gapMs - announcedMs);
   const hidden =
     way === 'later' && Math.max(0, ...beyond) < HIDDEN * Math.max(...seen.map(({ late }) => late.spreadMs));
   if (hidden) return [];
@@ -114,11 +113,11 @@ function scoreOf(advice: AdviceTaken, seen: readonly Advised[], scale: number): 
     (Number(advice.end !== undefined) + Number(advice.reachMs !== undefined) + Number(advice.ignoresZero === true));
   let stalls = 0;
   for (const one of seen) {
-    const { toldMs, gapMs, watchedMs, late } = one;
+    const { announcedMs, gapMs, watchedMs, late } = one;
     const pieces = waitAfter(advice, one, scale);
     if (gapMs === undefined) {
       // Silence may be a wait beyond the end of the observation; a program that has ended has given up.
-      if (!(pieces.length === 0 ? watchedMs > toldMs : pieces.at(-1)!.toMs + latestMs(late) > watchedMs))
+      if (!(pieces.length === 0 ? watchedMs > announcedMs : pieces.at(-1)!.toMs + latestMs(late) > watchedMs))
         return -Infinity;
       continue;
     }
@@ -134,13 +133,13 @@ function scoreOf(advice: AdviceTaken, seen: readonly Advised[], scale: number): 
 
 function waitAfter(
   { way, reachMs = 0, end, ignoresZero }: AdviceTaken,
-  { toldMs, own }: Advised,
+  { announcedMs, own }: Advised,
   scale: number,
 ): readonly Piece[] {
-  const isBeyond = end !== undefined && toldMs > end.atMs;
+  const isBeyond = end !== undefined && announcedMs > end.atMs;
   if (isBeyond && end.above === 'stops') return [];
-  if (way === 'ignored' || (isBeyond && end.above === 'own') || (toldMs === 0 && ignoresZero === true)) return own;
-  const t = isBeyond ? end.atMs : toldMs;
+  if (way === 'ignored' || (isBeyond && end.above === 'own') || (announcedMs === 0 && ignoresZero === true)) return own;
+  const t = isBeyond ? end.atMs : announcedMs;
   if (way === 'scaled' || way === 'later') {
     const floor = way === 'scaled' ? Math.max(t, own[0]!.fromMs) : t;
     return [{ share: 1, fromMs: floor, toMs: way === 'scaled' ? floor * scale : t + reachMs }];

@@ -2,6 +2,7 @@
 import type { RandomStream } from '../../math/random.js';
 import { type AdviceTaken, type Advised, adviceTaken } from './retry-after.js';
 import {
+  type AnnouncedWait,
   type Call,
   failsAlways,
   hasGivenUp,
@@ -9,10 +10,9 @@ import {
   type Reply,
   replyAt,
   type Script,
-  type Told,
 } from './script.js';
 import { fitWaits, type Interval, type WaitFit } from './wait-fit.js';
-import { areStalls, type Gap, latestMs, waitLaw } from './wait-law.js';
+import { areStalls, EARLY_MS, type Gap, latestMs, waitLaw } from './wait-law.js';
 
 /** Answers with separate back-offs: limited, and all others. */
 export const setbacks = ['limited', 'failed'] as const;
@@ -60,7 +60,6 @@ export interface RetryPolicy {
 
 /** The distribution of a wait is visible if it is wider than the lateness by this factor. */
 const WIDE = 20;
-const EARLY_MS = 2;
 /** Tolerance: the program's wait begins before its request arrives. */
 const TIMEOUT = { share: 1.01, ms: 30 };
 /** An announced wait up to this shows that an answer is retried. */
@@ -79,7 +78,8 @@ export function retryPolicyOf(calls: readonly Call[], draw: RandomStream, lateMs
   const seen = attemptsOf(calls);
   const deadline = deadlineOf(calls, backoffs, { retried, attempts: seen });
   // A stop at the deadline says nothing about an announcement.
-  const isFree = ({ gapMs, toldMs }: Advised) => gapMs !== undefined || toldMs < (deadline?.least ?? Infinity);
+  const isFree = ({ gapMs, announcedMs }: Advised) =>
+    gapMs !== undefined || announcedMs < (deadline?.least ?? Infinity);
   const advised = setbacks.map((one) => advisedOf(calls, one, 'seconds', backoffs).filter(isFree));
   return {
     methods: [...new Set(calls.map(({ method }) => method))],
@@ -95,8 +95,8 @@ export function retryPolicyOf(calls: readonly Call[], draw: RandomStream, lateMs
   };
 }
 
-function replyName({ status, told }: Reply): string {
-  return told === undefined ? `${status}` : `${status} with Retry-After`;
+function replyName({ status, retryAfter }: Reply): string {
+  return retryAfter === undefined ? `${status}` : `${status} with Retry-After`;
 }
 
 function retriedOf(calls: readonly Call[]): Retried {
@@ -107,7 +107,7 @@ function retriedOf(calls: readonly Call[]): Retried {
     const isSetback = reply.status !== 200 || hungUp;
     // Stops by a limit, quota or deadline are analyzed elsewhere.
     const isSlow = reply.heldMs !== undefined && !hungUp;
-    const isAside = (reply.told?.seconds ?? 0) > SOON_S || call.place > 0 || isSlow;
+    const isAside = (reply.retryAfter?.seconds ?? 0) > SOON_S || call.place > 0 || isSlow;
     if (!isSetback || isAside || !(isRetried || hasGivenUp(call))) continue;
     const name = hungUp ? 'timeout' : replyName(reply);
     by.set(name, [...(by.get(name) ?? []), isRetried]);
@@ -122,7 +122,8 @@ function retriedOf(calls: readonly Call[]): Retried {
 
 function attemptsOf(calls: readonly Call[]): Interval {
   const failing = calls.filter(
-    ({ script, attempts, place }) => isQuick(script) && place === 0 && (attempts.length > 1 || attempts[0]!.reply.told),
+    ({ script, attempts, place }) =>
+      isQuick(script) && place === 0 && (attempts.length > 1 || attempts[0]!.reply.retryAfter),
   );
   const ended = failing.filter(hasGivenUp).map(({ attempts }) => attempts.length);
   if (ended.length > 0) return { least: Math.min(...ended), most: Math.max(...ended) };
@@ -143,7 +144,7 @@ export function gapsOf(calls: readonly Call[], setback?: SetbackGroup): Gap[] {
     let lastMs = 0;
     for (let k = 1; k < attempts.length; k += 1) {
       const { reply, endedMs, hungUp } = attempts[k - 1]!;
-      if (reply.told !== undefined || reply.status === 200 || hungUp) break;
+      if (reply.retryAfter !== undefined || reply.status === 200 || hungUp) break;
       if (setback !== undefined && setbackOf(reply) !== setback) break;
       const ms = attempts[k]!.arrivedMs - endedMs;
       if (attempts[k]!.isStalled !== true) gaps.push({ k, ms, lastMs, isFirst: k === 1 && isFresh });
@@ -160,11 +161,11 @@ function known(calls: readonly Call[]): Gap[] {
     if (
       two === undefined ||
       two.isStalled === true ||
-      one!.reply.told?.form !== 'seconds' ||
-      one!.reply.told.seconds > 5
+      one!.reply.retryAfter?.form !== 'seconds' ||
+      one!.reply.retryAfter.seconds > 5
     )
       return [];
-    const knownMs = one!.reply.told.seconds * 1000;
+    const knownMs = one!.reply.retryAfter.seconds * 1000;
     return [{ k: 1, ms: two.arrivedMs - one!.endedMs, lastMs: 0, isFirst: isFresh, knownMs }];
   });
   const lates = first.filter(({ knownMs }) => knownMs! >= 500).map(({ ms, knownMs }) => ms - knownMs!);
@@ -231,13 +232,13 @@ function explained(gaps: readonly Gap[], fit: WaitFit): Pick<Backoff, 'unexplain
 function advisedOf(
   calls: readonly Call[],
   setback: SetbackGroup,
-  form: Told['form'],
+  form: AnnouncedWait['form'],
   backoffs: readonly Backoff[],
 ): Advised[] {
   const fit = backoffFor(setback, backoffs)?.fits[0];
   return calls.flatMap((call): Advised[] => {
     const { attempts, isFresh } = call;
-    const at = attempts.findIndex(({ reply }) => reply.told?.form === form && setbackOf(reply) === setback);
+    const at = attempts.findIndex(({ reply }) => reply.retryAfter?.form === form && setbackOf(reply) === setback);
     if (at < 0) return [];
     const [one, two] = [attempts[at]!, attempts[at + 1]];
     if (two?.isStalled === true || (two === undefined && call.place > 0)) return [];
@@ -253,7 +254,7 @@ function advisedOf(
           });
     const gapMs = two === undefined ? undefined : two.arrivedMs - one.endedMs;
     const watchedMs = call.ending === 'silent' ? call.silentMs : Infinity;
-    return [{ toldMs: one.reply.told!.seconds * 1000, gapMs, watchedMs, late, own }];
+    return [{ announcedMs: one.reply.retryAfter!.seconds * 1000, gapMs, watchedMs, late, own }];
   });
 }
 
@@ -282,8 +283,8 @@ function obeysAll(seen: readonly Advised[]): boolean | undefined {
   if (answered.length === 0) return undefined;
   // A date is truncated to its second.
   return answered.every(
-    ({ gapMs, toldMs, late }) =>
-      gapMs !== undefined && gapMs >= toldMs - 1000 && gapMs <= 1.3 * toldMs + latestMs(late),
+    ({ gapMs, announcedMs, late }) =>
+      gapMs !== undefined && gapMs >= announcedMs - 1000 && gapMs <= 1.3 * announcedMs + latestMs(late),
   );
 }
 
@@ -314,7 +315,8 @@ function deadlineOf(
   const ended = alone.flatMap((call) => {
     const { attempts } = call;
     const { reply, hungUp } = attempts.at(-1)!;
-    const isEarly = attempts.length < most && retried.always.includes(replyName(reply)) && reply.told === undefined;
+    const isEarly =
+      attempts.length < most && retried.always.includes(replyName(reply)) && reply.retryAfter === undefined;
     if (!isEarly || !hasGivenUp(call) || (hungUp && attempts.length === 1)) return [];
     const fit = backoffFor(setbackOf(reply), backoffs)?.fits[0];
     const next = fit && waitLaw(fit.structure, fit.parameters, { k: attempts.length, lastMs: lastGapMs(call) });

@@ -1,6 +1,6 @@
 // The answers to a program under test, and its observed calls. Times are ms of a monotonic clock.
 
-export interface Told {
+export interface AnnouncedWait {
   readonly form: 'seconds' | 'date';
   readonly seconds: number;
 }
@@ -8,7 +8,7 @@ export interface Told {
 export interface Reply {
   readonly status: number | 'reset';
   /** `Retry-After`. */
-  readonly told?: Told | undefined;
+  readonly retryAfter?: AnnouncedWait | undefined;
   readonly heldMs?: number | undefined;
 }
 
@@ -60,7 +60,7 @@ export function lastGapMs({ attempts }: Pick<Call, 'attempts'>): number {
 
 export function hasGivenUp(call: Call): boolean {
   const isLong = call.silentMs >= Math.max(SILENCE.leastMs, SILENCE.factor * lastGapMs(call));
-  return call.ending === 'given up' || (call.ending === 'silent' && isLong && lastReply(call).told === undefined);
+  return call.ending === 'given up' || (call.ending === 'silent' && isLong && lastReply(call).retryAfter === undefined);
 }
 
 function lastReply({ attempts }: Call): Reply {

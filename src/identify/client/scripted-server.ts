@@ -116,12 +116,12 @@ export class ScriptedServer {
   }
 }
 
-function answer({ socket }: IncomingMessage, response: ServerResponse, { status, told }: Reply): void {
+function answer({ socket }: IncomingMessage, response: ServerResponse, { status, retryAfter }: Reply): void {
   if (status === 'reset') {
     socket.resetAndDestroy();
     return;
   }
-  const after = told?.form === 'date' ? dateIn(told.seconds) : told?.seconds;
+  const after = retryAfter?.form === 'date' ? dateIn(retryAfter.seconds) : retryAfter?.seconds;
   response.writeHead(status, {
     'content-type': 'application/json',
     ...(after === undefined ? {} : { 'retry-after': `${after}` }),

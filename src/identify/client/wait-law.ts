@@ -105,6 +105,8 @@ export function areStalls(n: number, gaps: number): boolean {
 
 /** Density of a gap shorter than the law allows: nearly impossible, the more so the shorter it is. */
 const EARLY = 1e-12;
+/** Tolerance for a gap that seems shorter than its wait: two clocks, and timers of whole ms. */
+export const EARLY_MS = 2;
 const NARROW_MS = 1e-6;
 
 function beyond(x: number): number {

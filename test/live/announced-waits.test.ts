@@ -1,25 +1,25 @@
-// Told waits, beside what was seen.
+// Announced waits, beside what was seen.
 import { expect, it } from 'vitest';
-import { waitsInWords } from '../../src/live/told-waits.js';
+import { waitsInWords } from '../../src/live/announced-waits.js';
 
-/** `10-12 l1000`: sent at 10 ms, answered at 12, limited and told to wait 1000 ms. */
+/** `10-12 l1000`: sent at 10 ms, answered at 12, limited with a wait of 1000 ms announced. */
 function words(...requests: string[]): string | undefined {
   return waitsInWords(
     requests.map((text) => {
-      const [, sent, answered, decision, told] = /^(\d+)-(\d+) ([al])(\d*)$/.exec(text)!;
+      const [, sent, answered, decision, wait] = /^(\d+)-(\d+) ([al])(\d*)$/.exec(text)!;
       return {
         sentMs: Number(sent),
         answeredMs: Number(answered),
         decision: decision === 'a' ? 'admitted' : 'limited',
-        toldMs: told === '' ? undefined : Number(told),
+        announcedMs: wait === '' ? undefined : Number(wait),
       };
     }),
   );
 }
 
 it.each([
-  ['nothing was told', ['0-2 a', '5-7 l', '900-902 a'], undefined],
-  ['as told', ['0-2 a', '5-7 l1000', '500-502 l1000', '1600-1602 a'], undefined],
+  ['nothing was announced', ['0-2 a', '5-7 l', '900-902 a'], undefined],
+  ['as announced', ['0-2 a', '5-7 l1000', '500-502 l1000', '1600-1602 a'], undefined],
   [
     'too short',
     ['0-2 a', '8-10 l1000', '1610-1612 l', '1700-1702 a'],

@@ -6,20 +6,20 @@
 import type { SeenRequest } from '../explain/seen-request.js';
 
 interface Wait {
-  readonly toldMs: number;
-  /** A bound: the true wait is longer if `toldMs` was too short, shorter if too long. */
+  readonly announcedMs: number;
+  /** A bound: the true wait is longer if `announcedMs` was too short, shorter if too long. */
   readonly trueMs: number;
 }
 
-const MOST_LOOKED = 2_000;
+const MOST_ANSWERS = 2_000;
 
 export function waitsInWords(seen: readonly SeenRequest[]): string | undefined {
   const answered = seen.filter(({ decision }) => decision !== 'unknown').sort((a, b) => a.sentMs - b.sentMs);
-  const inOrder = answered.slice(0, MOST_LOOKED);
+  const inOrder = answered.slice(0, MOST_ANSWERS);
   let short: Wait | undefined;
   let long: Wait | undefined;
-  inOrder.forEach(({ toldMs, sentMs, answeredMs, cost = 1 }, place) => {
-    if (toldMs === undefined) return;
+  inOrder.forEach(({ announcedMs, sentMs, answeredMs, cost = 1 }, place) => {
+    if (announcedMs === undefined) return;
     const later = inOrder.slice(place + 1).filter((one) => one.sentMs > answeredMs);
     const beforeMs = later.find(({ decision }) => decision === 'admitted')?.sentMs ?? Number.POSITIVE_INFINITY;
     // The wait applies to the request's cost: a larger cost may be refused for longer, a smaller one admitted sooner.
@@ -29,17 +29,17 @@ export function waitsInWords(seen: readonly SeenRequest[]): string | undefined {
     );
     // Clients count from the answer; the request was decided between its sending and its answer.
     const tooLate = refused === undefined ? 0 : refused.sentMs - answeredMs;
-    if (tooLate > toldMs && tooLate - toldMs > (short === undefined ? 0 : short.trueMs - short.toldMs)) {
-      short = { toldMs, trueMs: tooLate };
+    if (tooLate > announcedMs && tooLate - announcedMs > (short === undefined ? 0 : short.trueMs - short.announcedMs)) {
+      short = { announcedMs, trueMs: tooLate };
     }
-    const tooSoon = admitted === undefined ? toldMs : admitted.answeredMs - sentMs;
-    if (tooSoon < toldMs && toldMs - tooSoon > (long === undefined ? 0 : long.toldMs - long.trueMs)) {
-      long = { toldMs, trueMs: tooSoon };
+    const tooSoon = admitted === undefined ? announcedMs : admitted.answeredMs - sentMs;
+    if (tooSoon < announcedMs && announcedMs - tooSoon > (long === undefined ? 0 : long.announcedMs - long.trueMs)) {
+      long = { announcedMs, trueMs: tooSoon };
     }
   });
   const parts = [
-    ...(short === undefined ? [] : [`too short: sent ${s(short.toldMs)}, true more than ${s(short.trueMs)}`]),
-    ...(long === undefined ? [] : [`too long: sent ${s(long.toldMs)}, true at most ${s(long.trueMs)}`]),
+    ...(short === undefined ? [] : [`too short: sent ${s(short.announcedMs)}, true more than ${s(short.trueMs)}`]),
+    ...(long === undefined ? [] : [`too long: sent ${s(long.announcedMs)}, true at most ${s(long.trueMs)}`]),
   ];
   return parts.length === 0 ? undefined : `Retry waits sent to clients were ${parts.join('; and ')}.`;
 }
