@@ -5,14 +5,14 @@
 import { retryAfterMsIn } from '../client/limit-fields.js';
 import type { AnswerFigures } from '../outcome/outcome-schema.js';
 import type { PoolAnswer } from './http-pool.js';
-import type { Fault } from './request-log.js';
+import type { RequestFault } from './request-log.js';
 import { quotaIn } from './target.js';
 
 const BOUNDS = [-1, 0, 1, 2, 3, 4, 5].flatMap((power) => [1, 2, 5].map((step) => Number(`${step}e${power}`)));
 
 export class AnswerTally {
   readonly #statuses = new Map<number, number>();
-  readonly #errors = new Map<Fault['kind'], number>();
+  readonly #errors = new Map<RequestFault['kind'], number>();
   readonly #steps = new Array<number>(BOUNDS.length + 1).fill(0);
   #answers = 0;
   #bytes = 0;
@@ -43,7 +43,7 @@ export class AnswerTally {
     this.#admittedWhile = this.#admitted;
   }
 
-  broke(kind: Fault['kind']): void {
+  broke(kind: RequestFault['kind']): void {
     this.#errors.set(kind, (this.#errors.get(kind) ?? 0) + 1);
   }
 

@@ -10,7 +10,7 @@ export const CLOSED_LOOP =
   'A closed loop: each connection sends its next request when the last one was answered. While the target is slow less is sent, so the latencies leave out the waiting that users at a steady rate would have (coordinated omission). A rate, as --rate 50/s, measures that.';
 
 export function closedLoop(
-  { clock, firstCycle, inFlight, evidence }: Stage,
+  { clock, firstCycle, inFlight, observer }: Stage,
   connections: number,
   cycles: number,
 ): Sending {
@@ -19,7 +19,7 @@ export function closedLoop(
   const send = (): void => {
     const nowMs = clock.now();
     if (isStopped || nowMs >= endMs) return;
-    evidence.plan(cycleOf(nowMs, clock.cycleMs), 1);
+    observer.plan(cycleOf(nowMs, clock.cycleMs), 1);
     inFlight.launch(0, nowMs, undefined, send);
   };
   return {

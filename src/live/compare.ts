@@ -6,10 +6,10 @@
 //   model    1  2  3  4        answers   1  3  4  fit        1  3  5  do not
 import type { Difference, TransitionSeen } from '../outcome/outcome-schema.js';
 import type { Modelled } from './model.js';
-import type { Cell, SeenAnswer } from './request-log.js';
+import type { CycleCell, SeenAnswer } from './request-log.js';
 
 export interface Seen {
-  readonly cells: readonly Pick<Cell, 'cycle' | 'contract' | 'answers'>[];
+  readonly cells: readonly Pick<CycleCell, 'cycle' | 'contract' | 'answers'>[];
   readonly transitions: readonly (readonly TransitionSeen[])[] | undefined;
   readonly events: readonly (readonly EventSeen[])[] | undefined;
 }

@@ -8,7 +8,7 @@
 //   stopped              ─► run invalid      the rest is unknown
 //   otherwise            ─► agrees
 import type { Comparison, Difference } from '../outcome/outcome-schema.js';
-import type { Fault, RequestLog } from './request-log.js';
+import type { RequestFault, RequestLog } from './request-log.js';
 
 export interface Health {
   /** Why the evidence is incomplete or unreliable; the node is then not blamed. */
@@ -52,7 +52,7 @@ export function isSaturated(lagMsP90: number, cycleMs: number): boolean {
 
 const MOST_LISTED = 1_000;
 
-export function judge(judged: Judged): Comparison {
+export function comparisonOf(judged: Judged): Comparison {
   const { requestLog, comparedCycles, tolerance } = judged;
   const all = [...judged.differences, ...unanswered(judged), ...stamps(judged)].sort((a, b) => a.cycle - b.cycle);
   const { verdict, reason } = verdictOn(all, judged);
@@ -135,7 +135,7 @@ function unanswered({ names, requestLog }: Judged): Difference[] {
   }));
 }
 
-function isTargetFault({ kind }: Fault): boolean {
+function isTargetFault({ kind }: RequestFault): boolean {
   return kind === 'unexpected';
 }
 
@@ -160,6 +160,6 @@ function more(n: number): string {
   return n === 0 ? '' : ` There are ${n} more differences.`;
 }
 
-function firstCycle(faults: readonly Fault[]): number {
+function firstCycle(faults: readonly RequestFault[]): number {
   return faults.reduce((first, { cycle }) => Math.min(first, cycle), Number.POSITIVE_INFINITY);
 }

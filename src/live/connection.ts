@@ -152,19 +152,19 @@ export interface NodeTime {
 /** A node's own clock moves in whole milliseconds, so it may settle by up to one after a reading. */
 const ROUNDING_MS = 1;
 
-const ASKED = 12;
+const READINGS = 12;
 
 /** @throws Failure `node_unreachable`, `answer_unreadable`; the reason of an aborted signal */
 export async function readNodeTime({ anyone }: Reached, clock: WallClock, options: Waiting): Promise<NodeTime> {
   let best: NodeTime | undefined;
-  for (let n = 0; n < ASKED; n += 1) {
+  for (let n = 0; n < READINGS; n += 1) {
     const askedMs = clock.monotonicMs();
-    const told = await anyone.call(readClock, undefined, waiting(options));
+    const answer = await anyone.call(readClock, undefined, waiting(options));
     const answeredMs = clock.monotonicMs();
-    const atMs = startOf(told.cycle + 1, told.cycle_ms) - told.next_cycle_in_ms;
+    const atMs = startOf(answer.cycle + 1, answer.cycle_ms) - answer.next_cycle_in_ms;
     const uncertaintyMs = (answeredMs - askedMs) / 2 + ROUNDING_MS;
     if (best !== undefined && best.uncertaintyMs <= uncertaintyMs) continue;
-    best = { cycleMs: told.cycle_ms, offsetMs: atMs - (askedMs + answeredMs) / 2, uncertaintyMs };
+    best = { cycleMs: answer.cycle_ms, offsetMs: atMs - (askedMs + answeredMs) / 2, uncertaintyMs };
   }
   return best as NodeTime;
 }

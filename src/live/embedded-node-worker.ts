@@ -14,7 +14,7 @@ import { WeirTarget } from './weir-target.js';
 
 const port = parentPort;
 assert(port !== null, 'embedded-node-worker.ts runs as a thread');
-const tell = (message: EmbeddedNodeMessage) => port.postMessage(message);
+const post = (message: EmbeddedNodeMessage) => port.postMessage(message);
 const { cycleMs, dir } = workerData as EmbeddedNodeTask;
 
 try {
@@ -30,12 +30,12 @@ try {
     port.close();
   });
   await warmUpAt(node.url);
-  tell({ url: node.url });
+  post({ url: node.url });
 } catch (error) {
   if (error instanceof Failure) {
     const { code, what, why, fix } = error;
-    tell({ failure: { code, what, why, fix } });
-  } else tell({ error: error instanceof Error ? error.message : String(error) });
+    post({ failure: { code, what, why, fix } });
+  } else post({ error: error instanceof Error ? error.message : String(error) });
 }
 
 /** Uses a gate of its own that opens and shuts all the time, so that deciding, moving and recording get compiled. */

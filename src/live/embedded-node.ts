@@ -64,10 +64,10 @@ export async function startEmbeddedNode(cycleMs: number): Promise<EmbeddedNode> 
       if (error.name !== 'AbortError') throw error;
       throw new Error(`It was not ready within ${START_MS / 1000} s: this machine is very busy`);
     });
-    const [told] = (await started) as [EmbeddedNodeMessage];
-    if ('error' in told) throw new Error(told.error);
-    if ('failure' in told) throw new Failure(told.failure.code, told.failure);
-    return { url: told.url, utilization: (before) => worker.performance.eventLoopUtilization(before), close };
+    const [message] = (await started) as [EmbeddedNodeMessage];
+    if ('error' in message) throw new Error(message.error);
+    if ('failure' in message) throw new Failure(message.failure.code, message.failure);
+    return { url: message.url, utilization: (before) => worker.performance.eventLoopUtilization(before), close };
   } catch (error) {
     await worker.terminate();
     removeNow();

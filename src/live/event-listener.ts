@@ -5,7 +5,7 @@ import { Failure } from '../schema/failure.js';
 import { Rank } from '../time/rank.js';
 import type { WallClock } from '../time/wall.js';
 
-export interface Heard {
+export interface ReceivedEvent {
   readonly event: string;
   readonly cycle: number;
   readonly contractId: string;
@@ -19,7 +19,7 @@ export interface EventListenerOptions {
   readonly api: ApiClient;
   readonly slug: string;
   readonly clock: WallClock;
-  readonly onHeard: (heard: Heard) => void;
+  readonly onEvent: (event: ReceivedEvent) => void;
   /** Called before the stream is reopened. Throws `key_unproved` */
   readonly prove: () => Promise<void>;
   /** Another program answers at the address now. The stream is lost. */
@@ -50,7 +50,7 @@ export class EventListener {
   }
 
   /** Resolves when all events before `cycle` have arrived, at `untilMs` at the latest, or when the stream is lost. */
-  heardUpTo(cycle: number, untilMs: number): Promise<void> {
+  receivedUpTo(cycle: number, untilMs: number): Promise<void> {
     if (this.cycle >= cycle || this.isLost) return Promise.resolve();
     return new Promise((resolve) => {
       const { agenda } = this.#options.clock;
@@ -93,7 +93,7 @@ export class EventListener {
       return;
     }
     const count = envelope.data.count ?? countIn(envelope.data as Fired);
-    this.#options.onHeard({ event, cycle, contractId, key, to: to ?? state, count, atMs: this.#options.clock.now() });
+    this.#options.onEvent({ event, cycle, contractId, key, to: to ?? state, count, atMs: this.#options.clock.now() });
   }
 
   #cycleBegan(cycle: number): void {

@@ -5,7 +5,7 @@ import type { Findings } from './comparison-verdict.js';
 import { type LiveSeen, transitionsIn } from './live-run.js';
 import { explainLost } from './lost-answers.js';
 import type { Model, ModelOptions } from './model.js';
-import type { Cell } from './request-log.js';
+import type { CycleCell } from './request-log.js';
 
 interface Subject {
   readonly names: readonly string[];
@@ -15,14 +15,14 @@ interface Subject {
 export async function findingsByCycle(
   seen: LiveSeen,
   { names, plan }: Subject,
-  cells: readonly Cell[],
+  cells: readonly CycleCell[],
   model: Model,
   modelOptions: ModelOptions,
 ): Promise<Findings> {
-  const transitions = seen.streamLost ? undefined : seen.heard?.map(transitionsIn);
+  const transitions = seen.streamLost ? undefined : seen.events?.map(transitionsIn);
   const events = seen.streamLost
     ? undefined
-    : seen.heard?.map((all) => all.filter(({ event }) => event !== 'transition'));
+    : seen.events?.map((all) => all.filter(({ event }) => event !== 'transition'));
   const lost = lostCycles(seen);
   const unknownFrom = reportedBefore(seen);
   const common = {

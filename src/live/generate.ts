@@ -14,7 +14,6 @@ import { startOf } from '../time/cycle.js';
 import { pause } from '../time/wall.js';
 import { VERSION } from '../version.js';
 import { alignedClock, type Connection, connectTo, movedMs, warmUp } from './connection.js';
-import { PackedEvidence } from './evidence.js';
 import { RequestsInFlight } from './in-flight.js';
 import { LAST_WAIT_MS, warmer } from './live-run.js';
 import {
@@ -23,12 +22,13 @@ import {
   keysOf,
   type LoadJob,
   type Message,
+  type RunState,
   readRedisTime,
-  type Said,
   type ShareEnd,
 } from './load-job.js';
 import { pacedSending } from './paced-sender.js';
 import { PauseWatch } from './pause-watch.js';
+import { PackedRequests } from './request-observer.js';
 import { type Schedule, scheduleOf } from './schedule.js';
 import type { Stage } from './sending.js';
 import { ForeignTarget, type Target } from './target.js';
@@ -36,23 +36,23 @@ import { warmUpSender } from './warm-up.js';
 import { WeirTarget } from './weir-target.js';
 
 const BEAT_MS = 250;
-const LOOK_MS = 50;
+const POLL_MS = 50;
 /** Unread messages of a generator expire after this. */
 const KEPT_S = 60;
 
 /** @param targets allowed origins: anyone with access to the queue can request a load */
 export async function generate(job: LoadJob, client: QueueClient, targets: readonly string[]): Promise<void> {
-  const asker = new Asker(client, job);
+  const channel = new RunChannel(client, job);
   try {
     if (job.weir !== VERSION)
-      return await asker.tell({
+      return await channel.send({
         type: 'failed',
         words: `The worker on ${hostname()} is version ${VERSION}, and ${job.weir} asks.`,
         fix: `Let all workers be of version ${job.weir}.`,
       });
-    await send(job, client, asker, targets);
+    await send(job, client, channel, targets);
   } catch (error) {
-    await asker.tell({ type: 'failed', ...wordsOf(error) }).catch(() => {});
+    await channel.send({ type: 'failed', ...wordsOf(error) }).catch(() => {});
   }
 }
 
@@ -75,7 +75,7 @@ function refuseOtherTargets({ url, connect }: LoadJob, targets: readonly string[
   }
 }
 
-async function send(job: LoadJob, client: QueueClient, asker: Asker, targets: readonly string[]): Promise<void> {
+async function send(job: LoadJob, client: QueueClient, channel: RunChannel, targets: readonly string[]): Promise<void> {
   refuseOtherTargets(job, targets);
   const scenario = parseSent(job.scenario, job.path).at(job.cycleMs);
   await warmUpSender();
@@ -92,16 +92,16 @@ async function send(job: LoadJob, client: QueueClient, asker: Asker, targets: re
     if (weir !== undefined) await warmUp(connection, weir.peek);
     const target = weir ?? new ForeignTarget(connection.endpoint, scenario.target ?? {}, traffic.names);
     const before = await readRedisTime(client, connection.clock);
-    await asker.tell({ type: 'ready', uncertaintyMs: before.uncertaintyMs });
-    const go = await asker.goes();
+    await channel.send({ type: 'ready', uncertaintyMs: before.uncertaintyMs });
+    const go = await channel.waitForGo();
     if (go === undefined) return;
     const schedule = scheduleOf(traffic, scenario, draws);
     const warm = weir && warmer(connection, weir);
-    const sent = await sendShare(job, { connection, target, schedule, warm, go, offsetMs: before.offsetMs }, asker);
+    const sent = await sendShare(job, { connection, target, schedule, warm, go, offsetMs: before.offsetMs }, channel);
     const after = await readRedisTime(client, connection.clock);
     const connections = connection.pool.mostConnected;
     const [apart, moved] = [apartMs(before, after), movedMs(before, after)];
-    await asker.tell({ type: 'end', end: { ...sent, connections, apartMs: apart, movedMs: moved } });
+    await channel.send({ type: 'end', end: { ...sent, connections, apartMs: apart, movedMs: moved } });
   } finally {
     await connection.close();
   }
@@ -120,7 +120,7 @@ interface ShareOptions {
 async function sendShare(
   job: LoadJob,
   options: ShareOptions,
-  asker: Asker,
+  channel: RunChannel,
 ): Promise<Pick<ShareEnd, 'rows' | 'lagMs' | 'pauses'>> {
   const { connection, target, schedule, warm, go, offsetMs } = options;
   const { pool, timeoutMs } = connection;
@@ -130,23 +130,23 @@ async function sendShare(
   let bug: unknown;
   const onError = (error: unknown) => (bug ??= error);
   const clock = alignedClock(connection.clock, time, { onError, onLag: (lagMs) => lag.record(lagMs) });
-  const evidence = new PackedEvidence();
+  const observer = new PackedRequests();
   let gone: string | undefined;
   const onGone = (words: string) => {
     gone ??= words;
   };
-  const inFlight = new RequestsInFlight({ clock, pool, target, evidence, timeoutMs, onGone });
+  const inFlight = new RequestsInFlight({ clock, pool, target, observer, timeoutMs, onGone });
   const sending = pacedSending(
     schedule,
-    { clock, firstCycle, inFlight, evidence, uncertaintyMs, warm },
+    { clock, firstCycle, inFlight, observer, uncertaintyMs, warm },
     job.pacing,
     job,
   );
   const over = new AbortController();
   const sendAll = async () => {
-    await clock.sleepUntil(startOf(firstCycle + schedule.cycles, job.cycleMs), asker.stopped);
+    await clock.sleepUntil(startOf(firstCycle + schedule.cycles, job.cycleMs), channel.stopped);
     sending.stop();
-    const mostMs = asker.stopped.aborted ? LAST_WAIT_MS : timeoutMs + LAST_WAIT_MS;
+    const mostMs = channel.stopped.aborted ? LAST_WAIT_MS : timeoutMs + LAST_WAIT_MS;
     await Promise.race([inFlight.landed(), clock.sleep(mostMs, over.signal)]);
     inFlight.giveUp();
     over.abort();
@@ -160,11 +160,11 @@ async function sendShare(
     for (let isLast = false; !isLast; ) {
       await pause(BEAT_MS, over.signal);
       isLast = over.signal.aborted;
-      const some = evidence.take();
+      const some = observer.take();
       rows += some.length;
-      await asker.tell({ type: 'rows', rows: some });
-      if (gone !== undefined) await asker.tell({ type: 'gone', words: gone });
-      if ((await asker.said())?.state !== 'go') asker.stop();
+      await channel.send({ type: 'rows', rows: some });
+      if (gone !== undefined) await channel.send({ type: 'gone', words: gone });
+      if ((await channel.readState())?.state !== 'go') channel.stop();
     }
     await sent;
     if (bug !== undefined) throw bug;
@@ -177,9 +177,9 @@ async function sendShare(
   }
 }
 
-type Go = Extract<Said, { state: 'go' }>;
+type Go = Extract<RunState, { state: 'go' }>;
 
-class Asker {
+class RunChannel {
   readonly #client: QueueClient;
   readonly #from: Pick<LoadJob, 'index'>;
   readonly #keys: ReturnType<typeof keysOf>;
@@ -197,25 +197,25 @@ class Asker {
     this.#stopped.abort();
   }
 
-  async tell(message: Message): Promise<void> {
+  async send(message: Message): Promise<void> {
     const text = JSON.stringify({ from: this.#from.index, name: this.#name, ...message });
-    await inTime(this.#client.multi().rPush(this.#keys.heard, text).expire(this.#keys.heard, KEPT_S).exec());
+    await inTime(this.#client.multi().rPush(this.#keys.messages, text).expire(this.#keys.messages, KEPT_S).exec());
   }
 
   /** Undefined if the run no longer exists. */
-  async said(): Promise<Said | undefined> {
-    const text = await inTime(this.#client.get(this.#keys.said));
-    return text === null ? undefined : (JSON.parse(text) as Said);
+  async readState(): Promise<RunState | undefined> {
+    const text = await inTime(this.#client.get(this.#keys.state));
+    return text === null ? undefined : (JSON.parse(text) as RunState);
   }
 
   /** Waits until all are ready; undefined if the run will not begin. */
-  async goes(): Promise<Go | undefined> {
-    for (let looks = 0; ; looks += 1) {
-      const said = await this.said();
-      if (said?.state === 'go') return said;
-      if (said?.state !== 'wait') return undefined;
-      if (looks % (BEAT_MS / LOOK_MS) === 0) await this.tell({ type: 'rows', rows: [] });
-      await pause(LOOK_MS);
+  async waitForGo(): Promise<Go | undefined> {
+    for (let polls = 0; ; polls += 1) {
+      const state = await this.readState();
+      if (state?.state === 'go') return state;
+      if (state?.state !== 'wait') return undefined;
+      if (polls % (BEAT_MS / POLL_MS) === 0) await this.send({ type: 'rows', rows: [] });
+      await pause(POLL_MS);
     }
   }
 }

@@ -22,28 +22,28 @@ import { pause } from '../time/wall.js';
 import { VERSION } from '../version.js';
 import { TOLERATED_MOVE } from './comparison-verdict.js';
 import { type Connection, movedMs } from './connection.js';
-import { type EvidenceOptions, play, type Row } from './evidence.js';
 import {
   apartMs,
-  type Heard,
   inTime,
   keysOf,
   type LoadJob,
   type LoadTask,
   MOST_SILENT_MS,
+  type ReceivedMessage,
   type RedisTime,
+  type RunState,
   readRedisTime,
-  type Said,
   type ShareEnd,
 } from './load-job.js';
 import { type Merged, merged } from './merge.js';
+import { type LoggedRequestsOptions, type Row, replayRows } from './request-observer.js';
 import type { Sending, Stage } from './sending.js';
 import type { MadeOnNode } from './weir-target.js';
 
 /** Polling interval, and messages per read. */
-const LOOK_MS = 100;
+const POLL_MS = 100;
 const MOST_READ = 200;
-const MOST_READY_LOOKS = 30_000 / LOOK_MS;
+const MOST_READY_POLLS = 30_000 / POLL_MS;
 
 interface Generator {
   name: string;
@@ -62,11 +62,11 @@ export class Generators {
   readonly #keys = keysOf(this.#run);
   readonly #all: Generator[] = [];
   readonly #over = new AbortController();
-  #said: Said = { state: 'wait' };
+  #state: RunState = { state: 'wait' };
   #redis: RedisTime | undefined;
   #failure: Failure | undefined;
   #stage: Stage | undefined;
-  #onLook: () => void = () => {};
+  #onPoll: () => void = () => {};
 
   private constructor(client: QueueClient, task: LoadTask) {
     this.#client = client;
@@ -94,7 +94,7 @@ export class Generators {
         'There is no worker that sends load.',
         `Start some with weir worker --target ${originOf(this.#task.url)}.`,
       );
-    await this.#say({ state: 'wait' });
+    await this.#publish({ state: 'wait' });
     const job = { ...this.#task, made, weir: VERSION, run: this.#run, of };
     const jobs = Array.from({ length: of }, (_, index) => ({ name: 'load', data: { ...job, index } }));
     for (const { data } of jobs)
@@ -108,16 +108,16 @@ export class Generators {
       });
     await this.#answerOf(this.#queue.addBulk(jobs));
     const missing = () => this.#all.filter(({ uncertaintyMs }) => uncertaintyMs === undefined).length;
-    for (let looks = 0; missing() > 0; looks += 1) {
-      if (looks === MOST_READY_LOOKS)
+    for (let polls = 0; missing() > 0; polls += 1) {
+      if (polls === MOST_READY_POLLS)
         throw cannotSend(
           `${missing()} of ${of} workers did not get ready to send.`,
           'They send for somebody else, or make runs that take long.',
           'Give the same command again later.',
         );
-      await pause(LOOK_MS, signal);
+      await pause(POLL_MS, signal);
       signal?.throwIfAborted();
-      await this.#look();
+      await this.#poll();
       if (this.#failure !== undefined) throw this.#failure;
     }
     void this.#watch();
@@ -131,22 +131,22 @@ export class Generators {
     const shiftMs = time.offsetMs - redis.offsetMs;
     return {
       isScheduled: true,
-      start: () => void this.#say({ state: 'go', firstCycle: stage.firstCycle, shiftMs, uncertaintyMs }),
-      stop: () => void this.#say({ state: 'stop' }),
+      start: () => void this.#publish({ state: 'go', firstCycle: stage.firstCycle, shiftMs, uncertaintyMs }),
+      stop: () => void this.#publish({ state: 'stop' }),
       landed: async () => {
-        while (!this.#isDone()) await new Promise<void>((resolve) => (this.#onLook = resolve));
+        while (!this.#isDone()) await new Promise<void>((resolve) => (this.#onPoll = resolve));
       },
     };
   }
 
   /** The log of the whole run, as one generator would have kept it. @throws Failure `store_away`, `worker_failed` */
-  async merged({ clock }: Connection, evidence: EvidenceOptions): Promise<Merged> {
+  async merged({ clock }: Connection, options: LoggedRequestsOptions): Promise<Merged> {
     if (this.#failure !== undefined) throw this.#failure;
     const before = this.#redis!;
     const after = await this.#answerOf(readRedisTime(this.#client, clock));
-    const found = merged(this.#all, { ...evidence, slackMs: evidence.slackMs + apartMs(before, after) });
+    const found = merged(this.#all, { ...options, slackMs: options.slackMs + apartMs(before, after) });
     const moved = movedMs(before, after);
-    if (moved <= TOLERATED_MOVE * evidence.cycleMs) return found;
+    if (moved <= TOLERATED_MOVE * options.cycleMs) return found;
     return { ...found, unsound: `The clock of Redis moved against ours by ${moved.toFixed(1)} ms during the run.` };
   }
 
@@ -159,10 +159,10 @@ export class Generators {
 
   /** Removes jobs not yet taken. A generator that still sends ends at its next poll. */
   async #tidy(): Promise<void> {
-    await this.#say({ state: 'stop' });
+    await this.#publish({ state: 'stop' });
     const jobs = await this.#queue.getJobs(['wait']);
     await Promise.all(jobs.filter(({ data }) => data.run === this.#run).map((job) => job.remove()));
-    await this.#client.del(this.#keys.heard);
+    await this.#client.del(this.#keys.messages);
     if (await isLast(this.#client, ASKS)) await this.#queue.obliterate({ force: true });
   }
 
@@ -170,72 +170,72 @@ export class Generators {
     return this.#failure !== undefined || this.#all.every(({ end, isLost }) => end !== undefined || isLost);
   }
 
-  async #say(said: Said): Promise<void> {
-    this.#said = said;
-    await this.#repeat().catch(() => {});
+  async #publish(state: RunState): Promise<void> {
+    this.#state = state;
+    await this.#refresh().catch(() => {});
   }
 
-  async #repeat(): Promise<void> {
-    const text = JSON.stringify(this.#said);
-    await this.#answerOf(this.#client.sendCommand(['SET', this.#keys.said, text, 'PX', String(MOST_SILENT_MS)]));
+  async #refresh(): Promise<void> {
+    const text = JSON.stringify(this.#state);
+    await this.#answerOf(this.#client.sendCommand(['SET', this.#keys.state, text, 'PX', String(MOST_SILENT_MS)]));
   }
 
-  async #look(): Promise<void> {
-    await this.#repeat();
+  async #poll(): Promise<void> {
+    await this.#refresh();
     for (const one of this.#all) one.silent += 1;
     for (let isMore = true; isMore; ) {
-      const read = (await this.#answerOf(this.#client.lPopCount(this.#keys.heard, MOST_READ))) ?? [];
-      for (const text of read) this.#hear(JSON.parse(text) as Heard);
+      const read = (await this.#answerOf(this.#client.lPopCount(this.#keys.messages, MOST_READ))) ?? [];
+      for (const text of read) this.#receive(JSON.parse(text) as ReceivedMessage);
       isMore = read.length === MOST_READ;
     }
-    this.#onLook();
+    this.#onPoll();
   }
 
   async #watch(): Promise<void> {
     const { signal } = this.#over;
     while (!signal.aborted && !this.#isDone()) {
-      await pause(LOOK_MS, signal);
+      await pause(POLL_MS, signal);
       try {
-        await this.#look();
+        await this.#poll();
       } catch (error) {
         this.#leave('Redis does not answer.', error as Failure);
       }
       for (const one of this.#all) {
-        if (one.isLost || one.end !== undefined || one.silent <= MOST_SILENT_MS / LOOK_MS) continue;
+        if (one.isLost || one.end !== undefined || one.silent <= MOST_SILENT_MS / POLL_MS) continue;
         one.isLost = true;
         this.#leave(`Generator ${one.name} was lost.`);
       }
     }
   }
 
-  #hear(heard: Heard): void {
-    const one = this.#all[heard.from]!;
+  #receive(message: ReceivedMessage): void {
+    const one = this.#all[message.from]!;
     one.silent = 0;
-    one.name = heard.name;
-    switch (heard.type) {
+    one.name = message.name;
+    switch (message.type) {
       case 'ready':
-        one.uncertaintyMs = heard.uncertaintyMs;
+        one.uncertaintyMs = message.uncertaintyMs;
         return;
       case 'rows':
-        for (const row of heard.rows) one.rows.push(row);
-        if (this.#stage !== undefined) play(heard.rows, this.#stage.evidence);
+        for (const row of message.rows) one.rows.push(row);
+        if (this.#stage !== undefined) replayRows(message.rows, this.#stage.observer);
         return;
       case 'gone':
-        this.#stage?.left(heard.words);
+        this.#stage?.left(message.words);
         return;
       case 'end':
-        one.end = heard.end;
+        one.end = message.end;
         return;
       case 'failed':
-        this.#leave(heard.words, cannotSend(`Generator ${one.name} cannot send.`, heard.words, heard.fix));
+        this.#leave(message.words, cannotSend(`Generator ${one.name} cannot send.`, message.words, message.fix));
     }
   }
 
   #leave(words: string, failure?: Failure): void {
     this.#failure ??= failure;
-    void this.#say({ state: 'stop' });
+    void this.#publish({ state: 'stop' });
     this.#stage?.left(words);
-    this.#onLook();
+    this.#onPoll();
   }
 
   /** @throws Failure `store_away` if Redis does not answer in time */

@@ -4,9 +4,9 @@ import type { Ticket } from '../time/agenda.js';
 import type { Clock } from '../time/clock.js';
 import { Rank } from '../time/rank.js';
 import type { AnswerTally } from './answer-tally.js';
-import type { Decided, Evidence, SentRequest } from './evidence.js';
 import type { HttpPool, PoolAnswer } from './http-pool.js';
-import type { Fault } from './request-log.js';
+import type { RequestFault } from './request-log.js';
+import type { Decided, RequestObserver, SentRequest } from './request-observer.js';
 import type { Target } from './target.js';
 
 export type End = Decided | { readonly type: 'failed' } | { readonly type: 'timed_out' };
@@ -15,7 +15,7 @@ export interface InFlightOptions {
   readonly clock: Clock;
   readonly pool: HttpPool;
   readonly target: Target;
-  readonly evidence: Evidence;
+  readonly observer: RequestObserver;
   /** Counted from the intended instant. */
   readonly timeoutMs: number;
   readonly answers?: AnswerTally | undefined;
@@ -102,11 +102,11 @@ class RequestInFlight implements SentRequest {
     // The pool may resend a request if its connection breaks before an answer.
     if (!Number.isNaN(this.sentMs)) return;
     this.sentMs = nowMs;
-    this.#options.evidence.sent(this);
+    this.#options.observer.sent(this);
   }
 
   #answered(answer: PoolAnswer): void {
-    const { target, evidence, clock, answers } = this.#options;
+    const { target, observer, clock, answers } = this.#options;
     const reading = target.read(answer);
     const isLimited = reading.type === 'decided' && !reading.admitted;
     answers?.answered(answer, isLimited, this.intendedMs, clock.now());
@@ -118,7 +118,7 @@ class RequestInFlight implements SentRequest {
     if (Number.isNaN(this.sentMs)) this.sentMs = nowMs;
     const { delayMs = 0 } = reading;
     const end = () => {
-      evidence.decided(this, nowMs + delayMs, reading);
+      observer.decided(this, nowMs + delayMs, reading);
       this.#end(reading);
     };
     if (delayMs === 0) end();
@@ -136,13 +136,13 @@ class RequestInFlight implements SentRequest {
     this.#fault('timed_out', `No answer within ${this.#options.timeoutMs / 1000} s.`);
   };
 
-  #fault(kind: Fault['kind'], words: string): void {
-    const { evidence, clock, answers } = this.#options;
+  #fault(kind: RequestFault['kind'], words: string): void {
+    const { observer, clock, answers } = this.#options;
     const endedMs = clock.now();
     if (kind !== 'unexpected' && kind !== 'overloaded') answers?.broke(kind);
     // Also counts as sent if it never got a connection.
     this.#started(endedMs);
-    evidence.broke(this, endedMs, kind, words);
+    observer.broke(this, endedMs, kind, words);
     this.#end({ type: kind === 'timed_out' ? 'timed_out' : 'failed' });
   }
 

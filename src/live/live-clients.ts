@@ -17,8 +17,8 @@ import type { Clock } from '../time/clock.js';
 import { cycleOf, startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
 import type { WallClock } from '../time/wall.js';
-import type { Evidence } from './evidence.js';
 import type { End, RequestsInFlight } from './in-flight.js';
+import type { RequestObserver } from './request-observer.js';
 
 export interface LiveClientsOptions {
   readonly scenario: LoadedScenario;
@@ -28,7 +28,7 @@ export interface LiveClientsOptions {
   readonly clock: WallClock;
   readonly firstCycle: number;
   readonly inFlight: RequestsInFlight;
-  readonly evidence: Evidence;
+  readonly observer: RequestObserver;
 }
 
 export class LiveClients {
@@ -40,11 +40,11 @@ export class LiveClients {
 
   constructor(options: LiveClientsOptions) {
     this.#options = options;
-    const { clock, inFlight, evidence, firstCycle, traffic, scenario } = options;
+    const { clock, inFlight, observer, firstCycle, traffic, scenario } = options;
     const lastCycle = firstCycle + traffic.cycles + scenario.drain - 1;
     this.#recorder = new SeriesRecorder({ clock, firstCycle, lastCycle, hasService: false });
     // Clients have no schedule: what they send counts as planned.
-    this.#transport = new HttpTransport(clock, inFlight, (atMs) => evidence.plan(cycleOf(atMs, clock.cycleMs), 1));
+    this.#transport = new HttpTransport(clock, inFlight, (atMs) => observer.plan(cycleOf(atMs, clock.cycleMs), 1));
   }
 
   start(): void {

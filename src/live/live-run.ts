@@ -10,14 +10,13 @@ import type { ClientFigures, TransitionSeen } from '../outcome/outcome-schema.js
 import type { Series } from '../outcome/series.js';
 import type { Stretch } from '../outcome/stretch.js';
 import type { KeyedSpec } from '../scenario/loaded-scenario.js';
-import type { Target as TargetSpec } from '../scenario/scenario-schema.js';
+import type { TargetSpec } from '../scenario/scenario-schema.js';
 import { startOf } from '../time/cycle.js';
 import { cycles } from '../time/cycles.js';
 import type { WallClock } from '../time/wall.js';
 import type { AnswerTally } from './answer-tally.js';
 import { alignedClock, type Connection, movedMs, type NodeTime, readNodeTime, warmUp } from './connection.js';
-import { EventListener, type Heard } from './event-listener.js';
-import { type EvidenceOptions, LoggedEvidence } from './evidence.js';
+import { EventListener, type ReceivedEvent } from './event-listener.js';
 import type { Generators } from './generators.js';
 import { RequestsInFlight } from './in-flight.js';
 import { Latency } from './latency.js';
@@ -25,6 +24,7 @@ import type { Merged } from './merge.js';
 import { ObservedRows } from './observed.js';
 import { PauseWatch } from './pause-watch.js';
 import { RequestLog } from './request-log.js';
+import { LoggedRequests, type LoggedRequestsOptions } from './request-observer.js';
 import type { Sending, Stage } from './sending.js';
 import { ForeignTarget, type Target } from './target.js';
 import { WeirTarget } from './weir-target.js';
@@ -63,7 +63,7 @@ export interface LiveSeen extends Merged {
   readonly firstCycle: number;
   readonly lastCycle: number;
   readonly answers: AnswerTally | undefined;
-  readonly heard: readonly (readonly Heard[])[] | undefined;
+  readonly events: readonly (readonly ReceivedEvent[])[] | undefined;
   /** All events of earlier cycles have arrived; Infinity without a listener. */
   readonly reportedBefore: number;
   readonly streamLost: boolean;
@@ -120,7 +120,7 @@ export async function runLive(
     const after = await session.timeAfter(node);
     const lagMs = { p90: lag.quantileMs(0.9), most: lag.quantileMs(1) };
     const seen = session.seen({ lagMs, pauses: watch.seen, movedMs: movedMs(time, after) });
-    return { ...seen, ...(await generators?.merged(connection, session.evidence)), bug };
+    return { ...seen, ...(await generators?.merged(connection, session.logOptions)), bug };
   } finally {
     session.end();
     watch.stop();
@@ -139,11 +139,11 @@ export function warmer(
   };
 }
 
-export function transitionsIn(heard: readonly Heard[]): TransitionSeen[] {
-  return heard.filter(({ event }) => event === 'transition').map(seenOf);
+export function transitionsIn(events: readonly ReceivedEvent[]): TransitionSeen[] {
+  return events.filter(({ event }) => event === 'transition').map(seenOf);
 }
 
-function seenOf({ cycle, to, count = 0 }: Heard): TransitionSeen {
+function seenOf({ cycle, to, count = 0 }: ReceivedEvent): TransitionSeen {
   return { cycle, to, count };
 }
 
@@ -157,10 +157,10 @@ class LiveSession {
   readonly #requestLog = new RequestLog();
   readonly #latency = new Latency();
   readonly #firstCycle: number;
-  readonly evidence: EvidenceOptions;
+  readonly logOptions: LoggedRequestsOptions;
   readonly #inFlight: RequestsInFlight;
   readonly #sending: Sending;
-  readonly #heard: Heard[][];
+  readonly #events: ReceivedEvent[][];
   readonly #rows: ObservedRows<Omit<LiveRun, keyof RunShape>>;
   #listener: EventListener | undefined;
   #lastCycle: number;
@@ -187,7 +187,7 @@ class LiveSession {
     this.#firstCycle = clock.cycle() + 1 + Math.ceil(runUpMs / clock.cycleMs);
     this.#lastCycle = this.#firstCycle + cycles - 1 + drain;
     this.#rowOfCycle = this.#firstCycle;
-    this.#heard = names.map(() => []);
+    this.#events = names.map(() => []);
     const [requestLog, latency] = [this.#requestLog, this.#latency];
     const reports = connection.nodes.length > 0;
     this.#rows = new ObservedRows(
@@ -202,7 +202,7 @@ class LiveSession {
         },
       },
     );
-    this.evidence = {
+    this.logOptions = {
       requestLog: this.#requestLog,
       latency: this.#latency,
       cycleMs: clock.cycleMs,
@@ -211,12 +211,12 @@ class LiveSession {
       slackMs: uncertaintyMs + ROUNDING_MS,
       decidesByMs: plan.rule !== undefined,
     };
-    const evidence = new LoggedEvidence(this.evidence);
+    const observer = new LoggedRequests(this.logOptions);
     const left = (words: string) => this.left(words);
     const { pool, timeoutMs } = connection;
-    this.#inFlight = new RequestsInFlight({ clock, pool, target, evidence, timeoutMs, answers, onGone: left });
-    const { firstCycle } = this.evidence;
-    this.#sending = sending({ clock, firstCycle, inFlight: this.#inFlight, evidence, uncertaintyMs, warm, left });
+    this.#inFlight = new RequestsInFlight({ clock, pool, target, observer, timeoutMs, answers, onGone: left });
+    const { firstCycle } = this.logOptions;
+    this.#sending = sending({ clock, firstCycle, inFlight: this.#inFlight, observer, uncertaintyMs, warm, left });
     // Before any await, so that no cycle is missed.
     this.#sending.start();
   }
@@ -228,7 +228,7 @@ class LiveSession {
       api: node.as(bearer(weir.made.key)),
       slug: weir.made.slug,
       clock: this.#clock,
-      onHeard: (heard) => this.#hear(weir.indexOf(heard.contractId, heard.key), heard),
+      onEvent: (event) => this.#receive(weir.indexOf(event.contractId, event.key), event),
       prove: () => this.#connection.prove(),
       onUnproved: (words) => this.left(words),
     });
@@ -272,7 +272,7 @@ class LiveSession {
     if (this.#listener !== undefined && this.#gone === undefined) {
       // A transition is published when it is on disk, which may take longer than a short cycle.
       const untilMs = startOf(this.#lastCycle + 2, clock.cycleMs) + GRACE_MS;
-      await this.#listener.heardUpTo(this.#lastCycle + 1 + this.#diskCycles, untilMs);
+      await this.#listener.receivedUpTo(this.#lastCycle + 1 + this.#diskCycles, untilMs);
     }
     this.#rowsTo(Math.max(this.#firstCycle, this.#lastCycle) + 1);
   }
@@ -312,9 +312,9 @@ class LiveSession {
       requestLog: this.#requestLog,
       latency: this.#latency,
       answers: this.#options.answers,
-      slackMs: this.evidence.slackMs,
-      heard:
-        this.#listener === undefined ? undefined : this.#heard.map((all) => all.filter(({ cycle }) => cycle <= last)),
+      slackMs: this.logOptions.slackMs,
+      events:
+        this.#listener === undefined ? undefined : this.#events.map((all) => all.filter(({ cycle }) => cycle <= last)),
       reportedBefore: this.#reportedBefore,
       streamLost: this.#listener?.isLost ?? false,
       connections: this.#connection.pool.mostConnected,
@@ -337,12 +337,12 @@ class LiveSession {
     this.#listener?.close();
   }
 
-  #hear(contract: number | undefined, heard: Heard): void {
+  #receive(contract: number | undefined, event: ReceivedEvent): void {
     if (contract === undefined) return;
-    this.#heard[contract]!.push(heard);
-    if (heard.event === 'transition') this.#rows.moved(contract, seenOf(heard));
-    else if (heard.event === 'rate_limited') this.#sending.rateLimited?.(contract);
-    else if (heard.event === 'rate_restored') this.#sending.rateRestored?.(contract);
+    this.#events[contract]!.push(event);
+    if (event.event === 'transition') this.#rows.moved(contract, seenOf(event));
+    else if (event.event === 'rate_limited') this.#sending.rateLimited?.(contract);
+    else if (event.event === 'rate_restored') this.#sending.rateRestored?.(contract);
   }
 
   #rowsTo(cycle: number): void {

@@ -1,14 +1,14 @@
 // Messages between the process that asks for a load and its generators, through Redis.
 //
-//   asker ─► a job for each worker, then `said`: wait, go, stop     a key that expires unless refreshed
-//   asker ◄─ `heard`: ready, rows, …, end                           a list, four times a second
+//   asker ─► a job for each worker, then a state: wait, go, stop     a key that expires unless refreshed
+//   asker ◄─ messages: ready, rows, …, end                           a list, four times a second
 
 import type { Pause } from '../explain/seen-request.js';
 import type { Seed } from '../math/seed.js';
 import { pause } from '../time/wall.js';
 import type { ConnectionOptions, NodeTime } from './connection.js';
-import type { Row } from './evidence.js';
 import type { Pacing } from './paced-sender.js';
+import type { Row } from './request-observer.js';
 import type { MadeOnNode } from './weir-target.js';
 
 export interface LoadTask {
@@ -30,7 +30,7 @@ export interface LoadJob extends LoadTask {
 }
 
 /** A generator ends when none of these is left. */
-export type Said =
+export type RunState =
   | { readonly state: 'wait' | 'stop' }
   | {
       readonly state: 'go';
@@ -41,7 +41,7 @@ export type Said =
       readonly uncertaintyMs: number;
     };
 
-export type Heard = { readonly from: number; readonly name: string } & Message;
+export type ReceivedMessage = { readonly from: number; readonly name: string } & Message;
 export type Message =
   | { readonly type: 'ready'; readonly uncertaintyMs: number }
   | { readonly type: 'rows'; readonly rows: readonly Row[] }
@@ -59,7 +59,7 @@ export interface ShareEnd {
   readonly movedMs: number;
 }
 
-export const keysOf = (run: string) => ({ said: `weir:load:${run}:said`, heard: `weir:load:${run}:heard` });
+export const keysOf = (run: string) => ({ state: `weir:load:${run}:said`, messages: `weir:load:${run}:heard` });
 
 export const MOST_SILENT_MS = 3_000;
 
@@ -77,14 +77,14 @@ export async function inTime<T>(answer: Promise<T>): Promise<T> {
 
 export type RedisTime = Omit<NodeTime, 'cycleMs'>;
 
-const ASKED = 16;
+const READINGS = 16;
 
 export async function readRedisTime(
   client: { sendCommand(words: string[]): Promise<unknown> },
   clock: { monotonicMs(): number },
 ): Promise<RedisTime> {
   let best: RedisTime | undefined;
-  for (let n = 0; n < ASKED; n += 1) {
+  for (let n = 0; n < READINGS; n += 1) {
     const askedMs = clock.monotonicMs();
     const [s, us] = (await client.sendCommand(['TIME'])) as [string, string];
     const answeredMs = clock.monotonicMs();

@@ -177,13 +177,13 @@ export async function connected<T>(
       await connection.close();
     }
   } catch (error) {
-    throw signal?.aborted === true && error === signal.reason ? stopped(url ?? 'the node') : error;
+    throw signal?.aborted === true && error === signal.reason ? stoppedFailure(url ?? 'the node') : error;
   } finally {
     await node?.close();
   }
 }
 
-export function stopped(where: string): Failure {
+export function stoppedFailure(where: string): Failure {
   return new Failure('stopped', {
     what: `Nothing was measured at ${where}.`,
     why: 'The run was stopped before it began.',

@@ -7,10 +7,10 @@
 // a world that differs sooner with that request than without it is pruned with all its successors.
 import type { Difference } from '../outcome/outcome-schema.js';
 import { arrivedIn, type Model, type ModelOptions, modelOf } from './model.js';
-import type { Cell } from './request-log.js';
+import type { CycleCell } from './request-log.js';
 
 export interface LostAnswers {
-  readonly cells: readonly Cell[];
+  readonly cells: readonly CycleCell[];
   readonly lost: readonly number[];
 }
 

@@ -11,7 +11,7 @@ import type { Feed } from '../simulate/feed.js';
 import { runWorld } from '../simulate/run-world.js';
 import { World } from '../simulate/world.js';
 import { cycleOf } from '../time/cycle.js';
-import type { Cell, SeenAnswer } from './request-log.js';
+import type { CycleCell, SeenAnswer } from './request-log.js';
 
 export interface Arrived {
   readonly cycle: number;
@@ -104,7 +104,7 @@ function recordedOf(arrived: readonly Arrived[], contracts: number): { cycles: n
   return recorded;
 }
 
-export function arrivedIn(cells: readonly Cell[]): Arrived[] {
+export function arrivedIn(cells: readonly CycleCell[]): Arrived[] {
   return cells.map(({ cycle, contract, answers }) => {
     const inOrder = [...answers].sort((a, b) => (a.count ?? 0) - (b.count ?? 0));
     return { cycle, contract, n: answers.length, costs: inOrder.map(({ cost = 1 }) => cost) };

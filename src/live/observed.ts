@@ -5,7 +5,7 @@ import { type CycleRow, RowBuilder, type RunShape, shapeOf } from '../outcome/cy
 import type { Reaction, TransitionSeen } from '../outcome/outcome-schema.js';
 import { RunFold } from '../outcome/run-fold.js';
 import { startOf } from '../time/cycle.js';
-import { type Cell, costsOf } from './request-log.js';
+import { type CycleCell, costsOf } from './request-log.js';
 
 interface Observed {
   readonly names: readonly string[];
@@ -46,7 +46,7 @@ export class ObservedRows<About extends object = object> {
   }
 
   /** Cycles close in order. @param cells of the cycle, by contract */
-  close(cycle: number, cells: readonly Cell[]): CycleRow<RunShape & About> {
+  close(cycle: number, cells: readonly CycleCell[]): CycleRow<RunShape & About> {
     const { plan, reports, levels } = this.#observed;
     const within = windowOf(plan);
     const changed = new Set<number>();
@@ -82,7 +82,7 @@ export class ObservedRows<About extends object = object> {
     return this.#builder.take(cycle);
   }
 
-  #count({ cycle, contract, answers }: Cell): void {
+  #count({ cycle, contract, answers }: CycleCell): void {
     const { costs } = this.#observed;
     const n = costsOf(answers);
     this.#windows[contract]! += n;
@@ -94,7 +94,7 @@ export class ObservedRows<About extends object = object> {
     }
   }
 
-  #movesIn({ contract, answers }: Cell): string[] {
+  #movesIn({ contract, answers }: CycleCell): string[] {
     const { states, initial } = this.#observed.plan;
     const open = states[initial]!.name;
     const shut = states.find(({ admits }) => !admits)?.name ?? open;
@@ -123,12 +123,12 @@ function windowOf({ aggregates }: Plan): number {
 export interface Observation extends Omit<Observed, 'reports'> {
   readonly firstCycle: number;
   readonly lastCycle: number;
-  readonly cells: readonly Cell[];
+  readonly cells: readonly CycleCell[];
   readonly transitions: readonly (readonly TransitionSeen[])[] | undefined;
 }
 
-export function cellsByContract({ names, cells, lastCycle }: Observation): Cell[][] {
-  const all = names.map((): Cell[] => []);
+export function cellsByContract({ names, cells, lastCycle }: Observation): CycleCell[][] {
+  const all = names.map((): CycleCell[] => []);
   for (const cell of cells) if (cell.cycle <= lastCycle) all[cell.contract]!.push(cell);
   return all;
 }
@@ -137,7 +137,7 @@ export function observedFold(observation: Observation): RunFold {
   const { plan, firstCycle, lastCycle, cells, transitions, levels = [] } = observation;
   const rows = new ObservedRows({ ...observation, reports: transitions !== undefined }, {});
   const fold = new RunFold(rows.run);
-  const byCycle = new Map<number, Cell[]>();
+  const byCycle = new Map<number, CycleCell[]>();
   const cycles = new Set<number>();
   for (const cell of cells) {
     const own = byCycle.get(cell.cycle);
@@ -145,8 +145,8 @@ export function observedFold(observation: Observation): RunFold {
     else own.push(cell);
     cycles.add(cell.cycle).add(cell.cycle + windowOf(plan));
   }
-  const told = (transitions ?? []).flatMap((own, contract) => own.map((one) => [contract, one] as const));
-  for (const [contract, one] of told.sort(([, a], [, b]) => a.cycle - b.cycle)) {
+  const moves = (transitions ?? []).flatMap((own, contract) => own.map((one) => [contract, one] as const));
+  for (const [contract, one] of moves.sort(([, a], [, b]) => a.cycle - b.cycle)) {
     if (one.cycle < firstCycle) continue;
     rows.moved(contract, one);
     cycles.add(one.cycle);
@@ -178,7 +178,7 @@ export interface Reacted {
   readonly name: string;
   readonly transitions: readonly TransitionSeen[];
   readonly modelled: readonly TransitionSeen[];
-  readonly cells: readonly Cell[];
+  readonly cells: readonly CycleCell[];
   readonly events: readonly EventHeard[];
   readonly admits: (state: string) => boolean;
   readonly cycleMs: number;

@@ -14,7 +14,7 @@ import { unreachable } from '../schema/failure.js';
 import type { Clock } from '../time/clock.js';
 import { startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
-import type { Evidence } from './evidence.js';
+import type { RequestObserver } from './request-observer.js';
 import type { Schedule } from './schedule.js';
 import type { Sending, Stage } from './sending.js';
 
@@ -25,7 +25,7 @@ export interface PacedSenderOptions {
   readonly firstCycle: number;
   readonly pacing: Pacing;
   readonly uncertaintyMs: number;
-  readonly evidence: Evidence;
+  readonly observer: RequestObserver;
   readonly launch: (contract: number, intendedMs: number, cost: number | undefined) => void;
   /** Opens connections ahead of a cycle that needs many at once: opening one takes longer than using it. */
   readonly warm?: ((connections: number) => void) | undefined;
@@ -57,7 +57,7 @@ export function pacedSending(
   return new PacedSender({ ...stage, schedule, pacing, share, launch });
 }
 
-type SenderStage = Pick<Stage, 'clock' | 'firstCycle' | 'inFlight' | 'evidence' | 'uncertaintyMs' | 'warm'>;
+type SenderStage = Pick<Stage, 'clock' | 'firstCycle' | 'inFlight' | 'observer' | 'uncertaintyMs' | 'warm'>;
 
 class PacedSender implements Sending {
   readonly isScheduled = true;
@@ -97,7 +97,7 @@ class PacedSender implements Sending {
   }
 
   #plan(cycle: number): void {
-    const { schedule, clock, firstCycle, pacing, uncertaintyMs, evidence, share = ALL } = this.#options;
+    const { schedule, clock, firstCycle, pacing, uncertaintyMs, observer, share = ALL } = this.#options;
     const { n, fractions, contracts } = schedule.at(cycle);
     const startMs = startOf(firstCycle + cycle, clock.cycleMs);
     const window = sendWindow(pacing, n, clock.cycleMs, uncertaintyMs);
@@ -117,7 +117,7 @@ class PacedSender implements Sending {
     this.#scheduled += n;
     this.#n = kept;
     this.#place = 0;
-    evidence.plan(firstCycle + cycle, kept);
+    observer.plan(firstCycle + cycle, kept);
   }
 
   #mostAtOnce(): number {

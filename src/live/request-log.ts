@@ -20,7 +20,7 @@ export function costsOf(answers: readonly SeenAnswer[]): number {
   return answers.reduce((sum, { cost = 1 }) => sum + cost, 0);
 }
 
-export interface Cell {
+export interface CycleCell {
   readonly cycle: number;
   readonly contract: number;
   readonly answers: SeenAnswer[];
@@ -30,7 +30,7 @@ export interface Cell {
 }
 
 /** A request without a decision; the target may have counted it. */
-export interface Fault {
+export interface RequestFault {
   readonly kind: 'unexpected' | 'overloaded' | 'closed' | 'refused' | 'not_http' | 'other' | 'timed_out';
   readonly contract: number;
   readonly cycle: number;
@@ -54,7 +54,7 @@ export interface CycleCount {
 }
 
 export class RequestLog {
-  readonly faults: Fault[] = [];
+  readonly faults: RequestFault[] = [];
   readonly impossible: Impossible[] = [];
   /** Requests that the target may have counted; empty if it reports cycles and decides by them. */
   readonly seen: SeenRequest[] = [];
@@ -66,13 +66,13 @@ export class RequestLog {
   failed = 0;
   late = 0;
   astray = 0;
-  readonly #cells = new Map<number, Map<number, Cell>>();
+  readonly #cells = new Map<number, Map<number, CycleCell>>();
 
-  cells(): Cell[] {
+  cells(): CycleCell[] {
     return [...this.#cells.keys()].sort((a, b) => a - b).flatMap((cycle) => this.cellsIn(cycle));
   }
 
-  cellsIn(cycle: number): Cell[] {
+  cellsIn(cycle: number): CycleCell[] {
     return [...(this.#cells.get(cycle)?.values() ?? [])].sort((a, b) => a.contract - b.contract);
   }
 
@@ -103,7 +103,7 @@ export class RequestLog {
     if (cell.trip === undefined || reached < cell.trip.count) cell.trip = { count: reached, sentMs };
   }
 
-  fail(fault: Fault): void {
+  fail(fault: RequestFault): void {
     this.faults.push(fault);
     if (fault.kind === 'timed_out') this.timedOut += 1;
     else this.failed += 1;
@@ -118,8 +118,8 @@ export class RequestLog {
     return count;
   }
 
-  #cell(cycle: number, contract: number): Cell {
-    const cells = this.#cells.get(cycle) ?? new Map<number, Cell>();
+  #cell(cycle: number, contract: number): CycleCell {
+    const cells = this.#cells.get(cycle) ?? new Map<number, CycleCell>();
     this.#cells.set(cycle, cells);
     let cell = cells.get(contract);
     if (cell === undefined) {

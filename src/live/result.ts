@@ -9,7 +9,7 @@ import type { Comparison, LiveFigures, Reaction } from '../outcome/outcome-schem
 import type { Series } from '../outcome/series.js';
 import { Failure } from '../schema/failure.js';
 import type { Run } from '../simulate/simulate.js';
-import { judge, whenNotHeld } from './comparison-verdict.js';
+import { comparisonOf, whenNotHeld } from './comparison-verdict.js';
 import { findingsByCycle } from './findings-by-cycle.js';
 import { findingsByOrder, windowRules } from './findings-by-order.js';
 import { unreachable } from './http-pool.js';
@@ -17,7 +17,7 @@ import { type LiveSeen, transitionsIn } from './live-run.js';
 import { arrivedIn, type Model, type ModelOptions, modelOf } from './model.js';
 import { cellsByContract, observedFold, reactionsOf } from './observed.js';
 import { observedLevels } from './observed-levels.js';
-import type { Cell } from './request-log.js';
+import type { CycleCell } from './request-log.js';
 import { ForeignTarget } from './target.js';
 
 export interface LoadResult {
@@ -57,13 +57,13 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
     seen: plan.rule === undefined ? undefined : requestLog.seen,
   };
   const model = await modelOf(arrivedIn(cells), modelOptions);
-  const heard = seen.heard?.map(transitionsIn);
+  const transitions = seen.events?.map(transitionsIn);
   const levels =
     plan.rule === undefined
       ? undefined
       : byContract(requestLog.seen, names.length).map((own) => observedLevels(own, plan, modelOptions));
   const costs = costUnit === undefined ? undefined : { unit: costUnit, cycleMs: time.cycleMs };
-  const observation = { names, plan, firstCycle, lastCycle, cells, transitions: heard, levels, costs };
+  const observation = { names, plan, firstCycle, lastCycle, cells, transitions: transitions, levels, costs };
   const seenFold = observedFold(observation);
   const past = seenFold.past(firstCycle, lastCycle);
   const cellsOf = cellsByContract(observation);
@@ -76,7 +76,7 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
         transitions: past.transitions[index]!,
         modelled: model.transitions[index]!,
         cells: cellsOf[index]!,
-        events: (seen.heard?.[index] ?? []).filter(({ event }) => event !== 'transition'),
+        events: (seen.events?.[index] ?? []).filter(({ event }) => event !== 'transition'),
         admits,
         cycleMs: time.cycleMs,
       }),
@@ -153,7 +153,7 @@ function checkAnswered({ requestLog, target }: LiveSeen): void {
 async function compared(
   seen: LiveSeen,
   facts: LoadFacts,
-  cells: readonly Cell[],
+  cells: readonly CycleCell[],
   model: Model,
   modelOptions: ModelOptions,
 ): Promise<Comparison | undefined> {
@@ -165,7 +165,7 @@ async function compared(
     : rule !== undefined || seen.target instanceof ForeignTarget
       ? findingsByOrder(seen, facts, followed)
       : await findingsByCycle(seen, facts, cells, model, modelOptions);
-  const comparison = judge({
+  const comparison = comparisonOf({
     names: facts.names,
     requestLog,
     comparedCycles: lastCycle - seen.firstCycle + 1,

@@ -2,8 +2,8 @@
 import type { ClientFigures } from '../outcome/outcome-schema.js';
 import type { Series } from '../outcome/series.js';
 import type { WallClock } from '../time/wall.js';
-import type { Evidence } from './evidence.js';
 import type { RequestsInFlight } from './in-flight.js';
+import type { RequestObserver } from './request-observer.js';
 
 export interface Sending {
   start(): void;
@@ -22,7 +22,7 @@ export interface Stage {
   readonly clock: WallClock;
   readonly firstCycle: number;
   readonly inFlight: RequestsInFlight;
-  readonly evidence: Evidence;
+  readonly observer: RequestObserver;
   readonly uncertaintyMs: number;
   readonly warm: ((connections: number) => void) | undefined;
   /** Call when the target refuses connections, or all senders are gone. */

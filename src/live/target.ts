@@ -2,12 +2,12 @@
 // has the Weir node.
 
 import { olderIn, policyIn, rateLimitMsIn, retryAfterMsIn } from '../client/limit-fields.js';
-import type { Target as TargetSpec } from '../scenario/scenario-schema.js';
+import type { TargetSpec } from '../scenario/scenario-schema.js';
 import { type TargetPreset, targetPresets, type WaitHeader } from '../scenario/target-presets.js';
 import type { Endpoint } from './connection.js';
 import type { Fields, PoolAnswer, PoolRequest } from './http-pool.js';
 
-export type Reading =
+export type ReadAnswer =
   | {
       readonly type: 'decided';
       readonly admitted: boolean;
@@ -27,7 +27,7 @@ export interface Target {
   readonly description: string;
   /** @param contract index @param cost default 1; a target without costs counts 1 */
   request(contract: number, cost?: number): PoolRequest;
-  read(answer: PoolAnswer): Reading;
+  read(answer: PoolAnswer): ReadAnswer;
 }
 
 export const lostStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
@@ -74,7 +74,7 @@ export class ForeignTarget implements Target {
     return this.#requests[contract]!;
   }
 
-  read(answer: PoolAnswer): Reading {
+  read(answer: PoolAnswer): ReadAnswer {
     const { status, fields, body } = answer;
     this.#quota.limit ??= quotaIn(fields).limit;
     if (this.#limited.has(status)) return { type: 'decided', admitted: false, retryAfterMs: this.#waitIn(answer) };
@@ -87,7 +87,7 @@ export class ForeignTarget implements Target {
   #waitIn(answer: PoolAnswer): number | undefined {
     if (this.#preset === undefined) return waitIn(answer);
     for (const { name, unit } of this.#preset.waits) {
-      const ms = name === 'retry-after' ? retryAfterMsIn(answer.fields) : toldMs(answer.fields[name], unit);
+      const ms = name === 'retry-after' ? retryAfterMsIn(answer.fields) : waitMsIn(answer.fields[name], unit);
       if (ms !== undefined) return ms;
     }
     return undefined;
@@ -117,7 +117,7 @@ function waitIn({ fields }: PoolAnswer): number | undefined {
   return seconds === undefined ? undefined : seconds * 1000;
 }
 
-function toldMs(value: string | string[] | undefined, unit: WaitHeader['unit']): number | undefined {
+function waitMsIn(value: string | string[] | undefined, unit: WaitHeader['unit']): number | undefined {
   const text = Array.isArray(value) ? value[0] : value;
   if (text === undefined) return undefined;
   if (unit === 's') return /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : undefined;

@@ -11,7 +11,7 @@ import type { Plan } from '../limiter/plan.js';
 import type { KeyedSpec } from '../scenario/loaded-scenario.js';
 import type { Endpoint } from './connection.js';
 import type { PoolAnswer, PoolRequest } from './http-pool.js';
-import { lostStatuses, quoted, type Reading, type Target } from './target.js';
+import { lostStatuses, quoted, type ReadAnswer, type Target } from './target.js';
 
 export interface WeirTargetOptions {
   readonly endpoint: Endpoint;
@@ -122,14 +122,14 @@ export class WeirTarget implements Target {
     return this.#indexes.get(nameOf({ id, key }));
   }
 
-  read(answer: PoolAnswer): Reading {
+  read(answer: PoolAnswer): ReadAnswer {
     const { status, body } = answer;
     if (lostStatuses.has(status)) return { type: 'overloaded', words: `Status ${status}: ${quoted(body)}.` };
     if (status !== 200 && status !== 429) return { type: 'unexpected', words: `Status ${status}: ${quoted(body)}.` };
-    const told = decisionIn(body);
-    if (told === undefined)
+    const decision = decisionIn(body);
+    if (decision === undefined)
       return { type: 'unexpected', words: `Status ${status} without a decision: ${quoted(body)}.` };
-    const { admitted, cycle, state, count, delayMs } = told;
+    const { admitted, cycle, state, count, delayMs } = decision;
     return {
       type: 'decided',
       admitted,
@@ -150,7 +150,7 @@ function withQuery(path: string, field: string): string {
   return `${path}${path.includes('?') ? '&' : '?'}${field}`;
 }
 
-interface Told {
+interface NodeDecision {
   readonly admitted: boolean;
   readonly cycle: number;
   readonly state: string;
@@ -159,16 +159,16 @@ interface Told {
 }
 
 /** From the body of a gate, `{cycle, decision, state, count}`, or of an event, `{cycle, contracts: [{…}]}`. */
-function decisionIn(body: string): Told | undefined {
-  let told: Record<string, unknown>;
+function decisionIn(body: string): NodeDecision | undefined {
+  let parsed: Record<string, unknown>;
   try {
-    told = JSON.parse(body) as Record<string, unknown>;
+    parsed = JSON.parse(body) as Record<string, unknown>;
   } catch {
     return undefined;
   }
-  const [of] = Array.isArray(told['contracts']) ? (told['contracts'] as Record<string, unknown>[]) : [told];
+  const [of] = Array.isArray(parsed['contracts']) ? (parsed['contracts'] as Record<string, unknown>[]) : [parsed];
   const { state, count, delay_ms: delay } = of ?? {};
-  const { cycle, decision = of?.['limited'] === 0 ? 'admitted' : 'limited' } = told;
+  const { cycle, decision = of?.['limited'] === 0 ? 'admitted' : 'limited' } = parsed;
   const isWhole = typeof cycle === 'number' && Number.isSafeInteger(cycle) && typeof count === 'number';
   if (!isWhole || typeof state !== 'string' || (decision !== 'admitted' && decision !== 'limited')) return undefined;
   const delayMs = typeof delay === 'number' && delay > 0 ? delay : undefined;

@@ -21,7 +21,7 @@ export function checkParts(planned: Planned, unmade: readonly Fault[]): void {
     ...keyFaults(planned),
     ...placeFaults(planned),
     ...slowFaults(planned),
-    ...toldFaults(planned),
+    ...retryAfterFaults(planned),
     ...costFaults(planned),
     ...unmade,
   ];
@@ -88,7 +88,7 @@ function slowFaults({ faults, service }: Planned): Fault[] {
 }
 
 /** `retry_after` of a service has no effect if the service cannot fail requests. */
-function toldFaults({ service }: Planned): Fault[] {
+function retryAfterFaults({ service }: Planned): Fault[] {
   if (service?.retryAfter === undefined) return [];
   const mayFail = [service, ...service.tiers].some(
     ({ fails, queue, deadlineMs, codelMs }) =>

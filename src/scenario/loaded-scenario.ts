@@ -10,7 +10,7 @@ import type { Recording } from '../traffic/arrival/arrival.js';
 import type { ArrivalPlan, LogSpec } from '../traffic/arrival/make.js';
 import type { PopularityPlan } from '../traffic/popularity.js';
 import type { CostPlan } from './cost-plan.js';
-import type { Target } from './scenario-schema.js';
+import type { TargetSpec } from './scenario-schema.js';
 import type { ServicePlan } from './service-plan.js';
 
 export type PlannedFault =
@@ -67,7 +67,7 @@ export interface LoadedScenario {
   readonly service: ServicePlan | undefined;
   readonly faults: readonly PlannedFault[];
   readonly phases: Readonly<Record<string, Stretch>>;
-  readonly target: Target | undefined;
+  readonly target: TargetSpec | undefined;
   readonly notes: readonly string[];
   /** Rules fitted to the limiter's window; the first, `weir`, is equivalent to it. Empty without `compare`. */
   readonly compared: readonly {

@@ -120,7 +120,7 @@ const Phase = Type.Object(
   { ...strict, description: 'A stretch of the run with a name, for expectations and figures.' },
 );
 
-export const Target = Type.Object(
+export const TargetSpec = Type.Object(
   {
     preset: Type.Optional(
       Type.Enum(Object.keys(targetPresets) as PresetName[], {
@@ -234,7 +234,7 @@ export const Scenario = Type.Object(
         description: 'Stretches of the run by name.',
       }),
     ),
-    target: Type.Optional(Target),
+    target: Type.Optional(TargetSpec),
     compare: Type.Optional(
       Type.Array(Type.Enum(Object.keys(families) as Family[]), {
         minItems: 1,
@@ -253,4 +253,4 @@ export const Scenario = Type.Object(
 );
 
 export type Scenario = Static<typeof Scenario>;
-export type Target = Static<typeof Target>;
+export type TargetSpec = Static<typeof TargetSpec>;

@@ -261,7 +261,7 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
       LOAD_QUEUE,
       async ({ data: { run, index } }) => {
         const said = { from: index, name: 'old/1', type: 'failed', words: 'It is older.' };
-        await connection.rPush(keysOf(run).heard, JSON.stringify(said));
+        await connection.rPush(keysOf(run).messages, JSON.stringify(said));
       },
       { connection, prefix: RUN_QUEUE.prefix },
     );
@@ -298,10 +298,10 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
     };
     const said: Record<string, string> = {};
     for (const [name, [more]] of Object.entries(forged)) {
-      await connection.set(keysOf(name).said, JSON.stringify({ state: 'stop' }));
+      await connection.set(keysOf(name).state, JSON.stringify({ state: 'stop' }));
       await queue.add('load', { ...job, run: name, ...more });
-      let text = await connection.lPop(keysOf(name).heard);
-      for (; text === null; text = await connection.lPop(keysOf(name).heard)) await sleep(20);
+      let text = await connection.lPop(keysOf(name).messages);
+      for (; text === null; text = await connection.lPop(keysOf(name).messages)) await sleep(20);
       said[name] = JSON.parse(text).words;
     }
     expect(said).toEqual(
@@ -327,7 +327,7 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
     const { Queue } = await import('bullmq');
     const queue = new Queue<Partial<LoadJob>>(LOAD_QUEUE, { connection, prefix: RUN_QUEUE.prefix });
     await queue.add('load', { weir: '0.0.0', run: 'forged', index: 0 });
-    const read = async () => JSON.parse((await connection.lPop(keysOf('forged').heard)) ?? 'null');
+    const read = async () => JSON.parse((await connection.lPop(keysOf('forged').messages)) ?? 'null');
     let said = await read();
     for (; said === null; said = await read()) await sleep(20);
     expect(said).toEqual({

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Health, judge, whenNotHeld } from '../../src/live/comparison-verdict.js';
-import { type Fault, RequestLog } from '../../src/live/request-log.js';
+import { comparisonOf, type Health, whenNotHeld } from '../../src/live/comparison-verdict.js';
+import { type RequestFault, RequestLog } from '../../src/live/request-log.js';
 import type { Difference } from '../../src/outcome/outcome-schema.js';
 
 const well: Health = {
@@ -14,13 +14,19 @@ const well: Health = {
   gone: undefined,
 };
 const difference: Difference = { cycle: 7, contract: 'all', figure: 'admitted', predicted: 1, observed: 2 };
-const fault = (kind: Fault['kind'], endedMs = 0): Fault => ({ kind, contract: 0, cycle: 3, endedMs, words: 'So.' });
+const fault = (kind: RequestFault['kind'], endedMs = 0): RequestFault => ({
+  kind,
+  contract: 0,
+  cycle: 3,
+  endedMs,
+  words: 'So.',
+});
 
 interface Given {
   readonly health?: Partial<Health>;
   readonly differences?: readonly Difference[];
   readonly answered?: number;
-  readonly faults?: readonly Fault[];
+  readonly faults?: readonly RequestFault[];
   readonly late?: number;
   readonly stampedOffMs?: number;
   readonly tooUncertain?: string;
@@ -45,7 +51,7 @@ function verdict(given: Given) {
     tolerance: 'none',
     tooUncertain,
   };
-  const comparison = judge({ ...judged, health: { ...well, ...health } });
+  const comparison = comparisonOf({ ...judged, health: { ...well, ...health } });
   return [comparison.verdict, comparison.differences[0]?.cycle];
 }
 
@@ -105,7 +111,13 @@ describe('the verdict', () => {
 });
 
 describe('the requestLog', () => {
-  const ends = fc.constantFrom<'decided' | Fault['kind']>('decided', 'unexpected', 'closed', 'refused', 'timed_out');
+  const ends = fc.constantFrom<'decided' | RequestFault['kind']>(
+    'decided',
+    'unexpected',
+    'closed',
+    'refused',
+    'timed_out',
+  );
 
   it('accounts for every request that was sent: answered, failed or timed out', () => {
     fc.assert(

@@ -6,7 +6,7 @@ import { planContract } from '../../src/limiter/validate.js';
 import { compare } from '../../src/live/compare.js';
 import { explainLost } from '../../src/live/lost-answers.js';
 import { type Arrived, type Model, modelOf } from '../../src/live/model.js';
-import type { Cell, SeenAnswer } from '../../src/live/request-log.js';
+import type { CycleCell, SeenAnswer } from '../../src/live/request-log.js';
 import type { Difference } from '../../src/outcome/outcome-schema.js';
 
 const plan = planContract(rateLimiter({ threshold: 2, within: 4 }));
@@ -14,7 +14,7 @@ const options = { names: ['a'], plan, cycleMs: 777, firstCycle: 0, lastCycle: 24
 const emits = (_from: string | undefined, to: string) => [to === 'limiting' ? 'rate_limited' : 'rate_restored'];
 const known = { initial: 'allowing', emits, unknownFrom: () => Number.POSITIVE_INFINITY };
 
-const cellOf = (cycle: number, answers: SeenAnswer[]): Cell => ({
+const cellOf = (cycle: number, answers: SeenAnswer[]): CycleCell => ({
   cycle,
   contract: 0,
   answers,
@@ -24,7 +24,7 @@ const cellOf = (cycle: number, answers: SeenAnswer[]): Cell => ({
 });
 
 function differencesOf(
-  cells: readonly Cell[],
+  cells: readonly CycleCell[],
   lost: readonly number[],
   transitions?: Model['transitions'],
 ): Promise<readonly Difference[] | undefined> {

@@ -1,11 +1,11 @@
 // What generators saw, merged, is what one generator would have seen.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Evidence, LoggedEvidence, PackedEvidence, type Row } from '../../src/live/evidence.js';
 import { Latency } from '../../src/live/latency.js';
 import type { ShareEnd } from '../../src/live/load-job.js';
-import { merged, type Share } from '../../src/live/merge.js';
+import { type GeneratorShare, merged } from '../../src/live/merge.js';
 import { RequestLog } from '../../src/live/request-log.js';
+import { LoggedRequests, PackedRequests, type RequestObserver, type Row } from '../../src/live/request-observer.js';
 
 const CYCLE_MS = 100;
 const FIRST = 170_000_000;
@@ -42,7 +42,7 @@ const requests = fc.array(
 );
 
 /** Each request ends at an instant of its own. */
-function tell(all: readonly Request[], of: (by: number) => Evidence): void {
+function tell(all: readonly Request[], of: (by: number) => RequestObserver): void {
   const sentMs = ({ atMs, lateMs }: Request) => START_MS + atMs + lateMs;
   const inOrder = all
     .map((request, k) => ({ request, endedMs: sentMs(request) + request.tookMs + k / 1024 }))
@@ -55,14 +55,14 @@ function tell(all: readonly Request[], of: (by: number) => Evidence): void {
       intendedMs: START_MS + atMs,
       sentMs: sentMs(request),
     };
-    const evidence = of(by);
-    evidence.plan(FIRST + Math.floor(atMs / CYCLE_MS), 1);
-    evidence.sent(one);
-    if (result === 'timed_out' || result === 'refused') evidence.broke(one, endedMs, result, 'So.');
+    const observer = of(by);
+    observer.plan(FIRST + Math.floor(atMs / CYCLE_MS), 1);
+    observer.sent(one);
+    if (result === 'timed_out' || result === 'refused') observer.broke(one, endedMs, result, 'So.');
     else {
       const stamp = { cycle: Math.floor(endedMs / CYCLE_MS), count: atMs, state: 'allowing' };
       const admitted = result !== 'limited';
-      evidence.decided(one, endedMs, { type: 'decided', admitted, ...(result === 'unstamped' ? {} : stamp) });
+      observer.decided(one, endedMs, { type: 'decided', admitted, ...(result === 'unstamped' ? {} : stamp) });
     }
   }
 }
@@ -80,11 +80,13 @@ describe('merged', () => {
     fc.assert(
       fc.property(requests, (all) => {
         const one = { requestLog: new RequestLog(), latency: new Latency() };
-        const evidence = new LoggedEvidence({ ...whole, ...one });
-        tell(all, () => evidence);
-        const packed = [0, 1, 2].map(() => new PackedEvidence());
+        const observer = new LoggedRequests({ ...whole, ...one });
+        tell(all, () => observer);
+        const packed = [0, 1, 2].map(() => new PackedRequests());
         tell(all, (by) => packed[by]!);
-        const shares = packed.map((rows, k): Share => ({ name: `${k}`, rows: asText(rows.take()), end: ended }));
+        const shares = packed.map(
+          (rows, k): GeneratorShare => ({ name: `${k}`, rows: asText(rows.take()), end: ended }),
+        );
         expect(seenIn(merged(shares, whole))).toEqual(seenIn(one));
       }),
     );
@@ -93,7 +95,7 @@ describe('merged', () => {
   it('what is not known of the clock of a generator is part of the interval of each of its requests', () => {
     const row: Row = [0, START_MS + 10, START_MS + 10, START_MS + 12, null, 1, null, null, null, null];
     const lost: Row = [0, START_MS + 20, START_MS + 20, START_MS + 30, null, 'timed_out', 'So.'];
-    const share = (apartMs: number): Share => ({
+    const share = (apartMs: number): GeneratorShare => ({
       name: `${apartMs}`,
       rows: [row, lost],
       end: { ...ended, rows: 2, apartMs },
@@ -131,7 +133,7 @@ describe('merged', () => {
     null,
     null,
   ]);
-  it.each<[what: string, share: Partial<Share>, unsound: string | undefined, behind: string | undefined]>([
+  it.each<[what: string, share: Partial<GeneratorShare>, unsound: string | undefined, behind: string | undefined]>([
     ['all is well', {}, undefined, undefined],
     ['lost', { end: undefined }, 'Generator b was lost', undefined],
     [

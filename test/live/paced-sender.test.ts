@@ -74,7 +74,7 @@ describe('shares', () => {
       clock,
       firstCycle: 2,
       uncertaintyMs: 1,
-      evidence: { plan: (_: number, n: number) => (all.planned += n) },
+      observer: { plan: (_: number, n: number) => (all.planned += n) },
       inFlight: { launch: (...request: [contract: number, atMs: number, cost?: number]) => all.sent.push(request) },
     } as unknown as Stage;
     pacedSending(schedule, stage, 'spaced', share).start();

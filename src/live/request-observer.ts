@@ -6,10 +6,10 @@
 import type { Stretch } from '../outcome/stretch.js';
 import { cycleOf, startOf } from '../time/cycle.js';
 import type { Latency } from './latency.js';
-import { type Fault, phasesAt, type RequestLog } from './request-log.js';
-import type { Reading } from './target.js';
+import { phasesAt, type RequestFault, type RequestLog } from './request-log.js';
+import type { ReadAnswer } from './target.js';
 
-export type Decided = Extract<Reading, { type: 'decided' }>;
+export type Decided = Extract<ReadAnswer, { type: 'decided' }>;
 
 export interface SentRequest {
   readonly contract: number;
@@ -19,14 +19,14 @@ export interface SentRequest {
   readonly sentMs: number;
 }
 
-export interface Evidence {
+export interface RequestObserver {
   plan(cycle: number, n: number): void;
   sent(request: SentRequest): void;
   decided(request: SentRequest, answeredMs: number, reading: Decided): void;
-  broke(request: SentRequest, endedMs: number, kind: Fault['kind'], words: string): void;
+  broke(request: SentRequest, endedMs: number, kind: RequestFault['kind'], words: string): void;
 }
 
-export interface EvidenceOptions {
+export interface LoggedRequestsOptions {
   readonly requestLog: RequestLog;
   readonly latency: Latency;
   readonly cycleMs: number;
@@ -39,10 +39,10 @@ export interface EvidenceOptions {
   readonly apartMs?: number | undefined;
 }
 
-export class LoggedEvidence implements Evidence {
-  readonly #options: EvidenceOptions;
+export class LoggedRequests implements RequestObserver {
+  readonly #options: LoggedRequestsOptions;
 
-  constructor(options: EvidenceOptions) {
+  constructor(options: LoggedRequestsOptions) {
     this.#options = options;
   }
 
@@ -75,7 +75,7 @@ export class LoggedEvidence implements Evidence {
     latency.answered({ intendedMs, sentMs, answeredMs, admitted, cycle: planned, phases: at });
   }
 
-  broke({ contract, cost, sentMs }: SentRequest, endedMs: number, kind: Fault['kind'], words: string): void {
+  broke({ contract, cost, sentMs }: SentRequest, endedMs: number, kind: RequestFault['kind'], words: string): void {
     const { requestLog, cycleMs, apartMs = 0 } = this.#options;
     requestLog.fail({ kind, contract, cycle: cycleOf(sentMs, cycleMs), endedMs, words });
     if (kind === 'refused') return;
@@ -101,11 +101,11 @@ type Count = number | null;
 export type Row =
   | readonly [cycle: number, n: number]
   | readonly [...Way, admitted: 0 | 1, cycle: Count, count: Count, state: Text, waitMs: Count]
-  | readonly [...Way, kind: Fault['kind'], words: string];
+  | readonly [...Way, kind: RequestFault['kind'], words: string];
 type Way = [contract: number, intendedMs: number, sentMs: number, endedMs: number, cost: Count];
 
 /** Keeps rows until taken. `sent` needs no row: it follows from the end of the request. */
-export class PackedEvidence implements Evidence {
+export class PackedRequests implements RequestObserver {
   #rows: Row[] = [];
 
   plan(cycle: number, n: number): void {
@@ -120,7 +120,7 @@ export class PackedEvidence implements Evidence {
     this.#rows.push([...way, admitted ? 1 : 0, cycle, count, state, admitted ? delayMs : retryAfterMs]);
   }
 
-  broke(request: SentRequest, endedMs: number, kind: Fault['kind'], words: string): void {
+  broke(request: SentRequest, endedMs: number, kind: RequestFault['kind'], words: string): void {
     this.#rows.push([...wayOf(request, endedMs), kind, words]);
   }
 
@@ -135,7 +135,7 @@ function wayOf({ contract, intendedMs, sentMs, cost }: SentRequest, endedMs: num
   return [contract, intendedMs, sentMs, endedMs, cost ?? null];
 }
 
-export function play(rows: Iterable<Row>, into: Evidence): void {
+export function replayRows(rows: Iterable<Row>, into: RequestObserver): void {
   for (const row of rows) {
     if (row.length === 2) {
       into.plan(...row);
