@@ -22,12 +22,12 @@ export function actorStates(world: World, clients: SimulatedClients | undefined)
       waiting,
     };
   });
-  const told = [...(clients?.population.clients() ?? [])].map((client) => ({
+  const ofClients = [...(clients?.population.clients() ?? [])].map((client) => ({
     actor: client.id,
     state: client.state.at,
     waiting: [...heldIn(client.state), ...alarmOf(client, world.clock.cycleMs)].join(', '),
   }));
-  return [...contracts, ...told];
+  return [...contracts, ...ofClients];
 }
 
 function heldIn(state: object): string[] {

@@ -84,7 +84,7 @@ export class CycleBuffer implements Feed {
     const rows = new Uint32Array(this.#length);
     let released = 0;
     for (let row = 0; row < this.#length; row += 1) if (cycles[row]! < end) rows[released++] = row;
-    this.#order = inOrder(rows.subarray(0, released), cycles);
+    this.#order = orderOfRows(rows.subarray(0, released), cycles);
     this.#place = 0;
     this.#end = end;
   }
@@ -218,7 +218,7 @@ export class CycleGatherer {
   };
 }
 
-function inOrder(rows: Uint32Array, cycles: Float64Array): Uint32Array {
+function orderOfRows(rows: Uint32Array, cycles: Float64Array): Uint32Array {
   let [first, last, isAscending] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, true];
   for (const row of rows) {
     const cycle = cycles[row]!;

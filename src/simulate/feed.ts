@@ -126,7 +126,7 @@ export class RequestsOfModels {
         this.#models[n] = model;
       }
     }
-    const order = arrivals.length === 1 ? undefined : inOrder(this.#drawn, n);
+    const order = arrivals.length === 1 ? undefined : orderOfFractions(this.#drawn, n);
     const [fractions, contracts, popularity] = [this.#fractions, this.#contracts, this.#popularity];
     for (let k = 0; k < n; k += 1) {
       const row = order === undefined ? k : order[k]!;
@@ -152,7 +152,7 @@ export class RequestsOfModels {
 
 const MOST_IN_PART = 32;
 
-function inOrder(fractions: Float64Array, n: number): Uint32Array {
+function orderOfFractions(fractions: Float64Array, n: number): Uint32Array {
   const order = new Uint32Array(n);
   const starts = new Uint32Array(n + 2);
   let most = 0;

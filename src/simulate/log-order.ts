@@ -4,7 +4,7 @@
 //
 // Memory does not grow with the log. If a request is older than what has run already, the logs are read again with an unbounded buffer.
 import { stat } from 'node:fs/promises';
-import { Failure } from '../schema/failure.js';
+import { assert, Failure } from '../schema/failure.js';
 import { cycleOf, startOf } from '../time/cycle.js';
 import type { RequestSink } from '../traffic/log/intake.js';
 import type { Warning } from '../traffic/log/log-options.js';
@@ -12,7 +12,7 @@ import { WholeSeconds } from '../traffic/log/whole-seconds.js';
 import { spreadOverCycles } from '../traffic/spread.js';
 import { CycleBuffer } from './cycle-buffer.js';
 import type { Feed, Take } from './feed.js';
-import { SpreadSeconds, secondOf } from './spread-seconds.js';
+import { SECOND_MS, SpreadSeconds, secondOf } from './spread-seconds.js';
 
 const BUFFER_ROWS = 1 << 18;
 
@@ -42,7 +42,7 @@ interface LogOrderOptions {
   /** Rows are instants in unix ms, for a rule; `cycleMs` is then 1. Default: false. */
   readonly isTimed?: boolean | undefined;
   readonly hasCosts?: boolean | undefined;
-  /** The limiter decides by the ms: requests of a log with whole seconds are spread over them. Default: false. */
+  /** The limiter decides by the ms: requests of a log with whole seconds are spread over them; `cycleMs` is then 1. Default: false. */
   readonly decidesByMs?: boolean | undefined;
   /** The row of a key, instead of one row per key; `names` stays empty. */
   readonly rowOf?: ((key: string) => number) | undefined;
@@ -73,6 +73,7 @@ export class LogOrder implements RequestSink {
 
   constructor(options: LogOrderOptions) {
     const { cycleMs, mostRows, isTimed = false, hasCosts, decidesByMs = false } = options;
+    assert(!decidesByMs || cycleMs === 1, `requests are spread over seconds by the ms, not by cycles of ${cycleMs} ms`);
     this.#options = options;
     this.#buffer = new CycleBuffer(isTimed, hasCosts);
     this.#cycleMs = cycleMs;
@@ -118,7 +119,7 @@ export class LogOrder implements RequestSink {
       });
     this.#buffer.release();
     const feed = this.#feed();
-    if (this.isSpread) this.lastCycle += 999;
+    if (this.isSpread) this.lastCycle += SECOND_MS - 1;
     return feed;
   }
 

@@ -26,7 +26,7 @@ export interface ModelledTransportParts {
   readonly service?: Service<SentAttempt> | undefined;
   readonly loses?: (() => boolean) | undefined;
   /** The wait announced by a failed answer, in ms. */
-  readonly tells?: (() => number) | undefined;
+  readonly drawRetryAfterMs?: (() => number) | undefined;
   readonly journeys?: JourneyRecorder | undefined;
 }
 
@@ -120,8 +120,8 @@ export class ModelledTransport implements Transport {
   }
 
   #failure(): ServiceAnswer {
-    const { tells } = this.#parts;
-    return tells === undefined ? failed : { type: 'failed', retryAfterMs: tells() };
+    const { drawRetryAfterMs } = this.#parts;
+    return drawRetryAfterMs === undefined ? failed : { type: 'failed', retryAfterMs: drawRetryAfterMs() };
   }
 
   #answer(attempt: SentAttempt, answer: ServiceAnswer, from: Party): void {

@@ -50,9 +50,9 @@ export async function replicate(
 }
 
 function bandIn(runs: readonly Replicate[]): Band | undefined {
-  const told = runs.flatMap(({ peaks }) => (peaks === undefined ? [] : [peaks]));
-  const isWhole = told.length > 0 && told.every(({ length }) => length === told[0]!.length);
-  return isWhole ? bandOf(told, runs[0]!.span) : undefined;
+  const peaks = runs.flatMap(({ peaks }) => (peaks === undefined ? [] : [peaks]));
+  const isWhole = peaks.length > 0 && peaks.every(({ length }) => length === peaks[0]!.length);
+  return isWhole ? bandOf(peaks, runs[0]!.span) : undefined;
 }
 
 const MOST_FAILED_SEEDS = 100;

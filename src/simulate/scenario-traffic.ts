@@ -9,7 +9,7 @@ import { spreadOverSeconds } from '../traffic/arrival/recorded.js';
 import { sum } from '../traffic/arrival/sum.js';
 import { recordedFeed } from './cycle-buffer.js';
 import { type Feed, type ModelTraffic, RequestsOfModels } from './feed.js';
-import { decidesByMs } from './spread-seconds.js';
+import { decidesByMs, SECOND_MS } from './spread-seconds.js';
 
 export interface Traffic extends ModelTraffic {
   /** All requests, if a log names the contract of each; there are no models then. */
@@ -65,8 +65,6 @@ export async function trafficOf(scenario: LoadedScenario, draws: Draws): Promise
   const popularity = scenario.popularity.make(draws('popularity'));
   return { ...read, names, feed: undefined, popularity, arrivals: made('') };
 }
-
-const SECOND_MS = 1000;
 
 function spread(log: RecordedLog, cycleMs: number, phase: number): RecordedLog {
   const spreadOne = (recording: Recording) => spreadOverSeconds(recording, cycleMs, phase);

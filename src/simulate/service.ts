@@ -239,19 +239,19 @@ export class Service<Work> {
     if (this.#isCounted(visit)) this.#counts.failed += 1;
   }
 
-  #lasts(nowMs: number): boolean {
+  #hasPersistentQueue(nowMs: number): boolean {
     return nowMs - this.#emptyMs > this.#plan.intervalMs;
   }
 
   #longestWaitMs(nowMs: number): number {
     const { codelMs, intervalMs, deadlineMs } = this.#plan;
     if (codelMs === undefined) return deadlineMs;
-    return Math.min(deadlineMs, this.#lasts(nowMs) ? codelMs : intervalMs);
+    return Math.min(deadlineMs, this.#hasPersistentQueue(nowMs) ? codelMs : intervalMs);
   }
 
   #dequeue(nowMs: number): OpenVisit<Work> | undefined {
     const { order } = this.#plan;
-    const fromEnd = order === 'lifo' || (order === 'adaptive_lifo' && this.#lasts(nowMs));
+    const fromEnd = order === 'lifo' || (order === 'adaptive_lifo' && this.#hasPersistentQueue(nowMs));
     let visit = fromEnd ? this.#last : this.#first;
     while (visit?.stage === 'gone') visit = fromEnd ? visit.before : visit.next;
     if (fromEnd) this.#last = visit?.before;

@@ -74,9 +74,9 @@ export class SimulatedClients {
       const onStarted = journeys && ((attempt: SentAttempt) => journeys.started(attempt, clock));
       this.service = new Service({ ...parts, plan: service, draw: draws('service'), watch, onStarted, onServed });
     }
-    const told = service?.retryAfter;
-    const telling = draws('service/retry_after');
-    const losing = draws('faults/lost_answers');
+    const retryAfter = service?.retryAfter;
+    const retryAfterDraws = draws('service/retry_after');
+    const lossDraws = draws('faults/lost_answers');
     const losses = faults.flatMap((fault) => (fault.kind === 'lost_answers' ? [fault] : []));
     const holds = service !== undefined && plan.rule?.rule.release !== undefined;
     this.#holdMs = holds ? Number.POSITIVE_INFINITY : undefined;
@@ -92,8 +92,8 @@ export class SimulatedClients {
       service: this.service,
       journeys,
       // Whole seconds, as in the header.
-      tells: told && (() => Math.ceil(told.drawMs(telling) / 1000) * 1000),
-      loses: () => losses.some(({ share, at }) => this.#isIn(at) && losing.uniform() < share),
+      drawRetryAfterMs: retryAfter && (() => Math.ceil(retryAfter.drawMs(retryAfterDraws) / 1000) * 1000),
+      loses: () => losses.some(({ share, at }) => this.#isIn(at) && lossDraws.uniform() < share),
     });
     this.population = new Population({
       clock,

@@ -8,7 +8,7 @@ import { LIMITED } from '../limiter/rule/rule.js';
 import type { CycleBuffer } from './cycle-buffer.js';
 import type { Feed, Take } from './feed.js';
 
-const SECOND_MS = 1000;
+export const SECOND_MS = 1000;
 
 export function decidesByMs({ rule, definition }: Plan): boolean {
   return rule !== undefined && definition.rule?.primitive !== 'rolling_count';

@@ -1,4 +1,4 @@
-// Check 17: N nodes that lease a limit of L per window in batches of B admit up to L + N (B - 1) in the next window.
+// Check 18: N nodes that lease a limit of L per window in batches of B admit up to L + N (B - 1) in the next window.
 //
 //   window 0   |             x at each node|      each leases B and spends 1, which leaves B - 1
 //   window 1   |x x x x x x x ...          |      L more are leased, and all are spent

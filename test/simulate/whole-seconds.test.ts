@@ -77,7 +77,7 @@ describe('a log of whole seconds', () => {
     // One of the ten at the beginning of each second passes.
     expect(warnings[0]?.what).toContain('gcra limits 0 so, and 540 if all of a second came at its beginning.');
     const rules = [fitLadder({ like: 'nginx', rate: '10r/s', nodelay: true }, 'burst=0..20:1', 1000)];
-    const advised = await adviceOfLogs([path], { withins: [10], shares: [0.01], cycleMs: 1000, log: {}, rules });
+    const advised = await adviceOfLogs([path], { windowCycles: [10], shares: [0.01], cycleMs: 1000, log: {}, rules });
     // Ten at once: one passes, nine are the burst.
     expect(advised.warnings[0]?.what).toContain(
       'nginx burst for 1 % needs 0 so, and 9 if all of a second came at its beginning.',
@@ -98,7 +98,7 @@ describe('a log of whole seconds', () => {
       {},
     );
     expect(compared.rules.map((one) => one.limited)).toEqual([limited, 0]);
-    const asked = { withins: [10], shares: [0.01], cycleMs: 777, log: {} };
+    const asked = { windowCycles: [10], shares: [0.01], cycleMs: 777, log: {} };
     const alone = await adviceOfLogs([path], asked);
     const beside = await adviceOfLogs([path], { ...asked, rules: [familyLadder('gcra', 10, 777)] });
     expect(beside.advice.recommendations).toEqual(alone.advice.recommendations);
