@@ -90,14 +90,14 @@ export const recommend = command({
       throw usageFailure('--exclude needs keys.', 'Say what they are, for example --key client.');
     const { limiter, range } = given.limit === undefined ? {} : await withRange(given.limit);
     const compared = unique((given.compare ?? []).flat().map(familyNamed)).filter((name) => name !== 'weir');
-    const withins = unique(cycles);
+    const windowCycles = unique(cycles);
     const rules = [
-      ...compared.flatMap((name) => withins.map((within) => familyLadder(name, within, cycleMs))),
+      ...compared.flatMap((name) => windowCycles.map((within) => familyLadder(name, within, cycleMs))),
       ...(limiter === undefined ? [] : [fitLadder(limiter, range!, cycleMs)]),
     ];
     const question = {
       cycleMs,
-      withins,
+      windowCycles,
       shares: unique(limitedBelow.flat()),
       excluded: exclude ?? [],
       top: MOST_LISTED,
@@ -134,7 +134,7 @@ function unique<T>(values: readonly T[]): T[] {
 interface Asked {
   readonly files: readonly string[];
   readonly cycleMs: number;
-  readonly withins: readonly number[];
+  readonly windowCycles: readonly number[];
   readonly notes: readonly string[];
   readonly shares: readonly number[];
   readonly excluded: readonly string[];

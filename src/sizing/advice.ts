@@ -106,8 +106,8 @@ export function adviceOf(
     keys: counts.keys,
     first_at: instantText(firstMs),
     last_at: instantText(lastMs),
-    curves: counts.withins.map((_, window) => curveOf(sizing, tuning, window)),
-    recommendations: counts.withins.flatMap((_, window) =>
+    curves: counts.windowCycles.map((_, window) => curveOf(sizing, tuning, window)),
+    recommendations: counts.windowCycles.flatMap((_, window) =>
       options.shares.map((share, index) =>
         recommendationOf(sizing, tuning, window, index, share, heldOut?.[window]?.[index], names, options),
       ),
@@ -117,8 +117,8 @@ export function adviceOf(
       key: names[key]!,
       requests: counts.requestsOf(key),
       share: counts.requestsOf(key) / counts.requests,
-      peaks: counts.withins.map((_, window) => counts.peakOf(key, window)),
-      withins: counts.withins.filter((_, window) => tuning.suspects[window]!.has(key)),
+      peaks: counts.windowCycles.map((_, window) => counts.peakOf(key, window)),
+      withins: counts.windowCycles.filter((_, window) => tuning.suspects[window]!.has(key)),
     })),
     networks: suspectNetworks(
       names.flatMap((name, key) => (suspected.has(key) ? [] : [[name, counts.requestsOf(key)] as const])),
@@ -142,7 +142,7 @@ function curveOf({ counts }: Sizing, { suspects, curves }: Tuning, window: numbe
     const limited_share = limited / counts.requests;
     return { threshold, limited, limited_share, keys_limited: peaks.length - kept, suspects_limited };
   });
-  return { rule: RULE, within: counts.withins[window]!, peak, points };
+  return { rule: RULE, within: counts.windowCycles[window]!, peak, points };
 }
 
 function recommendationOf(
@@ -159,7 +159,7 @@ function recommendationOf(
   const suspects = suspectsOf[window]!;
   const curve = curves[window]!;
   const threshold = thresholds[window]![index]!;
-  const within = counts.withins[window]!;
+  const within = counts.windowCycles[window]!;
   const limited = curve.limited(threshold);
   const hit = Array.from({ length: counts.keys }, (_, key) => key)
     .filter((key) => counts.peakOf(key, window) > threshold)

@@ -5,7 +5,7 @@
 //            |   ****            shares are of all requests of the keys included
 //            |       *********
 //            +------------------ threshold
-import type { Counted } from './window-counts.js';
+import type { CountedRequests } from './window-counts.js';
 
 export class Curve {
   readonly requests: number;
@@ -17,7 +17,7 @@ export class Curve {
   readonly #each: Float64Array;
   readonly #above: Float64Array;
 
-  constructor(counts: Counted, window: number, keys: Iterable<number>) {
+  constructor(counts: CountedRequests, window: number, keys: Iterable<number>) {
     let dense = new Float64Array(1024);
     const far = new Map<number, number>();
     let requests = 0;

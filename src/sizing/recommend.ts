@@ -16,7 +16,7 @@ import { familyLadder, fitLadder, type LadderPlan, RuleLadder, rungFor } from '.
 import { Sizing } from './sizing.js';
 
 interface LogAdviceOptions extends Omit<AdviceOptions, 'isKeyed'> {
-  readonly withins: readonly number[];
+  readonly windowCycles: readonly number[];
   readonly rules?: readonly LadderPlan[] | undefined;
   readonly log: LogOptions;
   readonly signal?: AbortSignal | undefined;
@@ -39,8 +39,8 @@ export function adviceOfLogs(paths: readonly string[], options: LogAdviceOptions
 }
 
 async function readOnce(paths: readonly string[], options: LogAdviceOptions, mostRows: number): Promise<LogAdvice> {
-  const { cycleMs, withins, shares, rules = [], log, signal, onRead, excluded = [] } = options;
-  const sizing = new Sizing(withins, shares, rules);
+  const { cycleMs, windowCycles, shares, rules = [], log, signal, onRead, excluded = [] } = options;
+  const sizing = new Sizing(windowCycles, shares, rules);
   const hasRules = rules.length > 0;
   /** The other rules if all requests of a second arrived at its start. */
   const bunched = rules.map((plan) => new RuleLadder(plan));
@@ -220,11 +220,14 @@ export async function recommend(
   const cycleMs = options.cycleMs ?? cycleMsFor([within].flat() as (number | string)[], CYCLE_MS);
   const shares = [limitedBelow].flat();
   for (const share of shares) if (!(share >= 0 && share <= 1)) throw refused('limitedBelow', 'must be from 0 to 1');
-  const withins = ([within].flat() as (number | string)[]).map((text) => parseTime(text, cycleMs, '/within', 1));
-  for (const one of withins) if (one > MOST_WITHIN) throw refused('within', `must be at most ${MOST_WITHIN} cycles`);
-  const ladders = compare.map(familyNamed).flatMap((name) => withins.map((one) => familyLadder(name, one, cycleMs)));
+  const windowCycles = ([within].flat() as (number | string)[]).map((text) => parseTime(text, cycleMs, '/within', 1));
+  for (const one of windowCycles)
+    if (one > MOST_WITHIN) throw refused('within', `must be at most ${MOST_WITHIN} cycles`);
+  const ladders = compare
+    .map(familyNamed)
+    .flatMap((name) => windowCycles.map((one) => familyLadder(name, one, cycleMs)));
   if (fit !== undefined) ladders.push(fitLadder(fit.limiter, fit.values, cycleMs));
-  const timed = new TimedCycles(new Sizing(withins, shares, ladders), cycleMs);
+  const timed = new TimedCycles(new Sizing(windowCycles, shares, ladders), cycleMs);
   const without = new Set(exclude);
   let [names, first, last]: [readonly string[], number, number] = [[], Number.POSITIVE_INFINITY, 0];
   const lateMs = options.lateMs ?? (Array.isArray(requests) ? Number.POSITIVE_INFINITY : undefined);

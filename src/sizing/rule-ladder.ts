@@ -18,8 +18,8 @@ import { parseAxis, withFields } from '../simulate/sweep/grid.js';
 interface Rung {
   readonly value: number | string;
   readonly definition: RuleDefinition;
-  /** How many requests of a new key pass at any times. */
-  readonly passes: number;
+  /** Number of first requests of a new key that are admitted whenever they come. */
+  readonly alwaysAdmitted: number;
 }
 
 export interface LadderPlan {
@@ -39,7 +39,7 @@ const STEP = 0.05;
 export function familyLadder(name: Family, within: number, cycleMs: number): LadderPlan {
   const rungs: Rung[] = [];
   for (let limit = 1; limit <= MOST_LIMIT; limit += limit < FIRST_LIMITS ? 1 : Math.floor(STEP * limit))
-    rungs.push({ value: limit, definition: families[name]({ limit, within, cycleMs }), passes: limit });
+    rungs.push({ value: limit, definition: families[name]({ limit, within, cycleMs }), alwaysAdmitted: limit });
   return { name, within, rungs, restMs: 2 * within * cycleMs };
 }
 
@@ -60,7 +60,7 @@ export function fitLadder(limiter: unknown, fit: string, cycleMs: number): Ladde
   const rungs = values.map((value) => ({
     value: typeof value === 'number' || typeof value === 'string' ? value : JSON.stringify(value),
     definition: definitionOf(withFields(limiter, { [field]: value }), cycleMs),
-    passes: 0,
+    alwaysAdmitted: 0,
   }));
   return { name, within: null, rungs, restMs: undefined };
 }
@@ -90,7 +90,7 @@ export class RuleLadder {
     this.#isShared = this.#rules[0]!.shared === true;
   }
 
-  /** Times (unix ms) ascend. @param cost per request; only for plans whose `passes` are 0 */
+  /** Times (unix ms) ascend. @param cost per request; only for plans whose `alwaysAdmitted` is 0 */
   add(key: number, n: number, ms: number, cost = 1): void {
     this.#limited[key] ??= [];
     const limited = this.#limited[key];
@@ -99,7 +99,7 @@ export class RuleLadder {
     const { rungs } = this.plan;
     for (let k = 0; k < n; k += 1) {
       spell.requests += 1;
-      while (spell.states.length < rungs.length && spell.requests > rungs[spell.states.length]!.passes)
+      while (spell.states.length < rungs.length && spell.requests > rungs[spell.states.length]!.alwaysAdmitted)
         spell.states.push(this.#stateAfter(rules[spell.states.length]!, spell.times, ms));
       const { states } = spell;
       for (let rung = 0; rung < states.length; rung += 1)

@@ -9,7 +9,7 @@ import { BusyCycles } from './busy-cycles.js';
 import { Curve } from './curve.js';
 import { type LadderPlan, type LimitedOfKeys, RuleLadder, rungFor } from './rule-ladder.js';
 import { suspectFrom } from './suspects.js';
-import { type Counted, WindowCounts } from './window-counts.js';
+import { type CountedRequests, WindowCounts } from './window-counts.js';
 
 const FIRST_CHECKPOINT = 16;
 const NEXT_CHECKPOINT = 1.25;
@@ -33,7 +33,7 @@ interface TunedLadder {
 
 interface Checkpoint {
   readonly cycle: number;
-  readonly counts: Counted;
+  readonly counts: CountedRequests;
   readonly limited: readonly LimitedOfKeys[];
 }
 
@@ -54,10 +54,10 @@ export class Sizing {
   #nextCheckpoint = FIRST_CHECKPOINT;
   #cycle = Number.NEGATIVE_INFINITY;
 
-  /** @param withins in cycles, from 1 @param shares target shares, 0 to 1 @throws Failure `invalid_definition` */
-  constructor(withins: readonly number[], shares: readonly number[], plans: readonly LadderPlan[] = []) {
-    this.counts = new WindowCounts(withins);
-    this.busy = withins.map((_, window) => new BusyCycles(() => this.#suspects(window)));
+  /** @param windowCycles in cycles, from 1 @param shares target shares, 0 to 1 @throws Failure `invalid_definition` */
+  constructor(windowCycles: readonly number[], shares: readonly number[], plans: readonly LadderPlan[] = []) {
+    this.counts = new WindowCounts(windowCycles);
+    this.busy = windowCycles.map((_, window) => new BusyCycles(() => this.#suspects(window)));
     this.ladders = plans.map((plan) => new RuleLadder(plan));
     this.#shares = shares;
   }
@@ -83,11 +83,11 @@ export class Sizing {
 
   tuned(): Tuning {
     const { counts } = this;
-    const suspects = counts.withins.map((_, window) => this.#suspects(window));
+    const suspects = counts.windowCycles.map((_, window) => this.#suspects(window));
     const curves = suspects.map((without, window) => new Curve(counts, window, this.#keysWithout(without)));
     const thresholds = curves.map((curve) => this.#shares.map((share) => curve.thresholdFor(share)));
     const ladders = this.ladders.map((ladder): TunedLadder => {
-      const window = counts.withins.indexOf(ladder.plan.within ?? NO_WINDOW);
+      const window = counts.windowCycles.indexOf(ladder.plan.within ?? NO_WINDOW);
       const without = suspects[window] ?? this.#suspects();
       return { suspects: without, requests: requestsWithout(counts, without), limited: ladder.limited(without) };
     });
@@ -163,6 +163,6 @@ export class Sizing {
   }
 }
 
-function requestsWithout(counts: Counted, keys: ReadonlySet<number>): number {
+function requestsWithout(counts: CountedRequests, keys: ReadonlySet<number>): number {
   return [...keys].reduce((sum, key) => sum - counts.requestsOf(key), counts.requests);
 }

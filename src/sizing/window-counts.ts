@@ -16,10 +16,10 @@ const DENSE = 1 << 20;
 /** Place i belongs to count i + 1. */
 type TakeDifference = (place: number, difference: number) => void;
 
-export type Counted = Pick<WindowCounts, 'requests' | 'requestsOf' | 'differencesOf'>;
+export type CountedRequests = Pick<WindowCounts, 'requests' | 'requestsOf' | 'differencesOf'>;
 
 export class WindowCounts {
-  readonly withins: readonly number[];
+  readonly windowCycles: readonly number[];
   requests = 0;
   #room = 0;
   #keys = 0;
@@ -44,9 +44,9 @@ export class WindowCounts {
   /** Windows by length: rows that leave the last are freed. */
   readonly #order: readonly number[];
 
-  constructor(withins: readonly number[]) {
-    this.withins = withins;
-    this.#order = withins.map((_, window) => window).sort((a, b) => withins[a]! - withins[b]!);
+  constructor(windowCycles: readonly number[]) {
+    this.windowCycles = windowCycles;
+    this.#order = windowCycles.map((_, window) => window).sort((a, b) => windowCycles[a]! - windowCycles[b]!);
   }
 
   get keys(): number {
@@ -58,11 +58,11 @@ export class WindowCounts {
   }
 
   peakOf(key: number, window: number): number {
-    return this.#peak[key * this.withins.length + window]!;
+    return this.#peak[key * this.windowCycles.length + window]!;
   }
 
   countOf(key: number, window: number): number {
-    return this.#count[key * this.withins.length + window]!;
+    return this.#count[key * this.windowCycles.length + window]!;
   }
 
   /** Cycles ascend and may repeat. @param amount the cost; differs from `n` only if `n` is 1 */
@@ -72,12 +72,12 @@ export class WindowCounts {
     this.#requestsOf[key]! += n;
     const newest = this.#newest[key]!;
     const isSame = newest !== NONE && this.#cycles[newest] === cycle;
-    const first = key * this.withins.length;
-    for (const window of this.#order) this.#leave(first + window, cycle - this.withins[window]!);
+    const first = key * this.windowCycles.length;
+    for (const window of this.#order) this.#leave(first + window, cycle - this.windowCycles[window]!);
     // `isSame` cannot refer to a freed row: rows of the current cycle have left no window.
     if (isSame) this.#counts[newest]! += amount;
     else this.#enter(key, first, cycle, amount);
-    for (let i = first; i < first + this.withins.length; i += 1) {
+    for (let i = first; i < first + this.windowCycles.length; i += 1) {
       const after = this.#count[i]! + amount;
       // A request that costs more than 1 has only its highest count.
       const before = after - n;
@@ -94,10 +94,10 @@ export class WindowCounts {
     }
   }
 
-  soFar(): Counted {
-    const copy = new WindowCounts(this.withins);
+  soFar(): CountedRequests {
+    const copy = new WindowCounts(this.windowCycles);
     const keys = this.#keys;
-    const each = keys * this.withins.length;
+    const each = keys * this.windowCycles.length;
     copy.requests = this.requests;
     copy.#keys = keys;
     copy.#requestsOf = this.#requestsOf.slice(0, keys);
@@ -111,7 +111,7 @@ export class WindowCounts {
 
   differencesOf(key: number, window: number, take: TakeDifference): void {
     if (key >= this.#keys) return;
-    const i = key * this.withins.length + window;
+    const i = key * this.windowCycles.length + window;
     const at = this.#at[i]!;
     const size = Math.min(this.#size[i]!, this.#peak[i]! + 1);
     for (let place = 0; place < size; place += 1) {
@@ -138,7 +138,7 @@ export class WindowCounts {
   #leave(i: number, last: number): void {
     let row = this.#oldest[i]!;
     if (row === NONE || this.#cycles[row]! > last) return;
-    const isLongest = i % this.withins.length === this.#order.at(-1);
+    const isLongest = i % this.windowCycles.length === this.#order.at(-1);
     let count = this.#count[i]!;
     while (row !== NONE && this.#cycles[row]! <= last) {
       count -= this.#counts[row]!;
@@ -154,7 +154,7 @@ export class WindowCounts {
   }
 
   #enter(key: number, first: number, cycle: number, n: number): void {
-    const windows = this.withins.length;
+    const windows = this.windowCycles.length;
     const isEmpty = this.#oldest[first + this.#order.at(-1)!]! === NONE;
     let row = this.#free;
     if (row !== NONE) this.#free = this.#next[row]!;
@@ -222,7 +222,7 @@ export class WindowCounts {
   #meet(key: number): void {
     this.#keys = key + 1;
     if (key < this.#room) return;
-    const windows = this.withins.length;
+    const windows = this.windowCycles.length;
     const before = this.#room;
     const room = Math.max(16, 2 * (key + 1));
     this.#room = room;

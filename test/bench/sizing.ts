@@ -22,7 +22,8 @@ export async function benchSizing(): Promise<BenchRow[]> {
       const log = { keyColumn };
       const plan = planContract(rateLimiter());
       const one = () => replay([path], { name: 'log', cycleMs: CYCLE_MS, plan, log });
-      const all = () => adviceOfLogs([path], { cycleMs: CYCLE_MS, withins: [60, 300, 1000], shares: [0.001], log });
+      const all = () =>
+        adviceOfLogs([path], { cycleMs: CYCLE_MS, windowCycles: [60, 300, 1000], shares: [0.001], log });
       const seen: { one: number[]; all: number[] } = { one: [], all: [] };
       // In turn, so that what disturbs the machine disturbs both; the first round warms up.
       for (let round = 0; round <= ROUNDS; round += 1) {

@@ -22,7 +22,7 @@ async function page(): Promise<string> {
   const scraper = Array.from({ length: 9000 }, (_, i) => `${1_767_600_000_000 + i * 4000},scraper,20`);
   writeFileSync(log, ['time,who,n', ...rows, ...scraper].join('\n'));
   const options = { timeColumn: 'time', keyColumn: 'who', countColumn: 'n' };
-  const asked = { cycleMs: 777, shares: [0.1, 0.01], withins: [60, 5000] };
+  const asked = { cycleMs: 777, shares: [0.1, 0.01], windowCycles: [60, 5000] };
   const found = await adviceOfLogs([log], { ...asked, log: options });
   const { threshold, within } = found.advice.recommendations[0]!;
   const paste = linesToPaste({ threshold, within, cycleMs: 777, key: 'who' });
@@ -46,7 +46,7 @@ it('has every recommended threshold among those of the slider, and names what is
   const found = await adviceOfLogs([log], {
     cycleMs: 500,
     shares: [0.1, 0.01, 0.001],
-    withins: [120],
+    windowCycles: [120],
     log: { timeColumn: 'time', cost: { unit: 'tokens' } },
   });
   const text = sizingPageHtml({ ...found, name: 'tokens.csv', isKeyed: false, paste: [], command: 'weir recommend' });

@@ -18,10 +18,10 @@ export const file = (name: string, content: string) => {
 
 export const adviceOn = async (
   path: string,
-  withins: readonly number[],
+  windowCycles: readonly number[],
   log: LogOptions = {},
   rules: readonly LadderPlan[] = [],
-) => (await adviceOfLogs([path], { cycleMs: CYCLE_MS, withins, shares: [0.01, 0.001], log, rules })).advice;
+) => (await adviceOfLogs([path], { cycleMs: CYCLE_MS, windowCycles, shares: [0.01, 0.001], log, rules })).advice;
 
 export const replayOf = async (path: string, threshold: number, within: number, log: LogOptions = {}) =>
   (
