@@ -4,7 +4,7 @@ import type { RequestSink } from './log/intake.js';
 import { spreadOverCycles } from './spread.js';
 
 /** One key: ascending, distinct cycles and their counts. Read-only views. */
-export interface CycleCounts {
+export interface KeyCounts {
   readonly cycles: Float64Array;
   readonly counts: Float64Array;
 }
@@ -58,7 +58,7 @@ export class CycleTally implements RequestSink {
   }
 
   /** Empty for an unknown key. Valid until the next request. */
-  inOrder(key: string): CycleCounts {
+  inOrder(key: string): KeyCounts {
     if (!this.#isOrdered) this.#order();
     const id = this.#ids.get(key);
     const from = id === undefined ? 0 : this.#starts[id]!;

@@ -1,6 +1,6 @@
 // The interface of every arrival model: how many requests arrive in a cycle, and when within it.
 import { Failure } from '../../schema/failure.js';
-import type { CycleCounts } from '../tally.js';
+import type { KeyCounts } from '../tally.js';
 
 /**
  * When requests arrive. Cycles count from the start of the run (0, 1, 2 ...); each is asked for once, in order.
@@ -14,7 +14,7 @@ export interface Arrival {
 }
 
 /** The content of a log: counts by the cycles of its own time, and the cycle that is cycle 0 of the model. */
-export interface Recording extends CycleCounts {
+export interface Recording extends KeyCounts {
   readonly origin: number;
   /** If known: the instants of all requests, in order, as fractions of their cycle. */
   readonly instants?: Float64Array | undefined;

@@ -82,7 +82,7 @@ export const byLawFields = {
   placement: Placed('even; with law poisson, random'),
 };
 
-export interface Curve {
+export interface RateCurve {
   count(cycle: number): number;
   /** Mean number of requests in this cycle. Pure: cycles may be asked for in any order. */
   meanIn(cycle: number): number;
@@ -91,7 +91,7 @@ export interface Curve {
 /** Counts follow the curve exactly, or are Poisson draws around it; the rate is constant within a cycle. */
 export function byLaw(
   { law, placement }: { law?: 'exact' | 'poisson'; placement?: PlacementName },
-  curveOf: (length: number) => Curve,
+  curveOf: (length: number) => RateCurve,
 ): MakeArrival {
   return (making) => {
     const { count, meanIn } = curveOf(making.length);

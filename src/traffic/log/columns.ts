@@ -32,7 +32,7 @@ interface TimeChoice {
 
 export interface Wanted {
   readonly name: string;
-  readonly part?: ((text: string) => string) | undefined;
+  readonly extract?: ((text: string) => string) | undefined;
   readonly from: string;
 }
 
@@ -218,18 +218,22 @@ function wantedIn(layout: Layout, named: string): Wanted | undefined {
   if (name === undefined) {
     const line = role === 'method' || role === 'path' ? firstOf(names, requestLineNames) : undefined;
     if (line === undefined) return undefined;
-    return { name: line, part: role === 'method' ? methodOf : pathOf, from: `the ${role} in ${inWords(layout, line)}` };
+    return {
+      name: line,
+      extract: role === 'method' ? methodOf : pathOf,
+      from: `the ${role} in ${inWords(layout, line)}`,
+    };
   }
   const isClient = role === 'client' && name === byFormat;
   const from = isClient && known?.clientFrom !== undefined ? known.clientFrom : inWords(layout, name);
   const hasPort = isClient && known?.clientHasPort === true;
   const values = valuesOf(layout, name);
-  if (role === 'path') return { name, from, part: mostly(values, isUrl) ? pathOf : undefined };
+  if (role === 'path') return { name, from, extract: mostly(values, isUrl) ? pathOf : undefined };
   const isAddress = hasPort || hop !== 1 || values.some(isDressedAddress);
   return {
     name,
     from: hop === 1 ? from : `address ${hop} in ${from}`,
-    part: isAddress ? (text) => addressOf(text, hop, hasPort) : undefined,
+    extract: isAddress ? (text) => addressOf(text, hop, hasPort) : undefined,
   };
 }
 

@@ -4,7 +4,7 @@
 //   1431857103,192.0.2.1,/a      without names: columns 1, 2, 3     2015-05-17 10:05:03 192.0.2.1 GET /a 200
 import { isIP } from 'node:net';
 import { isFullDate, timesIn } from './columns.js';
-import type { Cutter, Field, Known, Layout, Recognise } from './layout.js';
+import type { Cutter, Field, KnownFields, Layout, Recognise } from './layout.js';
 import { LineCutter } from './lines.js';
 import { RowCutter, RowScanner } from './rows.js';
 import { countOf } from './unix.js';
@@ -62,7 +62,7 @@ export const evenTable: Recognise = ({ bytes }) => {
 };
 
 /** Named by the user: comma and tab are not the only delimiters of either. */
-export function toldTable(format: 'csv' | 'tsv'): Recognise {
+export function chosenTable(format: 'csv' | 'tsv'): Recognise {
   return (head, isNamed) => {
     const named = tableLayout(format, tableIn(head.bytes));
     if (timesIn(named, head.options.timeColumn).length > 0) return named;
@@ -71,7 +71,7 @@ export function toldTable(format: 'csv' | 'tsv'): Recognise {
   };
 }
 
-export function tableWith(format: string, columns: readonly string[], known: Known): Recognise {
+export function tableWith(format: string, columns: readonly string[], known: KnownFields): Recognise {
   return ({ bytes }) => {
     const table = tableIn(bytes);
     return columns.every((name) => table.names.includes(name)) ? tableLayout(format, table, known) : undefined;
@@ -83,7 +83,7 @@ export function tableOf(
   delimiter: string,
   start: RegExp,
   names: readonly string[],
-  known: Known,
+  known: KnownFields,
 ): Recognise {
   return ({ bytes, lines }, isNamed) => {
     const begins = (line: Buffer) => start.test(line.toString('latin1', 0, 256));
@@ -109,8 +109,8 @@ export const gatling: Recognise = ({ bytes, lines }, isNamed) => {
 };
 
 function tableIn(head: Buffer): Table {
-  const known = tables.get(head);
-  if (known !== undefined) return known;
+  const cached = tables.get(head);
+  if (cached !== undefined) return cached;
   const found = delimiters.map((delimiter): Table => {
     const [first, ...rows] = sampleRows(head, delimiter);
     return { delimiter, names: first?.cells ?? [], rows, hasNames: true };
@@ -150,7 +150,7 @@ function sampleRows(head: Buffer, delimiter: string): Row[] {
 function tableLayout(
   format: string | undefined,
   { delimiter, names, rows, hasNames }: Table,
-  known: Known = {},
+  known: KnownFields = {},
 ): Layout {
   return {
     format: format ?? (delimiter === '\t' ? 'tsv' : 'csv'),
@@ -168,7 +168,7 @@ function tableLayout(
           for (let i = 0; i < fields.length; i++) scanner.give(columns[i]!, data, fields[i]!);
           return undefined;
         },
-        rowReader: (reader) => {
+        joinLines: (reader) => {
           isScanned = true;
           let isFirst = hasNames;
           return new RowCutter(scanner, (bytes, from, to, number) => {

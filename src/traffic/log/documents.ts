@@ -10,7 +10,7 @@
 import { Failure } from '../../schema/failure.js';
 import { MAX_SPREAD_MS } from '../spread.js';
 import { JsonWalk, locate, WantedField } from './json.js';
-import type { FormatFacts, Known } from './layout.js';
+import type { FormatFacts, KnownFields } from './layout.js';
 import { type LineReader, type LogReader, startsWithMark } from './lines.js';
 
 export interface DocumentKind extends FormatFacts {
@@ -19,15 +19,15 @@ export interface DocumentKind extends FormatFacts {
   readonly mayRepeat: boolean;
   /** @throws Error with the reason, if the text is not of this kind */
   readonly records: (text: Buffer) => readonly Buffer[];
-  readonly known: (records: readonly Buffer[]) => Known;
+  readonly known: (records: readonly Buffer[]) => KnownFields;
 }
 
 export const documentKinds: readonly DocumentKind[] = [
   {
     name: 'har',
-    marks: 'start',
-    exact: 'ms',
-    of: 'browsers, HTTP archives',
+    moment: 'start',
+    precision: 'ms',
+    writer: 'browsers, HTTP archives',
     begins: (start) => /^\s*\{\s*"log"\s*:\s*\{\s*"(version|creator|browser|pages|entries|comment|_\w*)"/.test(start),
     mayRepeat: false,
     records: (text) => elements(text, 'log.entries'),
@@ -35,9 +35,9 @@ export const documentKinds: readonly DocumentKind[] = [
   },
   {
     name: 'otlp',
-    marks: 'any',
-    exact: 'ns',
-    of: 'OpenTelemetry logs, JSON',
+    moment: 'any',
+    precision: 'ns',
+    writer: 'OpenTelemetry logs, JSON',
     begins: (start) => /^\s*\{\s*"resourceLogs"\s*:/.test(start),
     mayRepeat: true,
     records: otlpRecords,
@@ -45,9 +45,9 @@ export const documentKinds: readonly DocumentKind[] = [
   },
   {
     name: 'loki',
-    marks: 'any',
-    exact: 'ns',
-    of: 'Loki, query_range and push',
+    moment: 'any',
+    precision: 'ns',
+    writer: 'Loki, query_range and push',
     begins: (start) => /^\s*\{.*"stream"\s*:\s*\{.*"values"\s*:\s*\[\s*\[\s*"\d{19}"/s.test(start),
     mayRepeat: true,
     records: lokiRecords,
@@ -55,9 +55,9 @@ export const documentKinds: readonly DocumentKind[] = [
   },
   {
     name: 'prometheus',
-    marks: 'start',
-    exact: 'any',
-    of: 'Prometheus, query_range',
+    moment: 'start',
+    precision: 'any',
+    writer: 'Prometheus, query_range',
     begins: (start) => /^\s*\{.*"metric"\s*:\s*\{.*"values"\s*:\s*\[\s*\[\s*[\d.e+]+\s*,\s*"/s.test(start),
     mayRepeat: true,
     records: prometheusRecords,
@@ -65,9 +65,9 @@ export const documentKinds: readonly DocumentKind[] = [
   },
   {
     name: 'json',
-    marks: 'any',
-    exact: 'any',
-    of: 'an array of JSON objects; AWS CloudTrail',
+    moment: 'any',
+    precision: 'any',
+    writer: 'an array of JSON objects; AWS CloudTrail',
     begins: (start) => /^\s*(\[\s*\{|\{\s*"[^"]*"\s*:|\{\s*$)/.test(start) && start.includes('['),
     mayRepeat: false,
     records: (text) => elements(text, undefined),
@@ -100,7 +100,7 @@ export class DocumentReader implements LogReader {
     if (this.#length > MAX_BYTES) {
       throw new Failure('unreadable_file', {
         what: `${this.#path} cannot be read.`,
-        why: 'A HAR file, or another JSON text, has to be held in memory as a whole, and it is larger than 256 MiB.',
+        why: `A HAR file, or another JSON text, has to be held in memory as a whole, and it is larger than ${MAX_BYTES >> 20} MiB.`,
         fix: "Make it one object a line with `jq -c '.log.entries[]'` or `jq -c '.[]'` and read that as ndjson.",
       });
     }
@@ -263,11 +263,11 @@ function stepOf(times: readonly number[]): number {
     .reduce((least, ms, i) => Math.min(least, ms - times[i]!), times.length < 2 ? 1000 : MAX_SPREAD_MS);
 }
 
-function prometheusKnown(records: readonly Buffer[]): Known {
+function prometheusKnown(records: readonly Buffer[]): KnownFields {
   const first = records[0] === undefined ? {} : parse(records[0]);
   const spreadMs = Math.max(0, Number(first['stepMs'] ?? 1000));
   const seconds = spreadMs / 1000;
-  const known: Known = { time: 'time', timeFrom: 'the time of each sample', timeUnit: 'ms', spreadMs };
+  const known: KnownFields = { time: 'time', timeFrom: 'the time of each sample', timeUnit: 'ms', spreadMs };
   if ('requests' in first) {
     const what = `The values are totals of a counter: what it grew by is spread over the ${seconds} s between two samples.`;
     return { ...known, count: 'requests', warning: { code: 'counter', what } };

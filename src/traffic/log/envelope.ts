@@ -134,7 +134,7 @@ export function jsonEnveloped(objects: Layout, field: string, inner: Layout): La
     envelope: objects.format === 'ndjson' ? 'json' : objects.format,
     names: [...inner.names, ...objects.names.filter((name) => !inner.names.includes(name))],
     lines: objects.lines,
-    ...(objects.rowReader && { rowReader: objects.rowReader }),
+    ...(objects.splitLines && { splitLines: objects.splitLines }),
     cutter: (names, fields) => {
       const line = new Field();
       const outer = names.map((name) => !inner.names.includes(name));

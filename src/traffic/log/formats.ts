@@ -1,10 +1,10 @@
 // The table of formats: name, moment of a request, precision, writer, fields. Other logs are read by usual column names (columns.ts).
 import { clf } from './clf.js';
 import { counts } from './counts.js';
-import { directives, gatling, tableOf, tableWith, toldTable } from './delimited.js';
+import { chosenTable, directives, gatling, tableOf, tableWith } from './delimited.js';
 import { envelopeAlone } from './envelope.js';
 import { isObject, jsonLayout, textIn } from './json.js';
-import { type FormatFacts, type Head, type Known, type Layout, mostly, type Recognise } from './layout.js';
+import { type FormatFacts, type Head, type KnownFields, type Layout, mostly, type Recognise } from './layout.js';
 import { logfmt, template, timedLines } from './pattern.js';
 
 export interface Format extends FormatFacts {
@@ -45,7 +45,7 @@ squid        end    ms  Squid
   $time $elapsed_ms $client $result/$status $bytes $method $url $user $peer
 `;
 
-const wordsKnown: Readonly<Record<string, Known>> = {
+const wordsKnown: Readonly<Record<string, KnownFields>> = {
   envoy: { fields: { client: 'forwarded' }, clientFrom: 'the first forwarded address' },
   haproxy: { clientHasPort: true },
   'haproxy-tcp': { clientHasPort: true },
@@ -76,11 +76,11 @@ caddy             end    us   Caddy
 /** Rows of the tables above: name, moment, precision, writer; fields on the next line. */
 function rowsOf(table: string, open: (name: string, fields: string) => Recognise): Format[] {
   return [...table.matchAll(/^(\S+) +(start|end|any) +(\S+) +(.+)\n {2}(.+)$/gm)].map(
-    ([, name = '', marks, exact = '', of = '', fields = '']) => ({
+    ([, name = '', moment, precision = '', writer = '', fields = '']) => ({
       name,
-      marks: marks as Format['marks'],
-      exact,
-      of,
+      moment: moment as Format['moment'],
+      precision,
+      writer,
       open: open(name, fields),
     }),
   );
@@ -106,7 +106,7 @@ function k6Json({ lines }: Head, isNamed: boolean): Layout | undefined {
   const objects = isNamed ? lines.filter(isObject) : lines;
   const isPart = (line: Buffer) => ['Point', 'Metric'].includes(textIn(line, 'type') ?? '') && line.includes('"data"');
   if (!mostly(objects, isPart) || !objects.some((line) => line.includes('"metric"'))) return undefined;
-  const where: Known['where'] = [
+  const where: KnownFields['where'] = [
     ['type', 'Point'],
     ['metric', 'http_reqs'],
   ];
@@ -131,11 +131,11 @@ const locust = tableWith('locust', ['Timestamp', 'Name', 'Total Request Count'],
   totals: { series: 'Name', all: 'Aggregated' },
 });
 
-const row = (name: string, marks: Format['marks'], exact: string, of: string, open: Recognise): Format => ({
+const row = (name: string, moment: Format['moment'], precision: string, writer: string, open: Recognise): Format => ({
   name,
-  marks,
-  exact,
-  of,
+  moment,
+  precision,
+  writer,
   open,
 });
 
@@ -165,8 +165,8 @@ export const headedFormats: readonly Format[] = [
 ];
 
 const looseFormats: readonly Format[] = [
-  row('csv', 'any', 'any', 'tables with commas, semicolons or bars; JMeter', toldTable('csv')),
-  row('tsv', 'any', 'any', 'tables with tabs; AWS CloudFront real-time', toldTable('tsv')),
+  row('csv', 'any', 'any', 'tables with commas, semicolons or bars; JMeter', chosenTable('csv')),
+  row('tsv', 'any', 'any', 'tables with tabs; AWS CloudFront real-time', chosenTable('tsv')),
   row('logfmt', 'any', 'any', 'name=value; Heroku router', logfmt(true)),
   row(
     'syslog',

@@ -3,7 +3,7 @@
 //   {"ts":1446249504.427,"request":{"remote_ip":"192.0.2.1"}}          fields ts, request, request.remote_ip
 //
 // JSON.parse would round `1446249504427123456`; a time must keep its digits. Structure is checked, the spelling of unused values is not.
-import { type Cutter, Field, type Known, type Layout } from './layout.js';
+import { type Cutter, Field, type KnownFields, type Layout } from './layout.js';
 
 export class JsonWalk {
   #bytes: Buffer = Buffer.alloc(0);
@@ -188,7 +188,7 @@ export function textIn(line: Buffer, name: string): string | undefined {
   return reason !== undefined || field.isMissing ? undefined : field.text();
 }
 
-export function jsonLayout(format: string, objects: readonly Buffer[], known: Known = {}): Layout {
+export function jsonLayout(format: string, objects: readonly Buffer[], known: KnownFields = {}): Layout {
   return {
     format,
     noun: 'field',

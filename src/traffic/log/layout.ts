@@ -45,7 +45,7 @@ export interface Cutter {
   /** Time of the line last cut, if the layout `readsTime`. */
   readonly unixMs?: number | undefined;
   /** For rows that span lines: joins lines to rows and cuts those. */
-  rowReader?(reader: LineReader): LineReader;
+  joinLines?(reader: LineReader): LineReader;
 }
 
 export interface Layout {
@@ -59,14 +59,14 @@ export interface Layout {
   cutter(names: readonly string[], fields: readonly Field[]): Cutter;
   /** Whether its cutters parse the known time themselves: no line is valid without it. */
   readonly readsTime?: boolean;
-  readonly known?: Known;
+  readonly known?: KnownFields;
   /** For lines with several rows. */
-  rowReader?(reader: LineReader): LineReader;
+  splitLines?(reader: LineReader): LineReader;
 }
 
 export type Role = 'client' | 'forwarded' | 'host' | 'method' | 'path' | 'user' | 'status' | 'duration';
 
-export interface Known {
+export interface KnownFields {
   readonly time?: string;
   readonly timeFrom?: string;
   readonly timeUnit?: TimeUnit;
@@ -89,10 +89,10 @@ export interface Known {
 export interface FormatFacts {
   readonly name: string;
   /** Which moment of a request the time marks; `any`: up to the writer. */
-  readonly marks: 'start' | 'end' | 'any';
+  readonly moment: 'start' | 'end' | 'any';
   /** Precision of the time: `s`, `ms`, `us`, `ns`, or `any`. */
-  readonly exact: string;
-  readonly of: string;
+  readonly precision: string;
+  readonly writer: string;
 }
 
 export interface Head {

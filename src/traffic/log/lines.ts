@@ -17,7 +17,7 @@ export interface LogReader {
 
 export const MAX_LINE_BYTES = 1 << 20;
 
-const TOO_LONG = 'longer than 1 MiB';
+const TOO_LONG = `longer than ${MAX_LINE_BYTES >> 20} MiB`;
 
 /**
  * A line ends with LF, CRLF or the end of the log; a byte order mark before the first line is dropped. Blank lines, also of

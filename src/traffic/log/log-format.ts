@@ -4,7 +4,7 @@
 //   Apache    %h %l %u %t "%r" %>s %b "%{Referer}i"
 //   template  $client - $remote_user [$time] "$request" $status          a field has one name in all formats
 import { Failure } from '../../schema/failure.js';
-import type { Known } from './layout.js';
+import type { KnownFields } from './layout.js';
 
 /** Pairs of a server's name and ours; other fields keep their name. */
 const names = (pairs: string): ReadonlyMap<string, string> =>
@@ -27,7 +27,7 @@ export function isLogFormat(text: string): boolean {
 }
 
 /** @throws Failure `wrong_usage` for a format without a time or with an unknown directive */
-export function templateOf(text: string): { readonly template: string; readonly known: Known } {
+export function templateOf(text: string): { readonly template: string; readonly known: KnownFields } {
   const format = bare(text);
   const isApache = format.includes('%') && !/\$\w/.test(format);
   const template = unique(isApache ? fromApache(format) : fromNginx(format));

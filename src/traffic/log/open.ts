@@ -185,7 +185,7 @@ function withLines(objects: Layout, options: LogOptions): Layout {
 function eachLineOf(kind: DocumentKind, { lines, options }: Head): Layout | undefined {
   const records = kind.mayRepeat ? lines.flatMap((line) => recordsIn(kind, line)) : [];
   if (records.length === 0) return undefined;
-  return { ...documentLayout(kind, records, options), rowReader: (reader) => eachLine(kind, reader) };
+  return { ...documentLayout(kind, records, options), splitLines: (reader) => eachLine(kind, reader) };
 }
 
 function documentLayout(kind: DocumentKind, records: readonly Buffer[], options: LogOptions): Layout {

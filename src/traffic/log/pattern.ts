@@ -6,17 +6,17 @@
 // blank and a sign, as ` [`, may hold blanks; any other none. `$_` matches anything. Text after the end is ignored.
 import { firstAddressIn } from './address.js';
 import { isFullDate, timesIn } from './columns.js';
-import { type Cutter, Field, type Known, type Layout, mostly, type Recognise } from './layout.js';
+import { type Cutter, Field, type KnownFields, type Layout, mostly, type Recognise } from './layout.js';
 
 /** Recognition requires the whole template; reading requires it only up to the time. */
-export function template(format: string, text: string, known: Known = {}): Recognise {
+export function template(format: string, text: string, known: KnownFields = {}): Recognise {
   return ({ lines }, isNamed) => {
     const layout = templateLayout(format, text, lines, known);
     return isNamed || mostly(lines, isWhole(layout)) ? layout : undefined;
   };
 }
 
-export function templateLayout(format: string, text: string, lines: readonly Buffer[], known: Known): Layout {
+export function templateLayout(format: string, text: string, lines: readonly Buffer[], known: KnownFields): Layout {
   const parts = partsOf(text);
   const names = parts.map(({ name }) => name).filter((name) => name !== '_');
   return {

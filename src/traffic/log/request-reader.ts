@@ -31,14 +31,14 @@ export class RequestReader implements LineReader {
   constructor(layout: Layout, { time, count, cost, key, also, where }: Columns, intake: Intake) {
     const names: string[] = [];
     const fieldOf = (name: string): Field => {
-      const known = names.indexOf(name);
-      if (known >= 0) return this.#fields[known]!;
+      const index = names.indexOf(name);
+      if (index >= 0) return this.#fields[index]!;
       names.push(name);
       const field = new Field();
       this.#fields.push(field);
       return field;
     };
-    const textOf = (wanted: Wanted) => new FieldText(fieldOf(wanted.name), wanted.part);
+    const textOf = (wanted: Wanted) => new FieldText(fieldOf(wanted.name), wanted.extract);
     const { known } = layout;
     this.time = new TimeReader(time.style);
     this.#intake = intake;
@@ -61,7 +61,7 @@ export class RequestReader implements LineReader {
   }
 
   lineReader(layout: Layout): LineReader {
-    return layout.rowReader?.(this) ?? this.#cutter.rowReader?.(this) ?? this;
+    return layout.splitLines?.(this) ?? this.#cutter.joinLines?.(this) ?? this;
   }
 
   line(bytes: Buffer, from: number, to: number, number: number): void {
@@ -130,12 +130,12 @@ const MAX_POOLED_BYTES = 64;
 /** Trimmed text of a field. Recent texts are reused: comparing bytes is cheaper than a new string. Slots bound memory. */
 class FieldText {
   readonly #field: Field;
-  readonly #part: Wanted['part'];
+  readonly #extract: Wanted['extract'];
   readonly #slots = new Array<string>(SLOTS).fill('');
 
-  constructor(field: Field, part: Wanted['part']) {
+  constructor(field: Field, extract: Wanted['extract']) {
     this.#field = field;
-    this.#part = part;
+    this.#extract = extract;
   }
 
   text(): string {
@@ -145,7 +145,7 @@ class FieldText {
     while (from < to && bytes[to - 1]! <= SPACE) to--;
     if (from === to) return '';
     const text = to - from > MAX_POOLED_BYTES ? bytes.toString('utf8', from, to) : this.#pooled(bytes, from, to);
-    return this.#part === undefined ? text : this.#part(text);
+    return this.#extract === undefined ? text : this.#extract(text);
   }
 
   #pooled(bytes: Buffer, from: number, to: number): string {

@@ -121,7 +121,9 @@ describe('a kind of log', () => {
     const time = (marks: string, exact: string) =>
       [...(marks === 'any' ? [] : [`at the ${marks}`]), ...(exact === 'any' ? [] : [`to the ${exact}`])].join(', ');
     expect(shown).toEqual(
-      rows.map(({ name, of, marks, exact }) => `${name}: ${of}${time(marks, exact).replace(/.+/, ' ($&)')}`),
+      rows.map(
+        ({ name, writer, moment, precision }) => `${name}: ${writer}${time(moment, precision).replace(/.+/, ' ($&)')}`,
+      ),
     );
     expect(rows.map(({ name }) => name)).toEqual(logFormats);
   });

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readLog } from '../../../src/traffic/log/read.js';
-import { type CycleCounts, CycleTally } from '../../../src/traffic/tally.js';
+import { CycleTally, type KeyCounts } from '../../../src/traffic/tally.js';
 import { type RecordedFigures, type RecordedLog, recordedLogs } from './recorded.js';
 
 const THRESHOLD = 100;
 const WITHIN = 60;
 
 /** The rules of the limiter, cycle by cycle and request by request. */
-function naiveFigures({ cycles, counts }: CycleCounts): RecordedFigures & { restores: number } {
+function naiveFigures({ cycles, counts }: KeyCounts): RecordedFigures & { restores: number } {
   const inCycle = new Map(Array.from(cycles, (cycle, i) => [cycle, counts[i]!]));
   const moves: { to: string; cycle: number; count: number }[] = [];
   let [count, limited, peak, requests] = [0, 0, 0, 0];
