@@ -32,7 +32,7 @@ function stop(name: NodeJS.Signals): void {
   controller?.abort();
 }
 
-export function stopped(): Promise<void> {
+export function untilStopped(): Promise<void> {
   const signal = stopSignal();
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));

@@ -24,8 +24,8 @@ export interface LocalPages {
 }
 
 const HOST = '127.0.0.1';
-export const html = 'text/html; charset=utf-8';
-export const text = 'text/plain; charset=utf-8';
+export const HTML = 'text/html; charset=utf-8';
+export const TEXT = 'text/plain; charset=utf-8';
 
 /** @param port 0 for a free one @throws Failure `port_in_use` */
 export async function servePages(port: number, pages: Pages): Promise<LocalPages> {
@@ -39,7 +39,7 @@ export async function servePages(port: number, pages: Pages): Promise<LocalPages
         else
           send(request, response, {
             status: failure?.status ?? 500,
-            type: text,
+            type: TEXT,
             content: `${failure?.message ?? 'Internal error.'}\n`,
           });
       });
@@ -68,11 +68,11 @@ async function pageFor(
   check(headers.host);
   if (method !== 'GET' && method !== 'HEAD') {
     response.setHeader('allow', 'GET, HEAD');
-    return { status: 405, type: text, content: 'These pages are only read.\n' };
+    return { status: 405, type: TEXT, content: 'These pages are only read.\n' };
   }
   if (url === '/favicon.ico') return { type: 'image/svg+xml', content: bundled('icon.svg') };
   const found = URL.canParse(url, `http://${HOST}`) ? await pages(new URL(url, `http://${HOST}`), response) : undefined;
-  return found ?? { status: 404, type: text, content: 'There is no such page.\n' };
+  return found ?? { status: 404, type: TEXT, content: 'There is no such page.\n' };
 }
 
 function send(request: IncomingMessage, response: ServerResponse, { status = 200, type, content, policy }: Page): void {
@@ -96,7 +96,7 @@ function inUse(port: number): Failure {
 }
 
 export function htmlPage(content: string): Page {
-  return { type: html, content, policy: policyOf(content) };
+  return { type: HTML, content, policy: policyOf(content) };
 }
 
 export function policyOf(page: string): string {

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { writing } from '../schema/unwritable.js';
 import { command, text } from './command.js';
-import { stopped } from './interrupt.js';
+import { untilStopped } from './interrupt.js';
 import { port } from './options.js';
 import { say } from './say.js';
 
@@ -33,7 +33,7 @@ export const play = command({
     const { url, close } = await servePages(port, ({ pathname }) => (pathname === '/' ? served : undefined));
     say(`open it here: ${url}${link}\n`);
     if (process.stdout.isTTY) say('Ctrl-C ends it.\n');
-    await stopped();
+    await untilStopped();
     await close();
   },
 });

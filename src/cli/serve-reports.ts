@@ -7,8 +7,8 @@ import { reportPolicy } from '../report/page/page.js';
 import { type ListedReport, reportsHtml } from '../report/page/reports-page.js';
 import { readRun } from '../report/read-report.js';
 import { unreadableFailure } from '../schema/text-file.js';
-import { stopped } from './interrupt.js';
-import { html, htmlPage, type Page, servePages, text } from './local-pages.js';
+import { untilStopped } from './interrupt.js';
+import { HTML, htmlPage, type Page, servePages, TEXT } from './local-pages.js';
 import { say } from './say.js';
 
 const MOST_REPORTS = 2_000;
@@ -16,14 +16,14 @@ const MOST_DEPTH = 4;
 const MOST_COMPARED = 8;
 
 const types: Readonly<Record<string, string>> = {
-  '.html': html,
+  '.html': HTML,
   '.png': 'image/png',
   '.json': 'application/json',
-  '.ndjson': text,
-  '.csv': text,
-  '.md': text,
-  '.mmd': text,
-  '.xml': text,
+  '.ndjson': TEXT,
+  '.csv': TEXT,
+  '.md': TEXT,
+  '.mmd': TEXT,
+  '.xml': TEXT,
 };
 
 export async function serveReports(folder: string, port: number): Promise<void> {
@@ -31,7 +31,7 @@ export async function serveReports(folder: string, port: number): Promise<void> 
   const policy = reportPolicy();
   const { url, close } = await servePages(port, (asked) => pageFor(root, folder, asked, policy));
   say(`open it here: ${url}\n`);
-  await stopped();
+  await untilStopped();
   await close();
 }
 
@@ -64,19 +64,19 @@ async function pageFor(
   const type = types[extname(name)];
   if (file === undefined || type === undefined) return undefined;
   const content = await readFile(file);
-  return type === html ? { type, content, policy } : { type, content };
+  return type === HTML ? { type, content, policy } : { type, content };
 }
 
 async function compared(root: string, names: readonly string[]): Promise<Page> {
   if (names.length < 2 || names.length > MOST_COMPARED)
-    return { status: 400, type: text, content: `Choose 2 to ${MOST_COMPARED} reports.\n` };
+    return { status: 400, type: TEXT, content: `Choose 2 to ${MOST_COMPARED} reports.\n` };
   const runs = [];
   for (const name of names) {
     const outcome = await inside(root, `${name}/outcome.json`);
     const isLinked =
       outcome !== undefined &&
       (await readdir(dirname(outcome), { withFileTypes: true })).some((one) => one.isSymbolicLink());
-    if (outcome === undefined || isLinked) return { status: 404, type: text, content: 'There is no such report.\n' };
+    if (outcome === undefined || isLinked) return { status: 404, type: TEXT, content: 'There is no such report.\n' };
     runs.push({ name, reported: await readRun(outcome) });
   }
   const comparison = compareRuns(runs.map(({ name, reported: { outcome } }) => ({ name, outcome })));

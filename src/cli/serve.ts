@@ -9,7 +9,7 @@ import { needing } from '../schema/optional-package.js';
 import { VERSION } from '../version.js';
 import { choice, command, flag, type GivenTo, several, text, value, whole } from './command.js';
 import { usageFailure } from './exit-codes.js';
-import { stopped, stopSignal } from './interrupt.js';
+import { stopSignal, untilStopped } from './interrupt.js';
 import { allow, json } from './options.js';
 import { say, warn } from './say.js';
 import { facts } from './terminal.js';
@@ -147,7 +147,7 @@ export const serve = command({
     for (const note of storage.notes) warn(`weir: ${note}\n`);
     if (storage.lost.length > 0) logger.warn({ lost: storage.lost }, 'acknowledged rows are missing from the data');
     say(given.json ? `${JSON.stringify(factsOf(node, storage))}\n` : startText(node, storage, given));
-    await stopped();
+    await untilStopped();
     if (!given.json) warn('weir: finishing requests in progress; press again to end immediately\n');
     if (socket) socket.close();
     await node.close();

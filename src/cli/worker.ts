@@ -6,7 +6,7 @@ import { counted } from '../report/words.js';
 import { needing } from '../schema/optional-package.js';
 import { VERSION } from '../version.js';
 import { command, several, text, value } from './command.js';
-import { stopped, stopSignal } from './interrupt.js';
+import { stopSignal, untilStopped } from './interrupt.js';
 import { json, threads } from './options.js';
 import { Progress } from './progress.js';
 import { say, warn } from './say.js';
@@ -58,7 +58,7 @@ export const worker = command({
     const loads = targets.length === 0 ? '' : `, and sends load to ${targets.join(', ')}`;
     const words = `takes runs, ${threads} at once${loads}; Ctrl-C ends it`;
     say(json ? `${JSON.stringify(facts)}\n` : `${words}\n`);
-    await stopped();
+    await untilStopped();
     await taking.close();
     say(json ? `${JSON.stringify({ ok: true, runs })}\n` : `${counted(runs, 'run')} made\n`);
   },

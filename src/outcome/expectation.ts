@@ -142,8 +142,8 @@ function verdictOn(values: ReadonlySet<number>, condition: ReadCondition): Pick<
     if (failing === undefined && !condition.holds(() => value)) failing = value;
   }
   if (failing === undefined) return { actual: max, held: true };
-  const telling = [max, min].find((value) => !condition.holds(() => value));
-  return { actual: telling ?? failing, held: false };
+  const extreme = [max, min].find((value) => !condition.holds(() => value));
+  return { actual: extreme ?? failing, held: false };
 }
 
 function stretchOf(

@@ -1,6 +1,6 @@
 // The candidate of a contract, for its owner: decisions that differ, and their keys.
 import { useAnswer } from './clock.js';
-import { figures, type ShownContract, some, weir } from './node-client.js';
+import { grouped, type ShownContract, some, weir } from './node-client.js';
 import { Fault, Fold, ScrollingTable, ShownCount } from './parts.js';
 
 const SHOWN = 20;
@@ -29,13 +29,13 @@ function Differences({ contract: { machine: slug, id: contract_id } }: Pick<Cand
   return (
     <>
       <dl class="counts">
-        <ShownCount name="Newly refused" value={figures(only_candidate)} isBad={only_candidate > 0} />
-        <ShownCount name="Newly admitted" value={figures(only_limiter)} />
-        <ShownCount name="Limited by both" value={figures(both)} />
+        <ShownCount name="Newly refused" value={grouped(only_candidate)} isBad={only_candidate > 0} />
+        <ShownCount name="Newly admitted" value={grouped(only_limiter)} />
+        <ShownCount name="Limited by both" value={grouped(both)} />
       </dl>
       <p class="quiet">
-        {some(requests, 'request')} since cycle {figures(since)}
-        {keys > SHOWN ? ` · ${figures(keys)} keys, those with most differences` : ''}
+        {some(requests, 'request')} since cycle {grouped(since)}
+        {keys > SHOWN ? ` · ${grouped(keys)} keys, those with most differences` : ''}
       </p>
       {by_key.length === 0 ? null : (
         <ScrollingTable
@@ -44,9 +44,9 @@ function Differences({ contract: { machine: slug, id: contract_id } }: Pick<Cand
           columns={[['Key'], ['Newly refused', 'n'], ['Newly admitted', 'n'], ['Limited by both', 'n wide']]}
           rows={by_key.map((line) => [
             line.key,
-            figures(line.only_candidate),
-            figures(line.only_limiter),
-            figures(line.both),
+            grouped(line.only_candidate),
+            grouped(line.only_limiter),
+            grouped(line.both),
           ])}
         />
       )}
@@ -61,7 +61,7 @@ function limiterWords(limiter: object): string {
     readonly primitive?: string;
     readonly params?: object;
   };
-  if (threshold !== undefined && within !== undefined) return `${figures(threshold)} in ${some(within, 'cycle')}`;
+  if (threshold !== undefined && within !== undefined) return `${grouped(threshold)} in ${some(within, 'cycle')}`;
   const given = Object.entries(params ?? {}).map(([name, value]) => `${name} ${JSON.stringify(value)}`);
   return `${primitive ?? ''} ${given.join(', ')}`.trim();
 }

@@ -9,7 +9,7 @@ import { type Arrow, StateDiagram } from '../state-diagram.js';
 import { CandidateRows } from './candidate.js';
 import type { Course } from './course.js';
 import { KeyRows } from './keys.js';
-import { figures, type ShownContract, some, weir, wordsOf } from './node-client.js';
+import { grouped, type ShownContract, some, weir, wordsOf } from './node-client.js';
 import { Fault, Fold, ScrollingTable, ShownCount } from './parts.js';
 
 interface CardProps {
@@ -30,7 +30,7 @@ export function ContractCard({ contract, state, course, cycle, isOwn, cycleMs, i
   ];
   const isLimiting = course.now('limiting') === null ? limitedKeys > 0 : course.now('limiting') === 1;
   // With keys, the state covers only keys that did not fit into the table, so the number of limiting keys is shown.
-  const doing = keyed === undefined ? state : `${figures(limitedKeys)} of ${some(keys, 'key')} limiting`;
+  const doing = keyed === undefined ? state : `${grouped(limitedKeys)} of ${some(keys, 'key')} limiting`;
   const unknown = course.unknown().reduce((sum, [from, to]) => sum + to - from + 1, 0);
   const words = [
     rule,
@@ -57,7 +57,7 @@ export function ContractCard({ contract, state, course, cycle, isOwn, cycleMs, i
             keyed === undefined
               ? threshold === undefined
                 ? undefined
-                : `of ${figures(threshold)}`
+                : `of ${grouped(threshold)}`
               : `of ${shown(course.now('keys'))}`
           }
         />
@@ -112,7 +112,7 @@ export function ContractCard({ contract, state, course, cycle, isOwn, cycleMs, i
 }
 
 function shown(value: number | null | undefined): string {
-  return value === null || value === undefined ? '–' : figures(value);
+  return value === null || value === undefined ? '–' : grouped(value);
 }
 
 interface ChartProps {
@@ -149,7 +149,7 @@ function CourseChart({ course, cycle, threshold, of, unit, name, cycleMs }: Char
       restores: starts('restores'),
     });
   }, [course, cycle, cycleMs]);
-  const against = threshold === undefined ? '' : ` against the threshold of ${figures(threshold)}`;
+  const against = threshold === undefined ? '' : ` against the threshold of ${grouped(threshold)}`;
   const label = `${of === 'count' ? 'Count' : 'Limited keys'} of ${name} over the last ${HISTORY_CYCLES} cycles${against}, with the requests admitted and limited. The figures follow.`;
   return <div class="chart" ref={place} role="img" aria-label={label} />;
 }

@@ -12,16 +12,16 @@ interface FormProps {
 }
 
 export function Form({ title, verb, send, children }: FormProps) {
-  const [told, setTold] = useState<{ readonly words: string; readonly isFault: boolean }>();
+  const [result, setResult] = useState<{ readonly words: string; readonly isFault: boolean }>();
   const [isBusy, setIsBusy] = useState(false);
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
     setIsBusy(true);
     try {
-      setTold({ words: await send(new FormData(form)), isFault: false });
+      setResult({ words: await send(new FormData(form)), isFault: false });
     } catch (error) {
-      setTold({ words: wordsOf(error), isFault: true });
+      setResult({ words: wordsOf(error), isFault: true });
     }
     setIsBusy(false);
   };
@@ -35,8 +35,8 @@ export function Form({ title, verb, send, children }: FormProps) {
             {verb}
           </button>
         </div>
-        <p class={told?.isFault ? 'fault' : 'quiet'} role="status">
-          {told?.words}
+        <p class={result?.isFault ? 'fault' : 'quiet'} role="status">
+          {result?.words}
         </p>
       </form>
     </details>

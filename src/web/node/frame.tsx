@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type NodeClock, nodeNow } from './clock.js';
 import { InputField } from './form.js';
-import { figures, weir, withKey, wordsOf } from './node-client.js';
+import { grouped, weir, withKey, wordsOf } from './node-client.js';
 
 export interface Status {
   readonly is: 'connecting' | 'live' | 'lost';
@@ -51,7 +51,7 @@ function Clock({ clock }: Pick<FrameProps, 'clock'>) {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const show = () => {
       const now = nodeNow(clock);
-      cycle.current!.textContent = figures(now.cycle);
+      cycle.current!.textContent = grouped(now.cycle);
       timer = setTimeout(show, (1 - now.share) * cycleMs);
     };
     show();

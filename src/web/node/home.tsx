@@ -7,7 +7,7 @@ import type { Endpoints } from '../../client/route-table.js';
 import { useAnswer, useClock, useEvery } from './clock.js';
 import { CreateMachine } from './create-machine.js';
 import { connecting, Frame, live, useSession } from './frame.js';
-import { ago, figures, some, weir, wordsOf } from './node-client.js';
+import { ago, grouped, some, weir, wordsOf } from './node-client.js';
 import { NetworkNodes, NodeHealth } from './node-health.js';
 import { Fault } from './parts.js';
 
@@ -53,7 +53,7 @@ function Home() {
                     checked={window === cycles}
                     onChange={() => setWindow(cycles)}
                   />
-                  <span>{figures(cycles)} cycles</span>
+                  <span>{grouped(cycles)} cycles</span>
                 </label>
               ))}
             </fieldset>
@@ -74,7 +74,7 @@ function Ranking({ active: { machines, cycle, window_cycles } }: { readonly acti
   if (machines.length === 0)
     return (
       <p class="quiet" id="empty">
-        No public machine is limiting, or has moved within the last {figures(window_cycles)} cycles.
+        No public machine is limiting, or has moved within the last {grouped(window_cycles)} cycles.
       </p>
     );
   return (
@@ -87,7 +87,7 @@ function Ranking({ active: { machines, cycle, window_cycles } }: { readonly acti
           </th>
           {WINDOWS.map((cycles) => (
             <th scope="col" class="n" key={cycles}>
-              {figures(cycles)}
+              {grouped(cycles)}
             </th>
           ))}
           <th scope="col" class="n wide">
@@ -110,7 +110,7 @@ function Ranking({ active: { machines, cycle, window_cycles } }: { readonly acti
             </td>
             {machine.last.map((transitions, index) => (
               <td class="n" key={WINDOWS[index]}>
-                {figures(transitions)}
+                {grouped(transitions)}
               </td>
             ))}
             <td class="n wide">
@@ -129,7 +129,7 @@ function Now({ machine: { limiting, contracts, slug, display_name } }: { readonl
       ? some(contracts, 'contract')
       : limiting === 0
         ? `${some(contracts, 'contract')}, none limiting`
-        : `${figures(limiting)} of ${some(contracts, 'contract')} ${limiting === 1 ? 'is' : 'are'} limiting`;
+        : `${grouped(limiting)} of ${some(contracts, 'contract')} ${limiting === 1 ? 'is' : 'are'} limiting`;
   return (
     <span class={`doing ${limiting ? 'limits' : 'admits'}`}>
       {display_name === slug ? '' : `${slug} · `}

@@ -4,7 +4,7 @@ import type { AnswerOf } from '../../client/api-client.js';
 import type { Endpoints } from '../../client/route-table.js';
 import { useAnswer } from './clock.js';
 import { InputField } from './form.js';
-import { figures, type ShownContract, some, weir, wordsOf } from './node-client.js';
+import { grouped, type ShownContract, some, weir, wordsOf } from './node-client.js';
 import { Fault, Fold, ScrollingTable } from './parts.js';
 
 type KeyLine = Pick<
@@ -83,7 +83,7 @@ function KeyTable({ keys, of }: { readonly keys: readonly KeyLine[]; readonly of
       rows={keys.map(({ key, state, count, retry_after_cycles: wait }) => [
         key,
         state,
-        figures(count),
+        grouped(count),
         wait === undefined ? 'never' : wait === 0 ? 'now' : `in ${some(wait, 'cycle')}`,
       ])}
     />

@@ -8,7 +8,7 @@ import { ContractCard } from './contract-card.js';
 import { Course } from './course.js';
 import { connecting, Frame, type Status, useSession } from './frame.js';
 import { MachineFeed } from './machine-feed.js';
-import { figures, type ShownContract, some, weir, wordsOf } from './node-client.js';
+import { grouped, type ShownContract, some, weir, wordsOf } from './node-client.js';
 import { OwnerForms } from './owner-forms.js';
 import { Fault } from './parts.js';
 import { RecordPages, RecordTable } from './record-table.js';
@@ -138,7 +138,7 @@ function MachineView({ machine, cycleMs, onStatus, onChanged }: ViewProps) {
         </h1>
         <p class="quiet">
           {is_public ? 'Public' : 'Private'} · {some(contract_count, 'contract')} · {some(seq, 'row')} · since cycle{' '}
-          {figures(created_cycle)}
+          {grouped(created_cycle)}
         </p>
       </div>
       {is_own && contracts !== undefined ? (
@@ -153,8 +153,8 @@ function MachineView({ machine, cycleMs, onStatus, onChanged }: ViewProps) {
               Earlier
             </button>
             <span class="quiet">
-              {figures(after.length * SHOWN + 1)} to {figures(Math.min(contract_count, (after.length + 1) * SHOWN))} of{' '}
-              {figures(contract_count)}
+              {grouped(after.length * SHOWN + 1)} to {grouped(Math.min(contract_count, (after.length + 1) * SHOWN))} of{' '}
+              {grouped(contract_count)}
             </span>
             <button
               type="button"

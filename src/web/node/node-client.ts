@@ -19,12 +19,12 @@ export function wordsOf(error: unknown): string {
 
 const figure = new Intl.NumberFormat('en');
 
-export function figures(value: number): string {
+export function grouped(value: number): string {
   return figure.format(value);
 }
 
 export function some(n: number, thing: string): string {
-  return `${figures(n)} ${thing}${n === 1 ? '' : 's'}`;
+  return `${grouped(n)} ${thing}${n === 1 ? '' : 's'}`;
 }
 
 export function ago(cycle: number, now: number): string {

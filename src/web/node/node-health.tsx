@@ -3,7 +3,7 @@ import { useRef, useState } from 'preact/hooks';
 import type { AnswerOf } from '../../client/api-client.js';
 import type { Endpoints } from '../../client/route-table.js';
 import { useAnswer, useEvery } from './clock.js';
-import { figures, some, weir } from './node-client.js';
+import { grouped, some, weir } from './node-client.js';
 import { Fault } from './parts.js';
 
 const REFRESH_MS = 5_000;
@@ -58,7 +58,7 @@ export function NodeHealth() {
               <div key={name}>
                 <dt>{words}</dt>
                 <dd>
-                  {figures(used)} <span class="quiet">of {figures(on_node)}</span>
+                  {grouped(used)} <span class="quiet">of {grouped(on_node)}</span>
                 </dd>
                 <dd class="bar">
                   <meter min={0} max={on_node} value={used} aria-label={`${words} in use`} />
@@ -92,7 +92,7 @@ export function NetworkNodes() {
     <section class="card" aria-labelledby="network-title">
       <h2 id="network-title">The network</h2>
       <p class="quiet">
-        {figures(up)} of {some(nodes.length, 'node')} up
+        {grouped(up)} of {some(nodes.length, 'node')} up
       </p>
       <Fault words={fault} />
       <ul class="plain" id="nodes">
@@ -117,7 +117,7 @@ function NetworkNodeRow({ node, cycle }: { readonly node: NetworkNode; readonly 
       </span>
       <span class="quiet">
         clock {offset < 0 ? '−' : '+'}
-        {figures(Math.abs(offset))} ms
+        {grouped(Math.abs(offset))} ms
       </span>
       <span class="code quiet">{fingerprint}</span>
     </li>

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { ChangeForm, CheckForm, DeleteForm } from './change-forms.js';
 import { ContractChoice, type OwnerProps } from './contract-choice.js';
 import { Form, fieldNumber, fieldText, InputField } from './form.js';
-import { figures, some, weir } from './node-client.js';
+import { grouped, some, weir } from './node-client.js';
 
 export function OwnerForms(props: OwnerProps) {
   return (
@@ -30,7 +30,7 @@ function SendEvent({ slug, contracts }: OwnerProps) {
     return answer.contracts
       .map(
         ({ id, admitted, limited, state }) =>
-          `${id.slice(0, 6)}: ${figures(admitted)} admitted, ${figures(limited)} limited, ${state}`,
+          `${id.slice(0, 6)}: ${grouped(admitted)} admitted, ${grouped(limited)} limited, ${state}`,
       )
       .join('; ');
   };
@@ -61,7 +61,7 @@ function Move({ slug, contracts }: OwnerProps) {
     ];
     const body = { to, hold_cycles, key };
     const moved = await weir.call('driveTransition', { params: { slug, contract_id: id }, body });
-    return `${moved.previous_state} → ${moved.new_state}, row ${figures(moved.seq)}`;
+    return `${moved.previous_state} → ${moved.new_state}, row ${grouped(moved.seq)}`;
   };
   if (contracts.length === 0) return null;
   return (

@@ -5,7 +5,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Scrolling } from '../scrolling.js';
 import type { RecordRow } from './machine-feed.js';
-import { ago, figures, weir, wordsOf } from './node-client.js';
+import { ago, grouped, weir, wordsOf } from './node-client.js';
 import { Fault } from './parts.js';
 
 const ROW_PX = 36;
@@ -186,15 +186,15 @@ function RowLine({ seq, row, index, cycle, nameOf, onOpen }: RowLineProps) {
   if (row === undefined)
     return (
       <tr aria-rowindex={index}>
-        <td class="n">{figures(seq)}</td>
+        <td class="n">{grouped(seq)}</td>
         <td>…</td>
       </tr>
     );
   return (
     <tr aria-rowindex={index}>
       <td class="n">
-        <button type="button" class="link" onClick={() => onOpen(row)} aria-label={`Row ${figures(seq)} in full`}>
-          {figures(seq)}
+        <button type="button" class="link" onClick={() => onOpen(row)} aria-label={`Row ${grouped(seq)} in full`}>
+          {grouped(seq)}
         </button>
       </td>
       <td class="what">
@@ -238,7 +238,7 @@ function Proof({ row, name }: { readonly row: RecordRow; readonly name: string }
     ['Contract', row.contract_id && `${name} (${row.contract_id})`],
     ['Key', row.key],
     ['From, to', row.from && `${row.from} → ${row.to}`],
-    ['Cycle', `${figures(row.cycle)}, ${row.at}`],
+    ['Cycle', `${grouped(row.cycle)}, ${row.at}`],
     ['Cause', row.by === undefined ? row.cause : `${row.cause}, by ${row.by}`],
     ['Operator', row.operator && `${row.operator} ${row.operator_version ?? ''}`],
     ['Equation', row.master_equation_block],
@@ -253,7 +253,7 @@ function Proof({ row, name }: { readonly row: RecordRow; readonly name: string }
   ];
   return (
     <>
-      <h2 id="row-title">Row {figures(row.seq)}</h2>
+      <h2 id="row-title">Row {grouped(row.seq)}</h2>
       <dl class="facts">
         {facts.map(([term, text]) =>
           text === undefined ? null : (

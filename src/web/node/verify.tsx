@@ -1,7 +1,7 @@
 // Verifies a machine's record in the browser, against the node's key pinned on first use.
 import { useState } from 'preact/hooks';
 import type { Verification } from '../../record/verification.js';
-import { figures, some, weir, wordsOf } from './node-client.js';
+import { grouped, some, weir, wordsOf } from './node-client.js';
 import type { VerifyAsked, VerifySaid } from './verify-worker.js';
 
 const PIN = 'weir pinned key';
@@ -21,7 +21,7 @@ export function Verify({ slug, head }: { readonly slug: string; readonly head: n
       if (crypto.subtle === undefined) throw new Error(withoutCrypto);
       const { key, isNew } = await pinned();
       const found = await inWorker({ url: `${location.origin}/api/chain/${slug}/state?format=ndjson`, key }, (lines) =>
-        setSaid({ words: `Verifying… ${figures(lines)} of ${some(head, 'row')}`, is: 'quiet' }),
+        setSaid({ words: `Verifying… ${grouped(lines)} of ${some(head, 'row')}`, is: 'quiet' }),
       );
       setSaid(wordsFor(found, isNew));
     } catch (error) {
@@ -68,7 +68,7 @@ function inWorker(asked: VerifyAsked, onLines: (lines: number) => void): Promise
 
 function wordsFor({ valid, rows, proofs, checkpoint, first_broken: broken }: Verification, isNew: boolean): Said {
   if (!valid) {
-    const place = broken?.seq === undefined ? '' : ` at row ${figures(broken.seq)}`;
+    const place = broken?.seq === undefined ? '' : ` at row ${grouped(broken.seq)}`;
     return { words: `Does not hold${place}: ${broken?.reason ?? 'nothing is signed'}`, is: 'fault' };
   }
   const key = `${checkpoint?.signed_by}, ${isNew ? 'pinned now, on first use' : 'as pinned'}`;
