@@ -7,14 +7,14 @@ import { text } from './command.js';
 import { usageFailure } from './exit-codes.js';
 import { warn } from './say.js';
 
-export type Limiter = Readonly<Record<string, unknown>>;
+export type GivenLimiter = Readonly<Record<string, unknown>>;
 
 export const LIMIT_WORDS = "'100 in 60s', 'nginx 10r/s burst=5', 'gcra 10/s burst=20', a file, none: weir help rules";
 
 export const limit = text(`the limiter: ${LIMIT_WORDS}`);
 
 /** @throws Failure `invalid_definition`, `unreadable_file`, `invalid_yaml` */
-export async function limiterGiven(given: string): Promise<Limiter> {
+export async function limiterGiven(given: string): Promise<GivenLimiter> {
   const { fileIn, limiterIn } = await import('../scenario/limit-file.js');
   const fix = 'Give the path of a configuration, a limiter, a scenario or a definition.';
   const read = (file: string) => readText(file, { what: `The limiter ${file}`, fix, isGiven: true });
@@ -24,7 +24,7 @@ export async function limiterGiven(given: string): Promise<Limiter> {
 }
 
 /** @throws Failure `invalid_definition` if the file has no limiter, or several and none is named */
-function limiterAt(file: string, { places, notUnderstood }: GatewayLimits, location: string | undefined): Limiter {
+function limiterAt(file: string, { places, notUnderstood }: GatewayLimits, location: string | undefined): GivenLimiter {
   for (const { line, what } of notUnderstood) warn(`weir: ${file}, line ${line}: ${what}.\n`);
   const all = places.flatMap(({ where, limiters }) => {
     const limits = limiters.flatMap(({ limit, isDryRun }) => (limit === undefined || isDryRun ? [] : [limit]));
@@ -42,7 +42,7 @@ function limiterAt(file: string, { places, notUnderstood }: GatewayLimits, locat
   });
 }
 
-export async function limiterNotesOf(limiter: Limiter, cycleMs: number): Promise<string[]> {
+export async function limiterNotesOf(limiter: GivenLimiter, cycleMs: number): Promise<string[]> {
   const [{ limitSentence }, { limiterNotes }] = await Promise.all([
     import('../limiter/products/limit-sentence.js'),
     import('../limiter/products/limiter-spec.js'),
@@ -51,7 +51,7 @@ export async function limiterNotesOf(limiter: Limiter, cycleMs: number): Promise
 }
 
 /** @throws Failure `wrong_usage` for a definition with its own states */
-export async function ruleGiven(limiter: Limiter, cycleMs: number): Promise<RuleDefinition> {
+export async function ruleGiven(limiter: GivenLimiter, cycleMs: number): Promise<RuleDefinition> {
   const [{ definitionOf }, { limiterParameters }, { planContract }] = await Promise.all([
     import('../limiter/products/products.js'),
     import('../limiter/rate-limiter.js'),

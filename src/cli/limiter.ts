@@ -6,7 +6,7 @@ import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { writing } from '../schema/unwritable.js';
 import { command, type GivenTo, several, text } from './command.js';
 import { usageFailure } from './exit-codes.js';
-import { LIMIT_WORDS, type Limiter, limiterGiven, ruleGiven } from './limit.js';
+import { type GivenLimiter, LIMIT_WORDS, limiterGiven, ruleGiven } from './limit.js';
 import { cycleMs, cycleMsOf, json } from './options.js';
 import { print } from './print.js';
 import { say, warn } from './say.js';
@@ -50,7 +50,7 @@ type Given = GivenTo<typeof options>;
 
 interface Shown {
   readonly title: string;
-  readonly limiter: Limiter;
+  readonly limiter: GivenLimiter;
   readonly rule: RuleDefinition;
   readonly refused: string | undefined;
   readonly notes: readonly string[];
@@ -98,7 +98,7 @@ async function limitersIn(words: readonly string[], given: Given): Promise<Shown
   );
   return shown.flat();
 
-  function withExample(limiter: Limiter, written: string): Limiter {
+  function withExample(limiter: GivenLimiter, written: string): GivenLimiter {
     return isLimiterName(written.trim()) && 'like' in limiter
       ? { ...limiter, ...productOf(written.trim()).product.example }
       : limiter;

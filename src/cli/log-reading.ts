@@ -7,7 +7,7 @@ import type { LogOptions } from '../traffic/log/log-options.js';
 import type { LogReading } from '../traffic/log/read-bytes.js';
 import type { ReadSummary } from '../traffic/log/read-summary.js';
 import { timeUnits } from '../traffic/log/unix.js';
-import { parseCondition } from '../traffic/log/where.js';
+import { parseWhere } from '../traffic/log/where.js';
 import { type GivenTo, several, text, value } from './command.js';
 import { usageFailure } from './exit-codes.js';
 import { cycleMs } from './options.js';
@@ -35,7 +35,7 @@ export const readingOptions = {
   where: several(
     value(
       'a condition',
-      parseCondition,
+      parseWhere,
       "only requests for which it holds: method=POST, 'status>=500', 'path=/api/*'; repeat for several",
     ),
   ),

@@ -19,7 +19,7 @@ import type { LogReading } from '../traffic/log/read-bytes.js';
 import { type CommandLine, command, decimal, type GivenTo, perhaps, several, text, whole } from './command.js';
 import { usageFailure } from './exit-codes.js';
 import { exitOfStop, stopSignal } from './interrupt.js';
-import { LIMIT_WORDS, type Limiter, limiterGiven, limiterNotesOf, ruleGiven } from './limit.js';
+import { type GivenLimiter, LIMIT_WORDS, limiterGiven, limiterNotesOf, ruleGiven } from './limit.js';
 import { liveOptionsOf } from './live-options.js';
 import {
   logName,
@@ -148,7 +148,7 @@ function checkRefused({ refused, log, live }: Given, hasRule: boolean): void {
     );
 }
 
-async function replayOne(asked: Asked, limiter: Limiter): Promise<void> {
+async function replayOne(asked: Asked, limiter: GivenLimiter): Promise<void> {
   const [{ folderFor, printRuns }, { summaryOf }, { Refusals }, planAt] = await Promise.all([
     import('./runs.js'),
     import('../traffic/log/read-summary.js'),
@@ -188,7 +188,7 @@ async function replayOne(asked: Asked, limiter: Limiter): Promise<void> {
 }
 
 /** The plan of the limiter by window length in cycles; undefined: the window asked for. */
-async function planOf({ cycleMs }: Asked, limiter: Limiter): Promise<(within?: number) => Plan> {
+async function planOf({ cycleMs }: Asked, limiter: GivenLimiter): Promise<(within?: number) => Plan> {
   const [{ checkLimiter, followsRule, limiterDefinition }, { planContract }] = await Promise.all([
     import('../limiter/products/limiter-spec.js'),
     import('../limiter/validate.js'),
@@ -203,7 +203,7 @@ async function planOf({ cycleMs }: Asked, limiter: Limiter): Promise<(within?: n
 }
 
 /** Distinguishes the reports of one log: the limiter, and a hash of all other words that change the outcome. */
-function runName({ given, line, within }: Asked, limiter: Limiter): string {
+function runName({ given, line, within }: Asked, limiter: GivenLimiter): string {
   const folders = given.log.map((path) => dirname(path)).filter((folder) => folder !== '.');
   const words = line.repeat(folders).replaceAll(/ --(threshold|within|top) \S+/g, '');
   const suffix = words === 'weir replay' ? '' : `-${sha256Hex(words).slice(0, 8)}`;

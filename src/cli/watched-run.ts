@@ -2,7 +2,7 @@
 import { lastValueFrom, tap } from 'rxjs';
 import type { LiveRun } from '../live/live-run.js';
 import type { Seed } from '../math/seed.js';
-import { assemble } from '../outcome/assemble.js';
+import { assembleOutcome } from '../outcome/assemble.js';
 import { type CycleRow, shapeOf } from '../outcome/cycle-row.js';
 import type { Outcome } from '../outcome/outcome-schema.js';
 import { RunFold } from '../outcome/run-fold.js';
@@ -142,7 +142,7 @@ export class WatchedRun implements Shown {
     const fold = this.#fold;
     if (fold === undefined || (fold.timeline?.length ?? MOST_JUDGED) >= MOST_JUDGED) return undefined;
     const reached = this.#firstCycle + Math.max(0, this.#reached - 1);
-    const facts: Parameters<typeof assemble>[0] = {
+    const facts: Parameters<typeof assembleOutcome>[0] = {
       kind: this.#options.kind,
       arm: this.#options.kind === 'load' ? 'observed' : 'predicted',
       scenario: this.#scenario.name,
@@ -156,7 +156,7 @@ export class WatchedRun implements Shown {
       skipped_lines: 0,
     };
     const figures = fold.figures(reached, 100);
-    const outcome: Outcome = assemble(
+    const outcome: Outcome = assembleOutcome(
       facts,
       figures,
       fold.past(this.#firstCycle, reached),

@@ -3,7 +3,7 @@
 //   or     a admits, or a refuses and b admits               refused: by both
 //   and    all admit                                         refused: by at least one; each member is charged, or none
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
-import { ALWAYS, type Counted, type Counting, type Span } from './counting.js';
+import { ALWAYS, type Counted, type RuleCounting, type Span } from './counting.js';
 
 const NOT_YET: Span = { from: Number.NEGATIVE_INFINITY, to: Number.NEGATIVE_INFINITY };
 
@@ -13,8 +13,8 @@ type Part = 'admits' | 'refuses' | 'would refuse' | 'is not asked';
 
 export function combinedCounting(
   definition: RuleDefinition,
-  countingOf: (member: RuleDefinition) => Counting,
-): Counting<States> | undefined {
+  countingOf: (member: RuleDefinition) => RuleCounting,
+): RuleCounting<States> | undefined {
   const { a, b, of = [], limits = [], align, edge } = definition.params as Params;
   switch (definition.primitive) {
     case 'or':
@@ -61,16 +61,16 @@ function choices(n: number): Part[][] {
   return (['admits', 'refuses'] as const).flatMap((part) => choices(n - 1).map((rest) => [part, ...rest]));
 }
 
-class Combined implements Counting<States> {
+class Combined implements RuleCounting<States> {
   readonly stepMs: 0 | 1;
   readonly isBounded: boolean;
-  readonly holds: Counting['holds'];
-  readonly #members: readonly Counting[];
+  readonly holds: RuleCounting['holds'];
+  readonly #members: readonly RuleCounting[];
   readonly #admissions: readonly (readonly Part[])[];
   readonly #refusals: readonly (readonly Part[])[];
 
   constructor(
-    members: readonly Counting[],
+    members: readonly RuleCounting[],
     admissions: readonly (readonly Part[])[],
     refusals: readonly (readonly Part[])[],
   ) {

@@ -1,7 +1,7 @@
 // Chooses the way of counting for a rule.
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { combinedCounting } from './combined-counting.js';
-import type { Counting, RuleClock } from './counting.js';
+import type { RuleClock, RuleCounting } from './counting.js';
 import { exactCounting } from './exact-counting.js';
 import { guavaCounting } from './guava-counting.js';
 import { logCounting } from './log-counting.js';
@@ -16,9 +16,9 @@ const bounded = new Set(['gcra', 'token_bucket', 'fixed_window', 'sliding_log', 
 const combined = new Set(['or', 'and', 'and_all_charged']);
 
 /** Undefined if the answers depend on something not visible from outside. @param hasCosts whether requests cost more than 1 */
-export function countingOf(definition: RuleDefinition, hasCosts = false): Counting | undefined {
+export function countingOf(definition: RuleDefinition, hasCosts = false): RuleCounting | undefined {
   if (namesIn(definition).some((name) => notSeen.has(name))) return undefined;
-  return countingOn(definition, clockOf(definition), hasCosts) as Counting;
+  return countingOn(definition, clockOf(definition), hasCosts) as RuleCounting;
 }
 
 function isBounded({ primitive, params, counts }: RuleDefinition, hasCosts: boolean): boolean {
@@ -56,7 +56,7 @@ interface ClockParams {
   readonly refill?: string;
 }
 
-function countingOn(definition: RuleDefinition, clock: RuleClock, hasCosts: boolean): Counting<never> {
+function countingOn(definition: RuleDefinition, clock: RuleClock, hasCosts: boolean): RuleCounting<never> {
   const found =
     clock.resolutionMs > 1 || !isBounded(definition, hasCosts)
       ? undefined
@@ -64,6 +64,6 @@ function countingOn(definition: RuleDefinition, clock: RuleClock, hasCosts: bool
         windowCounting(definition, clock) ??
         logCounting(definition, clock) ??
         guavaCounting(definition, clock) ??
-        combinedCounting(definition, (member) => countingOn(member, clock, hasCosts) as Counting));
-  return (found ?? exactCounting(definition, clock)) as Counting<never>;
+        combinedCounting(definition, (member) => countingOn(member, clock, hasCosts) as RuleCounting));
+  return (found ?? exactCounting(definition, clock)) as RuleCounting<never>;
 }

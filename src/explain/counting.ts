@@ -22,7 +22,7 @@ export interface Counted<State> {
   readonly released: Span;
 }
 
-export interface Counting<State = unknown> {
+export interface RuleCounting<State = unknown> {
   /** Step of the clock in the search, in ms; 0 for continuous time. */
   readonly stepMs: 0 | 1;
   readonly isBounded: boolean;

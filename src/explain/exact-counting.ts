@@ -4,7 +4,7 @@
 import { copyOf, LIMITED } from '../limiter/rule/rule.js';
 import { type ParamsOf, type RuleDefinition, uncheckedRule } from '../limiter/rule/rule-definition.js';
 import type { BucketAndIntervalState } from '../limiter/rule/token-bucket-and-interval.js';
-import type { Counted, Counting, RuleClock, Span } from './counting.js';
+import type { Counted, RuleClock, RuleCounting, Span } from './counting.js';
 
 const CONTINUOUS_STEP_MS = 0.5;
 
@@ -21,7 +21,7 @@ interface Admitted {
   readonly delayMs: number;
 }
 
-export function exactCounting(definition: RuleDefinition, clock: RuleClock): Counting {
+export function exactCounting(definition: RuleDefinition, clock: RuleClock): RuleCounting {
   const { resolutionMs, stepMs } = clock;
   const rule = uncheckedRule({ ...definition, ...(resolutionMs === 0 ? {} : { clock_resolution_ms: resolutionMs }) });
   const inner = rule.ownClock ? (state: unknown) => state : (state: unknown) => (state as { inner: unknown }).inner;

@@ -4,7 +4,7 @@
 // request. So the rule itself is evaluated at the corners and at the kink.
 import { NEVER } from '../limiter/rule/rule.js';
 import { type ParamsOf, type RuleDefinition, uncheckedRule } from '../limiter/rule/rule-definition.js';
-import { type Counted, type Counting, LONG_AGO_MS, type RuleClock, type Span } from './counting.js';
+import { type Counted, LONG_AGO_MS, type RuleClock, type RuleCounting, type Span } from './counting.js';
 import { type Bounds, firstAfter, grainOf, joined, lastBefore, onClock, spanOf } from './span.js';
 
 interface Permits {
@@ -22,7 +22,7 @@ interface Kept {
 /** Guava truncates prices to whole microseconds. */
 const CUT_MS = 0.002;
 
-export function guavaCounting(definition: RuleDefinition, clock: RuleClock): Counting<Permits> | undefined {
+export function guavaCounting(definition: RuleDefinition, clock: RuleClock): RuleCounting<Permits> | undefined {
   if (definition.primitive !== 'guava_bursty' && definition.primitive !== 'guava_warmup') return undefined;
   const params = definition.params as GuavaParams;
   const longestMs = params.queue ? NEVER : (params.max_wait_ms ?? 0);

@@ -1,7 +1,7 @@
 // A log of instants: an entry stays for a window, and a request is admitted unless the log holds `limit` entries. A count over whole cycles
 // is such a log on a clock whose steps are cycles.
 import type { ParamsOf, RuleDefinition } from '../limiter/rule/rule-definition.js';
-import type { Counted, Counting, RuleClock, Span } from './counting.js';
+import type { Counted, RuleClock, RuleCounting, Span } from './counting.js';
 import { atOnce, type Bounds, firstAfter, grainOf, joined, lastBefore, onClock, spanOf, tickOf } from './span.js';
 
 /** The last `limit` entries, oldest first, in runs of entries with the same bounds; `least` and `most` ascend. */
@@ -20,7 +20,10 @@ const NO_BLOCK = { least: Number.NEGATIVE_INFINITY, most: Number.NEGATIVE_INFINI
 const NONE = new Float64Array(0);
 const NO_ENTRIES: Entries = { total: 0, n: NONE, least: NONE, most: NONE, until: NO_BLOCK };
 
-export function logCounting({ primitive, params }: RuleDefinition, clock: RuleClock): Counting<Entries> | undefined {
+export function logCounting(
+  { primitive, params }: RuleDefinition,
+  clock: RuleClock,
+): RuleCounting<Entries> | undefined {
   switch (primitive) {
     case 'sliding_log':
     case 'sliding_log_block':
@@ -35,7 +38,7 @@ export function logCounting({ primitive, params }: RuleDefinition, clock: RuleCl
   }
 }
 
-function countingBy(params: LogParams, clock: RuleClock): Counting<Entries> | undefined {
+function countingBy(params: LogParams, clock: RuleClock): RuleCounting<Entries> | undefined {
   const { limit, window_ms, count_refused: all = false, edge, block_ms, dedup_same_time } = params;
   if (dedup_same_time || limit < 1) return undefined;
   const grainMs = grainOf(clock);

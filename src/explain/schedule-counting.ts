@@ -12,7 +12,7 @@
 //   slack of S           spacing T, early any, held from the turn on, kept S T
 import { NEVER } from '../limiter/rule/rule.js';
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
-import type { Counted, Counting, RuleClock, Span } from './counting.js';
+import type { Counted, RuleClock, RuleCounting, Span } from './counting.js';
 import { atOnce, type Bounds, firstAfter, grainOf, joined, lastBefore, onClock, spanOf } from './span.js';
 
 interface Schedule {
@@ -37,7 +37,7 @@ interface Turn extends Bounds {
 
 const LONG_PAST = Number.NEGATIVE_INFINITY;
 
-export function scheduleCounting(definition: RuleDefinition, clock: RuleClock): Counting<Turn> | undefined {
+export function scheduleCounting(definition: RuleDefinition, clock: RuleClock): RuleCounting<Turn> | undefined {
   const schedule = scheduleOf(definition);
   return schedule === undefined ? undefined : countingBy(schedule, clock);
 }
@@ -80,7 +80,7 @@ function scheduleOf({ primitive, params }: RuleDefinition): Schedule | undefined
   }
 }
 
-function countingBy(schedule: Schedule, clock: RuleClock): Counting<Turn> {
+function countingBy(schedule: Schedule, clock: RuleClock): RuleCounting<Turn> {
   const { spacingMs, earlyMs, freeMs, keptMs = 0, roundingMs = 0, cutsDelay, firstMs = 0 } = schedule;
   const grainMs = grainOf(clock);
   const cutMs = cutsDelay ? 1 : 0;

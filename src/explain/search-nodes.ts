@@ -1,5 +1,5 @@
 // Nodes of the search for an order of counting. Nodes of a place that differ only in instants are merged into one with wider bounds.
-import type { Counting } from './counting.js';
+import type { RuleCounting } from './counting.js';
 import type { Queues } from './queues.js';
 
 export interface SearchNode {
@@ -27,11 +27,11 @@ export function isAnyPassed({ admitted, limited, unknown }: Passed): boolean {
 
 /** The nodes that have counted the same number of requests. Up to `apart` nodes of one place stay separate. */
 export class Layer {
-  readonly #counting: Counting;
+  readonly #counting: RuleCounting;
   readonly #apart: number;
   readonly #places = new Map<string, SearchNode[]>();
 
-  constructor(counting: Counting, apart: number) {
+  constructor(counting: RuleCounting, apart: number) {
     this.#counting = counting;
     this.#apart = apart;
   }

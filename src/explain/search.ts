@@ -11,7 +11,7 @@
 //            1 | x─┘                Nodes of one place that differ only in instants are merged, with wider bounds.
 //              +------------        If no node of a diagonal has a successor, no order explains the answers.
 //                1  2  3  4 admitted
-import { ALWAYS, type Counted, type Counting, type Span } from './counting.js';
+import { ALWAYS, type Counted, type RuleCounting, type Span } from './counting.js';
 import { firstDifference, type Queue, type Queues, since } from './queues.js';
 import { isAnyPassed, Layer, NONE, NONE_PASSED, type SearchNode } from './search-nodes.js';
 
@@ -38,7 +38,7 @@ interface Diagonal {
   readonly most: Readonly<Record<keyof Queues, number>>;
 }
 
-export type Found =
+type SearchResult =
   | Explained
   | { readonly type: 'refuted'; readonly nodes: number; readonly by: Contradiction }
   | { readonly type: 'too many'; readonly nodes: number };
@@ -62,12 +62,12 @@ const MOST_APART = 12;
 /** Number of diagonals kept for similar searches. */
 const MOST_DIAGONALS = 64;
 
-export function searchOrder(queues: Queues, counting: Counting, options: SearchOptions): Found {
+export function searchOrder(queues: Queues, counting: RuleCounting, options: SearchOptions): SearchResult {
   return new Search(queues, counting, options).run();
 }
 
 class Search {
-  readonly #counting: Counting;
+  readonly #counting: RuleCounting;
   readonly #queues: Queues;
   readonly #admitted: Queue;
   readonly #limited: Queue;
@@ -75,7 +75,7 @@ class Search {
   readonly #options: SearchOptions;
   #nodes = 0;
 
-  constructor(queues: Queues, counting: Counting, options: SearchOptions) {
+  constructor(queues: Queues, counting: RuleCounting, options: SearchOptions) {
     this.#counting = counting;
     this.#options = options;
     this.#queues = queues;
@@ -85,7 +85,7 @@ class Search {
     this.#unknown = unknown;
   }
 
-  run(): Found {
+  run(): SearchResult {
     const total = this.#admitted.n + this.#limited.n + this.#unknown.n;
     const diagonals: Diagonal[] = [];
     if (this.#admitted.n + this.#limited.n === 0) return this.#explained(diagonals);

@@ -3,7 +3,7 @@
 //   in the window    t < end       count + 1; the effect of a refused request on the end depends on the rule
 //   after it         t >= end      count 1, and the end of the next window: from here, or the next edge of a grid
 import type { ParamsOf, RuleDefinition } from '../limiter/rule/rule-definition.js';
-import type { Counted, Counting, RuleClock, Span } from './counting.js';
+import type { Counted, RuleClock, RuleCounting, Span } from './counting.js';
 import { type Bounds, firstAfter, grainOf, joined, lastBefore, onClock, spanOf } from './span.js';
 
 type WindowParams = Partial<ParamsOf<'fixed_window'> & Pick<ParamsOf<'fixed_window_delay'>, 'free' | 'step_ms'>> & {
@@ -18,7 +18,7 @@ interface Window {
 
 const PAST: Bounds = { least: Number.NEGATIVE_INFINITY, most: Number.NEGATIVE_INFINITY };
 
-export function windowCounting(definition: RuleDefinition, clock: RuleClock): Counting<Window> | undefined {
+export function windowCounting(definition: RuleDefinition, clock: RuleClock): RuleCounting<Window> | undefined {
   const params = definition.params as WindowParams;
   if (params.state_ttl_from_last_admit_ms !== undefined) return undefined;
   switch (definition.primitive) {
@@ -57,10 +57,10 @@ function evenly({ from, to }: Span, count: number, end: Bounds, { limit = 0, win
   return isShort ? { from: Math.min(short.from, long.from), to: Math.max(short.to, long.to) } : long;
 }
 
-class WindowCounting implements Counting<Window> {
+class WindowCounting implements RuleCounting<Window> {
   readonly stepMs: 0 | 1;
   readonly isBounded = true;
-  readonly holds: Counting['holds'];
+  readonly holds: RuleCounting['holds'];
   readonly #params: WindowParams & { readonly limit: number };
   readonly #clock: RuleClock;
   readonly #releaseOf: ReleaseOf | undefined;

@@ -1,6 +1,6 @@
 // An answer as a document. Pure.
 import { type Block, type ReportDocument, sentence } from '../report/block.js';
-import type { Answer, Rule } from './answer.js';
+import type { Answer, IdentifiedRule } from './answer.js';
 import type { DistinguishingProbe } from './distinguishing-probe.js';
 import type { Volley } from './probe.js';
 
@@ -34,7 +34,7 @@ export function answerDocument(answer: Answer, target: string): ReportDocument {
   };
 }
 
-function ruleBlocks({ words, parameters, limiter, products, isExact }: Rule): Block[] {
+function ruleBlocks({ words, parameters, limiter, products, isExact }: IdentifiedRule): Block[] {
   const rows = Object.entries(parameters).map(([name, one]) => {
     const unit = units[name] === undefined ? '' : ` ${units[name]}`;
     const pieces = (one.pieces ?? [one]).filter(({ least, most }) => most - least >= 1e-9);

@@ -9,7 +9,7 @@ import { type DistinguishingProbe, distinguishingProbe } from './distinguishing-
 import type { Evidence } from './evidence.js';
 import type { Investigated } from './explanations.js';
 import type { Fitted } from './fit.js';
-import type { Keys } from './key-check.js';
+import type { KeyScope } from './key-check.js';
 import { searchByRun } from './parameter-search.js';
 import { moved, withEdgeAt } from './parameter-steps.js';
 import { isOpen } from './probes.js';
@@ -24,7 +24,7 @@ interface Parameter extends Range {
   readonly pieces?: readonly Range[] | undefined;
 }
 
-export interface Rule {
+export interface IdentifiedRule {
   readonly structure: string;
   readonly family: string;
   readonly words: string;
@@ -40,12 +40,12 @@ export interface Rule {
 
 export interface Answer {
   readonly verdict: 'one rule' | 'several' | 'nothing fits' | 'never limited' | 'undecided';
-  readonly rules: readonly Rule[];
+  readonly rules: readonly IdentifiedRule[];
   readonly remarks: readonly string[];
   /** For several rules: a probe that would distinguish them, if one is certain to. */
   readonly distinguishing?: DistinguishingProbe | undefined;
   /** Whether keys are counted separately; absent if nothing was sent. */
-  readonly keys?: Keys | 'not asked' | undefined;
+  readonly keys?: KeyScope | 'not asked' | undefined;
   readonly requests: number;
   readonly seconds: number;
 }
@@ -152,7 +152,7 @@ function unrestOf({ seen, isHeld, admittedMs, limitedMs }: Evidence): number {
   return late[late.length >> 1] ?? 0;
 }
 
-function ruleOf(found: Fitted, evidence: Evidence, unknownMs: number, resolution: number): Rule {
+function ruleOf(found: Fitted, evidence: Evidence, unknownMs: number, resolution: number): IdentifiedRule {
   const offMs = found.violationMs > TOLERANCE_MS ? found.violationMs : 0;
   // A violation is a time, and a lower bound for the error of the parameters.
   const byMs = unknownMs + offMs;

@@ -6,7 +6,7 @@
 // distinguishes two rules if their predicted numbers do not overlap.
 import type { Evidence } from './evidence.js';
 import type { Fitted } from './fit.js';
-import { lengthOf, type Probe, predicted, requestsOf, type Volley } from './probe.js';
+import { lengthOf, type Probe, predicted, probeRequests, type Volley } from './probe.js';
 import { probesFor, RESTED } from './probes.js';
 import { type Hypothesis, windowMsOf } from './structure.js';
 import { TOLERANCE_MS, violationOf } from './violation.js';
@@ -57,7 +57,7 @@ export function distinguishingProbe(
   const pairs = (alive.length * (alive.length - 1)) / 2;
   let best: { separated: number; cost: number; found: DistinguishingProbe } | undefined;
   for (const { probe: asked } of probesFor(alive, evidence, 1, true)) {
-    if (requestsOf(asked) > left.requests || restMs + lengthOf(asked) > left.timeMs) continue;
+    if (probeRequests(asked) > left.requests || restMs + lengthOf(asked) > left.timeMs) continue;
     const probe = { ...asked, volleys: asked.volleys.map(({ atMs, n }) => ({ atMs: Math.round(atMs), n })) };
     const variants = variantsOf(probe, lateMs);
     const outcomes = samples.map((own) =>
@@ -91,7 +91,7 @@ export function distinguishingProbe(
 }
 
 function costOf(probe: Probe): number {
-  return requestsOf(probe) / MOST_REQUESTS + lengthOf(probe) / MOST_MS;
+  return probeRequests(probe) / MOST_REQUESTS + lengthOf(probe) / MOST_MS;
 }
 
 function longestMsOf(hypothesis: Hypothesis): number {

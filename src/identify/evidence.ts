@@ -24,7 +24,7 @@ export interface Seen extends SeenRequest {
 }
 
 /** Requests of one key and answer; each column ascending, in ms. */
-export interface Queue {
+export interface AnswerQueue {
   /** Bounds for the instant of counting. */
   readonly first: Float64Array;
   readonly last: Float64Array;
@@ -34,8 +34,8 @@ export interface Queue {
 
 export interface KeyEvidence {
   readonly key: string;
-  readonly admitted: Queue;
-  readonly limited: Queue;
+  readonly admitted: AnswerQueue;
+  readonly limited: AnswerQueue;
 }
 
 export interface Evidence {
@@ -93,9 +93,10 @@ export function evidenceOf(seen: readonly Seen[], whole?: Evidence): Evidence {
     isHeld,
   };
   const keys = keysOf(seen, times);
-  const widest = ({ first, last }: Queue) => first.reduce((most, ms, k) => Math.max(most, last[k]! - ms), 0);
+  const widest = ({ first, last }: AnswerQueue) => first.reduce((most, ms, k) => Math.max(most, last[k]! - ms), 0);
   const widestMs = keys.reduce((most, one) => Math.max(most, widest(one.admitted), widest(one.limited)), 0);
-  const widths = ({ first, last, sent }: Queue) => [...sent].map((ms, k) => ({ ms, widthMs: last[k]! - first[k]! }));
+  const widths = ({ first, last, sent }: AnswerQueue) =>
+    [...sent].map((ms, k) => ({ ms, widthMs: last[k]! - first[k]! }));
   const slow = keys
     .flatMap((one) => [...widths(one.admitted), ...widths(one.limited)])
     .filter(({ widthMs }) => widthMs > SLOW_MS)
@@ -185,7 +186,7 @@ function keysOf(seen: readonly Seen[], times: Times): KeyEvidence[] {
     else same.push(one);
   }
   return [...byKey].map(([key, own]) => {
-    const queue = (decision: Seen['decision']): Queue => {
+    const queue = (decision: Seen['decision']): AnswerQueue => {
       const alike = own.filter((one) => one.decision === decision);
       const within = alike.map((one) => countedWithin(one, times));
       const sorted = (values: readonly number[]) => Float64Array.from(values).sort();

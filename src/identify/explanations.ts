@@ -2,7 +2,7 @@
 import { type Evidence, evidenceOf, type Seen } from './evidence.js';
 import { featuresOf } from './features.js';
 import { type Fitted, fitted, fittedFrom } from './fit.js';
-import { proofOf } from './order-proof.js';
+import { orderVerdict } from './order-verdict.js';
 import { searchByRun } from './parameter-search.js';
 import { type Hypothesis, isByToken, type Structure, windowMsOf } from './structure.js';
 import { structures } from './structures.js';
@@ -51,7 +51,7 @@ export function recheckNearMisses(
   for (const one of nearMisses) {
     const now = fitted(one.best.structure, evidence, one);
     if (now.violationMs > TOLERANCE_MS + evidence.widestMs) continue;
-    const isOut = now.violationMs > TOLERANCE_MS && proofOf(now.best, evidence) === 'refuted';
+    const isOut = now.violationMs > TOLERANCE_MS && orderVerdict(now.best, evidence) === 'refuted';
     (isOut ? refuted : revived).push(now);
   }
   return { revived, refuted };

@@ -6,7 +6,7 @@
 //             +---------------------  span
 import type { Evidence } from './evidence.js';
 import { type Features, featuresOf } from './features.js';
-import { proofOf } from './order-proof.js';
+import { orderVerdict } from './order-verdict.js';
 import { searchByRun } from './parameter-search.js';
 import { isNear, moved, neighboursOf, parametersOf, scatteredFrom } from './parameter-steps.js';
 import { COUNTED_AT, endOf, type Range, rangeOf } from './ranges.js';
@@ -109,7 +109,7 @@ class Fitting {
     for (const parameters of new Set([near[0]?.parameters, this.#best])) {
       if (this.isExplained || parameters === undefined) return;
       const hypothesis = { structure: this.#structure, parameters };
-      if (proofOf(hypothesis, this.#evidence, MOST_NODES) === 'explained') this.#take(parameters, 0);
+      if (orderVerdict(hypothesis, this.#evidence, MOST_NODES) === 'explained') this.#take(parameters, 0);
     }
   }
 

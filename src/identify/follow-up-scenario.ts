@@ -6,7 +6,7 @@
 import { stringify } from 'yaml';
 import { LIMITED } from '../limiter/rule/rule.js';
 import { type RuleDefinition, uncheckedRule } from '../limiter/rule/rule-definition.js';
-import type { Answer, Rule } from './answer.js';
+import type { Answer, IdentifiedRule } from './answer.js';
 import type { Seen } from './evidence.js';
 import { parametersOf } from './parameter-steps.js';
 import { isByToken } from './structure.js';
@@ -87,11 +87,11 @@ export function followUpScenario(
   return `# ${rule.words}, as \`weir identify\` found it.\n${secrets.join('')}${stringify(body)}`;
 }
 
-function windowMsOf({ parameters: { limit, window_ms: window, token_ms: token } }: Rule): number {
+function windowMsOf({ parameters: { limit, window_ms: window, token_ms: token } }: IdentifiedRule): number {
   return window?.value || (token?.value ?? 1_000) * limit!.value;
 }
 
-function checkingLoad(rule: Rule, perCycle: number, cycleMs: number): Load {
+function checkingLoad(rule: IdentifiedRule, perCycle: number, cycleMs: number): Load {
   const others = nearestTo(rule);
   let [best, most] = [loads[0]!, -1];
   for (const load of loads) {
@@ -112,7 +112,7 @@ function isApart(one: number, other: number): boolean {
 }
 
 /** The rule with each number a little off, and other structures with its limit and window. */
-export function nearestTo(rule: Rule): RuleDefinition[] {
+export function nearestTo(rule: IdentifiedRule): RuleDefinition[] {
   const params = rule.limiter.params as Readonly<Record<string, unknown>>;
   const off = Object.entries(params).flatMap(([name, value]) => {
     if (typeof value !== 'number' || name === 'phase_ms' || value === 0) return [];

@@ -1,7 +1,7 @@
 // The schema of `weir identify --json`, and the conversion to it. Pure.
 import type { Static } from 'typebox';
 import { Type } from '../schema/json-schema.js';
-import type { Answer, Rule } from './answer.js';
+import type { Answer, IdentifiedRule } from './answer.js';
 import type { Seen } from './evidence.js';
 
 const Count = (description: string) => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description });
@@ -100,7 +100,7 @@ export function identificationOf(answer: Answer, seen: readonly Seen[], url: str
 }
 
 function candidateOf(
-  { limiter, parameters, offMs, products, words }: Rule,
+  { limiter, parameters, offMs, products, words }: IdentifiedRule,
   of: number,
 ): Identification['candidates'][number] {
   const { primitive, params, clock_resolution_ms: stepMs } = limiter;

@@ -6,24 +6,23 @@
 //
 // A single admitted new key may have used quota that had just returned to all. Then enough returns between the two new keys that one of
 // the three requests at the end is admitted, too.
-// one of the three at the end is admitted, too.
 
 import type { Investigated } from './explanations.js';
 import { type Answered, type Ask, investigate } from './investigation.js';
 import type { Probe } from './probe.js';
 import type { InvestigationOptions } from './probe-choice.js';
 
-export type Keys = 'each on its own' | 'one count for all' | 'not known';
+export type KeyScope = 'each on its own' | 'one count for all' | 'not known';
 
 export interface Keyed extends Investigated {
-  readonly keys: Keys | undefined;
+  readonly keys: KeyScope | undefined;
 }
 
 const AGAIN = [1, 3];
 
 /** An investigation in which each probe may use a new key, unless all keys share one count. */
 export function* investigateKeyed(options: Omit<InvestigationOptions, 'hasKeys'>): Generator<Ask, Keyed, Answered> {
-  let keys: Keys | undefined;
+  let keys: KeyScope | undefined;
   const investigation = investigate({
     ...options,
     get hasKeys() {
@@ -42,7 +41,7 @@ export function* investigateKeyed(options: Omit<InvestigationOptions, 'hasKeys'>
 }
 
 interface Checked {
-  readonly keys: Keys;
+  readonly keys: KeyScope;
   readonly answered: Answered;
 }
 
@@ -66,7 +65,7 @@ function* check(key: string, before: Answered): Generator<Ask, Checked, Answered
 
 const probe: Probe = { words: 'a new key beside one at its limit', volleys: [{ atMs: 0, n: 1 }] };
 
-export function keysInWords(keys: Keys | undefined, header: string): string | undefined {
+export function keysInWords(keys: KeyScope | undefined, header: string): string | undefined {
   switch (keys) {
     case 'each on its own':
       return `It counts each key on its own: a new value of ${header} was admitted while another was refused.`;

@@ -2,7 +2,7 @@
 import { distinguishingProbe } from './distinguishing-probe.js';
 import type { Evidence } from './evidence.js';
 import type { Fitted } from './fit.js';
-import { lengthOf, type Probe, predicted, requestsOf } from './probe.js';
+import { lengthOf, type Probe, predicted, probeRequests } from './probe.js';
 import { confirming, isOpen, probesFor } from './probes.js';
 import type { Hypothesis } from './structure.js';
 import { violationOf } from './violation.js';
@@ -69,7 +69,7 @@ export class Choices {
     if (alive.length === 0 || isEnough || this.#confirmed >= MOST_CONFIRMED) return undefined;
     const { probe, restMs } = confirming(alive[0]!, this.#confirmed);
     this.#confirmed += 1;
-    const fits = requestsOf(probe) <= left.requests && restMs + lengthOf(probe) <= left.timeMs;
+    const fits = probeRequests(probe) <= left.requests && restMs + lengthOf(probe) <= left.timeMs;
     return fits ? { probe, restMs, isFresh: this.#options.hasKeys } : undefined;
   }
 
@@ -100,7 +100,7 @@ function nextProbe(
   let [isBudget, isTime] = [false, false];
   for (const { probe, restMs } of probesFor(considered, evidence, resolution, hasKeys)) {
     const isFresh = hasKeys;
-    const requests = requestsOf(probe);
+    const requests = probeRequests(probe);
     const timeMs = restMs + lengthOf(probe);
     if (requests > left.requests) isBudget = true;
     else if (timeMs > left.timeMs) isTime = true;

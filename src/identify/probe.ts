@@ -24,7 +24,7 @@ export interface Probe {
   readonly until?: 'admitted' | 'limited' | undefined;
 }
 
-export function requestsOf({ volleys }: Probe): number {
+export function probeRequests({ volleys }: Probe): number {
   return volleys.reduce((sum, { n }) => sum + n, 0);
 }
 
@@ -32,7 +32,7 @@ export function lengthOf({ volleys }: Probe): number {
   return volleys.at(-1)?.atMs ?? 0;
 }
 
-export interface Outcome {
+interface PredictedVolley {
   readonly admitted: number;
   readonly held: number;
 }
@@ -44,12 +44,12 @@ export function predicted(
   startMs: number,
   probe: Probe,
   { shortestMs, longestMs, admittedMs }: Evidence,
-): Outcome[] {
+): PredictedVolley[] {
   const rule = uncheckedRule(structure.definition(parameters));
   const now = state === undefined ? rule.fresh(0) : copyOf(state);
   const wayMs = (shortestMs + longestMs) / 4;
   const holdMs = structure.isInFlight ? admittedMs : 0;
-  const out: Outcome[] = [];
+  const out: PredictedVolley[] = [];
   for (const { atMs, n } of probe.volleys) {
     const t = startMs + atMs + wayMs + parameters.shiftMs + BASE_MS;
     let [admitted, held] = [0, 0];

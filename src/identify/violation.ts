@@ -13,7 +13,7 @@
 
 import { LIMITED, NEVER, type Rule } from '../limiter/rule/rule.js';
 import { uncheckedRule } from '../limiter/rule/rule-definition.js';
-import type { Evidence, KeyEvidence, Queue } from './evidence.js';
+import type { AnswerQueue, Evidence, KeyEvidence } from './evidence.js';
 import type { Hypothesis } from './structure.js';
 
 /** Start of a limiter's time: edges lie at multiples of their period from 0. */
@@ -93,7 +93,7 @@ class Replay {
     const { part = this.#countedAt, mostMs = Infinity } = this.#options;
     const [nA, nR] = [admitted.first.length, limited.first.length];
     const { late = NONE } = this.#hypothesis.parameters;
-    const nominalOf = ({ first, last, sent }: Queue, k: number) =>
+    const nominalOf = ({ first, last, sent }: AnswerQueue, k: number) =>
       late.length > 0 && late.includes(sent[k]!)
         ? last[k]!
         : first[k]! + part * Math.min(last[k]! - first[k]!, PROMPT_MS);

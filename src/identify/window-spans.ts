@@ -7,7 +7,7 @@
 //
 // In cells a request leaves up to a cell early; successive windows may hold a limit at the end of one and at the beginning of the next.
 // An estimate remembers two windows and fades from one to the next: in d ms it admits at most limit + limit d / window + 1.
-import type { Evidence, KeyEvidence, Queue } from './evidence.js';
+import type { AnswerQueue, Evidence, KeyEvidence } from './evidence.js';
 import { isInCells, type Structure } from './structure.js';
 
 export interface Spans {
@@ -17,7 +17,7 @@ export interface Spans {
 
 const SLACK_MS = 2;
 
-type Counted = Pick<Queue, 'first' | 'last'>;
+type Counted = Pick<AnswerQueue, 'first' | 'last'>;
 
 export function windowSpansOf(structure: Structure, limit: number, { keys }: Evidence): Spans | undefined {
   const { window, part = 1 } = structure;
@@ -66,7 +66,7 @@ function endsOf(
 }
 
 /** Whether an admission certainly lies between the previous refusal and this one, so that no block interferes. */
-function isFirst(admitted: Queue, limited: Queue, j: number): boolean {
+function isFirst(admitted: AnswerQueue, limited: AnswerQueue, j: number): boolean {
   if (j === 0) return true;
   const before = upTo(admitted.first, limited.last[j - 1]!);
   return before < admitted.first.length && admitted.last[before]! <= limited.first[j]!;

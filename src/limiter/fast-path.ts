@@ -9,7 +9,7 @@
 // test/limiter/gate.test.ts hold this path to naive-limiter.ts, a list of events that is searched at each step;
 // test/actor/contract-machine.test.ts holds it to an actor that receives every event.
 import type { Plan } from './plan.js';
-import { advanceToOffset, type Cells, cutCells, cycleAt, offsetOf, WindowCounts } from './window.js';
+import { advanceToOffset, type Cells, cutCells, cycleAt, offsetOf, WindowRing } from './window.js';
 
 /** The largest and smallest small integers represent infinity. Values beyond go to the gate, which decides the same. */
 const MOST = 2 ** 31 - 1;
@@ -33,7 +33,7 @@ export const NEVER_QUIET: Quiet = {
 };
 
 /** The first window of a gate (for a rule, one of a cycle that holds its time), with the data of a quiet decision. */
-export class GateHead extends WindowCounts {
+export class GateHead extends WindowRing {
   /** Up to this count no transition fires; -1 sends every event to the gate. */
   hi = -1;
   /** Offset (exclusive) up to which the window can advance without an evaluation. */

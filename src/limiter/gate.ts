@@ -19,7 +19,7 @@ import { type ContractEvent, countAt, type MoveEvent } from './guards.js';
 import { type Moves, positionAfter, transitionAt } from './moves.js';
 import { type CompiledTransition, type Plan, quietBand } from './plan.js';
 import { NEVER } from './rule/rule.js';
-import { advanceTo, cycleAt, offsetOf, WindowCounts, type WindowImage } from './window.js';
+import { advanceTo, cycleAt, offsetOf, type WindowImage, WindowRing } from './window.js';
 
 export interface Due {
   readonly event: ContractEvent;
@@ -80,7 +80,7 @@ export class Gate {
     this.#nowMs = start.rule?.atMs ?? nowMs;
     this.gauges = plan.aggregates.map(({ within }, index) => {
       if (plan.rule !== undefined) return new RuleGauge(plan.rule, nowMs, this.#head, start.rule);
-      const window = new WindowGauge(index === 0 ? this.#head : new WindowCounts(within, cycle), cycleMs);
+      const window = new WindowGauge(index === 0 ? this.#head : new WindowRing(within, cycle), cycleMs);
       const held = start.windows[index];
       if (held !== undefined) window.restore(held);
       return window;

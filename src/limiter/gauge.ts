@@ -8,7 +8,7 @@
 import { cycleOf, startOf } from '../time/cycle.js';
 import type { PlannedRule } from './planned-rule.js';
 import { LIMITED, NEVER, type Rule } from './rule/rule.js';
-import { advanceTo, cycleAt, RollingWindow, type WindowCounts, type WindowImage } from './window.js';
+import { advanceTo, cycleAt, RollingWindow, type WindowImage, type WindowRing } from './window.js';
 
 export interface RuleImage {
   readonly refused: 0 | 1;
@@ -72,7 +72,7 @@ export class WindowGauge extends RollingWindow implements Gauge {
   readonly hastens = false;
   readonly #cycleMs: number;
 
-  constructor(counts: WindowCounts, cycleMs: number) {
+  constructor(counts: WindowRing, cycleMs: number) {
     super(counts);
     this.#cycleMs = cycleMs;
   }
@@ -188,14 +188,14 @@ export class RuleGauge implements Gauge {
   delayMs = 0;
   hastens = false;
   readonly #planned: PlannedRule;
-  readonly #time: WindowCounts;
+  readonly #time: WindowRing;
   #state: unknown;
   #nowMs: number;
   /** The next admission; undefined if it must be computed again. */
   #admitsMs: number | undefined;
   #cost: number;
 
-  constructor(planned: PlannedRule, nowMs: number, time: WindowCounts, image?: RuleImage) {
+  constructor(planned: PlannedRule, nowMs: number, time: WindowRing, image?: RuleImage) {
     this.#planned = planned;
     this.#time = time;
     this.#nowMs = image?.atMs ?? nowMs;

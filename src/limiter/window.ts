@@ -48,7 +48,7 @@ export interface WindowImage {
 const ORIGIN = 2 ** 31;
 
 /** A gate, and the contract that owns it, hold these fields in the same object: see fast-path.ts. */
-export class WindowCounts {
+export class WindowRing {
   inWindow = 0;
   offset: number;
   slot = 0;
@@ -78,16 +78,16 @@ export function cycleAt(offset: number): number {
   return offset + ORIGIN;
 }
 
-export function addTo(window: WindowCounts, n: number): void {
+export function addTo(window: WindowRing, n: number): void {
   window.ring[window.ringAt + window.slot]! += n;
   window.inWindow += n;
 }
 
-export function advanceTo(window: WindowCounts, cycle: number): number {
+export function advanceTo(window: WindowRing, cycle: number): number {
   return advanceToOffset(window, offsetOf(cycle));
 }
 
-export function advanceToOffset(window: WindowCounts, offset: number): number {
+export function advanceToOffset(window: WindowRing, offset: number): number {
   let count = window.inWindow;
   const gap = offset - window.offset;
   if (gap <= 0) return count;
@@ -114,9 +114,9 @@ export function advanceToOffset(window: WindowCounts, offset: number): number {
 }
 
 export class RollingWindow {
-  readonly #counts: WindowCounts;
+  readonly #counts: WindowRing;
 
-  constructor(counts: WindowCounts) {
+  constructor(counts: WindowRing) {
     this.#counts = counts;
   }
 

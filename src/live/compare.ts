@@ -8,7 +8,7 @@ import type { Difference, TransitionSeen } from '../outcome/outcome-schema.js';
 import type { Modelled } from './model.js';
 import type { CycleCell, SeenAnswer } from './request-log.js';
 
-export interface Seen {
+export interface ObservedRun {
   readonly cells: readonly Pick<CycleCell, 'cycle' | 'contract' | 'answers'>[];
   readonly transitions: readonly (readonly TransitionSeen[])[] | undefined;
   readonly events: readonly (readonly EventSeen[])[] | undefined;
@@ -27,7 +27,7 @@ export interface Models {
   readonly initial: string;
 }
 
-export function compare(names: readonly string[], seen: Seen, models: Models): Difference[] {
+export function compare(names: readonly string[], seen: ObservedRun, models: Models): Difference[] {
   const differences: Difference[] = [];
   for (const cell of seen.cells) differences.push(...compareCell(names[cell.contract]!, cell, models));
   names.forEach((name, contract) => {
@@ -46,7 +46,7 @@ export function compare(names: readonly string[], seen: Seen, models: Models): D
 
 function compareCell(
   contract: string,
-  { cycle, answers, contract: index }: Seen['cells'][number],
+  { cycle, answers, contract: index }: ObservedRun['cells'][number],
   { model }: Models,
 ): Difference[] {
   const modelled = model.answers(cycle, index);

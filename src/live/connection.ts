@@ -35,8 +35,8 @@ export interface ConnectionOptions {
 }
 
 export interface Connection {
-  readonly endpoint: Endpoint;
-  readonly others: readonly Endpoint[];
+  readonly endpoint: TargetAddress;
+  readonly others: readonly TargetAddress[];
   readonly pool: HttpPool;
   readonly nodes: readonly Reached[];
   /** Already started; shows the time of this machine. */
@@ -93,7 +93,7 @@ export async function connectTo(url: string, options: ConnectionOptions): Promis
   }
 }
 
-async function reachNode({ origin, basePath }: Endpoint, options: ConnectionOptions): Promise<Reached> {
+async function reachNode({ origin, basePath }: TargetAddress, options: ConnectionOptions): Promise<Reached> {
   try {
     return await reach(origin + basePath, options.insecure, waiting(options));
   } catch (error) {
@@ -110,7 +110,7 @@ function waiting({ timeoutMs = TIMEOUT_MS, signal }: Waiting): CallOptions {
   return { timeoutMs, signal };
 }
 
-export interface Endpoint {
+export interface TargetAddress {
   readonly origin: string;
   /** Prefix of every path of a node, without a trailing slash: `` or `/weir`. */
   readonly basePath: string;
@@ -119,7 +119,7 @@ export interface Endpoint {
 }
 
 /** @throws Failure `wrong_usage` if it is not an http URL, `remote_not_allowed`: load must not go elsewhere by accident */
-export function endpointOf(url: string, allowRemote = false): Endpoint {
+export function endpointOf(url: string, allowRemote = false): TargetAddress {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')) {
     throw new Failure('wrong_usage', {

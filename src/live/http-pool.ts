@@ -90,7 +90,7 @@ export class HttpPool {
 
   #answered(request: PoolRequest, clock: Clock, timeoutMs: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      const give = (why: string) => reject(unreachable(this.origin, why));
+      const give = (why: string) => reject(unreachableFailure(this.origin, why));
       const ticket = clock.agenda.at(clock.now() + timeoutMs, Rank.client, () => {
         cancel();
         give(`It did not answer within ${timeoutMs / 1000} s.`);
@@ -118,7 +118,7 @@ function dispatched({ method, path, headers = {}, body }: PoolRequest): Dispatch
   return { method, path, headers: { ...headers }, ...(body === undefined ? {} : { body }) };
 }
 
-export function unreachable(origin: string, why: string): Failure {
+export function unreachableFailure(origin: string, why: string): Failure {
   return new Failure('node_unreachable', {
     what: `${origin} could not be reached.`,
     why,

@@ -183,7 +183,7 @@ export async function connected<T>(
   }
 }
 
-export function stoppedFailure(where: string): Failure {
+function stoppedFailure(where: string): Failure {
   return new Failure('stopped', {
     what: `Nothing was measured at ${where}.`,
     why: 'The run was stopped before it began.',

@@ -9,7 +9,7 @@ import type { Latency } from './latency.js';
 import { phasesAt, type RequestFault, type RequestLog } from './request-log.js';
 import type { ReadAnswer } from './target.js';
 
-export type Decided = Extract<ReadAnswer, { type: 'decided' }>;
+export type DecidedAnswer = Extract<ReadAnswer, { type: 'decided' }>;
 
 export interface SentRequest {
   readonly contract: number;
@@ -22,7 +22,7 @@ export interface SentRequest {
 export interface RequestObserver {
   plan(cycle: number, n: number): void;
   sent(request: SentRequest): void;
-  decided(request: SentRequest, answeredMs: number, reading: Decided): void;
+  decided(request: SentRequest, answeredMs: number, reading: DecidedAnswer): void;
   broke(request: SentRequest, endedMs: number, kind: RequestFault['kind'], words: string): void;
 }
 
@@ -58,7 +58,7 @@ export class LoggedRequests implements RequestObserver {
     latency.sent(intendedMs, sentMs);
   }
 
-  decided({ contract, cost, intendedMs, sentMs }: SentRequest, answeredMs: number, reading: Decided): void {
+  decided({ contract, cost, intendedMs, sentMs }: SentRequest, answeredMs: number, reading: DecidedAnswer): void {
     const { requestLog, latency, cycleMs, phases, firstCycle, decidesByMs, apartMs = 0 } = this.#options;
     const { admitted, count, state, delayMs, retryAfterMs: announcedMs } = reading;
     const planned = cycleOf(intendedMs, cycleMs);
@@ -114,7 +114,7 @@ export class PackedRequests implements RequestObserver {
 
   sent(): void {}
 
-  decided(request: SentRequest, answeredMs: number, reading: Decided): void {
+  decided(request: SentRequest, answeredMs: number, reading: DecidedAnswer): void {
     const { admitted, cycle = null, count = null, state = null, delayMs = null, retryAfterMs = null } = reading;
     const way = wayOf(request, answeredMs);
     this.#rows.push([...way, admitted ? 1 : 0, cycle, count, state, admitted ? delayMs : retryAfterMs]);

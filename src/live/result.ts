@@ -3,7 +3,7 @@
 import { byContract } from '../explain/seen-request.js';
 import type { Plan } from '../limiter/plan.js';
 import type { Seed } from '../math/seed.js';
-import { assemble, type RunFacts } from '../outcome/assemble.js';
+import { assembleOutcome, type RunFacts } from '../outcome/assemble.js';
 import type { Expectation } from '../outcome/expectation.js';
 import type { Comparison, LiveFigures, Reaction } from '../outcome/outcome-schema.js';
 import type { Series } from '../outcome/series.js';
@@ -12,7 +12,7 @@ import type { Run } from '../simulate/simulate.js';
 import { comparisonOf, whenNotHeld } from './comparison-verdict.js';
 import { findingsByCycle } from './findings-by-cycle.js';
 import { findingsByOrder, windowRules } from './findings-by-order.js';
-import { unreachable } from './http-pool.js';
+import { unreachableFailure } from './http-pool.js';
 import { type LiveSeen, transitionsIn } from './live-run.js';
 import { arrivedIn, type Model, type ModelOptions, modelOf } from './model.js';
 import { cellsByContract, observedFold, reactionsOf } from './observed.js';
@@ -95,7 +95,7 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
     skipped_lines: facts.skippedLines,
   } as const satisfies Partial<RunFacts>;
   const observedWith = (comparison: Comparison | undefined) =>
-    assemble(
+    assembleOutcome(
       {
         ...common,
         arm: 'observed',
@@ -114,7 +114,7 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
       ? observedWith(whenNotHeld(comparison, requestLog, isByCycle(seen, facts)))
       : judged;
   const { fold } = model;
-  const predicted = assemble(
+  const predicted = assembleOutcome(
     { ...common, arm: 'predicted', ...fold.costs() },
     fold.figures(lastCycle, top),
     fold.past(firstCycle, lastCycle),
@@ -147,7 +147,7 @@ function checkAnswered({ requestLog, target }: LiveSeen): void {
       why: first.words,
       fix: 'Check that an HTTP service listens there.',
     });
-  if (first.kind === 'refused' || first.kind === 'other') throw unreachable(where, first.words);
+  if (first.kind === 'refused' || first.kind === 'other') throw unreachableFailure(where, first.words);
 }
 
 async function compared(

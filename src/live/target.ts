@@ -4,7 +4,7 @@
 import { olderIn, policyIn, rateLimitMsIn, retryAfterMsIn } from '../client/limit-fields.js';
 import type { TargetSpec } from '../scenario/scenario-schema.js';
 import { type TargetPreset, targetPresets, type WaitHeader } from '../scenario/target-presets.js';
-import type { Endpoint } from './connection.js';
+import type { TargetAddress } from './connection.js';
 import type { Fields, PoolAnswer, PoolRequest } from './http-pool.js';
 
 export type ReadAnswer =
@@ -46,7 +46,7 @@ export class ForeignTarget implements Target {
   readonly #preset: TargetPreset | undefined;
   readonly #quota = { limit: undefined as number | undefined };
 
-  constructor(endpoint: Endpoint, spec: TargetSpec, names: readonly string[]) {
+  constructor(endpoint: TargetAddress, spec: TargetSpec, names: readonly string[]) {
     const { method = 'GET', path = endpoint.path, headers, body, limited_status, admitted_status, key_header } = spec;
     this.#preset = spec.preset === undefined ? undefined : targetPresets[spec.preset];
     this.#requests = names.map((name) => {

@@ -9,12 +9,12 @@ import { bearer, type Reached } from '../client/connect.js';
 import { retryAfterMsIn } from '../client/limit-fields.js';
 import type { Plan } from '../limiter/plan.js';
 import type { KeyedSpec } from '../scenario/loaded-scenario.js';
-import type { Endpoint } from './connection.js';
+import type { TargetAddress } from './connection.js';
 import type { PoolAnswer, PoolRequest } from './http-pool.js';
 import { lostStatuses, quoted, type ReadAnswer, type Target } from './target.js';
 
 export interface WeirTargetOptions {
-  readonly endpoint: Endpoint;
+  readonly endpoint: TargetAddress;
   readonly plan: Plan;
   /** Of the contracts, each with the whole plan; or with `keyed`, of the keys of one contract. */
   readonly names: readonly string[];
@@ -51,7 +51,7 @@ export class WeirTarget implements Target {
   readonly #indexes: ReadonlyMap<string, number>;
 
   constructor(
-    { origin, basePath }: Endpoint,
+    { origin, basePath }: TargetAddress,
     readonly made: MadeOnNode,
     plan: Plan,
   ) {

@@ -30,7 +30,12 @@ export type RunFacts = Pick<
 
 const MOST_REACTIONS = 1_000;
 
-export function assemble(facts: RunFacts, figures: Figures, past: Past, expectations: readonly Expectation[]): Outcome {
+export function assembleOutcome(
+  facts: RunFacts,
+  figures: Figures,
+  past: Past,
+  expectations: readonly Expectation[],
+): Outcome {
   const {
     kind,
     arm,

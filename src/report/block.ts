@@ -24,7 +24,7 @@ export interface VerdictMark {
   readonly hue: 'good' | 'open' | 'bad';
 }
 
-export type Block = Sentence | Figures | CheckList | Table | Chart | Code;
+export type Block = Sentence | FiguresBlock | CheckList | Table | Chart | Code;
 
 export type Medium = 'terminal' | 'documents' | 'junit';
 
@@ -40,7 +40,7 @@ interface Sentence extends Common {
   readonly hue?: 'good' | 'bad';
 }
 
-export interface Figures extends Common {
+export interface FiguresBlock extends Common {
   readonly kind: 'figures';
   readonly meanTitle?: string | undefined;
   readonly rows: readonly {
@@ -69,7 +69,7 @@ export interface CheckRow {
 export interface Table extends Common {
   readonly kind: 'table';
   readonly columns: readonly TableColumn[];
-  readonly rows: readonly (readonly Cell[])[];
+  readonly rows: readonly (readonly TableCell[])[];
   readonly brief?: number;
   readonly total?: number;
   readonly more?: string;
@@ -79,7 +79,7 @@ export interface Table extends Common {
 
 export type TableColumn = string | { readonly title: string; readonly right: true };
 
-export type Cell =
+export type TableCell =
   | string
   | number
   | { readonly text: string; readonly beside?: string | undefined; readonly hue?: 'good' | 'bad' | undefined };
@@ -104,7 +104,7 @@ export function sentence(text: string, more: Partial<Sentence> = {}): Sentence {
   return { kind: 'sentence', text, ...more };
 }
 
-export function cellOf(cell: Cell): Exclude<Cell, string | number> {
+export function cellOf(cell: TableCell): Exclude<TableCell, string | number> {
   if (typeof cell === 'number') return { text: number(cell) };
   return typeof cell === 'string' ? { text: cell } : cell;
 }

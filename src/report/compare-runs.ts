@@ -2,7 +2,7 @@
 import type { Outcome } from '../outcome/outcome-schema.js';
 import { csvField } from '../outcome/timeline-file.js';
 import type { ChartSpec } from '../web/chart/spec.js';
-import { type Block, type Cell, type CheckRow, type ReportDocument, right, type VerdictMark } from './block.js';
+import { type Block, type CheckRow, type ReportDocument, right, type TableCell, type VerdictMark } from './block.js';
 import { type Figure, type FigureUnit, figures, figureText } from './figures.js';
 import { shownName } from './terminal-text.js';
 import { counted, number, verdictView } from './words.js';
@@ -139,7 +139,7 @@ function runName({ runs, baseline }: RunComparison, index: number): string {
   return `${shownName(runs[index]!.name, 28)}${index === baseline ? ' (baseline)' : ''}`;
 }
 
-function verdictCell(outcome: Parameters<typeof verdictView>[0]): Cell {
+function verdictCell(outcome: Parameters<typeof verdictView>[0]): TableCell {
   const { sign, words } = verdictView(outcome);
   return `${sign} ${words}`;
 }
@@ -149,7 +149,7 @@ function cellFor(
   { unit }: ComparedRow,
   { value, change }: ComparedFigure,
   index: number,
-): Cell {
+): TableCell {
   const text = figureText({ unit }, value, runs[index]!.outcome.cycle_ms);
   if (change === undefined) return text;
   const sign =

@@ -1,5 +1,5 @@
 // Documents as text for a terminal.
-import { type Block, briefRows, type Cell, cellOf, type ReportDocument, shownIn, type Table } from './block.js';
+import { type Block, briefRows, cellOf, type ReportDocument, shownIn, type Table, type TableCell } from './block.js';
 import { chartLines } from './terminal-chart.js';
 import { alignedTable, asciiOnly, type Hue, hued, shownName, type Terminal, wrapped } from './terminal-text.js';
 
@@ -104,7 +104,7 @@ function tableLines(table: Table, terminal: Terminal): string[] {
 
 function partsOf(
   { columns, keep = 1, ...table }: Table,
-  rows: readonly (readonly Cell[])[],
+  rows: readonly (readonly TableCell[])[],
   terminal: Terminal,
 ): string[][] {
   const others = columns.length - keep;
@@ -126,7 +126,7 @@ function partsOf(
 /** Widths ignore colours. The side text of a cell has its own column. */
 function aligned(
   { columns }: Pick<Table, 'columns'>,
-  rows: readonly (readonly Cell[])[],
+  rows: readonly (readonly TableCell[])[],
   width: number,
   terminal: Terminal,
 ): { readonly text: string; readonly width: number }[] {

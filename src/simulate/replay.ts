@@ -3,7 +3,7 @@
 //   log ──► LogRequests: counts by cycle ──► decide ──► rows ──► fold ──► outcome          the run starts while the log is read
 import { lastValueFrom, type OperatorFunction } from 'rxjs';
 import type { Plan } from '../limiter/plan.js';
-import { assemble } from '../outcome/assemble.js';
+import { assembleOutcome } from '../outcome/assemble.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
 import type { Expectation } from '../outcome/expectation.js';
 import { folded } from '../outcome/run-fold.js';
@@ -42,7 +42,7 @@ export function toReplay(
 ): OperatorFunction<CycleRow, Replay> {
   return folded((fold, { cycle: firstCycle }, { cycle: lastCycle }) => {
     const { readings } = requests;
-    const outcome = assemble(
+    const outcome = assembleOutcome(
       {
         kind: 'replay',
         arm: 'predicted',

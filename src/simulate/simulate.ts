@@ -7,7 +7,7 @@ import type { GateFigures as Counted } from '../limiter/fast-path.js';
 import { branchingDraws, drawsOf } from '../math/random.js';
 import type { Seed } from '../math/seed.js';
 import type { RunBranch } from '../math/splitting.js';
-import { assemble } from '../outcome/assemble.js';
+import { assembleOutcome } from '../outcome/assemble.js';
 import type { CycleRow, RunShape } from '../outcome/cycle-row.js';
 import type { Outcome } from '../outcome/outcome-schema.js';
 import { folded } from '../outcome/run-fold.js';
@@ -89,7 +89,7 @@ export function toRun(
     (fold, _first, { cycle: reached, run }) => {
       const { partial, skippedLines, notes, counted, series, without_place, ...measured } = run.measured();
       for (const [contract, counts] of counted.entries()) fold.counted(contract, counts);
-      const outcome = assemble(
+      const outcome = assembleOutcome(
         {
           kind: 'simulate',
           arm: 'predicted',

@@ -4,7 +4,7 @@ import type { Family } from '../limiter/products/families.js';
 import { cycleMsFor } from '../schema/quantity.js';
 import { CYCLE_MS } from '../time/cycle.js';
 
-export interface Limit {
+export interface PastedLimit {
   readonly threshold: number;
   /** cycles */
   readonly within: number;
@@ -69,8 +69,8 @@ function keyNames(key: string | undefined): KeyNames {
 }
 
 /** @param limits fitted by the product's own rule; the others use `limit` */
-export function linesToPaste(limit: Limit, limits: Partial<Readonly<Record<Family, number>>> = {}): PasteLines[] {
-  const own = (family: Family): Limit => ({ ...limit, threshold: limits[family] ?? limit.threshold });
+export function linesToPaste(limit: PastedLimit, limits: Partial<Readonly<Record<Family, number>>> = {}): PasteLines[] {
+  const own = (family: Family): PastedLimit => ({ ...limit, threshold: limits[family] ?? limit.threshold });
   return [
     scenario(limit),
     nginx(own('nginx')),
@@ -80,7 +80,7 @@ export function linesToPaste(limit: Limit, limits: Partial<Readonly<Record<Famil
   ];
 }
 
-function scenario({ threshold, within, cycleMs }: Limit): PasteLines {
+function scenario({ threshold, within, cycleMs }: PastedLimit): PasteLines {
   const ms = within * cycleMs;
   const time = ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
   // A scenario derives these cycles from the window on its own.
@@ -101,7 +101,7 @@ function missing(name: string | undefined, key: string | undefined): string {
   return name === undefined && key !== undefined ? ` Put in the place of ${NO_NAME} what "${key}" is there.` : '';
 }
 
-function nginx({ threshold, within, cycleMs, key }: Limit): PasteLines {
+function nginx({ threshold, within, cycleMs, key }: PastedLimit): PasteLines {
   const perMinute = (60_000 * threshold) / (within * cycleMs);
   // nginx takes whole requests per second or minute. Rounded up, so that it admits at least as much.
   const perSecond = Math.ceil(perMinute / 60);
@@ -119,7 +119,7 @@ function nginx({ threshold, within, cycleMs, key }: Limit): PasteLines {
   };
 }
 
-function haproxy({ threshold, within, cycleMs, key }: Limit): PasteLines {
+function haproxy({ threshold, within, cycleMs, key }: PastedLimit): PasteLines {
   const ms = within * cycleMs;
   const name = keyNames(key).haproxy;
   const type =
@@ -135,7 +135,7 @@ function haproxy({ threshold, within, cycleMs, key }: Limit): PasteLines {
   };
 }
 
-function envoy({ threshold, within, cycleMs, key }: Limit): PasteLines {
+function envoy({ threshold, within, cycleMs, key }: PastedLimit): PasteLines {
   const interval = `${Number(((within * cycleMs) / 1000).toFixed(3))}s`;
   const bucket = `{ max_tokens: ${threshold}, tokens_per_fill: ${threshold}, fill_interval: ${interval} }`;
   const names = keyNames(key).envoy;
@@ -163,7 +163,7 @@ function envoy({ threshold, within, cycleMs, key }: Limit): PasteLines {
   };
 }
 
-function express({ threshold, within, cycleMs, key }: Limit): PasteLines {
+function express({ threshold, within, cycleMs, key }: PastedLimit): PasteLines {
   const generator = keyNames(key).express ?? (key === 'client' ? undefined : `(request) => ${NO_NAME}`);
   const parts = [`windowMs: ${within * cycleMs}`, `limit: ${threshold}`, "standardHeaders: 'draft-8'"];
   return {

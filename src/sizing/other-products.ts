@@ -1,7 +1,7 @@
 // A limit as configuration of other gateways and clouds: fitted to the same requests in the same time, with the differences.
 //
 //   100 in 46.62 s      kong: 129 a minute, the nearest window it supports      caddy: 100 in 46620ms
-import type { Limit, PasteLines } from './lines-to-paste.js';
+import type { PastedLimit, PasteLines } from './lines-to-paste.js';
 
 interface Pace {
   readonly n: number;
@@ -272,7 +272,7 @@ function visibility(indent: string, name: string): string[] {
   ];
 }
 
-export function linesAs(product: string, { threshold, within, cycleMs, key }: Limit): PasteLines {
+export function linesAs(product: string, { threshold, within, cycleMs, key }: PastedLimit): PasteLines {
   const { lines, differs } = otherProducts[product]!;
   const pace = { n: threshold, ms: within * cycleMs };
   const isOther = key !== undefined && key !== 'client';

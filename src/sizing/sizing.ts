@@ -9,7 +9,7 @@ import { BusyCycles } from './busy-cycles.js';
 import { Curve } from './curve.js';
 import { type LadderPlan, type LimitedOfKeys, RuleLadder, rungFor } from './rule-ladder.js';
 import { suspectFrom } from './suspects.js';
-import { type CountedRequests, WindowCounts } from './window-counts.js';
+import { type CountedRequests, KeyWindowCounts } from './window-counts.js';
 
 const FIRST_CHECKPOINT = 16;
 const NEXT_CHECKPOINT = 1.25;
@@ -46,7 +46,7 @@ export interface HeldOut {
 }
 
 export class Sizing {
-  readonly counts: WindowCounts;
+  readonly counts: KeyWindowCounts;
   readonly busy: readonly BusyCycles[];
   readonly ladders: readonly RuleLadder[];
   readonly #shares: readonly number[];
@@ -56,7 +56,7 @@ export class Sizing {
 
   /** @param windowCycles in cycles, from 1 @param shares target shares, 0 to 1 @throws Failure `invalid_definition` */
   constructor(windowCycles: readonly number[], shares: readonly number[], plans: readonly LadderPlan[] = []) {
-    this.counts = new WindowCounts(windowCycles);
+    this.counts = new KeyWindowCounts(windowCycles);
     this.busy = windowCycles.map((_, window) => new BusyCycles(() => this.#suspects(window)));
     this.ladders = plans.map((plan) => new RuleLadder(plan));
     this.#shares = shares;

@@ -16,9 +16,9 @@ const DENSE = 1 << 20;
 /** Place i belongs to count i + 1. */
 type TakeDifference = (place: number, difference: number) => void;
 
-export type CountedRequests = Pick<WindowCounts, 'requests' | 'requestsOf' | 'differencesOf'>;
+export type CountedRequests = Pick<KeyWindowCounts, 'requests' | 'requestsOf' | 'differencesOf'>;
 
-export class WindowCounts {
+export class KeyWindowCounts {
   readonly windowCycles: readonly number[];
   requests = 0;
   #room = 0;
@@ -95,7 +95,7 @@ export class WindowCounts {
   }
 
   soFar(): CountedRequests {
-    const copy = new WindowCounts(this.windowCycles);
+    const copy = new KeyWindowCounts(this.windowCycles);
     const keys = this.#keys;
     const each = keys * this.windowCycles.length;
     copy.requests = this.requests;

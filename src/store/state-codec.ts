@@ -17,7 +17,7 @@
 // The checksum covers id, state, hold and key, then all bytes before it; in version 1 only the bytes.
 import { deserialize, serialize } from 'node:v8';
 import { crc32 } from 'node:zlib';
-import { WindowCounts, type WindowImage } from '../limiter/window.js';
+import { type WindowImage, WindowRing } from '../limiter/window.js';
 import { assert, Bug } from '../schema/failure.js';
 import type { ContractState } from './store.js';
 
@@ -100,10 +100,10 @@ export function countsFromCells(state: unknown): unknown {
   const { cells, ...quotient } = state as { readonly cells?: unknown };
   if (!(cells instanceof Float64Array))
     return Object.fromEntries(Object.entries(state).map(([name, part]) => [name, countsFromCells(part)]));
-  const windows: WindowCounts[] = [];
+  const windows: WindowRing[] = [];
   for (let at = 0; at < cells.length; at += 4 + windows[0]!.within) {
     const [inWindow = 0, cycle = 0, slot = 0, within = 0] = cells.subarray(at);
-    const window = new WindowCounts(within, cycle, { array: cells.slice(at + 4, at + 4 + within), at: 0 });
+    const window = new WindowRing(within, cycle, { array: cells.slice(at + 4, at + 4 + within), at: 0 });
     windows.push(Object.assign(window, { inWindow, slot }));
   }
   return 'turn' in quotient ? { ...quotient, windows } : { ...quotient, window: windows[0] };

@@ -67,7 +67,7 @@ export const notReproduced: readonly NotReproduced[] = [
 const SEED = 7;
 const REPLICATIONS = 100;
 
-export type Replicate = (checkId: string, seed: number, replication: number) => Promise<readonly number[]>;
+type ReplicateCheck = (checkId: string, seed: number, replication: number) => Promise<readonly number[]>;
 
 interface SelfTestOptions {
   readonly seed?: number | undefined;
@@ -76,7 +76,7 @@ interface SelfTestOptions {
   readonly only?: readonly string[] | undefined;
   readonly onProgress?: ((progress: SelfTestProgress) => void) | undefined;
   readonly atATime?: number | undefined;
-  readonly replicate?: Replicate | undefined;
+  readonly replicate?: ReplicateCheck | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -118,13 +118,13 @@ export async function selfTest(options: SelfTestOptions = {}): Promise<SelfTestR
   return { seed, checks: results, notReproduced, held: results.every(({ held }) => held) };
 }
 
-export function replicate(checkId: string, seed: number, replication: number): readonly number[] {
+export function replicateCheck(checkId: string, seed: number, replication: number): readonly number[] {
   return checkOf(checkId).replicate(seed, replication);
 }
 
-const here: Replicate = async (checkId, seed, replication) => {
+const here: ReplicateCheck = async (checkId, seed, replication) => {
   await nextTurn();
-  return replicate(checkId, seed, replication);
+  return replicateCheck(checkId, seed, replication);
 };
 
 function checkOf(id: string): PublishedCheck {

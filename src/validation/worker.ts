@@ -1,5 +1,5 @@
 // The worker thread of the self-test: runs one replication of one check.
-import { replicate } from './self-test.js';
+import { replicateCheck } from './self-test.js';
 
 export default function run({
   check,
@@ -10,5 +10,5 @@ export default function run({
   seed: number;
   replication: number;
 }): readonly number[] {
-  return replicate(check, seed, replication);
+  return replicateCheck(check, seed, replication);
 }

@@ -1,7 +1,7 @@
 // The rule that is printed gives the answers that were seen: its numbers are rounded only as far as it does.
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { answerOf, type Rule } from '../../src/identify/answer.js';
+import { answerOf, type IdentifiedRule } from '../../src/identify/answer.js';
 import { evidenceOf, type Seen } from '../../src/identify/evidence.js';
 import { explanationsOf } from '../../src/identify/explanations.js';
 import { delaysOf, followUpScenario, nearestTo } from '../../src/identify/follow-up-scenario.js';
@@ -103,7 +103,7 @@ it.each([
   (id, limit) => {
     const structure = structures.find((one) => one.id === id)!;
     const spanMs = id === 'bucket' ? 200 : 2000;
-    const rule: Rule = {
+    const rule: IdentifiedRule = {
       structure: id,
       family: structure.family,
       words: structure.words,

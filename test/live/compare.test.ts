@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
-import { compare, type EventSeen, type Seen } from '../../src/live/compare.js';
+import { compare, type EventSeen, type ObservedRun } from '../../src/live/compare.js';
 import { type Arrived, type Model, modelOf } from '../../src/live/model.js';
 import type { TransitionSeen } from '../../src/outcome/outcome-schema.js';
 
@@ -15,7 +15,7 @@ const emits = (_from: string | undefined, to: string) => [to === 'limiting' ? 'r
 const known = { initial: 'allowing', emits, unknownFrom: () => Number.POSITIVE_INFINITY };
 
 /** What a target that is right would have shown. */
-function seenOf(right: Model, arrived: readonly Arrived[]): Seen {
+function seenOf(right: Model, arrived: readonly Arrived[]): ObservedRun {
   const transitions = right.transitions.map((all) => [...all]);
   return {
     cells: arrived.map(({ cycle, contract }) => ({ cycle, contract, answers: [...right.answers(cycle, contract)] })),
@@ -117,7 +117,7 @@ describe('what a target did, held against the model', () => {
 
   it.each(rows)('names $name', async ({ change, difference }) => {
     const right = await model(ONCE);
-    const seen = seenOf(right, ONCE) as Seen & { transitions: TransitionSeen[][]; events: EventSeen[][] };
+    const seen = seenOf(right, ONCE) as ObservedRun & { transitions: TransitionSeen[][]; events: EventSeen[][] };
     change(seen);
     expect(compare(NAMES, seen, { ...known, model: right })).toEqual(difference);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Bug, Failure } from '../../src/schema/failure.js';
 import { contention } from '../../src/validation/contention.js';
 import { judgeSamples, type PublishedCheck, type PublishedRow } from '../../src/validation/published-check.js';
-import { checks, replicate, selfTest } from '../../src/validation/self-test.js';
+import { checks, replicateCheck, selfTest } from '../../src/validation/self-test.js';
 
 describe('a row is held', () => {
   const check = (row: Partial<PublishedRow>): PublishedCheck => ({
@@ -70,8 +70,8 @@ describe('the published results', () => {
   it.each(checks.map((check) => [check.id, check] as const))(
     '%s: one figure a row, the same for the same seed',
     (id, check) => {
-      const figures = replicate(id, 3, 0);
-      expect([figures.length, replicate(id, 3, 0)]).toEqual([check.rows.length, figures]);
+      const figures = replicateCheck(id, 3, 0);
+      expect([figures.length, replicateCheck(id, 3, 0)]).toEqual([check.rows.length, figures]);
     },
   );
 
@@ -90,7 +90,7 @@ describe('a run of the self-test', () => {
       atATime: 3,
       replicate: async (id, seed, replication) => {
         for (let turn = 0; turn < 4 - replication; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-        return replicate(id, seed, replication);
+        return replicateCheck(id, seed, replication);
       },
     });
     expect(spread).toEqual(await selfTest({ only, replications: 4 }));

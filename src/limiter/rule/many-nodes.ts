@@ -11,7 +11,7 @@
 // requests of the last replica lag are lost, up to L more in that window.
 import type { Static } from 'typebox';
 import { Type } from '../../schema/json-schema.js';
-import { addTo, advanceTo, ownCells, WindowCounts } from '../window.js';
+import { addTo, advanceTo, ownCells, WindowRing } from '../window.js';
 import { count, length, strict, wait } from './fields.js';
 import { multipleOf, periodsIn } from './periods.js';
 import { copyOf, LIMITED, NEVER, type Rule } from './rule.js';
@@ -74,7 +74,7 @@ interface Sent {
 interface State {
   turn: number;
   readonly madeMs: number;
-  readonly windows: readonly WindowCounts[];
+  readonly windows: readonly WindowRing[];
   sent: Sent[];
   lost: { readonly cycle: number; n: number }[];
 }
@@ -96,7 +96,7 @@ export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
   const fails = ({ madeMs }: State) => (failover === undefined ? NEVER : madeMs + failover.at_ms);
   const next = ({ turn }: State) => (spread === 'one' ? 0 : turn);
 
-  const countsAt = (windows: readonly WindowCounts[], t: number) =>
+  const countsAt = (windows: readonly WindowRing[], t: number) =>
     windows.map((window) => advanceTo(window, cycleAt(t)));
   const isUnknown = ({ node, cycle, atMs, acrossMs }: Sent, to: number, t: number) =>
     node !== to && cycle > cycleAt(t) - within && t < (node < cut === to < cut ? atMs : acrossMs);
@@ -154,7 +154,7 @@ export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
     // The next request may go to another node.
     hastens: true,
     fresh(madeMs) {
-      const windows = all.map(() => new WindowCounts(within, cycleAt(madeMs), ownCells(within)));
+      const windows = all.map(() => new WindowRing(within, cycleAt(madeMs), ownCells(within)));
       return { turn: 0, madeMs, windows, sent: [], lost: [] };
     },
     decide(state, t, n) {

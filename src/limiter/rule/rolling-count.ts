@@ -7,7 +7,7 @@
 //                      frees what the segment one window ago took. Source: .NET SlidingWindowRateLimiter
 import type { Static } from 'typebox';
 import { Type } from '../../schema/json-schema.js';
-import { addTo, advanceTo, ownCells, RollingWindow, WindowCounts } from '../window.js';
+import { addTo, advanceTo, ownCells, RollingWindow, WindowRing } from '../window.js';
 import { count, length, limit, strict, windowMs } from './fields.js';
 import { multipleOf, periodsIn } from './periods.js';
 import { copyOf, LIMITED, NEVER, type Rule } from './rule.js';
@@ -46,7 +46,7 @@ export function segmentedWindow({ limit, window_ms, segments }: Static<typeof Se
 
 interface State {
   originMs: number;
-  window: WindowCounts;
+  window: WindowRing;
 }
 
 interface Options {
@@ -75,7 +75,7 @@ function cycleWindow({ limit, within, cycleMs, countsRefused, fromMade }: Option
   return {
     fresh(madeMs) {
       const originMs = fromMade ? madeMs : 0;
-      return { originMs, window: new WindowCounts(within, cycleOf(originMs, madeMs), ownCells(within)) };
+      return { originMs, window: new WindowRing(within, cycleOf(originMs, madeMs), ownCells(within)) };
     },
     decide(state, t, n) {
       const before = advanceTo(state.window, cycleAt(state, t));

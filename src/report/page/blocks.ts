@@ -5,7 +5,7 @@ import {
   type CheckList,
   type Code,
   cellOf,
-  type Figures,
+  type FiguresBlock,
   shownIn,
   type Table,
   type TableColumn,
@@ -45,7 +45,7 @@ function blockHtml(block: Block, level: 2 | 3): Html {
   }
 }
 
-function figuresHtml({ rows, meanTitle }: Figures): Html {
+function figuresHtml({ rows, meanTitle }: FiguresBlock): Html {
   return html`<dl class="figures">${rows.map(({ label, value, beside, mean }) => {
     const below = beside === undefined ? '' : html`<small>${beside}</small>`;
     const means = mean === undefined || meanTitle === undefined ? '' : html`<small>${meanTitle}: ${mean}</small>`;

@@ -82,7 +82,7 @@ export const byLawFields = {
   placement: Placed('even; with law poisson, random'),
 };
 
-export interface RateCurve {
+interface RateCurve {
   count(cycle: number): number;
   /** Mean number of requests in this cycle. Pure: cycles may be asked for in any order. */
   meanIn(cycle: number): number;

@@ -4,7 +4,7 @@ import { counts } from './counts.js';
 import { chosenTable, directives, gatling, tableOf, tableWith } from './delimited.js';
 import { envelopeAlone } from './envelope.js';
 import { isObject, jsonLayout, textIn } from './json.js';
-import { type FormatFacts, type Head, type KnownFields, type Layout, mostly, type Recognise } from './layout.js';
+import { type FormatFacts, type KnownFields, type Layout, type LogHead, mostly, type Recognise } from './layout.js';
 import { logfmt, template, timedLines } from './pattern.js';
 
 export interface Format extends FormatFacts {
@@ -102,7 +102,7 @@ function members(format: string, pairs: string): Recognise {
 }
 
 /** k6 writes one object per value of each metric; those of `http_reqs` are the requests. */
-function k6Json({ lines }: Head, isNamed: boolean): Layout | undefined {
+function k6Json({ lines }: LogHead, isNamed: boolean): Layout | undefined {
   const objects = isNamed ? lines.filter(isObject) : lines;
   const isPart = (line: Buffer) => ['Point', 'Metric'].includes(textIn(line, 'type') ?? '') && line.includes('"data"');
   if (!mostly(objects, isPart) || !objects.some((line) => line.includes('"metric"'))) return undefined;

@@ -95,7 +95,7 @@ export interface FormatFacts {
   readonly writer: string;
 }
 
-export interface Head {
+export interface LogHead {
   readonly bytes: Buffer;
   /** Without blank lines. */
   readonly lines: readonly Buffer[];
@@ -103,7 +103,7 @@ export interface Head {
 }
 
 /** Undefined if the log has another format. `isNamed`: the user named this format. */
-export type Recognise = (head: Head, isNamed: boolean) => Layout | undefined;
+export type Recognise = (head: LogHead, isNamed: boolean) => Layout | undefined;
 
 export function mostly<T>(values: readonly T[], holds: (value: T) => boolean): boolean {
   let held = 0;

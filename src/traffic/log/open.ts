@@ -10,7 +10,7 @@ import { envelopeAlone, enveloped, envelopesOf, jsonEnveloped, linesInJson, with
 import { accessFormats, type Format, formats, headedFormats, jsonFormats, serverFormats } from './formats.js';
 import { type Intake, printable } from './intake.js';
 import { isObject, jsonLayout } from './json.js';
-import type { Head, Layout, Recognise } from './layout.js';
+import type { Layout, LogHead, Recognise } from './layout.js';
 import { LineCutter, type LogReader } from './lines.js';
 import { isLogFormat, templateOf } from './log-format.js';
 import { type LogOptions, logFormats, type Warning } from './log-options.js';
@@ -121,7 +121,7 @@ export function formatOf(head: Buffer, options: LogOptions, path: string): Layou
 /** Tried last: many texts look like these. */
 const last: readonly Recognise[] = [logfmt(true), namelessTable, counts, timedLines, evenTable];
 
-function namedFormat(name: string, head: Head): Layout | DocumentKind {
+function namedFormat(name: string, head: LogHead): Layout | DocumentKind {
   const kind = documentKinds.find((one) => one.name === name);
   if (kind !== undefined) return eachLineOf(kind, head) ?? kind;
   if (isLogFormat(name)) return templateFormat(name, head);
@@ -137,7 +137,7 @@ function namedFormat(name: string, head: Head): Layout | DocumentKind {
   return format.open(head, true) ?? format.open({ ...head, lines: [] }, true) ?? jsonLayout(name, head.lines);
 }
 
-function templateFormat(format: string, { lines }: Head): Layout {
+function templateFormat(format: string, { lines }: LogHead): Layout {
   const { template, known } = templateOf(format);
   const layoutOf = (inner: readonly Buffer[]) => templateLayout('log-format', template, inner, known);
   const plain = layoutOf(lines);
@@ -150,7 +150,7 @@ function matches(layout: Layout): number {
   return layout.lines.filter((line) => cutter.cut(line, 0, line.length) === undefined).length;
 }
 
-function firstOf(all: readonly Recognise[], head: Head): Layout | undefined {
+function firstOf(all: readonly Recognise[], head: LogHead): Layout | undefined {
   for (const open of all) {
     const layout = open(head, false);
     if (layout !== undefined) return layout;
@@ -158,7 +158,7 @@ function firstOf(all: readonly Recognise[], head: Head): Layout | undefined {
   return undefined;
 }
 
-function jsonFormat(start: Head, head: Buffer): Layout | DocumentKind | undefined {
+function jsonFormat(start: LogHead, head: Buffer): Layout | DocumentKind | undefined {
   const text = head.toString('latin1').replace(/^\xef\xbb\xbf/, '');
   const kind = documentKinds.find((one) => one.begins(text));
   if (kind !== undefined && kind.name !== 'json') return eachLineOf(kind, start) ?? kind;
@@ -169,7 +169,7 @@ function jsonFormat(start: Head, head: Buffer): Layout | DocumentKind | undefine
     : kind;
 }
 
-function jsonLines({ lines, options }: Head): Layout | undefined {
+function jsonLines({ lines, options }: LogHead): Layout | undefined {
   const objects = lines.filter(isObject);
   if (objects.length * 2 <= lines.length) return undefined;
   const found = firstOf(allOf(jsonFormats), headOf(objects, options))!;
@@ -182,7 +182,7 @@ function withLines(objects: Layout, options: LogOptions): Layout {
   return inner === undefined ? objects : jsonEnveloped(objects, within!.field, inner);
 }
 
-function eachLineOf(kind: DocumentKind, { lines, options }: Head): Layout | undefined {
+function eachLineOf(kind: DocumentKind, { lines, options }: LogHead): Layout | undefined {
   const records = kind.mayRepeat ? lines.flatMap((line) => recordsIn(kind, line)) : [];
   if (records.length === 0) return undefined;
   return { ...documentLayout(kind, records, options), splitLines: (reader) => eachLine(kind, reader) };
@@ -195,7 +195,7 @@ function documentLayout(kind: DocumentKind, records: readonly Buffer[], options:
   return withLines(jsonLayout(kind.name, records, known), options);
 }
 
-function textFormat(head: Head, depth = 0): Layout | undefined {
+function textFormat(head: LogHead, depth = 0): Layout | undefined {
   const named = firstOf([plainClf], head) ?? jsonLines(head) ?? firstOf([...allOf(headedFormats), namedTable], head);
   if (named !== undefined) return named;
   for (const envelope of depth < MAX_ENVELOPES ? envelopesOf(head.lines) : []) {
@@ -208,7 +208,7 @@ function textFormat(head: Head, depth = 0): Layout | undefined {
 
 const MAX_ENVELOPES = 2;
 
-function headOf(lines: readonly Buffer[], options: LogOptions): Head {
+function headOf(lines: readonly Buffer[], options: LogOptions): LogHead {
   return { bytes: Buffer.concat(lines.flatMap((line) => [line, LINE_FEED_BYTES])), lines, options };
 }
 

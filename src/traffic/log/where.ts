@@ -13,7 +13,7 @@ export interface Condition {
 const CONDITION = /^\s*([^=!<>]+?)\s*(!=|>=|<=|=|>|<)\s*(.*?)\s*$/s;
 
 /** @throws Failure `wrong_usage` */
-export function parseCondition(text: string): Condition {
+export function parseWhere(text: string): Condition {
   const [, field, comparison, value = ''] = CONDITION.exec(text) ?? [];
   if (field === undefined) {
     throw new Failure('wrong_usage', {

@@ -1,7 +1,7 @@
 // The candidate of a contract, for its owner: decisions that differ, and their keys.
 import { useAnswer } from './clock.js';
 import { grouped, type ShownContract, some, weir } from './node-client.js';
-import { Fault, Fold, ScrollingTable, ShownCount } from './parts.js';
+import { FaultLine, Fold, ScrollingTable, ShownCount } from './parts.js';
 
 const SHOWN = 20;
 const REFRESH_MS = 2_000;
@@ -24,7 +24,7 @@ function Differences({ contract: { machine: slug, id: contract_id } }: Pick<Cand
   const [compared, fault] = useAnswer(REFRESH_MS, () =>
     weir.call('showCandidate', { params, query: { limit: SHOWN } }),
   );
-  if (compared === undefined) return <Fault words={fault} />;
+  if (compared === undefined) return <FaultLine words={fault} />;
   const { requests, both, only_limiter, only_candidate, by_key, since, keys } = compared;
   return (
     <>

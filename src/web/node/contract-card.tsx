@@ -10,7 +10,7 @@ import { CandidateRows } from './candidate.js';
 import type { Course } from './course.js';
 import { KeyRows } from './keys.js';
 import { grouped, type ShownContract, some, weir, wordsOf } from './node-client.js';
-import { Fault, Fold, ScrollingTable, ShownCount } from './parts.js';
+import { FaultLine, Fold, ScrollingTable, ShownCount } from './parts.js';
 
 interface CardProps {
   readonly contract: ShownContract;
@@ -232,7 +232,7 @@ function Diagram({ contract: { machine: slug, id }, state }: Pick<CardProps, 'co
       (error) => setFault(wordsOf(error)),
     );
   }, []);
-  if (machine === undefined) return <Fault words={fault} />;
+  if (machine === undefined) return <FaultLine words={fault} />;
   return (
     <StateDiagram
       states={Object.entries(machine.states).map(([name, config]) => ({

@@ -9,7 +9,7 @@ import { CreateMachine } from './create-machine.js';
 import { connecting, Frame, live, useSession } from './frame.js';
 import { ago, grouped, some, weir, wordsOf } from './node-client.js';
 import { NetworkNodes, NodeHealth } from './node-health.js';
-import { Fault } from './parts.js';
+import { FaultLine } from './parts.js';
 
 type Active = AnswerOf<Endpoints['listActive']>;
 type ActiveMachine = Active['machines'][number];
@@ -161,7 +161,7 @@ function OwnMachines() {
   return (
     <section class="card" aria-labelledby="own-title">
       <h2 id="own-title">Your machines</h2>
-      <Fault words={fault} />
+      <FaultLine words={fault} />
       <ul class="plain" id="own">
         {machines?.map(({ slug, display_name, is_public, contract_count }) => (
           <li key={slug}>

@@ -5,7 +5,7 @@ import type { Endpoints } from '../../client/route-table.js';
 import { useAnswer } from './clock.js';
 import { InputField } from './form.js';
 import { grouped, type ShownContract, some, weir, wordsOf } from './node-client.js';
-import { Fault, Fold, ScrollingTable } from './parts.js';
+import { FaultLine, Fold, ScrollingTable } from './parts.js';
 
 type KeyLine = Pick<
   AnswerOf<Endpoints['listContractKeys']>['keys'][number],
@@ -40,7 +40,7 @@ function KeyList({ contract: { machine: slug, id: contract_id } }: { readonly co
         value={search}
         onInput={(event) => setSearch(event.currentTarget.value)}
       />
-      <Fault words={fault} />
+      <FaultLine words={fault} />
       <KeyTable keys={keys} of={contract_id} />
     </>
   );
@@ -67,7 +67,7 @@ function OneKey({ contract: { machine: slug, id: contract_id } }: { readonly con
         <InputField label="A key that you know" name="key" required maxlength={256} autocomplete="off" />
         <button type="submit">Look it up</button>
       </form>
-      <Fault words={fault} />
+      <FaultLine words={fault} />
       <KeyTable keys={keys} of={contract_id} />
     </>
   );

@@ -10,7 +10,7 @@ import { connecting, Frame, type Status, useSession } from './frame.js';
 import { MachineFeed } from './machine-feed.js';
 import { grouped, type ShownContract, some, weir, wordsOf } from './node-client.js';
 import { OwnerForms } from './owner-forms.js';
-import { Fault } from './parts.js';
+import { FaultLine } from './parts.js';
 import { RecordPages, RecordTable } from './record-table.js';
 import { Verify } from './verify.js';
 
@@ -144,7 +144,7 @@ function MachineView({ machine, cycleMs, onStatus, onChanged }: ViewProps) {
       {is_own && contracts !== undefined ? (
         <OwnerForms slug={slug} contracts={contracts} onChanged={onChanged} />
       ) : null}
-      <Fault words={fault} />
+      <FaultLine words={fault} />
       <div class="row title">
         <h2>Contracts</h2>
         {contract_count <= SHOWN ? null : (

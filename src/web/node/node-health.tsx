@@ -4,7 +4,7 @@ import type { AnswerOf } from '../../client/api-client.js';
 import type { Endpoints } from '../../client/route-table.js';
 import { useAnswer, useEvery } from './clock.js';
 import { grouped, some, weir } from './node-client.js';
-import { Fault } from './parts.js';
+import { FaultLine } from './parts.js';
 
 const REFRESH_MS = 5_000;
 
@@ -94,7 +94,7 @@ export function NetworkNodes() {
       <p class="quiet">
         {grouped(up)} of {some(nodes.length, 'node')} up
       </p>
-      <Fault words={fault} />
+      <FaultLine words={fault} />
       <ul class="plain" id="nodes">
         {nodes.map((node) => (
           <NetworkNodeRow key={node.fingerprint} node={node} cycle={cycle} />

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Scrolling } from '../scrolling.js';
 
-export function Fault({ words }: { readonly words: string }) {
+export function FaultLine({ words }: { readonly words: string }) {
   return words === '' ? null : <p class="fault">{words}</p>;
 }
 

@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Scrolling } from '../scrolling.js';
 import type { RecordRow } from './machine-feed.js';
 import { ago, grouped, weir, wordsOf } from './node-client.js';
-import { Fault } from './parts.js';
+import { FaultLine } from './parts.js';
 
 const ROW_PX = 36;
 /** Browsers draw no taller element; older rows are reached by number. */
@@ -113,7 +113,7 @@ export function RecordTable({ pages, head, cycle, nameOf }: RecordTableProps) {
   const visible = Array.from({ length: Math.max(0, behind - firstIndex) }, (_, index) => newest - index);
   return (
     <>
-      <Fault words={fault} />
+      <FaultLine words={fault} />
       <Scrolling
         class="record"
         label="Rows of the record"

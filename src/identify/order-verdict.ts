@@ -14,9 +14,9 @@ import { BASE_MS } from './violation.js';
 const MOST_NODES = 20_000;
 const SLACK_MS = 1.05;
 
-export type Proof = 'explained' | 'refuted' | 'unknown';
+type OrderVerdict = 'explained' | 'refuted' | 'unknown';
 
-export function proofOf(hypothesis: Hypothesis, evidence: Evidence, mostNodes = MOST_NODES): Proof {
+export function orderVerdict(hypothesis: Hypothesis, evidence: Evidence, mostNodes = MOST_NODES): OrderVerdict {
   const { structure, parameters } = hypothesis;
   const counting = structure.isInFlight ? undefined : countingOf(structure.definition(parameters));
   if (counting === undefined) return 'unknown';
