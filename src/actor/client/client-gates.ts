@@ -81,14 +81,14 @@ export function throttle(k: number, overMs: number, startMs: number): ClientGate
  *
  *     limited, Retry-After 12 s      |----------- all wait -----------|~~ ramp ~~|      they return at uniform times in the ramp
  */
-export function accountPause(untoldMs: number, rampMs: number): ClientGate {
+export function accountPause(defaultMs: number, rampMs: number): ClientGate {
   let untilMs = Number.NEGATIVE_INFINITY;
   return {
     enter(nowMs, draw) {
       if (nowMs >= untilMs) return open;
       return { type: 'wait', ms: untilMs - nowMs + (rampMs === 0 ? 0 : rampMs * draw.uniform()) };
     },
-    ended({ type, nowMs, retryAfterMs = untoldMs }) {
+    ended({ type, nowMs, retryAfterMs = defaultMs }) {
       if (type === 'limited') untilMs = Math.max(untilMs, nowMs + retryAfterMs);
     },
   };

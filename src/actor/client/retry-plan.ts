@@ -156,9 +156,9 @@ export class RetryReader {
       case 'cubic':
         return (startMs) => cubic(startMs);
       case 'pause': {
-        const untoldMs = this.ms(spec.untold ?? '1s', '/gate/untold');
+        const defaultMs = this.ms(spec.untold ?? '1s', '/gate/untold');
         const rampMs = this.ms(spec.ramp ?? 0, '/gate/ramp');
-        return () => accountPause(untoldMs, rampMs);
+        return () => accountPause(defaultMs, rampMs);
       }
       default:
         return unreachable(spec);
