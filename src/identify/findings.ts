@@ -26,7 +26,7 @@ export async function writeFindings(
   sent?: Sent | undefined,
 ): Promise<string> {
   const path = resolve(folder);
-  const lines = found.evidence.seen.map((one) => JSON.stringify(withNames(one, storedNames)));
+  const lines = found.evidence.seen.map((one) => JSON.stringify(one));
   const scenario = followUpScenario(answer, target, found.evidence.seen, sent);
   try {
     makeFolder(path);
@@ -75,7 +75,7 @@ export async function readEvidence(path: string): Promise<Seen[] | undefined> {
     .filter((line) => line.trim() !== '')
     .map((line, k) => {
       try {
-        const one = withNames(JSON.parse(line) as object, readNames) as Seen;
+        const one = withPresentNames(JSON.parse(line) as object) as Seen;
         const answeredMs = one.answeredMs ?? Infinity;
         const isOne =
           typeof one.key === 'string' &&
@@ -92,19 +92,16 @@ export async function readEvidence(path: string): Promise<Seen[] | undefined> {
   return seen;
 }
 
-/** Names in the file that differ from those of the code. */
-const storedNames: Names = {
-  announcedMs: 'toldMs',
-  announcedLimit: 'toldLimit',
-  announcedRemaining: 'toldRemaining',
-  uncertaintyMs: 'vagueMs',
+/** Names of fields in files that 0.2 has written. */
+const presentNames: Readonly<Record<string, string>> = {
+  toldMs: 'announcedMs',
+  toldLimit: 'announcedLimit',
+  toldRemaining: 'announcedRemaining',
+  vagueMs: 'uncertaintyMs',
 };
-const readNames: Names = Object.fromEntries(Object.entries(storedNames).map(([name, stored]) => [stored, name]));
 
-type Names = Readonly<Record<string, string>>;
-
-function withNames(one: object, names: Names): object {
-  return Object.fromEntries(Object.entries(one).map(([name, value]) => [names[name] ?? name, value]));
+function withPresentNames(one: object): object {
+  return Object.fromEntries(Object.entries(one).map(([name, value]) => [presentNames[name] ?? name, value]));
 }
 
 function isFile(path: string): Promise<boolean> {
