@@ -12,7 +12,15 @@ import { windowCounting } from './window-counting.js';
 const notSeen = new Set(['concurrency', 'concurrency_queue', 'adaptive']);
 
 /** Rules whose states have bounds for costs, too. */
-const bounded = new Set(['gcra', 'token_bucket', 'fixed_window', 'sliding_log', 'sliding_log_block', 'rolling_count']);
+const bounded = new Set([
+  'gcra',
+  'token_bucket',
+  'fixed_window',
+  'fixed_window_delay',
+  'sliding_log',
+  'sliding_log_block',
+  'rolling_count',
+]);
 const combined = new Set(['or', 'and', 'and_all_charged']);
 
 /** Undefined if the answers depend on something not visible from outside. @param hasCosts whether requests cost more than 1 */
