@@ -28,7 +28,7 @@ import { FifoQueue } from './queue.js';
 import { SharedPlans } from './shared-plans.js';
 import { Wakes } from './wakes.js';
 
-export interface HostOptions {
+interface HostOptions {
   readonly clock: Clock;
   readonly store: Store;
   /** Operators that definitions may name. Default: the standard ones. */

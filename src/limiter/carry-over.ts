@@ -23,7 +23,7 @@ const FREE_PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   rolling_count: ['limit'],
 };
 
-export interface CarryOver {
+interface CarryOver {
   readonly resets: boolean;
   readonly forgotten: string | undefined;
   /** For each window of the new plan, the index of the old window that it continues; -1 for none. */

@@ -40,7 +40,7 @@ export interface GateImage {
   readonly rule?: RuleImage | undefined;
 }
 
-export interface GateSetup extends GateTime {
+interface GateSetup extends GateTime {
   readonly cycle: number;
   readonly owner?: GateOwner | undefined;
   readonly moves?: ((plan: Plan, image: GateImage) => Moves) | undefined;

@@ -29,7 +29,7 @@ export interface MoveEvent {
   readonly by?: string | undefined;
 }
 
-export interface RefusedEvent {
+interface RefusedEvent {
   readonly type: 'refused';
   readonly cycle: number;
   readonly holdCycles: number;

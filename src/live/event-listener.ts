@@ -15,7 +15,7 @@ export interface ReceivedEvent {
   readonly atMs: number;
 }
 
-export interface EventListenerOptions {
+interface EventListenerOptions {
   readonly api: ApiClient;
   readonly slug: string;
   readonly clock: WallClock;

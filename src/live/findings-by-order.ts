@@ -16,7 +16,7 @@ const TOLERANCE =
   'each request may count at any moment between being sent and answered, in any order that this allows (whether the answers are ' +
   'linearisable), and the clock of the limiter may have any phase, at the edges of cycles too; each key counts as unused for long before the run';
 
-export interface Followed {
+interface Followed {
   readonly rules: readonly RuleDefinition[];
   readonly isShared: boolean;
 }

@@ -20,7 +20,7 @@ export interface PoolAnswer {
   readonly bytes: number;
 }
 
-export interface Breakage {
+interface Breakage {
   /** `closed`: by the other side; `not_http`: unreadable answer. */
   readonly kind: 'refused' | 'closed' | 'not_http' | 'other';
   readonly words: string;
@@ -34,7 +34,7 @@ export interface RequestListener {
   broke(breakage: Breakage): void;
 }
 
-export interface PoolOptions {
+interface PoolOptions {
   readonly connections: number;
   readonly also?: readonly string[] | undefined;
 }

@@ -11,7 +11,7 @@ import type { Target } from './target.js';
 
 export type End = DecidedAnswer | { readonly type: 'failed' } | { readonly type: 'timed_out' };
 
-export interface InFlightOptions {
+interface InFlightOptions {
   readonly clock: Clock;
   readonly pool: HttpPool;
   readonly target: Target;

@@ -11,7 +11,7 @@ import { nearestRank } from '../math/nearest-rank.js';
 import type { LiveFigures } from '../outcome/outcome-schema.js';
 import type { Series } from '../outcome/series.js';
 
-export interface Timing {
+interface Timing {
   readonly intendedMs: number;
   readonly sentMs: number;
   readonly answeredMs: number;

@@ -20,7 +20,7 @@ import type { WallClock } from '../time/wall.js';
 import type { End, RequestsInFlight } from './in-flight.js';
 import type { RequestObserver } from './request-observer.js';
 
-export interface LiveClientsOptions {
+interface LiveClientsOptions {
   readonly scenario: LoadedScenario;
   readonly plans: readonly ClientPlan[];
   readonly traffic: Traffic;

@@ -54,7 +54,7 @@ export interface LiveOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface LoadWorkers {
+interface LoadWorkers {
   readonly redis: string;
   /** As a value: workers read it themselves. */
   readonly scenario: unknown;

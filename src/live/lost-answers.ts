@@ -9,7 +9,7 @@ import type { Difference } from '../outcome/outcome-schema.js';
 import { arrivedIn, type Model, type ModelOptions, modelOf } from './model.js';
 import type { CycleCell } from './request-log.js';
 
-export interface LostAnswers {
+interface LostAnswers {
   readonly cells: readonly CycleCell[];
   readonly lost: readonly number[];
 }

@@ -120,7 +120,7 @@ function windowOf({ aggregates }: Plan): number {
   return aggregates[0]?.within ?? 1;
 }
 
-export interface Observation extends Omit<Observed, 'reports'> {
+interface Observation extends Omit<Observed, 'reports'> {
   readonly firstCycle: number;
   readonly lastCycle: number;
   readonly cells: readonly CycleCell[];
@@ -168,13 +168,13 @@ export function observedFold(observation: Observation): RunFold {
 //   restore   the cycle begins in which the window has room ──► rate_restored received     restore_event_ms
 //                                                           └─► first admitted answer      restore_ms (needs a request)
 
-export interface EventHeard {
+interface EventHeard {
   readonly cycle: number;
   readonly to: string;
   readonly atMs: number;
 }
 
-export interface Reacted {
+interface Reacted {
   readonly name: string;
   readonly transitions: readonly TransitionSeen[];
   readonly modelled: readonly TransitionSeen[];

@@ -18,7 +18,7 @@ import type { RequestObserver } from './request-observer.js';
 import type { Schedule } from './schedule.js';
 import type { Sending, Stage } from './sending.js';
 
-export interface PacedSenderOptions {
+interface PacedSenderOptions {
   readonly clock: Clock;
   readonly schedule: Schedule;
   /** The target's cycle that corresponds to cycle 0 of the schedule. */
@@ -149,7 +149,7 @@ export const pacings = ['arrival', 'spaced', 'at once', 'steady', 'instant'] as 
 
 export type Pacing = (typeof pacings)[number];
 
-export interface SendWindow {
+interface SendWindow {
   readonly fromMs: number;
   readonly lengthMs: number;
 }

@@ -7,7 +7,7 @@ import { type LiveSeen, runLive } from './live-run.js';
 import { pacedSending } from './paced-sender.js';
 import { evenly, type Schedule } from './schedule.js';
 
-export interface Trial {
+interface Trial {
   readonly ratePerSecond: number;
   readonly latencyMsP99: number;
   readonly sendLagMsP99: number;
@@ -21,7 +21,7 @@ export interface RateSearch {
   readonly trials: readonly Trial[];
 }
 
-export interface RateSearchOptions {
+interface RateSearchOptions {
   readonly plan: Plan;
   readonly key: string;
   readonly p99Ms: number;

@@ -46,7 +46,7 @@ export interface Impossible {
   readonly byMs: number;
 }
 
-export interface CycleCount {
+interface CycleCount {
   planned: number;
   sent: number;
   arrived: number;

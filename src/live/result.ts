@@ -27,7 +27,7 @@ export interface LoadResult {
   readonly series: Series;
 }
 
-export interface LoadFacts {
+interface LoadFacts {
   readonly scenario: string;
   readonly question?: string;
   readonly notes?: readonly string[];

@@ -17,7 +17,7 @@ import { connected, type LiveOptions } from './load.js';
 import { type RateSearch, searchRate } from './rate-search.js';
 import { WeirTarget } from './weir-target.js';
 
-export interface StressOptions extends Omit<LiveOptions, 'pacing' | 'top'> {
+interface StressOptions extends Omit<LiveOptions, 'pacing' | 'top'> {
   /** 1 .. 10000, shared among the nodes. Default: 64. */
   readonly connections?: number;
   /** Further threads that send; 0 for this one alone. Default: 0. */
@@ -33,7 +33,7 @@ export interface StressOptions extends Omit<LiveOptions, 'pacing' | 'top'> {
 
 const stressedRoutes = ['gate', 'event', 'events'] as const;
 
-export type StressedRoute = (typeof stressedRoutes)[number];
+type StressedRoute = (typeof stressedRoutes)[number];
 
 export interface RouteFigures {
   readonly route: StressedRoute;

@@ -8,7 +8,7 @@ import { cycleMsFor, parseRate, parseTime } from '../schema/quantity.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import type { PoolRequest } from './http-pool.js';
 
-export interface UrlLoad {
+interface UrlLoad {
   readonly url: string;
   /** `50/s`, `300/min`; a plain number is per second; `max`: as fast as the connections allow. */
   readonly rate: string;

@@ -43,7 +43,7 @@ async function run(signal: AbortSignal | undefined): Promise<void> {
   }
 }
 
-export interface LoopbackServer {
+interface LoopbackServer {
   readonly url: string;
   close(): Promise<void>;
 }

@@ -13,7 +13,7 @@ import type { TargetAddress } from './connection.js';
 import type { PoolAnswer, PoolRequest } from './http-pool.js';
 import { lostStatuses, quoted, type ReadAnswer, type Target } from './target.js';
 
-export interface WeirTargetOptions {
+interface WeirTargetOptions {
   readonly endpoint: TargetAddress;
   readonly plan: Plan;
   /** Of the contracts, each with the whole plan; or with `keyed`, of the keys of one contract. */

@@ -11,7 +11,7 @@ import type { RandomStream } from '../../math/random.js';
 import { behaviourOf, type ClientChart } from './client-chart.js';
 import { type AttemptEnd, slidingCount } from './retry-limits.js';
 
-export interface GateAnswer {
+interface GateAnswer {
   readonly type: 'open' | 'wait' | 'again' | 'refused';
   /** For wait and again. */
   readonly ms: number;

@@ -50,7 +50,7 @@ interface Again {
   after(setback: Setback, task: Task): Wait;
 }
 
-export interface HedgePlan {
+interface HedgePlan {
   readonly afterMs: number;
   /** Attempts in flight, at least 2. */
   readonly most: number;

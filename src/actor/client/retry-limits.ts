@@ -60,7 +60,7 @@ export function retryBudget({ share, floor, overMs }: RetryBudgetPlan, startMs: 
 
 export const SLICES = 10;
 
-export interface SlidingCount {
+interface SlidingCount {
   add(nowMs: number): void;
   at(nowMs: number): number;
 }

@@ -36,7 +36,7 @@ export interface Decided {
   readonly state: 'allowing' | 'limiting';
 }
 
-export interface Misread {
+interface Misread {
   readonly code: 'invalid_json' | 'invalid_input';
   readonly what: string;
 }

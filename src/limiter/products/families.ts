@@ -5,7 +5,7 @@ import { Failure } from '../../schema/failure.js';
 import type { RuleDefinition } from '../rule/rule-definition.js';
 import { definitionOf } from './products.js';
 
-export interface FamilyWindow {
+interface FamilyWindow {
   readonly limit: number;
   readonly within: number;
   readonly cycleMs: number;

@@ -19,7 +19,7 @@ interface PastedLimiter {
   readonly limits: readonly Like[];
 }
 
-export interface Pasted {
+interface Pasted {
   readonly limiters: readonly PastedLimiter[];
   readonly notes: readonly string[];
 }

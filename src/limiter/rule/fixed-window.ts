@@ -69,7 +69,7 @@ export const FixedWindowParams = Type.Object(
 type Params = Static<typeof FixedWindowParams>;
 
 /** `endMs` is -1 before the first window, or an edge of the process's grid; edges are whole windows after `fromMs`. */
-export interface FixedWindowState {
+interface FixedWindowState {
   fromMs: number;
   endMs: number;
   count: number;

@@ -10,7 +10,7 @@ import { RandomStream } from '../../math/random.js';
 import { LIMITED, type Rule } from './rule.js';
 import { type RuleDefinition, ruleOf } from './rule-definition.js';
 
-export interface MostStarts {
+interface MostStarts {
   /** Infinity for a rule that admits any number at once, or only delays. */
   readonly starts: number;
   readonly exact: boolean;

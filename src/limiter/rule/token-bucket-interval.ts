@@ -11,7 +11,7 @@ import { LAST_MS, LIMITED, NEVER, type Rule } from './rule.js';
 import type { TokenBucketParams } from './token-bucket.js';
 
 /** `tick` counts from `fromMs` (-1: no grid yet). `base`: tokens at `baseTick` minus those taken since. */
-export interface IntervalBucketState {
+interface IntervalBucketState {
   fromMs: number;
   tick: number;
   base: number;
