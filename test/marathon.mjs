@@ -50,10 +50,15 @@ for (const [what, files, variable, most = 1] of stages) {
   const tests = files.split(' ').map((file) => `test/${file}.test.ts`);
   spawnSync(
     'npx',
-    ['vitest', 'run', '--testTimeout', '36000000', '--reporter', 'json', '--outputFile', out, ...tests],
+    [
+      ...['vitest', 'run', '--testTimeout', '36000000'],
+      // Each test is printed as it ends: a stage that is stopped has shown what it found.
+      ...['--reporter', 'verbose', '--reporter', 'json', `--outputFile.json=${out}`],
+      ...tests,
+    ],
     {
       env: { ...process.env, ...(variable === undefined ? {} : { [variable]: String(times) }) },
-      stdio: ['ignore', 'ignore', 'inherit'],
+      stdio: ['ignore', 'inherit', 'inherit'],
     },
   );
   const minutes = ((performance.now() - began) / 60_000).toFixed(1);
