@@ -139,21 +139,15 @@ async function offline(from: string, { logFormat, key, logClient, limitedStatus 
 }
 
 async function live(url: string, given: Given): Promise<Identified> {
-  const [{ answerOf }, { ask }, { investigate }, { investigateKeyed, keysInWords }, { endpointOf }] = await Promise.all(
-    [
-      import('../identify/answer.js'),
-      import('../identify/ask-target.js'),
-      import('../identify/investigation.js'),
-      import('../identify/key-check.js'),
-      import('../live/connection.js'),
-    ],
-  );
+  const [{ answerOf }, { ask }, { investigate }, { investigateKeyed, keysInWords }] = await Promise.all([
+    import('../identify/answer.js'),
+    import('../identify/ask-target.js'),
+    import('../identify/investigation.js'),
+    import('../identify/key-check.js'),
+  ]);
   const { budget, keyHeader, header } = given;
   const timeMs = parseTimeMs(given.for, CYCLE_MS, '--for', 1);
-  endpointOf(url, given.allow?.includes('remote'));
-  if (!given.json) {
-    say(`Sends at most ${budget} requests in at most ${given.for} to ${url}, and stops at the first sign of harm.\n\n`);
-  }
+  const sends = `Sends at most ${budget} requests in at most ${given.for} to ${url}, and stops at the first sign of harm.`;
   const progress = new Progress('identify');
   const options: AskingOptions = {
     allowRemote: given.allow?.includes('remote') ?? false,
@@ -163,6 +157,7 @@ async function live(url: string, given: Given): Promise<Identified> {
     limitedStatus: given.limitedStatus,
     ...(given.timeout === undefined ? {} : { timeoutMs: given.timeout }),
     signal: stopSignal(),
+    onAccepted: given.json ? undefined : () => say(`${sends}\n\n`),
     onAsk: ({ probe }, sent) => progress.show(sent / budget, `${sent} requests; ${probe.words}`),
   };
   const limits = { budget, timeMs, resolution: RESOLUTION };

@@ -23,6 +23,8 @@ export interface AskingOptions {
   /** Default: 10,000. */
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Called when the target is accepted, before the first request. */
+  readonly onAccepted?: (() => void) | undefined;
   readonly onAsk?: ((ask: Ask, sent: number) => void) | undefined;
 }
 
@@ -44,6 +46,7 @@ export async function ask<Found extends Investigated>(
 ): Promise<Found & Asked> {
   const { timeoutMs = TIMEOUT_MS, keyHeader, headers, limitedStatus, signal, onAsk } = options;
   const connection = await connectTo(url, { ...options, timeoutMs, cycleMs: 1_000, connections: CONNECTIONS });
+  options.onAccepted?.();
   const { clock, pool, endpoint } = connection;
   const spec = {
     ...(headers === undefined ? {} : { headers }),

@@ -119,7 +119,7 @@ export interface TargetAddress {
 }
 
 /** @throws Failure `wrong_usage` if it is not an http URL, `remote_not_allowed`: load must not go elsewhere by accident */
-export function endpointOf(url: string, allowRemote = false): TargetAddress {
+function endpointOf(url: string, allowRemote = false): TargetAddress {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')) {
     throw new Failure('wrong_usage', {
