@@ -100,7 +100,7 @@ async function limitersIn(words: readonly string[], given: Given): Promise<Shown
 
   function withExample(limiter: GivenLimiter, written: string): GivenLimiter {
     return isLimiterName(written.trim()) && 'like' in limiter
-      ? { ...limiter, ...productOf(written.trim()).product.example }
+      ? { ...limiter, ...productOf(String(limiter['like'])).product.example }
       : limiter;
   }
 }

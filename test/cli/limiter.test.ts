@@ -142,8 +142,8 @@ describe('weir limiter', () => {
     expect(out).toMatch(/sent +\|█.*\|\n +starts +\|█.*\|/);
   });
 
-  it('takes a name alone with the parameters of its example', async () => {
-    const { out } = await weirHere(['limiter', 'kong', '--json']);
+  it.each(['kong', 'Kong'])('takes a name alone with the parameters of its example: %s', async (name) => {
+    const { out } = await weirHere(['limiter', name, '--json']);
     expect(JSON.parse(out).limiter).toEqual({ like: 'kong', second: 10 });
   });
 
@@ -160,6 +160,13 @@ describe('weir limiter', () => {
       [
         { like: 'nginx', rate: '10r/s' },
         { like: 'kong', second: 3 },
+      ],
+    ],
+    [
+      ['gcra', '10/s', 'burst=5', 'NGINX', '10r/s'],
+      [
+        { primitive: 'gcra', params: { T_ms: 100, tau_ms: 500 } },
+        { like: 'nginx', rate: '10r/s' },
       ],
     ],
   ])('puts %s side by side', async (args, limiters) => {

@@ -10,7 +10,7 @@
 import { meantOr, nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
 import { parseTime, parseTimeMs } from '../../schema/quantity.js';
-import { type Primitive, primitiveRow, primitives, RuleDefinition } from '../rule/rule-definition.js';
+import { type Primitive, primitiveRow, primitives, propertiesOf, RuleDefinition } from '../rule/rule-definition.js';
 import { namedText, unreadable, valueIn, type Word, wordsIn } from './limit-words.js';
 import { looksLikeStanza } from './pasted.js';
 import { productNames, productOf } from './products.js';
@@ -39,7 +39,7 @@ export function readLimit(given: string): Limiter {
 }
 
 export function isLimiterName(word: string): boolean {
-  return productNames.includes(word) || primitiveNamed(word) !== undefined;
+  return productNamed(word) !== undefined || primitiveNamed(word) !== undefined;
 }
 
 export function limitText(limiter: Limiter): string {
@@ -65,24 +65,30 @@ function readOne(text: string, words: readonly Word[], isOfSeveral: boolean): Li
   if (first!.name !== undefined)
     throw unreadable(text, first, 'a limiter begins with its name or its number of requests');
   if (/^[\d.+-]/.test(first!.text)) return windowIn(text, words, isOfSeveral);
-  const name = first!.text.toLowerCase();
-  if (productNames.includes(name)) return likeIn(text, name, words.slice(1));
-  const second = words[1]?.name === undefined ? words[1]?.text.toLowerCase() : undefined;
+  const name = first!.text;
+  const product = productNamed(name);
+  if (product !== undefined) return likeIn(text, product, words.slice(1));
+  const second = words[1]?.name === undefined ? words[1]?.text : undefined;
   const two = primitiveNamed(`${name}_${second}`);
   const primitive = two ?? primitiveNamed(name);
   const rest = words.slice(two === undefined ? 1 : 2);
   if (primitive === 'rolling_count' && rest[0]?.name === undefined && rest.length > 0)
     return windowIn(text, rest, isOfSeveral);
   if (primitive !== undefined) return ruleIn(text, primitive, rest);
-  const rules = Object.keys(primitives).filter((one) => one.split('_').includes(name));
+  const rules = Object.keys(primitives).filter((one) => one.split('_').includes(name.toLowerCase()));
   const guess = rules.join(' or ') || nearest(name, [...productNames, ...Object.keys(primitives)]);
   const fix = guess === undefined ? '`weir limiter` lists those that there are.' : `Did you mean ${guess}?`;
   const file = /[./\\]/.test(name) ? '; a file ends in .conf, .cfg, .yaml, .yml or .json, or begins with ./' : '';
   throw unreadable(text, first, `no limiter is called so${file}`, fix);
 }
 
+function productNamed(word: string): string | undefined {
+  const name = word.toLowerCase();
+  return productNames.includes(name) ? name : undefined;
+}
+
 function primitiveNamed(word: string): Primitive | undefined {
-  const name = word.replaceAll('-', '_');
+  const name = word.toLowerCase().replaceAll('-', '_');
   return Object.hasOwn(primitives, name) ? (name as Primitive) : undefined;
 }
 
@@ -214,10 +220,6 @@ function ruleIn(text: string, primitive: Primitive, words: readonly Word[]): Lim
 
 interface Kind {
   readonly type?: string;
-}
-
-function propertiesOf(schema: unknown): Readonly<Record<string, Kind>> {
-  return (schema as { readonly properties: Readonly<Record<string, Kind>> }).properties;
 }
 
 function fieldsIn(text: string, title: string, known: Readonly<Record<string, Kind>>, words: readonly Word[]) {

@@ -338,13 +338,18 @@ export function checkRule(input: unknown): RuleDefinition {
   });
 }
 
+/** Fields of an object schema by name. */
+export function propertiesOf(schema: unknown): Readonly<Record<string, { readonly type?: string }>> {
+  return (schema as { readonly properties: Readonly<Record<string, { readonly type?: string }>> }).properties;
+}
+
 /** What fits a rule: the parameters of its primitive, or the primitives. */
 export function ruleAdvice(input: unknown): string {
   const { primitive } = (input ?? {}) as { readonly primitive?: unknown };
   if (typeof primitive !== 'string' || !Object.hasOwn(primitives, primitive))
     return `A rule is { primitive, params, clock_resolution_ms }; primitives are ${Object.keys(primitives).join(', ')}.`;
   const { params, paced } = primitiveRow(primitive);
-  const names = Object.keys((params as unknown as { readonly properties: object }).properties);
+  const names = Object.keys(propertiesOf(params));
   const example =
     paced === undefined ? '' : `; for example: ${primitive} 10/s${paced.burst === undefined ? '' : ' burst=20'}`;
   return `${primitive} has ${names.join(', ') || 'no parameters'}${example}.`;
