@@ -168,7 +168,11 @@ async function sendShare(
     }
     await sent;
     if (bug !== undefined) throw bug;
-    return { rows, lagMs: { p90: lag.quantileMs(0.9), most: lag.quantileMs(1) }, pauses: watch.seen };
+    return {
+      rows,
+      lagMs: { p90: lag.quantileMs(0.9), most: Math.max(lag.quantileMs(1), watch.longestMs) },
+      pauses: watch.seen,
+    };
   } finally {
     sending.stop();
     inFlight.giveUp();

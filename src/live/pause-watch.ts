@@ -11,7 +11,7 @@ import { Rank } from '../time/rank.js';
 import type { WallClock } from '../time/wall.js';
 import { alignedClock, type NodeTime } from './connection.js';
 
-const BEAT_MS = 20;
+const BEAT_MS = 5;
 /** A shorter pause stops no known limiter's clock. */
 export const PAUSE_MS = 100;
 const MOST_PAUSES = 1_000;
@@ -19,6 +19,8 @@ const MOST_PAUSES = 1_000;
 /** Uses a clock of its own, so that its beats are no tasks of the run. */
 export class PauseWatch {
   readonly seen: Pause[] = [];
+  /** The longest time between two beats, in ms: a request under way may have been delayed by as much, and no late task shows it. */
+  longestMs = 0;
   readonly #clock: WallClock;
 
   constructor(base: WallClock, time: NodeTime) {
@@ -39,6 +41,7 @@ export class PauseWatch {
     const fromMs = this.#clock.now();
     this.#clock.agenda.at(fromMs + BEAT_MS, Rank.report, () => {
       const toMs = this.#clock.now();
+      this.longestMs = Math.max(this.longestMs, toMs - fromMs);
       if (toMs - fromMs >= PAUSE_MS) this.#note({ fromMs, toMs });
       this.#beat();
     });

@@ -119,3 +119,35 @@ describe.each([
     expect(observed.outcome).toMatchObject({ requests: 9, admitted: 7, limited: 2, entries: 1 });
   });
 });
+
+// Sent at 1,001 ms, within the promise and the window that ends at 1,041; counted at 1,071, in the next one. A stop of 70 ms between two
+// tasks of the run makes none of them late, and is no pause.
+//
+//   1        3 requests | 1      stop      |                  4 requests, of which one is limited
+//   0 ms                1001 ────────► 1071                   1201
+it('a right limiter is not accused where its machine, and ours, stopped for a moment', async () => {
+  const WINDOW_MS = 1_040;
+  let firstMs = 0;
+  const app = fastify();
+  app.addHook('onRequest', async () => {
+    const nowMs = performance.now();
+    firstMs ||= nowMs;
+    const endMs = firstMs + WINDOW_MS + 30;
+    if (nowMs > firstMs + WINDOW_MS - 100) while (performance.now() < endMs);
+  });
+  await app.register(fastifyRateLimit, { max: 3, timeWindow: WINDOW_MS });
+  app.get('/work', async () => 'done');
+  const origin = await app.listen({ host: '127.0.0.1', port: 0 });
+  closes.push(() => app.close());
+  const asked = scenario(`
+duration: 13
+cycle_ms: 100
+limiter: { like: fastify, max: 3, timeWindow: ${WINDOW_MS} }
+target: { preset: fastify, transport_ms: 20 }
+arrivals: [{ model: counts, counts: [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 3] }]
+`);
+  const result = await run(asked, { url: `${origin}/work`, pacing: 'at once' });
+  const { verdict, reason } = told(result).comparison;
+  expect(result.observed.outcome.limited).toBe(1);
+  expect(verdict, reason).not.toBe('node differs');
+});
