@@ -62,7 +62,6 @@ export function openStorage({
     dir,
     acceptLoss,
     defer: (flush) => (clock === undefined ? flush() : clock.agenda.at(clock.now(), Rank.report, flush)),
-    monotonicMs: () => clock?.monotonicMs() ?? 0,
   });
   try {
     const files = ['node.json', 'weir.db', 'weir.db-wal'].map((name) => join(store.dir, name));

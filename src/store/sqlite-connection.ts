@@ -9,7 +9,7 @@ import { assert, Failure } from '../schema/failure.js';
 import type { HeadMark, MissingRows } from './head-mark.js';
 import { displaced, readingFailure, storeStopped, writingFailure } from './sqlite-failure.js';
 import type { SqliteFile } from './sqlite-file.js';
-import { isOfSqlite, sqlite } from './sqlite-library.js';
+import { sqlite } from './sqlite-library.js';
 
 /** For example `setImmediate`: one commit for all writes of a turn of the event loop. */
 type Defer = (flush: () => void) => void;
@@ -17,18 +17,7 @@ type Defer = (flush: () => void) => void;
 export interface SqliteOptions {
   /** Default: immediately. Then every commit is separate, and settled before `commit` returns. */
   readonly defer?: Defer | undefined;
-  readonly monotonicMs?: (() => number) | undefined;
   readonly failCommits?: (() => boolean) | undefined;
-}
-
-interface StoreFigures {
-  readonly pending: number;
-  readonly transactions: number;
-  /** Total time of these transactions: the fsync, and the checkpoint if one of them filled the log. */
-  readonly transactionsMs: number;
-  readonly lastTransactionMs: number;
-  readonly lastMoveMs: number;
-  readonly walBytes: number;
 }
 
 type Settled = (failure?: Failure) => void;
@@ -42,7 +31,6 @@ export class SqliteConnection {
   readonly #file: SqliteFile;
   readonly #database: OpenDatabase;
   readonly #defer: Defer;
-  readonly #monotonicMs: () => number;
   readonly #failCommits: () => boolean;
   readonly #begin: Statement;
   readonly #commit: Statement;
@@ -54,16 +42,11 @@ export class SqliteConnection {
   #isFlushDue = false;
   #isFlushing = false;
   #failure: Failure | undefined;
-  #transactions = 0;
-  #transactionsMs = 0;
-  #lastTransactionMs = 0;
-  #lastMoveMs = 0;
 
-  constructor(file: SqliteFile, { defer, monotonicMs, failCommits }: SqliteOptions) {
+  constructor(file: SqliteFile, { defer, failCommits }: SqliteOptions) {
     this.#file = file;
     this.#database = file.database;
     this.#defer = defer ?? ((flush) => flush());
-    this.#monotonicMs = monotonicMs ?? (() => 0);
     this.#failCommits = failCommits ?? (() => false);
     this.#begin = file.database.prepare('BEGIN IMMEDIATE');
     this.#commit = file.database.prepare('COMMIT');
@@ -114,24 +97,6 @@ export class SqliteConnection {
     this.#defer(() => this.#flush());
   }
 
-  /**
-   * SQLite checkpoint: moves the log into the database, so that the log restarts. Blocks: call it when idle, before a
-   * commit has to do it. Returns false if it was not done: while a commit is waiting, or after an error (nothing is lost).
-   */
-  moveLog(): boolean {
-    this.#checkOpen();
-    if (this.#failure !== undefined || this.#database.inTransaction) return false;
-    const startMs = this.#monotonicMs();
-    try {
-      this.#database.pragma('wal_checkpoint(PASSIVE)');
-    } catch (error) {
-      if (isOfSqlite(error)) return false;
-      throw error;
-    }
-    this.#lastMoveMs = this.#monotonicMs() - startMs;
-    return true;
-  }
-
   /** Accepts writes again once a full disk has room. The failed transaction was rolled back. @returns whether it does */
   recover(): boolean {
     this.#checkOpen();
@@ -156,17 +121,6 @@ export class SqliteConnection {
   // Otherwise a write might wait long for its commit.
   #commitSoon(): void {
     if (this.#database.inTransaction && !this.#isFlushAsked) this.commit(() => {});
-  }
-
-  figures(): StoreFigures {
-    return {
-      pending: this.#waiting.length,
-      transactions: this.#transactions,
-      transactionsMs: this.#transactionsMs,
-      lastTransactionMs: this.#lastTransactionMs,
-      lastMoveMs: this.#lastMoveMs,
-      walBytes: this.#file.walBytes(),
-    };
   }
 
   close(): void {
@@ -218,7 +172,6 @@ export class SqliteConnection {
   }
 
   #commitAll(): void {
-    const startMs = this.#monotonicMs();
     try {
       if (this.#failCommits()) throw new (sqlite().SqliteError)('the store is set to fail', 'SQLITE_IOERR_WRITE');
       this.#statement('UPDATE commits SET number = ?').run(this.#commits + 1);
@@ -230,9 +183,6 @@ export class SqliteConnection {
     this.#commits += 1;
     this.#file.mark.noteCommit(this.#commits);
     this.#file.mark.write();
-    this.#lastTransactionMs = this.#monotonicMs() - startMs;
-    this.#transactionsMs += this.#lastTransactionMs;
-    this.#transactions += 1;
   }
 
   /** After a failed fsync the content of the disk is unknown: a retry would hide the failure. */

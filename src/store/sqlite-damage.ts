@@ -56,7 +56,7 @@ export function checkHeads(database: Database, dir: string, mark: HeadMark, acce
   return missing;
 }
 
-export function walBytes(path: string): number {
+function walBytes(path: string): number {
   return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 }
 

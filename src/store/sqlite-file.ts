@@ -13,7 +13,7 @@ import type Library from 'better-sqlite3';
 import { Failure } from '../schema/failure.js';
 import { HeadMark, type MissingRows } from './head-mark.js';
 import { makeFolder } from './make-folder.js';
-import { checkHeads, checkIntact, checkPresent, walBytes } from './sqlite-damage.js';
+import { checkHeads, checkIntact, checkPresent } from './sqlite-damage.js';
 import { databaseMissing, isLocked, openingFailure, unwritable } from './sqlite-failure.js';
 import { sqlite } from './sqlite-library.js';
 import { APPLICATION_ID, migrate } from './sqlite-migrations.js';
@@ -24,7 +24,6 @@ export interface SqliteFile {
   readonly mark: HeadMark;
   /** Acknowledged rows that are missing, if the loss was accepted. */
   readonly lost: readonly MissingRows[];
-  walBytes(): number;
   /** The file that was deleted or replaced, if any: writes to it are lost when the process ends. */
   displaced(): string | undefined;
   /** Keeps the mark where the database was, so that the next process does not treat the folder as new. */
@@ -79,7 +78,6 @@ export function openSqliteFile(folder: string, lockWaitMs: number, acceptLoss = 
     const files = [path, `${path}-wal`, join(dir, 'weir.heads')];
     return {
       ...{ dir, database, mark, lost, close },
-      walBytes: () => walBytes(path),
       displaced: displacedOf(files),
       leaveMark: () => leaveMark(dir, mark),
       hasRoom: () => hasRoom(dir),

@@ -33,9 +33,12 @@ function begin() {
   if (task !== 'count') write(known?.head ?? EMPTY, Number(commits));
   else
     store.commit(() => {
-      // All there is so far is in the database, and the log has counts alone from here on.
-      store.moveLog();
-      count(Number(commits));
+      setImmediate(() => {
+        // All there is so far is in the database, and the log has counts alone from here on.
+        store.close();
+        store = openSqliteStore({ dir, defer: setImmediate, lockWaitMs: 5_000 });
+        count(Number(commits));
+      });
     });
 }
 
