@@ -29,7 +29,6 @@ export class CandidateComparison {
   requests = 0;
   compared = none();
   readonly byKey = new Map<string, Compared>();
-  furtherKeys = none();
   readonly #limiter: Decider;
   readonly #candidate: Decider;
 
@@ -68,7 +67,6 @@ export class CandidateComparison {
     this.requests = 0;
     this.compared = none();
     this.byKey.clear();
-    this.furtherKeys = none();
   }
 
   /** @param happened the cycle of events that arrive late @param isOne whether `n` is the cost of one request */
@@ -86,7 +84,7 @@ export class CandidateComparison {
     if (would === undefined) return;
     this.requests += n;
     add(this.compared, limited, would);
-    if (name !== undefined && (limited !== would || this.byKey.has(name))) add(this.#ofKey(name), limited, would);
+    if (name !== undefined && (limited !== would || this.byKey.has(name))) this.#addToKey(name, limited, would);
   }
 
   // A shadow admits everything: what it would limit follows from its state.
@@ -114,12 +112,14 @@ export class CandidateComparison {
     }
   }
 
-  #ofKey(name: string): Compared {
+  #addToKey(name: string, limited: number, would: number): void {
     let known = this.byKey.get(name);
-    if (known === undefined && this.byKey.size >= MOST_KEYS) return this.furtherKeys;
-    known ??= none();
-    this.byKey.set(name, known);
-    return known;
+    if (known === undefined) {
+      if (this.byKey.size >= MOST_KEYS) return;
+      known = none();
+      this.byKey.set(name, known);
+    }
+    add(known, limited, would);
   }
 }
 

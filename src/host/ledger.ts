@@ -1,6 +1,6 @@
 // The way from a host to its observers: written, made durable, then published, in order.
 //
-//   row, emitted event ─► store ─ commit ─► durable ─► host events
+//   row ─► store ─ commit ─► durable ─► host events
 //
 // Nothing is published before it is durable. After a failed commit nothing more is written.
 import { type Observable, Subject } from 'rxjs';
@@ -13,16 +13,6 @@ import { instantIn } from '../time/cycle.js';
 
 export type HostEvent =
   | { readonly kind: 'row'; readonly row: AuditRow }
-  | {
-      readonly kind: 'emitted';
-      readonly event: string;
-      readonly machine: string;
-      readonly contractId: string;
-      readonly key?: string;
-      readonly cycle: number;
-      readonly count: number;
-      readonly seq: number;
-    }
   | {
       readonly kind: 'contract_failed';
       readonly machine: string;

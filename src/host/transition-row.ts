@@ -1,4 +1,4 @@
-// Turns a due transition into an audit row: operators fire, and prove if required; emitted events are announced.
+// Turns a due transition into an audit row: operators fire, and prove if required.
 import type { Due } from '../limiter/gate.js';
 import type { Plan } from '../limiter/plan.js';
 import { type Firing, fire } from '../operator/fire.js';
@@ -14,7 +14,7 @@ interface Moving {
 
 /** Writes the row of a transition, or of its failure. @returns whether the transition is taken */
 export function recordTransition(ledger: Ledger, { id, plan, machine }: Moving, due: Due, key?: string): boolean {
-  const { transition, event, count } = due;
+  const { transition, event } = due;
   const [from, to] = [plan.states[transition.from]!.name, plan.states[transition.to]!.name];
   const { cycle } = event;
   const ofKey = key === undefined ? {} : { key };
@@ -28,10 +28,6 @@ export function recordTransition(ledger: Ledger, { id, plan, machine }: Moving, 
     return false;
   }
   ledger.write(machine, { ...common, ...fired.fields, kind: 'transition', emitted: [...transition.emits] });
-  for (const emitted of transition.emits) {
-    const of = { machine: machine.slug, contractId: id, ...ofKey, seq: machine.head.seq };
-    ledger.announce({ kind: 'emitted', event: emitted, ...of, cycle, count });
-  }
   return true;
 }
 

@@ -34,7 +34,6 @@ export interface RequestFault {
   readonly kind: 'unexpected' | 'overloaded' | 'closed' | 'refused' | 'not_http' | 'other' | 'timed_out';
   readonly contract: number;
   readonly cycle: number;
-  readonly endedMs: number;
   readonly words: string;
 }
 
@@ -50,7 +49,6 @@ interface CycleCount {
   planned: number;
   sent: number;
   arrived: number;
-  admitted: number;
 }
 
 export class RequestLog {
@@ -89,9 +87,7 @@ export class RequestLog {
 
   decide(cycle: number, contract: number, answer: SeenAnswer, sentMs: number, answeredMs: number): void {
     this.answered += 1;
-    const count = this.of(cycle);
-    count.arrived += 1;
-    if (answer.admitted) count.admitted += 1;
+    this.of(cycle).arrived += 1;
     const cell = this.#cell(cycle, contract);
     cell.answers.push(answer);
     if (answer.admitted) {
@@ -112,7 +108,7 @@ export class RequestLog {
   of(cycle: number): CycleCount {
     let count = this.byCycle.get(cycle);
     if (count === undefined) {
-      count = { planned: 0, sent: 0, arrived: 0, admitted: 0 };
+      count = { planned: 0, sent: 0, arrived: 0 };
       this.byCycle.set(cycle, count);
     }
     return count;

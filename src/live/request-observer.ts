@@ -75,9 +75,9 @@ export class LoggedRequests implements RequestObserver {
     latency.answered({ intendedMs, sentMs, answeredMs, admitted, cycle: planned, phases: at });
   }
 
-  broke({ contract, cost, sentMs }: SentRequest, endedMs: number, kind: RequestFault['kind'], words: string): void {
+  broke({ contract, cost, sentMs }: SentRequest, _endedMs: number, kind: RequestFault['kind'], words: string): void {
     const { requestLog, cycleMs, apartMs = 0 } = this.#options;
-    requestLog.fail({ kind, contract, cycle: cycleOf(sentMs, cycleMs), endedMs, words });
+    requestLog.fail({ kind, contract, cycle: cycleOf(sentMs, cycleMs), words });
     if (kind === 'refused') return;
     const answeredMs = Number.POSITIVE_INFINITY;
     requestLog.seen.push({ contract, cost, sentMs: sentMs - apartMs, answeredMs, decision: 'unknown' });

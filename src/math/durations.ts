@@ -30,10 +30,6 @@ export class Durations {
   #sumMs = 0;
   readonly #histogram = growing();
 
-  get count(): number {
-    return this.#count;
-  }
-
   get meanMs(): number {
     return this.#count === 0 ? 0 : this.#sumMs / this.#count;
   }

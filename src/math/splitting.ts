@@ -41,7 +41,6 @@ export interface RareEvent {
   readonly mean: number;
   readonly low: number;
   readonly high: number;
-  readonly levels: readonly number[];
   readonly runs: number;
 }
 
@@ -77,7 +76,7 @@ export async function rareEvent(make: Make, seed: Seed, most: number): Promise<R
   }
   const shares = made.map(({ share }) => share);
   if (shares.every((share) => share === 0)) return undefined;
-  return { ...shareOf(shares), levels, runs: made.reduce((sum, { runs }) => sum + runs, pilot.runs) };
+  return { ...shareOf(shares), runs: made.reduce((sum, { runs }) => sum + runs, pilot.runs) };
 }
 
 function nextLevel(runs: readonly JudgedRun[], last: number): number | undefined {

@@ -55,7 +55,6 @@ function isOfStore(error: unknown): boolean {
 
 function take(hostEvent: HostEvent, { counts, active, streams, registry }: NodeContext): void {
   if (hostEvent.kind === 'contract_failed') counts.failedContracts += 1;
-  // Streams derive what a row emitted from the row.
   if (hostEvent.kind !== 'row') return;
   const { row } = hostEvent;
   if (row.kind === 'transition') counts.transitions += 1;

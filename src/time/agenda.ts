@@ -121,15 +121,6 @@ export class Agenda {
     if (ms > this.#now) this.#now = ms;
   }
 
-  clear(): void {
-    this.#settle();
-    // From the end, where removing one moves no other.
-    while (this.#size > 0) {
-      this.#release(this.#slots[this.#size - 1]!);
-      this.#remove(this.#size - 1);
-    }
-  }
-
   #settle(): void {
     if (!this.#vacant) return;
     this.#vacant = false;

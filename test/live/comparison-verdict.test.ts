@@ -14,11 +14,10 @@ const well: Health = {
   gone: undefined,
 };
 const difference: Difference = { cycle: 7, contract: 'all', figure: 'admitted', predicted: 1, observed: 2 };
-const fault = (kind: RequestFault['kind'], endedMs = 0): RequestFault => ({
+const fault = (kind: RequestFault['kind']): RequestFault => ({
   kind,
   contract: 0,
   cycle: 3,
-  endedMs,
   words: 'So.',
 });
 
@@ -84,8 +83,8 @@ const table: [name: string, given: Given, verdict: string, firstCycle: number | 
   ['the answers would fit too many limiters', { tooUncertain: 'So.' }, 'run invalid', undefined],
   ['they would, and still do not fit the model', { tooUncertain: 'So.', differences: [difference] }, 'node differs', 7],
   ['a status is none of a gate', { faults: [fault('unexpected')] }, 'node differs', 3],
-  ['it hangs up, and answers others afterwards', { faults: [fault('closed', 5)] }, 'run invalid', undefined],
-  ['what it sends is not HTTP, once', { faults: [fault('not_http', 5)] }, 'run invalid', undefined],
+  ['it hangs up, and answers others afterwards', { faults: [fault('closed')] }, 'run invalid', undefined],
+  ['what it sends is not HTTP, once', { faults: [fault('not_http')] }, 'run invalid', undefined],
   [
     'it is stopped, and a decision differs',
     { health: { isPartial: true }, differences: [difference] },
@@ -94,7 +93,7 @@ const table: [name: string, given: Given, verdict: string, firstCycle: number | 
   ],
   ['a stamp cannot be', { stampedOffMs: 9 }, 'node differs', 5],
   ['many requests are late', { late: 50 }, 'run invalid', undefined],
-  ['it hangs up, and answers nobody afterwards', { faults: [fault('closed', 50)] }, 'run invalid', undefined],
+  ['it hangs up, and answers nobody afterwards', { faults: [fault('closed')] }, 'run invalid', undefined],
   ['an answer does not come', { faults: [fault('timed_out')] }, 'run invalid', undefined],
   ['it says that it is overloaded', { faults: [fault('overloaded')] }, 'run invalid', undefined],
   ['it is gone', { faults: [fault('refused')], health: { gone: 'So.' } }, 'run invalid', undefined],

@@ -39,10 +39,12 @@ function run(spec: ClientSpec, instants: readonly number[]) {
     contracts: 1,
   });
   host.hostEvents.subscribe((hostEvent) => {
-    if (hostEvent.kind !== 'emitted') return;
-    told.push(`${hostEvent.cycle} ${hostEvent.event} at ${hostEvent.count}`);
-    if (hostEvent.event === 'rate_limited') population.rateLimited(0);
-    else population.rateRestored(0);
+    if (hostEvent.kind !== 'row') return;
+    for (const event of hostEvent.row.emitted) {
+      told.push(`${hostEvent.row.cycle} ${event} at ${hostEvent.row.inputs?.S}`);
+      if (event === 'rate_limited') population.rateLimited(0);
+      else population.rateRestored(0);
+    }
   });
   for (const ms of instants) clock.agenda.at(ms, Rank.arrival, () => population.arrive(0));
   clock.run();

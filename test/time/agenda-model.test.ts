@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { Agenda, type Task, type Ticket } from '../../src/time/agenda.js';
 import { Rank } from '../../src/time/rank.js';
 
-type Promised = Pick<Agenda, 'at' | 'cancel' | 'step' | 'clear' | 'nextDue' | 'now' | 'size'>;
+type Promised = Pick<Agenda, 'at' | 'cancel' | 'step' | 'nextDue' | 'now' | 'size'>;
 
 /** A list, sorted by due, rank and ticket whenever something was asked for; tickets are counted. */
 class SortedList implements Promised {
@@ -36,9 +36,6 @@ class SortedList implements Promised {
     first.task(first.due);
     return true;
   }
-  clear(): void {
-    this.#waiting = [];
-  }
 }
 
 type Command =
@@ -46,7 +43,7 @@ type Command =
   | { readonly does: 'at'; readonly due: number; readonly rank: Rank; readonly inside: readonly Command[] }
   /** Cancel one of all that were ever asked for. */
   | { readonly does: 'cancel'; readonly which: number }
-  | { readonly does: 'step' | 'clear' | 'look' };
+  | { readonly does: 'step' | 'look' };
 
 /** @param depth how many tasks deep a task may ask for another */
 function command(depth: number): fc.Arbitrary<Command> {
@@ -58,7 +55,6 @@ function command(depth: number): fc.Arbitrary<Command> {
     { weight: 4, arbitrary: fc.record({ does: fc.constant('cancel' as const), which: fc.nat() }) },
     { weight: 6, arbitrary: fc.constant<Command>({ does: 'step' }) },
     { weight: 2, arbitrary: fc.constant<Command>({ does: 'look' }) },
-    { weight: 1, arbitrary: fc.constant<Command>({ does: 'clear' }) },
   );
 }
 
@@ -84,9 +80,6 @@ function told(agenda: Promised, commands: readonly Command[]): string[] {
       }
       case 'step':
         lines.push(`stepped: ${agenda.step()}`);
-        return;
-      case 'clear':
-        agenda.clear();
         return;
       case 'look':
         lines.push(`now ${agenda.now}, ${agenda.size} wait, next due ${agenda.nextDue()}`);

@@ -52,10 +52,9 @@ export class Deciders {
   #madeMs: number | undefined;
   #sweepAt = FIRST_SWEEP;
 
-  constructor(definition: RuleDefinition, madeMs?: number) {
+  constructor(definition: RuleDefinition) {
     this.#rule = ruleOf(definition);
     this.#announces = definition.announces;
-    this.#madeMs = madeMs;
   }
 
   decideLine(text: string): Decided | Misread {

@@ -238,7 +238,6 @@ function steppedAxis(text: string): Stepped {
 /** By place `y * width + x`. An inferred point is the corner that represents it. */
 interface Explored {
   readonly width: number;
-  readonly height: number;
   readonly sampled: Map<number, Point>;
   readonly inferred: Map<number, Point>;
 }
@@ -275,7 +274,7 @@ async function explore(width: number, height: number, most: number, sample: Samp
       return rectangles(halves(x0, x1), halves(y0, y1));
     });
   }
-  const explored = { width, height, sampled, inferred };
+  const explored = { width, sampled, inferred };
   const border = [...sampled.keys()].filter((place) => {
     const [x, y] = [place % width, Math.floor(place / width)];
     const own = shareAt(explored, x, y);

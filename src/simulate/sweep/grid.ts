@@ -1,7 +1,6 @@
 // The cells of a sweep.
 //
 //   grid      every combination of values; the last axis changes fastest
-//   random    n cells, each axis drawn on its own
 //   latin     n cells; each axis is cut into n equal parts, and each part is drawn from once
 //             (Latin hypercube: McKay, Beckman, Conover, Technometrics 21, 1979)
 import { readLimit } from '../../limiter/products/limit-text.js';
@@ -14,7 +13,6 @@ import { Failure } from '../../schema/failure.js';
 export interface Grid {
   readonly set: readonly (string | Axis)[];
   readonly samples?: number | undefined;
-  readonly sampling?: 'latin' | 'random' | undefined;
 }
 
 export interface Cell {
@@ -33,8 +31,8 @@ export function axesOf({ set }: Grid): Axis[] {
 }
 
 /** @throws Failure `wrong_usage` */
-export function cellsOf(axes: readonly Axis[], { samples, sampling = 'latin' }: Grid, seed: Seed): Cell[] {
-  const shares = samples === undefined ? undefined : sharesOf(axes, samples, sampling, seed);
+export function cellsOf(axes: readonly Axis[], { samples }: Grid, seed: Seed): Cell[] {
+  const shares = samples === undefined ? undefined : sharesOf(axes, samples, seed);
   if (shares !== undefined)
     return shares.map((row, cell) => ({ cell, set: setOf(axes, (axis, index) => axis.at(row[index]!)) }));
   const open = axes.find(({ values }) => values === undefined);
@@ -71,12 +69,11 @@ function setOf(axes: readonly Axis[], value: (axis: Axis, index: number) => Json
   return Object.fromEntries(fields.flatMap((each) => Object.entries(each)));
 }
 
-function sharesOf(axes: readonly Axis[], n: number, sampling: 'latin' | 'random', seed: Seed): number[][] {
+function sharesOf(axes: readonly Axis[], n: number, seed: Seed): number[][] {
   if (!(Number.isInteger(n) && n >= 1 && n <= MOST_CELLS))
     throw wrongSweep(`samples must be a whole number from 1 to ${MOST_CELLS}.`, 'For example --samples 100.');
   const columns = axes.map(({ path }) => {
     const draws = new RandomStream(seed, `sweep/${path}`);
-    if (sampling === 'random') return Array.from({ length: n }, () => draws.uniform());
     const parts = Array.from({ length: n }, (_, index) => index);
     // Fisher-Yates shuffle.
     for (let last = n - 1; last > 0; last -= 1) {

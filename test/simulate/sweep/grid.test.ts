@@ -51,7 +51,7 @@ describe('samples', () => {
 
   it('of two axes are drawn apart', () => {
     const set = ['a=1..1000', 'b=1..1000'];
-    const drawn = cellsOf(axesOf({ set }), { set, samples: 50, sampling: 'random' }, 3);
+    const drawn = cellsOf(axesOf({ set }), { set, samples: 50 }, 3);
     expect(drawn.some(({ set: { a, b } }) => a !== b)).toBe(true);
   });
 });
