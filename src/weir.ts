@@ -28,17 +28,14 @@ export {
   type LimiterOptions,
   type WindowOptions,
 } from './actor/create-limiter.js';
-export { type ConnectedNode, type ConnectOptions, connect, type FollowOptions } from './client/connect.js';
-export { endpoints } from './client/endpoints.js';
-export type { StreamMessage } from './client/event-stream.js';
 export type { ContractDefinition } from './limiter/definition.js';
 export { restoresInCycles } from './limiter/forecast.js';
 export type { AggregateEvent, ContractEmitted, MoveEvent } from './limiter/guards.js';
 export { type LoadRun, toResult } from './live/live-rows.js';
 export { type LoadOptions, load, load$ } from './live/load.js';
 export type { LoadResult } from './live/result.js';
-export type { FindOperator, Operator } from './operator/operator.js';
-export { OperatorRegistry, standardOperators } from './operator/registry.js';
+export type { Operator } from './operator/operator.js';
+export { standardOperators } from './operator/registry.js';
 export { differencesBetween as compare } from './outcome/cycle-differences.js';
 export type { CycleRow, RowTransition, RunShape } from './outcome/cycle-row.js';
 export { type Difference, Outcome } from './outcome/outcome-schema.js';

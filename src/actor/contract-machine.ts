@@ -17,7 +17,6 @@ import {
 } from '../limiter/guards.js';
 import type { Plan } from '../limiter/plan.js';
 import { configOfPlan, planContract } from '../limiter/validate.js';
-import type { FindOperator } from '../operator/operator.js';
 import { relaying } from './actor-system.js';
 
 /** `contractSetup.createMachine(config)` runs a config from a file. */
@@ -60,30 +59,23 @@ export type ContractMachine = StateMachine<{ heldUntilCycle: number }, ContractE
  *
  * @throws Failure as `planContract`
  */
-export function contractMachine(definition: ContractDefinition | object, findOperator?: FindOperator): ContractMachine {
-  return machineOfPlan(planContract(definition, findOperator));
+export function contractMachine(definition: ContractDefinition | object): ContractMachine {
+  return machineOf(configOfPlan(planContract(definition)));
 }
 
-function machineOfPlan(plan: Plan): ContractMachine {
-  return remembered(machines, plan, () => configOfPlan(plan));
+function machineOf(config: object): ContractMachine {
+  return contractSetup.createMachine(config as never) as unknown as ContractMachine;
 }
+
+const relayingMachines = new WeakMap<Plan, ContractMachine>();
 
 /** For an actor system: its actors send in their own names. */
 export function relayingMachineOf(plan: Plan): ContractMachine {
-  return remembered(relayingMachines, plan, () => {
-    const config = configOfPlan(plan);
-    return { ...config, on: { ...config.on, ...relaying } };
-  });
-}
-
-const machines = new WeakMap<Plan, ContractMachine>();
-const relayingMachines = new WeakMap<Plan, ContractMachine>();
-
-function remembered(known: WeakMap<Plan, ContractMachine>, plan: Plan, config: () => object): ContractMachine {
-  let machine = known.get(plan);
+  let machine = relayingMachines.get(plan);
   if (machine === undefined) {
-    machine = contractSetup.createMachine(config() as never) as unknown as ContractMachine;
-    known.set(plan, machine);
+    const config = configOfPlan(plan);
+    machine = machineOf({ ...config, on: { ...config.on, ...relaying } });
+    relayingMachines.set(plan, machine);
   }
   return machine;
 }

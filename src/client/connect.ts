@@ -6,15 +6,12 @@
 // This does not detect a man in the middle who relays every message; that takes TLS.
 import { randomBytes } from 'node:crypto';
 import { proveKey, publicKey } from '../api/node.js';
-import { KeyRing } from '../record/key-ring.js';
 import type { Succession } from '../record/row.js';
 import { fingerprintOf, isRawKey, proofHolds, publicKeyFrom } from '../record/signing.js';
-import { pinnedIn, trustIn } from '../record/verify-export.js';
 import { Failure } from '../schema/failure.js';
 import type { ApiClient, CallOptions, CredentialHeaders } from './api-client.js';
 import { baseUrlFrom, insecure, isReadable } from './base-url.js';
 import { NodeConnection } from './checked-client.js';
-import { follow, type StreamMessage } from './event-stream.js';
 
 export interface ShownKey {
   readonly public_key: string;
@@ -89,70 +86,6 @@ export function bearer(key: string): CredentialHeaders {
   throw new Failure('wrong_usage', {
     what: 'A key is one word of printable ASCII.',
     fix: 'Give it as `weir node mint` prints it.',
-  });
-}
-
-export interface ConnectOptions {
-  /** API key. Default: public routes only. */
-  readonly credential?: string | undefined;
-  /** The node's key: PEM, base64 or `SHA256:…`. Signed successors are accepted. Default: any key the node proves. */
-  readonly pin?: string | undefined;
-  /** Whether the credential may be sent by plain http to another machine. Default: false. */
-  readonly insecure?: boolean | undefined;
-}
-
-export interface FollowOptions {
-  /** The last known row of the record. Default: 0, everything. */
-  readonly afterSeq?: number;
-  readonly signal?: AbortSignal;
-}
-
-export interface ConnectedNode {
-  readonly url: string;
-  /** `SHA256:…` of the proven key. */
-  readonly fingerprint: string;
-  /** Example: `node.call(endpoints.countOne, { params: { slug }, body: { type: 'request' } })`. */
-  readonly call: ApiClient['call'];
-  /** Every message of a machine exactly once, across reconnects. */
-  follow(slug: string, options?: FollowOptions): AsyncGenerator<StreamMessage>;
-  close(): Promise<void>;
-}
-
-/**
- * A client of a node. It reads and writes no file.
- * @throws Failure `wrong_usage`, `node_unreachable`, `answer_unreadable`, `key_unproved`, `insecure_connection`,
- * `key_changed` (another key than the pin), `invalid_input` (unreadable pin)
- */
-export async function connect(url: string, options: ConnectOptions = {}): Promise<ConnectedNode> {
-  const { credential, pin, insecure: isInsecure } = options;
-  const credentials = credential === undefined ? {} : bearer(credential);
-  const node = await reach(url, isInsecure);
-  try {
-    if (credential !== undefined) node.refuseInsecure();
-    if (pin !== undefined) refuseOther(node, pin);
-    await node.prove();
-  } catch (error) {
-    await node.close();
-    throw error;
-  }
-  const api = node.as(credentials);
-  return {
-    url: node.url,
-    fingerprint: fingerprintOf(publicKeyFrom(node.shown.public_key)),
-    call: (endpoint, ...ask) => api.call(endpoint, ...ask),
-    follow: (slug, { afterSeq = 0, signal = new AbortController().signal } = {}) =>
-      follow(api, slug, { afterSeq, signal, prove: node.prove }),
-    close: () => node.close(),
-  };
-}
-
-function refuseOther({ url, shown: { public_key: named, successions } }: Reached, pin: string): void {
-  const pinned = pinnedIn(trustIn(pin), named, successions);
-  if (pinned !== undefined && 'ring' in KeyRing.read({ pinned, named, successions })) return;
-  throw new Failure('key_changed', {
-    what: `The node at ${url} is not the pinned one; nothing was sent to it.`,
-    why: `It shows the key ${fingerprintOf(publicKeyFrom(named))}, and the pinned one has signed no such successor.`,
-    fix: 'Ask the operator of the node.',
   });
 }
 

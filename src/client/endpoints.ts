@@ -1,4 +1,4 @@
-// The endpoints of a node by name, for `connect`: node.call(endpoints.countOne, { params: { slug: 'edge' }, body: { type: 'request' } }).
+// The endpoints of a node by name, as `WeirClient.call` and the OpenAPI document have them.
 import { changeContract, promoteCandidate, showCandidate } from '../api/changes.js';
 import {
   createContract,

@@ -8,8 +8,6 @@ import { adaptedImage, upgradedImage } from '../limiter/carry-over.js';
 import type { GateImage } from '../limiter/gate.js';
 import { finish, type Plan, type Steps } from '../limiter/plan.js';
 import { planContract } from '../limiter/validate.js';
-import type { FindOperator } from '../operator/operator.js';
-import { findStandardOperator } from '../operator/registry.js';
 import type { AuditEntry, AuditRow } from '../record/row.js';
 import { Failure } from '../schema/failure.js';
 import { hexOf, sha256 } from '../schema/sha256.js';
@@ -31,8 +29,6 @@ import { Wakes } from './wakes.js';
 interface HostOptions {
   readonly clock: Clock;
   readonly store: Store;
-  /** Operators that definitions may name. Default: the standard ones. */
-  readonly findOperator?: FindOperator;
   /** Called once, before any wake-up; afterwards the clock must not be behind the newest stored cycle. */
   readonly holdClock?: (newestCycle: number) => void;
   /** Throws if there is no memory for another key. Default: never throws. */
@@ -72,21 +68,18 @@ export class Host {
   readonly machines = new Map<string, Machine>();
   readonly contracts = new Map<string, Contract>();
   readonly keyed = new Set<Contract>();
-  /** Rows, emitted events and failed contracts, each once it is durable. */
+  /** Rows and failed contracts, each once it is durable. */
   readonly hostEvents: Observable<HostEvent>;
-  readonly findOperator: FindOperator;
   readonly #clock: Clock;
   readonly #store: Store;
   readonly #ledger: Ledger;
   readonly #claimMemory: HostOptions['claimMemory'];
-  readonly #plans: SharedPlans;
+  readonly #plans = new SharedPlans();
   #changes = new Subject<HostChange>();
 
-  constructor({ clock, store, findOperator = findStandardOperator, holdClock, claimMemory }: HostOptions) {
+  constructor({ clock, store, holdClock, claimMemory }: HostOptions) {
     this.#clock = clock;
     this.#store = store;
-    this.findOperator = findOperator;
-    this.#plans = new SharedPlans(findOperator);
     this.#ledger = new Ledger(clock, store);
     this.hostEvents = this.#ledger.hostEvents;
     this.#claimMemory = claimMemory;
@@ -112,10 +105,10 @@ export class Host {
 
   /** First evaluated without an event in the next cycle. @throws Failure `machine_not_found`, and as `planContract` */
   createContract(slug: string, definition: unknown, templateId?: string, keyed?: KeyedImage): Contract {
-    return this.createPlanned(slug, planContract(definition, this.findOperator), { templateId, keyed });
+    return this.createPlanned(slug, planContract(definition), { templateId, keyed });
   }
 
-  /** The plan must be made with this host's operators. Contracts with equal definitions share one plan. */
+  /** Contracts with equal definitions share one plan. */
   createPlanned(slug: string, planned: Plan, { templateId, by, keyed, name }: ContractOptions = {}): Contract {
     const machine = this.machine(slug);
     machine.refuseName(name);

@@ -2,11 +2,9 @@
 import type { ContractDefinition } from '../limiter/definition.js';
 import type { Plan } from '../limiter/plan.js';
 import { planContract } from '../limiter/validate.js';
-import type { FindOperator } from '../operator/operator.js';
 import { digestOf } from '../schema/canonical.js';
 
 export class SharedPlans {
-  readonly #findOperator: FindOperator;
   /** By the JSON text of the definition, because the order of states matters. */
   readonly #byText = new Map<string, WeakRef<Plan>>();
   readonly #collected = new FinalizationRegistry<string>((text) => {
@@ -15,10 +13,6 @@ export class SharedPlans {
   readonly #digests = new WeakMap<Plan, string>();
   /** Fast path: a store returns the same object for contracts with one definition. */
   readonly #byDefinition = new WeakMap<ContractDefinition, Plan>();
-
-  constructor(findOperator: FindOperator) {
-    this.#findOperator = findOperator;
-  }
 
   of(plan: Plan): Plan {
     const text = JSON.stringify(plan.definition);
@@ -32,7 +26,7 @@ export class SharedPlans {
   ofStored(definition: ContractDefinition): Plan {
     const known = this.#byDefinition.get(definition);
     if (known !== undefined) return known;
-    const plan = this.of(planContract(definition, this.#findOperator, { isStored: true }));
+    const plan = this.of(planContract(definition, { isStored: true }));
     this.#byDefinition.set(definition, plan);
     return plan;
   }

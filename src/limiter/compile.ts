@@ -4,13 +4,13 @@
 //   count     0 ........ 100 | 101 ..........
 //   allowing  [ band         ]  fires            leaves at count > 100
 //   limiting    fires        [ band ...          leaves at count <= 100
-import type { FindOperator } from '../operator/operator.js';
+import { findOperator } from '../operator/registry.js';
 import { complement, has, type IntegerSet, rangeAround, union } from './expression/integer-set.js';
 import { integerSetOf } from './guards.js';
 import type { MachineConfig } from './machine-config.js';
 import type { Aggregate, CompiledMachine, CompiledState, CompiledTransition, Steps } from './plan.js';
 
-export function* compile(config: MachineConfig, findOperator: FindOperator): Steps<CompiledMachine> {
+export function* compile(config: MachineConfig): Steps<CompiledMachine> {
   const names = Object.keys(config.states);
   const aggregates = aggregatesOf(config);
   const states: CompiledState[] = [];

@@ -1,6 +1,6 @@
 // The machine of a definition as an XState config: plain JSON, so it can be stored, sent and opened in XState's visual tools. compile.ts
 // compiles it for decisions. The meaning of its guards and actions: guards.ts.
-import type { FindOperator } from '../operator/operator.js';
+import { findOperator } from '../operator/registry.js';
 import type { Fault } from '../schema/failure.js';
 import {
   aggregateWords,
@@ -51,10 +51,9 @@ const needs = {
   run: "import { createActor } from 'xstate'; import { contractMachine } from '@weir/cli'; createActor(contractMachine(config)).start()",
 };
 
-/** `faults` are unreadable conditions. @param findOperator says which operators always need a proof */
+/** `faults` are unreadable conditions. */
 export function* configOf(
   definition: ContractDefinition,
-  findOperator: FindOperator,
 ): Steps<{ readonly config: MachineConfig; readonly faults: readonly Fault[] }> {
   const { states, transitions, ...rest } = definition;
   const conditions = new Conditions(definition);
@@ -63,7 +62,7 @@ export function* configOf(
     const { from, to: target, trigger, fires_when: further = null } = transition;
     const countIn = conditions.countIn(index, transition);
     const aggregate = countIn?.aggregate ?? 0;
-    const actions = actionsOf(index, transition, aggregate, findOperator);
+    const actions = actionsOf(index, transition, aggregate);
     const conditionText = isOnAggregate(trigger) ? `${trigger.condition} (${aggregateWords(trigger, definition)})` : '';
     edges.push({
       from,
@@ -121,7 +120,6 @@ function actionsOf(
   index: number,
   { operator, inputs = {}, proof_required, post_actions = [] }: TransitionDefinition,
   aggregate: number,
-  findOperator: FindOperator,
 ): Taken['actions'] {
   const needsProof = proof_required ?? findOperator(operator)?.proofRequired ?? false;
   const fire: Fire = { transition: index, operator, inputs: { ...inputs }, proof_required: needsProof };

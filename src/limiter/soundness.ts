@@ -1,12 +1,12 @@
 // Whether a definition can run: its operators exist, its states can be reached, its triggers can fire. settling.ts checks that it settles.
 import { fire } from '../operator/fire.js';
-import type { FindOperator } from '../operator/operator.js';
+import { findOperator } from '../operator/registry.js';
 import { meantOr } from '../schema/did-you-mean.js';
 import type { Fault } from '../schema/failure.js';
 import type { ContractDefinition } from './definition.js';
 import type { CompiledTransition, Plan, Steps } from './plan.js';
 
-export function* operatorFaults(definition: ContractDefinition, findOperator: FindOperator): Steps<Fault[]> {
+export function* operatorFaults(definition: ContractDefinition): Steps<Fault[]> {
   const faults: Fault[] = [];
   for (const [index, { operator: id, proof_required, inputs = {} }] of definition.transitions.entries()) {
     yield 1 / 8 + Object.keys(inputs).length / 8;

@@ -1,7 +1,5 @@
 // The two stages that every definition passes before it runs: (1) parsing, by the schema and of its conditions; (2) soundness
 // (soundness.ts, settling.ts).
-import type { FindOperator } from '../operator/operator.js';
-import { findStandardOperator } from '../operator/registry.js';
 import { compileSchema } from '../schema/compile-schema.js';
 import { Failure, type FailureCode, type Fault, firstOf, placed } from '../schema/failure.js';
 import { faultsOf } from '../schema/schema-faults.js';
@@ -25,29 +23,20 @@ const triggers = {
  * @param input a definition, or the JSON of an XState machine @param options.isStored skips newer checks
  * @throws Failure `invalid_definition`, `invalid_expression`: stage 1; `operator_not_registered`, `definition_unsound`: 2
  */
-export function planContract(
-  input: unknown,
-  findOperator: FindOperator = findStandardOperator,
-  options: { readonly isStored?: boolean } = {},
-): Plan {
-  return finish(planInSteps(input, findOperator, options));
+export function planContract(input: unknown, options: { readonly isStored?: boolean } = {}): Plan {
+  return finish(planInSteps(input, options));
 }
 
-export function configOfPlan({ definition, transitions }: Plan): MachineConfig {
-  const operators = new Map(transitions.map(({ operator }) => [operator.id, operator]));
-  return finish(configOf(definition, (id) => operators.get(id))).config;
+export function configOfPlan({ definition }: Plan): MachineConfig {
+  return finish(configOf(definition)).config;
 }
 
 /** As `planContract`, in steps: a definition of 128 KiB takes some 30 ms. */
-export function* planInSteps(
-  input: unknown,
-  findOperator: FindOperator,
-  options: { readonly isStored?: boolean } = {},
-): Steps<Plan> {
-  if (!isDrawn(input)) return yield* planDefinition(input, findOperator, options);
+export function* planInSteps(input: unknown, options: { readonly isStored?: boolean } = {}): Steps<Plan> {
+  if (!isDrawn(input)) return yield* planDefinition(input, options);
   const { definition, drawnPath } = readDrawn(input);
   try {
-    return yield* planDefinition(definition, findOperator, options);
+    return yield* planDefinition(definition, options);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const faults = error.faults.map((fault) => ({ ...fault, path: drawnPath(fault.path) }));
@@ -56,19 +45,15 @@ export function* planInSteps(
   }
 }
 
-function* planDefinition(
-  input: unknown,
-  findOperator: FindOperator,
-  { isStored = false }: { readonly isStored?: boolean },
-): Steps<Plan> {
+function* planDefinition(input: unknown, { isStored = false }: { readonly isStored?: boolean }): Steps<Plan> {
   const definition = parseDefinition(input);
   yield definition.transitions.length / 8;
-  const { config, faults } = yield* configOf(definition, findOperator);
+  const { config, faults } = yield* configOf(definition);
   refuse('invalid_expression', faults);
-  refuse('operator_not_registered', yield* operatorFaults(definition, findOperator));
+  refuse('operator_not_registered', yield* operatorFaults(definition));
   refuse('definition_unsound', [...triggerKindFaults(definition), ...structureFaults(definition)]);
   yield definition.transitions.length / 8;
-  const machine = yield* compile(config, findOperator);
+  const machine = yield* compile(config);
   const rule = definition.rule === undefined ? undefined : planRule(definition.rule);
   const thresholds = rule === undefined ? machine.thresholds : [rule.most];
   const plan: Plan = { ...machine, definition, rule, thresholds, isShadow: definition.shadow === true };

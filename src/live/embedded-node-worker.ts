@@ -3,7 +3,6 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { rateLimiter } from '../limiter/rate-limiter.js';
 import { planContract } from '../limiter/validate.js';
 import { startNode } from '../node/node.js';
-import { standardOperators } from '../operator/registry.js';
 import { generateSigner } from '../record/signing.js';
 import { assert, Failure } from '../schema/failure.js';
 import { openSqliteStore } from '../store/sqlite.js';
@@ -40,8 +39,7 @@ try {
 
 /** Uses a gate of its own that opens and shuts all the time, so that deciding, moving and recording get compiled. */
 async function warmUpAt(url: string): Promise<void> {
-  const operators = standardOperators();
-  const plan = planContract(rateLimiter({ threshold: 64, within: 2 }), (id) => operators.get(id));
+  const plan = planContract(rateLimiter({ threshold: 64, within: 2 }));
   const connection = await connectTo(url, { cycleMs: undefined });
   try {
     const target = await WeirTarget.prepare(connection.nodes[0]!, { ...connection, plan, names: ['all'] });

@@ -1,7 +1,6 @@
 // Makes everything that serves the requests of a node, each with what it needs. Handlers of routes get all of it. Port, start and close are
 // in node.ts.
 import { Host } from '../host/host.js';
-import { type OperatorRegistry, standardOperators } from '../operator/registry.js';
 import { KeyRing } from '../record/key-ring.js';
 import type { Succession } from '../record/row.js';
 import type { Signer } from '../record/signing.js';
@@ -65,7 +64,6 @@ export interface NodeContextOptions {
   /** Rows kept per record; a signed cut replaces older ones. Default: all. */
   readonly keepRows?: number | undefined;
   readonly durability?: DurabilityMode;
-  readonly operators?: OperatorRegistry;
   /** For one of many nodes over one Redis; its store is then in memory, and nothing counts in it. */
   readonly network?: Pick<NetworkOptions, 'connection' | 'directory' | 'mark'>;
   /** Addresses or networks of proxies whose `X-Forwarded-*` is trusted. Default: none. */
@@ -88,7 +86,6 @@ export function createNodeContext(options: NodeContextOptions, surface: Surface)
     ...{ clock, host, limits, record, access, queue, counts, sockets, streams },
     memory: base.memory,
     credentials: options.credentials,
-    operators: base.operators,
     identity: { version: VERSION, signer: options.signer, successions: options.successions ?? [] },
     verifications: new Verifications({
       store: record,
@@ -122,11 +119,9 @@ function permanentContext(options: NodeContextOptions) {
   const set = { ...defaultLimits, ...options.limits };
   const limits = store instanceof MemoryStore && options.network === undefined ? withinHeap(set) : set;
   const memory = options.memoryGuard ?? new MemoryGuard();
-  const operators = options.operators ?? standardOperators();
   const host = new Host({
     clock,
     store,
-    findOperator: (id) => operators.get(id),
     holdClock: (newestCycle) => holdClock(clock, newestCycle),
     claimMemory: () => memory.refuse('The event was not counted.'),
   });
@@ -135,7 +130,7 @@ function permanentContext(options: NodeContextOptions) {
   const network = options.network && new Network({ ...options.network, clock, signer, limits, onError }, host);
   const queue = new CallerQueue(clock);
   return {
-    ...{ clock, store, credentials, signer, onError, limits, memory, operators, host, counts, network, queue },
+    ...{ clock, store, credentials, signer, onError, limits, memory, host, counts, network, queue },
     keepRows: options.keepRows,
     sockets: new Sockets(limits.sockets, options.trustProxy ?? []),
     durability: new Durability(host, clock, options.durability ?? 'cycle', () => clock.monotonicMs(), onCommit),

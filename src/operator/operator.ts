@@ -49,5 +49,3 @@ export interface Operator {
   /** Repeats the second method: false for any changed proof, result or input. */
   readonly verify: (inputs: Inputs, result: number, proof: Proof) => boolean;
 }
-
-export type FindOperator = (id: string) => Operator | undefined;

@@ -7,44 +7,28 @@ import { harmonicOscillator } from './harmonic-oscillator.js';
 import { idealGas } from './ideal-gas.js';
 import { ko42 } from './ko42.js';
 import { newtonSecondLaw } from './newton-second-law.js';
-import type { FindOperator, Operator, ReferenceCase } from './operator.js';
+import type { Operator, ReferenceCase } from './operator.js';
 import { universalGravitation } from './universal-gravitation.js';
 
-export class OperatorRegistry {
-  readonly #operators = new Map<string, Operator>();
-
-  /** @throws Bug for an id that is taken or malformed, a physics operator with under three cases, or a case that fails */
-  constructor(operators: Iterable<Operator>) {
-    for (const operator of operators) this.#register(operator);
-  }
-
-  has(id: string): boolean {
-    return this.#operators.has(id);
-  }
-
-  get(id: string): Operator | undefined {
-    return this.#operators.get(id);
-  }
-
-  list(): readonly Operator[] {
-    return [...this.#operators.values()];
-  }
-
-  #register(operator: Operator): void {
+/** By id. @throws Bug for an id that is taken or malformed, a physics operator with under three cases, or a case that fails */
+export function registered(operators: Iterable<Operator>): ReadonlyMap<string, Operator> {
+  const byId = new Map<string, Operator>();
+  for (const operator of operators) {
     const { id, kind, cases } = operator;
     assert(/^[A-Z][A-Z0-9]{0,31}$/.test(id), `the operator id "${id}" is of upper-case letters and digits`);
-    assert(!this.#operators.has(id), `the operator id ${id} is free`);
+    assert(!byId.has(id), `the operator id ${id} is free`);
     assert(kind !== 'physics' || cases.length >= 3, `the physics operator ${id} has three reference cases`);
     for (const reference of cases) assertHolds(operator, reference);
-    this.#operators.set(id, operator);
+    byId.set(id, operator);
   }
+  return byId;
 }
 
-let standard: OperatorRegistry | undefined;
+let standard: ReadonlyMap<string, Operator> | undefined;
 
 /** The substrate and the physics set: one registry for all, made at the first call. */
-export function standardOperators(): OperatorRegistry {
-  standard ??= new OperatorRegistry([
+export function standardOperators(): ReadonlyMap<string, Operator> {
+  standard ??= registered([
     ko42,
     newtonSecondLaw,
     universalGravitation,
@@ -56,8 +40,9 @@ export function standardOperators(): OperatorRegistry {
   return standard;
 }
 
-/** The default wherever a caller may pass others. */
-export const findStandardOperator: FindOperator = (id) => standardOperators().get(id);
+export function findOperator(id: string): Operator | undefined {
+  return standardOperators().get(id);
+}
 
 function assertHolds(operator: Operator, { inputs, result, tolerance, source }: ReferenceCase): void {
   const firing = fire(operator, inputs, inputs['cycle'] ?? 0);

@@ -1,8 +1,8 @@
 // Repeats the operators of an audit row and compares the results with the row. verify-record.ts checks the rest.
 
 import { fire } from '../operator/fire.js';
-import type { FindOperator, Inputs } from '../operator/operator.js';
-import { findStandardOperator } from '../operator/registry.js';
+import type { Inputs } from '../operator/operator.js';
+import { findOperator } from '../operator/registry.js';
 import type { AuditEntry } from './row.js';
 
 export type FiredRow = Pick<
@@ -18,15 +18,15 @@ export type FiredRow = Pick<
 >;
 
 /** Repeats the operators, and the proof if the row has its digest, to the last bit. Returns the first fault in words. */
-export function recheck(row: FiredRow, findOperator: FindOperator = findStandardOperator): string | undefined {
+export function recheck(row: FiredRow): string | undefined {
   const { cycle, operator, inputs, result, substrate } = row;
   if (!Number.isSafeInteger(cycle)) return `${cycle} is no cycle.`;
   if (operator === undefined || inputs === undefined || result === undefined) {
     return 'The row does not say which operator was fired, with which inputs and result.';
   }
-  const fault = recheckFiring(row, { operator, inputs, result }, findOperator);
+  const fault = recheckFiring(row, { operator, inputs, result });
   if (fault !== undefined) return fault;
-  if (substrate !== undefined) return recheckFiring({ cycle }, substrate, findOperator);
+  if (substrate !== undefined) return recheckFiring({ cycle }, substrate);
   return findOperator(operator)?.kind === 'substrate'
     ? undefined
     : `The row lacks the substrate operator, which is fired beside ${operator}.`;
@@ -38,7 +38,7 @@ interface RecordedFiring {
   readonly result: number;
 }
 
-function recheckFiring(row: FiredRow, recorded: RecordedFiring, findOperator: FindOperator): string | undefined {
+function recheckFiring(row: FiredRow, recorded: RecordedFiring): string | undefined {
   const { operator: id, inputs, result } = recorded;
   const { operator_version: version, master_equation_block: equation, proof_digest: digest } = row;
   const operator = findOperator(id);

@@ -24,8 +24,6 @@ export interface VerifyExportOptions {
   readonly nodes?: readonly string[];
   /** Successions of the pinned key known to the reader: see `KeyRing.read`. */
   readonly known?: readonly Succession[];
-  /** Checkpoints of this record from another source, signed by the pinned key. */
-  readonly checkpoints?: readonly unknown[];
 }
 
 interface VerifyRecordOptions {
@@ -71,17 +69,16 @@ export class ExportVerifier {
   readonly #nodes: readonly string[];
   /** The key of a saved checkpoint: without a pin, a record must continue with it or with its successors. */
   #saved: string | undefined;
-  readonly #record: RecordVerifier;
+  readonly #record = new RecordVerifier();
   #partialLine = Buffer.alloc(0);
   #line = 0;
   #closing: ParsedClosing | undefined;
 
-  constructor({ pinned, fingerprint, nodes = [], known = [], checkpoints = [] }: VerifyExportOptions = {}) {
+  constructor({ pinned, fingerprint, nodes = [], known = [] }: VerifyExportOptions = {}) {
     this.#pinned = pinned;
     this.#nodes = nodes;
     this.#fingerprint = fingerprint;
     this.#known = known;
-    this.#record = new RecordVerifier({ keys: pinned && KeyRing.pinning(pinned), checkpoints });
   }
 
   /** A signed head, to be saved as a checkpoint. Undefined until it has been read. */
@@ -206,8 +203,8 @@ export class ExportVerifier {
   }
 }
 
-/** A fingerprint is looked up among the keys that a record or a node names. */
-export function pinnedIn(
+/** A fingerprint is looked up among the keys that a record names. */
+function pinnedIn(
   { pinned, fingerprint }: Pick<VerifyExportOptions, 'pinned' | 'fingerprint'>,
   named: string,
   successions: readonly unknown[],

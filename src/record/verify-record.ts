@@ -1,6 +1,5 @@
 // Verifies a record row by row in bounded memory, and reports the first fault. key-ring.ts decides which keys to trust.
 
-import type { FindOperator } from '../operator/operator.js';
 import { EMPTY, type Head, hashOf } from './chain.js';
 import type { KeyRing } from './key-ring.js';
 import { recheck } from './recheck.js';
@@ -14,7 +13,6 @@ export interface VerifyOptions {
   /** Required if there is a checkpoint. */
   readonly keys?: KeyRing | undefined;
   readonly checkpoints?: readonly unknown[];
-  readonly findOperator?: FindOperator;
 }
 
 type Fault = readonly [check: Check, reason: string];
@@ -26,7 +24,6 @@ type Fault = readonly [check: Check, reason: string];
  */
 export class RecordVerifier {
   readonly #keys: KeyRing | undefined;
-  readonly #findOperator: FindOperator | undefined;
   #machine: string | null = null;
   #head = EMPTY;
   #cycle = 0;
@@ -42,9 +39,8 @@ export class RecordVerifier {
   #newest: SignedHead | null = null;
   #broken: Broken | null = null;
 
-  constructor({ keys, checkpoints = [], findOperator }: VerifyOptions = {}) {
+  constructor({ keys, checkpoints = [] }: VerifyOptions = {}) {
     this.#keys = keys;
-    this.#findOperator = findOperator;
     for (const checkpoint of checkpoints) this.checkpoint(checkpoint, 0);
   }
 
@@ -212,7 +208,7 @@ export class RecordVerifier {
       return ['cycle', `Its cycle ${row.cycle} lies before that of the row before, ${this.#cycle}.`];
     const state = this.#states.faultOf(row);
     if (state !== undefined) return ['state', state];
-    const proof = row.kind === 'transition' ? recheck(row, this.#findOperator) : undefined;
+    const proof = row.kind === 'transition' ? recheck(row) : undefined;
     if (proof !== undefined) return ['proof', proof];
     const signed = this.#ahead.get(row.seq);
     return signed && checkpointFault(signed, row.hash, row.cycle);

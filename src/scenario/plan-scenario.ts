@@ -13,7 +13,6 @@ import {
 } from '../limiter/products/limiter-spec.js';
 import { planContract } from '../limiter/validate.js';
 import { drawsOf } from '../math/random.js';
-import type { FindOperator } from '../operator/operator.js';
 import { parseExpectation } from '../outcome/expectation.js';
 import { parseStretch } from '../outcome/stretch.js';
 import { compileSchema } from '../schema/compile-schema.js';
@@ -42,16 +41,11 @@ export type ScenarioObject = Omit<Scenario, 'arrivals' | 'clients'> & {
 };
 
 /**
- * @param findOperator operators for definitions; default: the standard ones
  * @throws Failure `invalid_yaml`, `invalid_input` with the place of every fault, or those of `planContract`
  */
-export function planScenario(
-  given: string | ScenarioObject,
-  source: ScenarioSource,
-  findOperator?: FindOperator,
-): LoadedScenario {
+export function planScenario(given: string | ScenarioObject, source: ScenarioSource): LoadedScenario {
   const document = typeof given === 'string' ? readDocument(given, source.path) : documentOf(given);
-  return planned(document, source, findOperator);
+  return planned(document, source);
 }
 
 function documentOf(source: ScenarioObject): ScenarioDocument {
@@ -69,16 +63,12 @@ type PlannedScenario = Omit<ScenarioObject, 'arrivals'> & {
   readonly arrivals?: readonly (ArrivalSpec | CustomArrivalSpec)[];
 };
 
-function planned(
-  document: ScenarioDocument,
-  source: ScenarioSource,
-  findOperator: FindOperator | undefined,
-): LoadedScenario {
+function planned(document: ScenarioDocument, source: ScenarioSource): LoadedScenario {
   try {
     const value = withLimiterRead(document.value, source);
     const faults = scenarioFaults(withoutFunctions(value));
     if (faults.length > 0) throw refused(faults);
-    const loaded = plan(value as PlannedScenario, source, findOperator);
+    const loaded = plan(value as PlannedScenario, source);
     return value === document.value ? loaded : withLimiterSaid(loaded, (value as PlannedScenario).limiter as object);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
@@ -167,12 +157,11 @@ function refused(faults: readonly Fault[]): Failure {
 function plan(
   scenario: PlannedScenario,
   source: ScenarioSource,
-  findOperator: FindOperator | undefined,
   cycleMs = scenario.cycle_ms ?? cycleMsFor(windowsOf(scenario.limiter ?? {}), CYCLE_MS),
   window?: number,
 ): LoadedScenario {
   const time = (value: number | string, place: string, least = 0) => parseTime(value, cycleMs, place, least);
-  const limiter = planLimiter(scenario, source, cycleMs, findOperator);
+  const limiter = planLimiter(scenario, source, cycleMs);
   const within = window ?? spanCycles(limiter, cycleMs);
   const duration = scenario.duration === undefined ? undefined : time(scenario.duration, '/duration', 1);
   const phases = Object.fromEntries(
@@ -226,9 +215,9 @@ function plan(
     expectations: (scenario.expect ?? []).map((spec, index) => parseExpectation(spec, `/expect/${index}`, reading)),
     compared: comparedWith(scenario, within, cycleMs).map((one) => ({
       ...one,
-      scenario: plan({ ...alone, limiter: one.definition }, source, findOperator, cycleMs, within),
+      scenario: plan({ ...alone, limiter: one.definition }, source, cycleMs, within),
     })),
-    at: (other) => (other === cycleMs ? loaded : plan(scenario, source, findOperator, other)),
+    at: (other) => (other === cycleMs ? loaded : plan(scenario, source, other)),
   };
   return loaded;
 }
@@ -293,26 +282,18 @@ function comparedWith({ limiter = {}, compare }: PlannedScenario, within: number
   return rules.map((rule) => ({ rule, definition: families[rule]({ limit: threshold, within, cycleMs }) }));
 }
 
-function planLimiter(
-  { limiter = {} }: PlannedScenario,
-  source: ScenarioSource,
-  cycleMs: number,
-  findOperator: FindOperator | undefined,
-): Plan {
+function planLimiter({ limiter = {} }: PlannedScenario, source: ScenarioSource, cycleMs: number): Plan {
   const given = limiter as Readonly<Record<string, unknown>>;
   const { definition, ...others } = given;
   if (definition === undefined || followsRule(limiter)) {
-    return planContract(
-      placed('/limiter', () => limiterDefinition(given, cycleMs)),
-      findOperator,
-    );
+    return planContract(placed('/limiter', () => limiterDefinition(given, cycleMs)));
   }
   const [other] = Object.keys(others).filter((name) => name !== 'template');
   if (other !== undefined) {
     throw refused([{ path: '/limiter/definition', message: `cannot be combined with ${other}` }]);
   }
   const written = typeof definition === 'string' ? readDefinition(definition, source) : definition;
-  return placed('/limiter/definition', () => planContract(written, findOperator));
+  return placed('/limiter/definition', () => planContract(written));
 }
 
 function readBeside(file: string, source: ScenarioSource, place: string): string {

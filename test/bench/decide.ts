@@ -5,7 +5,6 @@ import { Host } from '../../src/host/host.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
 import { RandomStream } from '../../src/math/random.js';
-import { standardOperators } from '../../src/operator/registry.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 import { BareRing, THRESHOLD, WITHIN } from './bare-ring.js';
@@ -16,11 +15,10 @@ const CONTRACTS = 10_000;
 const PER_CYCLE = 5_000;
 
 export async function benchDecide(rounds = 5, n = 400_000): Promise<BenchRow[]> {
-  const operators = standardOperators();
   const clock = new VirtualClock(0, 777);
   const host = new Host({ clock, store: new MemoryStore() });
   host.createMachine({ slug: 'bench' });
-  const plan = planContract(rateLimiter({ threshold: THRESHOLD, within: WITHIN }), (id) => operators.get(id));
+  const plan = planContract(rateLimiter({ threshold: THRESHOLD, within: WITHIN }));
   const ids = Array.from({ length: CONTRACTS }, () => host.createPlanned('bench', plan).id);
   const rings = new Map(ids.map((id) => [id, new BareRing()]));
   const flexible = new RateLimiterMemory({ points: THRESHOLD, duration: 47 });

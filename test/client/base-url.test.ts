@@ -1,7 +1,8 @@
 import { networkInterfaces } from 'node:os';
 import { expect, it } from 'vitest';
+import { readClock } from '../../src/api/node.js';
 import { isReadable } from '../../src/client/base-url.js';
-import { connect } from '../../src/weir.js';
+import { bearer, reach } from '../../src/client/connect.js';
 import { startRunning } from '../node/running.js';
 
 it.each([
@@ -27,12 +28,14 @@ it.skipIf(external === undefined)(
   async () => {
     const node = await startRunning({ host: '0.0.0.0' });
     const url = `http://${external?.address}:${new URL(node.url).port}`;
-    const credential = node.keyOf('owner');
-    const { close } = await connect(url);
-    await close();
-    await expect(connect(url, { credential })).rejects.toMatchObject({ code: 'insecure_connection' });
-    const client = await connect(url, { credential, insecure: true });
-    await client.close();
+    const credential = bearer(node.keyOf('owner'));
+    for (const isInsecure of [false, true]) {
+      const reached = await reach(url, isInsecure);
+      const asking = reached.as(credential).call(readClock);
+      if (isInsecure) await asking;
+      else await expect(asking).rejects.toMatchObject({ code: 'insecure_connection' });
+      await reached.close();
+    }
     await node.close();
   },
 );

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { Host } from '../../src/host/host.js';
 import { ko42 } from '../../src/operator/ko42.js';
-import type { Operator } from '../../src/operator/operator.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { openSqliteStore } from '../../src/store/sqlite.js';
 import type { Store } from '../../src/store/store.js';
 import { Rank } from '../../src/time/rank.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 import { temporaryFolder } from '../left-behind.js';
+import { registered } from '../operator/registered.js';
 
 /** A machine whose trigger asks an operator that refuses until a cycle. */
 const definition = {
@@ -24,16 +24,18 @@ const definition = {
   ],
 };
 
-function stubborn(untilCycle: number): Operator {
-  const compute = ({ cycle = 0 }) => (cycle < untilCycle ? Number.NaN : 1);
-  const prove = () => ({ method: '', witness: {}, residual: 0, tolerance: 0 });
-  return { ...ko42, id: 'STUBBORN', kind: 'physics', compute, prove, verify: () => true };
-}
+let refusesUntil = 0;
+registered({
+  ...{ ...ko42, id: 'STUBBORN', kind: 'physics' },
+  compute: ({ cycle = 0 }) => (cycle < refusesUntil ? Number.NaN : 1),
+  prove: () => ({ method: '', witness: {}, residual: 0, tolerance: 0 }),
+  verify: () => true,
+});
 
 function running(startCycle: number, untilCycle: number, store: Store = new MemoryStore()) {
   const clock = new VirtualClock(startCycle, 1);
-  const operator = stubborn(untilCycle);
-  const host = new Host({ clock, store, findOperator: (id) => (id === 'STUBBORN' ? operator : ko42) });
+  refusesUntil = untilCycle;
+  const host = new Host({ clock, store });
   return { clock, host, store };
 }
 

@@ -8,7 +8,6 @@ import type { ContractDefinition } from '../../src/limiter/definition.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
-import { findStandardOperator } from '../../src/operator/registry.js';
 import { Failure } from '../../src/schema/failure.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import type { KeyedImage } from '../../src/store/store.js';
@@ -20,7 +19,7 @@ const CYCLE_MS = 40;
 const START = 2_306_790_000;
 const KEYED: KeyedImage = { maxKeys: 10, idleCycles: 0, overflow: 'refuse' };
 
-const planOf = (definition: ContractDefinition) => planContract(definition, findStandardOperator);
+const planOf = (definition: ContractDefinition) => planContract(definition);
 const windowPlan = (threshold: number, within: number) => planOf(rateLimiter({ threshold, within }));
 const tokenBucket = (capacity: number, rate = 1) =>
   ruleLimiter({ primitive: 'token_bucket', params: { rate, per_ms: CYCLE_MS, capacity } });

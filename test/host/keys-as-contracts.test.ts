@@ -13,6 +13,7 @@ import { Failure } from '../../src/schema/failure.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 import { rules } from '../limiter/rule/every-rule.js';
+import { registered } from '../operator/registered.js';
 import { verifyRows } from '../record/verifying.js';
 import { decideAt } from './decide-at.js';
 
@@ -28,7 +29,7 @@ const stubborn: Operator = {
   verify: () => true,
 };
 
-const findOperator = (id: string) => (id === 'STUBBORN' ? stubborn : ko42);
+registered(stubborn);
 
 type When = readonly [event: string, within: number, condition: string];
 
@@ -142,14 +143,14 @@ class Arm {
   }
 
   #started(): Host {
-    return new Host({ clock: this.clock, store: this.store, findOperator });
+    return new Host({ clock: this.clock, store: this.store });
   }
 
   /** The rows of each key, without what says whose they are. */
   rows() {
     this.clock.run({ untilMs: this.clock.now() + 200 * CYCLE_MS });
     const rows = this.store.rows('m', { limit: 100_000 }).filter(({ kind }) => kind.startsWith('transition'));
-    expect(verifyRows(this.store.rows('m', { limit: 100_000 }), { findOperator })).toMatchObject({ valid: true });
+    expect(verifyRows(this.store.rows('m', { limit: 100_000 }))).toMatchObject({ valid: true });
     const keys = new Map([...this.#ids].map(([key, id]) => [id, key]));
     return KEYS.map((key) =>
       rows

@@ -1,22 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
-import type { Operator } from '../../src/operator/operator.js';
+import { findOperator } from '../../src/operator/registry.js';
 import { Failure } from '../../src/schema/failure.js';
+import { registered } from '../operator/registered.js';
 
-const operators: Record<string, Partial<Operator>> = {
-  KO42: { id: 'KO42', kind: 'substrate', proofRequired: false, inputs: {} },
-  PHYS: {
-    id: 'PHYS',
-    kind: 'physics',
-    proofRequired: true,
-    inputs: { mass: { unit: 'kg', min: 0, max: 10, description: 'mass' } },
-    compute: () => {
-      throw new Error('too heavy');
-    },
+/** A physics operator that computes nothing. */
+const heavy = {
+  ...findOperator('NEWTON2')!,
+  id: 'PHYS',
+  inputs: { mass: { unit: 'kg', min: 0, max: 10, description: 'mass' } },
+  compute: () => {
+    throw new Error('too heavy');
   },
 };
-const find = (id: string) => operators[id] as Operator | undefined;
+registered(heavy);
 
 /** The rate limiter with one thing changed. */
 const changed = (change: (definition: any) => void): unknown => {
@@ -54,7 +52,7 @@ const toAndFro = (bands: number) => {
 
 function refusal(definition: unknown): { code: string; faults: string[] } {
   try {
-    planContract(definition, find);
+    planContract(definition);
   } catch (error) {
     if (error instanceof Failure)
       return { code: error.code, faults: error.faults.map(({ path, message }) => `${path} ${message}`) };
@@ -65,7 +63,7 @@ function refusal(definition: unknown): { code: string; faults: string[] } {
 
 describe('the template', () => {
   it('is a definition that can run, by default 100 in 60 cycles', () => {
-    const plan = planContract(rateLimiter(), find);
+    const plan = planContract(rateLimiter());
     expect(plan.states.map(({ name, admits, quiet }) => ({ name, admits, quiet }))).toEqual([
       { name: 'allowing', admits: true, quiet: [[{ lo: 0, hi: 100 }]] },
       { name: 'limiting', admits: false, quiet: [[{ lo: 101, hi: Number.POSITIVE_INFINITY }]] },
@@ -129,7 +127,7 @@ describe('definitions of other forms', () => {
   };
 
   it('may have more states, gaps between entering and leaving, manual transitions with conditions', () => {
-    const plan = planContract(hysteresis, find);
+    const plan = planContract(hysteresis);
     expect(plan.states.map(({ admits, quiet }) => [admits, quiet[0]])).toEqual([
       [true, [{ lo: 0, hi: 5 }]],
       [true, [{ lo: 0, hi: 9 }]],
@@ -144,10 +142,7 @@ describe('definitions of other forms', () => {
   });
 
   it('a further condition beside a trigger narrows the counts at which it fires', () => {
-    const plan = planContract(
-      changed((d) => (d.transitions[0].fires_when = 'count < 200')),
-      find,
-    );
+    const plan = planContract(changed((d) => (d.transitions[0].fires_when = 'count < 200')));
     expect(plan.states[0]!.quiet).toEqual([
       [
         { lo: 0, hi: 100 },
@@ -175,7 +170,6 @@ describe('definitions of other forms', () => {
           },
         );
       }),
-      find,
     );
     expect(plan.kinds).toEqual([
       { event: 'request', aggregates: [0] },

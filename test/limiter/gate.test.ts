@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { restoresInCycles, retryAfterCycles } from '../../src/limiter/forecast.js';
 import { planContract } from '../../src/limiter/validate.js';
 import { NaiveLimiter } from './naive-limiter.js';
-import { anyOperator, limiterPlan, plannedGate } from './planned-gate.js';
+import { limiterPlan, plannedGate } from './planned-gate.js';
 
 describe('the worked example of the rules: threshold 2, within 10', () => {
   it('goes limiting at the third request of the window and restores when the first has left', () => {
@@ -277,22 +277,19 @@ describe('forecasts', () => {
   });
 
   it('a state that nothing leaves is never forecast to admit', () => {
-    const plan = planContract(
-      {
-        name: 'fuse',
-        version: '1',
-        states: { whole: { initial: true }, blown: {} },
-        transitions: [
-          {
-            from: 'whole',
-            to: 'blown',
-            operator: 'KO42',
-            trigger: { kind: 'on_aggregate', event: 'request', aggregate: 'count', within: 5, condition: 'count > 2' },
-          },
-        ],
-      },
-      anyOperator,
-    );
+    const plan = planContract({
+      name: 'fuse',
+      version: '1',
+      states: { whole: { initial: true }, blown: {} },
+      transitions: [
+        {
+          from: 'whole',
+          to: 'blown',
+          operator: 'KO42',
+          trigger: { kind: 'on_aggregate', event: 'request', aggregate: 'count', within: 5, condition: 'count > 2' },
+        },
+      ],
+    });
     const { gate } = plannedGate(plan, 0);
     expect(gate.decide(10, 0)).toBe(2);
     expect([retryAfterCycles(gate), restoresInCycles(gate)]).toEqual([undefined, undefined]);

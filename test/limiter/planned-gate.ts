@@ -3,7 +3,6 @@ import { type Due, Gate, type GateImage } from '../../src/limiter/gate.js';
 import type { Plan } from '../../src/limiter/plan.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
-import type { Operator } from '../../src/operator/operator.js';
 
 export interface SeenTransition {
   readonly cycle: number;
@@ -25,8 +24,4 @@ export function plannedGate(
   return { gate: new Gate(plan, { cycle, cycleMs: 1, nowMs: cycle, owner: { recordTransition }, image }), transitions };
 }
 
-export const anyOperator = (id: string): Operator | undefined =>
-  id === 'KO42' ? ({ id, kind: 'substrate', proofRequired: false, inputs: {} } as unknown as Operator) : undefined;
-
-export const limiterPlan = (threshold: number, within: number) =>
-  planContract(rateLimiter({ threshold, within }), anyOperator);
+export const limiterPlan = (threshold: number, within: number) => planContract(rateLimiter({ threshold, within }));

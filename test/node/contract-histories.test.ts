@@ -8,7 +8,6 @@ import { planContract } from '../../src/limiter/validate.js';
 import { ContractHistories } from '../../src/node/contract-histories.js';
 import { LocalSamples } from '../../src/node/counting/local/samples.js';
 import { figuresOf, type Sampled } from '../../src/node/counting/samples.js';
-import { findStandardOperator } from '../../src/operator/registry.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 import { type Running, startRunning } from './running.js';
@@ -123,7 +122,7 @@ describe('the history of a contract', () => {
   it('of a contract with a candidate says what that would have limited', () => {
     const { host, clock, histories, keyed, to } = watched();
     const one = keyed();
-    const candidate = planContract(rateLimiter({ threshold: 1, within: 100 }), findStandardOperator);
+    const candidate = planContract(rateLimiter({ threshold: 1, within: 100 }));
     to(1.2);
     [...host.changeContract(one, { candidate })];
     to(2.2);

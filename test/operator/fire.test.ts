@@ -131,11 +131,9 @@ describe('inputs that are refused, and the words for it', () => {
   });
 
   it.each(
-    registry
-      .list()
-      .flatMap((operator) =>
-        Object.entries(operator.inputs).map(([name, input]) => [operator.id, name, operator, input] as const),
-      ),
+    [...registry.values()].flatMap((operator) =>
+      Object.entries(operator.inputs).map(([name, input]) => [operator.id, name, operator, input] as const),
+    ),
   )('%s: %s outside of its range, on either side', (_id, name, operator, { min, max }) => {
     const [reference] = operator.cases;
     const outside = [min - Math.max(1, Math.abs(min)), max + Math.max(1, Math.abs(max))];

@@ -6,7 +6,7 @@ import type { Operator, Proof } from '../../src/operator/operator.js';
 import { standardOperators } from '../../src/operator/registry.js';
 import { cycleOf, inputsOf } from './sample.js';
 
-const operators = standardOperators().list();
+const operators = [...standardOperators().values()];
 const cases = operators.flatMap((operator) =>
   operator.cases.map((reference) => [operator.id, reference.source, operator, reference] as const),
 );

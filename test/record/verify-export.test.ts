@@ -98,7 +98,6 @@ describe('an export that holds', () => {
 
 describe('an export that does not hold', () => {
   const early = signCheckpoint(first, { machine: 'gateway', seq: 9, hash: rows[8]!.hash, cycle: START + 90 });
-  const last = signCheckpoint(first, { machine: 'gateway', seq: 12, hash: rows[11]!.hash, cycle: START + 151 });
   const forged = relinked(rows.map((row) => (row.seq === 6 ? { ...row, failure: { code: 'x', detail: '' } } : row)));
   const end = closing(rows);
   const replaced = rows.map((row) => (row.seq === 6 ? { ...row, failure: { code: 'x', detail: '\ufffd' } } : row));
@@ -174,12 +173,6 @@ describe('an export that does not hold', () => {
     ],
   ])('has %s', (_, content, expected) => {
     expect(verdict(content)).toBe(expected);
-  });
-
-  it('ends before a checkpoint that the reader knows: an older export, with all its signatures', () => {
-    const older = exported(rows.slice(0, 9)).join('');
-    expect([verdict(older), verdict(older, { pinned, checkpoints: [early] })]).toEqual(['holds', 'holds']);
-    expect(verdict(older, { pinned, checkpoints: [last] })).toBe('seq 10 line 10: tail');
   });
 
   it('is compared with a signed head that was saved: what was lost or written anew since shows, with its key', () => {

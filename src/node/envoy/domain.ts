@@ -98,9 +98,9 @@ export class Domain {
   }
 
   async #deploy(definition: ContractDefinition, path: string): Promise<string> {
-    const { host, registry } = this.#context;
+    const { registry } = this.#context;
     const maxKeys = this.limits.max_keys ?? MAX_KEYS;
-    const plan = planContract(definition, host.findOperator);
+    const plan = planContract(definition);
     const text = JSON.stringify(plan.definition);
     const same = this.machine.contracts.find(
       (one) => one.image.keyed?.maxKeys === maxKeys && JSON.stringify(one.plan.definition) === text,

@@ -64,7 +64,7 @@ export class KnownMachines {
     for (const [name, text] of fields) {
       if (!/^[cx]:/.test(name)) continue;
       const image = JSON.parse(text) as ContractImage;
-      if (image.id === id) return planContract(image.definition, host.findOperator, { isStored: true });
+      if (image.id === id) return planContract(image.definition, { isStored: true });
     }
     return host.contract(id).plan;
   }

@@ -115,13 +115,13 @@ async function change(
 }
 
 async function planOf(
-  { queue, host }: NodeContext,
+  { queue }: NodeContext,
   caller: Caller | undefined,
   contract: Contract,
   definition: unknown,
 ): Promise<Plan> {
   assert(caller !== undefined, 'a contract is changed by its owner');
-  const plan = await queue.steps(ofOwner(caller.owner), planInSteps(definition, host.findOperator));
+  const plan = await queue.steps(ofOwner(caller.owner), planInSteps(definition));
   refuseWithoutHold(plan);
   refuseContradiction(plan, contract.image.keyed, 'The contract was not changed.');
   return plan;

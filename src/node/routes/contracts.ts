@@ -165,7 +165,7 @@ interface NewContract {
 }
 
 export async function create(
-  { host, ownership, registry, queue, memory }: NodeContext,
+  { ownership, registry, queue, memory }: NodeContext,
   caller: Caller | undefined,
   slug: string,
   definition: unknown,
@@ -174,7 +174,7 @@ export async function create(
   const machine = ownership.owned(slug, caller);
   assert(caller !== undefined, 'a contract is created by an owner');
   memory.refuse('No contract was created.');
-  const plan = await queue.steps(ofOwner(caller.owner), planInSteps(definition, host.findOperator));
+  const plan = await queue.steps(ofOwner(caller.owner), planInSteps(definition));
   refuseWithoutHold(plan);
   refuseContradiction(plan, keyed);
   return registry.createContract(machine, plan, {

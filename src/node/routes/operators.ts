@@ -4,7 +4,7 @@ import * as api from '../../api/operators.js';
 import { fire } from '../../operator/fire.js';
 import { SUBSTRATE } from '../../operator/ko42.js';
 import type { Operator } from '../../operator/operator.js';
-import type { OperatorRegistry } from '../../operator/registry.js';
+import { findOperator, standardOperators } from '../../operator/registry.js';
 import { nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
 import { CYCLE_MS } from '../../time/cycle.js';
@@ -17,8 +17,8 @@ export const listOperators = route({
   domain: 'operators',
   summary: 'Lists the operators that transitions can fire: equations, inputs with units and ranges, reference cases.',
   example: { status: 200 },
-  handle({ operators }) {
-    const views = operators.list().map(operatorView);
+  handle() {
+    const views = [...standardOperators().values()].map(operatorView);
     return { ok: true, count: views.length, operators: views };
   },
 });
@@ -30,9 +30,9 @@ export const getOperator = route({
   summary: 'Shows one operator.',
   errors: ['operator_not_found'],
   example: { params: { id: 'KO42' }, status: 200 },
-  handle({ operators }, { params }) {
-    const operator = operators.get(params.id);
-    if (operator === undefined) throw notFound(operators, params.id);
+  handle(_, { params }) {
+    const operator = findOperator(params.id);
+    if (operator === undefined) throw notFound(params.id);
     return { ok: true, operator: operatorView(operator) };
   },
 });
@@ -41,8 +41,8 @@ function operatorView({ id, name, version, kind, equation, inputs, result, proof
   return { id, name, version, kind, equation, inputs, result, proof_required: proofRequired, cases };
 }
 
-function notFound(operators: OperatorRegistry, id: string): Failure {
-  const ids = operators.list().map((operator) => operator.id);
+function notFound(id: string): Failure {
+  const ids = [...standardOperators().keys()];
   const guess = nearest(id, ids);
   return new Failure('operator_not_found', {
     what: `There is no operator "${id}".`,
@@ -61,10 +61,10 @@ export const shift = route({
   summary: 'Projects operators over cycles: computed, proved, verified, step by step.',
   errors: ['operator_not_registered', 'invalid_input', 'compute_failed', 'prove_failed', 'verify_failed'],
   example: { body: { steps: 3, base_cycle: 2_345_678_901, operators: [SUBSTRATE], inputs: { S: 100 } }, status: 200 },
-  async handle({ operators, clock, queue }, request) {
+  async handle({ clock, queue }, request) {
     const { body } = request;
     const { steps, base_cycle = clock.cycle(), inputs = {} } = body;
-    const chosen = chosenFrom(operators, body.operators ?? []);
+    const chosen = chosenFrom(body.operators ?? []);
     refuseUnknownInputs(chosen, inputs);
     const projection: ReturnType<typeof stepOf>[] = [];
     let step = 0;
@@ -105,12 +105,11 @@ function stepOf(
 }
 
 /** The substrate first, then the others in the given order, each once. */
-function chosenFrom(operators: OperatorRegistry, ids: readonly string[]): Operator[] {
-  const known = operators.list().map(({ id }) => id);
+function chosenFrom(ids: readonly string[]): Operator[] {
   return [...new Set([SUBSTRATE, ...ids])].map((id) => {
-    const operator = operators.get(id);
+    const operator = findOperator(id);
     if (operator !== undefined) return operator;
-    const guess = nearest(id, known);
+    const guess = nearest(id, [...standardOperators().keys()]);
     throw new Failure('operator_not_registered', {
       what: 'Nothing was projected.',
       why: `There is no operator "${id}".`,
