@@ -171,7 +171,7 @@ export function refuseOtherEvents({ kinds }: Plan, plan: Plan): void {
   if (before === after) return;
   throw new Failure('invalid_definition', {
     what: 'The contract was not changed.',
-    why: `It counts ${before || 'nothing'}, and the new definition counts ${after || 'nothing'}: a contract counts the same events as long as it is there.`,
+    why: `It counts ${before || 'nothing'}, and the new definition counts ${after || 'nothing'}: the events of a contract cannot be changed.`,
     fix: 'Deploy another contract for them.',
   });
 }

@@ -7,7 +7,7 @@
 //   { and: [{ threshold, within }, …] }              ->  all of them
 
 import { schemaErrors } from '../../schema/compile-schema.js';
-import { nearest } from '../../schema/did-you-mean.js';
+import { meantOr } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
 import { parseTime } from '../../schema/quantity.js';
 import { faultsOf } from '../../schema/schema-faults.js';
@@ -71,11 +71,11 @@ export function namesOf(name: string): string[] {
 export function productOf(name: string): { readonly name: string; readonly product: Product } {
   const known = Object.hasOwn(products, name) ? name : Object.hasOwn(aliases, name) ? aliases[name]! : undefined;
   if (known !== undefined) return { name: known, product: products[known]! };
-  const guess = nearest(name, productNames);
+  const hint = meantOr(name, productNames, '`weir limiter` lists those that there are.');
   throw new Failure('invalid_definition', {
     what: `No limiter is called ${JSON.stringify(name)}.`,
-    fix: guess === undefined ? '`weir limiter` lists those that there are.' : `Did you mean ${guess}?`,
-    faults: [{ path: '/like', message: `${JSON.stringify(name)} is no limiter that is known` }],
+    fix: hint.replace('did', 'Did'),
+    faults: [{ path: '/like', message: `${JSON.stringify(name)} is no limiter that is known; ${hint}` }],
   });
 }
 
