@@ -2,7 +2,7 @@
 //
 //   const { machine } = await client.call(getMachine, { params: { slug: 'edge-gateway' } });
 //
-//   ApiClient ─┬─ answers checked by their schemas, Failure      command line, live arm, connect(): checked-client.ts
+//   ApiClient ─┬─ answers checked by their schemas, Failure      command line, live arm: checked-client.ts
 //              └─ answers taken as they are, WeirError           WeirClient: any runtime, no dependency
 //
 //   attempt ─► no answer, or 408, 429, 502, 503, 504 ─► wait ─► attempt ─► …          if the request may be sent again

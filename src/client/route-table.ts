@@ -1,6 +1,6 @@
 // Method and path of every endpoint without its schemas, which WeirClient does not need. The compiler checks them against src/api.
 import type { RouteAddress } from './api-client.js';
-import type { endpoints } from './endpoints.js';
+import type * as endpoints from './endpoints.js';
 
 export type Endpoints = typeof endpoints;
 

@@ -4,7 +4,7 @@
 //   schema      its name in `shapes`; otherwise by its first operation: CountManyAnswer, CountManyBody
 import * as events from '../api/events.js';
 import * as views from '../api/views.js';
-import { endpoints } from '../client/endpoints.js';
+import * as endpoints from '../client/endpoints.js';
 import { ContractDefinition } from '../limiter/definition.js';
 import { RowShape } from '../record/row.js';
 import { HeadShape } from '../record/verification.js';

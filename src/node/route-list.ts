@@ -6,7 +6,7 @@ import { countMany } from './routes/count-many.js';
 import { countOne, openStream } from './routes/events.js';
 import { gate, gateBelow, gateByPost } from './routes/gate.js';
 import { gates, listContractKeys } from './routes/keyed.js';
-import { listKeys, makeKey, mintKey, revokeKey, rotateKey } from './routes/keys.js';
+import { endSession, listKeys, makeKey, mintKey, openSession, revokeKey, rotateKey } from './routes/keys.js';
 import { createMachine, deleteMachine, getMachine, listActive, listMachines } from './routes/machines.js';
 import { showMachineMetrics, showMetrics } from './routes/metrics.js';
 import {
@@ -23,7 +23,6 @@ import {
 import { getOperator, listOperators, shift } from './routes/operators.js';
 import { pages } from './routes/pages.js';
 import { readRecord, verifyRecord } from './routes/record.js';
-import { endSession, openSession } from './routes/sessions.js';
 import {
   deployRateLimiter,
   deployTemplate,

@@ -18,8 +18,7 @@ type Limited = Extract<ServiceAnswer, { type: 'limited' }>;
 export interface ModelledTransportParts {
   /** Counts and decides a request now. A number: admitted, but held for this many ms; undefined: admitted at once. */
   readonly decide?: ((attempt: SentAttempt) => Limited | number | undefined) | undefined;
-  /** Required for holding, pauses and journeys. */
-  readonly clock?: Clock | undefined;
+  readonly clock: Clock;
   readonly pauses?: readonly Pause[] | undefined;
   /** An admitted attempt ended: answered, refused by the service, or abandoned before it was served. */
   readonly over?: ((attempt: SentAttempt, wasServed: boolean) => void) | undefined;
@@ -48,18 +47,17 @@ export class ModelledTransport implements Transport {
 
   send(attempt: SentAttempt): void {
     const { decide, clock, journeys, pauses } = this.#parts;
-    const nowMs = clock?.now() ?? 0;
+    const nowMs = clock.now();
     const pause = pauses?.find(({ fromMs, toMs }) => nowMs >= fromMs && nowMs < toMs);
     if (pause !== undefined) {
-      if (this.#waiting.size === 0) clock?.agenda.at(pause.toMs, Rank.arrival, () => this.#goOn());
+      if (this.#waiting.size === 0) clock.agenda.at(pause.toMs, Rank.arrival, () => this.#goOn());
       this.#waiting.add(attempt);
       return;
     }
     const decided = decide?.(attempt);
-    if (clock !== undefined)
-      journeys?.decided(attempt, clock, typeof decided === 'object' ? undefined : (decided ?? 0));
+    journeys?.decided(attempt, clock, typeof decided === 'object' ? undefined : (decided ?? 0));
     if (typeof decided === 'object') this.#answer(attempt, decided, attempt.job.contract);
-    else if (decided === undefined || decided === 0 || clock === undefined) this.#start(attempt);
+    else if (decided === undefined || decided === 0) this.#start(attempt);
     else {
       const start = () => {
         this.#held.delete(attempt);
@@ -73,10 +71,10 @@ export class ModelledTransport implements Transport {
     // Already sent: the node counts it after the pause.
     if (this.#waiting.has(attempt)) return;
     const { clock, journeys } = this.#parts;
-    if (clock !== undefined) journeys?.abandoned(attempt, clock);
+    journeys?.abandoned(attempt, clock);
     const ticket = this.#held.get(attempt);
     if (ticket !== undefined) {
-      this.#parts.clock?.agenda.cancel(ticket);
+      clock.agenda.cancel(ticket);
       this.#held.delete(attempt);
       this.#parts.over?.(attempt, false);
     }
@@ -127,7 +125,7 @@ export class ModelledTransport implements Transport {
   #answer(attempt: SentAttempt, answer: ServiceAnswer, from: Party): void {
     const { loses, clock, journeys } = this.#parts;
     const isLost = loses?.() === true;
-    if (clock !== undefined) journeys?.ended(attempt, clock, isLost ? 'lost' : answer.type);
+    journeys?.ended(attempt, clock, isLost ? 'lost' : answer.type);
     // A client with a timeout notices the loss itself; others would wait for ever.
     if (!isLost) attempt.answer(answer, from);
     else if (attempt.timeout === undefined) attempt.answer(lost, 'network');

@@ -45,7 +45,11 @@ export function clientRig(options: RigOptions) {
     watch,
     fromMs,
   });
-  const modelled = new ModelledTransport({ service, decide: decide && ((attempt) => decide(attempt, clock.now())) });
+  const modelled = new ModelledTransport({
+    clock,
+    service,
+    decide: decide && ((attempt) => decide(attempt, clock.now())),
+  });
   // An attempt under way arrives even if its client gives up.
   const delayed: Transport = { send: (attempt) => later(() => modelled.send(attempt)), abandon: () => {} };
   const transport = network === undefined ? modelled : delayed;

@@ -56,7 +56,7 @@ export const closedLoop: PublishedCheck = {
         transport.served(attempt);
       },
     });
-    const transport = new ModelledTransport({ service });
+    const transport = new ModelledTransport({ clock, service });
     const plan = { name: 'closed', count: CLIENTS, share: 0, listens: false, timeoutMs: undefined };
     const plans = [{ ...plan, behaviour: behaviourOf(closed({ think })) }];
     const population = new Population({

@@ -52,6 +52,7 @@ function simulate(jobs: number, seed: number): number {
     onServed: (attempt) => transport.served(attempt),
   });
   const transport = new ModelledTransport({
+    clock,
     decide: () => {
       const cycle = clock.cycle();
       if (contract.decide(1, cycle) === 1) return undefined;

@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endpoints } from '../../src/client/endpoints.js';
+import * as endpoints from '../../src/client/endpoints.js';
 import { errorsOf } from '../../src/node/openapi.js';
 import { routes } from '../../src/node/route-list.js';
 import { catalogue } from '../../src/schema/failure.js';

@@ -25,6 +25,7 @@ function run(spec: ClientSpec, instants: readonly number[]) {
   const contract = host.createContract('m', rateLimiter({ threshold: 10, within: 10 }));
   const told: string[] = [];
   const transport = new ModelledTransport({
+    clock,
     decide: () => {
       if (contract.decide(1, clock.cycle()) === 1) return undefined;
       const k = retryAfterCycles(contract.gate)!;

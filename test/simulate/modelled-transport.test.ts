@@ -14,7 +14,7 @@ const one = { ...nothing, jobs: 1, attempts: 1 };
 
 /** One job of a client that waits up to `timeout`, through a gate, a service of one place and 10 ms, and losses. */
 function send(
-  parts: Omit<ModelledTransportParts, 'service'>,
+  parts: Omit<ModelledTransportParts, 'clock' | 'service'>,
   { jobs = 1, timeout = undefined as string | undefined, served = true } = {},
 ) {
   const clock = new VirtualClock(0, 777);
@@ -24,7 +24,7 @@ function send(
     draw: new RandomStream(1, 'service'),
     onServed: (attempt) => transport.served(attempt),
   });
-  const transport = new ModelledTransport({ ...parts, ...(served ? { service } : {}) });
+  const transport = new ModelledTransport({ ...parts, clock, ...(served ? { service } : {}) });
   const plans = planClients([{ kind: 'open', ...(timeout === undefined ? {} : { timeout }) }], 777);
   const population = new Population({ clock, transport, plans, draws: drawsOf(1), contracts: 1 });
   for (let n = 0; n < jobs; n += 1) population.arrive(0);

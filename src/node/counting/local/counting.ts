@@ -17,21 +17,24 @@ import type {
   DecisionResults,
   EventAnswer,
   KeyPage,
+  KeyShown,
   KeysShown,
   MaybePromise,
 } from '../counting.js';
-import type { DecisionRequest } from '../decision.js';
+import { type DecisionRequest, decisionOf } from '../decision.js';
 import type { Lines } from '../lines.js';
 import { type Event, listenersOf } from '../listeners.js';
 import type { OnceOnly, Replayed } from '../once-only.js';
 import type { Samples } from '../samples.js';
 import { countEvent, decideEach, decideInSteps, decideNow, isOneStep, needsLongForecast } from './deciding.js';
-import { keyPage } from './key-pages.js';
 import { type LocalContext, LocalLines } from './lines.js';
 import { LocalSamples } from './samples.js';
 
 /** How often idle keys are evicted; contracts take different cycles. */
 const EVICTION_CYCLES = 64;
+
+/** Places per step of a page of keys. */
+const NUMBERS_AT_ONCE = 64;
 
 /** Keys per step: each evicted key is removed from the database. */
 const KEYS_AT_ONCE = 16;
@@ -164,4 +167,23 @@ export class LocalCounting implements Counting {
   #machineOf({ machine }: Contract): Machine {
     return this.#host.machine(machine.slug);
   }
+}
+
+/** By the number of their place in the table of the contract. */
+function* keyPage(contract: Contract, { after, limit, limited, search }: KeyPage, cycle: number): Steps<KeysShown> {
+  if (contract.keys === undefined) return { cycle, keys: [] };
+  const { table } = contract.keys;
+  const keys: KeyShown[] = [];
+  let number = after;
+  while (number < table.last && keys.length < limit) {
+    number += 1;
+    if (number % NUMBERS_AT_ONCE === 0) yield;
+    if (!table.has(number) || !table.nameOf(number).includes(search)) continue;
+    if (limited && !contract.keys.isLimited(number)) continue;
+    const name = table.nameOf(number);
+    const none = { contract, kind: 0, n: 0, name };
+    const { state, count, remaining, retry_after_cycles } = decisionOf(none, 0, contract.stateOf(name, cycle));
+    keys.push({ key: name, state, count, remaining, retry_after_cycles });
+  }
+  return { cycle, keys, ...(number < table.last ? { next: number } : {}) };
 }
