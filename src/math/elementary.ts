@@ -191,12 +191,6 @@ export function sinTurns(x: number): number {
   return sineOf(quadrant, near, rest);
 }
 
-/** `cos(2 pi x)`, exact at every quarter turn; error <= 0.76 ulp. */
-export function cosTurns(x: number): number {
-  const quadrant = toQuadrant(x);
-  return sineOf(quadrant + 1, near, rest);
-}
-
 /** Of x radians; error <= 0.76 ulp for every x. Takes microseconds where |x| > 0.78; `sinTurns` is always fast. */
 export function sin(x: number): number {
   if (!(Math.abs(x) < Infinity)) return NaN;

@@ -1,7 +1,7 @@
 // Fires an operator: computes, then proves and verifies if a proof is required.
 import { digestOf } from '../schema/canonical.js';
 import { assert } from '../schema/failure.js';
-import type { Inputs, Operator, OperatorInput, Proof } from './operator.js';
+import type { Inputs, Operator, OperatorInput } from './operator.js';
 
 export type Firing =
   | {
@@ -12,7 +12,6 @@ export type Firing =
       readonly inputs: Inputs;
       readonly result: number;
       readonly equation: string;
-      readonly proof?: Proof;
       /** 64 hexadecimal digits. */
       readonly proofDigest?: string;
     }
@@ -61,7 +60,7 @@ export function fire(
     const reason = 'thrown' in verified ? verified.thrown : 'repeating it gives another result';
     return refusal('verify_failed', `The proof that ${id} gives of ${result} does not hold: ${reason}`);
   }
-  return { ...firing, proof, proofDigest: proofDigest(operator, inputs, result, cycle) };
+  return { ...firing, proofDigest: proofDigest(operator, inputs, result, cycle) };
 }
 
 /**

@@ -38,12 +38,6 @@ describe('a firing that goes well', () => {
       inputs: { m: 2, a: 3 },
       result: 6,
       equation: 'F = m * a',
-      proof: {
-        method: 'back-substitution: the acceleration that the force gives the mass',
-        witness: { m: 2, a: 3, result: 6, acceleration: 3 },
-        residual: 0,
-        tolerance: 1e-12,
-      },
       proofDigest: digestOf({
         operator: 'NEWTON2',
         version: '1.0',
