@@ -9,10 +9,9 @@
 // test/limiter/gate.test.ts hold this path to naive-limiter.ts, a list of events that is searched at each step;
 // test/actor/contract-machine.test.ts holds it to an actor that receives every event.
 import type { Plan } from './plan.js';
-import { advanceToOffset, type Cells, cutCells, cycleAt, offsetOf, WindowRing } from './window.js';
+import { advanceToOffset, type Cells, cutCells, cycleAt, MOST, offsetOf, WindowRing } from './window.js';
 
 /** The largest and smallest small integers represent infinity. Values beyond go to the gate, which decides the same. */
-const MOST = 2 ** 31 - 1;
 const LEAST = -(2 ** 31);
 
 export interface GateFigures {
@@ -50,8 +49,8 @@ export class GateHead extends WindowRing {
   }
 
   restart(plan: Plan, cycle: number): void {
-    const { within, ring, ringAt } = new GateHead(plan, cycle);
-    Object.assign(this, { within, ring, ringAt, inWindow: 0, slot: 0, offset: offsetOf(cycle) });
+    const { within, ring, ringAt, stride, slot, offset } = new GateHead(plan, cycle);
+    Object.assign(this, { within, ring, ringAt, stride, slot, offset, inWindow: 0 });
   }
 }
 
@@ -60,7 +59,7 @@ export function decideFast(head: GateHead, n: number, offset: number): number {
   if (offset >= head.calmUntil && offset > head.offset) return -1;
   const count = advanceToOffset(head, offset) + n;
   if (count > head.hi) return -1;
-  head.ring[head.ringAt + head.slot]! += n;
+  head.ring[head.slot]! += n;
   head.inWindow = count;
   const admitted = head.isOpen ? n : 0;
   addFigures(head, n, admitted, count);

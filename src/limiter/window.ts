@@ -1,41 +1,50 @@
 // A rolling window: the number of events in the last `within` cycles.
 //
 //   ring     | 0 | 3 | 1 | 0 | 2 |        within = 5, inWindow = 3 + 1 + 0 + 2 + 0 = 6
-//   cycle      c  c-4 c-3 c-2 c-1         slot of cycle c is overwritten when c + 5 begins
+//   cycle      c  c-4 c-3 c-2 c-1         the cell of cycle c is overwritten when c + 5 begins
 //              ^ slot
 //
-// With ten thousand contracts memory accesses dominate a decision: its numbers are fields of one object, small integers below 2^31, and
-// rings share long arrays (`npm run bench -- decide`).
+// With ten thousand contracts memory accesses dominate a decision: its numbers are fields of one object, small integers below 2^31.
+// Rings lie side by side, and a cycle has the same place in all of one length: contracts that are decided in it read neighbouring cells.
+//
+//   array    | a b c ... | a b c ... | a b c ... |        a: at = 0, stride = 16
+//   cycle          c         c - 4       c - 3
+import { modulo } from '../math/modulo.js';
 
-/** The cells of one ring, from `array[at]`. Initially 0, and exact up to 2^53. */
+/** 32-bit integers, or doubles once a cell does not fit: exact up to 2^53. */
+type Ring = Int32Array | Float64Array;
+
+/** The cells of one ring: `array[at + k * stride]`. Initially 0. */
 export interface Cells {
-  readonly array: Float64Array;
+  readonly array: Ring;
   readonly at: number;
+  readonly stride: number;
 }
 
-/** 64 KB: about a hundred rings share an array, so that its header stays in the cache. */
-const ARRAY_LENGTH = 8192;
+export const MOST = 2 ** 31 - 1;
 
-/** Longer rings get their own array, so that at most this much of a shared array is wasted. */
-const LONGEST_SHARED = ARRAY_LENGTH / 16;
+/** Their cells of one cycle fill a line of the cache. */
+const SIDE_BY_SIDE = 16;
 
-let shared = new Float64Array(ARRAY_LENGTH);
-let used = 0;
+/** Longer rings get their own array, so that little of a shared array is wasted. */
+const LONGEST_SHARED = 512;
 
-/** Takes `length` cells next to those taken before. The array is garbage-collected with its last ring. */
+const latest = new Map<number, { readonly array: Ring; rings: number }>();
+
+/** Takes `length` cells beside those taken before. The array is garbage-collected with its last ring. */
 export function cutCells(length: number): Cells {
   if (length > LONGEST_SHARED) return ownCells(length);
-  if (used + length > ARRAY_LENGTH) {
-    shared = new Float64Array(ARRAY_LENGTH);
-    used = 0;
+  let shared = latest.get(length);
+  if (shared === undefined || shared.rings === SIDE_BY_SIDE) {
+    shared = { array: new Int32Array(SIDE_BY_SIDE * length), rings: 0 };
+    latest.set(length, shared);
   }
-  const at = used;
-  used += length;
-  return { array: shared, at };
+  shared.rings += 1;
+  return { array: shared.array, at: shared.rings - 1, stride: SIDE_BY_SIDE };
 }
 
 export function ownCells(length: number): Cells {
-  return { array: new Float64Array(length), at: 0 };
+  return { array: new Int32Array(length), at: 0, stride: 1 };
 }
 
 /** Youngest first, as one flat list: age in cycles, events, age, events … Pairs took twenty times as long. */
@@ -47,21 +56,32 @@ export interface WindowImage {
 /** Origin of stored cycles: since 1970 they are too large for small integers, and would be heap numbers. */
 const ORIGIN = 2 ** 31;
 
-/** A gate, and the contract that owns it, hold these fields in the same object: see fast-path.ts. */
+/**
+ * A gate, and the contract that owns it, hold these fields in the same object: see fast-path.ts. All start as small integers: the
+ * engine then need not ask at each use what a field holds.
+ */
 export class WindowRing {
   inWindow = 0;
-  offset: number;
+  offset = 0;
+  /** Place of the present cycle in `ring`. */
   slot = 0;
-  readonly within: number;
-  readonly ring: Float64Array;
-  readonly ringAt: number;
+  readonly within: number = 0;
+  readonly ring: Ring;
+  readonly ringAt: number = 0;
+  readonly stride: number = 0;
 
-  constructor(within: number, cycle: number, { array, at }: Cells = cutCells(within)) {
+  constructor(within: number, cycle: number, { array, at, stride }: Cells = cutCells(within)) {
     this.offset = offsetOf(cycle);
     this.within = within;
     this.ring = array;
     this.ringAt = at;
+    this.stride = stride;
+    this.slot = slotOf(this, this.offset);
   }
+}
+
+function slotOf({ within, ringAt, stride }: WindowRing, offset: number): number {
+  return ringAt + stride * modulo(offset, within);
 }
 
 export function offsetOf(cycle: number): number {
@@ -78,9 +98,24 @@ export function cycleAt(offset: number): number {
   return offset + ORIGIN;
 }
 
-export function addTo(window: WindowRing, n: number): void {
-  window.ring[window.ringAt + window.slot]! += n;
+/** @param age of the cycle, less than `within` */
+export function addTo(window: WindowRing, n: number, age = 0): void {
+  const sum = window.ring[cellOf(window, age)]! + n;
+  if (sum < 0 || sum > MOST) widen(window);
+  window.ring[cellOf(window, age)] = sum;
   window.inWindow += n;
+}
+
+function cellOf({ slot, within, ringAt, stride }: WindowRing, age: number): number {
+  const cell = slot - age * stride;
+  return cell < ringAt ? cell + within * stride : cell;
+}
+
+function widen(window: WindowRing): void {
+  const { within, ring, ringAt, stride, slot } = window;
+  if (ring instanceof Float64Array) return;
+  const wide = Float64Array.from({ length: within }, (_, k) => ring[ringAt + k * stride]!);
+  Object.assign(window, { ring: wide, ringAt: 0, stride: 1, slot: (slot - ringAt) / stride });
 }
 
 export function advanceTo(window: WindowRing, cycle: number): number {
@@ -92,18 +127,19 @@ export function advanceToOffset(window: WindowRing, offset: number): number {
   const gap = offset - window.offset;
   if (gap <= 0) return count;
   window.offset = offset;
-  if (count === 0) return 0;
-  const { within, ring, ringAt } = window;
-  if (gap >= within) {
-    ring.fill(0, ringAt, ringAt + within);
+  const { within, ring, ringAt, stride } = window;
+  const end = ringAt + stride * within;
+  if (gap >= within || count === 0) {
+    if (count !== 0) for (let cell = ringAt; cell < end; cell += stride) ring[cell] = 0;
+    window.slot = slotOf(window, offset);
     window.inWindow = 0;
     return 0;
   }
   let { slot } = window;
   for (let left = gap; left > 0; left -= 1) {
-    slot = slot + 1 === within ? 0 : slot + 1;
-    count -= ring[ringAt + slot]!;
-    ring[ringAt + slot] = 0;
+    slot = slot + stride === end ? ringAt : slot + stride;
+    count -= ring[slot]!;
+    ring[slot] = 0;
   }
   window.slot = slot;
   const integer = count | 0;
@@ -140,8 +176,7 @@ export class RollingWindow {
   addAt(cycle: number, n: number): boolean {
     const age = this.cycle - cycle;
     if (age < 0 || age >= this.within) return false;
-    this.#counts.ring[this.#cellOf(age)]! += n;
-    this.#counts.inWindow += n;
+    addTo(this.#counts, n, age);
     return true;
   }
 
@@ -152,15 +187,15 @@ export class RollingWindow {
   /** Advances to at most `last` cycles from now, while fewer than `events` have left. @returns cycles, events left */
   whileFewerLeave(events: number, after: number, last: number): readonly [after: number, left: number] {
     if (after >= last) return [after, 0];
-    const { ring, ringAt } = this.#counts;
-    const end = ringAt + this.within;
-    let cell = this.#cellOf(this.within - after - 1);
+    const { ring, ringAt, stride, within } = this.#counts;
+    const end = ringAt + stride * within;
+    let cell = cellOf(this.#counts, within - after - 1);
     let left = 0;
     for (; after < last; after += 1) {
       const leaves = left + ring[cell]!;
       if (leaves >= events) break;
       left = leaves;
-      cell = cell + 1 === end ? ringAt : cell + 1;
+      cell = cell + stride === end ? ringAt : cell + stride;
     }
     return [after, left];
   }
@@ -171,33 +206,29 @@ export class RollingWindow {
   }
 
   image(): WindowImage {
-    const { ring, ringAt } = this.#counts;
-    const last = ringAt + this.within - 1;
+    const { ring, ringAt, stride, within, slot } = this.#counts;
+    const end = ringAt + stride * within;
     let busy = 0;
-    for (let at = ringAt; at <= last; at += 1) if (ring[at]! > 0) busy += 1;
+    for (let cell = ringAt; cell < end; cell += stride) if (ring[cell]! > 0) busy += 1;
     // Allocated once: a growing list is copied a dozen times.
     const counts = new Array<number>(2 * busy);
     let to = 0;
-    let at = this.#cellOf(0);
+    let cell = slot;
     for (let age = 0; to < counts.length; age += 1) {
-      const events = ring[at]!;
+      const events = ring[cell]!;
       if (events > 0) {
         counts[to] = age;
         counts[to + 1] = events;
         to += 2;
       }
-      at = at === ringAt ? last : at - 1;
+      cell = (cell === ringAt ? end : cell) - stride;
     }
     return { cycle: this.cycle, counts };
   }
 
   restore({ cycle, counts }: WindowImage): void {
     this.#counts.offset = offsetOf(cycle);
+    this.#counts.slot = slotOf(this.#counts, this.#counts.offset);
     for (let at = 0; at < counts.length; at += 2) this.addAt(cycle - counts[at]!, counts[at + 1]!);
-  }
-
-  #cellOf(age: number): number {
-    const { slot, within, ringAt } = this.#counts;
-    return ringAt + (slot < age ? slot - age + within : slot - age);
   }
 }

@@ -97,13 +97,15 @@ export function stateFromText(owner: Owner, text: string): ContractState | undef
 export function countsFromCells(state: unknown): unknown {
   if (Array.isArray(state)) return state.map(countsFromCells);
   if (typeof state !== 'object' || state === null || ArrayBuffer.isView(state)) return state;
+  // Not all windows of 0.3 have a stride.
+  if ('ring' in state) return { stride: 1, ...state };
   const { cells, ...quotient } = state as { readonly cells?: unknown };
   if (!(cells instanceof Float64Array))
     return Object.fromEntries(Object.entries(state).map(([name, part]) => [name, countsFromCells(part)]));
   const windows: WindowRing[] = [];
   for (let at = 0; at < cells.length; at += 4 + windows[0]!.within) {
     const [inWindow = 0, cycle = 0, slot = 0, within = 0] = cells.subarray(at);
-    const window = new WindowRing(within, cycle, { array: cells.slice(at + 4, at + 4 + within), at: 0 });
+    const window = new WindowRing(within, cycle, { array: cells.slice(at + 4, at + 4 + within), at: 0, stride: 1 });
     windows.push(Object.assign(window, { inWindow, slot }));
   }
   return 'turn' in quotient ? { ...quotient, windows } : { ...quotient, window: windows[0] };

@@ -1,28 +1,46 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planContract } from '../../src/limiter/validate.js';
-import { cutCells } from '../../src/limiter/window.js';
+import { cutCells, RollingWindow, WindowRing } from '../../src/limiter/window.js';
 import { limiterPlan, plannedGate } from './planned-gate.js';
 
 describe('rings', () => {
   it('are 0 at first, as many as were asked for, and nobody else’s', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 2_000 }), { minLength: 1, maxLength: 60 }), (lengths) => {
-        const places = lengths.map((length) => ({ ...cutCells(length), length }));
-        for (const { array, at, length } of places) expect(array.length).toBeGreaterThanOrEqual(at + length);
-        expect(places.every(({ array, at, length }) => array.subarray(at, at + length).every((n) => n === 0))).toBe(
-          true,
-        );
-        for (const [owner, { array, at, length }] of places.entries()) array.fill(owner + 1, at, at + length);
-        const kept = places.map(({ array, at, length }) => new Set(array.subarray(at, at + length)));
+        const places = lengths.map((length) => {
+          const { array, at, stride } = cutCells(length);
+          return { array, cells: Array.from({ length }, (_, k) => at + k * stride) };
+        });
+        expect(places.every(({ array, cells }) => cells.every((cell) => array[cell] === 0))).toBe(true);
+        for (const [owner, { array, cells }] of places.entries()) for (const cell of cells) array[cell] = owner + 1;
+        const kept = places.map(({ array, cells }) => new Set(cells.map((cell) => array[cell])));
         expect(kept).toEqual(places.map((_, owner) => new Set([owner + 1])));
       }),
     );
   });
 
-  it('lie one behind the other, so that their owners share an array', () => {
+  it('lie side by side, so that their owners share an array', () => {
     const [a, b] = [cutCells(70), cutCells(70)];
-    expect(b.array === a.array ? b.at - a.at : b.at).toBe(b.array === a.array ? 70 : 0);
+    expect(b.array === a.array ? b.at - a.at : b.at).toBe(b.array === a.array ? 1 : 0);
+  });
+
+  it.each([2 ** 31 - 1, 2 ** 31, 2 ** 40, 2 ** 51])('count %d events in a cycle, and what is taken back', (n) => {
+    const [ring, neighbour] = [new WindowRing(3, 7), new WindowRing(3, 7)];
+    const [window, other] = [new RollingWindow(ring), new RollingWindow(neighbour)];
+    other.add(4);
+    window.add(1);
+    window.advance(8);
+    window.add(n);
+    window.addAt(7, n);
+    window.addAt(7, -1);
+    expect([window.count, window.image(), other.image()]).toEqual([
+      2 * n,
+      { cycle: 8, counts: [0, n, 1, n] },
+      { cycle: 7, counts: [0, 4] },
+    ]);
+    window.advance(10);
+    expect([window.count, window.image()]).toEqual([n, { cycle: 10, counts: [2, n] }]);
   });
 });
 
