@@ -1,12 +1,8 @@
 // Canonical JSON (RFC 8785) and its SHA-256. Audit rows, proofs and outcomes are hashed and signed in this form.
-import commonJs from 'canonicalize';
-import { assert, Bug } from './failure.js';
+import { Bug } from './failure.js';
 import { sha256Hex } from './sha256.js';
 
 export { sha256Hex } from './sha256.js';
-
-// The package declares a default export of an ES module but is a CommonJS module that exports the function.
-const canonicalize = commonJs as unknown as (value: unknown) => string | undefined;
 
 /**
  * The canonical JSON of a value: members sorted by UTF-16 code units, numbers as ECMAScript writes them (-0 as `0`), no whitespace.
@@ -15,53 +11,41 @@ const canonicalize = commonJs as unknown as (value: unknown) => string | undefin
  * a bigint, an array with holes, or an object that is neither plain nor an array
  */
 export function canonicalJson(value: unknown): string {
-  const lost = lostIn(value);
-  if (lost !== undefined)
-    throw new Bug(`canonical JSON of ${lost.what} at ${lost.path === '' ? 'the top' : lost.path}`);
-  const text = canonicalize(value);
-  assert(text !== undefined, 'a value without what JSON loses has a text');
-  return text;
+  return textOf(value, []);
 }
 
 export function digestOf(value: unknown): string {
   return sha256Hex(canonicalJson(value));
 }
 
-interface Lost {
-  readonly what: string;
-  readonly path: string;
-}
-
-/** The first value that JSON would change or drop. Its path is built on the way back: most values are valid. */
-function lostIn(value: unknown): Lost | undefined {
-  switch (typeof value) {
-    case 'string':
-    case 'boolean':
-      return undefined;
-    case 'number':
-      return Number.isFinite(value) ? undefined : { what: String(value), path: '' };
-    case 'object':
-      break;
-    default:
-      return { what: typeof value, path: '' };
-  }
-  if (value === null) return undefined;
+/** @param path to `value`; the same array throughout, as few values are refused */
+function textOf(value: unknown, path: (string | number)[]): string {
+  if (value === null || typeof value === 'boolean' || Number.isFinite(value)) return String(value);
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value !== 'object') throw lost(typeof value === 'number' ? String(value) : typeof value, path);
+  const parts: string[] = [];
   if (Array.isArray(value)) {
     // By index: forEach would skip holes.
-    for (let i = 0; i < value.length; i++) {
-      const lost = lostIn(value[i]);
-      if (lost !== undefined) return { ...lost, path: `/${i}${lost.path}` };
+    for (let index = 0; index < value.length; index += 1) {
+      path.push(index);
+      parts.push(textOf(value[index], path));
+      path.pop();
     }
-    return undefined;
+    return `[${parts.join(',')}]`;
   }
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) return { what: nameOf(value), path: '' };
-  if (Object.getOwnPropertySymbols(value).length > 0) return { what: 'a member named by a symbol', path: '' };
-  for (const name of Object.keys(value)) {
-    const lost = lostIn((value as Readonly<Record<string, unknown>>)[name]);
-    if (lost !== undefined) return { ...lost, path: `/${name}${lost.path}` };
+  if (prototype !== Object.prototype && prototype !== null) throw lost(nameOf(value), path);
+  if (Object.getOwnPropertySymbols(value).length > 0) throw lost('a member named by a symbol', path);
+  for (const name of Object.keys(value).sort()) {
+    path.push(name);
+    parts.push(`${JSON.stringify(name)}:${textOf((value as Readonly<Record<string, unknown>>)[name], path)}`);
+    path.pop();
   }
-  return undefined;
+  return `{${parts.join(',')}}`;
+}
+
+function lost(what: string, path: readonly (string | number)[]): Bug {
+  return new Bug(`canonical JSON of ${what} at ${path.length === 0 ? 'the top' : `/${path.join('/')}`}`);
 }
 
 function nameOf(value: object): string {
